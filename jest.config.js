@@ -1,0 +1,12 @@
+export default {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/deploy', '<rootDir>/scripts'],
+  testMatch: ['**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
+  transform: { '\\.ts$': '<rootDir>/scripts/strip-types.js' },
+  globalSetup: '<rootDir>/packages/testing/start.ts',
+  globalTeardown: '<rootDir>/packages/testing/stop.ts',
+  testTimeout: 30_000,
+  maxWorkers: 2,
+};

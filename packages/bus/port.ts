@@ -1,0 +1,99 @@
+import type { Event, EventType } from '@call-analysis/events';
+import type { Sql } from '@call-analysis/postgres';
+
+/**
+ * Moves facts between services. Three promises, whatever carries them:
+ * at least once; one delivery per consumer name; returning acknowledges, throwing delivers again later with
+ * back-off and, after a bounded number of tries, puts the event with its reason among the dead letters.
+ * Order between events is not promised. Events of a lower turn are delivered before events of a higher one
+ * that wait in the same place.
+ */
+export interface Bus {
+  /**
+   * Publishes facts when, and only when, the transaction commits. There is no other way to publish.
+   * An event id that was published before is ignored.
+   */
+  publish(tx: Sql, events: readonly Event[]): Promise<void>;
+
+  /** Receives facts under a consumer's name, from the first time that name subscribes on. Names are data: renaming one replays nothing and loses what waited. */
+  subscribe(subscription: SubscriptionOptions): Promise<Subscription>;
+
+  /**
+   * Hears facts as they happen, at most once and only while connected: for caches that may be emptied too often.
+   * Every listener hears every fact.
+   */
+  listen(type: EventType, hear: (event: Event) => void): Promise<Subscription>;
+
+  /** Waiting and dead events by consumer name. */
+  depths(): Promise<ConsumerDepth[]>;
+
+  close(): Promise<void>;
+}
+
+export interface SubscriptionOptions {
+  /** Constant, never derived from a file's name. */
+  readonly consumer: string;
+  readonly routes: readonly AnyRoute[];
+  /** Events handed over at once, at most. Default 1. */
+  readonly batchSize?: number;
+  /** Hand-overs at the same time in this process. Default 1. */
+  readonly concurrency?: number;
+  /** Tries after the first. Default 5. */
+  readonly retries?: number;
+  /** Seconds before the first retry, doubled for each further one, with jitter. Default 1. */
+  readonly retryDelaySeconds?: number;
+}
+
+export interface Route<Body> {
+  readonly event: EventType<Body>;
+  /**
+   * Handles events that came together. When it throws and there were several, each is tried again by itself at
+   * once, so that one bad event cannot hold up its neighbours. Throwing Poison for a single event skips its retries.
+   * Bodies have been parsed; a body that does not fit its schema is poison and never gets here.
+   */
+  handle(events: readonly Event<Body>[]): Promise<void>;
+  /**
+   * Told once tries are used up, at least once, until it returns. `event.data` is unparsed when the body was at fault.
+   */
+  giveUp?(event: Event, reason: DeadReason): Promise<void>;
+}
+
+// Handlers are contravariant in their body; a list of routes of different bodies needs the bivariant form.
+export type AnyRoute = { readonly event: EventType; handle(events: readonly never[]): Promise<void>; giveUp?(event: Event, reason: DeadReason): Promise<void> };
+
+export interface DeadReason {
+  /** What was thrown, in words. */
+  readonly message: string;
+  /** The code of a Fault or of Poison, else INTERNAL. */
+  readonly code: string;
+  /** How often it was tried. */
+  readonly attempts: number;
+}
+
+export interface Subscription {
+  /** Takes nothing new and waits for what is in hand. */
+  stop(): Promise<void>;
+}
+
+export interface ConsumerDepth {
+  readonly consumer: string;
+  readonly waiting: number;
+  readonly active: number;
+  readonly dead: number;
+}
+
+/** Thrown by a handler: this event will never work, so do not try again. */
+export class Poison extends Error {
+  override readonly name = 'Poison';
+  readonly code: string;
+
+  constructor(code: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+/** Ties a route's handler to its event's body; returns it as it stands. */
+export function route<Body>(definition: Route<Body>): AnyRoute {
+  return definition as unknown as AnyRoute;
+}

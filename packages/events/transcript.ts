@@ -1,0 +1,18 @@
+import { z } from 'zod';
+
+/** Who speaks: the firm's operator or the firm's client. */
+export const Role = z.enum(['operator', 'client']);
+export type Role = z.infer<typeof Role>;
+
+/** ISO 639-1 codes of the languages that we recognise. */
+export const Language = z.enum(['en', 'ru', 'uz', 'ky', 'es']);
+export type Language = z.infer<typeof Language>;
+
+/** `start` and `end` are seconds from the beginning of the recording; null for uploaded transcripts. */
+export const Utterance = z.object({
+  role: Role,
+  text: z.string().min(1),
+  start: z.number().min(0).nullable(),
+  end: z.number().min(0).nullable(),
+});
+export type Utterance = z.infer<typeof Utterance>;

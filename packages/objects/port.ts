@@ -1,0 +1,25 @@
+import type { Readable } from 'node:stream';
+
+/**
+ * Keeps bytes under keys. Keys are Unicode, parts separated by `/`, no part empty, `.` or `..`,
+ * none with a control character or a backslash, none over 255 bytes.
+ * A put is all or nothing: a reader sees the old bytes or the new ones, and after a crash either.
+ */
+export interface Objects {
+  /** Streams to the key, replacing what was there. Rejects with Fault TOO_LARGE past `maxBytes`, leaving the old bytes. */
+  put(key: string, bytes: Readable, options?: { maxBytes?: number }): Promise<{ sizeBytes: number }>;
+  /** Streams the bytes from `start` to `end` inclusive, default all. Fault NOT_FOUND when nothing is at the key. */
+  open(key: string, range?: { start: number; end?: number }): Promise<Readable>;
+  /** Null when nothing is at the key. */
+  head(key: string): Promise<{ sizeBytes: number; modifiedAt: Date } | null>;
+  /** Makes `to` hold the bytes that `from` holds now; later puts to `from` do not change `to`. */
+  copy(from: string, to: string): Promise<void>;
+  /** Removing what is not there is no error. */
+  remove(key: string): Promise<void>;
+  /** Keys under a prefix that ends in `/`, in no promised order. */
+  list(prefix: string): AsyncIterable<{ key: string; sizeBytes: number; modifiedAt: Date }>;
+  /** A URL that lets its holder put these bytes without any other proof. Absolute, or a path on the gateway. */
+  presignPut(key: string, options: { expiresInSeconds: number; maxBytes: number }): Promise<string>;
+  /** A URL that lets its holder get the bytes, with Range. Absolute, or a path on the gateway. */
+  presignGet(key: string, options: { expiresInSeconds: number }): Promise<string>;
+}

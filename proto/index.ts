@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url';
+import { loadPackageDefinition } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import type { IngestDefinition } from './generated/call_analysis/ingest/v1/Ingest.ts';
+import type { KeyManagementDefinition } from './generated/call_analysis/key_management/v1/KeyManagement.ts';
+import type { ProtoGrpcType as IngestRoot } from './generated/ingest.ts';
+import type { ProtoGrpcType as KeyManagementRoot } from './generated/key-management.ts';
+
+// The same options as the generated types were made with (scripts/prepare.mjs).
+const options = { keepCase: true, longs: Number, defaults: true, oneofs: true } as const;
+
+function load<Root>(file: string): Root {
+  const definition = loadSync(fileURLToPath(new URL(file, import.meta.url)), options);
+  return loadPackageDefinition(definition) as unknown as Root;
+}
+
+export const keyManagement: KeyManagementDefinition =
+  load<KeyManagementRoot>('./key-management.proto').call_analysis.key_management.v1.KeyManagement.service;
+
+export const ingest: IngestDefinition = load<IngestRoot>('./ingest.proto').call_analysis.ingest.v1.Ingest.service;
