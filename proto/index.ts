@@ -1,10 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { loadPackageDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
-import type { IngestDefinition } from './generated/call_analysis/ingest/v1/Ingest.ts';
-import type { KeyManagementDefinition } from './generated/call_analysis/key_management/v1/KeyManagement.ts';
+import type { IngestDefinition, IngestHandlers } from './generated/call_analysis/ingest/v1/Ingest.ts';
+import type {
+  KeyManagementDefinition,
+  KeyManagementHandlers,
+} from './generated/call_analysis/key_management/v1/KeyManagement.ts';
 import type { ProtoGrpcType as IngestRoot } from './generated/ingest.ts';
 import type { ProtoGrpcType as KeyManagementRoot } from './generated/key-management.ts';
+
+/** A service as its .proto file defines it; `Handlers` tells what that type leaves out: which methods stream. */
+export type Service<Definition, Handlers> = Definition & { readonly [handlersOf]?: Handlers };
+export declare const handlersOf: unique symbol;
 
 // The same options as the generated types were made with (scripts/prepare.mjs).
 const options = { keepCase: true, longs: Number, defaults: true, oneofs: true } as const;
@@ -14,7 +21,8 @@ function load<Root>(file: string): Root {
   return loadPackageDefinition(definition) as unknown as Root;
 }
 
-export const keyManagement: KeyManagementDefinition =
+export const keyManagement: Service<KeyManagementDefinition, KeyManagementHandlers> =
   load<KeyManagementRoot>('./key-management.proto').call_analysis.key_management.v1.KeyManagement.service;
 
-export const ingest: IngestDefinition = load<IngestRoot>('./ingest.proto').call_analysis.ingest.v1.Ingest.service;
+export const ingest: Service<IngestDefinition, IngestHandlers> =
+  load<IngestRoot>('./ingest.proto').call_analysis.ingest.v1.Ingest.service;

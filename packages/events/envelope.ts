@@ -6,6 +6,9 @@ export interface EventType<Body = unknown> {
   readonly body: z.ZodType<Body>;
 }
 
+/** The body that events of a type carry. */
+export type BodyOf<Type> = Type extends EventType<infer Body> ? Body : never;
+
 /**
  * One fact, as CloudEvents 1.0 names its attributes.
  * `turn` says how far back its work may stand in a queue: 0 goes first. A batch gives its later calls

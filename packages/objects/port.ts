@@ -2,17 +2,21 @@ import type { Readable } from 'node:stream';
 
 /**
  * Keeps bytes under keys. Keys are Unicode, parts separated by `/`, no part empty, `.` or `..`,
- * none with a control character or a backslash, none over 255 bytes.
+ * none with a control character or a backslash, none over 255 bytes of UTF-8, all together not over 1,024 bytes;
+ * any other key is Fault INVALID_KEY. A full store is Fault INSUFFICIENT_STORAGE, of kind unavailable.
  * A put is all or nothing: a reader sees the old bytes or the new ones, and after a crash either.
  */
 export interface Objects {
-  /** Streams to the key, replacing what was there. Rejects with Fault TOO_LARGE past `maxBytes`, leaving the old bytes. */
+  /**
+   * Streams to the key, replacing what was there; in the end the stream is destroyed.
+   * Rejects with Fault TOO_LARGE past `maxBytes` and with the stream's own error, leaving the old bytes.
+   */
   put(key: string, bytes: Readable, options?: { maxBytes?: number }): Promise<{ sizeBytes: number }>;
-  /** Streams the bytes from `start` to `end` inclusive, default all. Fault NOT_FOUND when nothing is at the key. */
+  /** Streams the bytes from `start` to `end` inclusive, default all, none past the last. Fault NOT_FOUND when nothing is at the key. */
   open(key: string, range?: { start: number; end?: number }): Promise<Readable>;
   /** Null when nothing is at the key. */
   head(key: string): Promise<{ sizeBytes: number; modifiedAt: Date } | null>;
-  /** Makes `to` hold the bytes that `from` holds now; later puts to `from` do not change `to`. */
+  /** Makes `to` hold the bytes that `from` holds now; later puts to `from` do not change `to`. Fault NOT_FOUND. */
   copy(from: string, to: string): Promise<void>;
   /** Removing what is not there is no error. */
   remove(key: string): Promise<void>;

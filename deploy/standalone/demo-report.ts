@@ -1,0 +1,89 @@
+import type { Analysis } from '@call-analysis/events';
+
+/** What the report reads of a call (api.md, section 6). */
+export interface DemoCall {
+  readonly partner_call_id: string | null;
+  readonly operator_name: string;
+  readonly segment_type: string;
+  readonly language: string | null;
+  readonly status: string;
+  readonly score: number | null;
+  readonly transcript: { readonly utterances: readonly { role: string; text: string }[] } | null;
+  readonly analysis: Analysis | null;
+}
+
+const columns = [
+  { title: 'score', width: 5 },
+  { title: '', width: 10 },
+  { title: 'call', width: 14 },
+  { title: 'lang', width: 4 },
+  { title: 'operator', width: 12 },
+  { title: 'segment', width: 9 },
+  { title: 'topics', width: 28 },
+];
+
+/** A table of all calls, best first, with the averages per operator and the best and the worst call explained. */
+export function report(calls: readonly DemoCall[]): string {
+  const ranked = [...calls].sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
+  const lines = ['', row(columns.map(({ title }) => title)), columns.map(({ width }) => '-'.repeat(width)).join('  ')];
+  for (const call of ranked) {
+    lines.push(
+      row([
+        call.score?.toFixed(1).padStart(5) ?? call.status,
+        call.score === null ? '' : '#'.repeat(Math.round(call.score / 10)),
+        call.partner_call_id ?? '',
+        call.language ?? '?',
+        call.operator_name,
+        call.segment_type,
+        call.analysis?.topics.slice(0, 3).join(', ') ?? '',
+      ]),
+    );
+  }
+  const scored = ranked.filter((call) => call.score !== null);
+  lines.push('', 'Average by operator', ...averages(scored));
+  const [best, worst] = [scored.at(0), scored.at(-1)];
+  if (best !== undefined) lines.push('', `Best call: ${title(best)}`, ...why(best));
+  if (worst !== undefined && worst !== best) lines.push('', `Worst call: ${title(worst)}`, ...why(worst));
+  return `${lines.join('\n')}\n`;
+}
+
+function averages(scored: readonly DemoCall[]): string[] {
+  const byOperator = Map.groupBy(scored, (call) => call.operator_name);
+  return [...byOperator]
+    .map(([name, calls]) => ({ name, calls: calls.length, mean: calls.reduce((sum, call) => sum + call.score!, 0) / calls.length }))
+    .sort((a, b) => b.mean - a.mean)
+    .map(({ name, calls, mean }) => `  ${mean.toFixed(1).padStart(5)}  ${name} (${calls} calls)`);
+}
+
+function title(call: DemoCall): string {
+  return `${call.partner_call_id ?? ''}, ${call.operator_name}, ${call.score?.toFixed(1)} points`;
+}
+
+function why(call: DemoCall): string[] {
+  const analysis = call.analysis;
+  if (analysis === null) return [];
+  const lines = [`  ${analysis.summary}`];
+  if (analysis.auto_failed) lines.push('  The call failed outright, whatever its points.');
+  for (const section of analysis.sections) {
+    lines.push(`  ${section.name}: ${section.score === null ? 'does not apply' : section.score.toFixed(1)}`);
+    for (const question of section.questions) {
+      if (question.not_applicable) continue;
+      const quote = question.evidence[0];
+      const reason = quote === undefined ? question.explanation : `“${quote.quote}” (utterance ${quote.utterance + 1})`;
+      lines.push(`    ${String(question.points).padStart(3)} of ${question.max_points}  ${question.text} ${question.answer}: ${reason}`);
+    }
+  }
+  return lines;
+}
+
+function row(cells: readonly string[]): string {
+  return columns
+    .map(({ width }, index) => fit(cells[index] ?? '', width))
+    .join('  ')
+    .trimEnd();
+}
+
+function fit(text: string, width: number): string {
+  const characters = [...text];
+  return characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : text + ' '.repeat(width - characters.length);
+}

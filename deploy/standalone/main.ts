@@ -1,0 +1,42 @@
+import { createLog, runProcess } from '@call-analysis/runtime';
+import { readSettings } from './config.ts';
+import { start } from './start.ts';
+
+const help = `Usage: npm start
+
+Starts the call analysis service on this machine and serves it on http://127.0.0.1:8080.
+Everything it keeps is under ./data. Ctrl-C stops it.
+
+  PORT, HOST      where to listen
+  DATA_DIR        the folder for everything that is kept
+  LOG_LEVEL       debug, info, warn, error or silent; logs go to standard error
+
+The README lists every variable.`;
+
+if (process.argv.includes('--help') || process.argv.includes('-h')) {
+  console.log(help);
+  process.exit(0);
+}
+
+const log = createLog({ name: 'call-analysis', level: logLevel() });
+
+await runProcess({
+  log,
+  start: async () => {
+    const settings = readSettings(process.env);
+    const running = await start(settings, { log });
+    console.log(`ready  ${running.url}
+
+Next, in another terminal:
+  npm run -s admin -- firm create --name 'Acme' --country UZ --segment-type support
+  npm run -s admin -- user create --firm <uuid of the firm> --name 'Ann' --role ADMIN
+  npm run -s admin -- token issue --user <uuid of the user>`);
+    return running;
+  },
+});
+
+/** A wrong level is reported with the other settings; until then the usual one serves. */
+function logLevel() {
+  const level = process.env['LOG_LEVEL'];
+  return level === 'debug' || level === 'warn' || level === 'error' || level === 'silent' ? level : 'info';
+}

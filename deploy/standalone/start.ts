@@ -1,0 +1,118 @@
+import { start as startAnalysis } from '@call-analysis/analysis';
+import { start as startGateway } from '@call-analysis/gateway';
+import { defaultLimits, start as startIngest } from '@call-analysis/ingest';
+import { start as startKeyManagement } from '@call-analysis/key-management';
+import type { Logger } from '@call-analysis/runtime';
+import { Closing, StartFault } from '@call-analysis/runtime';
+import { readFileSync } from 'node:fs';
+import type { Settings } from './config.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { openDataDirectory } from './data-directory.ts';
+import { openDatabase } from './database.ts';
+
+export { readSettings } from './config.ts';
+export type { Settings } from './config.ts';
+
+export interface Standalone {
+  readonly url: string;
+  /** Where key-management serves, for the administrator's commands. */
+  readonly keyManagement: string;
+  readonly directory: DataDirectory;
+  /** Resolves when the data directory has been lost to another process. */
+  readonly lost: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts every service in this process, with embedded parts under the data directory. */
+export async function start(settings: Settings, parts: { log: Logger }): Promise<Standalone> {
+  const { log } = parts;
+  const closing = new Closing(log);
+  try {
+    const directory = openDataDirectory(settings.dataDirectory);
+    const database = await openDatabase(settings, directory, 'start', { log, closing });
+    const bus = { transport: 'embedded' as const, url: database.url('bus'), schema: 'bus', exclusive: true };
+    const objects = { store: 'disk' as const, directory: directory.objects, secret: directory.secrets.urlSecret };
+    const named = (name: string): { log: Logger } => ({ log: log.child({ service: name }) });
+
+    const keys = await startKeyManagement(
+      {
+        databaseUrl: database.url('key_management'),
+        bus,
+        listen: directory.socket('key-management'),
+        pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
+      },
+      named('key-management'),
+    );
+    closing.add('key-management', () => keys.close());
+    const [ingest, analysis] = await Promise.all([
+      startIngest(
+        {
+          databaseUrl: database.url('ingest'),
+          bus,
+          objects,
+          listen: directory.socket('ingest'),
+          keyManagement: keys.address,
+          limits: defaultLimits,
+        },
+        named('ingest'),
+      ),
+      startAnalysis({ databaseUrl: database.url('analysis'), bus, objects }, named('analysis')),
+    ]);
+    closing.add('ingest', () => ingest.close());
+    closing.add('analysis', () => analysis.close());
+    const gateway = await startGateway(
+      {
+        host: settings.host,
+        port: settings.port,
+        publicUrl: settings.publicUrl,
+        bus,
+        objects,
+        keyManagement: keys.address,
+        ingest: ingest.address,
+        jwt: verification(settings.jwt, directory.secrets.jwtSecret),
+      },
+      named('gateway'),
+    );
+    closing.add('gateway', () => gateway.close());
+    database.hold.announce(gateway.url);
+    return { url: gateway.url, keyManagement: keys.address, directory, lost: database.hold.lost, close: () => closing.close() };
+  } catch (error) {
+    await closing.close().catch(() => {});
+    throw inOneSentence(error, settings);
+  }
+}
+
+function verification({ issuer, audience, secret, publicKeyFile }: Settings['jwt'], keptSecret: string) {
+  const key =
+    publicKeyFile === undefined
+      ? { kind: 'secret' as const, secret: secret ?? keptSecret }
+      : { kind: 'public-key' as const, pem: readKey(publicKeyFile) };
+  return { issuer, audience, key };
+}
+
+function readKey(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new StartFault(`JWT_PUBLIC_KEY_FILE names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
+/** What a person can mend is said in one sentence; anything else keeps its stack for the log. */
+function inOneSentence(error: unknown, settings: Settings): unknown {
+  const address = `${settings.host}:${settings.port}`;
+  switch ((error as NodeJS.ErrnoException | null)?.code) {
+    case 'EADDRINUSE':
+      return new StartFault(`Port ${settings.port} is in use. Stop what listens there, or set PORT to another one.`);
+    case 'EACCES':
+      return new StartFault(`Listening on ${address} is not permitted. Set PORT to one above 1023.`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new StartFault(`${settings.host} is not an address of this machine. Set HOST to one that is.`);
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new StartFault(`The disk of ${settings.dataDirectory} is full. Free some space and start again.`);
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,57 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+export interface ServiceProcess {
+  readonly url: string;
+  readonly directory: string;
+  readonly pid: number;
+  /** From the start of the process to its `ready` line. */
+  readonly readyMs: number;
+  readonly child: ChildProcess;
+  /** Ends it in order and, unless told otherwise, removes its data. Resolves to the exit code. */
+  stop(options?: { keep?: boolean }): Promise<number | null>;
+}
+
+/** The service in a process of its own, as `npm start` runs it, on a data directory that is removed at the end. */
+export async function startService(
+  dataDirectory?: string,
+  variables: Record<string, string> = {},
+): Promise<ServiceProcess> {
+  const directory = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'call-analysis-')));
+  const began = performance.now();
+  const child = spawn(process.execPath, [main], {
+    env: { ...process.env, LOG_LEVEL: 'error', ...variables, DATA_DIR: directory, PORT: variables['PORT'] ?? '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-20_000)));
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once('exit', (code, signal) => reject(new Error(`the service ended (${code ?? signal}) before it was ready:\n${said}`)));
+    createInterface(child.stdout!).on('line', (line) => {
+      const ready = /^ready\s+(\S+)/.exec(line);
+      if (ready !== null) resolve(ready[1]!);
+    });
+  });
+  return {
+    url,
+    directory,
+    pid: child.pid!,
+    readyMs: performance.now() - began,
+    child,
+    async stop({ keep = false } = {}) {
+      const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null;
+      child.kill('SIGTERM');
+      await ended;
+      if (!keep) await rm(directory, { recursive: true, force: true });
+      return child.exitCode;
+    },
+  };
+}

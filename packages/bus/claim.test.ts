@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { type Database, openDatabase } from '@call-analysis/postgres';
+import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { claim, pruneClaims } from './claim.ts';
+
+let database: TestDatabase;
+let service: Database;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  service = openDatabase({ url: database.url('ingest'), schema: 'ingest' });
+  await service.query(
+    `CREATE TABLE claimed_event (consumer text NOT NULL, event_id uuid NOT NULL,
+       at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (consumer, event_id))`,
+  );
+});
+
+afterAll(async () => {
+  await service?.close();
+  await database?.drop();
+});
+
+const claimed = (consumer: string, ids: readonly string[]) => service.transaction((tx) => claim(tx, consumer, ids));
+
+it('an event is claimed once by each consumer', async () => {
+  const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()];
+  expect(await claimed('a', [one, two, one])).toEqual(new Set([one, two]));
+  expect(await claimed('a', [two, three])).toEqual(new Set([three]));
+  expect(await claimed('b', [one])).toEqual(new Set([one]));
+  expect(await claimed('b', [])).toEqual(new Set());
+});
+
+it('an id is the same in any spelling, and comes back as it was given', async () => {
+  const id = randomUUID();
+  expect(await claimed('a', [id.toUpperCase()])).toEqual(new Set([id.toUpperCase()]));
+  expect(await claimed('a', [id])).toEqual(new Set());
+});
+
+it('a claim is undone with its transaction', async () => {
+  const id = randomUUID();
+  const undone = service.transaction(async (tx) => {
+    await claim(tx, 'a', [id]);
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  expect(await claimed('a', [id])).toEqual(new Set([id]));
+});
+
+it('of transactions that claim the same events at once, in any order, one gets each', async () => {
+  const ids = Array.from({ length: 200 }, () => randomUUID());
+  const orders = [ids, ids.toReversed(), ids.toSorted(), ids.toSorted().toReversed()];
+  const results = await Promise.all(orders.map((order) => claimed('race', order)));
+  expect(results.map((each) => each.size).toSorted((a, b) => a - b)).toEqual([0, 0, 0, 200]);
+});
+
+it('old claims are forgotten, and no others', async () => {
+  const [old, young] = [randomUUID(), randomUUID()];
+  await claimed('prune', [old, young]);
+  await service.query("UPDATE claimed_event SET at = now() - interval '8 days' WHERE event_id = $1", [old]);
+  expect(await pruneClaims(service, 7)).toBe(1);
+  expect(await claimed('prune', [old, young])).toEqual(new Set([old]));
+});

@@ -1,0 +1,42 @@
+import type { Sql } from '@call-analysis/postgres';
+
+/**
+ * Claims events for a consumer inside the transaction that stores their result, so that an event that comes twice
+ * counts once. Returns the ids that nobody had claimed before. A transaction that claims what another one is just
+ * claiming waits for its end.
+ *
+ * Needs this table in the service's own schema:
+ *
+ *     CREATE TABLE claimed_event (
+ *       consumer text NOT NULL,
+ *       event_id uuid NOT NULL,
+ *       at timestamptz NOT NULL DEFAULT now(),
+ *       PRIMARY KEY (consumer, event_id)
+ *     );
+ */
+export async function claim(tx: Sql, consumer: string, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (eventIds.length === 0) return new Set();
+  // In order, so that two that claim the same events at once cannot deadlock.
+  const rows = await tx.query<{ event_id: string }>(
+    `INSERT INTO claimed_event (consumer, event_id)
+     SELECT $1, id FROM unnest($2::uuid[]) AS id GROUP BY id ORDER BY id
+     ON CONFLICT DO NOTHING
+     RETURNING event_id`,
+    [consumer, eventIds],
+  );
+  const claimed = new Set(rows.map((row) => row.event_id));
+  return new Set(eventIds.filter((id) => claimed.has(id.toLowerCase())));
+}
+
+/**
+ * Forgets claims older than so many days, and says how many. Keep them longer than an event can wait for its last
+ * retry.
+ */
+export async function pruneClaims(sql: Sql, olderThanDays: number): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `WITH pruned AS (DELETE FROM claimed_event WHERE at < now() - make_interval(days => $1) RETURNING 1)
+     SELECT count(*)::int AS count FROM pruned`,
+    [olderThanDays],
+  );
+  return rows[0]?.count ?? 0;
+}

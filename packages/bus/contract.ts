@@ -1,0 +1,745 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Event, type EventType, eventType } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
+import type { Sql } from '@call-analysis/postgres';
+import { waitUntil } from '@call-analysis/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { z } from 'zod';
+import { type BusConfig, type BusOptions, openBus } from './open.ts';
+import { type Bus, type DeadReason, Poison, route } from './port.ts';
+import type { Log } from './queues.ts';
+
+/** Where a transport under test meets. */
+export interface BusPlace {
+  readonly config: BusConfig;
+  /** A transaction of a service that publishes there. */
+  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+interface Body {
+  readonly n: number;
+  readonly text?: string | undefined;
+}
+
+const silent: Log = { info() {}, warn() {}, error() {} };
+const firm = randomUUID();
+
+/** The promises of the port; every transport keeps all of them. */
+export function busContract(name: string, open: () => Promise<BusPlace>): void {
+  describe(`bus: ${name}`, () => {
+    let place: BusPlace;
+    let bus: Bus;
+    const opened: Bus[] = [];
+    let count = 0;
+
+    /** An event and a consumer that no other test knows. */
+    function newcomers(): { Happened: EventType<Body>; consumer: string } {
+      count += 1;
+      return {
+        Happened: eventType(`test.happened-${count}.v1`, z.object({ n: z.int(), text: z.string().optional() })),
+        consumer: `test.consumer-${count}`,
+      };
+    }
+
+    async function another(options: Partial<BusOptions> = {}): Promise<Bus> {
+      const one = await openBus(place.config, { name: 'test', log: silent, ...options });
+      opened.push(one);
+      return one;
+    }
+
+    const publish = (...events: Event[]) => place.transaction((tx) => bus.publish(tx, events));
+    const depth = async (consumer: string) => (await bus.depths()).find((each) => each.consumer === consumer);
+    const drained = (consumer: string) =>
+      waitUntil(async () => {
+        const found = await depth(consumer);
+        return found !== undefined && found.waiting === 0 && found.active === 0;
+      });
+
+    // These two take as long as a lease does, so they run beside the other tests.
+    let lapsed: Promise<Event[]>;
+    let slow: Promise<number>;
+    const patient: Bus[] = [];
+
+    async function openPatient(): Promise<Bus> {
+      const one = await openBus(place.config, { name: 'test', log: silent, leaseSeconds: 10 });
+      patient.push(one);
+      return one;
+    }
+
+    async function takeOverLapsed(): Promise<Event[]> {
+      const { Happened, consumer } = newcomers();
+      const heard: Event[] = [];
+      const successor = await openPatient();
+      const routes = [route<Body>({ event: Happened, handle: takeInto(heard) })];
+      await (await successor.subscribe({ consumer, routes })).stop();
+      await publish(happened(Happened, 1));
+      const victim = await hangingWorker(place.config, consumer, Happened.type, 10);
+      await successor.subscribe({ consumer, routes });
+      await victim.kill();
+      await waitUntil(() => heard.length === 1, { timeoutMs: 28_000 });
+      return heard;
+    }
+
+    async function outliveLease(): Promise<number> {
+      const { Happened, consumer } = newcomers();
+      let tries = 0;
+      let done = false;
+      const routes = [
+        route<Body>({
+          event: Happened,
+          async handle() {
+            tries += 1;
+            await pause(16_000);
+            done = true;
+          },
+        }),
+      ];
+      for (const one of [await openPatient(), await openPatient()]) await one.subscribe({ consumer, routes });
+      await publish(happened(Happened, 1));
+      await waitUntil(() => done, { timeoutMs: 28_000 });
+      return tries;
+    }
+
+    beforeAll(async () => {
+      place = await open();
+      bus = await openBus(place.config, { name: 'test', log: silent });
+      lapsed = takeOverLapsed();
+      slow = outliveLease();
+      // Their tests come later and would be too late to catch.
+      lapsed.catch(() => {});
+      slow.catch(() => {});
+    });
+
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((each) => each.close()));
+    });
+
+    afterAll(async () => {
+      await Promise.all([bus, ...patient].map((each) => each?.close()));
+      await place?.close();
+    });
+
+    describe('publishing', () => {
+      it('delivers an event as it was published', async () => {
+        const { Happened, consumer } = newcomers();
+        const heard: Event[] = [];
+        await bus.subscribe({ consumer, routes: [route({ event: Happened, handle: takeInto(heard) })] });
+        const event = happened(Happened, 1, { text: '“Жакшы” 👋\n\\u0000 \u2028', traceparent: '00-a-b-01', turn: 7 });
+        await publish(event);
+        await waitUntil(() => heard.length === 1);
+        expect(heard).toEqual([event]);
+      });
+
+      it('delivers nothing of a transaction that is rolled back', async () => {
+        const { Happened, consumer } = newcomers();
+        const heard: Event[] = [];
+        await bus.subscribe({ consumer, routes: [route({ event: Happened, handle: takeInto(heard) })] });
+        const lost = place.transaction(async (tx) => {
+          await bus.publish(tx, [happened(Happened, 1)]);
+          throw new Error('changed my mind');
+        });
+        await expect(lost).rejects.toThrow('changed my mind');
+        await publish(happened(Happened, 2));
+        await waitUntil(() => heard.length > 0);
+        expect(heard.map(numberOf)).toEqual([2]);
+      });
+
+      it('delivers nothing before the transaction commits', async () => {
+        const { Happened, consumer } = newcomers();
+        const heard: Event[] = [];
+        await bus.subscribe({ consumer, routes: [route({ event: Happened, handle: takeInto(heard) })] });
+        await place.transaction(async (tx) => {
+          await bus.publish(tx, [happened(Happened, 1)]);
+          await pause(300);
+          expect(heard).toEqual([]);
+        });
+        await waitUntil(() => heard.length === 1);
+      });
+
+      it('ignores an event id that was published before: in one call, waiting, and handled', async () => {
+        const { Happened, consumer } = newcomers();
+        const heard: Event[] = [];
+        const event = happened(Happened, 1);
+        const subscription = await bus.subscribe({
+          consumer,
+          routes: [route({ event: Happened, handle: takeInto(heard) })],
+        });
+        await subscription.stop();
+        await publish(event, event);
+        await publish(event);
+        await bus.subscribe({ consumer, routes: [route({ event: Happened, handle: takeInto(heard) })] });
+        await drained(consumer);
+        await publish(event);
+        await publish(happened(Happened, 2));
+        await waitUntil(() => heard.length > 1);
+        await drained(consumer);
+        expect(heard.map(numberOf)).toEqual([1, 2]);
+      });
+
+      it('takes thousands of events in one call', async () => {
+        const { Happened, consumer } = newcomers();
+        const heard: Event[] = [];
+        await bus.subscribe({
+          consumer,
+          batchSize: 200,
+          routes: [route({ event: Happened, handle: takeInto(heard) })],
+        });
+        const events = Array.from({ length: 2_500 }, (_, n) => happened(Happened, n));
+        await publish(...events);
+        await waitUntil(() => heard.length >= events.length);
+        await drained(consumer);
+        expect(new Set(heard.map(numberOf)).size).toBe(events.length);
+        expect(heard).toHaveLength(events.length);
+      });
+
+      it('takes bodies of every shape and size', async () => {
+        const { consumer } = newcomers();
+        const Anything = eventType(`test.anything-${count}.v1`, z.unknown());
+        const json = fc
+          .jsonValue({ stringUnit: 'binary' })
+          .filter((value) => !JSON.stringify(value).includes('\\u0000'));
+        const large = ['ю'.repeat(1_000_000), Array(3).fill('x'.repeat(2_000_000))];
+        const bodies: unknown[] = [...fc.sample(json, 50), ...large];
+        const heard = new Map<string, unknown>();
+        await bus.subscribe({
+          consumer,
+          batchSize: 10,
+          routes: [
+            route({
+              event: Anything,
+              async handle(events) {
+                for (const event of events) heard.set(event.id, event.data);
+              },
+            }),
+          ],
+        });
+        const events = bodies.map((data) => ({
+          ...happened(Anything, 0),
+          data: JSON.parse(JSON.stringify(data)) as unknown,
+        }));
+        await publish(...events);
+        await waitUntil(() => heard.size === events.length);
+        expect(events.map((event) => heard.get(event.id))).toEqual(events.map((event) => event.data));
+      });
+
+      it('of nothing is nothing', async () => {
+        await expect(publish()).resolves.toBeUndefined();
+        await expect(publish(happened(newcomers().Happened, 1))).resolves.toBeUndefined();
+      });
+    });
+
+    describe('consumers', () => {
+      it('each get every event of their types, and of no other', async () => {
+        const one = newcomers();
+        const two = newcomers();
+        const heard: Record<string, Event[]> = { [one.consumer]: [], [two.consumer]: [] };
+        await bus.subscribe({
+          consumer: one.consumer,
+          routes: [
+            route({ event: one.Happened, handle: takeInto(heard[one.consumer]) }),
+            route({ event: two.Happened, handle: takeInto(heard[one.consumer]) }),
+          ],
+        });
+        await bus.subscribe({
+          consumer: two.consumer,
+          routes: [route({ event: two.Happened, handle: takeInto(heard[two.consumer]) })],
+        });
+        await publish(happened(one.Happened, 1), happened(two.Happened, 2));
+        await waitUntil(() => heard[one.consumer]?.length === 2 && heard[two.consumer]?.length === 1);
+        expect(heard[one.consumer]?.map(numberOf).sort()).toEqual([1, 2]);
+        expect(heard[two.consumer]?.map(numberOf)).toEqual([2]);
+      });
+
+      it('of one name share the events among their processes, each delivered once', async () => {
+        const { Happened, consumer } = newcomers();
+        const heard: [Event[], Event[]] = [[], []];
+        const buses = [bus, await another()] as const;
+        for (const i of [0, 1] as const) {
+          await buses[i].subscribe({
+            consumer,
+            batchSize: 5,
+            routes: [route({ event: Happened, handle: takeInto(heard[i], 5) })],
+          });
+        }
+        for (let n = 0; n < 200; n += 10) {
+          await publish(...Array.from({ length: 10 }, (_, i) => happened(Happened, n + i)));
+        }
+        await waitUntil(() => heard[0].length + heard[1].length >= 200);
+        await drained(consumer);
+        const numbers = [...heard[0], ...heard[1]].map(numberOf);
+        expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, n) => n));
+        expect(Math.min(heard[0].length, heard[1].length)).toBeGreaterThan(0);
+      });
+
+      it('hear from their first subscription on, and find what came while they were away', async () => {
+        const { Happened, consumer } = newcomers();
+        const heard: Event[] = [];
+        const subscription = { consumer, routes: [route({ event: Happened, handle: takeInto(heard) })] };
+        await publish(happened(Happened, 1));
+        const elsewhere = await another();
+        await elsewhere.subscribe(subscription);
+        await publish(happened(Happened, 2));
+        await waitUntil(() => heard.length === 1);
+        await elsewhere.close();
+        await publish(happened(Happened, 3));
+        await pause(100);
+        await bus.subscribe(subscription);
+        await waitUntil(() => heard.length === 2);
+        expect(heard.map(numberOf)).toEqual([2, 3]);
+      });
+
+      it('get events of a lower turn first', async () => {
+        const { Happened, consumer } = newcomers();
+        const heard: Event[] = [];
+        const subscription = {
+          consumer,
+          batchSize: 10,
+          routes: [route({ event: Happened, handle: takeInto(heard) })],
+        };
+        await (await bus.subscribe(subscription)).stop();
+        const turns = Array.from({ length: 100 }, (_, n) => (n * 37) % 100);
+        await publish(...turns.slice(0, 60).map((turn) => happened(Happened, turn, { turn })));
+        await publish(...turns.slice(60).map((turn) => happened(Happened, turn, { turn })));
+        await bus.subscribe(subscription);
+        await waitUntil(() => heard.length === 100);
+        expect(heard.map((event) => event.turn)).toEqual(turns.toSorted((a, b) => a - b));
+      });
+
+      it('get no more at once than they asked for, and no more hand-overs', async () => {
+        const { Happened, consumer } = newcomers();
+        let [inHand, most, largest, total] = [0, 0, 0, 0];
+        await bus.subscribe({
+          consumer,
+          batchSize: 3,
+          concurrency: 2,
+          routes: [
+            route({
+              event: Happened,
+              async handle(events) {
+                inHand += 1;
+                most = Math.max(most, inHand);
+                largest = Math.max(largest, events.length);
+                await pause(20);
+                total += events.length;
+                inHand -= 1;
+              },
+            }),
+          ],
+        });
+        await publish(...Array.from({ length: 60 }, (_, n) => happened(Happened, n)));
+        await waitUntil(() => total === 60);
+        expect({ most, largest }).toEqual({ most: 2, largest: 3 });
+      });
+
+      it('drain a queue of single events without a pause between them', async () => {
+        const { Happened, consumer } = newcomers();
+        const heard: Event[] = [];
+        await bus.subscribe({ consumer, routes: [route({ event: Happened, handle: takeInto(heard) })] });
+        const start = Date.now();
+        await publish(...Array.from({ length: 100 }, (_, n) => happened(Happened, n)));
+        await waitUntil(() => heard.length === 100);
+        expect(Date.now() - start).toBeLessThan(5_000);
+      });
+
+      it('are named as names are', async () => {
+        for (const consumer of ['', 'Upper', "a'b", 'a b', 'letters.dead', '_listeners']) {
+          await expect(bus.subscribe({ consumer, routes: [] })).rejects.toThrow(/name/);
+        }
+      });
+    });
+
+    describe('failures', () => {
+      it('are tried again after growing pauses, and hold up nobody', async () => {
+        const { Happened, consumer } = newcomers();
+        const tries: number[] = [];
+        const heard: Event[] = [];
+        await bus.subscribe({
+          consumer,
+          routes: [
+            route({
+              event: Happened,
+              async handle([event]) {
+                if (event?.data.n === 1 && tries.push(Date.now()) < 3) throw new Error('not yet');
+                if (event !== undefined) heard.push(event);
+              },
+            }),
+          ],
+        });
+        await publish(happened(Happened, 1));
+        await waitUntil(() => tries.length === 1);
+        await publish(happened(Happened, 2));
+        await waitUntil(() => heard.length === 1, { timeoutMs: 900 });
+        await waitUntil(() => heard.length === 2);
+        const [first = 0, second = 0, third = 0] = tries;
+        expect(second - first).toBeGreaterThan(900);
+        expect(third - second).toBeGreaterThan(1_900);
+        expect(await depth(consumer)).toMatchObject({ dead: 0 });
+      });
+
+      it('end among the dead letters when tries are used up, with their reason', async () => {
+        const { Happened, consumer } = newcomers();
+        const { told, giveUp } = obituaries();
+        let tries = 0;
+        await bus.subscribe({
+          consumer,
+          retries: 1,
+          routes: [
+            route({
+              event: Happened,
+              async handle() {
+                tries += 1;
+                throw new Fault('unavailable', 'OUT_OF_ORDER', `try ${tries}`);
+              },
+              giveUp,
+            }),
+          ],
+        });
+        const event = happened(Happened, 1, { text: 'last words' });
+        await publish(event);
+        await waitUntil(() => told.length === 1);
+        expect(told).toEqual([{ event, reason: { code: 'OUT_OF_ORDER', message: 'try 2', attempts: 2 } }]);
+        await waitUntil(async () => (await depth(consumer))?.active === 0);
+        expect(await depth(consumer)).toEqual({ consumer, waiting: 0, active: 0, dead: 1 });
+      });
+
+      it('that are poison are not tried again', async () => {
+        const { Happened, consumer } = newcomers();
+        const { told, giveUp } = obituaries();
+        let tries = 0;
+        await bus.subscribe({
+          consumer,
+          routes: [
+            route({
+              event: Happened,
+              async handle() {
+                tries += 1;
+                throw new Poison('BAD_AUDIO', `no header \u0000\ud800${'.'.repeat(100_000)}`);
+              },
+              giveUp,
+            }),
+          ],
+        });
+        await publish(happened(Happened, 1));
+        await waitUntil(() => told.length === 1);
+        expect(told[0]?.reason).toMatchObject({ code: 'BAD_AUDIO', attempts: 1 });
+        expect(told[0]?.reason.message).toMatch(/^no header/);
+        expect(tries).toBe(1);
+      });
+
+      it('of one event in a batch leave its neighbours alone', async () => {
+        const { Happened, consumer } = newcomers();
+        const { told, giveUp } = obituaries();
+        const heard: Event[] = [];
+        const together: number[] = [];
+        const subscription = {
+          consumer,
+          batchSize: 10,
+          retries: 0,
+          routes: [
+            route<Body>({
+              event: Happened,
+              async handle(events) {
+                together.push(events.length);
+                if (events.some((event) => event.data.n === 4)) throw new Error('four');
+                heard.push(...events);
+              },
+              giveUp,
+            }),
+          ],
+        };
+        await (await bus.subscribe(subscription)).stop();
+        await publish(...Array.from({ length: 8 }, (_, n) => happened(Happened, n, { turn: n })));
+        await bus.subscribe(subscription);
+        await waitUntil(() => told.length === 1);
+        expect(together).toEqual([8, 1, 1, 1, 1, 1, 1, 1, 1]);
+        expect(heard.map(numberOf)).toEqual([0, 1, 2, 3, 5, 6, 7]);
+        expect(told[0]).toMatchObject({ event: { data: { n: 4 } }, reason: { attempts: 1, code: 'INTERNAL' } });
+      });
+
+      it('to fit the schema never reach the handler and are given up unparsed', async () => {
+        const { Happened, consumer } = newcomers();
+        const { told, giveUp } = obituaries();
+        const heard: Event[] = [];
+        await bus.subscribe({
+          consumer,
+          batchSize: 10,
+          routes: [route({ event: Happened, handle: takeInto(heard), giveUp })],
+        });
+        const misfit = { ...happened(Happened, 1), data: { n: 'one', more: true } };
+        await publish(misfit, happened(Happened, 2));
+        await waitUntil(() => told.length === 1 && heard.length === 1);
+        expect(heard.map(numberOf)).toEqual([2]);
+        expect(told).toMatchObject([{ event: misfit, reason: { code: 'BODY_MISFIT', attempts: 1 } }]);
+      });
+
+      it('to have a route any more go to the dead letters', async () => {
+        const { Happened, consumer } = newcomers();
+        const { Happened: Forgotten } = newcomers();
+        const heard: Event[] = [];
+        const remaining = route<Body>({ event: Happened, handle: takeInto(heard) });
+        const both = [remaining, route<Body>({ event: Forgotten, handle: takeInto(heard) })];
+        await (await bus.subscribe({ consumer, routes: both })).stop();
+        await publish(happened(Forgotten, 1), happened(Happened, 2));
+        await bus.subscribe({ consumer, routes: [remaining] });
+        await waitUntil(async () => heard.length === 1 && (await depth(consumer))?.dead === 1);
+        expect(heard.map(numberOf)).toEqual([2]);
+      });
+
+      it('are told to giveUp until it returns', async () => {
+        const { Happened, consumer } = newcomers();
+        const told: DeadReason[] = [];
+        await bus.subscribe({
+          consumer,
+          retries: 0,
+          routes: [
+            route({
+              event: Happened,
+              async handle() {
+                throw new Error('no');
+              },
+              async giveUp(_event, reason) {
+                told.push(reason);
+                if (told.length < 2) throw new Error('not now');
+              },
+            }),
+          ],
+        });
+        await publish(happened(Happened, 1));
+        await waitUntil(() => told.length === 2);
+        await pause(1_500);
+        expect(told).toEqual([told[0], { message: 'no', code: 'INTERNAL', attempts: 1 }]);
+        expect(await depth(consumer)).toMatchObject({ dead: 1 });
+      });
+    });
+
+    describe('processes', () => {
+      it('that are killed lose nothing, and do not use up the tries of what their successor takes over', async () => {
+        const { Happened, consumer } = newcomers();
+        const { told, giveUp } = obituaries();
+        const heard: Event[] = [];
+        const routes = [route<Body>({ event: Happened, handle: takeInto(heard), giveUp })];
+        await (await bus.subscribe({ consumer, retries: 0, routes })).stop();
+        await publish(happened(Happened, 1));
+        for (let kills = 0; kills < 3; kills++) {
+          const victim = await hangingWorker(place.config, consumer, Happened.type);
+          await victim.kill();
+        }
+        expect(await depth(consumer)).toMatchObject({ active: 1 });
+        const successor = await another({ exclusive: true });
+        await successor.subscribe({ consumer, retries: 0, routes });
+        await waitUntil(() => heard.length === 1, { timeoutMs: 2_000 });
+        await drained(consumer);
+        expect(told).toEqual([]);
+      });
+
+      it('finish what they have in hand when they close, and leave the rest', async () => {
+        const { Happened, consumer } = newcomers();
+        const [begun, done, later]: [Event[], Event[], Event[]] = [[], [], []];
+        const leaving = await another();
+        await leaving.subscribe({
+          consumer,
+          routes: [
+            route<Body>({
+              event: Happened,
+              async handle(events) {
+                begun.push(...events);
+                await pause(300);
+                done.push(...events);
+              },
+            }),
+          ],
+        });
+        await publish(happened(Happened, 1), happened(Happened, 2), happened(Happened, 3));
+        await waitUntil(() => begun.length === 1);
+        await leaving.close();
+        expect(done).toEqual(begun);
+        await bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle: takeInto(later) })] });
+        await waitUntil(() => later.length === 2);
+        await drained(consumer);
+        expect([...done, ...later].map(numberOf).sort()).toEqual([1, 2, 3]);
+      });
+
+      it('close in time over a handler that hangs, and put its event back untried', async () => {
+        const { Happened, consumer } = newcomers();
+        const { told, giveUp } = obituaries();
+        const heard: Event[] = [];
+        let begun = false;
+        const leaving = await another({ closeWithinMs: 100 });
+        await leaving.subscribe({
+          consumer,
+          retries: 0,
+          routes: [
+            route<Body>({
+              event: Happened,
+              handle() {
+                begun = true;
+                return new Promise(() => {});
+              },
+              giveUp,
+            }),
+          ],
+        });
+        await publish(happened(Happened, 1));
+        await waitUntil(() => begun);
+        const start = Date.now();
+        await leaving.close();
+        expect(Date.now() - start).toBeLessThan(2_000);
+        const routes = [route<Body>({ event: Happened, handle: takeInto(heard), giveUp })];
+        await bus.subscribe({ consumer, retries: 0, routes });
+        await waitUntil(() => heard.length === 1);
+        expect(told).toEqual([]);
+      });
+
+      it('that stop a subscription take nothing new under it', async () => {
+        const { Happened, consumer } = newcomers();
+        const heard: Event[] = [];
+        const subscription = await bus.subscribe({
+          consumer,
+          routes: [route<Body>({ event: Happened, handle: takeInto(heard) })],
+        });
+        await subscription.stop();
+        await publish(happened(Happened, 1));
+        await pause(300);
+        expect(heard).toEqual([]);
+        expect(await depth(consumer)).toEqual({ consumer, waiting: 1, active: 0, dead: 0 });
+      });
+
+      it('keep their lease while a handler runs longer than it', async () => {
+        await expect(slow).resolves.toBe(1);
+      });
+
+      it('that are killed while others live are taken over when their lease lapses', async () => {
+        expect((await lapsed).map(numberOf)).toEqual([1]);
+      });
+    });
+
+    describe('listeners', () => {
+      it('all hear every fact of their type as it happens, whatever its length', async () => {
+        const { Happened, consumer } = newcomers();
+        const { Happened: Other } = newcomers();
+        const heard: Event[][] = [[], [], []];
+        const elsewhere = await another();
+        for (const [i, each] of [bus, bus, elsewhere].entries()) {
+          await each.listen(Happened, (event) => heard[i]?.push(event));
+        }
+        await bus.listen(Other, () => expect('another type').toBe('never heard'));
+        await bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle: takeInto([]) })] });
+        const events = [
+          happened(Happened, 1),
+          happened(Happened, 2, { text: 'Ö👋"\\ю '.repeat(20_000) }),
+          happened(Happened, 3),
+        ];
+        await publish(...events);
+        await waitUntil(() => heard.every((each) => each.length === 3));
+        expect(heard).toEqual([events, events, events]);
+        await drained(consumer);
+      });
+
+      it('hear nothing of a transaction that is rolled back, and nothing after they stop', async () => {
+        const { Happened } = newcomers();
+        const heard: Event[] = [];
+        const listening = await bus.listen(Happened, (event) => heard.push(event));
+        await expect(
+          place.transaction(async (tx) => {
+            await bus.publish(tx, [happened(Happened, 1)]);
+            throw new Error('changed my mind');
+          }),
+        ).rejects.toThrow();
+        await publish(happened(Happened, 2));
+        await waitUntil(() => heard.length > 0);
+        await listening.stop();
+        await publish(happened(Happened, 3));
+        await pause(100);
+        expect(heard.map(numberOf)).toEqual([2]);
+      });
+
+      it('that throw disturb nobody', async () => {
+        const { Happened } = newcomers();
+        const heard: Event[] = [];
+        await bus.listen(Happened, () => {
+          throw new Error('deaf');
+        });
+        await bus.listen(Happened, (event) => heard.push(event));
+        await publish(happened(Happened, 1));
+        await publish({ ...happened(Happened, 2), data: 'misfit' }, happened(Happened, 3));
+        await waitUntil(() => heard.length === 2);
+        expect(heard.map(numberOf)).toEqual([1, 3]);
+      });
+    });
+  });
+}
+
+function happened(
+  type: EventType,
+  n: number,
+  { turn = 0, text, traceparent }: { turn?: number; text?: string; traceparent?: string } = {},
+): Event<Body> {
+  return {
+    id: randomUUID(),
+    source: 'test',
+    type: type.type,
+    time: new Date().toISOString(),
+    subject: randomUUID(),
+    firmuuid: firm,
+    turn,
+    ...(traceparent === undefined ? {} : { traceparent }),
+    data: text === undefined ? { n } : { n, text },
+  };
+}
+
+function numberOf(event: Event): number {
+  return (event.data as Body).n;
+}
+
+function takeInto(heard: Event[] | undefined, takesMs = 0): (events: readonly Event[]) => Promise<void> {
+  return async (events) => {
+    if (takesMs > 0) await pause(takesMs);
+    heard?.push(...events);
+  };
+}
+
+function obituaries(): {
+  told: { event: Event; reason: DeadReason }[];
+  giveUp(event: Event, reason: DeadReason): Promise<void>;
+} {
+  const told: { event: Event; reason: DeadReason }[] = [];
+  return {
+    told,
+    async giveUp(event, reason) {
+      told.push({ event, reason });
+    },
+  };
+}
+
+/** Another process, with an event in hand that it will never let go. */
+async function hangingWorker(
+  config: BusConfig,
+  consumer: string,
+  type: string,
+  leaseSeconds?: number,
+): Promise<{ kill(): Promise<void> }> {
+  const program = fileURLToPath(new URL('./contract-worker.ts', import.meta.url));
+  const order = JSON.stringify({ config, consumer, type, leaseSeconds });
+  const child = spawn(process.execPath, [program, order], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const taken = once(createInterface({ input: child.stdout }), 'line');
+  await Promise.race([
+    taken,
+    exited.then(() => {
+      throw new Error('The worker ended before it took an event.');
+    }),
+  ]);
+  return {
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { Envelope, type Event } from '@call-analysis/events';
+import type { JobResult, JobWithMetadata } from 'pg-boss';
+import type { Queues } from './queues.ts';
+import { readEvent, type Routes } from './read-event.ts';
+import { reasonOf, storedReason } from './reason.ts';
+
+// Nothing wakes this worker: dead letters are moved by the queues themselves.
+const pollSeconds = 0.5;
+const batchSize = 10;
+const longestPauseSeconds = 300;
+
+export function deadQueue(consumer: string): string {
+  return `${consumer}.dead`;
+}
+
+/** Tells the routes of events that were given up on, each until its route has taken note. Returns the worker's id. */
+export async function giveUpDead(queues: Queues, dead: string, routes: Routes): Promise<string> {
+  const { boss } = queues;
+  let worker: string | undefined;
+  worker = await boss.work(
+    dead,
+    {
+      batchSize,
+      perJobResults: true,
+      includeMetadata: true,
+      pollingIntervalSeconds: pollSeconds,
+      heartbeatRefreshSeconds: queues.leaseSeconds / 3,
+    },
+    async (jobs: JobWithMetadata<unknown>[]) => {
+      if (jobs.length >= batchSize && worker !== undefined) boss.notifyWorker(worker);
+      const results: JobResult[] = [];
+      for (const job of jobs) results.push(await giveUp(queues, routes, job));
+      return results;
+    },
+  );
+  return worker;
+}
+
+async function giveUp(queues: Queues, routes: Routes, job: JobWithMetadata<unknown>): Promise<JobResult> {
+  const envelope = Envelope.safeParse(job.data);
+  // Nobody can be told of something that is no event; it stays among the dead letters.
+  if (!envelope.success) return { id: job.id, status: 'completed' };
+  const route = routes.get(envelope.data.type);
+  const read = readEvent(routes, job.data);
+  const event: Event = 'event' in read ? read.event : envelope.data;
+  try {
+    await route?.giveUp?.(event, storedReason(job.sourceOutput, job.sourceRetryCount));
+    return { id: job.id, status: 'completed' };
+  } catch (error) {
+    const reason = reasonOf(error, job.retryCount + 1);
+    queues.log.error(
+      { queue: job.name, event: event.id, type: event.type, attempts: reason.attempts, err: error },
+      'A consumer could not give an event up; it will be asked again.',
+    );
+    await boundBackOff(queues, job);
+    return { id: job.id, status: 'failed', output: reason };
+  }
+}
+
+// Dead letters do not inherit their queue's longest pause, and without one the back-off grows to most of a day.
+async function boundBackOff({ query, insist, schema }: Queues, job: JobWithMetadata<unknown>): Promise<void> {
+  await insist(() =>
+    query(`UPDATE ${schema}.job SET retry_delay_max = $3 WHERE name = $1 AND id = $2 AND state = 'active'`, [
+      job.name,
+      job.id,
+      longestPauseSeconds,
+    ]),
+  );
+}

@@ -1,0 +1,32 @@
+import type { ConsumerDepth } from './port.ts';
+import type { Queues } from './queues.ts';
+
+// Counting further would read the whole table while a large batch waits.
+const counted = 50_000;
+
+/**
+ * Waiting events are exact up to 50,000 by consumer; beyond that the figure is what the queues' own
+ * monitoring last counted, some minutes ago. Dead events are counted up to 50,000.
+ */
+export async function depths({ query, schema }: Queues): Promise<ConsumerDepth[]> {
+  return query<ConsumerDepth>(
+    `SELECT q.name AS consumer,
+            (CASE WHEN waiting.n <= $1 THEN waiting.n ELSE greatest(waiting.n, q.queued_count) END)::int AS waiting,
+            active.n::int AS active,
+            dead.n::int AS dead
+       FROM ${schema}.queue q
+      CROSS JOIN LATERAL (
+        SELECT count(*) AS n FROM (
+          SELECT FROM ${schema}.job
+           WHERE name = q.name AND state < 'active' AND NOT blocked LIMIT $1 + 1) counted) waiting
+      CROSS JOIN LATERAL (
+        SELECT count(*) AS n FROM ${schema}.job
+         WHERE name = q.name AND state = 'active' AND group_id IS NOT NULL) active
+      CROSS JOIN LATERAL (
+        SELECT count(*) AS n FROM (
+          SELECT FROM ${schema}.job WHERE name = q.dead_letter LIMIT $1) counted) dead
+      WHERE q.dead_letter IS NOT NULL
+      ORDER BY q.name`,
+    [counted],
+  );
+}

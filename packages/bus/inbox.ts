@@ -1,0 +1,104 @@
+import type { Job } from 'pg-boss';
+import { deadQueue, giveUpDead } from './dead-letters.ts';
+import { HandOver } from './hand-over.ts';
+import { watchLeases } from './leases.ts';
+import type { Subscription, SubscriptionOptions } from './port.ts';
+import { putBack } from './put-back.ts';
+import { type Queues, TOMBSTONE_SECONDS } from './queues.ts';
+import type { Routes } from './read-event.ts';
+
+// How late a retry may be: new events wake the worker, due retries do not.
+const pollSeconds = 1;
+const daySeconds = 86_400;
+const longestWaitSeconds = 10 * 365 * daySeconds;
+const deadLettersKeptSeconds = 30 * daySeconds;
+const longestInt = 2 ** 31 - 1;
+
+export interface Inbox extends Subscription {
+  /** Puts back what is still in hand, as if it had never been taken. Its handlers are on their own then. */
+  release(): Promise<void>;
+}
+
+/** Makes the queue and the dead letters of a consumer, or gives existing ones their present options. */
+export async function createInbox({ boss, leaseSeconds }: Queues, subscription: SubscriptionOptions): Promise<void> {
+  const { consumer, retries = 5, retryDelaySeconds = 1 } = subscription;
+  const dead = deadQueue(consumer);
+  const lasting = {
+    // The lease is the heartbeat; this only bounds a handler that hangs.
+    expireInSeconds: daySeconds,
+    heartbeatSeconds: leaseSeconds,
+    retentionSeconds: longestWaitSeconds,
+    // A backlog is how a batch looks, not a reason to warn.
+    warningQueueSize: longestInt,
+  };
+  const deadOptions = {
+    ...lasting,
+    retryLimit: longestInt,
+    retryDelay: 1,
+    retryBackoff: true,
+    deleteAfterSeconds: deadLettersKeptSeconds,
+  };
+  const options = {
+    ...lasting,
+    deadLetter: dead,
+    notify: true,
+    retryLimit: retries,
+    retryDelay: retryDelaySeconds,
+    retryBackoff: true,
+    deleteAfterSeconds: TOMBSTONE_SECONDS,
+  };
+  await boss.createQueue(dead, deadOptions);
+  await boss.createQueue(consumer, options);
+  await boss.updateQueue(dead, deadOptions);
+  await boss.updateQueue(consumer, options);
+}
+
+/** Hands a consumer's events to its routes until stopped. */
+export async function openInbox(queues: Queues, subscription: SubscriptionOptions): Promise<Inbox> {
+  const { boss } = queues;
+  const { consumer, batchSize = 1, concurrency = 1 } = subscription;
+  const routes: Routes = new Map(subscription.routes.map((route) => [route.event.type, route]));
+  const inHand = new Set<Job<unknown>>();
+  const workers: string[] = [];
+  for (let i = 0; i < concurrency; i++) {
+    let worker: string | undefined;
+    worker = await boss.work(
+      consumer,
+      {
+        batchSize,
+        perJobResults: true,
+        pollingIntervalSeconds: pollSeconds,
+        notifyPollingIntervalSeconds: pollSeconds,
+        heartbeatRefreshSeconds: queues.leaseSeconds / 3,
+      },
+      async (jobs: Job<unknown>[]) => {
+        // A full hand means that more may wait: look again without a pause.
+        if (jobs.length >= batchSize && worker !== undefined) boss.notifyWorker(worker);
+        for (const job of jobs) inHand.add(job);
+        try {
+          return await new HandOver(queues, consumer, routes).run(jobs);
+        } finally {
+          for (const job of jobs) inHand.delete(job);
+        }
+      },
+    );
+    workers.push(worker);
+  }
+  const dead = deadQueue(consumer);
+  const deadWorker = await giveUpDead(queues, dead, routes);
+  const watch = watchLeases(queues, [consumer, dead]);
+  let stopping: Promise<unknown> | undefined;
+  return {
+    async stop() {
+      stopping ??= Promise.all([
+        ...workers.map((id) => boss.offWork(consumer, { id, wait: true })),
+        boss.offWork(dead, { id: deadWorker, wait: true }),
+        watch.stop(),
+      ]);
+      await stopping;
+    },
+    async release() {
+      await putBack(queues, consumer, [...inHand]);
+    },
+  };
+}

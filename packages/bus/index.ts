@@ -1,0 +1,15 @@
+export { claim, pruneClaims } from './claim.ts';
+export { migrateBus } from './migrate.ts';
+export type { BusSchema } from './migrate.ts';
+export { BusConfig, openBus } from './open.ts';
+export type { BusOptions } from './open.ts';
+export { Poison, route } from './port.ts';
+export type {
+  AnyRoute,
+  Bus,
+  ConsumerDepth,
+  DeadReason,
+  Route,
+  Subscription,
+  SubscriptionOptions,
+} from './port.ts';

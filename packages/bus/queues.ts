@@ -1,0 +1,148 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Fault } from '@call-analysis/fault';
+import { translateError } from '@call-analysis/postgres';
+import type { Logger } from '@call-analysis/runtime';
+import { type Db, PgBoss } from 'pg-boss';
+
+export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
+
+export interface QueueOptions {
+  readonly url: string;
+  readonly schema: string;
+  /** Whose connections these are, as `pg_stat_activity` shows it. */
+  readonly name: string;
+  readonly log: Log;
+  readonly leaseSeconds: number;
+}
+
+/** The durable queues of one schema, as one process sees them. */
+export interface Queues {
+  readonly boss: PgBoss;
+  readonly schema: string;
+  readonly log: Log;
+  readonly leaseSeconds: number;
+  query<Row>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** Runs until the database has answered it; gives up when the queues are closed. */
+  insist<T>(statement: () => Promise<T>): Promise<T>;
+  /** Logs what went wrong in the background, and the same thing not too often. */
+  complain(error: unknown): void;
+  /** Without waiting for workers: they are stopped before. */
+  close(): Promise<void>;
+}
+
+/** Completed work stays this long, without its content, so that an event published twice is still recognised. */
+export const TOMBSTONE_SECONDS = 600;
+
+const connections = 5;
+// Queues fill and empty faster than statistics are gathered. Without them the planner sorts a whole queue to take its
+// first hundred, so it is left no choice but the indexes that every statement here was made for.
+const planner = ['bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `-c enable_${way}=off`).join(' ');
+const maintenanceSeconds = 300;
+const dayInSeconds = 86_400;
+
+export async function startQueues(options: QueueOptions): Promise<Queues> {
+  const { schema, log, leaseSeconds } = options;
+  const connection = {
+    connectionString: options.url,
+    application_name: `${options.name} bus`,
+    max: connections,
+    options: planner,
+    // A connection that is dead without a word would otherwise hold its worker for ever.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    query_timeout: 120_000,
+  };
+  const boss = new PgBoss({
+    ...connection,
+    schema,
+    migrate: false,
+    schedule: false,
+    useListenNotify: true,
+    // Both read the whole table, which takes seconds while a million jobs wait.
+    monitorIntervalSeconds: maintenanceSeconds,
+    maintenanceIntervalSeconds: maintenanceSeconds,
+    // Dependencies between jobs are not used.
+    flowIntervalSeconds: dayInSeconds,
+  });
+  let closed = false;
+  const say = quieten(log);
+  const complain = (error: unknown) => {
+    if (!closed) say(error);
+  };
+  boss.on('error', complain);
+  // What comes with a warning may quote statements and their values.
+  boss.on('warning', ({ message }) => log.warn({}, `bus: ${message}`));
+  try {
+    await boss.start();
+  } catch (error) {
+    closed = true;
+    await boss.stop({ graceful: false }).catch(() => {});
+    throw explain(error, schema);
+  }
+
+  const database = boss.getDb();
+  return {
+    boss,
+    schema,
+    log,
+    leaseSeconds,
+    complain,
+    query: (text, values) => rows(database, text, values),
+    async insist(statement) {
+      for (;;) {
+        try {
+          return await statement();
+        } catch (error) {
+          if (closed || !(translateError(error) instanceof Fault)) throw error;
+          await pause(500);
+        }
+      }
+    },
+    async close() {
+      closed = true;
+      await boss.stop({ graceful: false });
+    },
+  };
+}
+
+function explain(error: unknown, schema: string): unknown {
+  if (error instanceof Error && /is not installed|requires migrations/.test(error.message)) {
+    return new Error(`The bus has no up-to-date tables in the schema ${schema}; migrateBus makes them.`, {
+      cause: error,
+    });
+  }
+  return translateError(error);
+}
+
+async function rows<Row>(database: Db, text: string, values: unknown[] = []): Promise<Row[]> {
+  const result = await database.executeSql(text, values);
+  return result.rows as Row[];
+}
+
+const repeatAfterMs = 30_000;
+
+// Every worker reports an absent database at every poll; one line in half a minute says as much.
+function quieten(log: Log): (error: unknown) => void {
+  const said = new Map<string, { at: number; silenced: number }>();
+  return (thrown) => {
+    const error = asError(thrown);
+    const message = error.message.replace(/ \(Queue: .*\)$/s, '');
+    const now = Date.now();
+    const last = said.get(message);
+    if (last !== undefined && now - last.at < repeatAfterMs) {
+      last.silenced++;
+      return;
+    }
+    if (said.size >= 100) said.clear();
+    said.set(message, { at: now, silenced: 0 });
+    log.error({ err: error, silenced: last?.silenced ?? 0 }, 'The bus met an error and goes on.');
+  };
+}
+
+// Workers report a copy of an error, with all that PostgreSQL says about the data.
+function asError(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  const { message, stack, code } = Object(thrown) as { message?: unknown; stack?: unknown; code?: unknown };
+  const error = new Error(typeof message === 'string' ? message : String(thrown));
+  return Object.assign(error, typeof stack === 'string' ? { stack } : {}, typeof code === 'string' ? { code } : {});
+}

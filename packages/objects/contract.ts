@@ -1,0 +1,254 @@
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { buffer, text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import type { Objects } from './port.ts';
+
+export interface OpenedForTest {
+  readonly objects: Objects;
+  close(): Promise<void>;
+}
+
+/** The promises of the port; every adapter keeps all of them. */
+export function objectsContract(name: string, open: () => Promise<OpenedForTest>): void {
+  describe(`objects: ${name}`, () => {
+    let opened: OpenedForTest;
+    let objects: Objects;
+    let count = 0;
+    const freshKey = () => `contract/${(count += 1)}/object`;
+    const put = (key: string, content: string) => objects.put(key, Readable.from([Buffer.from(content)]));
+    const read = async (key: string, range?: { start: number; end?: number }) => text(await objects.open(key, range));
+    const list = async (prefix: string) => {
+      const found: string[] = [];
+      for await (const { key } of objects.list(prefix)) found.push(key);
+      return found.sort();
+    };
+
+    beforeAll(async () => {
+      opened = await open();
+      objects = opened.objects;
+    });
+
+    afterAll(() => opened.close());
+
+    it('gives back the bytes that were put', async () => {
+      const key = freshKey();
+      const bytes = Buffer.alloc(3_000_001, 'abcdefg');
+      const pieces = [bytes.subarray(0, 1), bytes.subarray(1, 2_000_000), bytes.subarray(2_000_000)];
+      await expect(objects.put(key, Readable.from(pieces))).resolves.toEqual({ sizeBytes: bytes.length });
+      expect((await buffer(await objects.open(key))).equals(bytes)).toBe(true);
+      expect(await objects.head(key)).toMatchObject({ sizeBytes: bytes.length });
+    });
+
+    it('keeps an object of no bytes', async () => {
+      const key = freshKey();
+      await expect(objects.put(key, Readable.from([]))).resolves.toEqual({ sizeBytes: 0 });
+      expect(await read(key)).toBe('');
+      expect(await objects.head(key)).toMatchObject({ sizeBytes: 0 });
+    });
+
+    it('replaces what was there', async () => {
+      const key = freshKey();
+      await put(key, 'the longer old bytes');
+      await put(key, 'new');
+      expect(await read(key)).toBe('new');
+    });
+
+    it('keeps the old bytes when the stream fails, and leaves nothing where nothing was', async () => {
+      const [held, empty] = [freshKey(), freshKey()];
+      await put(held, 'old');
+      const failing = () =>
+        Readable.from(
+          (async function* () {
+            yield Buffer.alloc(100_000);
+            throw new Error('the client went away');
+          })(),
+        );
+      await expect(objects.put(held, failing())).rejects.toThrow('the client went away');
+      await expect(objects.put(empty, failing())).rejects.toThrow('the client went away');
+      expect(await read(held)).toBe('old');
+      expect(await objects.head(empty)).toBeNull();
+    });
+
+    it('keeps the old bytes when the stream is destroyed before its end', async () => {
+      const key = freshKey();
+      await put(key, 'old');
+      const stuck = new Readable({ read() {} });
+      stuck.push(Buffer.alloc(1000));
+      const putting = objects.put(key, stuck);
+      await delay(20);
+      stuck.destroy();
+      await expect(putting).rejects.toThrow();
+      expect(await read(key)).toBe('old');
+    });
+
+    it('refuses more than maxBytes, keeps the old bytes and destroys the stream', async () => {
+      const key = freshKey();
+      await put(key, 'old');
+      const endless = Readable.from(
+        (async function* () {
+          for (;;) yield Buffer.alloc(10_000);
+        })(),
+      );
+      await expect(objects.put(key, endless, { maxBytes: 25_000 })).rejects.toMatchObject({
+        kind: 'too-large',
+        code: 'TOO_LARGE',
+      });
+      expect(endless.destroyed).toBe(true);
+      expect(await read(key)).toBe('old');
+    });
+
+    it('takes exactly maxBytes', async () => {
+      const key = freshKey();
+      await objects.put(key, Readable.from([Buffer.alloc(5)]), { maxBytes: 5 });
+      expect(await objects.head(key)).toMatchObject({ sizeBytes: 5 });
+    });
+
+    it('shows old bytes or new ones, never a mixture, while puts and reads race', async () => {
+      const key = freshKey();
+      const versions = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(200_000));
+      await put(key, versions[0] ?? '');
+      const seen = await Promise.all([
+        ...Array.from({ length: 10 }, () => read(key)),
+        ...versions.map((version) => put(key, version).then(() => read(key))),
+      ]);
+      for (const content of seen) expect(versions.includes(content)).toBe(true);
+    });
+
+    it('streams a range, its end inclusive and clipped to the object', async () => {
+      const key = freshKey();
+      await put(key, '0123456789');
+      expect(await read(key, { start: 2, end: 4 })).toBe('234');
+      expect(await read(key, { start: 7 })).toBe('789');
+      expect(await read(key, { start: 0, end: 0 })).toBe('0');
+      expect(await read(key, { start: 8, end: 1000 })).toBe('89');
+      expect(await read(key, { start: 10 })).toBe('');
+    });
+
+    it('says when nothing is at the key', async () => {
+      const key = freshKey();
+      const missing = { kind: 'not-found', code: 'NOT_FOUND' };
+      expect(await objects.head(key)).toBeNull();
+      await expect(objects.open(key)).rejects.toMatchObject(missing);
+      await expect(objects.copy(key, freshKey())).rejects.toMatchObject(missing);
+      await expect(objects.remove(key)).resolves.toBeUndefined();
+    });
+
+    it('freezes a copy: later puts to the source do not change it', async () => {
+      const [source, copy] = [freshKey(), freshKey()];
+      await put(source, 'validated');
+      await put(copy, 'in the way');
+      await objects.copy(source, copy);
+      await put(source, 'swapped');
+      expect(await read(copy)).toBe('validated');
+      await objects.remove(source);
+      expect(await read(copy)).toBe('validated');
+    });
+
+    it('copies the same bytes again, and onto themselves', async () => {
+      const [source, copy] = [freshKey(), freshKey()];
+      await put(source, 'same');
+      await objects.copy(source, copy);
+      await objects.copy(source, copy);
+      await objects.copy(source, source);
+      expect([await read(source), await read(copy)]).toEqual(['same', 'same']);
+    });
+
+    it('removes', async () => {
+      const key = freshKey();
+      await put(key, 'gone');
+      await objects.remove(key);
+      expect(await objects.head(key)).toBeNull();
+      expect(await list(`${key.slice(0, -'/object'.length)}/`)).toEqual([]);
+    });
+
+    it('keeps a reader going whose object is removed or replaced', async () => {
+      const key = freshKey();
+      await put(key, 'x'.repeat(1_000_000));
+      const stream = await objects.open(key);
+      await put(key, 'y');
+      await objects.remove(key);
+      expect(await text(stream)).toHaveLength(1_000_000);
+    });
+
+    it('lists all keys under a prefix and no others', async () => {
+      const folder = freshKey();
+      const keys = [`${folder}/b`, `${folder}/a/b`, `${folder}/a`, `${folder}/Ж б/%41`, `${folder}/a~+/=?#`];
+      await Promise.all([...keys, `${folder}x/other`].map((key) => put(key, key)));
+      expect(await list(`${folder}/`)).toEqual([...keys].sort());
+      expect(await list(`${folder}/a/`)).toEqual([`${folder}/a/b`]);
+      expect(await list(`${folder}/nothing/`)).toEqual([]);
+      for await (const { key, sizeBytes, modifiedAt } of objects.list(`${folder}/`)) {
+        expect(sizeBytes).toBe(Buffer.byteLength(key));
+        expect(Math.abs(modifiedAt.getTime() - Date.now())).toBeLessThan(60_000);
+      }
+      await expect(list(folder)).rejects.toMatchObject({ code: 'INVALID_KEY' });
+    });
+
+    it('keeps any two different keys apart', async () => {
+      const pairs = [
+        ['Calls.csv', 'calls.csv'],
+        ['é'.normalize('NFC'), 'é'.normalize('NFD')],
+        ['%41', 'A'],
+        ['a%2fb', 'a/b'],
+        ['a b', 'a+b'],
+        ['ß', 'SS'],
+        ['x'.repeat(255), 'X'.repeat(255)],
+        ['Ж'.repeat(127), 'ж'.repeat(127)],
+      ] as const;
+      const folder = freshKey();
+      for (const [one, other] of pairs) {
+        await put(`${folder}/${one}`, one);
+        await put(`${folder}/${other}`, other);
+        expect(await read(`${folder}/${one}`)).toBe(one);
+        expect(await read(`${folder}/${other}`)).toBe(other);
+      }
+    });
+
+    it('gives back any valid key as it was', async () => {
+      const odd = fc.constantFrom('.a', 'a.', '..a', '...', 'con', 'NUL.txt', 'a?b', 'a#b', ' ', '~', '+', '-', '%', ':*');
+      const any = fc
+        .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+        .filter((part) => !/[/\\\p{Cc}]/u.test(part) && part !== '.' && part !== '..' && Buffer.byteLength(part) <= 255);
+      const parts = fc.array(fc.oneof(odd, any), { minLength: 1, maxLength: 3 });
+      await fc.assert(
+        fc.asyncProperty(parts, async (each) => {
+          const folder = freshKey();
+          const key = `${folder}/${each.join('/')}`;
+          await put(key, key);
+          expect(await read(key)).toBe(key);
+          expect(await list(`${folder}/`)).toEqual([key]);
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it.each([
+      ['an empty key', ''],
+      ['an empty part', 'a//b'],
+      ['a leading slash', '/etc/passwd'],
+      ['a trailing slash', 'a/'],
+      ['a way up', 'a/../../etc/passwd'],
+      ['a way to itself', './a'],
+      ['a backslash', 'a\\..\\b'],
+      ['a NUL', 'a\0b'],
+      ['a line break', 'a\nb'],
+      ['a lone surrogate', 'a\ud800'],
+      ['a part over 255 bytes', `a/${'ж'.repeat(128)}`],
+      ['over 1,024 bytes', Array.from({ length: 5 }, () => 'x'.repeat(250)).join('/')],
+    ])('refuses a key with %s in every operation', async (_, key) => {
+      const refusal = { kind: 'invalid', code: 'INVALID_KEY' };
+      const good = freshKey();
+      await put(good, 'good');
+      await expect(put(key, 'x')).rejects.toMatchObject(refusal);
+      await expect(objects.open(key)).rejects.toMatchObject(refusal);
+      await expect(objects.head(key)).rejects.toMatchObject(refusal);
+      await expect(objects.copy(key, good)).rejects.toMatchObject(refusal);
+      await expect(objects.copy(good, key)).rejects.toMatchObject(refusal);
+      await expect(objects.remove(key)).rejects.toMatchObject(refusal);
+      await expect(objects.presignPut(key, { expiresInSeconds: 1, maxBytes: 1 })).rejects.toMatchObject(refusal);
+      await expect(objects.presignGet(key, { expiresInSeconds: 1 })).rejects.toMatchObject(refusal);
+    });
+  });
+}

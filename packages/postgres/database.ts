@@ -1,0 +1,198 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Pool, types } from 'pg';
+import type { PoolClient, QueryResult } from 'pg';
+import { schemaConnection } from './connection.ts';
+import { isUnreachable, sqlState, translateError } from './errors.ts';
+import type { Sql } from './sql.ts';
+
+export interface DatabaseOptions {
+  readonly url: string;
+  /** Becomes the `search_path` of every connection. */
+  readonly schema: string;
+  /** Connections at most. Default 10. */
+  readonly poolSize?: number;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName?: string;
+  /** How long to wait for a connection, a free one or a new one. Default 10,000. */
+  readonly connectTimeoutMs?: number;
+}
+
+export interface PreparedSql extends Sql {
+  /**
+   * Like `query`, but the statement is parsed and planned once per connection. One name means one text, for ever;
+   * for statements that run often and have a fixed text.
+   */
+  prepared<Row = Record<string, unknown>>(name: string, text: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/**
+ * A pool of connections to one schema. A connection that fails is a Fault `unavailable`; what PostgreSQL says about a
+ * statement is thrown as it stands (see `sqlState`). `int8` values are numbers.
+ */
+export interface Database extends PreparedSql {
+  readonly schema: string;
+  readonly pool: Pool;
+  /**
+   * Runs `work` in one transaction: committed when it returns, rolled back when it throws. When the connection is lost
+   * during the commit, nobody knows whether it happened, and the Fault says `unavailable`.
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Waits for what is running. May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface TransactionOptions {
+  /**
+   * How often `work` is run again after a deadlock or a serialization failure. Default 0. Whatever `work` does outside
+   * the transaction then happens again.
+   */
+  readonly retries?: number;
+  /** Default `read committed`. */
+  readonly isolation?: 'repeatable read' | 'serializable';
+}
+
+/** An open transaction. It refuses queries once it has ended. */
+export interface Transaction extends PreparedSql {
+  /** For COPY streams. */
+  readonly client: PoolClient;
+}
+
+const deadlock = '40P01';
+const serializationFailure = '40001';
+
+// A rollback waits behind whatever the transaction still has in flight, a forgotten COPY for instance.
+const rollbackTimeoutMs = 5_000;
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new Pool({
+    ...schemaConnection(options.url, options.schema),
+    max: options.poolSize ?? 10,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    keepAlive: true,
+    types: { getTypeParser },
+  });
+  const broken = new WeakSet<object>();
+  // Without these listeners a connection that breaks, idle or lent, would end the process. Its next query tells.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => broken.add(client)));
+
+  // Not `pool.query`: that throws the connection away after every error, a unique violation included.
+  async function lend<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    let client: PoolClient;
+    try {
+      client = await pool.connect();
+    } catch (error) {
+      throw translateError(error);
+    }
+    try {
+      return await work(client);
+    } catch (error) {
+      if (isUnreachable(error)) broken.add(client);
+      throw translateError(error);
+    } finally {
+      client.release(broken.has(client));
+    }
+  }
+
+  async function attempt<T>(work: (tx: Transaction) => Promise<T>, isolation: string | undefined): Promise<T> {
+    return lend(async (client) => {
+      await client.query(isolation === undefined ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${isolation}`);
+      const tx = openTransaction(client);
+      try {
+        const result = await work(tx.transaction);
+        tx.end();
+        await commit(client);
+        return result;
+      } catch (error) {
+        tx.end();
+        if (!(await rollback(client))) broken.add(client);
+        throw error;
+      }
+    });
+  }
+
+  let closing: Promise<void> | undefined;
+  return {
+    schema: options.schema,
+    pool,
+    query: (text, values) => lend((client) => run(client, text, values)),
+    prepared: (name, text, values) => lend((client) => run(client, text, values, name)),
+    async transaction(work, { retries = 0, isolation } = {}) {
+      for (let attempts = 0; ; attempts++) {
+        try {
+          return await attempt(work, isolation);
+        } catch (error) {
+          const state = sqlState(error);
+          if (attempts >= retries || (state !== deadlock && state !== serializationFailure)) throw error;
+          // Two that collided must not come back at the same instant.
+          await pause(Math.random() * 20 * 2 ** attempts);
+        }
+      }
+    },
+    close: () => (closing ??= pool.end()),
+  };
+}
+
+function openTransaction(client: PoolClient): { transaction: Transaction; end(): void } {
+  let open = true;
+  async function guarded<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {
+    // The connection may serve somebody else by now.
+    if (!open) throw new Error('A query came after its transaction had ended; an await is missing.');
+    try {
+      return await run<Row>(client, text, values, name);
+    } catch (error) {
+      throw translateError(error);
+    }
+  }
+  return {
+    transaction: {
+      client,
+      query: (text, values) => guarded(text, values),
+      prepared: (name, text, values) => guarded(text, values, name),
+    },
+    end() {
+      open = false;
+    },
+  };
+}
+
+async function run<Row>(
+  client: PoolClient,
+  text: string,
+  values: readonly unknown[] | undefined,
+  name?: string,
+): Promise<Row[]> {
+  const result: unknown = await client.query({ name, text, values: values as unknown[] | undefined });
+  // Several statements in one text, possible only without values, give a list of results.
+  const last = (Array.isArray(result) ? result.at(-1) : result) as QueryResult | undefined;
+  return (last?.rows ?? []) as Row[];
+}
+
+async function commit(client: PoolClient): Promise<void> {
+  const result = await client.query('COMMIT');
+  // PostgreSQL answers the commit of a failed transaction with a quiet rollback.
+  if (result.command !== 'COMMIT') {
+    throw new Error('The transaction was rolled back: one of its statements failed and the error was swallowed.');
+  }
+}
+
+/** False when the connection cannot be used again. */
+async function rollback(client: PoolClient): Promise<boolean> {
+  const timer = new AbortController();
+  const late = pause(rollbackTimeoutMs, false, { signal: timer.signal }).catch(() => false);
+  const done = client.query('ROLLBACK').then(
+    () => true,
+    () => false,
+  );
+  try {
+    return await Promise.race([done, late]);
+  } finally {
+    timer.abort();
+  }
+}
+
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  if (oid === types.builtins.INT8 && format !== 'binary') return Number;
+  return types.getTypeParser(oid, format as 'text') as (value: string) => unknown;
+}

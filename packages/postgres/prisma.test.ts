@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { freshDatabase } from '../testing/index.ts';
+import type { TestDatabase } from '../testing/index.ts';
+import { sqlState } from './errors.ts';
+import { prismaAdapter, prismaSql } from './prisma.ts';
+
+let home: TestDatabase;
+
+beforeAll(async () => {
+  home = await freshDatabase();
+});
+
+afterAll(() => home.drop());
+
+it('Prisma and raw SQL beside it work in the same schema', async () => {
+  const adapter = await prismaAdapter({ url: home.url('ingest'), schema: 'ingest' }).connect();
+  try {
+    const { rows } = await adapter.queryRaw({ sql: 'SELECT current_schema()::text', args: [], argTypes: [] });
+    expect([adapter.getConnectionInfo().schemaName, rows]).toEqual(['ingest', [['ingest']]]);
+  } finally {
+    await adapter.dispose();
+  }
+});
+
+it('raw SQL in a Prisma transaction gets its values in order and gives int8 as a number', async () => {
+  const heard: unknown[] = [];
+  const sql = prismaSql({
+    async $queryRawUnsafe<T>(text: string, ...values: unknown[]): Promise<T> {
+      heard.push(text, ...values);
+      return [{ count: 3n, name: 'a' }] as T;
+    },
+  });
+  expect(await sql.query('SELECT $1, $2', [1, 'two'])).toEqual([{ count: 3, name: 'a' }]);
+  expect(heard).toEqual(['SELECT $1, $2', 1, 'two']);
+});
+
+// As Prisma throws them.
+function rawQueryFailed(cause: object): Error {
+  const driverAdapterError = Object.assign(new Error('adapter'), { name: 'DriverAdapterError', cause });
+  return Object.assign(new Error('Raw query failed.'), { code: 'P2010', meta: { driverAdapterError } });
+}
+
+it.each([
+  ['between queries', Object.assign(new Error('Server has closed the connection.'), { code: 'P1017' })],
+  ['during a query', rawQueryFailed({ kind: 'ConnectionClosed' })],
+  ['by a server that stops', rawQueryFailed({ kind: 'postgres', originalCode: '57P01' })],
+])('a connection lost %s is a Fault that says unavailable', async (_, error) => {
+  const sql = prismaSql({ $queryRawUnsafe: () => Promise.reject(error) });
+  await expect(sql.query('SELECT 1')).rejects.toMatchObject({ name: 'Fault', kind: 'unavailable', cause: error });
+});
+
+it('what PostgreSQL says about a statement is thrown as it stands, with its state to be read', async () => {
+  const error = rawQueryFailed({ kind: 'UniqueConstraintViolation', originalCode: '23505' });
+  const sql = prismaSql({ $queryRawUnsafe: () => Promise.reject(error) });
+  await expect(sql.query('SELECT 1')).rejects.toBe(error);
+  expect(sqlState(error)).toBe('23505');
+});

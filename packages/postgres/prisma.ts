@@ -1,0 +1,40 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { schemaConnection } from './connection.ts';
+import { translateError } from './errors.ts';
+import type { Sql } from './sql.ts';
+
+/**
+ * What `new PrismaClient({ adapter })` takes. Prisma's own queries name their schema, raw SQL goes by the search path,
+ * so both have to be told.
+ */
+export function prismaAdapter(options: { url: string; schema: string; poolSize?: number }): PrismaPg {
+  const { url, schema, poolSize } = options;
+  const pool = { ...schemaConnection(url, schema), max: poolSize ?? 10, connectionTimeoutMillis: 10_000 };
+  return new PrismaPg(pool, { schema, onPoolError: () => {}, onConnectionError: () => {} });
+}
+
+/** The part of a Prisma client, or of its transaction client, that runs raw SQL. */
+export interface RawPrisma {
+  $queryRawUnsafe<T = unknown>(query: string, ...values: unknown[]): PromiseLike<T>;
+}
+
+/** Raw SQL inside a Prisma transaction, for instance to publish events with it. `int8` values are numbers. */
+export function prismaSql(tx: RawPrisma): Sql {
+  return {
+    async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+      try {
+        const rows = await tx.$queryRawUnsafe<Record<string, unknown>[]>(text, ...values);
+        return rows.map(withNumbers) as Row[];
+      } catch (error) {
+        throw translateError(error);
+      }
+    },
+  };
+}
+
+function withNumbers(row: Record<string, unknown>): Record<string, unknown> {
+  for (const [column, value] of Object.entries(row)) {
+    if (typeof value === 'bigint') row[column] = Number(value);
+  }
+  return row;
+}

@@ -1,0 +1,19 @@
+import { type ChannelOptions, logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
+
+// What goes wrong is thrown here and logged by whoever catches it; the library's own lines would only repeat it.
+setLogVerbosity(logVerbosity.NONE);
+
+/** The largest message either side takes. */
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/** What both ends of a connection agree on. */
+export const CONNECTION_OPTIONS: ChannelOptions = {
+  'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+  'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+  // At Node's 64 KiB a stream of chunks waits for its window and runs at half the speed.
+  'grpc-node.flow_control_window': 8 * 1024 * 1024,
+  // A peer that vanished without closing is noticed within 15 s, even between calls.
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  'grpc.keepalive_permit_without_calls': 1,
+};

@@ -1,0 +1,100 @@
+import type { Logger } from '@call-analysis/runtime';
+import { Server as GrpcServer, type ServiceDefinition, type UntypedHandleCall } from '@grpc/grpc-js';
+import { answer, type Surroundings, type UntypedHandler, type Wire } from './answer.ts';
+import { CONNECTION_OPTIONS } from './connection.ts';
+import { readWithEnd } from './end-mark.ts';
+import { implementHealth } from './health.ts';
+import { InFlight } from './incoming.ts';
+import { listen } from './listen.ts';
+import { type Handlers, type Method, methodsOf } from './methods.ts';
+
+export interface Implementation {
+  readonly service: ServiceDefinition;
+  readonly handlers: Readonly<Record<string, UntypedHandler>>;
+}
+
+/** Ties handlers to the service they serve; a missing or misspelt method is a type error. */
+export function implement<Service extends ServiceDefinition>(
+  service: Service,
+  handlers: Handlers<NoInfer<Service>>,
+): Implementation {
+  return { service, handlers: handlers as Record<string, UntypedHandler> };
+}
+
+export interface Server {
+  /** Where it listens, in the form that `dial` takes; a port of 0 has become the real one. */
+  readonly address: string;
+  /**
+   * Says NOT_SERVING, refuses new calls and waits for those in flight; after `graceMs` (default 5000) they are
+   * cancelled. Resolves when their handlers have returned, at the latest one second after cancelling them.
+   */
+  stop(graceMs?: number): Promise<void>;
+}
+
+/**
+ * Serves on `host:port` (port 0 picks one) or `unix:/path`, where a socket left by a dead process is replaced.
+ * Whoever may enter the socket's directory may call: keeping it to the service's own user is the caller's business.
+ * The standard health service answers SERVING while `ready` resolves. Rejects with StartFault when it cannot listen.
+ */
+export async function serve(options: {
+  address: string;
+  services: readonly Implementation[];
+  log: Logger;
+  ready?: () => Promise<void>;
+}): Promise<Server> {
+  const inFlight = new InFlight();
+  let stopped: Promise<void> | undefined;
+
+  const server = new GrpcServer(CONNECTION_OPTIONS);
+  for (const each of options.services) addService(server, each, { log: options.log, inFlight, quiet: false });
+  const health = implementHealth({
+    names: options.services.flatMap((each) => methodsOf(each.service).map(([, method]) => serviceOf(method))),
+    ready: options.ready ?? (() => Promise.resolve()),
+    isStopping: () => stopped !== undefined,
+  });
+  addService(server, health, { log: options.log, inFlight, quiet: true });
+  const address = await listen(server, options.address);
+
+  async function stop(graceMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+    if (await settlesWithin(Promise.all([closed, inFlight.empty()]), graceMs)) return;
+    inFlight.cancelAll(new Error('The server stops.'));
+    server.forceShutdown();
+    await settlesWithin(inFlight.empty(), 1000);
+  }
+
+  return { address, stop: (graceMs = 5000) => (stopped ??= stop(graceMs)) };
+}
+
+function addService(server: GrpcServer, { service, handlers }: Implementation, surroundings: Surroundings): void {
+  const definition: Record<string, Method> = {};
+  const answers: Record<string, UntypedHandleCall> = {};
+  for (const [name, method] of methodsOf(service)) {
+    const handler = handlers[name];
+    if (handler === undefined) throw new Error(`${method.path} has no handler`);
+    definition[name] = {
+      ...method,
+      requestDeserialize: method.requestStream ? readWithEnd(method) : method.requestDeserialize,
+      // See Wire: every method answers with a stream, of messages that `answer` has serialised.
+      responseStream: true,
+      responseSerialize: (bytes) => bytes as Buffer,
+    };
+    answers[name] = ((wire: Wire) => void answer(method, handler, wire, surroundings)) as UntypedHandleCall;
+  }
+  server.addService(definition, answers);
+}
+
+// A path is `/package.Service/Method`.
+function serviceOf(method: Method): string {
+  return method.path.split('/')[1] ?? '';
+}
+
+async function settlesWithin(work: Promise<unknown>, boundMs: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), boundMs);
+  try {
+    return await Promise.race([work.then(() => true), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

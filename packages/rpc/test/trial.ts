@@ -1,0 +1,108 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Service } from '@call-analysis/proto';
+import { createLog, type Logger } from '@call-analysis/runtime';
+import {
+  type handleClientStreamingCall,
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  loadPackageDefinition,
+  type ServiceClientConstructor,
+  type ServiceDefinition,
+} from '@grpc/grpc-js';
+import { loadSync, type MethodDefinition } from '@grpc/proto-loader';
+import { dial, type Handlers, implement, serve } from '../index.ts';
+
+interface Ask {
+  what: string;
+  count: number;
+  data: Buffer;
+}
+
+interface Answer {
+  what: string;
+  count: number;
+  maybe?: string;
+  data: Buffer;
+}
+
+type Definition = ServiceDefinition &
+  Record<'Echo' | 'Download' | 'Upload', MethodDefinition<Partial<Ask>, Partial<Answer>, Ask, Answer>>;
+
+interface Shapes {
+  Echo: handleUnaryCall<Ask, Answer>;
+  Download: handleServerStreamingCall<Ask, Answer>;
+  Upload: handleClientStreamingCall<Ask, Answer>;
+}
+
+const loaded = loadPackageDefinition(
+  loadSync(fileURLToPath(new URL('trial.proto', import.meta.url)), {
+    keepCase: true,
+    longs: Number,
+    defaults: true,
+    oneofs: true,
+  }),
+) as unknown as { call_analysis: { trial: { v1: { Trial: ServiceClientConstructor } } } };
+
+/** What another gRPC implementation would call with. */
+export const PlainClient = loaded.call_analysis.trial.v1.Trial;
+
+export const trial = PlainClient.service as Service<Definition, Shapes>;
+
+export const nothing = Buffer.alloc(0);
+
+const quietHandlers: Handlers<typeof trial> = {
+  echo: async ({ what, count, data }) => ({ what, count, data }),
+  async *download({ what, count, data }) {
+    for (let index = 0; index < count; index += 1) yield { what, count: index, data };
+  },
+  async upload(requests) {
+    let count = 0;
+    let bytes = 0;
+    for await (const request of requests) {
+      count += 1;
+      bytes += request.data.length;
+    }
+    return { what: String(bytes), count, data: nothing };
+  },
+};
+
+type LogLine = Record<string, unknown>;
+
+/** A served trial and a client to it; `close` ends both. Handlers that are not given echo. */
+export async function openTrial(
+  handlers: Partial<Handlers<typeof trial>> = {},
+  options: { address?: string; deadlineMs?: number; ready?: () => Promise<void> } = {},
+) {
+  const lines: LogLine[] = [];
+  const server = await serve({
+    address: options.address ?? newAddress(),
+    services: [implement(trial, { ...quietHandlers, ...handlers })],
+    log: logInto(lines),
+    ...(options.ready === undefined ? {} : { ready: options.ready }),
+  });
+  const client = dial(trial, server.address, { name: 'The trial', deadlineMs: options.deadlineMs ?? 5000 });
+  return {
+    server,
+    client,
+    lines,
+    async close() {
+      client.close();
+      await server.stop(100);
+    },
+  };
+}
+
+export function newAddress(): string {
+  return `unix:${join(mkdtempSync(join(tmpdir(), 'rpc-')), 'trial.sock')}`;
+}
+
+function logInto(lines: LogLine[]): Logger {
+  return createLog({
+    name: 'trial',
+    level: 'debug',
+    destination: { write: (line: string) => void lines.push(JSON.parse(line) as LogLine) },
+  });
+}

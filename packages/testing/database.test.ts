@@ -1,0 +1,49 @@
+import { afterAll, expect, it } from '@jest/globals';
+import { openDatabase } from '@call-analysis/postgres';
+import { Client } from 'pg';
+import { freshDatabase } from './database.ts';
+import type { TestDatabase } from './database.ts';
+
+const made: TestDatabase[] = [];
+
+async function make(): Promise<TestDatabase> {
+  const database = await freshDatabase();
+  made.push(database);
+  return database;
+}
+
+afterAll(() => Promise.all(made.map((each) => each.drop())));
+
+it('databases made at the same time are strangers to each other', async () => {
+  const [one, two] = await Promise.all([make(), make()]);
+  const first = openDatabase({ url: one.url('ingest'), schema: 'ingest' });
+  const second = openDatabase({ url: two.url('ingest'), schema: 'ingest' });
+  await first.query('CREATE TABLE calls (id int)');
+  expect(await second.query("SELECT to_regclass('calls') AS calls")).toEqual([{ calls: null }]);
+  await Promise.all([first.close(), second.close()]);
+});
+
+it('a service can write into the bus as its member, and the bus reads it', async () => {
+  const database = await make();
+  const bus = openDatabase({ url: database.url('bus'), schema: 'bus' });
+  const ingest = openDatabase({ url: database.url('ingest'), schema: 'ingest' });
+  await bus.query('CREATE TABLE jobs (id int)');
+  await ingest.query('INSERT INTO bus.jobs VALUES (1)');
+  expect(await bus.query('SELECT id FROM jobs')).toEqual([{ id: 1 }]);
+  await Promise.all([bus.close(), ingest.close()]);
+});
+
+it('is dropped even while somebody is connected', async () => {
+  const database = await freshDatabase();
+  const client = new Client({ connectionString: database.adminUrl });
+  client.on('error', () => {});
+  await client.connect();
+  await database.drop();
+  const late = new Client({ connectionString: database.adminUrl });
+  await expect(late.connect()).rejects.toMatchObject({ code: '3D000' });
+});
+
+it('an unknown schema is named in the error', async () => {
+  const database = await make();
+  expect(() => database.url('nobody')).toThrow(/nobody/);
+});

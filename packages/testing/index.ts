@@ -1,0 +1,5 @@
+export { freshDatabase } from './database.ts';
+export type { TestDatabase } from './database.ts';
+export { openGate } from './tcp-gate.ts';
+export type { TcpGate } from './tcp-gate.ts';
+export { waitUntil } from './wait-until.ts';

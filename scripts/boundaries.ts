@@ -1,0 +1,83 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, sep } from 'node:path';
+
+/** What a place may reach. `from` and `to` are tested against paths from the root, with `/`. */
+interface Rule {
+  readonly from: RegExp;
+  readonly to: RegExp;
+  readonly except?: RegExp;
+  readonly why: string;
+}
+
+const rules: readonly Rule[] = [
+  { from: /^services\/([^/]+)\//, to: /^services\/(?!SELF\/)/, why: 'no service imports a service; they meet in proto and events' },
+  { from: /^(packages|proto)\//, to: /^(services|deploy|bench)\//, why: 'no package imports a service' },
+  { from: /^(services|packages|proto)\//, to: /^deploy\//, why: 'only deploy knows how services are put together' },
+  {
+    from: /^(services|packages|proto|deploy)\/(?!.*\.test\.ts$)/,
+    to: /^packages\/testing\//,
+    except: /^packages\/(testing\/|[^/]+\/contract\.ts$)/,
+    why: 'packages/testing is for tests',
+  },
+  {
+    from: /^services\/[^/]+\/(?!start\.ts$|config\.ts$|grpc\.ts$|consumers\.ts$|routes\/|.*\.test\.ts$)/,
+    to: /^services\/[^/]+\/(start|grpc|consumers)\.ts$|^services\/[^/]+\/routes\//,
+    except: /^services\/gateway\/app\.ts$/,
+    why: 'imports point one way: start, then routes, grpc and consumers, then use cases',
+  },
+  {
+    from: /^services\/[^/]+\/domain\.ts$/,
+    to: /^services\/[^/]+\/(store|generated)/,
+    why: 'rules know nothing of tables',
+  },
+];
+
+/** Only these may read the environment of the process. */
+const readsEnvironment = /^(deploy\/[^/]+\/(main|admin|demo)\.ts|services\/[^/]+\/main\.ts|packages\/testing\/|scripts\/|bench\/)|\.test\.ts$|\/test\//;
+
+export function checkBoundaries(): string[] {
+  const files = globSync(['packages/**/*.ts', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'proto/*.ts'], {
+    exclude: (path) => /node_modules|generated/.test(String(path)),
+  }).map((file) => file.split(sep).join('/'));
+  const packages = packageFolders();
+  return files.flatMap((file) => {
+    const text = readFileSync(file, 'utf8');
+    const faults = importsOf(text).flatMap((specifier) => {
+      const target = resolveImport(file, specifier, packages);
+      return target === null ? [] : broken(file, target);
+    });
+    if (/\bprocess\.env\b/.test(text) && !readsEnvironment.test(file)) faults.push(`${file}: only main.ts reads process.env`);
+    return faults;
+  });
+}
+
+function broken(file: string, target: string): string[] {
+  return rules.flatMap(({ from, to, except, why }) => {
+    const match = from.exec(file);
+    if (match === null || except?.test(file)) return [];
+    const own = new RegExp(to.source.replaceAll('SELF', match[1] ?? ''));
+    return own.test(target) ? [`${file} imports ${target}: ${why}`] : [];
+  });
+}
+
+function importsOf(text: string): string[] {
+  const found = text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]|(?:^|\n)import\s*['"]([^'"]+)['"]/g);
+  return [...found].map((match) => match[1] ?? match[2] ?? match[3]!);
+}
+
+function resolveImport(file: string, specifier: string, packages: ReadonlyMap<string, string>): string | null {
+  if (specifier.startsWith('.')) return normalize(join(dirname(file), specifier)).split(sep).join('/');
+  const [scope, name] = specifier.split('/');
+  const folder = packages.get(`${scope}/${name}`);
+  return folder === undefined ? null : `${folder}/${specifier.split('/').slice(2).join('/') || 'index.ts'}`;
+}
+
+function packageFolders(): Map<string, string> {
+  const manifests = globSync(['packages/*/package.json', 'services/*/package.json', 'deploy/*/package.json', 'proto/package.json']);
+  return new Map(
+    manifests.map((file) => [
+      (JSON.parse(readFileSync(file, 'utf8')) as { name: string }).name,
+      dirname(file).split(sep).join('/'),
+    ]),
+  );
+}

@@ -1,0 +1,25 @@
+// npm run check: types, lint, the import rule, and whether migrations say what the Prisma schemas say.
+import { spawnSync } from 'node:child_process';
+import { checkBoundaries } from './boundaries.ts';
+import { checkMigrations } from './migrations.ts';
+
+const steps: { name: string; run: () => readonly string[] }[] = [
+  { name: 'types', run: () => command('tsc', ['-p', '.', '--noEmit']) },
+  { name: 'lint', run: () => command('oxlint', ['--deny-warnings', 'packages', 'services', 'deploy', 'bench', 'scripts', 'proto']) },
+  { name: 'imports', run: () => checkBoundaries() },
+  { name: 'migrations', run: () => checkMigrations() },
+];
+
+let failed = 0;
+for (const { name, run } of steps) {
+  const faults = run();
+  console.log(`${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name}`);
+  for (const fault of faults) console.log(fault);
+  if (faults.length > 0) failed++;
+}
+process.exitCode = failed === 0 ? 0 : 1;
+
+function command(name: string, args: readonly string[]): string[] {
+  const { status, stdout, stderr } = spawnSync(`node_modules/.bin/${name}`, args, { encoding: 'utf8', shell: process.platform === 'win32' });
+  return status === 0 ? [] : [`${stdout}${stderr}`.trim()];
+}

@@ -1,0 +1,50 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/**
+ * Whether the hand-written migrations make the tables and columns that each Prisma schema describes.
+ * Prisma compares the two with an engine that has to be fetched; this reads both as text and needs nothing.
+ */
+export function checkMigrations(): string[] {
+  return globSync('services/*/prisma/schema.prisma').flatMap((schema) => {
+    const described = tablesOfSchema(readFileSync(schema, 'utf8'));
+    const made = tablesOfMigrations(join(dirname(schema), 'migrations'));
+    const names = new Set([...described.keys(), ...made.keys()]);
+    return [...names].flatMap((table) => {
+      const missing = [...(described.get(table) ?? [])].filter((column) => !made.get(table)?.has(column));
+      const extra = [...(made.get(table) ?? [])].filter((column) => !described.get(table)?.has(column));
+      return [
+        ...missing.map((column) => `${schema} has ${table}.${column}, which no migration makes`),
+        ...extra.map((column) => `the migrations make ${table}.${column}, which ${schema} does not have`),
+      ];
+    });
+  });
+}
+
+function tablesOfSchema(text: string): Map<string, Set<string>> {
+  const models = [...text.matchAll(/^model (\w+) \{\n([\s\S]*?)^\}/gm)];
+  const modelNames = new Set(models.map((match) => match[1]!));
+  return new Map(
+    models.map(([, name, body]) => {
+      const columns = new Set<string>();
+      for (const line of body!.split('\n')) {
+        const field = /^\s+(\w+)\s+(\w+)(\[\])?\??/.exec(line);
+        if (field === null || modelNames.has(field[2]!)) continue;
+        columns.add(/@map\("([^"]+)"\)/.exec(line)?.[1] ?? field[1]!);
+      }
+      return [/@@map\("([^"]+)"\)/.exec(body!)?.[1] ?? name!, columns];
+    }),
+  );
+}
+
+function tablesOfMigrations(folder: string): Map<string, Set<string>> {
+  const tables = new Map<string, Set<string>>();
+  for (const file of globSync(`${folder}/*/migration.sql`).sort()) {
+    const text = readFileSync(file, 'utf8');
+    for (const [, table, body] of text.matchAll(/CREATE TABLE "(\w+)" \(\n([\s\S]*?)^\)/gm)) {
+      tables.set(table!, new Set([...body!.matchAll(/^\s+"(\w+)" /gm)].map((match) => match[1]!)));
+    }
+    for (const [, table, column] of text.matchAll(/ALTER TABLE "(\w+)" ADD COLUMN "(\w+)"/g)) tables.get(table!)?.add(column!);
+  }
+  return tables;
+}

@@ -1,0 +1,107 @@
+import { json } from 'node:stream/consumers';
+import type { Bus } from '@call-analysis/bus';
+import { claim } from '@call-analysis/bus';
+import type { Analysis, BodyOf, Event } from '@call-analysis/events';
+import { CallAnalyzed, TranscriptReady, Utterance } from '@call-analysis/events';
+import type { Objects } from '@call-analysis/objects';
+import { v7 as uuidv7 } from 'uuid';
+import { z } from 'zod';
+import type { Analyst } from './analyst.ts';
+import { defaultScorecard } from './default-scorecard.ts';
+import { recognizeLanguage } from './language.ts';
+import type { Scorecard } from './scorecard.ts';
+import type { NewAnalysis, Store } from './store.ts';
+
+type Ready = Event<BodyOf<typeof TranscriptReady>>;
+type Analyzed = Event<BodyOf<typeof CallAnalyzed>>;
+
+interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly objects: Objects;
+  readonly analyst: Analyst;
+}
+
+export const CONSUMER = 'analysis';
+
+/** Analyses calls whose transcripts are ready, and tells: each event once, however often it comes. */
+export async function analyzeCalls(parts: Parts, events: readonly Ready[]): Promise<void> {
+  const { store, bus } = parts;
+  const scorecards = await scorecardsOf(store, [...new Set(events.map((event) => event.firmuuid))]);
+  const results: { event: Ready; fact: Analyzed; row: NewAnalysis | null }[] = [];
+  for (const event of events) results.push(await analyze(parts, event, scorecards.get(event.firmuuid)!));
+  await store.db.transaction(async (tx) => {
+    const claimed = await claim(tx, CONSUMER, events.map((event) => event.id));
+    const fresh = results.filter(({ event }) => claimed.has(event.id));
+    if (fresh.length === 0) return;
+    await store.addAnalyses(tx, fresh.flatMap(({ row }) => (row === null ? [] : [row])));
+    await bus.publish(tx, fresh.map(({ fact }) => fact));
+  });
+}
+
+async function scorecardsOf(store: Store, firmUuids: readonly string[]): Promise<Map<string, Scorecard>> {
+  const found = await store.defaultScorecards(firmUuids);
+  const missing = firmUuids.filter((firmUuid) => !found.has(firmUuid));
+  if (missing.length === 0) return found;
+  const { name, sections } = defaultScorecard;
+  for (const firmUuid of missing) await store.addDefaultScorecard(firmUuid, { name, sections });
+  return store.defaultScorecards(firmUuids);
+}
+
+async function analyze(parts: Parts, event: Ready, scorecard: Scorecard) {
+  const { objects, analyst } = parts;
+  const { data } = event;
+  const utterances = await utterancesOf(objects, data.transcript);
+  const language = data.language ?? recognizeLanguage(utterances, data.tags);
+  const createdAt = new Date();
+  const uuid = uuidv7();
+  let analysis: Analysis | null = null;
+  if (utterances.length > 0) {
+    const verdict = await analyst.analyze(
+      { language, tags: data.tags, segmentType: data.segment_type, duration: data.duration, utterances },
+      scorecard,
+    );
+    analysis = {
+      scorecard: { uuid: scorecard.uuid, name: scorecard.name, revision: scorecard.revision },
+      analyst: { name: analyst.name, version: analyst.version },
+      ...verdict,
+      created_at: createdAt.toISOString(),
+    };
+  }
+  const fact: Analyzed = {
+    id: uuidv7(),
+    source: 'analysis',
+    type: CallAnalyzed.type,
+    time: createdAt.toISOString(),
+    subject: event.subject,
+    firmuuid: event.firmuuid,
+    turn: event.turn,
+    traceparent: event.traceparent,
+    data: {
+      attempt: data.attempt,
+      analysis_uuid: uuid,
+      outcome: analysis === null ? 'no_speech' : 'scored',
+      language,
+      analysis,
+    },
+  };
+  const row: NewAnalysis | null = analysis && {
+    uuid,
+    callUuid: event.subject,
+    firmUuid: event.firmuuid,
+    attempt: data.attempt,
+    scorecardUuid: scorecard.uuid,
+    revision: scorecard.revision,
+    score: analysis.score,
+    body: JSON.stringify(analysis),
+    createdAt,
+  };
+  return { event, fact, row };
+}
+
+const Document = z.object({ utterances: z.array(Utterance) });
+
+async function utterancesOf(objects: Objects, transcript: Ready['data']['transcript']): Promise<Utterance[]> {
+  if ('utterances' in transcript) return transcript.utterances;
+  return Document.parse(await json(await objects.open(transcript.key))).utterances;
+}

@@ -1,0 +1,8 @@
+import type { BusConfig } from '@call-analysis/bus';
+import type { ObjectsConfig } from '@call-analysis/objects';
+
+export interface Config {
+  readonly databaseUrl: string;
+  readonly bus: BusConfig;
+  readonly objects: ObjectsConfig;
+}

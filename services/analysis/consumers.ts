@@ -1,0 +1,26 @@
+import type { Bus, SubscriptionOptions } from '@call-analysis/bus';
+import { route } from '@call-analysis/bus';
+import { TranscriptReady } from '@call-analysis/events';
+import type { Objects } from '@call-analysis/objects';
+import { analyzeCalls, CONSUMER } from './analyze-calls.ts';
+import type { Analyst } from './analyst.ts';
+import { giveUpAnalysis } from './give-up.ts';
+import type { Store } from './store.ts';
+
+/** What this service hears. */
+export function consumers(parts: { store: Store; bus: Bus; objects: Objects; analyst: Analyst }): SubscriptionOptions[] {
+  return [
+    {
+      consumer: CONSUMER,
+      batchSize: 100,
+      concurrency: 2,
+      routes: [
+        route({
+          event: TranscriptReady,
+          handle: (events) => analyzeCalls(parts, events),
+          giveUp: (event, reason) => giveUpAnalysis(parts, event, reason),
+        }),
+      ],
+    },
+  ];
+}

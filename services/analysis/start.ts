@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url';
+import { openBus, pruneClaims } from '@call-analysis/bus';
+import { openObjects } from '@call-analysis/objects';
+import { openDatabase } from '@call-analysis/postgres';
+import type { Logger } from '@call-analysis/runtime';
+import { Closing } from '@call-analysis/runtime';
+import type { Analyst } from './analyst.ts';
+import type { Config } from './config.ts';
+import { consumers } from './consumers.ts';
+import { ruleAnalyst } from './rule-analyst.ts';
+import { openStore } from './store.ts';
+
+export type { Config } from './config.ts';
+
+export const schema = 'analysis';
+export const migrations = fileURLToPath(new URL('./prisma/migrations', import.meta.url));
+
+const SWEEP_EVERY_MS = 60 * 60 * 1000;
+/** Longer than any event can still be delivered again. */
+const CLAIM_DAYS = 30;
+
+/** Starts the service on a database that has been migrated. `analyst` stands in for the one that the configuration names. */
+export async function start(config: Config, parts: { log: Logger; analyst?: Analyst }): Promise<{ close(): Promise<void> }> {
+  const { log, analyst = ruleAnalyst } = parts;
+  const closing = new Closing(log);
+  try {
+    const db = openDatabase({ url: config.databaseUrl, schema, applicationName: 'analysis' });
+    closing.add('database', () => db.close());
+    const store = openStore(db);
+    const objects = await openObjects(config.objects);
+    const bus = await openBus(config.bus, { name: 'analysis', log });
+    closing.add('bus', () => bus.close());
+    for (const subscription of consumers({ store, bus, objects, analyst })) {
+      const subscribed = await bus.subscribe(subscription);
+      closing.add(subscription.consumer, () => subscribed.stop());
+    }
+    const timer = setInterval(() => {
+      pruneClaims(db, CLAIM_DAYS).catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
+    }, SWEEP_EVERY_MS);
+    closing.add('sweep', () => clearInterval(timer));
+    return { close: () => closing.close() };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}

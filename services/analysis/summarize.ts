@@ -1,0 +1,53 @@
+import type { Role, Utterance } from '@call-analysis/events';
+import type { Words } from './match.ts';
+import { sentenceAround } from './quote.ts';
+import type { Span } from './quote.ts';
+
+const LONGEST_PIECE = 120;
+
+interface Piece extends Span {
+  readonly utterance: number;
+  readonly worth: number;
+}
+
+/**
+ * Picks what a listener would retell, in the words that were said: what the client wanted, what the operator did
+ * about it, and how it ended. At most three pieces of 120 characters.
+ */
+export class Summary {
+  #problem: Piece | null = null;
+  #resolution: Piece | null = null;
+  #ending: Piece | null = null;
+  #opening: Piece | null = null;
+
+  /** Something worth retelling was said here. The client's first and the operator's last of the same worth stay. */
+  note(role: Role, worth: number, text: string, utterance: number, words: Words, first: number, end: number): void {
+    const known = role === 'client' ? this.#problem : this.#resolution;
+    const isBetter = known === null || worth > known.worth || (role === 'operator' && worth === known.worth);
+    if (!isBetter) return;
+    const piece = { ...sentenceAround(text, words, first, end, LONGEST_PIECE), utterance, worth };
+    if (role === 'client') this.#problem = piece;
+    else this.#resolution = piece;
+  }
+
+  /** Every utterance with a word in it, in order. */
+  pass(role: Role, text: string, utterance: number, words: Words): void {
+    const piece = { ...sentenceAround(text, words, 0, 1, LONGEST_PIECE), utterance, worth: words.count };
+    // Who has not yet said more than a greeting has not yet said what it is about.
+    if (role === 'client' && (this.#opening === null || (this.#opening.worth < 5 && words.count >= 5))) this.#opening = piece;
+    this.#ending = piece;
+  }
+
+  /** One line for each piece, in the order in which they were said. */
+  write(utterances: readonly Utterance[]): string {
+    const pieces = [this.#problem ?? this.#opening, this.#resolution, this.#ending].filter((piece) => piece !== null);
+    const spoken = [...new Map(pieces.map((piece) => [`${piece.utterance}:${piece.start}`, piece])).values()]
+      .sort((one, other) => one.utterance - other.utterance || one.start - other.start);
+    return spoken
+      .map(({ utterance, start, end }) => {
+        const said = utterances[utterance];
+        return said === undefined ? '' : `${said.role === 'operator' ? 'Operator' : 'Client'}: ${said.text.slice(start, end)}`;
+      })
+      .join('\n');
+  }
+}

@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import type { keyManagement } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { BriefCache } from './brief-cache.ts';
+import type { Caller } from './caller.ts';
+import { tokenVerifier, unauthenticated } from './token.ts';
+import type { TokenRules } from './token.ts';
+
+/** Under the cache's life, so that no answer is used that is older. */
+const DEADLINE_MS = 3000;
+
+export type Users = Pick<Client<typeof keyManagement>, 'findUser'>;
+
+/**
+ * Proves who sent a request by its bearer token. The role and firm that count are those of the token;
+ * the user must exist, in that firm, as of at most `ttlMs` ago.
+ */
+export function bearerGate(options: {
+  tokens: TokenRules;
+  users: Users;
+  ttlMs?: number;
+}): (request: IncomingMessage) => Promise<Caller> {
+  const verify = tokenVerifier(options.tokens);
+  const firms = new BriefCache<string | null>({
+    ttlMs: options.ttlMs ?? 5000,
+    maxEntries: 10_000,
+    keep: (firm) => firm !== null,
+  });
+
+  return async (request) => {
+    const caller = verify(tokenOf(request));
+    const firm = await firms.get(caller.userUuid, async () => {
+      const { user } = await options.users.findUser({ user_uuid: caller.userUuid }, { deadlineMs: DEADLINE_MS });
+      return user?.firm_uuid.toLowerCase() ?? null;
+    });
+    if (firm !== caller.firmUuid) {
+      throw unauthenticated('The user of the bearer token is unknown, was removed or is of another firm.');
+    }
+    return caller;
+  };
+}
+
+function tokenOf(request: IncomingMessage): string {
+  const headers = request.headersDistinct['authorization'] ?? [];
+  if (headers.length === 0) throw unauthenticated('Send the header `Authorization: Bearer <token>`.');
+  if (headers.length > 1) throw unauthenticated('Send one Authorization header, not several.');
+  const [, token] = /^bearer +([^\s,]+)$/i.exec(headers[0] ?? '') ?? [];
+  if (token === undefined) throw unauthenticated('The Authorization header must read `Bearer <token>`.');
+  return token;
+}

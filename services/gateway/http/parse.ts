@@ -1,0 +1,83 @@
+import { invalidFields } from '@call-analysis/fault';
+import type { FieldFault } from '@call-analysis/fault';
+import type { z } from 'zod';
+
+/** More unknown names than this are a mistake of another kind, and naming them all would be a large answer. */
+const MAX_UNKNOWN = 100;
+const MAX_NAME_LENGTH = 100;
+
+/** The value in the schema's form; VALIDATION_ERROR with every fault at once otherwise. */
+export function parse<Schema extends z.ZodObject>(schema: Schema, value: object): z.output<Schema> {
+  const result = schema.safeParse(value, { error: requirement, reportInput: true });
+  if (result.success) return result.data;
+  throw invalidFields(result.error.issues.flatMap((issue) => fieldFaults(issue, Object.keys(schema.shape))));
+}
+
+/** Query parameters by name; one that comes several times is an array. */
+export function queryOf(url: string): object {
+  const at = url.indexOf('?');
+  const query: Record<string, string | string[]> = Object.create(null);
+  if (at === -1) return query;
+  const given = new URLSearchParams(url.slice(at + 1));
+  for (const name of new Set(given.keys())) {
+    const values = given.getAll(name);
+    query[name] = values.length === 1 ? (values[0] ?? '') : values;
+  }
+  return query;
+}
+
+function fieldFaults(issue: z.core.$ZodIssue, known: readonly string[]): FieldFault[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, MAX_UNKNOWN).map((name) => {
+      const meant = nearest(name, known);
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+      return { field: name.slice(0, MAX_NAME_LENGTH), code: 'UNKNOWN_FIELD', message: `is not known${hint}` };
+    });
+  }
+  const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
+  return [{ field: issue.path.join('.'), code: isMissing ? 'REQUIRED' : 'INVALID', message: issue.message }];
+}
+
+/** What a value must be, where its schema does not say so itself; follows the field's name. */
+function requirement(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined) return 'is required';
+      if (Array.isArray(issue.input) && issue.expected === 'string') return 'must be one string, not a list';
+      return `must be a ${issue.expected}${issue.input === null ? ', not null; leave it out' : ''}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`;
+    case 'too_small':
+      return issue.minimum === 1 ? 'must not be empty' : `must have at least ${issue.minimum} characters`;
+    case 'too_big':
+      return `must have at most ${issue.maximum} characters`;
+    default:
+      return 'is not valid';
+  }
+}
+
+/** The known name that takes the fewest edits, when those are few enough to look like a slip. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > MAX_NAME_LENGTH) return undefined;
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate);
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** Levenshtein's distance. */
+function editDistance(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = (previous[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[to.length] ?? 0;
+}

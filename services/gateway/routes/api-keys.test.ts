@@ -1,0 +1,112 @@
+import { Fault, notFound } from '@call-analysis/fault';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { firm, openFixture, user } from '../test/fixture.ts';
+import type { Fixture } from '../test/fixture.ts';
+
+const path = '/external/api/v1/api-key';
+const keyUuid = '00000000-0000-4000-8000-0000000000a1';
+const actor = { user_uuid: user, firm_uuid: firm.uuid, address: '127.0.0.1' };
+
+let edge: Fixture;
+
+beforeAll(async () => {
+  edge = await openFixture();
+});
+
+afterAll(() => edge.close());
+
+describe('creating an API key', () => {
+  it('answers 201 with the key, its prefix and the firm', async () => {
+    let asked: unknown;
+    edge.keys.createKey = async (request) => {
+      asked = request;
+      return { api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm_uuid: firm.uuid, firm_name: firm.name };
+    };
+    const json = { firm_uuid: firm.uuid.toUpperCase() };
+    const answer = await edge.ask('POST', path, { role: 'WORKFLOW_ENGINEER', json });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({ api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm });
+    expect(asked).toMatchObject({ actor: { ...actor, role: 'WORKFLOW_ENGINEER' }, firm_uuid: firm.uuid });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('is refused to an ADMIN, before the body is looked at', async () => {
+    const answer = await edge.ask('POST', path, { role: 'ADMIN', json: { firm_uuid: 'nonsense' } });
+    expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
+  });
+
+  it.each([
+    [{}, 'REQUIRED'],
+    [{ firm_uuid: 'x' }, 'INVALID'],
+    [{ firm_uuid: 1 }, 'INVALID'],
+    [{ firm_uuid: null }, 'INVALID'],
+  ])('refuses %j', async (json, code) => {
+    const answer = await edge.ask('POST', path, { role: 'SUPERUSER', json });
+    expect(answer.status).toBe(400);
+    expect(answer.body['details']).toMatchObject({ fields: [{ field: 'firm_uuid', code }] });
+  });
+
+  it('is 409 while the firm has a key and 404 for an unknown firm', async () => {
+    for (const [fault, status] of [
+      [new Fault('conflict', 'KEY_EXISTS', 'There is one.'), 409],
+      [notFound('firm'), 404],
+    ] as const) {
+      edge.keys.createKey = async () => {
+        throw fault;
+      };
+      const answer = await edge.ask('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid } });
+      expect([answer.status, answer.body['code']]).toEqual([status, fault.code]);
+    }
+  });
+});
+
+describe('listing API keys', () => {
+  it('shows exactly the fields of the specification, last_used null before the first use', async () => {
+    let asked: unknown;
+    edge.keys.listKeys = async (request) => {
+      asked = request;
+      const key = { uuid: keyUuid, key_prefix: '1a2b3c4', is_active: true, firm_uuid: firm.uuid, firm_name: firm.name };
+      const created_at = '2026-01-01T00:00:00.000Z';
+      return { count: 12, items: [{ ...key, created_at }, { ...key, created_at, last_used: created_at }] };
+    };
+    const answer = await edge.ask('GET', `${path}?page=2&size=5`, { role: 'SUPERUSER' });
+    const item = { uuid: keyUuid, key_prefix: '1a2b3c4', is_active: true, firm, created_at: '2026-01-01T00:00:00.000Z' };
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      count: 12,
+      items: [
+        { ...item, last_used: null },
+        { ...item, last_used: '2026-01-01T00:00:00.000Z' },
+      ],
+    });
+    expect(asked).toMatchObject({ actor: { ...actor, role: 'SUPERUSER' }, page: 2, size: 5 });
+  });
+
+  it('is for a SUPERUSER alone', async () => {
+    for (const role of ['ADMIN', 'WORKFLOW_ENGINEER'] as const) {
+      expect((await edge.ask('GET', path, { role })).status).toBe(403);
+    }
+  });
+});
+
+describe('deleting an API key', () => {
+  it('answers 204 with nothing', async () => {
+    let asked: unknown;
+    edge.keys.deleteKey = async (request) => {
+      asked = request.key_uuid;
+      return {};
+    };
+    const answer = await edge.ask('DELETE', `${path}/${keyUuid.toUpperCase()}`, { role: 'SUPERUSER' });
+    expect([answer.status, answer.text, answer.headers.get('content-length')]).toEqual([204, '', null]);
+    expect(asked).toBe(keyUuid);
+  });
+
+  it('is for a SUPERUSER alone, and 404 for what is no key', async () => {
+    expect((await edge.ask('DELETE', `${path}/${keyUuid}`, { role: 'WORKFLOW_ENGINEER' })).status).toBe(403);
+    expect((await edge.ask('DELETE', `${path}/x`, { role: 'SUPERUSER' })).status).toBe(404);
+    edge.keys.deleteKey = async () => {
+      throw notFound('API key');
+    };
+    expect((await edge.ask('DELETE', `${path}/${keyUuid}`, { role: 'SUPERUSER' })).status).toBe(404);
+  });
+});

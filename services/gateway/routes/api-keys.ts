@@ -1,0 +1,73 @@
+import type { keyManagement } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import type { Request } from 'express';
+import { z } from 'zod';
+import type { Caller } from '../auth/caller.ts';
+import { endpoint } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { page, pathUuid, size, uuid } from '../http/fields.ts';
+
+const PATH = '/external/api/v1/api-key';
+
+/** external-interface.md, "Endpoints" 1 to 3. */
+export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | 'listKeys' | 'deleteKey'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: PATH,
+      proof: 'bearer',
+      roles: ['SUPERUSER', 'WORKFLOW_ENGINEER'],
+      body: z.strictObject({ firm_uuid: uuid() }),
+      async handle({ caller, body, request }) {
+        const made = await keys.createKey({ actor: actorOf(caller, request), firm_uuid: body.firm_uuid });
+        const { api_key, key_prefix, firm_uuid, firm_name } = made;
+        return { status: 201, body: { api_key, key_prefix, firm: { uuid: firm_uuid, name: firm_name } } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: PATH,
+      proof: 'bearer',
+      roles: ['SUPERUSER'],
+      query: z.strictObject({ page, size }),
+      async handle({ caller, query, request }) {
+        const { count, items } = await keys.listKeys({ actor: actorOf(caller, request), ...query });
+        return {
+          status: 200,
+          body: {
+            count,
+            items: items.map((key) => ({
+              uuid: key.uuid,
+              key_prefix: key.key_prefix,
+              is_active: key.is_active,
+              firm: { uuid: key.firm_uuid, name: key.firm_name },
+              created_at: key.created_at,
+              last_used: key.last_used ?? null,
+            })),
+          },
+        };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${PATH}/:api_key_uuid`,
+      proof: 'bearer',
+      roles: ['SUPERUSER'],
+      async handle({ caller, params, request }) {
+        const keyUuid = pathUuid(params['api_key_uuid'], 'API key');
+        await keys.deleteKey({ actor: actorOf(caller, request), key_uuid: keyUuid });
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+function actorOf(caller: Caller, request: Request) {
+  return {
+    user_uuid: caller.userUuid,
+    firm_uuid: caller.firmUuid,
+    role: caller.role,
+    // An IPv4 client of a dual-stack socket.
+    address: (request.socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
+  };
+}

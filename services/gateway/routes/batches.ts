@@ -1,0 +1,101 @@
+import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import type { ingest } from '@call-analysis/proto';
+import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
+import type { Client } from '@call-analysis/rpc';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import type { Caller } from '../auth/caller.ts';
+import { endpoint } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { SILENCE_MS } from '../http/answer.ts';
+import { page, pathUuid, size } from '../http/fields.ts';
+import type { PublicUrl } from '../http/public-url.ts';
+import { callerOf } from './ingest-caller.ts';
+
+const PATH = '/api/v1/calls/batches';
+const REJECTED = '/api/v1/calls/rejected';
+/** A file of refused rows may be gigabytes on a slow line. */
+const DOWNLOAD_MS = 3_600_000;
+
+/** api.md, section 6; the files of refused rows, section 5. */
+export function batches(
+  catalogue: Pick<Client<typeof ingest>, 'listBatches' | 'getBatch' | 'downloadRejected'>,
+  publicUrl: PublicUrl,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: PATH,
+      proof: 'bearer',
+      query: z.strictObject({ page, size }),
+      async handle({ caller, query, request }) {
+        const { count, items } = await catalogue.listBatches({ caller: callerOf(caller), ...query });
+        return { status: 200, body: { count, items: items.map((batch) => shape(batch, request)) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${PATH}/:batch_id`,
+      proof: 'bearer',
+      async handle({ caller, params, request }) {
+        const batch_id = pathUuid(params['batch_id'], 'batch');
+        return { status: 200, body: shape(await catalogue.getBatch({ caller: callerOf(caller), batch_id }), request) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${REJECTED}/:uuid`,
+      proof: 'bearer',
+      async handle({ caller, params, request, response }) {
+        await download(pathUuid(params['uuid'], 'file of refused rows'), caller, request, response);
+        return undefined;
+      },
+    }),
+  ];
+
+  function shape(batch: Batch, request: Request) {
+    return {
+      batch_id: batch.batch_id,
+      kind: batch.kind,
+      created_at: batch.created_at,
+      accepted: batch.accepted,
+      duplicates: batch.duplicates,
+      rejected: batch.rejected,
+      by_status: batch.by_status,
+      finished_at: batch.finished_at ?? null,
+      rejected_csv_url: batch.rejected_uuid === undefined ? null : rejectedUrl(publicUrl, request, batch.rejected_uuid),
+    };
+  }
+
+  async function download(uuid: string, caller: Caller, request: Request, response: Response): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const file = catalogue.downloadRejected(
+      { caller: callerOf(caller), rejected_uuid: uuid },
+      { deadlineMs: DOWNLOAD_MS, signal: gone.signal },
+    );
+    const chunks = file[Symbol.asyncIterator]();
+    // The first chunk, or the lack of it, decides between 200 and 404, so headers wait for it.
+    let next = await chunks.next();
+    response.writeHead(200, {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="rejected-${uuid}.csv"`,
+    });
+    if (request.method === 'HEAD') {
+      response.end();
+      await chunks.return?.();
+      return;
+    }
+    response.setTimeout(SILENCE_MS);
+    const bytes = async function* () {
+      for (; !next.done; next = await chunks.next()) yield next.value.data;
+    };
+    await pipeline(Readable.from(bytes(), { objectMode: false }), response);
+  }
+}
+
+/** Where a bearer of the firm gets the refused rows of an upload. */
+export function rejectedUrl(publicUrl: PublicUrl, request: Request, rejectedUuid: string): string {
+  return publicUrl(request, `${REJECTED}/${rejectedUuid}`);
+}

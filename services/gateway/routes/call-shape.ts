@@ -1,0 +1,65 @@
+import { Fault } from '@call-analysis/fault';
+import type { Call } from '@call-analysis/proto/ingest/v1/Call';
+import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
+
+interface StoredTranscript {
+  language: string | null;
+  engine: string | null;
+  utterances: { role: string; text: string; start: number | null; end: number | null }[];
+}
+
+/** A call as lists show it: every field is there, null when unknown (api.md, section 6). */
+export function callItem(call: Call) {
+  return {
+    uuid: call.uuid,
+    source: call.source,
+    status: call.status,
+    outcome: call.outcome ?? null,
+    partner_call_id: call.partner_call_id ?? null,
+    client_phone_number: call.client_phone_number,
+    operator_name: call.operator_name,
+    operator_id: call.operator_id ?? null,
+    operator_group_name: call.operator_group_name ?? null,
+    direction: call.direction ?? null,
+    segment_type: call.segment_type,
+    start_time: call.start_time,
+    duration: call.duration ?? null,
+    disconnect_reason: call.disconnect_reason ?? null,
+    language: call.language ?? null,
+    score: call.score ?? null,
+    batch_id: call.batch_id ?? null,
+    campaign_id: call.campaign_id ?? null,
+    failure: failureOf(call),
+    created_at: call.created_at,
+    updated_at: call.updated_at,
+  };
+}
+
+/** One call in full; `analyses` come newest first, and the newest is the one that counts. */
+export function callDetail(reply: GetCallReply) {
+  if (reply.call === null) throw new Fault('internal', 'INTERNAL', 'ingest answered without the call.');
+  const analyses: unknown[] = reply.analyses_json.map((json) => JSON.parse(json));
+  return {
+    ...callItem(reply.call),
+    audio: null,
+    transcript: reply.transcript_json === undefined ? null : transcriptOf(reply.transcript_json),
+    analysis: analyses[0] ?? null,
+    analyses,
+    history: reply.history.map(({ status, at, detail }) => ({ status, at, detail: detail ?? null })),
+  };
+}
+
+function failureOf({ failure }: Call) {
+  if (failure === null) return null;
+  const { stage, code, message, retryable, attempts } = failure;
+  return { stage, code, message, retryable, attempts };
+}
+
+function transcriptOf(json: string) {
+  const { language, engine, utterances }: StoredTranscript = JSON.parse(json);
+  return {
+    language,
+    engine,
+    utterances: utterances.map(({ role, text, start, end }, index) => ({ index, role, text, start, end })),
+  };
+}

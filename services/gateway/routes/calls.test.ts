@@ -1,0 +1,257 @@
+import { Fault, notFound } from '@call-analysis/fault';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { firm, openFixture, tokenFor, user } from '../test/fixture.ts';
+import type { Fixture } from '../test/fixture.ts';
+
+const caller = { firm_uuid: firm.uuid, user_uuid: user };
+const uuid = '00000000-0000-4000-8000-0000000000c1';
+const path = '/api/v1/calls';
+
+const bare = {
+  uuid,
+  source: 'transcription',
+  status: 'queued',
+  client_phone_number: '+998901234567',
+  operator_name: 'Op',
+  segment_type: 'sales',
+  start_time: '2026-01-01T00:00:00.000Z',
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  failure: null,
+};
+const full = {
+  ...bare,
+  status: 'failed',
+  outcome: 'scored',
+  partner_call_id: 'p',
+  operator_id: 'o',
+  operator_group_name: 'g',
+  direction: 'inbound',
+  duration: 61,
+  disconnect_reason: 'hung up',
+  language: 'uz',
+  score: 71.4,
+  batch_id: 'b',
+  campaign_id: 'c',
+  failure: { stage: 'analysis', code: 'X', message: 'm', retryable: true, attempts: 6 },
+};
+const unknown = {
+  outcome: null,
+  partner_call_id: null,
+  operator_id: null,
+  operator_group_name: null,
+  direction: null,
+  duration: null,
+  disconnect_reason: null,
+  language: null,
+  score: null,
+  batch_id: null,
+  campaign_id: null,
+};
+const fields = [
+  'uuid, source, status, outcome, partner_call_id, client_phone_number, operator_name, operator_id',
+  'operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, score, batch_id',
+  'campaign_id, failure, created_at, updated_at',
+].flatMap((line) => line.split(', '));
+
+let edge: Fixture;
+
+beforeAll(async () => {
+  edge = await openFixture();
+});
+
+afterAll(() => edge.close());
+
+describe('listing calls', () => {
+  it('shows every field of every call, null when unknown', async () => {
+    edge.calls.listCalls = async () => ({ count: 5_000_000_000, items: [bare, full] });
+    const answer = await edge.ask('GET', path);
+    expect(answer.body).toEqual({ count: 5_000_000_000, items: [{ ...bare, ...unknown }, full], next_cursor: null });
+    for (const item of answer.body['items'] as object[]) expect(Object.keys(item)).toEqual(fields);
+  });
+
+  it('passes on filters and pages, within the firm of the caller', async () => {
+    let asked: unknown;
+    edge.calls.listCalls = async (request) => {
+      asked = request;
+      return { count: 0, items: [] };
+    };
+    await edge.ask('GET', `${path}?status=queued&status=failed&batch=${uuid}&partner_call_id=p%20%2B&page=3&size=7`);
+    expect(asked).toMatchObject({
+      caller,
+      status: ['queued', 'failed'],
+      batch: uuid,
+      partner_call_id: 'p +',
+      page: 3,
+      size: 7,
+    });
+    await edge.ask('GET', path);
+    expect(asked).toMatchObject({ caller, status: [], page: 1, size: 10 });
+    expect(asked).not.toHaveProperty('batch');
+  });
+
+  it.each(['status=done', 'batch=1', 'partner_call_id=', 'size=0', 'cursor=x', 'outcome=scored', 'page=1&page=1'])(
+    'refuses %s',
+    async (query) => {
+      const answer = await edge.ask('GET', `${path}?${query}`);
+      expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    },
+  );
+});
+
+describe('one call', () => {
+  it('is shown in full, its utterances numbered, its newest analysis first', async () => {
+    const utterances = [
+      { role: 'operator', text: 'Салом', start: null, end: null },
+      { role: 'client', text: 'Hi', start: 1.5, end: 2 },
+    ];
+    let asked: unknown;
+    edge.calls.getCall = async (request) => {
+      asked = request;
+      return {
+        call: full,
+        transcript_json: JSON.stringify({ language: 'uz', engine: 'upload', utterances }),
+        analyses_json: ['{"score":71.4}', '{"score":60}'],
+        history: [
+          { status: 'queued', at: 't1' },
+          { status: 'failed', at: 't2', detail: 'X' },
+        ],
+      };
+    };
+    const answer = await edge.ask('GET', `${path}/${uuid.toUpperCase()}`);
+    expect(asked).toMatchObject({ caller, call_uuid: uuid });
+    expect(answer.body).toEqual({
+      ...full,
+      audio: null,
+      transcript: {
+        language: 'uz',
+        engine: 'upload',
+        utterances: utterances.map((utterance, index) => ({ index, ...utterance })),
+      },
+      analysis: { score: 71.4 },
+      analyses: [{ score: 71.4 }, { score: 60 }],
+      history: [
+        { status: 'queued', at: 't1', detail: null },
+        { status: 'failed', at: 't2', detail: 'X' },
+      ],
+    });
+  });
+
+  it('that has nothing yet shows nulls and empty lists', async () => {
+    edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [] });
+    const answer = await edge.ask('GET', `${path}/${uuid}`);
+    const nothing = { audio: null, transcript: null, analysis: null, analyses: [], history: [] };
+    expect(answer.body).toEqual({ ...bare, ...unknown, ...nothing });
+    expect(Object.keys(answer.body)).toEqual([...fields, 'audio', 'transcript', 'analysis', 'analyses', 'history']);
+  });
+
+  it('with a transcript of megabytes is shown whole', async () => {
+    const utterances = [{ role: 'client', text: 'я'.repeat(2_000_000), start: null, end: null }];
+    const transcript_json = JSON.stringify({ language: null, engine: null, utterances });
+    edge.calls.getCall = async () => ({ call: bare, transcript_json, analyses_json: [], history: [] });
+    const answer = await edge.ask('GET', `${path}/${uuid}`);
+    expect(answer.body['transcript']).toEqual({
+      language: null,
+      engine: null,
+      utterances: [{ index: 0, ...utterances[0] }],
+    });
+  });
+
+  it('of another firm is not found', async () => {
+    edge.calls.getCall = async () => {
+      throw notFound('call');
+    };
+    expect((await edge.ask('GET', `${path}/${uuid}`)).status).toBe(404);
+  });
+});
+
+describe('retrying a call', () => {
+  it('answers 202 with the call', async () => {
+    edge.calls.retryCall = async () => bare;
+    const answer = await edge.ask('POST', `${path}/${uuid}/retry`);
+    expect([answer.status, answer.body]).toEqual([202, { ...bare, ...unknown }]);
+  });
+
+  it('that cannot be retried is 409', async () => {
+    edge.calls.retryCall = async () => {
+      throw new Fault('conflict', 'NOT_RETRYABLE', 'No.');
+    };
+    expect((await edge.ask('POST', `${path}/${uuid}/retry`)).body['code']).toBe('NOT_RETRYABLE');
+  });
+});
+
+describe('batches', () => {
+  const batch = {
+    batch_id: uuid,
+    kind: 'transcription',
+    created_at: 't',
+    accepted: 3,
+    duplicates: 1,
+    rejected: 0,
+    by_status: { queued: 1, completed: 2 },
+  };
+
+  it('show their progress, and the address of their refused rows', async () => {
+    edge.calls.getBatch = async () => ({ ...batch, finished_at: 'u', rejected_uuid: uuid });
+    const rejected_csv_url = `${edge.url}/api/v1/calls/rejected/${uuid}`;
+    expect((await edge.ask('GET', `${path}/batches/${uuid}`)).body).toEqual({
+      ...batch,
+      finished_at: 'u',
+      rejected_csv_url,
+    });
+    edge.calls.listBatches = async () => ({ count: 1, items: [batch] });
+    expect((await edge.ask('GET', `${path}/batches?size=1`)).body).toEqual({
+      count: 1,
+      items: [{ ...batch, finished_at: null, rejected_csv_url: null }],
+    });
+    expect((await edge.ask('GET', `${path}/batches/1`)).status).toBe(404);
+  });
+
+  it('stream their refused rows as a file', async () => {
+    edge.calls.downloadRejected = async function* () {
+      for (let sent = 0; sent < 50; sent += 1) yield { data: Buffer.alloc(100_000, 'x') };
+    };
+    const answer = await edge.ask('GET', `${path}/rejected/${uuid}`);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toHaveLength(5_000_000);
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="rejected-${uuid}.csv"`);
+    expect((await edge.ask('HEAD', `${path}/rejected/${uuid}`)).status).toBe(200);
+  });
+
+  it('say when there is no such file', async () => {
+    edge.calls.downloadRejected = async function* () {
+      yield* [];
+      throw notFound('file of refused rows');
+    };
+    const answer = await edge.ask('GET', `${path}/rejected/${uuid}`);
+    expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('break the connection when the file breaks off, so that no half file looks whole', async () => {
+    edge.calls.downloadRejected = async function* () {
+      yield { data: Buffer.alloc(1000) };
+      throw new Error('the store is gone');
+    };
+    await expect(edge.ask('GET', `${path}/rejected/${uuid}`)).rejects.toThrow();
+  });
+
+  it('stop the stream when the client goes away', async () => {
+    const stopped = Promise.withResolvers<undefined>();
+    edge.calls.downloadRejected = async function* (_request, call) {
+      try {
+        for (;;) {
+          yield { data: Buffer.alloc(100_000) };
+          call.signal.throwIfAborted();
+        }
+      } finally {
+        stopped.resolve(undefined);
+      }
+    };
+    const response = await fetch(`${edge.url}${path}/rejected/${uuid}`, {
+      headers: { authorization: `Bearer ${tokenFor('ADMIN')}` },
+    });
+    await response.body?.cancel();
+    await expect(stopped.promise).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,178 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { text } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { converse, openFixture } from '../test/fixture.ts';
+import type { Fixture } from '../test/fixture.ts';
+
+const key = 'uz/f/u/Звонки 100%?#&+.csv';
+const limits = { expiresInSeconds: 3600, maxBytes: 1000 };
+
+let edge: Fixture;
+let putUrl: string;
+
+beforeAll(async () => {
+  edge = await openFixture();
+  putUrl = await edge.objects.presignPut(key, limits);
+});
+
+afterAll(() => edge.close());
+
+const stored = async (at: string) => text(await edge.objects.open(at));
+const head = (method: string, url: string, lines: string[]) =>
+  `${[`${method} ${url} HTTP/1.1`, 'Host: x', ...lines].join('\r\n')}\r\n\r\n`;
+
+describe('putting with a signed URL', () => {
+  it('stores the bytes and answers 200 with nothing', async () => {
+    const response = await fetch(edge.url + putUrl, {
+      method: 'PUT',
+      body: 'a,b\n',
+      headers: { 'content-type': 'text/csv' },
+    });
+    expect([response.status, await response.text(), response.headers.get('content-length')]).toEqual([200, '', '0']);
+    expect(await stored(key)).toBe('a,b\n');
+  });
+
+  it('does not look at an Authorization header, good or bad', async () => {
+    expect((await edge.ask('PUT', putUrl, { body: 'x', headers: { authorization: 'nonsense' } })).status).toBe(200);
+  });
+
+  it('takes a body of unknown length, and an empty one', async () => {
+    const chunked = await converse(edge.url, (socket) => {
+      socket.write(head('PUT', putUrl, ['Transfer-Encoding: chunked', 'Connection: close']));
+      socket.write('3\r\nabc\r\n0\r\n\r\n');
+    });
+    expect(chunked).toMatch(/^HTTP\/1.1 200 /);
+    expect(await stored(key)).toBe('abc');
+    expect((await edge.ask('PUT', putUrl)).status).toBe(200);
+    expect(await stored(key)).toBe('');
+  });
+
+  it('takes many megabytes as they are', async () => {
+    const bytes = randomBytes(20_000_000);
+    const url = await edge.objects.presignPut('large', { expiresInSeconds: 60, maxBytes: bytes.length });
+    expect((await edge.ask('PUT', url, { body: bytes })).status).toBe(200);
+    const hash = createHash('sha256');
+    for await (const chunk of await edge.objects.open('large')) hash.update(chunk as Buffer);
+    expect(hash.digest('hex')).toBe(createHash('sha256').update(bytes).digest('hex'));
+  });
+
+  it('says that more was declared than is allowed before the bytes come', async () => {
+    const answer = await converse(edge.url, (socket) => {
+      socket.write(head('PUT', putUrl, ['Content-Length: 1001']));
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+    expect(answer).toContain('FILE_TOO_LARGE');
+  });
+
+  it('says that more was sent than is allowed, and keeps the old bytes', async () => {
+    await edge.ask('PUT', putUrl, { body: 'old' });
+    const answer = await converse(edge.url, (socket) => {
+      socket.write(head('PUT', putUrl, ['Transfer-Encoding: chunked']));
+      for (let sent = 0; sent < 20; sent += 1) socket.write(`64\r\n${'x'.repeat(100)}\r\n`);
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+    expect(answer.match(/HTTP\/1.1/g)).toHaveLength(1);
+    expect(await stored(key)).toBe('old');
+  });
+
+  it.each([
+    ['altered', (url: string) => url.replace('max=1000', 'max=9999')],
+    ['for another key', (url: string) => url.replace('/uz/', '/us/')],
+    ['without signature', (url: string) => url.replace(/&signature=.*/, '')],
+    ['with a path that does not decode', (url: string) => url.replace('%20', '%2')],
+  ])('is forbidden when the URL is %s, and stores nothing', async (_, alter) => {
+    await edge.objects.remove(key);
+    const answer = await edge.ask('PUT', alter(putUrl), { body: 'x' });
+    expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
+    expect(await edge.objects.head(key)).toBeNull();
+  });
+
+  it('is forbidden once the URL has expired', async () => {
+    const expired = await edge.objects.presignPut(key, { ...limits, expiresInSeconds: -1 });
+    const answer = await edge.ask('PUT', expired, { body: 'x' });
+    expect([answer.status, answer.body['message']]).toEqual([403, 'This URL has expired. Ask for a new one.']);
+  });
+
+  it('leaves nothing when the client goes away in the middle', async () => {
+    await edge.ask('PUT', putUrl, { body: 'old' });
+    await converse(edge.url, (socket) => {
+      socket.write(head('PUT', putUrl, ['Content-Length: 500']));
+      socket.write('x'.repeat(100), () => setTimeout(() => socket.destroy(), 20));
+    });
+    await delay(50);
+    expect(await stored(key)).toBe('old');
+    const log = edge.log.findLast((line) => line['route'] === '/objects/*key');
+    expect(log).toMatchObject({ aborted: true });
+  });
+
+  it('leaves a client that waits for leave alone until the URL is checked', async () => {
+    const refused = await converse(edge.url, (socket) => {
+      socket.write(head('PUT', putUrl.replace('max=1000', 'max=9999'), ['Content-Length: 5', 'Expect: 100-continue']));
+      socket.once('data', () => socket.end());
+    });
+    expect(refused).toMatch(/^HTTP\/1.1 403 /);
+    const welcome = await converse(edge.url, (socket) => {
+      socket.write(head('PUT', putUrl, ['Content-Length: 5', 'Expect: 100-continue', 'Connection: close']));
+      socket.once('data', () => socket.write('hello'));
+    });
+    expect(welcome).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
+    expect(await stored(key)).toBe('hello');
+  });
+});
+
+describe('getting with a signed URL', () => {
+  let getUrl: string;
+
+  beforeAll(async () => {
+    await edge.objects.put('uz/f/u/Запись (1).wav', Readable.from([Buffer.from('0123456789')]));
+    getUrl = await edge.objects.presignGet('uz/f/u/Запись (1).wav', { expiresInSeconds: 60 });
+  });
+
+  it('gives the bytes as a download', async () => {
+    const answer = await edge.ask('GET', getUrl);
+    expect([answer.status, answer.text]).toEqual([200, '0123456789']);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-length': '10',
+      'content-type': 'audio/wav',
+      'accept-ranges': 'bytes',
+      'x-content-type-options': 'nosniff',
+      'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent('Запись ')}%281%29.wav`,
+    });
+  });
+
+  it('gives a range, or says that there is none', async () => {
+    const part = await edge.ask('GET', getUrl, { headers: { range: 'bytes=2-4' } });
+    expect([part.status, part.text, part.headers.get('content-range')]).toEqual([206, '234', 'bytes 2-4/10']);
+    const none = await edge.ask('GET', getUrl, { headers: { range: 'bytes=10-' } });
+    expect([none.status, none.headers.get('content-range')]).toEqual([416, 'bytes */10']);
+    expect(none.body).toMatchObject({ status: 'error', code: 'RANGE_NOT_SATISFIABLE' });
+  });
+
+  it('answers HEAD, and 304 to who has the bytes', async () => {
+    const answer = await edge.ask('HEAD', getUrl);
+    expect([answer.status, answer.headers.get('content-length'), answer.text]).toEqual([200, '10', '']);
+    const etag = answer.headers.get('etag') ?? '';
+    expect((await edge.ask('GET', getUrl, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    const resumed = await edge.ask('GET', getUrl, { headers: { range: 'bytes=8-', 'if-range': etag } });
+    expect([resumed.status, resumed.text]).toEqual([206, '89']);
+  });
+
+  it('gives an object of no bytes', async () => {
+    await edge.objects.put('empty', Readable.from([]));
+    const answer = await edge.ask('GET', await edge.objects.presignGet('empty', { expiresInSeconds: 60 }));
+    expect([answer.status, answer.text, answer.headers.get('content-length')]).toEqual([200, '', '0']);
+  });
+
+  it('is forbidden with the URL of a PUT, and the other way round', async () => {
+    await edge.ask('PUT', putUrl, { body: 'x' });
+    expect((await edge.ask('GET', putUrl)).body['code']).toBe('FORBIDDEN');
+    expect((await edge.ask('PUT', getUrl, { body: 'x' })).body['code']).toBe('FORBIDDEN');
+  });
+
+  it('is 404 when nothing was put', async () => {
+    const answer = await edge.ask('GET', await edge.objects.presignGet('nothing', { expiresInSeconds: 60 }));
+    expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
+  });
+});

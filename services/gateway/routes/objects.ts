@@ -1,0 +1,135 @@
+import { extname } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { IncomingMessage } from 'node:http';
+import { Fault } from '@call-analysis/fault';
+import type { Objects, SignedUrl, SignedUrls } from '@call-analysis/objects';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { SILENCE_MS, welcomeBody } from '../http/answer.ts';
+import { byteRange } from '../http/byte-range.ts';
+import { endpoint } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { Problem } from '../http/problem.ts';
+
+const BUFFER_BYTES = 1024 * 1024;
+const TYPES: Record<string, string> = {
+  '.csv': 'text/csv; charset=utf-8',
+  '.zip': 'application/zip',
+  '.wav': 'audio/wav',
+  '.mp3': 'audio/mpeg',
+  '.flac': 'audio/flac',
+  '.ogg': 'audio/ogg',
+  '.aiff': 'audio/aiff',
+  '.au': 'audio/basic',
+};
+
+/**
+ * The signed URLs of a store that is served from here. The URL alone is the proof: an Authorization header, which a
+ * client must not send, is not looked at.
+ */
+export function objects(store: Objects & SignedUrls): Endpoint[] {
+  const at = {
+    path: '/objects/*key',
+    // The raw path is what was signed.
+    pattern: /^\/objects\/.*$/,
+    proof: 'none',
+    query: z.looseObject({}),
+  } as const;
+  return [
+    endpoint({
+      ...at,
+      method: 'PUT',
+      async handle({ request, response }) {
+        const { key, maxBytes } = allowed(store, request);
+        if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+        welcomeBody(request, response);
+        try {
+          await store.put(key, bodyOf(request), { maxBytes });
+        } catch (error) {
+          throw error instanceof Fault && error.kind === 'too-large' ? tooLarge(maxBytes) : error;
+        }
+        return { status: 200 };
+      },
+    }),
+    endpoint({
+      ...at,
+      method: 'GET',
+      async handle({ request, response }) {
+        await download(store, allowed(store, request).key, request, response);
+        return undefined;
+      },
+    }),
+  ];
+}
+
+function allowed(store: SignedUrls, request: Request): Exclude<SignedUrl, { refused: string }> {
+  const [path = '', query = ''] = request.url.split(/\?(.*)/s);
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const signed = store.verify(method, path, new URLSearchParams(query));
+  if (!('refused' in signed)) return signed;
+  const why =
+    signed.refused === 'expired'
+      ? 'This URL has expired. Ask for a new one.'
+      : `This URL was not signed for ${method}. Use it exactly as it was given, for what it was given.`;
+  throw new Fault('forbidden', 'FORBIDDEN', why);
+}
+
+/** A request's body as a stream that can fail while the connection stays, so that the client can be told why. */
+function bodyOf(request: IncomingMessage): Readable {
+  const body = new PassThrough({ highWaterMark: BUFFER_BYTES });
+  const fail = (error: Error) => body.destroy(error);
+  request.setTimeout(SILENCE_MS, () =>
+    fail(new Problem(408, 'REQUEST_TIMEOUT', 'Nothing was sent for a while, so the upload was given up. Send it again.')),
+  );
+  request.once('error', fail);
+  request.once('close', () => {
+    if (!request.complete) fail(new Problem(400, 'INVALID_REQUEST', 'The upload ended early.'));
+  });
+  body.once('close', () => request.setTimeout(0));
+  return request.pipe(body);
+}
+
+async function download(store: Objects, key: string, request: Request, response: Response): Promise<void> {
+  const found = await store.head(key);
+  if (found === null) throw new Fault('not-found', 'NOT_FOUND', 'Nothing is stored at this address.');
+  const { sizeBytes, modifiedAt } = found;
+  const etag = `"${sizeBytes.toString(36)}-${modifiedAt.getTime().toString(36)}"`;
+  const headers = { etag, 'last-modified': modifiedAt.toUTCString(), 'accept-ranges': 'bytes' };
+  if (request.headers['if-none-match'] === etag) {
+    response.writeHead(304, headers).end();
+    return;
+  }
+  const range = byteRange(request.headers, etag, sizeBytes);
+  if (range === 'unsatisfiable') {
+    throw new Problem(416, 'RANGE_NOT_SATISFIABLE', `There are ${sizeBytes} bytes.`, {
+      'content-range': `bytes */${sizeBytes}`,
+    });
+  }
+  const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
+  response.writeHead(range === null ? 200 : 206, {
+    ...headers,
+    'content-type': TYPES[extname(key).toLowerCase()] ?? 'application/octet-stream',
+    'content-disposition': disposition(key),
+    'content-length': end - start + 1,
+    ...(range !== null && { 'content-range': `bytes ${start}-${end}/${sizeBytes}` }),
+  });
+  if (request.method === 'HEAD' || sizeBytes === 0) {
+    response.end();
+    return;
+  }
+  response.setTimeout(SILENCE_MS);
+  await pipeline(await store.open(key, { start, end }), response);
+}
+
+/** RFC 6266: a name of any script, which is downloaded and never shown in place. */
+function disposition(key: string): string {
+  const name = key.slice(key.lastIndexOf('/') + 1);
+  const encoded = encodeURIComponent(name).replace(/['()*]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);
+  return `attachment; filename*=UTF-8''${encoded}`;
+}
+
+function tooLarge(maxBytes: number): Fault {
+  return new Fault('too-large', 'FILE_TOO_LARGE', `This file may have up to ${maxBytes} bytes.`);
+}

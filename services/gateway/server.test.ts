@@ -1,0 +1,134 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { converse, openFixture, tokenFor } from './test/fixture.ts';
+import type { Fixture } from './test/fixture.ts';
+
+let edge: Fixture;
+
+beforeAll(async () => {
+  edge = await openFixture();
+  edge.calls.listCalls = async () => ({ count: 0, items: [] });
+});
+
+afterAll(() => edge.close());
+
+const bearer = `Authorization: Bearer ${tokenFor('ADMIN')}`;
+const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
+
+function parts(answer: string) {
+  const [headers = '', body = ''] = answer.split('\r\n\r\n', 2);
+  return { headers, body: JSON.parse(body) as Record<string, unknown> };
+}
+
+describe('what is no request', () => {
+  it.each([
+    ['nonsense', 'nonsense\r\n\r\n', 400, 'INVALID_REQUEST'],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'INVALID_REQUEST'],
+    ['no Host', head('GET /healthz HTTP/1.1'), 400, 'INVALID_REQUEST'],
+    ['two lengths', head('POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Content-Length: 2'), 400, 'INVALID_REQUEST'],
+    [
+      'length and chunks at once',
+      head('POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Transfer-Encoding: chunked'),
+      400,
+      'INVALID_REQUEST',
+    ],
+    ['headers of 200 KB', head('GET /healthz HTTP/1.1', 'Host: x', `X: ${'x'.repeat(200_000)}`), 431, 'HEADERS_TOO_LARGE'],
+    ['a URL of 200 KB', head(`GET /${'x'.repeat(200_000)} HTTP/1.1`, 'Host: x'), 431, 'HEADERS_TOO_LARGE'],
+    ['a tunnel', head('CONNECT example.org:443 HTTP/1.1', 'Host: x'), 405, 'METHOD_NOT_ALLOWED'],
+  ])('such as %s is answered in the error shape', async (_, sent, status, code) => {
+    const answer = await converse(edge.url, (socket) => socket.write(sent, 'latin1'));
+    const { headers, body } = parts(answer);
+    expect(headers).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(headers.toLowerCase()).toContain('content-type: application/json');
+    expect(headers.toLowerCase()).toContain('x-request-id: ');
+    expect(body).toEqual({ status: 'error', code, message: expect.any(String), details: null });
+  });
+
+  it('does not harm the next one', async () => {
+    expect((await edge.ask('GET', '/healthz')).body).toEqual({ status: 'ok' });
+    expect((await edge.ask('GET', '/readyz')).body).toEqual({ status: 'ready' });
+  });
+});
+
+describe('a client that is refused while it sends', () => {
+  it.each([
+    ['without a token', [], 401],
+    ['more than a JSON body may have', [bearer], 413],
+  ])('%s can read why, is listened to for a while and then cut off', async (_, lines, status) => {
+    const began = performance.now();
+    let sent = 0;
+    const answer = await converse(edge.url, (socket) => {
+      socket.write(
+        head(
+          'POST /api/v1/calls/upload HTTP/1.1',
+          'Host: x',
+          'Content-Type: application/json',
+          'Content-Length: 104857600',
+          ...lines,
+        ),
+      );
+      const chunk = Buffer.alloc(65_536, ' ');
+      const send = () => {
+        sent += chunk.length;
+        if (socket.writable && sent < 104_857_600) socket.write(chunk, () => setTimeout(send, 1));
+      };
+      send();
+    });
+    const { headers, body } = parts(answer);
+    expect(headers).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(headers.toLowerCase()).toContain('connection: close');
+    expect(body).toMatchObject({ status: 'error' });
+    expect(sent).toBeLessThan(60_000_000);
+    expect(performance.now() - began).toBeLessThan(4000);
+  });
+
+  it('can be an ordinary HTTP client', async () => {
+    const body = new Uint8Array(5_000_000);
+    const answer = await edge.ask('POST', '/api/v1/calls/upload', { body, headers: { 'content-type': 'application/json' } });
+    expect([answer.status, answer.body['code']]).toEqual([413, 'BODY_TOO_LARGE']);
+  });
+
+  it('and asked for leave first is refused without sending', async () => {
+    const answer = await converse(edge.url, (socket) => {
+      const lines = ['Host: x', 'Content-Type: application/json', 'Content-Length: 9999999', 'Expect: 100-continue'];
+      socket.write(head('POST /api/v1/calls/upload HTTP/1.1', bearer, ...lines));
+      socket.once('data', () => socket.end());
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+  });
+});
+
+describe('closing', () => {
+  it('says 503 from /readyz first, finishes what is in flight and cuts idle connections', async () => {
+    const stopping = await openFixture({ drainMs: 150 });
+    stopping.calls.listCalls = async () => {
+      await delay(300);
+      return { count: 7, items: [] };
+    };
+    const idle = converse(stopping.url, (socket) => socket.write(head('GET /healthz HTTP/1.1', 'Host: x')));
+    await stopping.ask('GET', '/healthz');
+    const inFlight = stopping.ask('GET', '/api/v1/calls');
+    await delay(50);
+    const closed = stopping.closeEdge();
+    const ready = await stopping.ask('GET', '/readyz');
+    expect([ready.status, ready.body['code'], ready.headers.get('connection')]).toEqual([503, 'UNAVAILABLE', 'close']);
+    expect((await inFlight).body).toMatchObject({ count: 7 });
+    await closed;
+    expect(await idle).toContain('{"status":"ok"}');
+    await expect(stopping.ask('GET', '/healthz')).rejects.toThrow();
+    await stopping.close();
+  });
+
+  it('frees the port, which another edge cannot have before', async () => {
+    const first = await openFixture();
+    const port = Number(new URL(first.url).port);
+    await expect(openFixture({ port })).rejects.toMatchObject({
+      name: 'StartFault',
+      message: `Port ${port} is in use. Stop what listens there, or set PORT to another one.`,
+    });
+    await first.close();
+    const second = await openFixture({ port });
+    expect((await second.ask('GET', '/healthz')).status).toBe(200);
+    await second.close();
+  });
+});

@@ -1,0 +1,248 @@
+import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { apiKey, converse, firm, openFixture, tokenFor, user } from './fixture.ts';
+import type { Fixture } from './fixture.ts';
+
+const call = '00000000-0000-4000-8000-0000000000c1';
+
+let edge: Fixture;
+
+beforeAll(async () => {
+  edge = await openFixture();
+});
+
+afterAll(() => edge.close());
+
+beforeEach(() => {
+  for (const name of Object.keys(edge.calls)) Reflect.deleteProperty(edge.calls, name);
+  edge.calls.listCalls = async () => ({ count: 0, items: [] });
+});
+
+describe('every answer of 400 and above', () => {
+  it.each([
+    ['an unknown route', 'GET', '/nothing', {}, 404, 'NOT_FOUND'],
+    ['a route in other letters', 'GET', '/API/v1/calls', {}, 404, 'NOT_FOUND'],
+    ['a path that does not decode', 'GET', '/api/v1/calls/%zz', {}, 404, 'NOT_FOUND'],
+    ['an id that is no uuid', 'GET', '/api/v1/calls/1', {}, 404, 'NOT_FOUND'],
+    ['another method', 'PATCH', '/api/v1/calls', {}, 405, 'METHOD_NOT_ALLOWED'],
+    ['a method of another route', 'GET', '/api/v1/calls/upload', {}, 405, 'METHOD_NOT_ALLOWED'],
+    ['an unknown query parameter', 'GET', '/api/v1/calls?limit=1', {}, 400, 'VALIDATION_ERROR'],
+    ['a page out of range', 'GET', '/api/v1/calls?page=0', {}, 400, 'VALIDATION_ERROR'],
+    ['no token', 'GET', '/api/v1/calls', { headers: { authorization: '' } }, 401, 'UNAUTHENTICATED'],
+    ['a forged token', 'GET', '/api/v1/calls', { headers: { authorization: 'Bearer a.b.c' } }, 401, 'UNAUTHENTICATED'],
+    ['another scheme', 'GET', '/api/v1/calls', { headers: { authorization: 'Basic abc' } }, 401, 'UNAUTHENTICATED'],
+    ['a role too low', 'GET', '/external/api/v1/api-key', {}, 403, 'FORBIDDEN'],
+    ['no API key', 'GET', '/external/api/v1/call-campaign', {}, 401, 'API_KEY_REQUIRED'],
+    ['a body without type', 'POST', '/api/v1/calls/upload', { body: '{}' }, 400, 'INVALID_JSON'],
+    ['an unsigned URL', 'PUT', '/objects/a', { body: 'x' }, 403, 'FORBIDDEN'],
+  ] as const)('for %s has the error shape, security headers and a request id', async (_, method, path, asked, status, code) => {
+    const answer = await edge.ask(method, path, asked);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(Object.keys(answer.body)).toEqual(['status', 'code', 'message', 'details']);
+    expect(answer.body).toMatchObject({ status: 'error', code });
+    expect(answer.body['message']).toMatch(/\w.*\.$|is |must /);
+    expect(answer.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(answer.headers.get('x-powered-by')).toBeNull();
+    expect(answer.headers.get('www-authenticate')).toBe(code === 'UNAUTHENTICATED' ? 'Bearer' : null);
+    expect(answer.headers.has('allow')).toBe(status === 405);
+  });
+
+  it.each([
+    [new Fault('invalid', 'EMPTY_FILE', 'Nothing.', { details: { row: 1 } }), 400, null],
+    [invalidFields([{ field: 'a', code: 'INVALID', message: 'is bad' }]), 400, null],
+    [new Fault('forbidden', 'FORBIDDEN', 'No.'), 403, null],
+    [notFound('call'), 404, null],
+    [new Fault('conflict', 'NOT_RETRYABLE', 'No.'), 409, null],
+    [new Fault('rate-limited', 'RATE_LIMITED', 'Slow.'), 429, '1'],
+    [new Fault('unavailable', 'UNAVAILABLE', 'Later.'), 503, '1'],
+    [new Fault('unavailable', 'INSUFFICIENT_STORAGE', 'Full.'), 503, '1'],
+  ])('passes on a fault of a service behind: %s', async (fault, status, retryAfter) => {
+    edge.calls.listCalls = async () => {
+      throw fault;
+    };
+    const answer = await edge.ask('GET', '/api/v1/calls');
+    expect(answer.status).toBe(status);
+    const { code, message, details } = fault;
+    expect(answer.body).toEqual({ status: 'error', code, message, details });
+    expect(answer.headers.get('retry-after')).toBe(retryAfter);
+  });
+
+  it('tells of a bug nothing but the request id, and the log tells the rest', async () => {
+    edge.calls.listCalls = async () => ({ count: 1, items: [null as never] });
+    const answer = await edge.ask('GET', '/api/v1/calls', { headers: { 'x-request-id': 'bug-1' } });
+    expect(answer.status).toBe(500);
+    expect(answer.body).toEqual({
+      status: 'error',
+      code: 'INTERNAL',
+      message: expect.stringContaining('bug-1'),
+      details: null,
+    });
+    const lines = edge.log.filter((line) => line['request_id'] === 'bug-1');
+    expect(lines).toContainEqual(expect.objectContaining({ status: 500, route: '/api/v1/calls' }));
+  });
+
+  it('says so when a part behind does not answer in time', async () => {
+    edge.calls.listCalls = () => new Promise(() => {});
+    const answer = await edge.ask('GET', '/api/v1/calls');
+    expect(answer.status).toBe(503);
+    expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: 'ingest does not answer. Try again shortly.' });
+    expect(answer.headers.get('retry-after')).toBe('1');
+  });
+});
+
+describe('request ids', () => {
+  it('are echoed when they are good, on good answers too', async () => {
+    const answer = await edge.ask('GET', '/api/v1/calls', { headers: { 'x-request-id': 'A-b.c_1' } });
+    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([200, 'A-b.c_1']);
+  });
+
+  it.each(['a b', 'x'.repeat(129), '{"a":1}', 'é'])('are made anew instead of %j', async (given) => {
+    const answer = await edge.ask('GET', '/healthz', { headers: { 'x-request-id': given } });
+    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('methods', () => {
+  it('are named by OPTIONS and 405 alike', async () => {
+    const options = await edge.ask('OPTIONS', '/api/v1/calls');
+    expect([options.status, options.headers.get('allow'), options.text]).toEqual([204, 'GET, HEAD, OPTIONS', '']);
+    const wrong = await edge.ask('DELETE', '/external/api/v1/api-key');
+    expect(wrong.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
+    const objects = await edge.ask('POST', '/objects/a/b');
+    expect(objects.headers.get('allow')).toBe('PUT, GET, HEAD, OPTIONS');
+  });
+
+  it('HEAD answers as GET does, without the body', async () => {
+    const get = await edge.ask('GET', '/api/v1/calls');
+    const head = await edge.ask('HEAD', '/api/v1/calls');
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
+    const refused = await edge.ask('HEAD', '/api/v1/calls/1');
+    expect([refused.status, refused.text]).toEqual([404, '']);
+  });
+});
+
+describe('JSON bodies', () => {
+  const path = '/api/v1/calls/upload';
+  const json = { 'content-type': 'application/json' };
+
+  it.each([
+    ['no JSON', '{"a":', json],
+    ['nothing', '', json],
+    ['a list', '[]', json],
+    ['null', 'null', json],
+    ['a string', '"a"', json],
+    ['nesting a million deep', '['.repeat(1_000_000), json],
+    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), json],
+    ['a form', 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['another charset', '{}', { 'content-type': 'application/json; charset=windows-1251' }],
+    ['compression', '{}', { ...json, 'content-encoding': 'gzip' }],
+  ])('of %s are refused as INVALID_JSON', async (_, body, headers) => {
+    const answer = await edge.ask('POST', path, { body, headers });
+    expect([answer.status, answer.body['code']]).toEqual([400, 'INVALID_JSON']);
+  });
+
+  it.each([
+    ['deep inside a field', `{"metadata_filename":${'['.repeat(400_000)}${']'.repeat(400_000)}}`],
+    ['in __proto__', '{"__proto__":{"metadata_filename":"a.csv"}}'],
+    ['in a lone surrogate', '{"metadata_filename":"\\ud800.csv"}'],
+    ['in a NUL', '{"metadata_filename":"\\u0000.csv"}'],
+  ])('with mischief %s are refused as VALIDATION_ERROR', async (_, body) => {
+    const answer = await edge.ask('POST', path, { body, headers: json });
+    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+  });
+
+  it('may name their charset and begin with a byte order mark', async () => {
+    const body = '\ufeff{"metadata_filename":"a.txt"}';
+    const answer = await edge.ask('POST', path, { body, headers: { 'content-type': 'Application/JSON; charset="UTF-8"' } });
+    expect(answer.body['code']).toBe('VALIDATION_ERROR');
+  });
+
+  it('of 1 MiB are read, one byte more is refused', async () => {
+    const filled = (size: number) => `{"metadata_filename":"${'a'.repeat(size - 24)}"}`;
+    expect(filled(1_048_576)).toHaveLength(1_048_576);
+    const full = await edge.ask('POST', path, { body: filled(1_048_576), headers: json });
+    expect(full.body['code']).toBe('VALIDATION_ERROR');
+    const over = await edge.ask('POST', path, { body: filled(1_048_577), headers: json });
+    expect([over.status, over.body['code']]).toEqual([413, 'BODY_TOO_LARGE']);
+  });
+});
+
+describe('a bearer', () => {
+  const ask = (authorization: string) => edge.ask('GET', '/api/v1/calls', { headers: { authorization } });
+
+  it('may write the scheme in any case', async () => {
+    expect((await ask(`bEARER ${tokenFor('ADMIN')}`)).status).toBe(200);
+  });
+
+  it('must be a user whom key-management knows, in the firm of the token', async () => {
+    const stranger = await ask(`Bearer ${tokenFor('ADMIN', { sub: '1a2b3c4d-0000-4000-8000-00000000000b' })}`);
+    const elsewhere = await ask(`Bearer ${tokenFor('ADMIN', { firm: '1a2b3c4d-0000-4000-8000-000000000002' })}`);
+    expect([stranger.status, elsewhere.status]).toEqual([401, 401]);
+    expect(stranger.body).toEqual(elsewhere.body);
+  });
+
+  it('acts with the firm and user of the token', async () => {
+    let seen: unknown;
+    edge.calls.listCalls = async ({ caller }) => {
+      seen = caller;
+      return { count: 0, items: [] };
+    };
+    await edge.ask('GET', '/api/v1/calls');
+    expect(seen).toEqual({ firm_uuid: firm.uuid, user_uuid: user });
+  });
+
+  it('may send one Authorization header, not several', async () => {
+    const line = `Authorization: Bearer ${tokenFor('ADMIN')}\r\n`;
+    const answer = await converse(edge.url, (socket) =>
+      socket.end(`GET /api/v1/calls HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${line}${line}\r\n`),
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 401 /);
+  });
+});
+
+describe('when key-management is gone', () => {
+  it('nobody is let in, and everybody is told to try again', async () => {
+    const alone = await openFixture();
+    await alone.cutKeyManagement();
+    const bearer = await alone.ask('GET', '/api/v1/calls');
+    const key = await alone.ask('GET', '/external/api/v1/call-campaign', { headers: { 'x-service-api-key': apiKey } });
+    const ready = await alone.ask('GET', '/readyz');
+    for (const answer of [bearer, key, ready]) {
+      expect(answer.status).toBe(503);
+      expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('key-management') });
+      expect(answer.headers.get('retry-after')).toBe('1');
+    }
+    expect((await alone.ask('GET', '/healthz')).status).toBe(200);
+    await alone.close();
+  });
+});
+
+describe('the log', () => {
+  it('has one line for a request, with its route and caller, and nothing that is secret', async () => {
+    edge.keys.verifyKey = async () => ({ verdict: 'VALID', key_uuid: 'k', firm_uuid: firm.uuid, user_uuid: user });
+    edge.log.length = 0;
+    const token = tokenFor('ADMIN');
+    await edge.ask('GET', `/api/v1/calls/${call}?x=canary-query`, { headers: { authorization: `Bearer ${token}` } });
+    await edge.ask('GET', '/external/api/v1/call-campaign', { headers: { 'x-service-api-key': apiKey } });
+    await edge.ask('POST', '/api/v1/calls/upload', { json: { metadata_filename: 'canary-body' } });
+    const signed = await edge.objects.presignGet('canary/key', { expiresInSeconds: 60 });
+    await edge.ask('GET', signed);
+    expect(edge.log).toHaveLength(4);
+    expect(edge.log[0]).toMatchObject({
+      level: 'info',
+      method: 'GET',
+      route: '/api/v1/calls/:uuid',
+      status: 400,
+      ms: expect.any(Number),
+      request_id: expect.any(String),
+      firm_uuid: firm.uuid,
+      user_uuid: user,
+    });
+    expect(edge.log[3]).toMatchObject({ route: '/objects/*key', status: 404 });
+    const log = JSON.stringify(edge.log);
+    for (const canary of ['canary', token, apiKey, 'signature']) expect(log).not.toContain(canary);
+  });
+});

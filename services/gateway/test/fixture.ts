@@ -1,0 +1,166 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Fault } from '@call-analysis/fault';
+import { openObjects } from '@call-analysis/objects';
+import type { Objects, SignedUrls } from '@call-analysis/objects';
+import { ingest, keyManagement } from '@call-analysis/proto';
+import { dial, implement, serve } from '@call-analysis/rpc';
+import type { Handlers } from '@call-analysis/rpc';
+import { Closing, createLog } from '@call-analysis/runtime';
+import jwt from 'jsonwebtoken';
+import { ApiKeyGate } from '../auth/api-key.ts';
+import type { Role } from '../auth/caller.ts';
+import type { Edge } from '../config.ts';
+import { serveEdge } from '../gateway.ts';
+
+export const firm = { uuid: '1a2b3c4d-0000-4000-8000-000000000001', name: 'Firm' };
+export const user = '1a2b3c4d-0000-4000-8000-00000000000a';
+export const secret = 'a secret of thirty-two bytes or more';
+export const apiKey = '1a2b3c4$abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ';
+
+type Keys = Handlers<typeof keyManagement>;
+type Ingest = Handlers<typeof ingest>;
+
+export interface Fixture {
+  readonly url: string;
+  readonly objects: Objects & SignedUrls;
+  readonly apiKeys: ApiKeyGate;
+  /** What the services behind the gateway answer; replaced by tests. */
+  readonly keys: Partial<Keys>;
+  readonly calls: Partial<Ingest>;
+  readonly log: Record<string, unknown>[];
+  /** Sends a request with a good bearer token of the role, ADMIN unless it is said otherwise. */
+  ask(method: string, path: string, options?: Asked): Promise<Answered>;
+  /** Stops key-management, as if its machine were gone. */
+  cutKeyManagement(): Promise<void>;
+  /** Closes the edge alone. */
+  closeEdge(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Asked {
+  role?: Role;
+  headers?: Record<string, string>;
+  json?: unknown;
+  body?: string | Uint8Array<ArrayBuffer>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Record<string, unknown>;
+}
+
+/** The edge over real HTTP, with services that speak real gRPC and answer as the test says. */
+export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = {}): Promise<Fixture> {
+  const closing = new Closing();
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog({
+    name: 'gateway',
+    destination: { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  });
+  const quiet = createLog({ name: 'behind', level: 'silent' });
+  const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
+  closing.add('directory', () => rm(directory, { recursive: true }));
+  const keys: Partial<Keys> = {
+    findUser: async ({ user_uuid }) =>
+      user_uuid === user
+        ? { user: { uuid: user, firm_uuid: firm.uuid, name: 'User', role: 'ADMIN', web_api_only: false } }
+        : {},
+  };
+  const calls: Partial<Ingest> = {};
+  const keyServer = await serve({
+    address: '127.0.0.1:0',
+    services: [implement(keyManagement, replaceable<Keys>(keys, keyManagement))],
+    log: quiet,
+  });
+  closing.add('key-management', () => keyServer.stop(0));
+  const ingestServer = await serve({
+    address: '127.0.0.1:0',
+    services: [implement(ingest, replaceable<Ingest>(calls, ingest))],
+    log: quiet,
+  });
+  closing.add('ingest', () => ingestServer.stop(0));
+  const keyChannel = dial(keyManagement, keyServer.address, { name: 'key-management' });
+  closing.add('channel', () => keyChannel.close());
+  const ingestChannel = dial(ingest, ingestServer.address, { name: 'ingest', deadlineMs: 500 });
+  closing.add('channel', () => ingestChannel.close());
+  const objects = await openObjects({ store: 'disk', directory, secret });
+  const { keyTtlMs, ...rest } = edge;
+  const apiKeys = new ApiKeyGate({ keys: keyChannel, ...(keyTtlMs !== undefined && { ttlMs: keyTtlMs }) });
+  const config: Edge = {
+    host: '127.0.0.1',
+    port: 0,
+    jwt: { issuer: 'call-analysis', audience: 'call-analysis', key: { kind: 'secret', secret } },
+    ...rest,
+  };
+  const running = await serveEdge(config, { keyManagement: keyChannel, ingest: ingestChannel, objects, apiKeys }, log);
+  closing.add('edge', () => running.close());
+
+  return {
+    url: running.url,
+    objects,
+    apiKeys,
+    keys,
+    calls,
+    log: lines,
+    async ask(method, path, { role = 'ADMIN', headers = {}, json, body } = {}) {
+      const response = await fetch(running.url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${tokenFor(role)}`,
+          ...(json !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(json !== undefined && { body: JSON.stringify(json) }),
+        ...(body !== undefined && { body }),
+      });
+      const content = await response.text();
+      const isJson = response.headers.get('content-type') === 'application/json' && content !== '';
+      return {
+        status: response.status,
+        headers: response.headers,
+        text: content,
+        body: isJson ? (JSON.parse(content) as Record<string, unknown>) : {},
+      };
+    },
+    cutKeyManagement: () => keyServer.stop(0),
+    closeEdge: () => running.close(),
+    close: () => closing.close(),
+  };
+}
+
+export function tokenFor(role: Role, claims: object = {}): string {
+  const given = { sub: user, firm: firm.uuid, role, ...claims };
+  return jwt.sign(given, secret, { issuer: 'call-analysis', audience: 'call-analysis', expiresIn: 60 });
+}
+
+/** What a socket says until the other side closes it. */
+export async function converse(url: string, speak: (socket: Socket) => void): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => {});
+  socket.once('connect', () => speak(socket));
+  return text(socket);
+}
+
+/** Handlers that look up at each call what the test wants. */
+function replaceable<Service>(handlers: Partial<Service>, definition: object): Service {
+  const entries = Object.keys(definition).map((method) => {
+    const name = `${method.slice(0, 1).toLowerCase()}${method.slice(1)}`;
+    return [
+      name,
+      (...given: unknown[]) => {
+        const handler = Reflect.get(handlers, name) as ((...given: unknown[]) => unknown) | undefined;
+        if (handler === undefined) throw new Fault('internal', 'INTERNAL', `${name} was not expected`);
+        return handler(...given);
+      },
+    ];
+  });
+  return Object.fromEntries(entries) as Service;
+}

@@ -1,0 +1,43 @@
+import type { Bus, SubscriptionOptions } from '@call-analysis/bus';
+import { route } from '@call-analysis/bus';
+import { CallAnalyzed, CallFailed, CallsAccepted } from '@call-analysis/events';
+import type { Objects } from '@call-analysis/objects';
+import { announceCalls } from './announce-calls.ts';
+import { giveUpAnnouncing, giveUpProjecting } from './give-up.ts';
+import { projectAnalyses, projectFailures } from './project-analysis.ts';
+import type { Store } from './store/index.ts';
+
+/** What this service hears. The names are data: they stand in the queues. */
+export function consumers(parts: { store: Store; bus: Bus; objects: Objects }): SubscriptionOptions[] {
+  return [
+    {
+      consumer: 'ingest.announce',
+      batchSize: 1,
+      concurrency: 1,
+      retries: 10,
+      routes: [
+        route({
+          event: CallsAccepted,
+          handle: async (events) => {
+            for (const event of events) await announceCalls(parts, event);
+          },
+          giveUp: (event, reason) => giveUpAnnouncing(parts.store, event, reason),
+        }),
+      ],
+    },
+    {
+      consumer: 'ingest.catalogue',
+      batchSize: 200,
+      concurrency: 1,
+      retries: 10,
+      routes: [
+        route({
+          event: CallAnalyzed,
+          handle: (events) => projectAnalyses(parts.store, events),
+          giveUp: (event, reason) => giveUpProjecting(parts.store, event, reason),
+        }),
+        route({ event: CallFailed, handle: (events) => projectFailures(parts.store, events) }),
+      ],
+    },
+  ];
+}

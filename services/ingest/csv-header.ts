@@ -1,0 +1,170 @@
+import { Fault } from '@call-analysis/fault';
+import { csvFault } from './csv-fault.ts';
+import { CsvScanner, type RawRecord, type Separator } from './csv-scanner.ts';
+import { excerpt } from './row-fault.ts';
+
+/** A column that a reader of CSVs knows. */
+export interface Column {
+  /** Lower-case. Names in files are compared after trimming and lower-casing. */
+  readonly name: string;
+  /** The file must have it. Whether a record may leave it empty is the record's affair. */
+  readonly required: boolean;
+  /** Holds long texts: of its values `maxTextBytes` are kept, of others a few thousand characters. */
+  readonly long?: boolean;
+}
+
+/** The last column of the CSV of refused rows, which may be sent back as it is: known, and never read. */
+export const REJECT_REASON = 'reject_reason';
+
+export interface Header {
+  readonly separator: Separator;
+  /** The names as they came, nameless ones empty. */
+  readonly names: readonly string[];
+  /** Where each known column stands, by its name; a column that the file lacks is absent. */
+  readonly columns: ReadonlyMap<string, number>;
+  /** The names of all other columns, each once; `column 7` where there is no name. */
+  readonly ignoredColumns: readonly string[];
+  /** Where columns named `reject_reason` stand. */
+  readonly rejectReasons: readonly number[];
+}
+
+/** The header with what follows it. */
+export interface FoundHeader extends Header {
+  readonly rest: string;
+  /** The row of the record behind the header. */
+  readonly nextRow: number;
+}
+
+/** No spreadsheet has more columns. */
+const MAX_COLUMNS = 16_384;
+/** UTF-16 units that a header may take: 64 for each column that is possible. */
+const HEADER_CHARS = 1024 * 1024;
+const IGNORED_NAME_CHARS = 255;
+/** Names shown in a message; all of them are in the details. */
+const SHOWN_NAMES = 20;
+
+const SEPARATOR_LINE = /^sep=([,;\t])\r?\n/i;
+
+/**
+ * Finds the header at the beginning of a file, and the separator with it: the one that a first line `sep=` names, else
+ * the one that makes most known columns, else most columns. Null when `text` ends too early to tell; `isAll` says that
+ * no more will come. Faults: INVALID_CSV, EMPTY_FILE, MISSING_COLUMN, DUPLICATE_COLUMN.
+ */
+export function findHeader(text: string, isAll: boolean, known: readonly Column[]): FoundHeader | null {
+  const declared = SEPARATOR_LINE.exec(text);
+  const body = declared === null ? text : text.slice(declared[0].length);
+  const separators: Separator[] = declared === null ? [',', ';', '\t'] : [declared[1] as Separator];
+  let best: { separator: Separator; record: RawRecord; rest: string; rank: number } | null = null;
+  let undecided = false;
+  let fault: Fault | null = null;
+  for (const separator of separators) {
+    const scanner = headerScanner(separator);
+    try {
+      scanner.push(body);
+      const record = (scanner.next() ?? (isAll ? scanner.end() : null))?.[0];
+      if (record === undefined) {
+        undecided = true;
+        continue;
+      }
+      const rank = countKnown(record.fields, known) * (HEADER_CHARS * 2) + record.fields.length;
+      if (best === null || rank > best.rank) best = { separator, record, rest: scanner.unread, rank };
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      fault ??= error;
+    }
+  }
+  const tooLong = body.length > HEADER_CHARS;
+  if (undecided && !isAll && !tooLong) return null;
+  // A separator that leaves the header in one unknown piece says less than what is wrong under another.
+  if (fault !== null && (best === null || best.rank === 1)) throw fault;
+  if (best !== null && best.record.cut === null) {
+    if (best.record.fields.length > MAX_COLUMNS) throw tooManyColumns(best.record.fields.length);
+    return { ...readNames(best.record.fields, best.separator, known), rest: best.rest, nextRow: best.record.row + 1 };
+  }
+  if (tooLong) {
+    throw csvFault(
+      'INVALID_CSV',
+      `The header row does not end within ${HEADER_CHARS} characters. ` +
+        'Begin the file with one line of column names, and close every quote in it.',
+      { row: 1 },
+    );
+  }
+  throw emptyFile();
+}
+
+function tooManyColumns(count: number): Fault {
+  return csvFault(
+    'INVALID_CSV',
+    `The header has ${count} columns; at most ${MAX_COLUMNS} are read. Keep the columns of your calls alone.`,
+    { row: 1 },
+  );
+}
+
+export function emptyFile(): Fault {
+  return csvFault('EMPTY_FILE', 'The CSV has no records. Send a header row and at least one row below it.');
+}
+
+function headerScanner(separator: Separator): CsvScanner {
+  return new CsvScanner({
+    separator,
+    width: Infinity,
+    keep: [],
+    keepIgnored: HEADER_CHARS,
+    keepIgnoredOfRecord: HEADER_CHARS,
+    maxRows: 1,
+    batchRows: 1,
+  });
+}
+
+function countKnown(names: readonly string[], known: readonly Column[]): number {
+  const present = new Set(names.map(normalName));
+  return known.filter((column) => present.has(column.name)).length;
+}
+
+function normalName(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+function readNames(names: readonly string[], separator: Separator, known: readonly Column[]): Header {
+  const knownNames = new Set(known.map((column) => column.name));
+  const columns = new Map<string, number>();
+  const duplicates = new Set<string>();
+  /** As first written, by the name that counts. */
+  const ignored = new Map<string, string>();
+  const rejectReasons: number[] = [];
+  for (const [index, raw] of names.entries()) {
+    const name = normalName(raw);
+    if (name === REJECT_REASON) rejectReasons.push(index);
+    else if (name === '') ignored.set(`column ${index + 1}`, `column ${index + 1}`);
+    else if (!knownNames.has(name)) ignored.set(name, ignored.get(name) ?? excerpt(raw.trim(), IGNORED_NAME_CHARS));
+    else if (columns.has(name)) duplicates.add(name);
+    else columns.set(name, index);
+  }
+  const missing = known.filter((column) => column.required && !columns.has(column.name)).map((column) => column.name);
+  if (missing.length > 0) throw missingColumns(missing, [...duplicates], names, separator);
+  if (duplicates.size > 0) {
+    throw csvFault('DUPLICATE_COLUMN', duplicateSentence([...duplicates]), { columns: [...duplicates] });
+  }
+  return { separator, names, columns, ignoredColumns: [...ignored.values()], rejectReasons };
+}
+
+function duplicateSentence(names: readonly string[]): string {
+  return `The header names these columns more than once: ${names.join(', ')}. Keep one of each.`;
+}
+
+function missingColumns(
+  missing: readonly string[],
+  duplicates: readonly string[],
+  names: readonly string[],
+  separator: Separator,
+): Fault {
+  const by = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' }[separator];
+  const named = names.map((name) => name.trim()).filter((name) => name !== '');
+  const shown = named.slice(0, SHOWN_NAMES).map((name) => (name.length > 64 ? `${name.slice(0, 64)}…` : name));
+  const more = named.length > SHOWN_NAMES ? ` and ${named.length - SHOWN_NAMES} more` : '';
+  const message =
+    `The header lacks these columns: ${missing.join(', ')}. ` +
+    `Split by ${by} it has: ${shown.join(', ')}${more}. Add what is missing to the first row.` +
+    (duplicates.length > 0 ? ` ${duplicateSentence(duplicates)}` : '');
+  return csvFault('MISSING_COLUMN', message, { columns: missing, duplicate_columns: duplicates });
+}

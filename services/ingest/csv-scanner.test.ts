@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { Fault } from '@call-analysis/fault';
+import * as fc from 'fast-check';
+import { CsvScanner, type RawRecord } from './csv-scanner.ts';
+
+function scan(pieces: readonly string[], separator: ',' | ';' | '\t' = ','): RawRecord[] | string {
+  const scanner = new CsvScanner({
+    separator,
+    width: 3,
+    keep: [5, 8],
+    keepIgnored: 4,
+    keepIgnoredOfRecord: 6,
+    maxRows: 5,
+    batchRows: 2,
+  });
+  const records: RawRecord[] = [];
+  try {
+    for (const piece of pieces) {
+      scanner.push(piece);
+      for (let batch = scanner.next(); batch !== null; batch = scanner.next()) records.push(...batch);
+    }
+    records.push(...(scanner.end() ?? []));
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return error.message;
+  }
+  return records;
+}
+
+describe('the scanner', () => {
+  it('gives the same records, cuts and faults wherever the pieces end', () => {
+    const units = ['a', 'bcd', '"', '""', ',', ';', '\t', '\n', '\r\n', '\r', ' ', '"e,f"', '"longer than kept"', ',,'];
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom(...units), maxLength: 40 }),
+        fc.constantFrom<',' | ';' | '\t'>(',', ';', '\t'),
+        fc.array(fc.nat(4), { maxLength: 60 }),
+        (text, separator, sizes) => {
+          const pieces: string[] = [];
+          let from = 0;
+          for (const size of sizes) pieces.push(text.slice(from, (from += size)));
+          pieces.push(text.slice(from));
+          expect(scan(pieces, separator)).toEqual(scan([text], separator));
+          expect(scan(Array.from(text), separator)).toEqual(scan([text], separator));
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('keeps of a record no more than its layout allows', () => {
+    expect(scan(['123456,12345678,12345\n'])).toEqual([{ row: 1, fields: ['12345', '12345678', '1234'], cut: [0, 2] }]);
+  });
+});

@@ -1,0 +1,25 @@
+import { notFound } from '@call-analysis/fault';
+import { keyManagement } from '@call-analysis/proto';
+import { dial } from '@call-analysis/rpc';
+
+export interface Firm {
+  readonly uuid: string;
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly country: string;
+  readonly segmentTypes: ReadonlySet<string>;
+}
+
+/** Asks key-management, which owns the firms. Nothing is remembered: a segment type added now counts at once. */
+export function dialFirms(address: string) {
+  const client = dial(keyManagement, address, { name: 'key-management', deadlineMs: 5_000 });
+  return {
+    async find(firmUuid: string): Promise<Firm> {
+      const { firm } = await client.findFirm({ firm_uuid: firmUuid });
+      if (firm === undefined || firm === null) throw notFound('firm');
+      return { uuid: firm.uuid, country: firm.country, segmentTypes: new Set(firm.segment_types) };
+    },
+    close: () => client.close(),
+  };
+}
+
+export type Firms = ReturnType<typeof dialFirms>;

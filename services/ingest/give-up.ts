@@ -1,0 +1,29 @@
+import type { DeadReason } from '@call-analysis/bus';
+import type { Event } from '@call-analysis/events';
+import { CallsAccepted } from '@call-analysis/events';
+import { z } from 'zod';
+import type { Failure } from './store/calls.ts';
+import type { Store } from './store/index.ts';
+
+/** Fails the calls that could not be announced, so that none waits for ever; each can be retried. */
+export async function giveUpAnnouncing(store: Store, event: Event, reason: DeadReason): Promise<void> {
+  const portion = CallsAccepted.body.safeParse(event.data);
+  if (!portion.success) return;
+  const { first, last } = portion.data;
+  const message = 'The call could not be handed over for analysis. Retry it.';
+  await store.calls.failWaiting(event.subject, first, last, failure('NOT_ANNOUNCED', message, reason), new Date());
+}
+
+const Attempt = z.object({ attempt: z.int().min(1) });
+
+/** Fails a call whose analysis could not be stored. */
+export async function giveUpProjecting(store: Store, event: Event, reason: DeadReason): Promise<void> {
+  const result = Attempt.safeParse(event.data);
+  if (!result.success) return;
+  const message = 'The call was analysed, but the result could not be stored. Retry it.';
+  await store.calls.fail(store.db, event.subject, result.data.attempt, failure('RESULT_NOT_STORED', message, reason), new Date());
+}
+
+function failure(code: string, message: string, { attempts }: DeadReason): Failure {
+  return { stage: 'analysis', code, message, retryable: true, attempts };
+}

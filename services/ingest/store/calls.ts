@@ -1,0 +1,243 @@
+import { notFound } from '@call-analysis/fault';
+import type { Database, Sql } from '@call-analysis/postgres';
+
+export interface Failure {
+  readonly stage: string;
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly attempts: number;
+}
+
+export interface HistoryEntry {
+  readonly status: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly detail: string | null;
+}
+
+/** A row of the catalogue, as PostgreSQL hands it out. */
+export interface CallRow {
+  readonly uuid: string;
+  readonly source: 'audio' | 'transcription';
+  readonly status: string;
+  readonly attempt: number;
+  readonly outcome: string | null;
+  readonly partner_call_id: string | null;
+  readonly client_phone_number: string;
+  readonly operator_name: string;
+  readonly operator_id: string | null;
+  readonly operator_group_name: string | null;
+  readonly direction: string | null;
+  readonly segment_type: string;
+  readonly start_time: Date;
+  readonly duration: number | null;
+  readonly disconnect_reason: string | null;
+  readonly language: string | null;
+  readonly score: number | null;
+  readonly batch_uuid: string | null;
+  readonly campaign_uuid: string | null;
+  readonly failure: Failure | null;
+  readonly history: HistoryEntry[];
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+const columns = `uuid, source, status, attempt, outcome, partner_call_id, client_phone_number, operator_name, operator_id,
+  operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, score, batch_uuid,
+  campaign_uuid, failure, history, created_at, updated_at`;
+
+export interface CallFilter {
+  readonly status: readonly string[];
+  readonly batch: string | null;
+  readonly partnerCallId: string | null;
+}
+
+/** What is needed to announce a call, or to announce it again. */
+export interface WaitingCall {
+  readonly uuid: string;
+  readonly attempt: number;
+  readonly duration: number | null;
+  readonly segment_type: string;
+  readonly language: string | null;
+  readonly tagged_text: string;
+}
+
+export interface AnalyzedCall {
+  readonly callUuid: string;
+  readonly attempt: number;
+  readonly at: Date;
+  readonly outcome: string;
+  readonly language: string | null;
+  readonly score: number | null;
+  readonly analysisUuid: string;
+  /** JSON text, null when there was nothing to analyse. */
+  readonly body: string | null;
+}
+
+/**
+ * The catalogue of calls. Reading is always in the name of one firm: the firm is the first parameter and the first
+ * condition of every question.
+ */
+export function calls(db: Database) {
+  async function one(sql: Sql, firmUuid: string, uuid: string, lock: boolean): Promise<CallRow> {
+    const rows = await sql.query<CallRow>(
+      `SELECT ${columns} FROM call WHERE firm_uuid = $1 AND uuid = $2 ${lock ? 'FOR UPDATE' : ''}`,
+      [firmUuid, uuid],
+    );
+    if (rows[0] === undefined) throw notFound('call');
+    return rows[0];
+  }
+
+  return {
+    async list(
+      firmUuid: string,
+      filter: CallFilter,
+      page: number,
+      size: number,
+    ): Promise<{ count: number; items: CallRow[] }> {
+      const conditions = ['firm_uuid = $1'];
+      const values: unknown[] = [firmUuid];
+      const where = (condition: string, value: unknown) => {
+        values.push(value);
+        conditions.push(`${condition} $${values.length}`);
+      };
+      if (filter.status.length > 0) {
+        values.push(filter.status);
+        conditions.push(`status = ANY($${values.length})`);
+      }
+      if (filter.batch !== null) where('batch_uuid =', filter.batch);
+      if (filter.partnerCallId !== null) where('partner_call_id =', filter.partnerCallId);
+      const matching = `FROM call WHERE ${conditions.join(' AND ')}`;
+      const [[total], items] = await Promise.all([
+        db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, values),
+        db.query<CallRow>(
+          `SELECT ${columns} ${matching} ORDER BY created_at DESC, uuid DESC
+           LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
+          [...values, size, (page - 1) * size],
+        ),
+      ]);
+      return { count: total!.count, items };
+    },
+
+    async get(firmUuid: string, uuid: string): Promise<CallRow> {
+      return one(db, firmUuid, uuid, false);
+    },
+
+    /** Locked until the transaction ends, so that two deeds on one call come one after the other. */
+    async lock(tx: Sql, firmUuid: string, uuid: string): Promise<CallRow> {
+      return one(tx, firmUuid, uuid, true);
+    },
+
+    async transcriptOf(
+      firmUuid: string,
+      uuid: string,
+    ): Promise<{ engine: string | null; taggedText: string | null } | null> {
+      const rows = await db.query<{ engine: string | null; tagged_text: string | null }>(
+        'SELECT engine, tagged_text FROM transcript WHERE firm_uuid = $1 AND call_uuid = $2',
+        [firmUuid, uuid],
+      );
+      return rows[0] === undefined ? null : { engine: rows[0].engine, taggedText: rows[0].tagged_text };
+    },
+
+    /** JSON texts, newest first. */
+    async analysesOf(firmUuid: string, uuid: string): Promise<string[]> {
+      const rows = await db.query<{ body: string }>(
+        `SELECT body::text AS body FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2
+         ORDER BY created_at DESC, uuid DESC`,
+        [firmUuid, uuid],
+      );
+      return rows.map((row) => row.body);
+    },
+
+    /** Calls of a batch that still wait in their first attempt, from row `first` to row `last` of its file. */
+    async waiting(batchUuid: string, first: number, last: number): Promise<WaitingCall[]> {
+      return db.query<WaitingCall>(
+        `SELECT call.uuid, attempt, duration, segment_type, language, tagged_text
+         FROM call JOIN transcript ON transcript.call_uuid = call.uuid
+         WHERE batch_uuid = $1 AND batch_row BETWEEN $2 AND $3 AND status = 'queued' AND attempt = 1
+         ORDER BY batch_row`,
+        [batchUuid, first, last],
+      );
+    },
+
+    async waitingOne(tx: Sql, firmUuid: string, uuid: string): Promise<WaitingCall> {
+      const rows = await tx.query<WaitingCall>(
+        `SELECT call.uuid, attempt, duration, segment_type, language, tagged_text
+         FROM call JOIN transcript ON transcript.call_uuid = call.uuid
+         WHERE call.firm_uuid = $1 AND call.uuid = $2`,
+        [firmUuid, uuid],
+      );
+      if (rows[0] === undefined) throw notFound('call');
+      return rows[0];
+    },
+
+    /** Back to the start, as a new attempt. */
+    async requeue(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
+      const rows = await tx.query<CallRow>(
+        `UPDATE call SET status = 'queued', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3,
+           history = history || jsonb_build_object('status', 'queued', 'at', $4::text, 'detail', 'retried')
+         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${columns}`,
+        [firmUuid, uuid, now, now.toISOString()],
+      );
+      if (rows[0] === undefined) throw notFound('call');
+      return rows[0];
+    },
+
+    /**
+     * Completes calls with their analyses. A call that has ended, or that a later attempt has begun, stays as it is:
+     * status only moves forward within an attempt.
+     */
+    async complete(tx: Sql, results: readonly AnalyzedCall[]): Promise<void> {
+      await tx.query(
+        `WITH result AS (
+           SELECT * FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[], $6::float8[],
+             $7::uuid[], $8::text[]) AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body)),
+         completed AS (
+           UPDATE call SET status = 'completed', outcome = result.outcome, failure = NULL, score = result.score,
+             language = coalesce(call.language, result.language), updated_at = greatest(result.at, created_at),
+             history = history || jsonb_build_object('status', 'completed', 'at',
+               to_char(greatest(result.at, created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+               'detail', NULL)
+           FROM result
+           WHERE call.uuid = result.call_uuid AND call.attempt = result.attempt
+             AND call.status IN ('queued', 'transcribing', 'analyzing')
+           RETURNING call.uuid, call.firm_uuid, result.analysis_uuid, result.body, result.at)
+         INSERT INTO analysis (uuid, call_uuid, firm_uuid, body, created_at)
+         SELECT analysis_uuid, uuid, firm_uuid, body::json, at FROM completed WHERE body IS NOT NULL
+         ON CONFLICT (uuid) DO NOTHING`,
+        [
+          results.map((each) => each.callUuid),
+          results.map((each) => each.attempt),
+          results.map((each) => each.at),
+          results.map((each) => each.outcome),
+          results.map((each) => each.language),
+          results.map((each) => each.score),
+          results.map((each) => each.analysisUuid),
+          results.map((each) => each.body),
+        ],
+      );
+    },
+
+    /** Fails every call of a batch that still waits in its first attempt, from row `first` to row `last`. */
+    async failWaiting(batchUuid: string, first: number, last: number, failure: Failure, now: Date): Promise<void> {
+      await db.query(
+        `UPDATE call SET status = 'failed', failure = $4, updated_at = $5,
+           history = history || jsonb_build_object('status', 'failed', 'at', $6::text, 'detail', $7::text)
+         WHERE batch_uuid = $1 AND batch_row BETWEEN $2 AND $3 AND status = 'queued' AND attempt = 1`,
+        [batchUuid, first, last, JSON.stringify(failure), now, now.toISOString(), `${failure.stage}: ${failure.code}`],
+      );
+    },
+
+    async fail(tx: Sql, callUuid: string, attempt: number, failure: Failure, now: Date): Promise<void> {
+      await tx.query(
+        `UPDATE call SET status = 'failed', failure = $3, updated_at = $4,
+           history = history || jsonb_build_object('status', 'failed', 'at', $5::text, 'detail', $6::text)
+         WHERE uuid = $1 AND attempt = $2 AND status IN ('queued', 'transcribing', 'analyzing')`,
+        [callUuid, attempt, JSON.stringify(failure), now, now.toISOString(), `${failure.stage}: ${failure.code}`],
+      );
+    },
+  };
+}
+
+export type Calls = ReturnType<typeof calls>;

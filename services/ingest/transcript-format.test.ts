@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { checkTranscript, parseTranscript } from './transcript-format.ts';
+
+const operatorTags = ['operator', 'оператор', 'operador'];
+const clientTags = ['client', 'клиент', 'абонент', 'mijoz', 'cliente', 'кардар'];
+const tags = [...operatorTags, ...clientTags];
+
+describe('a transcript', () => {
+  it.each(tags)('is taken apart at <%s> in any case', (name) => {
+    const role = operatorTags.includes(name) ? 'operator' : 'client';
+    for (const written of [name, name.toUpperCase(), `${name[0]?.toUpperCase()}${name.slice(1)}`]) {
+      expect(parseTranscript(`<${written}>Hello`)).toEqual({ utterances: [{ role, text: 'Hello' }], tags: [name] });
+    }
+  });
+
+  it('may mix languages of tags, and one role may speak twice in a row', () => {
+    expect(parseTranscript(' \n<operator> One <КЛИЕНТ>Two\n<клиент>Three<Mijoz>Four')).toEqual({
+      utterances: [
+        { role: 'operator', text: 'One' },
+        { role: 'client', text: 'Two' },
+        { role: 'client', text: 'Three' },
+        { role: 'client', text: 'Four' },
+      ],
+      tags: ['operator', 'клиент', 'mijoz'],
+    });
+  });
+
+  it.each([
+    '<operator >',
+    '< operator>',
+    '</operator>',
+    '<оpеrator>',
+    '<орerator>',
+    '<клиeнт>',
+    '<MİJOZ>',
+    '<mıjoz>',
+    '<mi\u0307joz>',
+    '<cl\u0131ent>',
+    '<ope\u0301rator>',
+    '<oper\u200bator>',
+    '＜operator＞',
+    '<operators>',
+    '<operato>',
+    '<agent>',
+    '<>',
+    '&lt;operator&gt;',
+    '<operator',
+    '<<operator',
+    'operator>',
+  ])('takes %s for text, not for a tag', (lookalike) => {
+    expect(parseTranscript(`<client>a ${lookalike} b`)).toMatchObject({
+      utterances: [{ role: 'client', text: `a ${lookalike} b` }],
+    });
+    expect(parseTranscript(`${lookalike}Hello`)).toMatchObject({ fault: 'MISSING_ROLE_TAG' });
+  });
+
+  it('may hold angle brackets in its text', () => {
+    expect(parseTranscript('<<operator>5 < 6 > 4 <<client>ok')).toMatchObject({ fault: 'MISSING_ROLE_TAG' });
+    expect(parseTranscript('<operator>5 < 6 > 4 <<client>ok>')).toMatchObject({
+      utterances: [{ text: '5 < 6 > 4 <' }, { text: 'ok>' }],
+    });
+  });
+
+  it('without a tag, or with text before the first, is told so with what it has instead', () => {
+    expect(parseTranscript('Hello, how are you?')).toMatchObject({
+      fault: 'MISSING_ROLE_TAG',
+      message: expect.stringContaining('has no role tag'),
+    });
+    const before = parseTranscript('[agent] Hello <client>Hi');
+    expect(before).toMatchObject({ fault: 'MISSING_ROLE_TAG' });
+    expect(before).toMatchObject({ message: expect.stringContaining('at character 15') });
+    expect(before).toMatchObject({ message: expect.stringContaining('"[agent]" is not one') });
+  });
+
+  it.each([
+    ['<operator>', 1],
+    ['<operator>Hi<client>', 2],
+    ['<operator>Hi<client> \n\u00a0\u3000<operator>Bye', 2],
+    ['<operator><client>Hi', 1],
+  ])('with nothing said behind a tag is told which: %j', (text, number) => {
+    expect(parseTranscript(text)).toMatchObject({
+      fault: 'EMPTY_UTTERANCE',
+      message: expect.stringContaining(`utterance ${number} `),
+    });
+  });
+
+  it.each(['<', '<o', '<operator', '<operato>', '<operator>a', '<operator><', '<клиент ', '&lt;', '(', '<client>\n'])(
+    'is checked in linear time: 4 MiB of %j',
+    (unit) => {
+      const text = unit.repeat((4 * 1024 * 1024) / unit.length);
+      const began = performance.now();
+      checkTranscript(text);
+      parseTranscript(text);
+      expect(performance.now() - began).toBeLessThan(3000);
+    },
+  );
+});
+
+const said = fc
+  .string({ unit: fc.constantFrom('a', 'я', ' ', '<', '>', '\n', 'ı', '😀', 'o'), minLength: 1, maxLength: 12 })
+  .filter((text) => text.trim() !== '');
+const anyCase = fc
+  .tuple(fc.constantFrom(...tags), fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }))
+  .map(([name, upper]) => {
+    const letters = Array.from(name, (letter, at) => (upper[at] === true ? letter.toUpperCase() : letter));
+    return { name, written: letters.join('') };
+  });
+
+describe('any transcript', () => {
+  it('gives back the utterances it was put together from', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(anyCase, said), { minLength: 1, maxLength: 10 }), (parts) => {
+        const text = parts.map(([{ written }, words]) => `<${written}>${words}`).join('');
+        expect(parseTranscript(text)).toEqual({
+          utterances: parts.map(([{ name }, words]) => ({
+            role: operatorTags.includes(name) ? 'operator' : 'client',
+            text: words.trim(),
+          })),
+          tags: [...new Set(parts.map(([{ name }]) => name))],
+        });
+      }),
+    );
+  });
+
+  it('is found good or at fault alike by the check and the parser, and as the rules in plain words say', () => {
+    const piece = fc.constantFrom('<operator>', '<КЛИЕНТ>', '<mıjoz>', '<', ' ', 'word', '\n', '>', '<operator');
+    const pieces = fc.array(piece, { maxLength: 10 });
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const text = parts.join('');
+        const parsed = parseTranscript(text);
+        expect(checkTranscript(text)).toEqual('fault' in parsed ? parsed : null);
+        const [before, ...utterances] = text.split(/<(?:operator|клиент)>/i);
+        let fault: string | null = null;
+        if (utterances.length === 0 || before?.trim() !== '') fault = 'MISSING_ROLE_TAG';
+        else if (utterances.some((each) => each.trim() === '')) fault = 'EMPTY_UTTERANCE';
+        expect('fault' in parsed ? parsed.fault : null).toBe(fault);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

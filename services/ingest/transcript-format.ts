@@ -1,0 +1,135 @@
+import type { Role } from '@call-analysis/events';
+import { excerpt, type ValueFault } from './row-fault.ts';
+
+interface Tag {
+  readonly name: string;
+  readonly role: Role;
+}
+
+/** external-interface.md, "Transcript format". */
+const TAGS: readonly Tag[] = [
+  ...['operator', 'оператор', 'operador'].map((name): Tag => ({ name, role: 'operator' })),
+  ...['client', 'клиент', 'абонент', 'mijoz', 'cliente', 'кардар'].map((name): Tag => ({ name, role: 'client' })),
+];
+/** The tags that begin with a letter, in either case, by its code. */
+const TAGS_OF_LETTER: ReadonlyMap<number, readonly Tag[]> = new Map([
+  ...Map.groupBy(TAGS, ({ name }) => name.charCodeAt(0)),
+  ...Map.groupBy(TAGS, ({ name }) => name.toUpperCase().charCodeAt(0)),
+]);
+const LESS = 60;
+const GREATER = 62;
+
+export interface TaggedUtterance {
+  readonly role: Role;
+  /** Trimmed, never empty. */
+  readonly text: string;
+}
+
+export interface TaggedTranscript {
+  readonly utterances: TaggedUtterance[];
+  /** The tags as they were written, lower-case, each once, without brackets. */
+  readonly tags: string[];
+}
+
+/**
+ * Takes a transcript apart at its role tags. A tag is `<name>` with one of the nine names in any case and nothing else
+ * in the brackets; whatever only resembles one (letters of another alphabet, a dotless or dotted I, a combining mark,
+ * blanks, full-width brackets) is text. One role may speak twice in a row. Whitespace is what `trim` removes.
+ * Linear in the length, whatever the text.
+ */
+export function parseTranscript(text: string): TaggedTranscript | ValueFault {
+  const utterances: TaggedUtterance[] = [];
+  const tags = new Set<string>();
+  const fault = walk(text, ({ name, role }, said) => {
+    utterances.push({ role, text: said });
+    tags.add(name);
+  });
+  return fault ?? { utterances, tags: [...tags] };
+}
+
+/** What `parseTranscript` would find at fault, without making the utterances. Null: nothing. */
+export function checkTranscript(text: string): ValueFault | null {
+  return walk(text, null);
+}
+
+/** Goes through the utterances, and hands each to `hear` when there is one; stops at the first fault. */
+function walk(text: string, hear: ((tag: Tag, said: string) => void) | null): ValueFault | null {
+  let speaker: Tag | null = null;
+  let spokenAt = 0;
+  let from = 0;
+  let count = 0;
+  let open = text.indexOf('<');
+  for (;;) {
+    const tag = open < 0 ? null : tagAt(text, open);
+    if (open >= 0 && tag === null) {
+      open = text.indexOf('<', open + 1);
+      continue;
+    }
+    // What has been said ends here, at the next tag or at the end of the text.
+    const end = open < 0 ? text.length : open;
+    const isEmpty = !hasText(text, from, end);
+    if (speaker === null) {
+      if (tag === null || !isEmpty) return missingTag(text, open);
+    } else {
+      count++;
+      if (isEmpty) return emptyUtterance(speaker, spokenAt, count);
+      if (hear !== null) hear(speaker, text.slice(from, end).trim());
+    }
+    if (tag === null) return null;
+    speaker = tag;
+    spokenAt = open;
+    from = open + tag.name.length + 2;
+    open = text.indexOf('<', from);
+  }
+}
+
+/** The role tag that begins at `open`, or null. */
+function tagAt(text: string, open: number): Tag | null {
+  if (text.charCodeAt(open) !== LESS) return null;
+  const tags = TAGS_OF_LETTER.get(text.charCodeAt(open + 1));
+  if (tags === undefined) return null;
+  for (const each of tags) {
+    const close = open + 1 + each.name.length;
+    if (text.charCodeAt(close) !== GREATER) continue;
+    // Most tags are written in lower case: those need no second string.
+    if (text.startsWith(each.name, open + 1) || text.slice(open + 1, close).toLowerCase() === each.name) return each;
+  }
+  return null;
+}
+
+function hasText(text: string, from: number, to: number): boolean {
+  if (from >= to) return false;
+  const code = text.charCodeAt(from);
+  if (code > 32 && code < 127) return true;
+  return text.slice(from, to).trim() !== '';
+}
+
+/** As far as a message looks for what may have been meant as a tag. */
+const SEARCHED_CHARS = 10_000;
+const RESEMBLES_TAG = /(?:[<＜‹[{(]|&lt;)[^<>]{1,40}?(?:[>＞›\]})]|&gt;)/;
+
+function missingTag(text: string, firstTag: number): ValueFault {
+  const before = text.slice(0, firstTag < 0 ? SEARCHED_CHARS : Math.min(firstTag, SEARCHED_CHARS)).trim();
+  const problem =
+    firstTag < 0
+      ? 'anonymized_text has no role tag.'
+      : `anonymized_text has text before its first role tag (at character ${firstTag + 1}): "${excerpt(before, 40)}".`;
+  const resembling = RESEMBLES_TAG.exec(before);
+  const hint = resembling === null ? '' : ` "${excerpt(resembling[0], 50)}" is not one.`;
+  const names = TAGS.map(({ name }) => `<${name}>`).join(', ');
+  return {
+    fault: 'MISSING_ROLE_TAG',
+    message:
+      `${problem}${hint} Begin every utterance with one of ${names}, ` +
+      'in any case, with nothing else in the brackets.',
+  };
+}
+
+function emptyUtterance({ name }: Tag, open: number, count: number): ValueFault {
+  return {
+    fault: 'EMPTY_UTTERANCE',
+    message:
+      `Nothing is said in utterance ${count} of anonymized_text, behind <${name}> at character ${open + 1}. ` +
+      'Add its text or remove the tag.',
+  };
+}

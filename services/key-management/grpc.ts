@@ -1,0 +1,115 @@
+import { keyManagement } from '@call-analysis/proto';
+import type { ApiKey as ApiKeyReply } from '@call-analysis/proto/key_management/v1/ApiKey';
+import type { Firm as FirmReply } from '@call-analysis/proto/key_management/v1/Firm';
+import type { User as UserReply } from '@call-analysis/proto/key_management/v1/User';
+import type { VerifyKeyReply } from '@call-analysis/proto/key_management/v1/VerifyKeyReply';
+import { implement } from '@call-analysis/rpc';
+import { addSegmentType } from './add-segment-type.ts';
+import { createFirm } from './create-firm.ts';
+import { createUser } from './create-user.ts';
+import { deleteKey } from './delete-key.ts';
+import type { Firm, HashKey, User, Verdict } from './domain.ts';
+import { issueKey } from './issue-key.ts';
+import { listKeys } from './list-keys.ts';
+import { listUsers } from './list-users.ts';
+import type { Uses } from './record-use.ts';
+import * as requests from './requests.ts';
+import { parse } from './requests.ts';
+import type { ListedKey, Store } from './store.ts';
+import { verifyKey } from './verify-key.ts';
+
+/** The service of proto/key-management.proto over its use cases. */
+export function keyManagementService(parts: { store: Store; hashKey: HashKey; uses: Uses }) {
+  const { store } = parts;
+  return implement(keyManagement, {
+    async createKey(request) {
+      const { actor, firm_uuid } = parse(requests.CreateKey, request);
+      const { apiKey, prefix, firm } = await issueKey(parts, actor, firm_uuid);
+      return { api_key: apiKey, key_prefix: prefix, firm_uuid: firm.uuid, firm_name: firm.name };
+    },
+    async listKeys(request) {
+      const { actor, page, size } = parse(requests.ListKeys, request);
+      const { count, items } = await listKeys(parts, actor, { page, size });
+      return { count, items: items.map(keyReply) };
+    },
+    async deleteKey(request) {
+      const { actor, key_uuid } = parse(requests.DeleteKey, request);
+      await deleteKey(parts, actor, key_uuid);
+      return {};
+    },
+    async verifyKey(request) {
+      const { api_key } = parse(requests.VerifyKey, request);
+      return verdictReply(await verifyKey(parts, api_key));
+    },
+    async findUser(request) {
+      const { user_uuid } = parse(requests.FindUser, request);
+      const user = await store.findUser(user_uuid);
+      return user === null ? {} : { user: userReply(user) };
+    },
+    async findFirm(request) {
+      const { firm_uuid } = parse(requests.FindFirm, request);
+      const firm = await store.findFirm(firm_uuid);
+      return firm === null ? {} : { firm: firmReply(firm) };
+    },
+    async createFirm(request) {
+      const { segment_types: segmentTypes, ...firm } = parse(requests.CreateFirm, request);
+      return firmReply(await createFirm(parts, { ...firm, segmentTypes }));
+    },
+    async listFirms() {
+      const firms = await store.firms();
+      return { firms: firms.map(firmReply) };
+    },
+    async addSegmentType(request) {
+      const { firm_uuid, name } = parse(requests.AddSegmentType, request);
+      return firmReply(await addSegmentType(parts, firm_uuid, name));
+    },
+    async createUser(request) {
+      const { firm_uuid: firmUuid, name, role } = parse(requests.CreateUser, request);
+      return userReply(await createUser(parts, { firmUuid, name, role }));
+    },
+    async listUsers(request) {
+      const { firm_uuid } = parse(requests.ListUsers, request);
+      const users = await listUsers(parts, firm_uuid);
+      return { users: users.map(userReply) };
+    },
+    async listAudit(request) {
+      const { firm_uuid: firmUuid, limit } = parse(requests.ListAudit, request);
+      const entries = await store.auditEntries({ firmUuid, limit });
+      return {
+        entries: entries.map(({ at, actor, action, subject, requestId, address }) => ({
+          at: at.toISOString(),
+          actor,
+          action,
+          subject,
+          request_id: requestId,
+          address,
+        })),
+      };
+    },
+  });
+}
+
+function firmReply({ uuid, name, country, segmentTypes }: Firm): FirmReply {
+  return { uuid, name, country, segment_types: [...segmentTypes] };
+}
+
+function userReply({ uuid, firmUuid, name, role, webApiOnly }: User): UserReply {
+  return { uuid, firm_uuid: firmUuid, name, role, web_api_only: webApiOnly };
+}
+
+function keyReply({ uuid, prefix, firm, createdAt, lastUsed }: ListedKey): ApiKeyReply {
+  return {
+    uuid,
+    key_prefix: prefix,
+    is_active: true,
+    firm_uuid: firm.uuid,
+    firm_name: firm.name,
+    created_at: createdAt.toISOString(),
+    ...(lastUsed === null ? {} : { last_used: lastUsed.toISOString() }),
+  };
+}
+
+function verdictReply(answer: Verdict): VerifyKeyReply {
+  const { verdict, keyUuid = '', firmUuid = '', userUuid = '' } = answer;
+  return { verdict, key_uuid: keyUuid, firm_uuid: firmUuid, user_uuid: userUuid };
+}

@@ -1,0 +1,66 @@
+import { type FieldFault, invalidFields } from '@call-analysis/fault';
+import { z } from 'zod';
+import { ROLES } from './domain.ts';
+
+const MAX_PAGE_SIZE = 100;
+const MAX_AUDIT_ENTRIES = 1000;
+// No HTTP server hands over a longer header.
+const MAX_KEY_LENGTH = 16_384;
+
+/** Of a thing that is looked up: any uuid, so that one nobody has is not found rather than invalid. */
+const Uuid = z.guid('must be a uuid').toLowerCase();
+
+/** Of a thing that is made: events carry it, and they take versions 1 to 8 alone. */
+const NewUuid = z.uuid('must be a uuid of version 1 to 8').toLowerCase();
+
+/** proto3 sends an absent string as an empty one. */
+const absentWhenEmpty = z.string().transform((text) => (text === '' ? undefined : text));
+
+/** Trimmed, 1 to 255 code points, none of them a control character: NUL cannot be stored, the rest cannot be typed. */
+const Name = z
+  .string()
+  .trim()
+  .refine((text) => text !== '' && [...text].length <= 255, 'must have 1 to 255 characters')
+  .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters');
+
+const Country = z
+  .string()
+  .trim()
+  .regex(/^[A-Za-z]{2}$/, 'must be two letters, as ISO 3166 has them')
+  .toUpperCase();
+
+const Caller = z
+  .object({ user_uuid: Uuid, role: z.string(), address: z.string() })
+  .transform(({ user_uuid: name, role, address }) => ({ name, role, address }));
+
+export const CreateKey = z.object({ actor: Caller, firm_uuid: Uuid });
+export const ListKeys = z.object({ actor: Caller, page: z.int().min(1), size: z.int().min(1).max(MAX_PAGE_SIZE) });
+export const DeleteKey = z.object({ actor: Caller, key_uuid: Uuid });
+export const VerifyKey = z.object({ api_key: z.string().max(MAX_KEY_LENGTH) });
+export const FindUser = z.object({ user_uuid: Uuid });
+export const FindFirm = z.object({ firm_uuid: Uuid });
+export const CreateFirm = z.object({
+  uuid: absentWhenEmpty.pipe(NewUuid.optional()),
+  name: Name,
+  country: Country,
+  segment_types: z.array(Name).transform((names) => [...new Set(names)]),
+});
+export const AddSegmentType = z.object({ firm_uuid: Uuid, name: Name });
+export const CreateUser = z.object({ firm_uuid: Uuid, name: Name, role: z.enum(ROLES) });
+export const ListUsers = z.object({ firm_uuid: Uuid });
+export const ListAudit = z.object({
+  firm_uuid: absentWhenEmpty.pipe(Uuid.optional()),
+  limit: z.int().min(1).max(MAX_AUDIT_ENTRIES),
+});
+
+/** The request as its schema describes it; Fault VALIDATION_ERROR names every field at fault. */
+export function parse<Request>(schema: z.ZodType<Request>, request: unknown): Request {
+  const result = schema.safeParse(request);
+  if (result.success) return result.data;
+  throw invalidFields(result.error.issues.map(toFieldFault));
+}
+
+// The value is never quoted: it may be an API key.
+function toFieldFault(issue: z.core.$ZodIssue): FieldFault {
+  return { field: issue.path.join('.'), code: 'INVALID', message: issue.message };
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from '@jest/globals';
+import { openGate, waitUntil } from '@call-analysis/testing';
+import { ServiceUnderTest, superuser } from './service-under-test.ts';
+import { start } from './start.ts';
+
+const service = new ServiceUnderTest();
+
+describe('the last use of a key', () => {
+  it('is written for 1,000 uses in one write, and shown in the list', async () => {
+    const { uuid, apiKey } = await service.newKey(await service.newFirm());
+    await service.database.query('CREATE TABLE write (at timestamptz)');
+    await service.database.query(
+      `CREATE FUNCTION count_write() RETURNS trigger LANGUAGE plpgsql AS
+       'BEGIN INSERT INTO write VALUES (now()); RETURN NULL; END'`,
+    );
+    await service.database.query(
+      'CREATE TRIGGER count_write AFTER UPDATE ON api_key FOR EACH STATEMENT EXECUTE FUNCTION count_write()',
+    );
+    try {
+      const began = Date.now();
+      for (let done = 0; done < 1_000; done += 50) {
+        await Promise.all(Array.from({ length: 50 }, () => service.verdictOn(apiKey)));
+      }
+      const ended = Date.now();
+      await service.restart();
+      const writes = await service.database.query('SELECT * FROM write');
+      expect(writes.length).toBeGreaterThanOrEqual(1);
+      expect(writes.length).toBeLessThanOrEqual(2);
+      const { items } = await service.client.listKeys({ actor: superuser, page: 1, size: 10 });
+      expect(items[0]?.uuid).toBe(uuid);
+      const lastUsed = Date.parse(items[0]?.last_used ?? '');
+      expect(lastUsed).toBeGreaterThanOrEqual(began);
+      expect(lastUsed).toBeLessThanOrEqual(ended);
+    } finally {
+      await service.database.query('DROP TRIGGER count_write ON api_key');
+      await service.database.query('DROP FUNCTION count_write');
+      await service.database.query('DROP TABLE write');
+    }
+  });
+
+  it('is not touched by a key that is refused', async () => {
+    const { uuid, apiKey } = await service.newKey(await service.newFirm());
+    await service.stop();
+    await service.database.query('UPDATE api_key SET last_used = NULL');
+    await service.start();
+    await service.client.deleteKey({ actor: superuser, key_uuid: uuid });
+    await service.verdictOn(apiKey);
+    await service.restart();
+    expect(await service.database.query('SELECT last_used FROM api_key')).toEqual([{ last_used: null }]);
+  });
+
+  it('never goes back, even when another process wrote a later one', async () => {
+    const { apiKey } = await service.newKey(await service.newFirm());
+    await service.database.query("UPDATE api_key SET last_used = '2126-01-01T00:00:00Z'");
+    await service.verdictOn(apiKey);
+    await service.restart();
+    const rows = await service.database.query('SELECT last_used FROM api_key');
+    expect(rows).toEqual([{ last_used: new Date('2126-01-01') }]);
+  });
+});
+
+describe('a restart', () => {
+  it('forgets nothing', async () => {
+    const firm_uuid = await service.newFirm();
+    const { apiKey } = await service.newKey(firm_uuid);
+    const contents = async () => [
+      await service.client.listFirms({}),
+      await service.client.listUsers({ firm_uuid }),
+      await service.auditedActions(),
+    ];
+    const before = await contents();
+    await service.restart();
+    expect(await service.verdictOn(apiKey)).toBe('VALID');
+    expect(await contents()).toEqual(before);
+  });
+
+  it('under another pepper makes every key unknown', async () => {
+    const { apiKey } = await service.newKey(await service.newFirm());
+    await service.restart({ pepper: 'another pepper of at least thirty-two bytes' });
+    expect(await service.verdictOn(apiKey)).toBe('UNKNOWN');
+    await service.restart();
+    expect(await service.verdictOn(apiKey)).toBe('VALID');
+  });
+});
+
+describe('a database that is away', () => {
+  it('makes every answer UNAVAILABLE, and is found again when it is back', async () => {
+    const firm_uuid = await service.newFirm();
+    const { apiKey } = await service.newKey(firm_uuid);
+    const direct = new URL(service.config.databaseUrl);
+    const gate = await openGate({ host: direct.hostname, port: Number(direct.port) });
+    try {
+      direct.port = String(gate.port);
+      await service.restart({ databaseUrl: direct.href });
+      expect(await service.verdictOn(apiKey)).toBe('VALID');
+      await service.client.findFirm({ firm_uuid });
+      await gate.cut();
+      for (const question of [
+        () => service.client.verifyKey({ api_key: apiKey }),
+        () => service.client.findFirm({ firm_uuid }),
+        () => service.client.createUser({ firm_uuid, name: 'Aziza', role: 'ADMIN' }),
+        () => service.client.createKey({ actor: superuser, firm_uuid }),
+      ]) {
+        await expect(question()).rejects.toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
+      }
+      await gate.heal();
+      await waitUntil(async () => (await service.verdictOn(apiKey)) === 'VALID');
+      await waitUntil(async () => (await service.client.findFirm({ firm_uuid })).firm);
+      await service.stop();
+      const [row] = await service.database.query<{ last_used: Date | null }>('SELECT last_used FROM api_key');
+      expect(row?.last_used).not.toBeNull();
+    } finally {
+      await gate.close();
+      await service.start();
+    }
+  });
+});
+
+describe('starting', () => {
+  it('closes what it opened when it cannot listen', async () => {
+    await expect(start({ ...service.config, listen: service.address }, { log: service.log })).rejects.toThrow(/in use/);
+  });
+});

@@ -1,0 +1,45 @@
+import { openBus } from '@call-analysis/bus';
+import { openDatabase, prismaAdapter } from '@call-analysis/postgres';
+import { serve } from '@call-analysis/rpc';
+import { Closing, type Logger } from '@call-analysis/runtime';
+import type { Config } from './config.ts';
+import { keyHasher } from './domain.ts';
+import { PrismaClient } from './generated/client.ts';
+import { keyManagementService } from './grpc.ts';
+import { recordUses } from './record-use.ts';
+import { openStore, schema } from './store.ts';
+
+export { schema };
+export type { Config };
+
+/** The folder of this service's migrations, for whoever migrates before the start. */
+export const migrations = new URL('./prisma/migrations/', import.meta.url);
+
+/** Serves on a migrated database. `address` is what `dial` takes. Closing writes the last uses of keys. */
+export async function start(
+  config: Config,
+  { log }: { log: Logger },
+): Promise<{ address: string; close(): Promise<void> }> {
+  const closing = new Closing(log);
+  try {
+    const connection = { url: config.databaseUrl, schema };
+    const database = openDatabase({ ...connection, applicationName: 'key-management' });
+    closing.add('database', () => database.close());
+    const prisma = new PrismaClient({ adapter: prismaAdapter(connection) });
+    closing.add('prisma', () => prisma.$disconnect());
+    const bus = await openBus(config.bus, { name: 'key-management', log });
+    closing.add('bus', () => bus.close());
+
+    const store = openStore({ prisma, database, bus });
+    const uses = recordUses({ store, log });
+    // A database that has gone silent must not hold up the end; the uses of the last seconds are then lost.
+    closing.add('uses of keys', () => uses.close(), { boundMs: 3_000 });
+    const service = keyManagementService({ store, hashKey: keyHasher(config.pepper), uses });
+    const server = await serve({ address: config.listen, services: [service], log, ready: () => store.ping() });
+    closing.add('server', () => server.stop());
+    return { address: server.address, close: () => closing.close() };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}
