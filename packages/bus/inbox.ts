@@ -75,10 +75,15 @@ export async function openInbox(queues: Queues, subscription: SubscriptionOption
         // A full hand means that more may wait: look again without a pause.
         if (jobs.length >= batchSize && worker !== undefined) boss.notifyWorker(worker);
         for (const job of jobs) inHand.add(job);
+        const taken = [...jobs];
         try {
-          return await new HandOver(queues, consumer, routes).run(jobs);
+          const results = await new HandOver(queues, consumer, routes).run(jobs);
+          // What is done has been noted already; taken out, it saves pg-boss a statement that would change nothing.
+          const done = new Set(results.filter((result) => result.status === 'completed').map((result) => result.id));
+          jobs.splice(0, jobs.length, ...taken.filter((job) => !done.has(job.id)));
+          return results;
         } finally {
-          for (const job of jobs) inHand.delete(job);
+          for (const job of taken) inHand.delete(job);
         }
       },
     );

@@ -32,12 +32,12 @@ export function createListeners(queues: Queues): Listeners {
 
   function spread(text: string): void {
     for (const { type, hear } of hearers) {
-      const event = readHeard(type, text);
-      if (event === null) continue;
       try {
-        hear(event);
+        const event = readHeard(type, text);
+        if (event !== null) hear(event);
       } catch (error) {
-        log.error({ event: event.id, type: event.type, err: error }, 'A listener failed.');
+        // An error here would otherwise end the process.
+        log.error({ type: type.type, err: error }, 'A listener failed.');
       }
     }
   }
@@ -80,6 +80,7 @@ function channel(schema: string): string {
   return `${schema}_facts`;
 }
 
+/** Null when it is of another type, or does not fit. */
 function readHeard(type: EventType, text: string): Event | null {
   const envelope = Envelope.safeParse(JSON.parse(text));
   if (!envelope.success || envelope.data.type !== type.type) return null;

@@ -36,7 +36,9 @@ export async function chooseAccount(binaries: Binaries, cluster: string): Promis
     return { spawn: (program, args, stdio) => launch(program, args, { stdio }), own: async () => {} };
   }
   const ids = owner !== null && owner.uid !== 0 ? owner : ((await lookUp('postgres')) ?? (await lookUp('nobody')));
-  if (ids === null) throw new Error('PostgreSQL does not run as root, and there is no user nobody; run as another user.');
+  if (ids === null) {
+    throw new Error('PostgreSQL does not run as root, and there is no user nobody; run as another user.');
+  }
   const account = (await runs(withSetpriv(ids), binaries)) ? withSetpriv(ids) : withIds(ids);
   if (account.needsAccess) await checkAccess([binaries.postgres, cluster], ids);
   if (!(await runs(account, binaries))) {

@@ -97,8 +97,8 @@ export async function readPassword({ password }: Places): Promise<string> {
 /** One sentence for what the operating system or PostgreSQL said about a folder. */
 export async function explain(error: unknown, path: string): Promise<unknown> {
   const { code, message, syscall } = error as NodeJS.ErrnoException;
-  const full = code === 'ENOSPC' || code === 'EDQUOT' || /No space left|Disk quota exceeded|wrote only \d/.test(message);
-  if (full || (await freeBytes(path)) < fullBelowBytes) {
+  const full = /No space left|Disk quota exceeded|wrote only \d/.test(message);
+  if (full || code === 'ENOSPC' || code === 'EDQUOT' || (await freeBytes(path)) < fullBelowBytes) {
     return new Error(`The disk that holds ${path} is full.`, { cause: error });
   }
   // Node reports a read-only disk as a missing folder when it makes folders recursively.

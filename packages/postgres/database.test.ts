@@ -33,7 +33,8 @@ describe('queries', () => {
     url.searchParams.set('options', '-c search_path=public -c statement_timeout=4321');
     const other = openDatabase({ url: url.href, schema: 'ingest', applicationName: 'probe' });
     const [row] = await other.query(
-      "SELECT current_schema() AS schema, current_setting('statement_timeout') AS timeout, current_setting('application_name') AS name",
+      `SELECT current_schema() AS schema, current_setting('statement_timeout') AS timeout,
+              current_setting('application_name') AS name`,
     );
     expect(row).toEqual({ schema: 'ingest', timeout: '4321ms', name: 'probe' });
     await other.close();

@@ -17,8 +17,13 @@ const networkCodes = new Set([
 ]);
 
 // pg reports these as plain errors without a code.
-const driverMessage =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
+const driverMessages = [
+  'Connection terminated',
+  'timeout exceeded when trying to connect',
+  'Client has encountered a connection error',
+  'Client was closed',
+  'Cannot use a pool after calling end',
+];
 
 // Prisma's words for the same, its client's (codes) and its adapter's (kinds).
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037']);
@@ -29,7 +34,8 @@ const prismaKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'Socket
  * reports it.
  */
 export function sqlState(error: unknown): string | undefined {
-  const code = property(error, 'severity') === undefined ? adapterCause(error, 'originalCode') : property(error, 'code');
+  const byPg = property(error, 'severity') !== undefined;
+  const code = byPg ? property(error, 'code') : adapterCause(error, 'originalCode');
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
@@ -43,7 +49,7 @@ export function isUnreachable(error: unknown): boolean {
   const kind = adapterCause(error, 'kind');
   if (typeof kind === 'string' && prismaKinds.has(kind)) return true;
   const message = property(error, 'message');
-  return typeof message === 'string' && driverMessage.test(message);
+  return typeof message === 'string' && driverMessages.some((start) => message.startsWith(start));
 }
 
 /** A Fault `unavailable` for a failed connection, with the error as its cause; any other error as it stands. */
@@ -51,7 +57,7 @@ export function translateError(error: unknown): unknown {
   return isUnreachable(error) ? unavailable('PostgreSQL', error) : error;
 }
 
-/** Prisma keeps what its adapter threw among the error's metadata; the adapter keeps PostgreSQL's words in its cause. */
+/** Prisma keeps what its adapter threw in the error's metadata, and that has PostgreSQL's words in its cause. */
 function adapterCause(error: unknown, name: string): unknown {
   const thrown = property(property(error, 'meta'), 'driverAdapterError') ?? error;
   return property(property(thrown, 'cause'), name);

@@ -79,7 +79,7 @@ it('keeps the records that Prisma keeps', async () => {
 
 it('a failing migration leaves nothing behind, says where it failed, and can be mended', async () => {
   await write(firm, 'CREATE TABLE firm (id int)');
-  await write(call, "CREATE TABLE call (id int);\nINSERT INTO call VALUES (1);\nSELECT 'ўқ', nothing FROM nowhere;\n");
+  await write(call, "CREATE TABLE call (id int);\nINSERT INTO call VALUES (1);\nSELECT 'ўқ', x FROM nowhere;\n");
   await expect(run()).rejects.toThrow(`Migration ${call} failed at line 3: relation "nowhere" does not exist.`);
   expect(await database.query("SELECT to_regclass('firm') IS NOT NULL AS firm, to_regclass('call') AS call")).toEqual([
     { firm: true, call: null },

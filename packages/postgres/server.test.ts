@@ -77,7 +77,8 @@ describe('a server', () => {
     expect(second.adopted).toBe(false);
     expect(await ask(second, 'SELECT value FROM kept')).toEqual([{ value: 7 }]);
     const settings = `SELECT current_setting('fsync') AS fsync, current_setting('data_checksums') AS checksums,
-      current_setting('server_encoding') AS encoding, (SELECT datlocale FROM pg_database WHERE datname = 'postgres') AS locale`;
+      current_setting('server_encoding') AS encoding,
+      (SELECT datlocale FROM pg_database WHERE datname = 'postgres') AS locale`;
     expect(await ask(second, settings)).toEqual([
       { fsync: 'on', checksums: 'on', encoding: 'UTF8', locale: 'C.UTF-8' },
     ]);

@@ -47,7 +47,7 @@ export class Words {
         let node = 0;
         let isOnTree = true;
         // A word is read to its end here: letters walk the tree, marks and apostrophes between letters vanish.
-        do {
+        for (;;) {
           if (kind === LETTER) {
             if (isOnTree) {
               const next = letters[node * width + (alphabet[unit] ?? 0)] ?? 0;
@@ -64,7 +64,7 @@ export class Words {
           if (at >= length) break;
           unit = text.charCodeAt(at);
           kind = KIND[unit];
-        } while (true);
+        }
         at = end;
         if (count === capacity) {
           this.#resize(capacity * 2);

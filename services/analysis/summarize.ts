@@ -1,9 +1,11 @@
 import type { Role, Utterance } from '@call-analysis/events';
+import { SENTENCE_BREAK } from './match.ts';
 import type { Words } from './match.ts';
 import { sentenceAround } from './quote.ts';
 import type { Span } from './quote.ts';
 
 const LONGEST_PIECE = 120;
+const TELLING_WORDS = 5;
 
 interface Piece extends Span {
   readonly utterance: number;
@@ -32,10 +34,12 @@ export class Summary {
 
   /** Every utterance with a word in it, in order. */
   pass(role: Role, text: string, utterance: number, words: Words): void {
-    const piece = { ...sentenceAround(text, words, 0, 1, LONGEST_PIECE), utterance, worth: words.count };
-    // Who has not yet said more than a greeting has not yet said what it is about.
-    if (role === 'client' && (this.#opening === null || (this.#opening.worth < 5 && words.count >= 5))) this.#opening = piece;
-    this.#ending = piece;
+    // Who has said no more than a greeting has not yet said what it is about.
+    if (role === 'client' && (this.#opening === null || (this.#opening.worth < TELLING_WORDS && words.count >= TELLING_WORDS))) {
+      const first = longestSentence(words);
+      this.#opening = { ...sentenceAround(text, words, first, first + 1, LONGEST_PIECE), utterance, worth: words.count };
+    }
+    this.#ending = { ...sentenceAround(text, words, 0, 1, LONGEST_PIECE), utterance, worth: words.count };
   }
 
   /** One line for each piece, in the order in which they were said. */
@@ -50,4 +54,20 @@ export class Summary {
       })
       .join('\n');
   }
+}
+
+/** The first word of the sentence with the most words. */
+function longestSentence(words: Words): number {
+  let longest = 0;
+  let most = 0;
+  let first = 0;
+  for (let at = 1; at <= words.count; at += 1) {
+    if (at < words.count && words.breaks[at] !== SENTENCE_BREAK) continue;
+    if (at - first > most) {
+      most = at - first;
+      longest = first;
+    }
+    first = at;
+  }
+  return longest;
 }

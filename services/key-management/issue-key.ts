@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
 import { type Caller, type HashKey, keyPrefix, makeKey, noSuch, requireRole } from './domain.ts';
-import { Duplicate, type Store } from './store.ts';
+import { Duplicate, type Store, type Transaction } from './store.ts';
 
 export interface IssuedKey {
   /** The only time that the full key is seen. */
@@ -28,17 +28,10 @@ export async function issueKey(
     return await store.transaction(async (tx) => {
       const firm = await tx.findFirm(firmUuid);
       if (firm === null) throw noSuch('firm');
-      const userUuid = (await tx.findApiUser(firmUuid)) ?? (await createApiUser());
+      const userUuid = (await tx.findApiUser(firmUuid)) ?? (await addApiUser(tx, caller, firmUuid));
       await tx.addKey({ uuid, firmUuid, userUuid, prefix, hash: hashKey(apiKey) });
       await tx.audit(caller, 'api_key.created', uuid, firmUuid);
       return { apiKey, prefix, firm: { uuid: firm.uuid, name: firm.name } };
-
-      async function createApiUser(): Promise<string> {
-        const user = { uuid: randomUUID(), firmUuid, name: 'API user', role: 'ADMIN', webApiOnly: true } as const;
-        await tx.addUser(user);
-        await tx.audit(caller, 'user.created', user.uuid, firmUuid);
-        return user.uuid;
-      }
     });
   } catch (error) {
     // The unique indexes decide, so that two creations at once cannot both win. A duplicate API user means the
@@ -51,4 +44,11 @@ export async function issueKey(
       { cause: error },
     );
   }
+}
+
+async function addApiUser(tx: Transaction, caller: Caller, firmUuid: string): Promise<string> {
+  const uuid = randomUUID();
+  await tx.addUser({ uuid, firmUuid, name: 'API user', role: 'ADMIN', webApiOnly: true });
+  await tx.audit(caller, 'user.created', uuid, firmUuid);
+  return uuid;
 }

@@ -117,7 +117,7 @@ describe('a database that is away', () => {
 });
 
 describe('starting', () => {
-  it('closes what it opened when it cannot listen', async () => {
+  it('on an address that is taken is refused in one sentence', async () => {
     await expect(start({ ...service.config, listen: service.address }, { log: service.log })).rejects.toThrow(/in use/);
   });
 });

@@ -56,7 +56,7 @@ describe('a service that is killed again and again', () => {
   async function killAndRestart(round: number): Promise<void> {
     const ended = once(service.child, 'exit');
     if (round % 4 === 0) {
-      const [pid] = (await readFile(join(live.directory, 'postgres', 'data', 'postmaster.pid'), 'utf8')).split('\n');
+      const [pid] = (await readFile(join(live.directory, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')).split('\n');
       process.kill(Number(pid), 'SIGKILL');
     }
     process.kill(service.pid, 'SIGKILL');

@@ -22,7 +22,7 @@ export const en: Knowledge = {
     `,
     introduction: `
       my name is; my names; the names; this is .. speaking; speaking how; speaking; i am .. from; im .. from; this is .. from|with|at
-      its .. from; it is .. from; you are through to; youre through to; youve reached; you have reached; you are|youre speaking|talking with|to
+      this is .. what|how|speaking|here|calling; its .. from; it is .. from; good morning|afternoon|evening .. bank|clinic|support|service|services|mobile|insurance|travel|travels|delivery|parcel|express|telecom|shop|store|center|centre; you are through to; youre through to; youve reached; you have reached; you are|youre speaking|talking with|to
       calling [you] from|on; i am|im calling .. from|behalf; on behalf of; name is .. from; here from; welcome to
       thank you for calling the|our; customer|technical|client service|support|care how; i will|ill be your
       im your .. agent|adviser|advisor|consultant|specialist|manager|assistant; i am your .. agent|adviser|advisor|consultant|specialist|manager|assistant
@@ -92,7 +92,7 @@ export const en: Knowledge = {
       thats not possible; deal with it; call another|someone|somebody|some other; call somewhere; its your problem; thats your problem; your own problem; sort it out yourself
       figure it out yourself; find it yourself; look it up; google it; read the website|contract|terms|rules|instructions|manual; its|it is on the website; check .. yourself
       cant be bothered; i dont [really] care; rules are rules; thats [just] how it is|works; thats the rule|rules|policy|way; dont ask me; ask someone|somebody else; go somewhere else
-      nothing to do with me|us; take it or leave it; i dont make the; theres|there is nothing [more|else] [i|we|to]; i cannot|cant see anything; not interested in; we dont do that; go to [the|a] branch|office|store yourself
+      nothing to do with me|us; take it or leave it; i dont make the; theres|there is nothing [more|else] (i can|we can|to do); i cannot|cant see anything; not interested in; we dont do that; go to [the|a] branch|office|store yourself
     `,
     explanation: `
       because; the reason; due to; that is|thats why; this|that|which|it means; so that; in other words; let me explain; ill explain; explain .. why|how|what; i will explain
@@ -147,7 +147,7 @@ export const en: Knowledge = {
     rudeness: `
       what do you [even] want [now]; so what; whatever; not my problem|job|business|concern|department; i dont [really|even] care; who cares; [dont|stop] waste|wasting my|our time; wasting my|our time; hurry up; be quick; make it quick|fast|short; calm down; are you deaf; are you [even] listening; i already told|said|explained; i told|ve told you already|that; how many times; dont yell|shout|interrupt|raise
       dont tell me; deal with it; stop calling|complaining|whining|shouting|yelling|talking|bothering|crying; thats|its your [own] problem; im busy; i am busy; leave me alone; im hanging up; i am hanging up; dont|do not call (here|again|us|back|anymore); what now; not again; [oh] for god|gods|heavens|christs sake; what is it now; what is it; good for you; too bad; tough luck; boo hoo; your problem
-      cant you [even] read|hear|see|understand|listen; use your head|brain|eyes; did nobody; are you kidding; are you serious; big deal; so sue; go ahead .. complain|sue; complain .. whoever|anyone|whomever|wherever|all you; i have|got other (calls|customers|things|clients|people); [there|many] other people; like everyone else; its not rocket; get to the point; [just] spit it out; yeah yeah; blah; youre not the only; you are not the only; my [lunch|shift|break] .. is|starts|over; do i look; how should|would i know; dont ask me; i couldnt care; thats life; get over it; take it or leave it; i dont have [all day|time]; what else do you want; are you done|finished; lucky you; if you dont like it; dont like it
+      cant you [even] read|hear|see|understand|listen; use your head|brain|eyes; did nobody; are you kidding; are you serious; big deal; so sue; go ahead .. complain|sue; complain .. whoever|anyone|whomever|wherever|all you; i have|got other (calls|customers|things|clients|people); [there|many] other people; like everyone else; its not rocket; get to the point; [just] spit it out; yeah yeah; blah; youre not the only; you are not the only; my [lunch|shift|break] .. is|starts|over; do i look; how should|would i know; dont ask me; i couldnt care; thats life; get over it; take it or leave it; i dont have all day; what else do you want; are you done|finished; lucky you; if you dont like it; dont like it
       ! i do care; ! calm down .. together; ! dont shout .. please; ! what is it that|you|about|called|like|for|showing|doing; ! what is it now showing|saying; ! are you done|finished .. with the|your
     `,
     blame: `

@@ -121,6 +121,6 @@ export const uz: Knowledge = {
   },
   negations: {
     before: 'hech; na; hechqachon; aslo',
-    after: 'emas; yo\'q; olmayman; olmaymiz; olmaydi; olmaysiz; bermayman; bermaymiz; qilmayman; qilmaymiz; bo\'lmaydi; bilmayman; emasman; emasmiz; kerakmas; mumkinmas',
+    after: 'emas*; yo\'q; olmayman; olmaymiz; olmaydi; olmaysiz; bermayman; bermaymiz; qilmayman; qilmaymiz; bo\'lmaydi; bilmayman; emasman; emasmiz; kerakmas; mumkinmas',
   },
 };
