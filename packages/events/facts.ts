@@ -16,9 +16,9 @@ const attempt = z.int().min(1);
 export const CallsAccepted = eventType(
   'calls.accepted.v1',
   z.object({
-    /** Position of the first and the last call in the batch, inclusive. */
-    first: z.int().min(0),
-    last: z.int().min(0),
+    /** The uuids of the first and the last of them, inclusive, in the order of uuids. */
+    first: z.uuid(),
+    last: z.uuid(),
   }),
 );
 

@@ -18,7 +18,7 @@ export class UrlSigner implements SignedUrls {
   readonly #secret: KeyObject;
 
   constructor(secret: string) {
-    if (Buffer.byteLength(secret) < 32) throw new Error('The secret that signs object URLs must have 32 bytes or more.');
+    if (Buffer.byteLength(secret) < 32) throw new Error('The secret of object URLs must have 32 bytes or more.');
     this.#secret = createSecretKey(secret, 'utf8');
   }
 

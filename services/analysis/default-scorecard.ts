@@ -54,9 +54,30 @@ export const defaultScorecard: Scorecard = {
     {
       name: 'Opening',
       questions: [
-        said({ uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d11', text: 'Did the operator greet the client?', weight: 8 }, 'greeting', 'opening'),
-        said({ uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d12', text: 'Did the operator give a name or the company?', weight: 8 }, 'introduction', 'opening'),
-        said({ uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d13', text: 'Did the operator find out what the client needs?', weight: 10 }, 'need'),
+        said(
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d11',
+            text: 'Did the operator greet the client?',
+            weight: 8,
+          },
+          'greeting', 'opening',
+        ),
+        said(
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d12',
+            text: 'Did the operator give a name or the company?',
+            weight: 8,
+          },
+          'introduction', 'opening',
+        ),
+        said(
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d13',
+            text: 'Did the operator find out what the client needs?',
+            weight: 10,
+          },
+          'need',
+        ),
       ],
     },
     {
@@ -89,11 +110,36 @@ export const defaultScorecard: Scorecard = {
             otherwise: 'No solution',
           },
         },
-        said({ uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d16', text: 'Did the operator explain causes or conditions?', weight: 5 }, 'explanation'),
-        said({ uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d17', text: 'Did the operator check that they understood each other?', weight: 5 }, 'understanding'),
-        said({ uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d18', text: 'Did the operator use polite words?', weight: 6 }, 'courtesy'),
+        said(
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d16',
+            text: 'Did the operator explain causes or conditions?',
+            weight: 5,
+          },
+          'explanation',
+        ),
+        said(
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d17',
+            text: 'Did the operator check that they understood each other?',
+            weight: 5,
+          },
+          'understanding',
+        ),
+        said(
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d18',
+            text: 'Did the operator use polite words?',
+            weight: 6,
+          },
+          'courtesy',
+        ),
         unsaid(
-          { uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d19', text: 'Did the operator avoid promises without a date?', weight: 8 },
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d19',
+            text: 'Did the operator avoid promises without a date?',
+            weight: 8,
+          },
           'No vague promise',
           [{ lexicon: 'dead_promise', answer: choice('Vague promise', 0) }],
         ),
@@ -102,11 +148,36 @@ export const defaultScorecard: Scorecard = {
     {
       name: 'Closing and conduct',
       questions: [
-        said({ uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1a', text: 'Did the operator agree on the next step?', weight: 10 }, 'next_step'),
-        said({ uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1b', text: 'Did the operator offer further help?', weight: 8 }, 'further_help'),
-        said({ uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1c', text: 'Did the operator say goodbye politely?', weight: 8 }, 'farewell', 'closing'),
+        said(
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1a',
+            text: 'Did the operator agree on the next step?',
+            weight: 10,
+          },
+          'next_step',
+        ),
+        said(
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1b',
+            text: 'Did the operator offer further help?',
+            weight: 8,
+          },
+          'further_help',
+        ),
+        said(
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1c',
+            text: 'Did the operator say goodbye politely?',
+            weight: 8,
+          },
+          'farewell', 'closing',
+        ),
         unsaid(
-          { uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1d', text: 'Was the operator respectful?', weight: 10 },
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1d',
+            text: 'Was the operator respectful?',
+            weight: 10,
+          },
           'Respectful',
           [
             { lexicon: 'abuse', answer: choice('Abusive', 0, true) },
@@ -114,7 +185,11 @@ export const defaultScorecard: Scorecard = {
           ],
         ),
         unsaid(
-          { uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1e', text: 'Did the operator refrain from blaming the client?', weight: 6 },
+          {
+            uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1e',
+            text: 'Did the operator refrain from blaming the client?',
+            weight: 6,
+          },
           'No blame',
           [{ lexicon: 'blame', answer: choice('Blamed the client', 0) }],
         ),

@@ -65,7 +65,9 @@ function* records(text: string): Generator<string[]> {
 
 function main(): void {
   const samples = new URL('../../samples/', import.meta.url);
-  const expected: Record<string, { language: Language }> = JSON.parse(readFileSync(new URL('expected.json', samples), 'utf8'));
+  const expected: Record<string, { language: Language }> = JSON.parse(
+    readFileSync(new URL('expected.json', samples), 'utf8'),
+  );
   const calls = readCsv(readFileSync(new URL('transcripts.csv', samples), 'utf8')).flatMap((row) => {
     const known = expected[row['partner_call_id'] ?? ''];
     return known === undefined ? [] : [{ text: row['anonymized_text'] ?? '', language: known.language }];
@@ -74,7 +76,8 @@ function main(): void {
   for (const { language, characters, total, ours, oursWithoutTags, franc: francs } of measureLanguageAccuracy(calls)) {
     const columns = [
       language.padEnd(8), String(characters ?? 'all').padStart(10), String(total).padStart(5),
-      percent(ours, total).padStart(5), percent(oursWithoutTags, total).padStart(17), percent(francs, total).padStart(6),
+      percent(ours, total).padStart(5), percent(oursWithoutTags, total).padStart(17),
+      percent(francs, total).padStart(6),
     ];
     console.log(columns.join('  '));
   }

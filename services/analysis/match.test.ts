@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { findPhrases, Words } from './match.ts';
 import { compilePhrasebook, phraseFault } from './phrasebook.ts';
 import type { Negations } from './phrasebook.ts';

@@ -30,7 +30,7 @@ export interface Phrasebook {
   /** The node behind a gap, 0 where none follows. */
   readonly gaps: Int32Array;
   /** Concepts whose phrase ends at a node; an exception is `-1 - concept`. */
-  readonly ends: readonly (Int32Array | null)[];
+  readonly ends: readonly (readonly number[] | null)[];
 }
 
 export interface Concept {
@@ -59,7 +59,8 @@ const PIECE = /\[[^\]]*\]|\([^)]*\)|\S+/gu;
 /** What is wrong with a phrase, in a sentence, or null. */
 export function phraseFault(phrase: string): string | null {
   try {
-    variantsOf(phrase, MAX_VARIANTS_FROM_OUTSIDE);
+    const { pieces } = parsePhrase(phrase, MAX_VARIANTS_FROM_OUTSIDE);
+    eachVariant(pieces, checkVariant);
     return null;
   } catch (error) {
     if (error instanceof PhraseFault) return error.message;
@@ -83,29 +84,52 @@ export function foldWord(word: string): string {
 /** One way to say a phrase: folded words, `x*` for a prefix, `..` for a gap. */
 type Variant = readonly string[];
 
-function variantsOf(phrase: string, most = MAX_VARIANTS): { exception: boolean; variants: readonly Variant[] } {
+interface Phrase {
+  readonly isException: boolean;
+  /** The word sequences that each piece stands for. */
+  readonly pieces: readonly (readonly Variant[])[];
+}
+
+function parsePhrase(phrase: string, mostVariants: number): Phrase {
   const trimmed = phrase.trim();
-  const exception = trimmed.startsWith('!');
-  const pieces = (exception ? trimmed.slice(1) : trimmed).match(PIECE) ?? [];
-  let variants: string[][] = [[]];
-  for (const piece of pieces) {
-    const choices = choicesOf(piece);
-    if (variants.length * choices.length > most) throw new PhraseFault('The phrase has too many variants.');
-    variants = variants.flatMap((variant) => choices.map((choice) => [...variant, ...choice]));
-  }
-  const said = variants.filter((variant) => variant.some((word) => word !== '..'));
-  if (said.length === 0) throw new PhraseFault('The phrase has no word.');
-  for (const variant of said) {
-    if (variant[0] === '..' || variant.at(-1) === '..') throw new PhraseFault('A phrase cannot begin or end with a gap.');
-    if (variant.some((word, at) => word === '..' && variant[at + 1] === '..')) {
-      throw new PhraseFault('Two gaps of a phrase cannot stand side by side.');
+  const isException = trimmed.startsWith('!');
+  const pieces = ((isException ? trimmed.slice(1) : trimmed).match(PIECE) ?? []).map(choicesOf);
+  const variants = pieces.reduce((count, choices) => count * choices.length, 1);
+  if (variants > mostVariants) throw new PhraseFault('The phrase has too many variants.');
+  if (pieces.flat(2).every((word) => word === '..')) throw new PhraseFault('The phrase has no word.');
+  return { isException, pieces };
+}
+
+/** Tells of every variant in turn; the array is the same each time. Thousands of phrases leave no garbage so. */
+function eachVariant(pieces: Phrase['pieces'], tell: (variant: Variant) => void): void {
+  const variant: string[] = [];
+  const extend = (at: number): void => {
+    const choices = pieces[at];
+    if (choices === undefined) {
+      // A phrase of optional words alone has one way of saying nothing.
+      if (variant.some((word) => word !== '..')) tell(variant);
+      return;
     }
-    if (variant.length > MAX_WORDS) throw new PhraseFault(`The phrase has more than ${MAX_WORDS} words.`);
-    if (variant.filter((word) => word === '..').length > MAX_GAPS) {
-      throw new PhraseFault(`The phrase has more than ${MAX_GAPS} gaps.`);
+    for (const words of choices) {
+      const length = variant.length;
+      variant.push(...words);
+      extend(at + 1);
+      variant.length = length;
     }
+  };
+  extend(0);
+}
+
+function checkVariant(variant: Variant): void {
+  if (variant[0] === '..' || variant.at(-1) === '..') throw new PhraseFault('A phrase cannot begin or end with a gap.');
+  if (variant.length > MAX_WORDS) throw new PhraseFault(`The phrase has more than ${MAX_WORDS} words.`);
+  let gaps = 0;
+  for (let at = 0; at < variant.length; at += 1) {
+    if (variant[at] !== '..') continue;
+    gaps += 1;
+    if (variant[at + 1] === '..') throw new PhraseFault('Two gaps of a phrase cannot stand side by side.');
   }
-  return { exception, variants: said };
+  if (gaps > MAX_GAPS) throw new PhraseFault(`The phrase has more than ${MAX_GAPS} gaps.`);
 }
 
 /** The word sequences that a piece of a phrase stands for. */
@@ -133,121 +157,94 @@ export function compilePhrasebook(
   negations: Negations = { before: [], after: [] },
 ): Phrasebook {
   const words = new WordTree();
-  const steps: Step[] = [];
-  const phrases = new PhraseTree();
-  for (const { id, phrases: written } of concepts) {
-    for (const phrase of written) {
-      const { exception, variants } = variantsOf(phrase);
-      for (const variant of variants) phrases.add(variant, exception ? -1 - id : id, words, steps);
-    }
+  const parsed = concepts.flatMap(({ id, phrases }) =>
+    phrases.map((phrase) => ({ id, ...parsePhrase(phrase, MAX_VARIANTS) })),
+  );
+  for (const { pieces } of parsed) {
+    for (const word of pieces.flat(2)) if (word !== '..') words.symbol(word);
   }
   const negators = [negations.before, negations.after].map(
-    (list) => new Set(list.flatMap((word) => choicesOf(word)).map((choice) => words.symbol(choice.join('')))),
+    (list) => new Set(list.flatMap(wordsOf).map((word) => words.symbol(word))),
   );
+  const { symbols } = words;
 
-  const { sets, setAtEnd, setBeyond } = words.collectSets();
-  const symbols = words.symbols;
-  const first = new Set(steps.filter((step) => step.node === 0).map((step) => step.symbol));
-  const begins = new Uint8Array(sets.length);
-  const negates = new Uint8Array(sets.length);
-  sets.forEach((set, index) => {
-    for (const symbol of set) {
-      if (first.has(symbol)) begins[index] = 1;
-      negators.forEach((list, side) => {
-        if (list.has(symbol)) negates[index] = (negates[index] ?? 0) | (1 << side);
-      });
-    }
-  });
-
-  const { letters, alphabet, width } = words.table();
-  return {
-    letters, alphabet, width, setAtEnd, setBeyond, sets, begins, negates, symbols,
-    steps: new Map(steps.map(({ node, symbol, next }) => [node * symbols + symbol, next])),
-    gaps: Int32Array.from(phrases.gaps),
-    ends: phrases.ends.map((ends) => (ends.length === 0 ? null : Int32Array.from(ends))),
+  const steps = new Map<number, number>();
+  const gaps: number[] = [0];
+  const ends: (number[] | null)[] = [null];
+  const grow = (): number => {
+    gaps.push(0);
+    return ends.push(null) - 1;
   };
-}
-
-interface Step {
-  readonly node: number;
-  readonly symbol: number;
-  readonly next: number;
-}
-
-class PhraseTree {
-  readonly gaps: number[] = [0];
-  readonly ends: number[][] = [[]];
-  readonly #children: Map<number, number>[] = [new Map()];
-
-  add(variant: Variant, end: number, words: WordTree, steps: Step[]): void {
+  const add = (variant: Variant, end: number): void => {
+    checkVariant(variant);
     let node = 0;
     for (const word of variant) {
       if (word === '..') {
-        const behind = this.gaps[node] || this.#grow();
-        this.gaps[node] = behind;
+        const behind = gaps[node] || grow();
+        gaps[node] = behind;
         node = behind;
       } else {
-        const symbol = words.symbol(word);
-        let next = this.#children[node]?.get(symbol);
+        const key = node * symbols + words.symbol(word);
+        let next = steps.get(key);
         if (next === undefined) {
-          next = this.#grow();
-          this.#children[node]?.set(symbol, next);
-          steps.push({ node, symbol, next });
+          next = grow();
+          steps.set(key, next);
         }
         node = next;
       }
     }
-    const ends = this.ends[node];
-    if (ends !== undefined && !ends.includes(end)) ends.push(end);
+    const known = ends[node] ?? [];
+    if (!known.includes(end)) known.push(end);
+    ends[node] = known;
+  };
+  for (const { id, isException, pieces } of parsed) {
+    eachVariant(pieces, (variant) => add(variant, isException ? -1 - id : id));
   }
 
-  #grow(): number {
-    this.gaps.push(0);
-    this.ends.push([]);
-    return this.#children.push(new Map()) - 1;
-  }
+  const { sets, setAtEnd, setBeyond } = words.collectSets();
+  const begins = Uint8Array.from(sets, (set) => (set.some((symbol) => steps.has(symbol)) ? 1 : 0));
+  const negates = Uint8Array.from(sets, (set) =>
+    negators.reduce((bits, list, side) => (set.some((symbol) => list.has(symbol)) ? bits | (1 << side) : bits), 0),
+  );
+  return {
+    ...words.table(), setAtEnd, setBeyond, sets, begins, negates, symbols, steps, ends,
+    gaps: Int32Array.from(gaps),
+  };
 }
 
-/** All words of all phrases by their letters. */
+/** All words of all phrases by their letters. A node is always made after the one that it hangs on. */
 class WordTree {
   symbols = 0;
-  readonly #children: Map<number, number>[] = [new Map()];
-  readonly #exact: (number | null)[] = [null];
-  readonly #prefix: (number | null)[] = [null];
-  #number: number | null = null;
+  readonly #next = new Map<number, number>();
+  readonly #parents: number[] = [0];
+  readonly #units: number[] = [0];
+  readonly #exact = new Map<number, number>();
+  readonly #prefix = new Map<number, number>();
+  readonly #known = new Map<string, number>();
 
   /** The number of a word or prefix, the same each time. */
   symbol(word: string): number {
-    if (word === NUMBER) {
-      this.#number ??= this.#addNumber();
-      return this.#number;
-    }
-    const isPrefix = word.endsWith('*');
-    const node = this.#reach(isPrefix ? word.slice(0, -1) : word);
-    const symbols = isPrefix ? this.#prefix : this.#exact;
-    const known = symbols[node] ?? null;
-    if (known !== null) return known;
-    symbols[node] = this.symbols;
+    const known = this.#known.get(word);
+    if (known !== undefined) return known;
+    const symbol = this.symbols;
     this.symbols += 1;
-    return this.symbols - 1;
-  }
-
-  #addNumber(): number {
-    for (let digit = 0; digit < 10; digit += 1) this.#reach(String(digit));
-    this.symbols += 1;
-    return this.symbols - 1;
+    this.#known.set(word, symbol);
+    if (word === NUMBER) for (let digit = 0; digit < 10; digit += 1) this.#reach(String(digit));
+    else if (word.endsWith('*')) this.#prefix.set(this.#reach(word.slice(0, -1)), symbol);
+    else this.#exact.set(this.#reach(word), symbol);
+    return symbol;
   }
 
   #reach(word: string): number {
     let node = 0;
     for (let at = 0; at < word.length; at += 1) {
       const unit = word.charCodeAt(at);
-      let next = this.#children[node]?.get(unit);
+      const key = node * 0x10000 + unit;
+      let next = this.#next.get(key);
       if (next === undefined) {
-        next = this.#children.push(new Map()) - 1;
-        this.#exact.push(null);
-        this.#prefix.push(null);
-        this.#children[node]?.set(unit, next);
+        this.#parents.push(node);
+        next = this.#units.push(unit) - 1;
+        this.#next.set(key, next);
       }
       node = next;
     }
@@ -257,41 +254,38 @@ class WordTree {
   collectSets(): { sets: Int32Array[]; setAtEnd: Int32Array; setBeyond: Int32Array } {
     const sets: Int32Array[] = [new Int32Array(0)];
     const known = new Map<string, number>([['', 0]]);
-    const numberOf = (symbols: readonly number[]): number => {
-      const key = symbols.join();
+    /** The set with one symbol more. */
+    const extended = (set: number, symbol: number | undefined): number => {
+      if (symbol === undefined) return set;
+      const key = `${set} ${symbol}`;
       const found = known.get(key);
       if (found !== undefined) return found;
       known.set(key, sets.length);
-      return sets.push(Int32Array.from(symbols)) - 1;
+      return sets.push(Int32Array.from([...(sets[set] ?? []), symbol])) - 1;
     };
-    const setAtEnd = new Int32Array(this.#children.length);
-    const setBeyond = new Int32Array(this.#children.length);
-    const open: { node: number; prefixes: readonly number[] }[] = [{ node: 0, prefixes: [] }];
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const own = this.#prefix[next.node] ?? null;
-      const prefixes = own === null ? next.prefixes : [...next.prefixes, own];
-      const exact = this.#exact[next.node] ?? null;
-      setBeyond[next.node] = numberOf(prefixes);
-      setAtEnd[next.node] = numberOf(exact === null ? prefixes : [...prefixes, exact]);
-      for (const [unit, node] of this.#children[next.node] ?? []) {
-        const isNumber = this.#number !== null && next.node === 0 && unit >= 0x30 && unit <= 0x39;
-        open.push({ node, prefixes: isNumber ? [...prefixes, this.#number ?? 0] : prefixes });
-      }
+    const number = this.#known.get(NUMBER);
+    const setAtEnd = new Int32Array(this.#units.length);
+    const setBeyond = new Int32Array(this.#units.length);
+    for (let node = 1; node < this.#units.length; node += 1) {
+      const parent = this.#parents[node] ?? 0;
+      const unit = this.#units[node] ?? 0;
+      const isDigit = parent === 0 && unit >= 0x30 && unit <= 0x39;
+      const inherited = extended(setBeyond[parent] ?? 0, isDigit ? number : undefined);
+      setBeyond[node] = extended(inherited, this.#prefix.get(node));
+      setAtEnd[node] = extended(setBeyond[node] ?? 0, this.#exact.get(node));
     }
     return { sets, setAtEnd, setBeyond };
   }
 
-  table(): { letters: Uint16Array | Uint32Array; alphabet: Uint16Array; width: number } {
+  table(): Pick<Phrasebook, 'letters' | 'alphabet' | 'width'> {
     const classes = new Map<number, number>();
-    for (const children of this.#children) {
-      for (const unit of children.keys()) if (!classes.has(unit)) classes.set(unit, classes.size + 1);
-    }
+    for (const unit of this.#units.slice(1)) if (!classes.has(unit)) classes.set(unit, classes.size + 1);
     const width = classes.size + 1;
-    const nodes = this.#children.length;
+    const nodes = this.#units.length;
     const letters = nodes < 0x10000 ? new Uint16Array(nodes * width) : new Uint32Array(nodes * width);
-    this.#children.forEach((children, node) => {
-      for (const [unit, next] of children) letters[node * width + (classes.get(unit) ?? 0)] = next;
-    });
+    for (let node = 1; node < nodes; node += 1) {
+      letters[(this.#parents[node] ?? 0) * width + (classes.get(this.#units[node] ?? 0) ?? 0)] = node;
+    }
     const alphabet = new Uint16Array(0x10000);
     for (let unit = 0; unit < 0x10000; unit += 1) {
       if (KIND[unit] === LETTER) alphabet[unit] = classes.get(FOLD[unit] ?? unit) ?? 0;

@@ -8,7 +8,7 @@ import { clauseAround, evidenceOf } from './quote.ts';
 import { listenedFor, maxPoints } from './scorecard.ts';
 import type { Heard, Question, Scorecard } from './scorecard.ts';
 import { sentimentOf } from './sentiment.ts';
-import { Summary } from './summarize.ts';
+import { Summary, TELLING_WORDS } from './summarize.ts';
 import { addUp } from './totals.ts';
 import type { Scored } from './totals.ts';
 import { rankTopics, TOPICS } from './topics.ts';
@@ -135,7 +135,9 @@ function listen(conversation: Conversation, plan: Plan): Found {
     operator: Math.max(EDGE_UTTERANCES, Math.ceil(total.operator / 4)),
     client: Math.max(EDGE_UTTERANCES, Math.ceil(total.client / 4)),
   };
-  const hearings: Hearing[] = heards.map(() => ({ count: 0, evidence: [], utterance: -1, end: 0 }));
+  const hearings = new Map<Heard, Hearing>(
+    heards.map((heard) => [heard, { count: 0, evidence: [], utterance: -1, end: 0 }]),
+  );
   const mentions = new Int32Array(TOPICS.length);
   const positive = { operator: 0, client: 0 };
   const negative = { operator: 0, client: 0 };
@@ -147,8 +149,10 @@ function listen(conversation: Conversation, plan: Plan): Found {
   let role: Role = 'operator';
   let text = '';
   let index = 0;
+  /** The phrasebook that the words were read with. */
+  let reading = book;
   let asksUnmarked = false;
-  /** The concept, role and place last counted for sentiment. */
+  /** The word behind what was last counted for sentiment. */
   let moodEnd = 0;
 
   const hear = (concept: number, first: number, end: number): void => {
@@ -173,8 +177,9 @@ function listen(conversation: Conversation, plan: Plan): Found {
       return;
     }
     if (role === 'client') {
-      if (concept === CUE_ID.problem) summary.note(role, words.count >= 5 ? 3 : 1, text, index, words, first, end);
-      else if (concept === LEXICON_ID.unhappy) summary.note(role, words.count >= 5 ? 2 : 1, text, index, words, first, end);
+      const isTelling = words.count >= TELLING_WORDS;
+      if (concept === CUE_ID.problem) summary.note(role, isTelling ? 3 : 1, text, index, words, first, end);
+      else if (concept === LEXICON_ID.unhappy) summary.note(role, isTelling ? 2 : 1, text, index, words, first, end);
     } else if (concept === LEXICON_ID.solution) {
       if (!words.isNegated(first, end, book)) summary.note(role, 3, text, index, words, first, end);
     } else if (concept === LEXICON_ID.refusal || concept === LEXICON_ID.dead_promise) {
@@ -186,12 +191,12 @@ function listen(conversation: Conversation, plan: Plan): Found {
     if (listeners === undefined) return;
     for (const listener of listeners) {
       const heard = heards[listener];
-      const hearing = hearings[listener];
+      const hearing = heard === undefined ? undefined : hearings.get(heard);
       if (heard === undefined || hearing === undefined) continue;
       if (heard.where === 'opening' && spoken[role] > edge[role]) continue;
       if (heard.where === 'closing' && spoken[role] <= total[role] - edge[role]) continue;
       if (hearing.utterance === index && first < hearing.end) continue;
-      if (!heard.even_negated && words.isNegated(first, end, concept < CONCEPTS || ownBook === null ? book : ownBook)) continue;
+      if (!heard.even_negated && words.isNegated(first, end, reading)) continue;
       hearing.count += 1;
       hearing.utterance = index;
       hearing.end = end;
@@ -209,6 +214,7 @@ function listen(conversation: Conversation, plan: Plan): Found {
     spoken[role] += 1;
     asksUnmarked = false;
     moodEnd = 0;
+    reading = book;
     words.read(text, book);
     wordCounts[index] = words.count;
     if (words.count > 0) {
@@ -216,6 +222,7 @@ function listen(conversation: Conversation, plan: Plan): Found {
       findPhrases(words, book, hear);
       if (role === 'operator') questionsAsked += words.questionMarks + (asksUnmarked ? 1 : 0);
       if (ownBook !== null) {
+        reading = ownBook;
         words.read(text, ownBook);
         findPhrases(words, ownBook, hear);
       }
@@ -225,7 +232,7 @@ function listen(conversation: Conversation, plan: Plan): Found {
 
   return {
     spoke: { operator: total.operator > 0, client: total.client > 0 },
-    hearings: new Map(heards.map((heard, at) => [heard, hearings[at] ?? { count: 0, evidence: [], utterance: -1, end: 0 }])),
+    hearings,
     mentions, positive, negative, wordCounts, questionsAsked, summary,
   };
 }
@@ -251,7 +258,8 @@ function answer(question: Question, found: Found, needsReview: boolean): Answere
     return given(question, otherwise, [], `${otherwise}: ${last}.`, needsReview);
   }
   const times = count(first.heard);
-  const explanation = `${first.answer}: the ${first.heard.role} said it ${times === 1 ? 'once' : `${times} times`}${placeOf(first.heard)}.`;
+  const often = times === 1 ? 'once' : `${times} times`;
+  const explanation = `${first.answer}: the ${first.heard.role} said it ${often}${placeOf(first.heard)}.`;
   return given(question, first.answer, found.hearings.get(first.heard)?.evidence ?? [], explanation, needsReview);
 }
 

@@ -60,6 +60,12 @@ export const Choice = z.strictObject({
 });
 export type Choice = z.infer<typeof Choice>;
 
+type Check = { addIssue(issue: { code: 'custom'; path?: (string | number)[]; message: string }): void };
+
+function report(check: Check, path: (string | number)[], message: string): void {
+  check.addIssue({ code: 'custom', path, message });
+}
+
 export const Question = z
   .strictObject({
     uuid: z.uuid(),
@@ -71,18 +77,18 @@ export const Question = z
   .superRefine((question, context) => {
     const labels = new Set(question.choices.map((choice) => choice.label));
     if (labels.size < question.choices.length) {
-      context.addIssue({ code: 'custom', path: ['choices'], message: 'Two choices have the same label.' });
+      report(context, ['choices'], 'Two choices have the same label.');
     }
     if (!question.choices.some((choice) => choice.points > 0)) {
-      context.addIssue({ code: 'custom', path: ['choices'], message: 'At least one choice must give points.' });
+      report(context, ['choices'], 'At least one choice must give points.');
     }
     const { cases, otherwise } = question.decided;
     cases.forEach(({ answer }, index) => {
       if (labels.has(answer)) return;
-      context.addIssue({ code: 'custom', path: ['decided', 'cases', index, 'answer'], message: 'This is no choice of the question.' });
+      report(context, ['decided', 'cases', index, 'answer'], 'This is no choice of the question.');
     });
     if (!labels.has(otherwise)) {
-      context.addIssue({ code: 'custom', path: ['decided', 'otherwise'], message: 'This is no choice of the question.' });
+      report(context, ['decided', 'otherwise'], 'This is no choice of the question.');
     }
   });
 export type Question = z.infer<typeof Question>;
@@ -101,13 +107,13 @@ export const ScorecardBody = z
   .superRefine((body, context) => {
     const uuids = body.sections.flatMap((section) => section.questions.map((question) => question.uuid));
     if (uuids.length > MAX_QUESTIONS) {
-      context.addIssue({ code: 'custom', path: ['sections'], message: `A scorecard has at most ${MAX_QUESTIONS} questions.` });
+      report(context, ['sections'], `A scorecard has at most ${MAX_QUESTIONS} questions.`);
     }
     if (countPhrases(body.sections) > MAX_PHRASES) {
-      context.addIssue({ code: 'custom', path: ['sections'], message: `A scorecard has at most ${MAX_PHRASES} phrases.` });
+      report(context, ['sections'], `A scorecard has at most ${MAX_PHRASES} phrases.`);
     }
     if (new Set(uuids).size < uuids.length) {
-      context.addIssue({ code: 'custom', path: ['sections'], message: 'Two questions have the same uuid.' });
+      report(context, ['sections'], 'Two questions have the same uuid.');
     }
   });
 export type ScorecardBody = z.infer<typeof ScorecardBody>;

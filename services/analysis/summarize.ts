@@ -5,7 +5,8 @@ import { sentenceAround } from './quote.ts';
 import type { Span } from './quote.ts';
 
 const LONGEST_PIECE = 120;
-const TELLING_WORDS = 5;
+/** Words that an utterance has when it says more than a greeting. */
+export const TELLING_WORDS = 5;
 
 interface Piece extends Span {
   readonly utterance: number;
@@ -34,10 +35,11 @@ export class Summary {
 
   /** Every utterance with a word in it, in order. */
   pass(role: Role, text: string, utterance: number, words: Words): void {
-    // Who has said no more than a greeting has not yet said what it is about.
-    if (role === 'client' && (this.#opening === null || (this.#opening.worth < TELLING_WORDS && words.count >= TELLING_WORDS))) {
+    const hasTold = this.#opening !== null && this.#opening.worth >= TELLING_WORDS;
+    if (role === 'client' && !hasTold && (this.#opening === null || words.count >= TELLING_WORDS)) {
       const first = longestSentence(words);
-      this.#opening = { ...sentenceAround(text, words, first, first + 1, LONGEST_PIECE), utterance, worth: words.count };
+      const span = sentenceAround(text, words, first, first + 1, LONGEST_PIECE);
+      this.#opening = { ...span, utterance, worth: words.count };
     }
     this.#ending = { ...sentenceAround(text, words, 0, 1, LONGEST_PIECE), utterance, worth: words.count };
   }
@@ -50,7 +52,8 @@ export class Summary {
     return spoken
       .map(({ utterance, start, end }) => {
         const said = utterances[utterance];
-        return said === undefined ? '' : `${said.role === 'operator' ? 'Operator' : 'Client'}: ${said.text.slice(start, end)}`;
+        if (said === undefined) return '';
+        return `${said.role === 'operator' ? 'Operator' : 'Client'}: ${said.text.slice(start, end)}`;
       })
       .join('\n');
   }

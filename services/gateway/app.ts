@@ -1,7 +1,14 @@
 import express from 'express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
-import { childTraceparent, currentContext, isRequestId, isTraceparent, newContext, withContext } from '@call-analysis/runtime';
+import {
+  childTraceparent,
+  currentContext,
+  isRequestId,
+  isTraceparent,
+  newContext,
+  withContext,
+} from '@call-analysis/runtime';
 import type { Logger } from '@call-analysis/runtime';
 import { logOutcome, note } from './http/access-log.ts';
 import { send } from './http/answer.ts';

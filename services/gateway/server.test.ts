@@ -24,7 +24,7 @@ describe('what is no request', () => {
   it.each([
     ['nonsense', 'nonsense\r\n\r\n', 400, 'INVALID_REQUEST'],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'INVALID_REQUEST'],
-    ['no Host', head('GET /healthz HTTP/1.1'), 400, 'INVALID_REQUEST'],
+    ['no Host', head('GET /healthz HTTP/1.1', 'Connection: close'), 400, 'INVALID_REQUEST'],
     ['two lengths', head('POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Content-Length: 2'), 400, 'INVALID_REQUEST'],
     [
       'length and chunks at once',
@@ -106,6 +106,7 @@ describe('closing', () => {
       return { count: 7, items: [] };
     };
     const idle = converse(stopping.url, (socket) => socket.write(head('GET /healthz HTTP/1.1', 'Host: x')));
+    const silent = converse(stopping.url, () => {});
     await stopping.ask('GET', '/healthz');
     const inFlight = stopping.ask('GET', '/api/v1/calls');
     await delay(50);
@@ -113,7 +114,10 @@ describe('closing', () => {
     const ready = await stopping.ask('GET', '/readyz');
     expect([ready.status, ready.body['code'], ready.headers.get('connection')]).toEqual([503, 'UNAVAILABLE', 'close']);
     expect((await inFlight).body).toMatchObject({ count: 7 });
+    const began = performance.now();
     await closed;
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(await silent).toBe('');
     expect(await idle).toContain('{"status":"ok"}');
     await expect(stopping.ask('GET', '/healthz')).rejects.toThrow();
     await stopping.close();

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { StartFault } from '@call-analysis/runtime';
 import { errorBody } from './http/problem.ts';
 
@@ -12,6 +11,7 @@ import { errorBody } from './http/problem.ts';
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
+const SWEEP_MS = 50;
 
 export interface Listening {
   readonly url: string;
@@ -43,8 +43,9 @@ export async function listen(handle: RequestListener, address: { host: string; p
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.end(rawProblem(405, 'METHOD_NOT_ALLOWED', 'This is no proxy.'));
   });
+  const silent = silentConnections(server);
   await bind(server, address);
-  return { url: urlOf(server.address() as AddressInfo), close: (graceMs) => close(server, graceMs) };
+  return { url: urlOf(server.address() as AddressInfo), close: (graceMs) => close(server, silent, graceMs) };
 }
 
 async function bind(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
@@ -70,16 +71,31 @@ function whyNot(error: unknown, host: string, port: number): string {
   }
 }
 
-async function close(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const waited = new AbortController();
-  const cutOff = delay(graceMs, undefined, { signal: waited.signal }).then(
-    () => server.closeAllConnections(),
-    () => {},
-  );
-  await closed;
-  waited.abort();
-  await cutOff;
+/** Connections on which nothing was ever sent. Node does not count them as idle; clients keep some in reserve. */
+function silentConnections(server: Server): Iterable<Socket> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  server.on('request', (request: IncomingMessage) => open.delete(request.socket));
+  return {
+    *[Symbol.iterator]() {
+      for (const socket of open) if (socket.bytesRead === 0) yield socket;
+    },
+  };
+}
+
+async function close(server: Server, silent: Iterable<Socket>, graceMs: number): Promise<void> {
+  // A connection whose last request began before is kept alive by its answer, and idle only after it.
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+    for (const socket of silent) socket.destroy();
+  }, SWEEP_MS);
+  const cutOff = setTimeout(() => server.closeAllConnections(), graceMs);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  clearInterval(sweep);
+  clearTimeout(cutOff);
 }
 
 /** Answers what never became a request: nothing but the socket is there to answer on. */
@@ -90,7 +106,7 @@ function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
   }
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      socket.end(rawProblem(431, 'HEADERS_TOO_LARGE', `Request line and headers may have up to ${MAX_HEADER_BYTES} bytes.`));
+      socket.end(rawProblem(431, 'HEADERS_TOO_LARGE', `A request's head may have up to ${MAX_HEADER_BYTES} bytes.`));
       break;
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       socket.end(rawProblem(408, 'REQUEST_TIMEOUT', 'The headers took too long to arrive.'));

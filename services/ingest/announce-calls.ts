@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Bus } from '@call-analysis/bus';
 import { claim } from '@call-analysis/bus';
-import type { BodyOf, Event, Language } from '@call-analysis/events';
+import type { BodyOf, CallsAccepted, Event, Language } from '@call-analysis/events';
 import { INLINE_BYTES, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
@@ -14,16 +14,17 @@ type Announcement = Event<BodyOf<typeof TranscriptReady>>;
 const TOGETHER = 500;
 
 /**
- * Says of each waiting call of a batch, from row `first` to row `last`, that its transcript is ready.
+ * Says of each waiting call of a portion of a batch that its transcript is ready.
  * A batch is announced in portions after its acceptance, because a million facts in the transaction that accepts it
  * would take four times as long as the calls themselves.
  */
 export async function announceCalls(
   parts: { store: Store; bus: Bus; objects: Objects },
-  accepted: Event<{ first: number; last: number }>,
+  accepted: Event<BodyOf<typeof CallsAccepted>>,
 ): Promise<void> {
   const { store, bus } = parts;
-  const waiting = await store.calls.waiting(accepted.subject, accepted.data.first, accepted.data.last);
+  const { first, last } = accepted.data;
+  const waiting = await store.calls.waiting(accepted.firmuuid, accepted.subject, first, last);
   const events: Announcement[] = [];
   for (const call of waiting) events.push(await announcement(parts.objects, call, accepted));
   await store.db.transaction(async (tx) => {

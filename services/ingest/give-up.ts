@@ -9,9 +9,9 @@ import type { Store } from './store/index.ts';
 export async function giveUpAnnouncing(store: Store, event: Event, reason: DeadReason): Promise<void> {
   const portion = CallsAccepted.body.safeParse(event.data);
   if (!portion.success) return;
-  const { first, last } = portion.data;
   const message = 'The call could not be handed over for analysis. Retry it.';
-  await store.calls.failWaiting(event.subject, first, last, failure('NOT_ANNOUNCED', message, reason), new Date());
+  const reasons = failure('NOT_ANNOUNCED', message, reason);
+  await store.calls.failWaiting(event.firmuuid, event.subject, portion.data, reasons, new Date());
 }
 
 const Attempt = z.object({ attempt: z.int().min(1) });
@@ -21,7 +21,8 @@ export async function giveUpProjecting(store: Store, event: Event, reason: DeadR
   const result = Attempt.safeParse(event.data);
   if (!result.success) return;
   const message = 'The call was analysed, but the result could not be stored. Retry it.';
-  await store.calls.fail(store.db, event.subject, result.data.attempt, failure('RESULT_NOT_STORED', message, reason), new Date());
+  const call = { firmUuid: event.firmuuid, callUuid: event.subject, attempt: result.data.attempt };
+  await store.calls.fail(store.db, call, failure('RESULT_NOT_STORED', message, reason), new Date());
 }
 
 function failure(code: string, message: string, { attempts }: DeadReason): Failure {

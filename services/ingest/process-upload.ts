@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '@call-analysis/bus';
-import type { Event } from '@call-analysis/events';
+import type { BodyOf, Event } from '@call-analysis/events';
 import { CallsAccepted } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
@@ -125,11 +125,10 @@ async function intake(
 ): Promise<Batch> {
   const { store, objects, limits } = parts;
   const { firmUuid } = owner;
-  const now = new Date();
   const batchUuid = uuidv7();
   return Intake.open(
     { db: store.db, bus: parts.bus },
-    { sessionUuid: session.uuid, batchUuid, firmUuid, now },
+    { sessionUuid: session.uuid, batchUuid, firmUuid },
     () => store.batches.ofSession(firmUuid, session.uuid),
     async (taking) => {
       const file = await readCsv(await objects.open(frozen), transcriptionColumns, {
@@ -150,10 +149,10 @@ async function intake(
           const verdicts = await taking.take(rows);
           for (const [index, row] of rows.entries()) {
             const verdict = verdicts[index]!;
-            if (verdict === 'accepted') {
+            if (verdict.is === 'accepted') {
               counts.accepted++;
-              portions.add(row.row, row.record!.anonymizedText.length);
-            } else if (verdict === 'duplicate') counts.duplicates++;
+              portions.add(verdict.uuid, row.record!.anonymizedText.length);
+            } else if (verdict.is === 'duplicate') counts.duplicates++;
             else await refusals.add(row, faultsOf(row, verdict));
           }
         };
@@ -181,9 +180,10 @@ async function intake(
           rejected: refusals.rows,
           ignoredColumns: [...file.ignoredColumns],
           rejectedUuid,
-          createdAt: now,
+          ...portions.span(),
+          createdAt: taking.now,
         };
-        await taking.seal(batch, portions.end().map((portion, turn) => accepted(batch, portion, turn)));
+        await taking.seal(batch, portions.all().map((portion, turn) => accepted(batch, portion, turn)));
         return batch;
       } catch (error) {
         await refusals.abandon(error);
@@ -194,7 +194,7 @@ async function intake(
 }
 
 function faultsOf(row: Row, verdict: Verdict): readonly RowFault[] {
-  if (verdict !== 'repeated') return row.faults;
+  if (verdict.is !== 'repeated') return row.faults;
   const message = 'Another row above has the same partner_call_id. Remove one of them, or give it an id of its own.';
   return [...row.faults, rowFault(row.row, 'partner_call_id', row.partnerCallId ?? '', 'DUPLICATE_ROW', message)];
 }
@@ -219,39 +219,42 @@ async function* chunks(
   if (rows.length > 0) yield rows;
 }
 
-/** Cuts the accepted rows into portions to announce together, by number and by length. */
+interface Portion {
+  readonly first: string;
+  readonly last: string;
+}
+
+/** Cuts the accepted calls, which come in the order of their uuids, into portions to announce together. */
 class Portions {
-  readonly #portions: { first: number; last: number }[] = [];
-  #current: { first: number; last: number } | null = null;
+  readonly #portions: { first: string; last: string }[] = [];
   #rows = 0;
   #chars = 0;
 
-  add(row: number, chars: number): void {
-    this.#current ??= { first: row, last: row };
-    this.#current.last = row;
+  add(uuid: string, chars: number): void {
+    const current = this.#portions.at(-1);
+    if (current === undefined || this.#rows >= PORTION_ROWS || this.#chars >= PORTION_CHARS) {
+      this.#portions.push({ first: uuid, last: uuid });
+      this.#rows = 0;
+      this.#chars = 0;
+    } else current.last = uuid;
     this.#rows++;
     this.#chars += chars;
-    if (this.#rows >= PORTION_ROWS || this.#chars >= PORTION_CHARS) this.#close();
   }
 
-  end(): readonly { first: number; last: number }[] {
-    this.#close();
+  all(): readonly Portion[] {
     return this.#portions;
   }
 
-  #close(): void {
-    if (this.#current !== null) this.#portions.push(this.#current);
-    this.#current = null;
-    this.#rows = 0;
-    this.#chars = 0;
+  span(): { firstCall: string | null; lastCall: string | null } {
+    return { firstCall: this.#portions.at(0)?.first ?? null, lastCall: this.#portions.at(-1)?.last ?? null };
   }
 }
 
 function accepted(
   batch: { uuid: string; firmUuid: string },
-  portion: { first: number; last: number },
+  portion: Portion,
   turn: number,
-): Event<{ first: number; last: number }> {
+): Event<BodyOf<typeof CallsAccepted>> {
   return {
     id: uuidv7(),
     source: 'ingest',

@@ -10,7 +10,8 @@ export async function projectAnalyses(store: Store, events: readonly Event<BodyO
     if (fresh.length === 0) return;
     await store.calls.complete(
       tx,
-      fresh.map(({ subject, time, data }) => ({
+      fresh.map(({ firmuuid, subject, time, data }) => ({
+        firmUuid: firmuuid,
         callUuid: subject,
         attempt: data.attempt,
         at: new Date(time),
@@ -28,10 +29,10 @@ export async function projectAnalyses(store: Store, events: readonly Event<BodyO
 export async function projectFailures(store: Store, events: readonly Event<BodyOf<typeof CallFailed>>[]): Promise<void> {
   await store.db.transaction(async (tx) => {
     const claimed = await claim(tx, 'ingest.catalogue', events.map((event) => event.id));
-    for (const { id, subject, time, data } of events) {
+    for (const { id, firmuuid, subject, time, data } of events) {
       if (!claimed.has(id)) continue;
       const { attempt, ...failure } = data;
-      await store.calls.fail(tx, subject, attempt, failure, new Date(time));
+      await store.calls.fail(tx, { firmUuid: firmuuid, callUuid: subject, attempt }, failure, new Date(time));
     }
   });
 }

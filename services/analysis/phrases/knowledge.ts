@@ -11,7 +11,7 @@ export type LexiconName = (typeof LEXICON_NAMES)[number];
 export const CUE_NAMES = ['positive', 'negative', 'problem', 'question', 'question_end'] as const;
 export type CueName = (typeof CUE_NAMES)[number];
 
-/** Phrases of one language, written as phrasebook.ts says and parted by semicolons or line ends. */
+/** Phrases of one language, written as phrasebook.ts says and parted by semicolons; a line may end behind a `|`. */
 export interface Knowledge {
   readonly lexicons: Readonly<Record<LexiconName, string>>;
   /** `question` opens a question, `question_end` closes one, where no punctuation says so. */
@@ -21,5 +21,9 @@ export interface Knowledge {
 }
 
 export function phrasesOf(written: string): string[] {
-  return written.split(/[;\n]/u).map((phrase) => phrase.trim()).filter((phrase) => phrase !== '');
+  return written
+    .replace(/\|\s+/gu, '|')
+    .split(';')
+    .map((phrase) => phrase.trim().replace(/\s+/gu, ' '))
+    .filter((phrase) => phrase !== '');
 }

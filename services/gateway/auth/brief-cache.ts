@@ -11,7 +11,10 @@ export interface BriefCacheOptions<Value> {
   readonly keep: (value: Value) => boolean;
 }
 
-/** Remembers answers for a moment; those who ask the same at the same time share one question. Failures are not kept. */
+/**
+ * Remembers answers for a moment; those who ask the same at the same time share one question.
+ * Failures are not kept.
+ */
 export class BriefCache<Value> {
   readonly #options: BriefCacheOptions<Value>;
   /** Least recently used first. */

@@ -80,9 +80,7 @@ function allowed(store: SignedUrls, request: Request): Exclude<SignedUrl, { refu
 function bodyOf(request: IncomingMessage): Readable {
   const body = new PassThrough({ highWaterMark: BUFFER_BYTES });
   const fail = (error: Error) => body.destroy(error);
-  request.setTimeout(SILENCE_MS, () =>
-    fail(new Problem(408, 'REQUEST_TIMEOUT', 'Nothing was sent for a while, so the upload was given up. Send it again.')),
-  );
+  request.setTimeout(SILENCE_MS, () => fail(new Problem(408, 'REQUEST_TIMEOUT', 'The upload stalled. Send it again.')));
   request.once('error', fail);
   request.once('close', () => {
     if (!request.complete) fail(new Problem(400, 'INVALID_REQUEST', 'The upload ended early.'));

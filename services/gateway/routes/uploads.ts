@@ -57,7 +57,8 @@ export function uploads(
       async handle({ caller, body, request }) {
         try {
           // No signal: what a client began is finished, and sending the same keys again gives the same answer.
-          const batch = await catalogue.processUpload({ caller: callerOf(caller), ...body }, { deadlineMs: PROCESS_MS });
+          const asked = { caller: callerOf(caller), ...body };
+          const batch = await catalogue.processUpload(asked, { deadlineMs: PROCESS_MS });
           const { batch_id, accepted, duplicates, rejected, ignored_columns } = batch;
           const counts = { accepted, duplicates, rejected };
           return {

@@ -1,9 +1,9 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { Fault } from '@call-analysis/fault';
 import { openObjects } from '@call-analysis/objects';
 import type { Objects, SignedUrls } from '@call-analysis/objects';
@@ -27,6 +27,8 @@ type Ingest = Handlers<typeof ingest>;
 
 export interface Fixture {
   readonly url: string;
+  /** Of the services behind the edge. */
+  readonly addresses: { readonly keyManagement: string; readonly ingest: string };
   readonly objects: Objects & SignedUrls;
   readonly apiKeys: ApiKeyGate;
   /** What the services behind the gateway answer; replaced by tests. */
@@ -99,11 +101,16 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
     jwt: { issuer: 'call-analysis', audience: 'call-analysis', key: { kind: 'secret', secret } },
     ...rest,
   };
-  const running = await serveEdge(config, { keyManagement: keyChannel, ingest: ingestChannel, objects, apiKeys }, log);
+  const behind = { keyManagement: keyChannel, ingest: ingestChannel, objects, apiKeys };
+  const running = await serveEdge(config, behind, log).catch(async (error: unknown) => {
+    await closing.close();
+    throw error;
+  });
   closing.add('edge', () => running.close());
 
   return {
     url: running.url,
+    addresses: { keyManagement: keyServer.address, ingest: ingestServer.address },
     objects,
     apiKeys,
     keys,
@@ -140,13 +147,16 @@ export function tokenFor(role: Role, claims: object = {}): string {
   return jwt.sign(given, secret, { issuer: 'call-analysis', audience: 'call-analysis', expiresIn: 60 });
 }
 
-/** What a socket says until the other side closes it. */
+/** What a socket says until it is closed, from either side. */
 export async function converse(url: string, speak: (socket: Socket) => void): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});
   socket.once('connect', () => speak(socket));
-  return text(socket);
+  let heard = '';
+  socket.on('data', (bytes: Buffer) => (heard += bytes.toString('latin1')));
+  await once(socket, 'close');
+  return heard;
 }
 
 /** Handlers that look up at each call what the test wants. */

@@ -1,4 +1,5 @@
 import { Fault, notFound } from '@call-analysis/fault';
+import type { Sql } from '@call-analysis/postgres';
 import type { Prisma, PrismaClient } from '../generated/client.ts';
 
 export interface Batch {
@@ -9,6 +10,9 @@ export interface Batch {
   readonly rejected: number;
   readonly ignoredColumns: string[];
   readonly rejectedUuid: string | null;
+  /** Its calls stand between these two in the order of uuids; null when none was accepted. */
+  readonly firstCall: string | null;
+  readonly lastCall: string | null;
   readonly createdAt: Date;
 }
 
@@ -21,20 +25,20 @@ export interface BatchProgress extends Batch {
 const unfinished = ['queued', 'transcribing', 'analyzing'];
 
 /** Batches and their CSVs of refused rows. Every question is asked in the name of one firm. */
-export function batches(prisma: PrismaClient) {
+export function batches(prisma: PrismaClient, db: Sql) {
   async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
-    const uuids = found.map((batch) => batch.uuid);
-    const groups = await prisma.call.groupBy({
-      by: ['batchUuid', 'status'],
-      where: { batchUuid: { in: uuids } },
-      _count: true,
-      _max: { updatedAt: true },
-    });
+    const groups = await db.query<{ batch_uuid: string; status: string; count: number; latest: Date }>(
+      `SELECT call.batch_uuid, status, count(*)::int AS count, max(updated_at) AS latest
+       FROM batch JOIN call ON call.firm_uuid = batch.firm_uuid AND call.uuid BETWEEN first_call AND last_call
+         AND call.batch_uuid = batch.uuid
+       WHERE batch.uuid = ANY($1) GROUP BY call.batch_uuid, status`,
+      [found.map((batch) => batch.uuid)],
+    );
     return found.map((batch) => {
-      const own = groups.filter((group) => group.batchUuid === batch.uuid);
-      const byStatus = Object.fromEntries(own.map((group) => [group.status, group._count]));
+      const own = groups.filter((group) => group.batch_uuid === batch.uuid);
+      const byStatus = Object.fromEntries(own.map((group) => [group.status, group.count]));
       const running = own.some((group) => unfinished.includes(group.status));
-      const lastMs = Math.max(batch.createdAt.getTime(), ...own.map((group) => group._max.updatedAt?.getTime() ?? 0));
+      const lastMs = Math.max(batch.createdAt.getTime(), ...own.map((group) => group.latest.getTime()));
       return { ...batch, byStatus, finishedAt: running ? null : new Date(lastMs) };
     });
   }

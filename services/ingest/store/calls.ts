@@ -64,6 +64,7 @@ export interface WaitingCall {
 }
 
 export interface AnalyzedCall {
+  readonly firmUuid: string;
   readonly callUuid: string;
   readonly attempt: number;
   readonly at: Date;
@@ -106,13 +107,18 @@ export function calls(db: Database) {
         values.push(filter.status);
         conditions.push(`status = ANY($${values.length})`);
       }
-      if (filter.batch !== null) where('batch_uuid =', filter.batch);
+      if (filter.batch !== null) {
+        where('batch_uuid =', filter.batch);
+        const its = `FROM batch WHERE batch.firm_uuid = $1 AND batch.uuid = $${values.length}`;
+        conditions.push(`uuid BETWEEN (SELECT first_call ${its}) AND (SELECT last_call ${its})`);
+      }
       if (filter.partnerCallId !== null) where('partner_call_id =', filter.partnerCallId);
       const matching = `FROM call WHERE ${conditions.join(' AND ')}`;
       const [[total], items] = await Promise.all([
         db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, values),
         db.query<CallRow>(
-          `SELECT ${columns} ${matching} ORDER BY created_at DESC, uuid DESC
+          // Newest first: the uuids begin with the time of creation.
+          `SELECT ${columns} ${matching} ORDER BY uuid DESC
            LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
           [...values, size, (page - 1) * size],
         ),
@@ -134,7 +140,7 @@ export function calls(db: Database) {
       uuid: string,
     ): Promise<{ engine: string | null; taggedText: string | null } | null> {
       const rows = await db.query<{ engine: string | null; tagged_text: string | null }>(
-        'SELECT engine, tagged_text FROM transcript WHERE firm_uuid = $1 AND call_uuid = $2',
+        'SELECT engine, tagged_text FROM call WHERE firm_uuid = $1 AND uuid = $2',
         [firmUuid, uuid],
       );
       return rows[0] === undefined ? null : { engine: rows[0].engine, taggedText: rows[0].tagged_text };
@@ -150,22 +156,22 @@ export function calls(db: Database) {
       return rows.map((row) => row.body);
     },
 
-    /** Calls of a batch that still wait in their first attempt, from row `first` to row `last` of its file. */
-    async waiting(batchUuid: string, first: number, last: number): Promise<WaitingCall[]> {
+    /** Calls of a batch that still wait in their first attempt, from uuid `first` to uuid `last`. */
+    async waiting(firmUuid: string, batchUuid: string, first: string, last: string): Promise<WaitingCall[]> {
       return db.query<WaitingCall>(
-        `SELECT call.uuid, attempt, duration, segment_type, language, tagged_text
-         FROM call JOIN transcript ON transcript.call_uuid = call.uuid
-         WHERE batch_uuid = $1 AND batch_row BETWEEN $2 AND $3 AND status = 'queued' AND attempt = 1
-         ORDER BY batch_row`,
-        [batchUuid, first, last],
+        `SELECT uuid, attempt, duration, segment_type, language, tagged_text
+         FROM call
+         WHERE firm_uuid = $1 AND uuid BETWEEN $3 AND $4 AND batch_uuid = $2 AND status = 'queued' AND attempt = 1
+           AND tagged_text IS NOT NULL
+         ORDER BY uuid`,
+        [firmUuid, batchUuid, first, last],
       );
     },
 
     async waitingOne(tx: Sql, firmUuid: string, uuid: string): Promise<WaitingCall> {
       const rows = await tx.query<WaitingCall>(
-        `SELECT call.uuid, attempt, duration, segment_type, language, tagged_text
-         FROM call JOIN transcript ON transcript.call_uuid = call.uuid
-         WHERE call.firm_uuid = $1 AND call.uuid = $2`,
+        `SELECT uuid, attempt, duration, segment_type, language, tagged_text
+         FROM call WHERE firm_uuid = $1 AND uuid = $2 AND tagged_text IS NOT NULL`,
         [firmUuid, uuid],
       );
       if (rows[0] === undefined) throw notFound('call');
@@ -192,7 +198,8 @@ export function calls(db: Database) {
       await tx.query(
         `WITH result AS (
            SELECT * FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[], $6::float8[],
-             $7::uuid[], $8::text[]) AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body)),
+             $7::uuid[], $8::text[], $9::uuid[])
+             AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body, firm_uuid)),
          completed AS (
            UPDATE call SET status = 'completed', outcome = result.outcome, failure = NULL, score = result.score,
              language = coalesce(call.language, result.language), updated_at = greatest(result.at, created_at),
@@ -200,7 +207,7 @@ export function calls(db: Database) {
                to_char(greatest(result.at, created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                'detail', NULL)
            FROM result
-           WHERE call.uuid = result.call_uuid AND call.attempt = result.attempt
+           WHERE call.firm_uuid = result.firm_uuid AND call.uuid = result.call_uuid AND call.attempt = result.attempt
              AND call.status IN ('queued', 'transcribing', 'analyzing')
            RETURNING call.uuid, call.firm_uuid, result.analysis_uuid, result.body, result.at)
          INSERT INTO analysis (uuid, call_uuid, firm_uuid, body, created_at)
@@ -215,29 +222,45 @@ export function calls(db: Database) {
           results.map((each) => each.score),
           results.map((each) => each.analysisUuid),
           results.map((each) => each.body),
+          results.map((each) => each.firmUuid),
         ],
       );
     },
 
-    /** Fails every call of a batch that still waits in its first attempt, from row `first` to row `last`. */
-    async failWaiting(batchUuid: string, first: number, last: number, failure: Failure, now: Date): Promise<void> {
+    /** Fails every call of a batch that still waits in its first attempt, from uuid `first` to uuid `last`. */
+    async failWaiting(
+      firmUuid: string,
+      batchUuid: string,
+      { first, last }: { first: string; last: string },
+      failure: Failure,
+      now: Date,
+    ): Promise<void> {
       await db.query(
-        `UPDATE call SET status = 'failed', failure = $4, updated_at = $5,
-           history = history || jsonb_build_object('status', 'failed', 'at', $6::text, 'detail', $7::text)
-         WHERE batch_uuid = $1 AND batch_row BETWEEN $2 AND $3 AND status = 'queued' AND attempt = 1`,
-        [batchUuid, first, last, JSON.stringify(failure), now, now.toISOString(), `${failure.stage}: ${failure.code}`],
+        `UPDATE call SET status = 'failed', failure = $5, updated_at = $6,
+           history = history || jsonb_build_object('status', 'failed', 'at', $7::text, 'detail', $8::text)
+         WHERE firm_uuid = $1 AND uuid BETWEEN $3 AND $4 AND batch_uuid = $2 AND status = 'queued' AND attempt = 1`,
+        [firmUuid, batchUuid, first, last, JSON.stringify(failure), now, now.toISOString(), detailOf(failure)],
       );
     },
 
-    async fail(tx: Sql, callUuid: string, attempt: number, failure: Failure, now: Date): Promise<void> {
+    async fail(
+      tx: Sql,
+      { firmUuid, callUuid, attempt }: { firmUuid: string; callUuid: string; attempt: number },
+      failure: Failure,
+      now: Date,
+    ): Promise<void> {
       await tx.query(
-        `UPDATE call SET status = 'failed', failure = $3, updated_at = $4,
-           history = history || jsonb_build_object('status', 'failed', 'at', $5::text, 'detail', $6::text)
-         WHERE uuid = $1 AND attempt = $2 AND status IN ('queued', 'transcribing', 'analyzing')`,
-        [callUuid, attempt, JSON.stringify(failure), now, now.toISOString(), `${failure.stage}: ${failure.code}`],
+        `UPDATE call SET status = 'failed', failure = $4, updated_at = $5,
+           history = history || jsonb_build_object('status', 'failed', 'at', $6::text, 'detail', $7::text)
+         WHERE firm_uuid = $1 AND uuid = $2 AND attempt = $3 AND status IN ('queued', 'transcribing', 'analyzing')`,
+        [firmUuid, callUuid, attempt, JSON.stringify(failure), now, now.toISOString(), detailOf(failure)],
       );
     },
   };
+}
+
+function detailOf({ stage, code }: Failure): string {
+  return `${stage}: ${code}`;
 }
 
 export type Calls = ReturnType<typeof calls>;

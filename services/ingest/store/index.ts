@@ -11,7 +11,7 @@ export function openStore(db: Database, url: string) {
   return {
     db,
     uploads: uploads(prisma, db),
-    batches: batches(prisma),
+    batches: batches(prisma, db),
     calls: calls(db),
     close: () => prisma.$disconnect(),
   };

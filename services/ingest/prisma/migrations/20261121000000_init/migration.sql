@@ -23,6 +23,8 @@ CREATE TABLE "batch" (
     "rejected" INTEGER NOT NULL,
     "ignored_columns" TEXT[],
     "rejected_uuid" UUID,
+    "first_call" UUID,
+    "last_call" UUID,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     CONSTRAINT "batch_pkey" PRIMARY KEY ("uuid")
 );
@@ -40,8 +42,8 @@ CREATE INDEX "rejected_file_by_expiry" ON "rejected_file" ("expires_at");
 
 -- Pages are left a quarter empty, so that a call's new status finds room beside its old one.
 CREATE TABLE "call" (
-    "uuid" UUID NOT NULL,
     "firm_uuid" UUID NOT NULL,
+    "uuid" UUID NOT NULL,
     "source" TEXT NOT NULL,
     "status" TEXT NOT NULL,
     "attempt" INTEGER NOT NULL,
@@ -59,25 +61,16 @@ CREATE TABLE "call" (
     "language" TEXT,
     "score" DOUBLE PRECISION,
     "batch_uuid" UUID,
-    "batch_row" INTEGER,
     "campaign_uuid" UUID,
-    "failure" JSONB,
-    "history" JSONB NOT NULL DEFAULT '[]',
-    "created_at" TIMESTAMPTZ(3) NOT NULL,
-    "updated_at" TIMESTAMPTZ(3) NOT NULL,
-    CONSTRAINT "call_pkey" PRIMARY KEY ("uuid")
-) WITH (fillfactor = 75);
-CREATE UNIQUE INDEX "call_of_partner" ON "call" ("firm_uuid", "partner_call_id") WHERE "partner_call_id" IS NOT NULL;
-CREATE INDEX "call_of_firm" ON "call" ("firm_uuid", "created_at", "uuid");
-CREATE INDEX "call_of_batch" ON "call" ("batch_uuid", "batch_row");
-
-CREATE TABLE "transcript" (
-    "call_uuid" UUID NOT NULL,
-    "firm_uuid" UUID NOT NULL,
     "engine" TEXT,
     "tagged_text" TEXT,
-    CONSTRAINT "transcript_pkey" PRIMARY KEY ("call_uuid")
-);
+    "failure" JSONB,
+    "history" JSONB NOT NULL DEFAULT '[]',
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "call_pkey" PRIMARY KEY ("firm_uuid", "uuid")
+) WITH (fillfactor = 75);
+CREATE UNIQUE INDEX "call_of_partner" ON "call" ("firm_uuid", "partner_call_id") WHERE "partner_call_id" IS NOT NULL;
 
 CREATE TABLE "analysis" (
     "uuid" UUID NOT NULL,

@@ -1,7 +1,7 @@
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { apiKey, converse, firm, openFixture, tokenFor, user } from './fixture.ts';
-import type { Fixture } from './fixture.ts';
+import { apiKey, converse, firm, openFixture, tokenFor, user } from './test/fixture.ts';
+import type { Fixture } from './test/fixture.ts';
 
 const call = '00000000-0000-4000-8000-0000000000c1';
 
@@ -50,15 +50,15 @@ describe('every answer of 400 and above', () => {
   });
 
   it.each([
-    [new Fault('invalid', 'EMPTY_FILE', 'Nothing.', { details: { row: 1 } }), 400, null],
-    [invalidFields([{ field: 'a', code: 'INVALID', message: 'is bad' }]), 400, null],
-    [new Fault('forbidden', 'FORBIDDEN', 'No.'), 403, null],
-    [notFound('call'), 404, null],
-    [new Fault('conflict', 'NOT_RETRYABLE', 'No.'), 409, null],
-    [new Fault('rate-limited', 'RATE_LIMITED', 'Slow.'), 429, '1'],
-    [new Fault('unavailable', 'UNAVAILABLE', 'Later.'), 503, '1'],
-    [new Fault('unavailable', 'INSUFFICIENT_STORAGE', 'Full.'), 503, '1'],
-  ])('passes on a fault of a service behind: %s', async (fault, status, retryAfter) => {
+    ['EMPTY_FILE', new Fault('invalid', 'EMPTY_FILE', 'Nothing.', { details: { row: 1 } }), 400, null],
+    ['VALIDATION_ERROR', invalidFields([{ field: 'a', code: 'INVALID', message: 'is bad' }]), 400, null],
+    ['FORBIDDEN', new Fault('forbidden', 'FORBIDDEN', 'No.'), 403, null],
+    ['NOT_FOUND', notFound('call'), 404, null],
+    ['NOT_RETRYABLE', new Fault('conflict', 'NOT_RETRYABLE', 'No.'), 409, null],
+    ['RATE_LIMITED', new Fault('rate-limited', 'RATE_LIMITED', 'Slow.'), 429, '1'],
+    ['UNAVAILABLE', new Fault('unavailable', 'UNAVAILABLE', 'Later.'), 503, '1'],
+    ['INSUFFICIENT_STORAGE', new Fault('unavailable', 'INSUFFICIENT_STORAGE', 'Full.'), 503, '1'],
+  ])('passes on a fault of a service behind: %s', async (_, fault, status, retryAfter) => {
     edge.calls.listCalls = async () => {
       throw fault;
     };

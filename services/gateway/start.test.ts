@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrateBus, openBus } from '@call-analysis/bus';
+import { ApiKeyRevoked } from '@call-analysis/events';
+import { openDatabase } from '@call-analysis/postgres';
+import { Closing, createLog } from '@call-analysis/runtime';
+import { freshDatabase, waitUntil } from '@call-analysis/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { start } from './start.ts';
+import { apiKey, firm, openFixture, secret, user } from './test/fixture.ts';
+
+const keyUuid = '00000000-0000-4000-8000-0000000000a1';
+const closing = new Closing();
+const log = createLog({ name: 'test', level: 'silent' });
+
+let url: string;
+let revoke: () => Promise<void>;
+
+beforeAll(async () => {
+  const behind = await openFixture();
+  closing.add('services behind', () => behind.close());
+  behind.keys.verifyKey = async () => ({ verdict: 'VALID', key_uuid: keyUuid, firm_uuid: firm.uuid, user_uuid: user });
+  const database = await freshDatabase();
+  closing.add('database', () => database.drop());
+  const bus = { transport: 'embedded' as const, url: database.url('bus'), schema: 'bus' };
+  await migrateBus(bus);
+  const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
+  closing.add('directory', () => rm(directory, { recursive: true }));
+  const gateway = await start(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      jwt: { issuer: 'i', audience: 'a', key: { kind: 'secret', secret } },
+      ...behind.addresses,
+      bus,
+      objects: { store: 'disk', directory, secret },
+    },
+    { log },
+  );
+  closing.add('gateway', () => gateway.close());
+  url = gateway.url;
+  const publisher = await openBus(bus, { name: 'key-management', log });
+  closing.add('bus', () => publisher.close());
+  const sql = openDatabase({ url: database.url('key_management'), schema: 'key_management' });
+  closing.add('connections', () => sql.close());
+  revoke = () =>
+    sql.transaction((tx) =>
+      publisher.publish(tx, [
+        {
+          id: '00000000-0000-4000-8000-0000000000e1',
+          source: 'key-management',
+          type: ApiKeyRevoked.type,
+          time: new Date().toISOString(),
+          subject: keyUuid,
+          firmuuid: firm.uuid,
+          turn: 0,
+          data: { key_uuid: keyUuid },
+        },
+      ]),
+    );
+});
+
+afterAll(() => closing.close());
+
+describe('the gateway as it is started', () => {
+  it('is ready when its services are', async () => {
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it('refuses a revoked key within a second though it was cached', async () => {
+    const ask = () => fetch(`${url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': apiKey } });
+    expect((await ask()).status).toBe(200);
+    await revoke();
+    const began = performance.now();
+    await waitUntil(async () => (await ask()).status === 403);
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+});
