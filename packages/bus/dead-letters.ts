@@ -1,7 +1,7 @@
-import { Envelope, type Event } from '@call-analysis/events';
+import type { Event } from '@call-analysis/events';
 import type { JobResult, JobWithMetadata } from 'pg-boss';
 import type { Queues } from './queues.ts';
-import { readEvent, type Routes } from './read-event.ts';
+import { readEnvelope, readEvent, type Routes } from './read-event.ts';
 import { reasonOf, storedReason } from './reason.ts';
 
 // Nothing wakes this worker: dead letters are moved by the queues themselves.
@@ -37,7 +37,7 @@ export async function giveUpDead(queues: Queues, dead: string, routes: Routes): 
 }
 
 async function giveUp(queues: Queues, routes: Routes, job: JobWithMetadata<unknown>): Promise<JobResult> {
-  const envelope = Envelope.safeParse(job.data);
+  const envelope = readEnvelope(job.data);
   // Nobody can be told of something that is no event; it stays among the dead letters.
   if (!envelope.success) return { id: job.id, status: 'completed' };
   const route = routes.get(envelope.data.type);

@@ -9,6 +9,7 @@ import type { BusOptions } from './open.ts';
 import type { Bus, SubscriptionOptions } from './port.ts';
 import { putBackAbandoned } from './put-back.ts';
 import { type Queues, startQueues } from './queues.ts';
+import { pack } from './stored-event.ts';
 
 const jobsInStatement = 1_000;
 const charactersInStatement = 4 * 1024 * 1024;
@@ -109,14 +110,14 @@ function* statementsOf(events: readonly Event[]): Generator<JobInsert[]> {
   let jobs: JobInsert[] = [];
   let characters = 0;
   for (const event of events) {
-    const length = JSON.stringify(event.data)?.length ?? 0;
+    const { stored, characters: length } = pack(event);
     if (jobs.length === jobsInStatement || (jobs.length > 0 && characters + length > charactersInStatement)) {
       yield jobs;
       jobs = [];
       characters = 0;
     }
     // The queue's key is the consumer and this id: an event that is there already is left as it is.
-    jobs.push({ id: event.id, data: event, priority: -event.turn, group: { id: event.firmuuid } });
+    jobs.push({ id: event.id, data: stored, priority: -event.turn, group: { id: event.firmuuid } });
     characters += length;
   }
   if (jobs.length > 0) yield jobs;

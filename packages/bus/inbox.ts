@@ -4,7 +4,7 @@ import { HandOver } from './hand-over.ts';
 import { watchLeases } from './leases.ts';
 import type { Subscription, SubscriptionOptions } from './port.ts';
 import { putBack } from './put-back.ts';
-import { type Queues, TOMBSTONE_SECONDS } from './queues.ts';
+import type { Queues } from './queues.ts';
 import type { Routes } from './read-event.ts';
 
 // How late a retry may be: new events wake the worker, due retries do not.
@@ -45,7 +45,6 @@ export async function createInbox({ boss, leaseSeconds }: Queues, subscription: 
     retryLimit: retries,
     retryDelay: retryDelaySeconds,
     retryBackoff: true,
-    deleteAfterSeconds: TOMBSTONE_SECONDS,
   };
   await boss.createQueue(dead, deadOptions);
   await boss.createQueue(consumer, options);

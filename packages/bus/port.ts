@@ -11,7 +11,7 @@ import type { Sql } from '@call-analysis/postgres';
 export interface Bus {
   /**
    * Publishes facts when, and only when, the transaction commits. There is no other way to publish.
-   * An event id that was published before is ignored.
+   * An event id that a consumer has not handled yet is not given to it twice; what it has handled, its claims know.
    */
   publish(tx: Sql, events: readonly Event[]): Promise<void>;
 

@@ -1,6 +1,7 @@
 import { Envelope, type Event } from '@call-analysis/events';
 import { z } from 'zod';
 import { type AnyRoute, Poison } from './port.ts';
+import { unpack } from './stored-event.ts';
 
 export type Routes = ReadonlyMap<string, AnyRoute>;
 
@@ -8,9 +9,14 @@ export type ReadEvent =
   | { readonly route: AnyRoute; readonly event: Event }
   | { readonly poison: Poison };
 
+/** The envelope of what came from a queue, its body in plain form. */
+export function readEnvelope(stored: unknown) {
+  return Envelope.safeParse(unpack(stored));
+}
+
 /** Parses what came from a queue, envelope and body. What does not fit will never fit. */
 export function readEvent(routes: Routes, stored: unknown): ReadEvent {
-  const envelope = Envelope.safeParse(stored);
+  const envelope = readEnvelope(stored);
   if (!envelope.success) return { poison: new Poison('NOT_AN_EVENT', z.prettifyError(envelope.error)) };
   const route = routes.get(envelope.data.type);
   if (route === undefined) {

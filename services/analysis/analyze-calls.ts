@@ -93,7 +93,6 @@ async function analyze(parts: Parts, event: Ready, scorecard: Scorecard) {
     scorecardUuid: scorecard.uuid,
     revision: scorecard.revision,
     score: analysis.score,
-    body: JSON.stringify(analysis),
     createdAt,
   };
   return { event, fact, row };

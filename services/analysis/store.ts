@@ -10,8 +10,6 @@ export interface NewAnalysis {
   readonly scorecardUuid: string;
   readonly revision: number;
   readonly score: number | null;
-  /** JSON text. */
-  readonly body: string;
   readonly createdAt: Date;
 }
 
@@ -52,9 +50,9 @@ export function openStore(db: Database) {
 
     async addAnalyses(tx: Sql, analyses: readonly NewAnalysis[]): Promise<void> {
       await tx.query(
-        `INSERT INTO analysis (uuid, call_uuid, firm_uuid, attempt, scorecard_uuid, revision, score, body, created_at)
+        `INSERT INTO analysis (uuid, call_uuid, firm_uuid, attempt, scorecard_uuid, revision, score, created_at)
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::int[], $7::float8[],
-           $8::json[], $9::timestamptz[])
+           $8::timestamptz[])
          ON CONFLICT (call_uuid, attempt) DO NOTHING`,
         [
           analyses.map((each) => each.uuid),
@@ -64,7 +62,6 @@ export function openStore(db: Database) {
           analyses.map((each) => each.scorecardUuid),
           analyses.map((each) => each.revision),
           analyses.map((each) => each.score),
-          analyses.map((each) => each.body),
           analyses.map((each) => each.createdAt),
         ],
       );

@@ -1,6 +1,6 @@
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { apiKey, converse, firm, openFixture, tokenFor, user } from './test/fixture.ts';
+import { apiKey, converse, everyKeyIs, firm, openFixture, tokenFor, user } from './test/fixture.ts';
 import type { Fixture } from './test/fixture.ts';
 
 const call = '00000000-0000-4000-8000-0000000000c1';
@@ -222,7 +222,7 @@ describe('when key-management is gone', () => {
 
 describe('the log', () => {
   it('has one line for a request, with its route and caller, and nothing that is secret', async () => {
-    edge.keys.verifyKey = async () => ({ verdict: 'VALID', key_uuid: 'k', firm_uuid: firm.uuid, user_uuid: user });
+    edge.keys.verifyKeys = everyKeyIs('k');
     edge.log.length = 0;
     const token = tokenFor('ADMIN');
     await edge.ask('GET', `/api/v1/calls/${call}?x=canary-query`, { headers: { authorization: `Bearer ${token}` } });

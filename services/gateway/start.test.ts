@@ -8,7 +8,7 @@ import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase, waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { start } from './start.ts';
-import { apiKey, firm, openFixture, secret, user } from './test/fixture.ts';
+import { apiKey, everyKeyIs, firm, openFixture, secret } from './test/fixture.ts';
 
 const keyUuid = '00000000-0000-4000-8000-0000000000a1';
 const closing = new Closing();
@@ -20,7 +20,7 @@ let revoke: () => Promise<void>;
 beforeAll(async () => {
   const behind = await openFixture();
   closing.add('services behind', () => behind.close());
-  behind.keys.verifyKey = async () => ({ verdict: 'VALID', key_uuid: keyUuid, firm_uuid: firm.uuid, user_uuid: user });
+  behind.keys.verifyKeys = everyKeyIs(keyUuid);
   const database = await freshDatabase();
   closing.add('database', () => database.drop());
   const bus = { transport: 'embedded' as const, url: database.url('bus'), schema: 'bus' };

@@ -28,7 +28,7 @@ export function consumers(parts: { store: Store; bus: Bus; objects: Objects }): 
     {
       consumer: 'ingest.catalogue',
       batchSize: 200,
-      concurrency: 1,
+      concurrency: 2,
       retries: 10,
       routes: [
         route({

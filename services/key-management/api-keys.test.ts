@@ -78,7 +78,7 @@ describe('creating a key', () => {
     const second = await service.newKey(firm_uuid);
     const { users } = await service.client.listUsers({ firm_uuid });
     expect(users).toHaveLength(1);
-    expect(await service.client.verifyKey({ api_key: second.apiKey })).toEqual({
+    expect(await service.verify(second.apiKey)).toEqual({
       verdict: 'VALID',
       key_uuid: second.uuid,
       firm_uuid,
@@ -152,7 +152,7 @@ describe('deleting a key', () => {
     const firm_uuid = await service.newFirm();
     const { uuid, apiKey } = await service.newKey(firm_uuid);
     await service.client.deleteKey({ actor: superuser, key_uuid: uuid });
-    expect(await service.client.verifyKey({ api_key: apiKey })).toEqual({
+    expect(await service.verify(apiKey)).toEqual({
       verdict: 'REVOKED',
       key_uuid: '',
       firm_uuid: '',
@@ -231,7 +231,8 @@ describe('a revocation', () => {
 });
 
 describe('verifying a key', () => {
-  it.each(['', 'abcdef1', 'abcdef1$', 'abc$def', '$$$'])('of another form is MALFORMED: %j', async (apiKey) => {
+  const tooLong = `abcdef1$${'x'.repeat(505)}`;
+  it.each(['', 'abcdef1', 'abcdef1$', 'abc$def', '$$$', tooLong])('of another form is MALFORMED: %j', async (apiKey) => {
     expect(await service.verdictOn(apiKey)).toBe('MALFORMED');
   });
 
@@ -248,5 +249,41 @@ describe('verifying a key', () => {
     const { apiKey } = await service.newKey(await service.newFirm());
     await service.database.query('UPDATE api_key SET enabled = false');
     expect(await service.verdictOn(apiKey)).toBe('REVOKED');
+  });
+});
+
+describe('verifying many keys', () => {
+  const verdictsOn = async (api_keys: string[]) => (await service.client.verifyKeys({ api_keys })).verdicts;
+
+  it('gives each its own verdict in the order of the keys, whatever its neighbours are', async () => {
+    const first = await service.newKey(await service.newFirm('First'));
+    const gone = await service.newKey(await service.newFirm('Second'));
+    const third = await service.newKey(await service.newFirm('Third'));
+    await service.client.deleteKey({ actor: superuser, key_uuid: gone.uuid });
+    const asked = [third.apiKey, 'no key', gone.apiKey, 'abcdef1$x', first.apiKey, '', third.apiKey, 'abcdef1$x'];
+    const verdicts = await verdictsOn(asked);
+    expect(verdicts.map(({ verdict, key_uuid }) => [verdict, key_uuid])).toEqual([
+      ['VALID', third.uuid],
+      ['MALFORMED', ''],
+      ['REVOKED', ''],
+      ['UNKNOWN', ''],
+      ['VALID', first.uuid],
+      ['MALFORMED', ''],
+      ['VALID', third.uuid],
+      ['UNKNOWN', ''],
+    ]);
+    for (const [place, apiKey] of asked.entries()) expect(verdicts[place]).toEqual(await service.verify(apiKey));
+  });
+
+  it('takes 200 and no more, and none at all', async () => {
+    const unknown = Array.from({ length: 200 }, (_, number) => `abcdef1$${number}`);
+    const { apiKey, uuid } = await service.newKey(await service.newFirm());
+    const verdicts = await verdictsOn([...unknown.slice(1), apiKey]);
+    expect(verdicts.slice(0, -1)).toEqual(
+      unknown.slice(1).map(() => expect.objectContaining({ verdict: 'UNKNOWN', key_uuid: '' })),
+    );
+    expect(verdicts.at(-1)).toMatchObject({ verdict: 'VALID', key_uuid: uuid });
+    await expect(verdictsOn([...unknown, apiKey])).rejects.toMatchObject({ kind: 'invalid', code: 'VALIDATION_ERROR' });
+    expect(await verdictsOn([])).toEqual([]);
   });
 });

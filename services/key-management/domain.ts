@@ -53,6 +53,8 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
 // 62^43 is just over 2^256, so 43 digits hold every secret and 42 would not.
 const SECRET_DIGITS = 43;
+// Far above any key of ours, so that nobody makes us hash a megabyte.
+const MAX_KEY_LENGTH = 512;
 
 /** The first 7 characters of the firm's uuid: what may be known of a key. */
 export function keyPrefix(firmUuid: string): string {
@@ -74,11 +76,11 @@ export function makeKey(firmUuid: string): string {
 }
 
 /**
- * Whether a text could be meant as a key: 7 characters, `$`, something (api.md, section 1).
+ * Whether a text could be meant as a key: 7 characters, `$`, something (api.md, section 1), 512 characters at most.
  * Any key of that form that is not ours is unknown, not malformed.
  */
 export function looksLikeKey(text: string): boolean {
-  return /^.{7}\$./su.test(text);
+  return text.length <= MAX_KEY_LENGTH && /^.{7}\$./su.test(text);
 }
 
 /** What is stored of a key: 32 bytes that say nothing about it to someone without the pepper. */

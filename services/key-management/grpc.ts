@@ -1,8 +1,8 @@
 import { keyManagement } from '@call-analysis/proto';
 import type { ApiKey as ApiKeyReply } from '@call-analysis/proto/key_management/v1/ApiKey';
 import type { Firm as FirmReply } from '@call-analysis/proto/key_management/v1/Firm';
+import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import type { User as UserReply } from '@call-analysis/proto/key_management/v1/User';
-import type { VerifyKeyReply } from '@call-analysis/proto/key_management/v1/VerifyKeyReply';
 import { implement } from '@call-analysis/rpc';
 import { addSegmentType } from './add-segment-type.ts';
 import { createFirm } from './create-firm.ts';
@@ -16,7 +16,7 @@ import type { Uses } from './record-use.ts';
 import * as requests from './requests.ts';
 import { parse } from './requests.ts';
 import type { ListedKey, Store } from './store.ts';
-import { verifyKey } from './verify-key.ts';
+import { verifyKeys } from './verify-keys.ts';
 
 /** The service of proto/key-management.proto over its use cases. */
 export function keyManagementService(parts: { store: Store; hashKey: HashKey; uses: Uses }) {
@@ -37,9 +37,10 @@ export function keyManagementService(parts: { store: Store; hashKey: HashKey; us
       await deleteKey(parts, actor, key_uuid);
       return {};
     },
-    async verifyKey(request) {
-      const { api_key } = parse(requests.VerifyKey, request);
-      return verdictReply(await verifyKey(parts, api_key));
+    async verifyKeys(request) {
+      const { api_keys } = parse(requests.VerifyKeys, request);
+      const verdicts = await verifyKeys(parts, api_keys);
+      return { verdicts: verdicts.map(verdictReply) };
     },
     async findUser(request) {
       const { user_uuid } = parse(requests.FindUser, request);
@@ -109,7 +110,7 @@ function keyReply({ uuid, prefix, firm, createdAt, lastUsed }: ListedKey): ApiKe
   };
 }
 
-function verdictReply(answer: Verdict): VerifyKeyReply {
+function verdictReply(answer: Verdict): KeyVerdict {
   const { verdict, keyUuid = '', firmUuid = '', userUuid = '' } = answer;
   return { verdict, key_uuid: keyUuid, firm_uuid: firmUuid, user_uuid: userUuid };
 }

@@ -4,8 +4,7 @@ import { ROLES } from './domain.ts';
 
 const MAX_PAGE_SIZE = 100;
 const MAX_AUDIT_ENTRIES = 1000;
-// No HTTP server hands over a longer header.
-const MAX_KEY_LENGTH = 16_384;
+const MAX_KEYS_AT_ONCE = 200;
 
 /** Of a thing that is looked up: any uuid, so that one nobody has is not found rather than invalid. */
 const Uuid = z.guid('must be a uuid').toLowerCase();
@@ -36,7 +35,8 @@ const Caller = z
 export const CreateKey = z.object({ actor: Caller, firm_uuid: Uuid });
 export const ListKeys = z.object({ actor: Caller, page: z.int().min(1), size: z.int().min(1).max(MAX_PAGE_SIZE) });
 export const DeleteKey = z.object({ actor: Caller, key_uuid: Uuid });
-export const VerifyKey = z.object({ api_key: z.string().max(MAX_KEY_LENGTH) });
+// A key of any length is taken: what is wrong with one is its own verdict, not a fault of the request.
+export const VerifyKeys = z.object({ api_keys: z.array(z.string()).max(MAX_KEYS_AT_ONCE) });
 export const FindUser = z.object({ user_uuid: Uuid });
 export const FindFirm = z.object({ firm_uuid: Uuid });
 export const CreateFirm = z.object({

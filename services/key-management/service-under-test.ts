@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/global
 import { migrateBus } from '@call-analysis/bus';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { keyManagement } from '@call-analysis/proto';
+import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import { dial } from '@call-analysis/rpc';
 import { createLog } from '@call-analysis/runtime';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
@@ -88,12 +89,17 @@ export class ServiceUnderTest {
   /** Creates a key, and uses it once to learn its uuid. */
   async newKey(firmUuid: string): Promise<{ uuid: string; apiKey: string }> {
     const { api_key: apiKey } = await this.client.createKey({ actor: superuser, firm_uuid: firmUuid });
-    const { key_uuid: uuid } = await this.client.verifyKey({ api_key: apiKey });
+    const { key_uuid: uuid } = await this.verify(apiKey);
     return { uuid, apiKey };
   }
 
+  async verify(apiKey: string): Promise<KeyVerdict> {
+    const { verdicts } = await this.client.verifyKeys({ api_keys: [apiKey] });
+    return there(verdicts[0]);
+  }
+
   async verdictOn(apiKey: string): Promise<string> {
-    const { verdict } = await this.client.verifyKey({ api_key: apiKey });
+    const { verdict } = await this.verify(apiKey);
     return verdict;
   }
 
@@ -133,6 +139,6 @@ export class ServiceUnderTest {
 }
 
 function there<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error('The service is not running.');
+  if (part === undefined) throw new Error('The service is not running, or did not answer.');
   return part;
 }

@@ -96,7 +96,7 @@ describe('a database that is away', () => {
       await service.client.findFirm({ firm_uuid });
       await gate.cut();
       for (const question of [
-        () => service.client.verifyKey({ api_key: apiKey }),
+        () => service.verify(apiKey),
         () => service.client.findFirm({ firm_uuid }),
         () => service.client.createUser({ firm_uuid, name: 'Aziza', role: 'ADMIN' }),
         () => service.client.createKey({ actor: superuser, firm_uuid }),

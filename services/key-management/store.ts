@@ -69,7 +69,8 @@ export interface Store {
   usersOf(firmUuid: string): Promise<User[]>;
   /** Newest first; `count` is that of all pages. */
   activeKeys(pages: Pages): Promise<{ count: number; items: ListedKey[] }>;
-  findKeyByHash(hash: Buffer): Promise<FoundKey>;
+  /** One answer for each hash, in their order; for null, as for a hash that nothing has. */
+  findKeysByHash(hashes: readonly (Buffer | null)[]): Promise<FoundKey[]>;
   /** Milliseconds since the epoch by key. A time before the one that is stored changes nothing. */
   saveLastUsed(uses: ReadonlyMap<string, number>): Promise<void>;
   /** Newest first; of all firms when none is named. */
@@ -95,13 +96,15 @@ export interface Transaction {
   publish<Body>(type: EventType<Body>, fact: { subject: string; firmUuid: string; data: Body }): Promise<void>;
 }
 
-// One row of one size in every case, so that a key that never was costs what a deleted one costs.
-const FIND_KEY = `
+// A row of one size for every hash, so that a key that never was costs what a deleted one costs.
+const FIND_KEYS = `
   SELECT COALESCE(uuid, zero) AS uuid, COALESCE(firm_uuid, zero) AS firm_uuid, COALESCE(user_uuid, zero) AS user_uuid,
          COALESCE(hash, zeros) AS hash, COALESCE(enabled AND deleted_at IS NULL, false) AS active
-  FROM (VALUES ($1::bytea, '00000000-0000-0000-0000-000000000000'::uuid, decode(repeat('00', 32), 'hex')))
-       AS request (wanted, zero, zeros)
-  LEFT JOIN api_key ON hash = wanted`;
+  FROM unnest($1::bytea[]) WITH ORDINALITY AS request (wanted, place)
+  CROSS JOIN (VALUES ('00000000-0000-0000-0000-000000000000'::uuid, decode(repeat('00', 32), 'hex')))
+       AS nothing (zero, zeros)
+  LEFT JOIN api_key ON hash = wanted
+  ORDER BY place`;
 
 const SAVE_LAST_USED = `
   UPDATE api_key SET last_used = GREATEST(last_used, used.at)
@@ -151,11 +154,7 @@ export function openStore({ prisma, database, bus }: { prisma: PrismaClient; dat
         });
         return { count, items };
       }),
-    async findKeyByHash(hash) {
-      const [row] = await database.prepared<FoundKey>('find_key_by_hash', FIND_KEY, [hash]);
-      if (row === undefined) throw new Error('An outer join from one row gave none.');
-      return row;
-    },
+    findKeysByHash: (hashes) => database.prepared<FoundKey>('find_keys_by_hash', FIND_KEYS, [hashes]),
     async saveLastUsed(uses) {
       const times = [...uses.values()].map((at) => new Date(at).toISOString());
       await database.query(SAVE_LAST_USED, [[...uses.keys()], times]);

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { IncomingMessage } from 'node:http';
 import { unavailable } from '@call-analysis/fault';
@@ -17,12 +17,13 @@ function request(...keys: string[]): IncomingMessage {
   return { headersDistinct } as unknown as IncomingMessage;
 }
 
-function gate(verifyKey: (request: { api_key?: string }) => Promise<typeof valid>, ttlMs?: number) {
-  const asked: (string | undefined)[] = [];
+/** `asked` has the keys of each RPC joined by a comma. */
+function gate(verdictOn: (apiKey: string) => Promise<typeof valid>, ttlMs?: number) {
+  const asked: string[] = [];
   const keys: Keys = {
-    verifyKey(request) {
-      asked.push(request.api_key);
-      return verifyKey(request);
+    async verifyKeys({ api_keys = [] }) {
+      asked.push(api_keys.join());
+      return { verdicts: await Promise.all(api_keys.map(verdictOn)) };
     },
   };
   return { gate: new ApiKeyGate({ keys, ...(ttlMs !== undefined && { ttlMs }) }), asked };
@@ -139,5 +140,76 @@ describe('an API key', () => {
   it('that a shell has eaten is recognised', async () => {
     await expect(gate(async () => valid).gate.prove(request('1a2b3c4'))).rejects.toThrow('single quotes');
     await expect(gate(async () => valid).gate.prove(request('1a2b3c4$'))).rejects.toThrow('single quotes');
+  });
+});
+
+describe('many API keys at once', () => {
+  /** What key-management says of a key is written in the key. */
+  const verdictIn = async (apiKey: string) => {
+    const [, verdict = '', number = ''] = /^.{7}\$([A-Z]+)(\d*)$/.exec(apiKey) ?? [];
+    await delay(5);
+    if (verdict === 'DOWN') throw unavailable('key-management');
+    return verdict === 'VALID'
+      ? { verdict, key_uuid: `k${number}`, firm_uuid: `f${number}`, user_uuid: `u${number}` }
+      : { ...revoked, verdict };
+  };
+  const keyOf = (verdict: string) => `1a2b3c4$${verdict}`;
+  const proveAll = (it: ApiKeyGate, verdicts: string[]) =>
+    Promise.allSettled(verdicts.map((verdict) => it.prove(request(keyOf(verdict)))));
+
+  it('are asked about together, and each proves its own firm', async () => {
+    const { gate: it, asked } = gate(verdictIn);
+    const numbers = Array.from({ length: 300 }, (_, number) => number);
+    const proved = await Promise.all(numbers.map((number) => it.prove(request(keyOf(`VALID${number}`)))));
+    expect(proved).toEqual(numbers.map((n) => ({ userUuid: `u${n}`, firmUuid: `f${n}`, role: 'ADMIN' })));
+    expect(asked.map((keys) => keys.split(',').length)).toEqual([200, 100]);
+  });
+
+  it('are refused or malformed each for itself', async () => {
+    const { gate: it } = gate(verdictIn);
+    const verdicts = ['VALID1', 'VALID2', 'UNKNOWN', 'MALFORMED', 'REVOKED', 'STRANGE', 'VALID3'];
+    expect(await proveAll(it, verdicts)).toMatchObject([
+      { value: { firmUuid: 'f1' } },
+      { value: { firmUuid: 'f2' } },
+      { reason: invalid },
+      { reason: { kind: 'unauthenticated', code: 'API_KEY_MALFORMED' } },
+      { reason: invalid },
+      { reason: { kind: 'internal' } },
+      { value: { firmUuid: 'f3' } },
+    ]);
+  });
+
+  it('are refused when nobody can answer, without those that are asked about apart from them', async () => {
+    const { gate: it, asked } = gate(verdictIn);
+    const together = proveAll(it, ['VALID1', 'DOWN', 'VALID2']);
+    while (asked.length === 0) await nextTurn();
+    const apart = proveAll(it, ['VALID3']);
+    const down = { reason: { kind: 'unavailable' } };
+    expect(await together).toMatchObject([down, down, down]);
+    expect(await apart).toMatchObject([{ value: { firmUuid: 'f3' } }]);
+    expect(await proveAll(it, ['VALID1'])).toMatchObject([{ value: { firmUuid: 'f1' } }]);
+  });
+
+  it('are all refused when an answer leaves one out, for nobody knows whose verdict is whose', async () => {
+    const keys: Keys = {
+      async verifyKeys({ api_keys = [] }) {
+        const verdicts = await Promise.all(api_keys.map(verdictIn));
+        return { verdicts: verdicts.slice(1) };
+      },
+    };
+    const outcomes = await proveAll(new ApiKeyGate({ keys }), ['VALID1', 'VALID2', 'VALID3']);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  });
+
+  it('are refused when revoked while they wait for their turn', async () => {
+    const { gate: it } = gate(verdictIn);
+    const proving = proveAll(it, ['VALID1', 'VALID2', 'VALID3', 'VALID4']);
+    it.revoke('k4');
+    expect(await proving).toMatchObject([
+      { value: { firmUuid: 'f1' } },
+      { value: { firmUuid: 'f2' } },
+      { value: { firmUuid: 'f3' } },
+      { reason: invalid },
+    ]);
   });
 });

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
+import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import type { Client } from '@call-analysis/rpc';
+import { Batcher } from './batcher.ts';
 import { BriefCache } from './brief-cache.ts';
 import type { Caller } from './caller.ts';
 
-export type Keys = Pick<Client<typeof keyManagement>, 'verifyKey'>;
+export type Keys = Pick<Client<typeof keyManagement>, 'verifyKeys'>;
 
 interface ValidKey {
   readonly keyUuid: string;
@@ -15,8 +17,12 @@ interface ValidKey {
 
 const HEADER = 'x-service-api-key';
 const MAX_KEY_LENGTH = 512;
-/** Under the cache's life, so that no answer is used that is older. */
+/** Of one RPC, and of the wait for it. Under the cache's life, so that no answer is used that is older. */
 const DEADLINE_MS = 3000;
+/** As many as key-management takes. */
+const MAX_KEYS_AT_ONCE = 200;
+/** One is read while another is written; more would only make the batches smaller. */
+const MAX_IN_FLIGHT = 2;
 const MAX_REVOKED = 10_000;
 
 /**
@@ -24,15 +30,25 @@ const MAX_REVOKED = 10_000;
  * A key has the rights of an ADMIN of its firm.
  */
 export class ApiKeyGate {
-  readonly #keys: Keys;
+  readonly #verdicts: Batcher<string, KeyVerdict>;
   /** By the key's hash, so that a dump of the memory shows no keys. */
   readonly #valid: BriefCache<ValidKey | null>;
   /** A revocation is final, and may overtake the answer that calls the key valid. */
   readonly #revoked = new Set<string>();
 
   constructor(options: { keys: Keys; ttlMs?: number }) {
-    this.#keys = options.keys;
-    this.#valid = new BriefCache({ ttlMs: options.ttlMs ?? 5000, maxEntries: 10_000, keep: (key) => key !== null });
+    const { keys, ttlMs = 5000 } = options;
+    this.#verdicts = new Batcher({
+      ask: async (apiKeys) => {
+        const { verdicts } = await keys.verifyKeys({ api_keys: [...apiKeys] }, { deadlineMs: DEADLINE_MS });
+        return verdicts;
+      },
+      name: 'key-management',
+      maxBatch: MAX_KEYS_AT_ONCE,
+      maxInFlight: MAX_IN_FLIGHT,
+      maxWaitMs: DEADLINE_MS,
+    });
+    this.#valid = new BriefCache({ ttlMs, maxEntries: 10_000, keep: (key) => key !== null });
   }
 
   async prove(request: IncomingMessage): Promise<Caller> {
@@ -55,7 +71,7 @@ export class ApiKeyGate {
   }
 
   async #verify(apiKey: string): Promise<ValidKey | null> {
-    const reply = await this.#keys.verifyKey({ api_key: apiKey }, { deadlineMs: DEADLINE_MS });
+    const reply = await this.#verdicts.ask(apiKey);
     switch (reply.verdict) {
       case 'VALID':
         return {

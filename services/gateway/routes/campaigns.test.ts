@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiKey, firm, openFixture, user } from '../test/fixture.ts';
+import { apiKey, everyKeyIs, openFixture } from '../test/fixture.ts';
 import type { Fixture } from '../test/fixture.ts';
 
 const path = '/external/api/v1/call-campaign';
@@ -9,7 +9,7 @@ let edge: Fixture;
 
 beforeAll(async () => {
   edge = await openFixture({ keyTtlMs: 5000 });
-  edge.keys.verifyKey = async () => ({ verdict: 'VALID', key_uuid: 'k1', firm_uuid: firm.uuid, user_uuid: user });
+  edge.keys.verifyKeys = everyKeyIs('k1');
 });
 
 afterAll(() => edge.close());

@@ -1,3 +1,4 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 
@@ -42,6 +43,8 @@ export interface CallRow {
   readonly created_at: Date;
   readonly updated_at: Date;
 }
+
+const fast = { level: 1 };
 
 const columns = `uuid, source, status, attempt, outcome, partner_call_id, client_phone_number, operator_name, operator_id,
   operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, score, batch_uuid,
@@ -148,12 +151,12 @@ export function calls(db: Database) {
 
     /** JSON texts, newest first. */
     async analysesOf(firmUuid: string, uuid: string): Promise<string[]> {
-      const rows = await db.query<{ body: string }>(
-        `SELECT body::text AS body FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2
+      const rows = await db.query<{ body: Buffer }>(
+        `SELECT body FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2
          ORDER BY created_at DESC, uuid DESC`,
         [firmUuid, uuid],
       );
-      return rows.map((row) => row.body);
+      return rows.map(({ body }) => inflateRawSync(body).toString());
     },
 
     /** Calls of a batch that still wait in their first attempt, from uuid `first` to uuid `last`. */
@@ -198,7 +201,7 @@ export function calls(db: Database) {
       await tx.query(
         `WITH result AS (
            SELECT * FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[], $6::float8[],
-             $7::uuid[], $8::text[], $9::uuid[])
+             $7::uuid[], $8::bytea[], $9::uuid[])
              AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body, firm_uuid)),
          completed AS (
            UPDATE call SET status = 'completed', outcome = result.outcome, failure = NULL, score = result.score,
@@ -211,7 +214,7 @@ export function calls(db: Database) {
              AND call.status IN ('queued', 'transcribing', 'analyzing')
            RETURNING call.uuid, call.firm_uuid, result.analysis_uuid, result.body, result.at)
          INSERT INTO analysis (uuid, call_uuid, firm_uuid, body, created_at)
-         SELECT analysis_uuid, uuid, firm_uuid, body::json, at FROM completed WHERE body IS NOT NULL
+         SELECT analysis_uuid, uuid, firm_uuid, body, at FROM completed WHERE body IS NOT NULL
          ON CONFLICT (uuid) DO NOTHING`,
         [
           results.map((each) => each.callUuid),
@@ -221,7 +224,7 @@ export function calls(db: Database) {
           results.map((each) => each.language),
           results.map((each) => each.score),
           results.map((each) => each.analysisUuid),
-          results.map((each) => each.body),
+          results.map(({ body }) => (body === null ? null : deflateRawSync(body, fast))),
           results.map((each) => each.firmUuid),
         ],
       );

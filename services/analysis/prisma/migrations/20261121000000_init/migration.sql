@@ -24,7 +24,6 @@ CREATE TABLE "analysis" (
     "scorecard_uuid" UUID NOT NULL,
     "revision" INTEGER NOT NULL,
     "score" DOUBLE PRECISION,
-    "body" JSON NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     CONSTRAINT "analysis_pkey" PRIMARY KEY ("uuid")
 );

@@ -76,10 +76,12 @@ CREATE TABLE "analysis" (
     "uuid" UUID NOT NULL,
     "call_uuid" UUID NOT NULL,
     "firm_uuid" UUID NOT NULL,
-    "body" JSON NOT NULL,
+    "body" BYTEA NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     CONSTRAINT "analysis_pkey" PRIMARY KEY ("uuid")
 );
+-- Compressed already.
+ALTER TABLE "analysis" ALTER COLUMN "body" SET STORAGE EXTERNAL;
 CREATE INDEX "analysis_of_call" ON "analysis" ("call_uuid", "created_at");
 
 CREATE TABLE "claimed_event" (

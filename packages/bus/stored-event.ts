@@ -1,0 +1,25 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { Event } from '@call-analysis/events';
+
+/**
+ * Characters of a body's JSON from which it is stored compressed. PostgreSQL takes 340 µs to store a body of 6 KB as
+ * jsonb and 40 µs to store the 1.6 KB that are left of it; compressing takes 37 µs (zstd 80, for the same size).
+ */
+const COMPRESSED_FROM = 1_500;
+const options = { level: 1 };
+
+/** An event in the form that queues keep: itself, or with its body in `deflated` (base64 of JSON in raw deflate). */
+export function pack(event: Event): { stored: object; characters: number } {
+  const json = JSON.stringify(event.data);
+  if (json === undefined || json.length < COMPRESSED_FROM) return { stored: event, characters: json?.length ?? 0 };
+  const { data: _, ...attributes } = event;
+  const deflated = deflateRawSync(json, options).toString('base64');
+  return { stored: { ...attributes, deflated }, characters: deflated.length };
+}
+
+/** What `pack` was given; anything else as it is, for others to judge. */
+export function unpack(stored: unknown): unknown {
+  if (typeof stored !== 'object' || stored === null || !('deflated' in stored) || typeof stored.deflated !== 'string') return stored;
+  const { deflated, ...attributes } = stored;
+  return { ...attributes, data: JSON.parse(inflateRawSync(Buffer.from(deflated, 'base64')).toString()) };
+}
