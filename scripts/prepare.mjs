@@ -3,7 +3,7 @@
 // and does nothing when nothing has changed since the last time.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -53,6 +53,8 @@ once(
 
 const protos = readdirSync(join(root, 'proto')).filter((name) => name.endsWith('.proto'));
 once('proto', ['pnpm-lock.yaml', ...protos.map((name) => `proto/${name}`)], ['proto/generated'], () => {
+  // What a message that is gone has left behind would still type-check.
+  rmSync(join(root, 'proto/generated'), { recursive: true, force: true });
   run('node_modules/.bin/proto-loader-gen-types', [
     '--keepCase',
     '--longs=Number',

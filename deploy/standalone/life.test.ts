@@ -1,0 +1,189 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitUntil } from '@call-analysis/testing';
+import { newFirm } from './test/client.ts';
+import { begin, isAlive, postgresOf, run } from './test/command.ts';
+import { startService } from './test/service-process.ts';
+
+let scratch: string;
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'call-analysis-life-'));
+});
+afterAll(async () => {
+  await rm(scratch, { recursive: true, force: true });
+});
+
+/** A start that is expected to be refused; the usual log level, so that all is seen that a person would see. */
+function refused(variables: Record<string, string>) {
+  return run('main.ts', [], { PORT: '0', ...variables });
+}
+
+/** What a person reads: standard error without the log's lines. */
+function sentences(stderr: string): string[] {
+  return stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+}
+
+describe('a service that runs', () => {
+  const DATA_DIR = () => join(scratch, 'life');
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 within ten seconds of %s, and PostgreSQL with it', async (signal) => {
+    const service = await startService(DATA_DIR());
+    expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    expect(await postgresOf(DATA_DIR())).not.toBeNull();
+    const ended = once(service.child, 'exit');
+    const toldAt = performance.now();
+    service.child.kill(signal);
+    expect(await ended).toEqual([0, null]);
+    expect(performance.now() - toldAt).toBeLessThan(10_000);
+    expect(await postgresOf(DATA_DIR())).toBeNull();
+  });
+
+  it('is ready within three seconds on its second start, having kept what it had', async () => {
+    const service = await startService(DATA_DIR());
+    // Twice the promise, because the tests of other files may be at work on the same machine.
+    expect(service.readyMs).toBeLessThan(6_000);
+    await service.stop({ keep: true });
+  });
+
+  it('holds its data directory: a second start names it and exits with 1, and the first goes on serving', async () => {
+    const service = await startService(DATA_DIR());
+    const second = await refused({ DATA_DIR: DATA_DIR() });
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(sentences(second.stderr)).toEqual([
+      `${DATA_DIR()} is in use by process ${service.pid}, which serves ${service.url}. Stop it, or set DATA_DIR to another folder.`,
+    ]);
+    expect(second.stderr).not.toContain('"msg"');
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    await service.stop({ keep: true });
+  });
+
+  it('is served again within seconds when PostgreSQL alone is killed, and still holds its directory', async () => {
+    const service = await startService(DATA_DIR());
+    const client = await newFirm(service);
+    const before = await postgresOf(DATA_DIR());
+    process.kill(before!, 'SIGKILL');
+    await waitUntil(async () => (await client.request('GET', '/api/v1/calls')).status === 200, { timeoutMs: 15_000, everyMs: 100 });
+    expect(await postgresOf(DATA_DIR())).not.toBe(before);
+    await waitUntil(async () => (await client.request('POST', '/api/v1/calls/upload', { metadata_filename: 'a.csv' })).status === 200);
+    const second = await refused({ DATA_DIR: DATA_DIR() });
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(`is in use by process ${service.pid}`);
+    expect(await service.stop({ keep: true })).toBe(0);
+    expect(await postgresOf(DATA_DIR())).toBeNull();
+  });
+
+  it('that was killed is started again on the PostgreSQL it left behind, with all its data', async () => {
+    const killed = await startService(DATA_DIR());
+    const client = await newFirm(killed);
+    const postgres = await postgresOf(DATA_DIR());
+    const ended = once(killed.child, 'exit');
+    killed.child.kill('SIGKILL');
+    await ended;
+    expect(isAlive(postgres!)).toBe(true);
+    const next = await startService(DATA_DIR());
+    expect(await postgresOf(DATA_DIR())).toBe(postgres);
+    const answer = await fetch(`${next.url}/api/v1/calls`, { headers: { authorization: `Bearer ${client.token}` } });
+    expect(answer.status).toBe(200);
+    await next.stop({ keep: true });
+    expect(isAlive(postgres!)).toBe(false);
+  });
+
+  it('that is told to stop while it starts leaves nothing behind', async () => {
+    const { child, outcome } = begin('main.ts', [], { DATA_DIR: DATA_DIR(), PORT: '0' });
+    await waitUntil(() => postgresOf(DATA_DIR()), { everyMs: 5 });
+    child.kill('SIGTERM');
+    expect(await outcome).toMatchObject({ code: 0 });
+    expect(await postgresOf(DATA_DIR())).toBeNull();
+  });
+});
+
+describe('two starts at one instant', () => {
+  it('on a new directory: one serves, with the secrets that the directory keeps, and the other says so', async () => {
+    const DATA_DIR = join(scratch, 'new');
+    const both = [1, 2].map(() => begin('main.ts', [], { DATA_DIR, PORT: '0' }));
+    const said = both.map(({ child }) => {
+      let text = '';
+      child.stdout!.on('data', (chunk: string) => (text += chunk));
+      return () => text;
+    });
+    const loser = await Promise.race(both.map(async ({ child, outcome }) => ({ child, ...(await outcome) })));
+    const index = both.findIndex(({ child }) => child !== loser.child);
+    const winner = both[index]!;
+    expect(loser).toMatchObject({ code: 1, stdout: '' });
+    expect(sentences(loser.stderr)).toEqual([
+      expect.stringMatching(new RegExp(`^${DATA_DIR} is in use by process ${winner.child.pid}[,.]`)),
+    ]);
+    const ready = await waitUntil(() => /^ready\s+(\S+)/m.exec(said[index]!()));
+    const client = await newFirm({ url: ready[1]!, directory: DATA_DIR });
+    expect((await client.request('GET', '/api/v1/calls')).status).toBe(200);
+    winner.child.kill('SIGTERM');
+    expect((await winner.outcome).code).toBe(0);
+    expect(await postgresOf(DATA_DIR)).toBeNull();
+  });
+});
+
+describe('a start that cannot be', () => {
+  it('says that its port is in use and leaves no PostgreSQL behind', async () => {
+    const DATA_DIR = join(scratch, 'port');
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const PORT = String((other.address() as AddressInfo).port);
+    const { code, stdout, stderr } = await refused({ DATA_DIR, PORT });
+    other.close();
+    expect([code, stdout]).toEqual([1, '']);
+    expect(sentences(stderr)).toEqual([`Port ${PORT} is in use. Stop what listens there, or set PORT to another one.`]);
+    expect(await postgresOf(DATA_DIR)).toBeNull();
+  });
+
+  it.each(['192.0.2.1', 'no-such-host.invalid'])('says that %s is not its address and leaves no PostgreSQL behind', async (HOST) => {
+    const DATA_DIR = join(scratch, 'port');
+    const { code, stderr } = await refused({ DATA_DIR, HOST });
+    expect(code).toBe(1);
+    expect(sentences(stderr)).toEqual([`${HOST} is not an address of this machine. Set HOST to one that is.`]);
+    expect(await postgresOf(DATA_DIR)).toBeNull();
+  });
+
+  it.each([
+    ['is a file', 'file'],
+    ['lies below a file', 'file/below'],
+    ['lies where nothing can be written', '/proc/call-analysis'],
+    ['has a name longer than names may be', 'n'.repeat(300)],
+  ])('says in one sentence that its data directory cannot be used when it %s', async (_, path) => {
+    await writeFile(join(scratch, 'file'), '');
+    const DATA_DIR = path.startsWith('/') ? path : join(scratch, path);
+    const { code, stdout, stderr } = await refused({ DATA_DIR });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(sentences(stderr)).toEqual([expect.stringContaining(`The data directory ${DATA_DIR} cannot be used: `)]);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('says that its database is none of its own when the folder holds something else', async () => {
+    const DATA_DIR = join(scratch, 'foreign');
+    await mkdir(join(DATA_DIR, 'postgres', 'cluster'), { recursive: true });
+    await writeFile(join(DATA_DIR, 'postgres', 'cluster', 'letter.txt'), 'not a database');
+    const { code, stderr } = await refused({ DATA_DIR });
+    expect(code).toBe(1);
+    expect(sentences(stderr)).toEqual([expect.stringContaining('is not empty and not a PostgreSQL database either')]);
+    expect(await readdir(join(DATA_DIR, 'postgres', 'cluster'))).toEqual(['letter.txt']);
+  });
+});
+
+describe('a data directory', () => {
+  it.each([
+    ['a name in many scripts and with every sign', 'Маълумотлар 数据 №1 50% #?&=+;:\'"$HOME'],
+    ['a path too deep for a socket', `${'deep/'.repeat(40)}data`],
+  ])('may have %s', async (_, name) => {
+    const service = await startService(join(scratch, name));
+    const client = await newFirm(service);
+    const key = await client.upload('client_phone_number\n');
+    expect(key).toContain(client.userUuid);
+    expect(await service.stop({ keep: true })).toBe(0);
+    expect(await postgresOf(service.directory)).toBeNull();
+  });
+});
