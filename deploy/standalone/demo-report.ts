@@ -62,15 +62,15 @@ function title(call: DemoCall): string {
 function why(call: DemoCall): string[] {
   const analysis = call.analysis;
   if (analysis === null) return [];
-  const lines = [`  ${analysis.summary}`];
+  const lines = analysis.summary.split('\n').map((line) => `  ${line}`);
   if (analysis.auto_failed) lines.push('  The call failed outright, whatever its points.');
   for (const section of analysis.sections) {
     lines.push(`  ${section.name}: ${section.score === null ? 'does not apply' : section.score.toFixed(1)}`);
     for (const question of section.questions) {
       if (question.not_applicable) continue;
       const quote = question.evidence[0];
-      const reason = quote === undefined ? question.explanation : `“${quote.quote}” (utterance ${quote.utterance + 1})`;
-      lines.push(`    ${String(question.points).padStart(3)} of ${question.max_points}  ${question.text} ${question.answer}: ${reason}`);
+      const reason = quote === undefined ? question.explanation : `${question.answer}: “${quote.quote}” (utterance ${quote.utterance + 1})`;
+      lines.push(`    ${String(question.points).padStart(3)} of ${question.max_points}  ${question.text} ${reason}`);
     }
   }
   return lines;

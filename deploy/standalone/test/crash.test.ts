@@ -43,7 +43,7 @@ async function insist<T>(attempt: () => Promise<T>): Promise<T> {
 describe('a service that is killed again and again', () => {
   let service: ServiceProcess;
   let client: Client;
-  let killing = true;
+  const over = new AbortController();
   const live = { url: '', directory: '' };
 
   async function begin(directory?: string): Promise<void> {
@@ -70,14 +70,14 @@ describe('a service that is killed again and again', () => {
   }, 60_000);
 
   afterAll(async () => {
-    killing = false;
+    over.abort();
     await service.stop();
     await rm(live.directory, { recursive: true, force: true });
   }, 60_000);
 
   it('completes every accepted call exactly once and knows nothing of those it refused', async () => {
     const killer = (async () => {
-      for (let round = 1; round <= KILLS && killing; round++) {
+      for (let round = 1; round <= KILLS && !over.signal.aborted; round++) {
         await pause(randomInt(20, 900));
         await killAndRestart(round);
       }
