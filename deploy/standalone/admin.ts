@@ -1,66 +1,56 @@
-import { start as startKeyManagement } from '@call-analysis/key-management';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
-import { Closing, createLog, parseDuration, StartFault } from '@call-analysis/runtime';
+import { parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { Administration } from './administration.ts';
-import { dialAdministration } from './administration.ts';
-import type { Settings } from './config.ts';
 import { readSettings } from './config.ts';
-import type { DataDirectory } from './data-directory.ts';
 import { openDataDirectory } from './data-directory.ts';
-import { openDatabase } from './database.ts';
+import { HeldFault } from './holder.ts';
 
-const log = createLog({ name: 'admin', level: 'silent' });
+/** A service that starts or stops takes no command yet or no more; so long it is waited for. */
+const PATIENCE_MS = 20_000;
+const POLL_MS = 100;
 
-/** Runs `work` against the service, which is woken for it when it does not run. */
+/** Runs `work` against the service; when it does not run, the part of it that is needed is woken. */
 async function administer<Result>(work: (admin: Administration) => Promise<Result>): Promise<Result> {
   const settings = readSettings(process.env);
   const directory = openDataDirectory(settings.dataDirectory);
-  return (await running(settings, directory, work)) ?? (await woken(settings, directory, work));
+  const at = async (address: string) => {
+    const { dialAdministration } = await import('./administration.ts');
+    return dialAdministration(address, settings, directory.secrets.jwtSecret);
+  };
+  const giveUpAt = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const admin = await at(directory.socket('key-management'));
+    try {
+      if (await isReady(admin)) return await work(admin);
+    } finally {
+      admin.close();
+    }
+    try {
+      // Loaded when needed: beside a running service most commands take no longer than loading a database would.
+      const { wake } = await import('./wake.ts');
+      return await wake(settings, directory, async (address) => {
+        const woken = await at(address);
+        try {
+          return await work(woken);
+        } finally {
+          woken.close();
+        }
+      });
+    } catch (error) {
+      if (!(error instanceof HeldFault) || Date.now() > giveUpAt) throw error;
+    }
+    await pause(POLL_MS);
+  }
 }
 
-async function running<Result>(
-  settings: Settings,
-  directory: DataDirectory,
-  work: (admin: Administration) => Promise<Result>,
-): Promise<Result | undefined> {
-  const admin = dialAdministration(directory.socket('key-management'), settings, directory.secrets.jwtSecret);
+async function isReady(admin: { ready(): Promise<void> }): Promise<boolean> {
   try {
     await admin.ready();
+    return true;
   } catch {
-    admin.close();
-    return undefined;
-  }
-  try {
-    return await work(admin);
-  } finally {
-    admin.close();
-  }
-}
-
-async function woken<Result>(
-  settings: Settings,
-  directory: DataDirectory,
-  work: (admin: Administration) => Promise<Result>,
-): Promise<Result> {
-  const closing = new Closing(log);
-  try {
-    const database = await openDatabase(settings, directory, 'admin', { log, closing });
-    const keys = await startKeyManagement(
-      {
-        databaseUrl: database.url('key_management'),
-        bus: { transport: 'embedded', url: database.url('bus'), schema: 'bus', exclusive: true },
-        listen: directory.socket('admin'),
-        pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
-      },
-      { log },
-    );
-    closing.add('key-management', () => keys.close());
-    const admin = dialAdministration(keys.address, settings, directory.secrets.jwtSecret);
-    closing.add('client', () => admin.close());
-    return await work(admin);
-  } finally {
-    await closing.close();
+    return false;
   }
 }
 

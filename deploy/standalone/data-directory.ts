@@ -1,7 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { StartFault } from '@call-analysis/runtime';
 import { z } from 'zod';
 
@@ -27,7 +39,7 @@ export interface DataDirectory {
 /** Opens the directory that holds everything, making it and its secrets the first time. */
 export function openDataDirectory(path: string): DataDirectory {
   try {
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
     const sockets = socketDirectory(path);
     return {
       path,
@@ -51,8 +63,7 @@ function secretsIn(path: string): Secrets {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     const fresh = (): string => randomBytes(32).toString('hex');
     const made = { jwtSecret: fresh(), apiKeyPepper: fresh(), urlSecret: fresh(), databasePassword: fresh() };
-    replaceFile(file, `${JSON.stringify(made, null, 2)}\n`);
-    return made;
+    text = makeFile(file, `${JSON.stringify(made, null, 2)}\n`);
   }
   try {
     return Secrets.parse(JSON.parse(text));
@@ -61,8 +72,44 @@ function secretsIn(path: string): Secrets {
   }
 }
 
+/** Node's own recursive mkdir asks for ever where folders cannot be made, as in /proc. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && dirname(path) !== path) {
+      makeFolder(dirname(path));
+      mkdirSync(path);
+    } else if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+      throw error;
+    }
+  }
+}
+
 /** The file as it was or as it is to be, whenever the power goes. */
 export function replaceFile(file: string, text: string): void {
+  renameSync(draftOf(file, text), file);
+}
+
+/** Makes the file unless somebody was quicker; returns what stands in it now. */
+function makeFile(file: string, text: string): string {
+  const draft = draftOf(file, text);
+  try {
+    linkSync(draft, file);
+    return text;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return readFileSync(file, 'utf8');
+    // Some file systems, such as those of memory cards, have no links.
+    renameSync(draft, file);
+    return text;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** The text in a file beside, safe on the disk. */
+function draftOf(file: string, text: string): string {
   const draft = `${file}.${process.pid}`;
   const handle = openSync(draft, 'w', 0o600);
   try {
@@ -71,7 +118,7 @@ export function replaceFile(file: string, text: string): void {
   } finally {
     closeSync(handle);
   }
-  renameSync(draft, file);
+  return draft;
 }
 
 /** A socket's path has room for about a hundred bytes; a data directory that lies too deep gets a folder elsewhere. */
@@ -101,6 +148,10 @@ function reason(error: unknown): string {
     case 'ENOTDIR':
     case 'EEXIST':
       return 'there is a file of that name.';
+    case 'ENOENT':
+      return 'nothing can be written there.';
+    case 'ENAMETOOLONG':
+      return 'the name is too long.';
     default:
       return `${error instanceof Error ? error.message : String(error)}.`;
   }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { schema as analysisSchema, migrations as analysisMigrations } from '@call-analysis/analysis';
 import { migrateBus } from '@call-analysis/bus';
 import { schema as ingestSchema, migrations as ingestMigrations } from '@call-analysis/ingest';
@@ -6,6 +7,7 @@ import { migrate, provision } from '@call-analysis/postgres';
 import type { PostgresServer } from '@call-analysis/postgres/server';
 import { startServer } from '@call-analysis/postgres/server';
 import type { Closing, Logger } from '@call-analysis/runtime';
+import { StartFault } from '@call-analysis/runtime';
 import type { Settings } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { Hold, Holder } from './holder.ts';
@@ -55,33 +57,69 @@ export async function openDatabase(
   return { hold: held, url };
 }
 
+/** A database that goes away again and again before it can be held is given up on after so long. */
+const GIVE_UP_MS = 60_000;
+
 async function holdServer(
   settings: Settings,
   directory: DataDirectory,
   command: Holder['command'],
   { log, closing }: { log: Logger; closing: Closing },
 ): Promise<{ adminUrl: string; held: Hold }> {
+  const giveUpAt = Date.now() + GIVE_UP_MS;
   for (;;) {
-    const server =
-      settings.databaseUrl === undefined
-        ? await startServer({ directory: directory.postgres, log: (message) => log.info({}, message) })
-        : null;
+    const server = settings.databaseUrl === undefined ? await ownServer(directory, log) : null;
     const adminUrl = settings.databaseUrl ?? server!.adminUrl;
     // Whoever holds the directory may stop its server; the server is ours to stop once we hold it.
     const held = await hold(directory.path, adminUrl, command);
-    if (held === null) continue;
-    if (server !== null) {
-      closing.add('PostgreSQL', () => server.stop());
-      revive(server, log);
+    if (held === null) {
+      if (server === null) throw new StartFault('The database that DATABASE_URL names does not answer. Start it, or correct the URL.');
+      if (Date.now() > giveUpAt) throw new StartFault(`PostgreSQL in ${directory.postgres} ends as soon as it is asked. Its log there says why.`);
+      continue;
     }
-    closing.add('hold on the data directory', () => (server === null ? held.release() : undefined));
+    if (server === null) {
+      closing.add('hold on the data directory', () => held.release());
+    } else {
+      if (server.adopted) log.info({}, 'took over the PostgreSQL that a killed process left behind');
+      const stopReviving = revive(server, held, log);
+      closing.add('PostgreSQL', async () => {
+        stopReviving();
+        await held.release(() => server.stop());
+      });
+    }
     return { adminUrl, held };
   }
 }
 
-function revive(server: PostgresServer, log: Logger): void {
-  server.onDeath(() => {
+/** What keeps PostgreSQL from starting is always something for the operator, and said in a sentence. */
+async function ownServer(directory: DataDirectory, log: Logger): Promise<PostgresServer> {
+  try {
+    return await startServer({ directory: directory.postgres, log: (message) => log.info({}, message) });
+  } catch (error) {
+    throw new StartFault(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+const FIRST_REVIVAL_MS = 500;
+const LAST_REVIVAL_MS = 30_000;
+
+/** Starts the server again whenever it dies, as long as it takes; returns what ends that. */
+function revive(server: PostgresServer, held: Hold, log: Logger): () => void {
+  const ended = new AbortController();
+  const stopListening = server.onDeath(async () => {
     log.warn({}, 'PostgreSQL ended unexpectedly and is started again');
-    server.restart().catch((error: unknown) => log.error({ err: error }, 'PostgreSQL could not be started again'));
+    for (let waitMs = FIRST_REVIVAL_MS; !ended.signal.aborted && !held.isLost(); waitMs = Math.min(2 * waitMs, LAST_REVIVAL_MS)) {
+      try {
+        await server.restart();
+        return;
+      } catch (error) {
+        if (!ended.signal.aborted) log.error({ err: error }, 'PostgreSQL could not be started again');
+      }
+      await pause(waitMs, undefined, { ref: false });
+    }
   });
+  return () => {
+    ended.abort();
+    stopListening();
+  };
 }

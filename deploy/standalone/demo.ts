@@ -8,7 +8,7 @@ import { dialAdministration } from './administration.ts';
 import { readSettings } from './config.ts';
 import { report } from './demo-report.ts';
 import type { DemoCall } from './demo-report.ts';
-import type { Standalone } from './start.ts';
+import type { Settings, Standalone } from './start.ts';
 import { start } from './start.ts';
 
 const help = `Usage: npm run demo -- [--exit]
@@ -36,24 +36,25 @@ const log = createLog({ name: 'demo', level: 'warn' });
 
 await runProcess({
   log,
-  start: async () => {
+  start: async (signal) => {
     const directory = await mkdtemp(join(tmpdir(), 'call-analysis-demo-'));
     const throwAway = () => rm(directory, { recursive: true, force: true });
     try {
       console.log('Starting the service with a database of its own…');
-      const settings = readSettings({ ...process.env, PORT: '0', DATA_DIR: directory });
-      const running = await start(settings, { log });
+      // Nothing from the environment: the demo must not touch a database or use keys that are meant for the real service.
+      const settings = readSettings({ PORT: '0', DATA_DIR: directory });
+      const running = await start(settings, { log, signal });
       const close = async () => {
         await running.close();
         await throwAway();
       };
       try {
-        await show(running, settings);
+        await show(running, settings, signal);
       } catch (error) {
         await close();
         throw error;
       }
-      if (options.includes('--exit')) setImmediate(() => process.kill(process.pid, 'SIGTERM'));
+      if (options.includes('--exit') && !signal.aborted) setImmediate(() => process.kill(process.pid, 'SIGTERM'));
       return { close };
     } catch (error) {
       await throwAway();
@@ -62,19 +63,20 @@ await runProcess({
   },
 });
 
-async function show(running: Standalone, settings: ReturnType<typeof readSettings>): Promise<void> {
+async function show(running: Standalone, settings: Settings, signal: AbortSignal): Promise<void> {
   const admin = dialAdministration(running.keyManagement, settings, running.directory.secrets.jwtSecret);
   const firm = await admin.createFirm({ name: 'Demo', country: 'UZ', segmentTypes });
   const user = await admin.createUser({ firm: firm.uuid, name: 'Demo', role: 'ADMIN' });
   const { token } = await admin.issueToken(user.uuid, 12 * 3600 * 1000);
   admin.close();
 
-  const api = client(running.url, token);
+  const api = client(running.url, token, signal);
   const opened = await api('POST', '/api/v1/calls/upload', { metadata_filename: 'transcripts.csv' });
   const put = await fetch(opened.data.metadata_upload_url, {
     method: 'PUT',
     headers: { 'content-type': 'text/csv' },
     body: await readFile(samples),
+    signal,
   });
   if (!put.ok) throw new StartFault(`The sample transcripts could not be uploaded: ${await put.text()}`);
   const { data } = await api('POST', '/api/v1/calls/process-upload', { metadata_key: opened.data.metadata_key });
@@ -85,7 +87,7 @@ async function show(running: Standalone, settings: ReturnType<typeof readSetting
     const done = (batch.by_status.completed ?? 0) + (batch.by_status.failed ?? 0);
     progress(done, batch.accepted);
     if (batch.finished_at !== null) break;
-    await pause(100);
+    await pause(100, undefined, { signal });
   }
   const calls: DemoCall[] = [];
   for (let page = 1; calls.length < data.accepted; page++) {
@@ -103,12 +105,13 @@ A bearer token of the demo firm, for twelve hours:
   if (!options.includes('--exit')) console.log('Ctrl-C stops it and removes its data.');
 }
 
-function client(base: string, token: string) {
+function client(base: string, token: string, signal: AbortSignal) {
   return async (method: string, path: string, body?: object) => {
     const response = await fetch(base + path, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal,
     });
     const answer = (await response.json()) as Answer & { message?: string };
     if (!response.ok) throw new StartFault(`${method} ${path} was answered with ${response.status}: ${answer.message}`);

@@ -1,4 +1,5 @@
-import { createPrivateKey, createSecretKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, createSecretKey, sign as signBytes } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { StartFault } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
@@ -23,28 +24,59 @@ export function issueToken(settings: Settings['jwt'], keptSecret: string, user: 
     iat: issuedAt,
     exp: expiresAt,
   };
-  const { key, algorithm } = signingKey(settings, keptSecret);
   return {
-    token: jwt.sign(claims, key, { algorithm }),
+    token: sign(claims, signingKey(settings, keptSecret)),
     expires_at: new Date(expiresAt * 1000).toISOString(),
     user: { uuid: user.uuid, firm_uuid: user.firm_uuid, role: user.role },
   };
 }
 
-function signingKey(settings: Settings['jwt'], keptSecret: string) {
-  if (settings.publicKeyFile === undefined) {
-    return { key: createSecretKey(Buffer.from(settings.secret ?? keptSecret)), algorithm: 'HS256' as const };
+function sign(claims: object, key: KeyObject): string {
+  switch (key.asymmetricKeyType) {
+    case undefined:
+      return jwt.sign(claims, key, { algorithm: 'HS256' });
+    case 'rsa':
+      return jwt.sign(claims, key, { algorithm: 'RS256' });
+    case 'ec':
+      return jwt.sign(claims, key, { algorithm: 'ES256' });
+    case 'ed25519':
+    case 'ed448':
+      return signEdDsa(claims, key);
+    default:
+      throw new StartFault(`Tokens cannot be issued with a key of type ${key.asymmetricKeyType}; use RSA, P-256 or Ed25519.`);
   }
-  if (settings.privateKeyFile === undefined) {
+}
+
+/** By hand, because jsonwebtoken 9 knows no EdDSA. */
+function signEdDsa(claims: object, key: KeyObject): string {
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = `${part({ alg: 'EdDSA', typ: 'JWT' })}.${part(claims)}`;
+  return `${signed}.${signBytes(null, Buffer.from(signed), key).toString('base64url')}`;
+}
+
+function signingKey({ secret, publicKeyFile, privateKeyFile }: Settings['jwt'], keptSecret: string): KeyObject {
+  if (publicKeyFile === undefined) return createSecretKey(Buffer.from(secret ?? keptSecret));
+  if (privateKeyFile === undefined) {
     throw new StartFault('Tokens are checked with JWT_PUBLIC_KEY_FILE. To issue one here, set JWT_PRIVATE_KEY_FILE too.');
   }
-  const key = createPrivateKey(readFileSync(settings.privateKeyFile));
-  switch (key.asymmetricKeyType) {
-    case 'rsa':
-      return { key, algorithm: 'RS256' as const };
-    case 'ec':
-      return { key, algorithm: 'ES256' as const };
-    default:
-      throw new StartFault(`Tokens cannot be issued with a key of type ${key.asymmetricKeyType}; use RSA or P-256.`);
+  const key = readPem('JWT_PRIVATE_KEY_FILE', privateKeyFile, createPrivateKey);
+  if (!createPublicKey(key).equals(readPem('JWT_PUBLIC_KEY_FILE', publicKeyFile, createPublicKey))) {
+    throw new StartFault('JWT_PRIVATE_KEY_FILE and JWT_PUBLIC_KEY_FILE do not belong together, so no token would be valid.');
+  }
+  return key;
+}
+
+/** The key in a file that a variable names; StartFault says what is wrong with it. */
+export function readPem(variable: string, file: string, read: (pem: string) => KeyObject): KeyObject {
+  let pem: string;
+  try {
+    pem = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new StartFault(`${variable} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+  try {
+    return read(pem);
+  } catch {
+    throw new StartFault(`${variable} names ${file}, which is not such a key in PEM form.`);
   }
 }

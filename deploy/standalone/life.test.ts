@@ -4,10 +4,11 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
 import { newFirm } from './test/client.ts';
-import { begin, isAlive, postgresOf, run } from './test/command.ts';
+import { begin, postgresOf, run } from './test/command.ts';
 import { startService } from './test/service-process.ts';
 
 let scratch: string;
@@ -85,18 +86,19 @@ describe('a service that runs', () => {
     const ended = once(killed.child, 'exit');
     killed.child.kill('SIGKILL');
     await ended;
-    expect(isAlive(postgres!)).toBe(true);
+    expect(await postgresOf(DATA_DIR())).toBe(postgres);
     const next = await startService(DATA_DIR());
     expect(await postgresOf(DATA_DIR())).toBe(postgres);
     const answer = await fetch(`${next.url}/api/v1/calls`, { headers: { authorization: `Bearer ${client.token}` } });
     expect(answer.status).toBe(200);
     await next.stop({ keep: true });
-    expect(isAlive(postgres!)).toBe(false);
+    expect(await postgresOf(DATA_DIR())).toBeNull();
   });
 
   it('that is told to stop while it starts leaves nothing behind', async () => {
     const { child, outcome } = begin('main.ts', [], { DATA_DIR: DATA_DIR(), PORT: '0' });
     await waitUntil(() => postgresOf(DATA_DIR()), { everyMs: 5 });
+    await pause(100);
     child.kill('SIGTERM');
     expect(await outcome).toMatchObject({ code: 0 });
     expect(await postgresOf(DATA_DIR())).toBeNull();

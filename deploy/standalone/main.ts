@@ -1,6 +1,5 @@
-import { createLog, runProcess } from '@call-analysis/runtime';
+import { createLog, runProcess, StartFault } from '@call-analysis/runtime';
 import { readSettings } from './config.ts';
-import { start } from './start.ts';
 
 const help = `Usage: npm start
 
@@ -22,9 +21,15 @@ const log = createLog({ name: 'call-analysis', level: logLevel() });
 
 await runProcess({
   log,
-  start: async () => {
+  start: async (signal) => {
     const settings = readSettings(process.env);
-    const running = await start(settings, { log });
+    // Loaded when the settings are good, so that a wrong one is said at once.
+    const { start } = await import('./start.ts');
+    const running = await start(settings, { log, signal });
+    // Nobody handles this rejection, and so everything is closed and the process exits with 1.
+    void running.lost.then(() => {
+      throw new StartFault(`${settings.dataDirectory} was taken by another process while PostgreSQL was away.`);
+    });
     console.log(`ready  ${running.url}
 
 Next, in another terminal:

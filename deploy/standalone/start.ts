@@ -4,11 +4,12 @@ import { defaultLimits, start as startIngest } from '@call-analysis/ingest';
 import { start as startKeyManagement } from '@call-analysis/key-management';
 import type { Logger } from '@call-analysis/runtime';
 import { Closing, StartFault } from '@call-analysis/runtime';
-import { readFileSync } from 'node:fs';
+import { createPublicKey } from 'node:crypto';
 import type { Settings } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { openDatabase } from './database.ts';
+import { readPem } from './issue-token.ts';
 
 export { readSettings } from './config.ts';
 export type { Settings } from './config.ts';
@@ -23,13 +24,15 @@ export interface Standalone {
   close(): Promise<void>;
 }
 
-/** Starts every service in this process, with embedded parts under the data directory. */
-export async function start(settings: Settings, parts: { log: Logger }): Promise<Standalone> {
-  const { log } = parts;
+/** Starts every service in this process, with embedded parts under the data directory, unless the signal aborts. */
+export async function start(settings: Settings, parts: { log: Logger; signal?: AbortSignal }): Promise<Standalone> {
+  const { log, signal } = parts;
   const closing = new Closing(log);
   try {
     const directory = openDataDirectory(settings.dataDirectory);
+    const jwt = verification(settings.jwt, directory.secrets.jwtSecret);
     const database = await openDatabase(settings, directory, 'start', { log, closing });
+    signal?.throwIfAborted();
     const bus = { transport: 'embedded' as const, url: database.url('bus'), schema: 'bus', exclusive: true };
     const objects = { store: 'disk' as const, directory: directory.objects, secret: directory.secrets.urlSecret };
     const named = (name: string): { log: Logger } => ({ log: log.child({ service: name }) });
@@ -60,6 +63,7 @@ export async function start(settings: Settings, parts: { log: Logger }): Promise
     ]);
     closing.add('ingest', () => ingest.close());
     closing.add('analysis', () => analysis.close());
+    signal?.throwIfAborted();
     const gateway = await startGateway(
       {
         host: settings.host,
@@ -69,7 +73,7 @@ export async function start(settings: Settings, parts: { log: Logger }): Promise
         objects,
         keyManagement: keys.address,
         ingest: ingest.address,
-        jwt: verification(settings.jwt, directory.secrets.jwtSecret),
+        jwt,
       },
       named('gateway'),
     );
@@ -86,16 +90,13 @@ function verification({ issuer, audience, secret, publicKeyFile }: Settings['jwt
   const key =
     publicKeyFile === undefined
       ? { kind: 'secret' as const, secret: secret ?? keptSecret }
-      : { kind: 'public-key' as const, pem: readKey(publicKeyFile) };
+      : { kind: 'public-key' as const, pem: publicKey(publicKeyFile) };
   return { issuer, audience, key };
 }
 
-function readKey(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new StartFault(`JWT_PUBLIC_KEY_FILE names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
+/** The gateway would refuse a bad key too, but only when everything else has been started. */
+function publicKey(file: string): string {
+  return readPem('JWT_PUBLIC_KEY_FILE', file, createPublicKey).export({ type: 'spki', format: 'pem' }).toString();
 }
 
 /** What a person can mend is said in one sentence; anything else keeps its stack for the log. */
@@ -111,6 +112,8 @@ function inOneSentence(error: unknown, settings: Settings): unknown {
       return new StartFault(`${settings.host} is not an address of this machine. Set HOST to one that is.`);
     case 'ENOSPC':
     case 'EDQUOT':
+    // PostgreSQL's own code for it.
+    case '53100':
       return new StartFault(`The disk of ${settings.dataDirectory} is full. Free some space and start again.`);
     default:
       return error;

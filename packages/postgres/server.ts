@@ -56,10 +56,7 @@ export async function startServer(options: ServerOptions): Promise<PostgresServe
   async function adoptOrStart(): Promise<{ postmaster: Postmaster; adopted: boolean }> {
     for (;;) {
       const found = await findRunning(places, password);
-      if (found !== null) {
-        options.log('Taking over the PostgreSQL server that runs here already.');
-        return { postmaster: found, adopted: true };
-      }
+      if (found !== null) return { postmaster: found, adopted: true };
       const started = await start(null);
       if (started !== null) return { postmaster: started, adopted: false };
     }

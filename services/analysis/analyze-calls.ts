@@ -1,6 +1,6 @@
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import type { Bus } from '@call-analysis/bus';
-import { claim } from '@call-analysis/bus';
+import { claim, Poison } from '@call-analysis/bus';
 import type { Analysis, BodyOf, Event } from '@call-analysis/events';
 import { CallAnalyzed, TranscriptReady, Utterance } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
@@ -100,7 +100,17 @@ async function analyze(parts: Parts, event: Ready, scorecard: Scorecard) {
 
 const Document = z.object({ utterances: z.array(Utterance) });
 
+/** Poison when what stands at the key is no transcript: reading it again would not make it one. */
 async function utterancesOf(objects: Objects, transcript: Ready['data']['transcript']): Promise<Utterance[]> {
   if ('utterances' in transcript) return transcript.utterances;
-  return Document.parse(await json(await objects.open(transcript.key))).utterances;
+  const document = await text(await objects.open(transcript.key));
+  try {
+    return Document.parse(JSON.parse(document)).utterances;
+  } catch {
+    // The parser's own error may quote the conversation.
+    throw new Poison(
+      'TRANSCRIPT_UNREADABLE',
+      'The stored transcript cannot be read. Retry the call to have it stored again.',
+    );
+  }
 }

@@ -8,12 +8,16 @@ import { giveUpAnalysis } from './give-up.ts';
 import type { Store } from './store.ts';
 
 /** What this service hears. */
-export function consumers(parts: { store: Store; bus: Bus; objects: Objects; analyst: Analyst }): SubscriptionOptions[] {
+export function consumers(
+  parts: { store: Store; bus: Bus; objects: Objects; analyst: Analyst },
+  retries = 5,
+): SubscriptionOptions[] {
   return [
     {
       consumer: CONSUMER,
       batchSize: 100,
       concurrency: 2,
+      retries,
       routes: [
         route({
           event: TranscriptReady,

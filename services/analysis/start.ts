@@ -43,7 +43,7 @@ export async function start(config: Config, parts: { log: Logger; analyst?: Anal
     const objects = await openObjects(config.objects);
     const bus = await openBus(config.bus, { name: 'analysis', log });
     closing.add('bus', () => bus.close());
-    for (const subscription of consumers({ store, bus, objects, analyst })) {
+    for (const subscription of consumers({ store, bus, objects, analyst }, config.retries)) {
       const subscribed = await bus.subscribe(subscription);
       closing.add(subscription.consumer, () => subscribed.stop());
     }

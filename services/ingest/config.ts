@@ -10,6 +10,8 @@ export interface Config {
   /** Where key-management serves. */
   readonly keyManagement: string;
   readonly limits: Limits;
+  /** How often an event that could not be handled is handled again; consumers.ts has the default. */
+  readonly retries?: number;
 }
 
 /** api.md, section 5, "Limits". */

@@ -8,13 +8,16 @@ import { projectAnalyses, projectFailures } from './project-analysis.ts';
 import type { Store } from './store/index.ts';
 
 /** What this service hears. The names are data: they stand in the queues. */
-export function consumers(parts: { store: Store; bus: Bus; objects: Objects }): SubscriptionOptions[] {
+export function consumers(
+  parts: { store: Store; bus: Bus; objects: Objects },
+  retries = 10,
+): SubscriptionOptions[] {
   return [
     {
       consumer: 'ingest.announce',
       batchSize: 1,
       concurrency: 1,
-      retries: 10,
+      retries,
       routes: [
         route({
           event: CallsAccepted,
@@ -29,14 +32,18 @@ export function consumers(parts: { store: Store; bus: Bus; objects: Objects }): 
       consumer: 'ingest.catalogue',
       batchSize: 200,
       concurrency: 2,
-      retries: 10,
+      retries,
       routes: [
         route({
           event: CallAnalyzed,
           handle: (events) => projectAnalyses(parts.store, events),
           giveUp: (event, reason) => giveUpProjecting(parts.store, event, reason),
         }),
-        route({ event: CallFailed, handle: (events) => projectFailures(parts.store, events) }),
+        route({
+          event: CallFailed,
+          handle: (events) => projectFailures(parts.store, events),
+          giveUp: (event, reason) => giveUpProjecting(parts.store, event, reason),
+        }),
       ],
     },
   ];

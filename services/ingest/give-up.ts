@@ -16,11 +16,11 @@ export async function giveUpAnnouncing(store: Store, event: Event, reason: DeadR
 
 const Attempt = z.object({ attempt: z.int().min(1) });
 
-/** Fails a call whose analysis could not be stored. */
+/** Fails a call whose analysis, or whose failure, could not be stored. */
 export async function giveUpProjecting(store: Store, event: Event, reason: DeadReason): Promise<void> {
   const result = Attempt.safeParse(event.data);
   if (!result.success) return;
-  const message = 'The call was analysed, but the result could not be stored. Retry it.';
+  const message = 'What became of the call could not be stored. Retry it.';
   const call = { firmUuid: event.firmuuid, callUuid: event.subject, attempt: result.data.attempt };
   await store.calls.fail(store.db, call, failure('RESULT_NOT_STORED', message, reason), new Date());
 }

@@ -39,6 +39,8 @@ export async function openUpload(
     new Date(),
     UPLOAD_SECONDS * 1000,
   );
+  // What an upload whose hour is over has left at the key must not be taken for what this one puts.
+  await parts.objects.remove(session.metadataKey);
   const metadataUrl = await parts.objects.presignPut(session.metadataKey, {
     expiresInSeconds: UPLOAD_SECONDS,
     maxBytes: parts.maxCsvBytes,

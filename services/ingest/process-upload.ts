@@ -97,13 +97,13 @@ async function freeze(objects: Objects, from: string, to: string, limits: Limits
   if (copied !== null && copied.sizeBytes > limits.csvBytes) {
     await objects.remove(to);
     throw new Fault('invalid', 'FILE_TOO_LARGE', `The CSV has ${copied.sizeBytes} bytes; at most ${limits.csvBytes} are taken. Split it.`, {
-      details: { size: copied.sizeBytes, limit: limits.csvBytes },
+      details: { size_bytes: copied.sizeBytes, limit_bytes: limits.csvBytes },
     });
   }
 }
 
 /** Rows judged together: one round trip to the database, and what memory holds of the file. */
-const CHUNK_ROWS = 10_000;
+export const CHUNK_ROWS = 10_000;
 const CHUNK_CHARS = 8 * 1024 * 1024;
 /** api.md, section 5: code points of every value but the transcript. */
 const MAX_VALUE_CHARS = 255;

@@ -38,7 +38,7 @@ export async function start(
     const firms = dialFirms(config.keyManagement);
     closing.add('key-management client', () => firms.close());
 
-    for (const subscription of consumers({ store, bus, objects })) {
+    for (const subscription of consumers({ store, bus, objects }, config.retries)) {
       const subscribed = await bus.subscribe(subscription);
       closing.add(subscription.consumer, () => subscribed.stop());
     }

@@ -15,15 +15,23 @@ const AT_ONCE = 500;
 export async function sweep(parts: { store: Store; objects: Objects }, now: Date): Promise<void> {
   const { store, objects } = parts;
   // An upload that is being processed as its hour ends reads a copy, so its own bytes may go.
-  for (const session of await store.uploads.expired(now, AT_ONCE)) {
-    for (const key of [session.metadataKey, session.audioKey]) {
-      if (key !== null && !(await store.uploads.isHeld(key, now))) await objects.remove(key);
+  for (;;) {
+    const sessions = await store.uploads.expired(now, AT_ONCE);
+    for (const session of sessions) {
+      for (const key of [session.metadataKey, session.audioKey]) {
+        if (key !== null && !(await store.uploads.isHeld(key, now))) await objects.remove(key);
+      }
+      await store.uploads.markSwept(session.uuid, now);
     }
-    await store.uploads.markSwept(session.uuid, now);
+    if (sessions.length < AT_ONCE) break;
   }
-  for (const file of await store.batches.expiredRejected(now, AT_ONCE)) {
-    await objects.remove(file.objectKey);
-    await store.batches.forgetRejected(file.uuid);
+  for (;;) {
+    const files = await store.batches.expiredRejected(now, AT_ONCE);
+    for (const file of files) {
+      await objects.remove(file.objectKey);
+      await store.batches.forgetRejected(file.uuid);
+    }
+    if (files.length < AT_ONCE) break;
   }
   const orphansBefore = now.getTime() - ORPHAN_MS;
   for await (const { key, modifiedAt } of objects.list('frozen/')) {

@@ -52,7 +52,7 @@ export async function postgresOf(directory: string): Promise<number | null> {
   return pid > 0 && isAlive(pid) ? pid : null;
 }
 
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

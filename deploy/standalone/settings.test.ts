@@ -1,0 +1,147 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLog } from '@call-analysis/runtime';
+import { issueToken } from './issue-token.ts';
+import { readSettings, start } from './start.ts';
+import { admin, run } from './test/command.ts';
+import type { ServiceProcess } from './test/service-process.ts';
+import { startService } from './test/service-process.ts';
+
+const log = createLog({ name: 'test', level: 'silent' });
+const long = 'a'.repeat(32);
+let scratch: string;
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'call-analysis-settings-'));
+});
+afterAll(async () => {
+  await rm(scratch, { recursive: true, force: true });
+});
+
+async function file(name: string, content: string): Promise<string> {
+  const path = join(scratch, name);
+  await writeFile(path, content);
+  return path;
+}
+
+function pem({ publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyObject }) {
+  return {
+    publicPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    privatePem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+}
+
+describe('a configuration that is half set or wrong', () => {
+  it.each<[Record<string, string>, string[]]>([
+    [{ S3_ENDPOINT: 'http://127.0.0.1:9000' }, ['S3_ENDPOINT is set', 'S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY must be set too.']],
+    [{ SPEECH_URL: 'http://127.0.0.1:9000' }, ['SPEECH_URL is set, so SPEECH_MODEL must be set too.']],
+    [{ LLM_MODEL: 'small' }, ['LLM_MODEL is set, so LLM_URL must be set too.']],
+    [{ KAFKA_BROKERS: '127.0.0.1:9092' }, ['KAFKA_BROKERS is set, but this version runs on one machine only.']],
+    [{ JWT_SECRET: 'short-and-telling' }, ['JWT_SECRET must have at least 32 bytes.']],
+    [{ API_KEY_PEPPER: 'short-and-telling' }, ['API_KEY_PEPPER must have at least 32 bytes.']],
+    [{ JWT_SECRET: long, JWT_PUBLIC_KEY_FILE: '/key.pem' }, ['JWT_SECRET and JWT_PUBLIC_KEY_FILE are both set; set only one of them.']],
+    [{ JWT_PRIVATE_KEY_FILE: '/key.pem' }, ['JWT_PRIVATE_KEY_FILE is set, so JWT_PUBLIC_KEY_FILE must be set too.']],
+    [{ JWT_PUBLIC_KEY_FILE: '/no/such/key.pem' }, ['JWT_PUBLIC_KEY_FILE names /no/such/key.pem, which cannot be read (ENOENT).']],
+    [{ JWT_PUBLIC_KEY_FILE: '/proc/version' }, ['JWT_PUBLIC_KEY_FILE names /proc/version, which is not such a key in PEM form.']],
+    [{ JWT_SECRET: long, JWT_SECRET_FILE: '/secret' }, ['JWT_SECRET and JWT_SECRET_FILE are both set; set only one of them.']],
+    [{ API_KEY_PEPPER_FILE: '/no/such/file' }, ['API_KEY_PEPPER_FILE names /no/such/file, which cannot be read (ENOENT).']],
+    [{ LOG_LEVEL: 'loud' }, ['LOG_LEVEL must be one of debug, info, warn, error, silent, not "loud".']],
+    [{ PORT: '99999' }, ['PORT must be a port from 0 to 65535, not "99999".']],
+    [{ PORT: '80a', LOG_LEVEL: 'loud' }, ['PORT must be', 'LOG_LEVEL must be']],
+    [{ PUBLIC_URL: 'calls.example.org' }, ['PUBLIC_URL must be a URL, not "calls.example.org".']],
+    [{ DATABASE_URL: 'mysql://root:telling@db/x' }, ['DATABASE_URL must begin with postgresql://.']],
+  ])('is refused by name before anything is started: %j', async (variables, sentences) => {
+    const DATA_DIR = join(scratch, 'untouched');
+    const settings = { PORT: '0', DATA_DIR, ...variables };
+    const attempt = async () => start(readSettings(settings), { log });
+    const { message } = await attempt().then(
+      () => new Error('it was started'),
+      (error: Error) => error,
+    );
+    for (const sentence of sentences) expect(message).toContain(sentence);
+    expect(message).not.toContain('telling');
+    expect(existsSync(join(DATA_DIR, 'postgres'))).toBe(false);
+  });
+
+  it('is all that standard error says, one sentence to a line, and the process exits with 1', async () => {
+    const DATA_DIR = join(scratch, 'never-made');
+    const { code, stdout, stderr } = await run('main.ts', [], { DATA_DIR, LOG_LEVEL: 'loud', PORT: '99999' });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^PORT must be [^\n]+\.\nLOG_LEVEL must be [^\n]+\.\n$/);
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+
+  it('does not wait for ever for a database that does not answer', async () => {
+    const DATABASE_URL = 'postgresql://me:telling@127.0.0.1:1/none';
+    const { code, stderr } = await run('main.ts', [], { PORT: '0', DATA_DIR: join(scratch, 'elsewhere'), DATABASE_URL });
+    expect(code).toBe(1);
+    expect(stderr).toBe('The database that DATABASE_URL names does not answer. Start it, or correct the URL.\n');
+  });
+
+  it('is explained to the administrator in the same words', async () => {
+    const DATA_DIR = join(scratch, 'untouched');
+    const { code, stdout, stderr } = await run('admin.ts', ['firm', 'list'], { DATA_DIR, JWT_SECRET: 'short' });
+    expect([code, stdout, stderr]).toEqual([1, '', 'JWT_SECRET must have at least 32 bytes.\n']);
+  });
+});
+
+describe('the keys of bearer tokens', () => {
+  let userUuid: string;
+  let DATA_DIR: string;
+
+  beforeAll(async () => {
+    DATA_DIR = join(scratch, 'data');
+    const firm = await admin<{ uuid: string }>({ DATA_DIR }, 'firm', 'create', '--name', 'F', '--country', 'UZ');
+    const user = await admin<{ uuid: string }>({ DATA_DIR }, 'user', 'create', '--firm', firm.uuid, '--name', 'U', '--role', 'ADMIN');
+    userUuid = user.uuid;
+  });
+
+  async function answer(service: ServiceProcess, token: string): Promise<number> {
+    return (await fetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } })).status;
+  }
+
+  async function issued(variables: Record<string, string>): Promise<string> {
+    return (await admin<{ token: string }>({ DATA_DIR, ...variables }, 'token', 'issue', '--user', userUuid)).token;
+  }
+
+  it.each([
+    ['RS256', pem(generateKeyPairSync('rsa', { modulusLength: 2048 }))],
+    ['ES256', pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }))],
+    ['EdDSA', pem(generateKeyPairSync('ed25519'))],
+  ])('may be a pair for %s: what the administrator signs is let in, and a token of the kept secret is not', async (algorithm, pair) => {
+    const JWT_PUBLIC_KEY_FILE = await file(`${algorithm}.pub.pem`, pair.publicPem);
+    const JWT_PRIVATE_KEY_FILE = await file(`${algorithm}.pem`, pair.privatePem);
+    const service = await startService(DATA_DIR, { JWT_PUBLIC_KEY_FILE });
+    const token = await issued({ JWT_PUBLIC_KEY_FILE, JWT_PRIVATE_KEY_FILE });
+    expect(JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())).toMatchObject({ alg: algorithm });
+    expect(await answer(service, token)).toBe(200);
+    expect(await answer(service, await issued({}))).toBe(401);
+
+    await service.stop({ keep: true });
+  });
+
+  it.each<[string, { privateKey?: string; sentence: string }]>([
+    ['without the private key', { sentence: 'set JWT_PRIVATE_KEY_FILE too' }],
+    ['with another private key', { privateKey: pem(generateKeyPairSync('ed25519')).privatePem, sentence: 'do not belong together' }],
+    ['with a private key that is none', { privateKey: 'none', sentence: 'JWT_PRIVATE_KEY_FILE names ' }],
+  ])('sign nothing %s, and the administrator is told so', async (_, { privateKey, sentence }) => {
+    const variables: Record<string, string> = { DATA_DIR, JWT_PUBLIC_KEY_FILE: await file('mine.pub.pem', pem(generateKeyPairSync('ed25519')).publicPem) };
+    if (privateKey !== undefined) variables['JWT_PRIVATE_KEY_FILE'] = await file('other.pem', privateKey);
+    const user = { uuid: userUuid, firm_uuid: userUuid, role: 'ADMIN' };
+    expect(() => issueToken(readSettings(variables).jwt, long, user, 1000)).toThrow(sentence);
+  });
+
+  it('may be a secret in a file, and the issuer and audience are what the environment says', async () => {
+    const JWT_SECRET_FILE = await file('secret', `${long}\n`);
+    const API_KEY_PEPPER_FILE = await file('pepper', `${long}\n`);
+    const service = await startService(DATA_DIR, { JWT_SECRET_FILE, API_KEY_PEPPER_FILE, JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' });
+    expect(await answer(service, await issued({ JWT_SECRET: long, JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' }))).toBe(200);
+    expect(await answer(service, await issued({ JWT_SECRET: long }))).toBe(401);
+    expect(await answer(service, await issued({ JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' }))).toBe(401);
+    await service.stop({ keep: true });
+  });
+});

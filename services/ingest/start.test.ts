@@ -1,0 +1,576 @@
+import { randomUUID } from 'node:crypto';
+import { json } from 'node:stream/consumers';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type BodyOf,
+  CallAnalyzed,
+  CallFailed,
+  CallsAccepted,
+  type Event,
+  INLINE_BYTES,
+  TranscriptReady,
+} from '@call-analysis/events';
+import { waitUntil } from '@call-analysis/testing';
+import { csvOf, type CsvRow, faultOf, IngestUnderTest, rowsOf } from './ingest-under-test.ts';
+import { start } from './start.ts';
+import type { Owner } from './store/uploads.ts';
+
+const service = new IngestUnderTest({ serving: true });
+
+type Ready = Event<BodyOf<typeof TranscriptReady>>;
+type Analysis = NonNullable<BodyOf<typeof CallAnalyzed>['analysis']>;
+
+let accepted: Event<BodyOf<typeof CallsAccepted>>[];
+let ready: Ready[];
+
+beforeAll(async () => {
+  accepted = await service.hear(CallsAccepted);
+  ready = await service.hear(TranscriptReady);
+});
+
+function callerOf({ firmUuid, userUuid }: Owner) {
+  return { caller: { firm_uuid: firmUuid, user_uuid: userUuid } };
+}
+
+/** Uploads a CSV over gRPC and has it processed. */
+async function upload(owner: Owner, rows: readonly CsvRow[], on_error = 'reject') {
+  const { metadata_key } = await service.client.openUpload({ ...callerOf(owner), metadata_filename: 'calls.csv' });
+  await service.putAt(metadata_key, csvOf(rows));
+  return service.client.processUpload({ ...callerOf(owner), metadata_key, on_error });
+}
+
+/** One accepted call, announced. */
+async function newCall(owner: Owner = service.newOwner(), row: CsvRow = {}) {
+  const { batch_id } = await upload(owner, [row]);
+  const { items } = await service.client.listCalls({ ...callerOf(owner), batch: batch_id, page: 1, size: 1 });
+  const { uuid } = items[0]!;
+  await announced(uuid);
+  return { owner, uuid, batch: batch_id };
+}
+
+function announced(uuid: string, attempt = 1): Promise<Ready> {
+  return waitUntil(() => ready.find(({ subject, data }) => subject === uuid && data.attempt === attempt));
+}
+
+function read({ owner, uuid }: { owner: Owner; uuid: string }) {
+  return service.client.getCall({ ...callerOf(owner), call_uuid: uuid });
+}
+
+async function statusOf(call: { owner: Owner; uuid: string }): Promise<string> {
+  return (await read(call)).call!.status;
+}
+
+function reaches(call: { owner: Owner; uuid: string }, status: string): Promise<boolean> {
+  return waitUntil(async () => (await statusOf(call)) === status);
+}
+
+/** Nothing that this service hears waits or is in hand. */
+function settled(): Promise<boolean> {
+  return waitUntil(async () => {
+    const depths = await service.parts.bus.depths();
+    return depths.every(({ consumer, waiting, active }) => !consumer.startsWith('ingest.') || waiting + active === 0);
+  });
+}
+
+const analysis: Analysis = {
+  scorecard: { uuid: randomUUID(), name: 'Scorecard', revision: 1 },
+  analyst: { name: 'rules', version: '1' },
+  score: 87.5,
+  auto_failed: false,
+  sections: [],
+  summary: 'A call.',
+  topics: [],
+  sentiment: { operator: 0, client: 0 },
+  metrics: {
+    talk_ratio: { operator: 0.5, client: 0.5, silence: null },
+    interruptions: null,
+    longest_monologue: { operator: 1, client: 1 },
+    words: { operator: 1, client: 1 },
+    questions_asked: 0,
+  },
+  created_at: '2026-01-02T03:04:05.000Z',
+};
+
+function fact<Body>(type: { type: string }, { owner, uuid }: { owner: Owner; uuid: string }, data: Body): Event<Body> {
+  return {
+    id: randomUUID(),
+    source: 'test',
+    type: type.type,
+    time: new Date().toISOString(),
+    subject: uuid,
+    firmuuid: owner.firmUuid,
+    turn: 0,
+    data,
+  };
+}
+
+function analyzed(call: { owner: Owner; uuid: string }, change: Partial<BodyOf<typeof CallAnalyzed>> = {}) {
+  const body = {
+    attempt: 1,
+    analysis_uuid: randomUUID(),
+    outcome: 'scored' as const,
+    language: 'en' as const,
+    analysis,
+  };
+  return fact(CallAnalyzed, call, { ...body, ...change });
+}
+
+const failure = {
+  stage: 'analysis' as const,
+  code: 'TOO_HARD',
+  message: 'It was too hard.',
+  retryable: true,
+  attempts: 6,
+};
+
+function failed(call: { owner: Owner; uuid: string }, change: Partial<BodyOf<typeof CallFailed>> = {}) {
+  return fact(CallFailed, call, { attempt: 1, ...failure, ...change });
+}
+
+describe('an accepted call', () => {
+  it('is announced once, with all that its analysis needs, its turn the later the further back in its batch', async () => {
+    const owner = service.newOwner();
+    const anonymized_text = '<Operator>Hello<клиент>Hi <there><operator>Bye';
+    const rows = Array.from({ length: 1_100 }, (_, index) => ({ duration: String(index), anonymized_text }));
+    const batch = await upload(owner, rows);
+    expect(batch).toMatchObject({ accepted: 1_100, duplicates: 0, rejected: 0, ignored_columns: [] });
+    const own = () => ready.filter(({ firmuuid }) => firmuuid === owner.firmUuid);
+    await waitUntil(() => own().length >= 1_100);
+    await settled();
+    const events = own().toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+    const calls = await service.callsOf(owner);
+    expect(events.map(({ subject }) => subject)).toEqual(calls.map(({ uuid }) => uuid));
+    expect(events.map(({ data }) => data)).toEqual(
+      rows.map(({ duration }) => ({
+        attempt: 1,
+        source: 'transcription',
+        duration: Number(duration),
+        language: null,
+        tags: ['operator', 'клиент'],
+        segment_type: 'support',
+        transcript: {
+          utterances: [
+            { role: 'operator', text: 'Hello', start: null, end: null },
+            { role: 'client', text: 'Hi <there>', start: null, end: null },
+            { role: 'operator', text: 'Bye', start: null, end: null },
+          ],
+        },
+      })),
+    );
+    expect([0, 500, 1_000].map((index) => events[index]?.turn)).toEqual([0, 1, 2]);
+  });
+
+  it('is not announced again when its portion of the batch is delivered again', async () => {
+    const { owner, batch } = await newCall();
+    const portion = accepted.find(({ subject }) => subject === batch)!;
+    await service.publish(portion);
+    await settled();
+    const marker = await newCall(owner);
+    expect(ready.filter(({ firmuuid }) => firmuuid === owner.firmUuid)).toHaveLength(2);
+    expect(await statusOf(marker)).toBe('queued');
+  });
+
+  it('has its transcript sent by object key when it would be over 256 KiB', async () => {
+    const owner = service.newOwner();
+    const short = await newCall(owner, { anonymized_text: `<operator>${'a'.repeat(INLINE_BYTES - 200)}` });
+    const long = await newCall(owner, { anonymized_text: `<operator>${'я'.repeat(INLINE_BYTES / 2)}<client>ok` });
+    expect((await announced(short.uuid)).data.transcript).toHaveProperty('utterances');
+    const { transcript } = (await announced(long.uuid)).data;
+    if (!('key' in transcript)) throw new Error('It is inline.');
+    expect(transcript.key).toContain(owner.firmUuid);
+    expect(await json(await service.parts.objects.open(transcript.key))).toEqual({
+      utterances: [
+        { role: 'operator', text: 'я'.repeat(INLINE_BYTES / 2), start: null, end: null },
+        { role: 'client', text: 'ok', start: null, end: null },
+      ],
+    });
+    expect(JSON.parse((await read(long)).transcript_json!)).toMatchObject({ utterances: [{}, { text: 'ok' }] });
+  });
+
+  it('is read as it was sent, and what is unknown is absent', async () => {
+    const row = {
+      partner_call_id: 'P-1',
+      anonymized_text: '<mijoz>Salom',
+      start_time: '2026-01-02 03:04+05',
+      duration: '0',
+    };
+    const before = Date.now();
+    const call = await newCall(service.newOwner(), row);
+    const detail = await read(call);
+    expect(detail.call).toMatchObject({
+      uuid: call.uuid,
+      source: 'transcription',
+      status: 'queued',
+      partner_call_id: 'P-1',
+      client_phone_number: '+998901234567',
+      operator_name: 'Aziza',
+      segment_type: 'support',
+      start_time: '2026-01-01T22:04:00.000Z',
+      duration: 0,
+      batch_id: call.batch,
+      failure: null,
+    });
+    for (const name of ['outcome', 'language', 'score', 'direction', 'operator_id', 'campaign_id']) {
+      expect(detail.call).not.toHaveProperty(name);
+    }
+    expect(Date.parse(detail.call!.created_at)).toBeGreaterThanOrEqual(before - 1_000);
+    expect(JSON.parse(detail.transcript_json!)).toEqual({
+      language: null,
+      engine: null,
+      utterances: [{ role: 'client', text: 'Salom', start: null, end: null }],
+    });
+    expect(detail).toMatchObject({ analyses_json: [], history: [{ status: 'queued', at: detail.call!.created_at }] });
+  });
+});
+
+describe('an analysis', () => {
+  it('completes its call', async () => {
+    const call = await newCall();
+    const event = analyzed(call, { language: 'uz' });
+    await service.publish(event);
+    await reaches(call, 'completed');
+    const detail = await read(call);
+    expect(detail.call).toMatchObject({
+      outcome: 'scored',
+      score: 87.5,
+      language: 'uz',
+      failure: null,
+      updated_at: event.time,
+    });
+    expect(detail.analyses_json?.map((each) => JSON.parse(each))).toEqual([analysis]);
+    expect(detail.history?.map(({ status }) => status)).toEqual(['queued', 'completed']);
+    expect(detail.history?.at(-1)?.at).toBe(event.time);
+  });
+
+  it('is stored once, however often and in whatever company it is delivered', async () => {
+    const [call, other] = [await newCall(), await newCall()];
+    const event = analyzed(call);
+    await service.publish(event);
+    await reaches(call, 'completed');
+    const before = await read(call);
+    const later = new Date(Date.now() + 1_000).toISOString();
+    await service.publish(event, analyzed(other), { ...analyzed(call, { language: 'ru' }), time: later }, event);
+    await reaches(other, 'completed');
+    await settled();
+    expect(await read(call)).toEqual(before);
+  });
+
+  it('of a conversation in which nobody spoke completes its call without a score', async () => {
+    const call = await newCall();
+    await service.publish(analyzed(call, { outcome: 'no_speech', language: null, analysis: null }));
+    await reaches(call, 'completed');
+    const detail = await read(call);
+    expect(detail.call).toMatchObject({ outcome: 'no_speech' });
+    expect(detail.call).not.toHaveProperty('score');
+    expect(detail.analyses_json).toEqual([]);
+  });
+
+  it('of another firm, of an unknown call, or of an attempt not begun changes nothing', async () => {
+    const call = await newCall();
+    const stranger = { owner: service.newOwner(), uuid: call.uuid };
+    await service.publish(
+      analyzed(stranger),
+      analyzed({ ...call, uuid: randomUUID() }),
+      analyzed(call, { attempt: 2 }),
+      failed(stranger),
+      failed(call, { attempt: 2 }),
+    );
+    await settled();
+    expect((await read(call)).history).toHaveLength(1);
+  });
+
+  it('that does not have its form fails the call instead of leaving it waiting, and a retry brings it back', async () => {
+    const call = await newCall();
+    await service.publish(fact(CallAnalyzed, call, { attempt: 1, analysis: 'good' }));
+    await reaches(call, 'failed');
+    expect((await read(call)).call!.failure).toMatchObject({
+      stage: 'analysis',
+      code: 'RESULT_NOT_STORED',
+      retryable: true,
+      attempts: 1,
+    });
+    await service.client.retryCall({ ...callerOf(call.owner), call_uuid: call.uuid });
+    await announced(call.uuid, 2);
+  });
+});
+
+describe('a failure', () => {
+  it('fails its call, with its stage, code, message and how often it was tried', async () => {
+    const call = await newCall();
+    await service.publish(failed(call));
+    await reaches(call, 'failed');
+    const detail = await read(call);
+    expect(detail.call!.failure).toEqual(failure);
+    expect(detail.history?.at(-1)).toMatchObject({ status: 'failed', detail: 'analysis: TOO_HARD' });
+  });
+
+  it('that does not have its form fails the call all the same', async () => {
+    const call = await newCall();
+    await service.publish(fact(CallFailed, call, { attempt: 1, stage: 'nowhere' }));
+    await reaches(call, 'failed');
+    expect((await read(call)).call!.failure).toMatchObject({ code: 'RESULT_NOT_STORED', retryable: true });
+  });
+
+  it('neither undoes a completed call nor is undone by a late success of the same attempt', async () => {
+    const [done, lost] = [await newCall(), await newCall()];
+    await service.publish(analyzed(done), failed(lost));
+    await Promise.all([reaches(done, 'completed'), reaches(lost, 'failed')]);
+    await service.publish(failed(done), analyzed(lost));
+    await settled();
+    expect([await statusOf(done), await statusOf(lost)]).toEqual(['completed', 'failed']);
+    expect((await read(lost)).analyses_json).toEqual([]);
+  });
+});
+
+describe('a retry', () => {
+  const retry = ({ owner, uuid }: { owner: Owner; uuid: string }) =>
+    service.client.retryCall({ ...callerOf(owner), call_uuid: uuid });
+
+  it('announces the call as its next attempt, first in the queue, and what earlier attempts say late is ignored', async () => {
+    const call = await newCall();
+    const first = await announced(call.uuid);
+    await service.publish(failed(call));
+    await reaches(call, 'failed');
+    expect(await retry(call)).toMatchObject({ uuid: call.uuid, status: 'queued', failure: null });
+    const second = await announced(call.uuid, 2);
+    expect(second).toMatchObject({ firmuuid: call.owner.firmUuid, turn: 0, data: { ...first.data, attempt: 2 } });
+    await service.publish(failed(call), analyzed(call));
+    await settled();
+    expect(await statusOf(call)).toBe('queued');
+    await service.publish(analyzed(call, { attempt: 2 }));
+    await reaches(call, 'completed');
+    const { history, analyses_json } = await read(call);
+    expect(history?.map(({ status, detail }) => [status, detail])).toEqual([
+      ['queued', undefined],
+      ['failed', 'analysis: TOO_HARD'],
+      ['queued', 'retried'],
+      ['completed', undefined],
+    ]);
+    expect(analyses_json).toHaveLength(1);
+  });
+
+  it('is refused for a call that has not failed, or that failed for good', async () => {
+    const [queued, done, hopeless] = [await newCall(), await newCall(), await newCall()];
+    await service.publish(analyzed(done), failed(hopeless, { retryable: false }));
+    await Promise.all([reaches(done, 'completed'), reaches(hopeless, 'failed')]);
+    for (const call of [queued, done, hopeless]) {
+      const before = await read(call);
+      expect(await faultOf(retry(call))).toMatchObject({ kind: 'conflict', code: 'NOT_RETRYABLE' });
+      expect(await read(call)).toEqual(before);
+    }
+  });
+
+  it('asked for twice at the same instant is one retry', async () => {
+    const call = await newCall();
+    await service.publish(failed(call));
+    await reaches(call, 'failed');
+    const answers = await Promise.allSettled([retry(call), retry(call)]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    await announced(call.uuid, 2);
+    await settled();
+    expect(ready.filter(({ subject }) => subject === call.uuid)).toHaveLength(2);
+  });
+});
+
+describe('a call that cannot be announced', () => {
+  it('fails with all of its portion once tries are used up, none waits for ever, and a retry brings each back', async () => {
+    const owner = service.newOwner();
+    const dead = async () =>
+      (await service.parts.bus.depths()).find(({ consumer }) => consumer === 'ingest.announce')!.dead;
+    const deadBefore = await dead();
+    await service.db.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no room'; END $$;
+       CREATE TRIGGER refuse BEFORE INSERT ON claimed_event FOR EACH ROW WHEN (NEW.consumer = 'ingest.announce')
+         EXECUTE FUNCTION refuse()`,
+    );
+    try {
+      const { batch_id } = await upload(owner, rowsOf(3));
+      const batch = () => service.client.getBatch({ ...callerOf(owner), batch_id });
+      await waitUntil(async () => (await batch()).by_status['failed'] === 3);
+      expect((await batch()).finished_at).toBeTruthy();
+      expect(await dead()).toBe(deadBefore + 1);
+    } finally {
+      await service.db.query('DROP TRIGGER refuse ON claimed_event; DROP FUNCTION refuse');
+    }
+    const { items } = await service.client.listCalls({ ...callerOf(owner), status: ['failed'], page: 1, size: 10 });
+    expect(items).toHaveLength(3);
+    for (const { uuid, failure: reason } of items) {
+      expect(reason).toMatchObject({ stage: 'analysis', code: 'NOT_ANNOUNCED', retryable: true, attempts: 2 });
+      expect(await service.client.retryCall({ ...callerOf(owner), call_uuid: uuid })).toMatchObject({
+        status: 'queued',
+      });
+      await announced(uuid, 2);
+    }
+  });
+});
+
+describe('reading', () => {
+  it('lists calls newest first, in pages, by status, batch and partner_call_id', async () => {
+    const owner = service.newOwner();
+    const list = (filter: object, page = 1, size = 10) =>
+      service.client.listCalls({ ...callerOf(owner), ...filter, page, size });
+    const one = await upload(
+      owner,
+      Array.from({ length: 5 }, (_, index) => ({ partner_call_id: `a${index}` })),
+    );
+    const other = await upload(
+      owner,
+      Array.from({ length: 4 }, (_, index) => ({ partner_call_id: `b${index}` })),
+    );
+    const order = ['b3', 'b2', 'b1', 'b0', 'a4', 'a3', 'a2', 'a1', 'a0'];
+    const ids = async (listed: ReturnType<typeof list>) => (await listed).items.map((call) => call.partner_call_id);
+    expect(await ids(list({}))).toEqual(order);
+    expect([
+      await ids(list({}, 1, 4)),
+      await ids(list({}, 2, 4)),
+      await ids(list({}, 3, 4)),
+      await ids(list({}, 4, 4)),
+    ]).toEqual([order.slice(0, 4), order.slice(4, 8), order.slice(8), []]);
+    expect(await list({}, 4, 4)).toMatchObject({ count: 9, items: [] });
+    expect(await ids(list({ batch: one.batch_id }))).toEqual(order.slice(4));
+    expect(await list({ batch: randomUUID() })).toMatchObject({ count: 0, items: [] });
+    expect(await ids(list({ partner_call_id: 'b1' }))).toEqual(['b1']);
+    expect(await list({ partner_call_id: 'b1', batch: one.batch_id })).toMatchObject({ count: 0 });
+    const [, second] = await service.callsOf(owner);
+    await announced(second!.uuid);
+    await service.publish(analyzed({ owner, uuid: second!.uuid }));
+    await reaches({ owner, uuid: second!.uuid }, 'completed');
+    expect(await ids(list({ status: ['completed'] }))).toEqual(['a1']);
+    expect(await list({ status: ['completed', 'queued'], batch: other.batch_id })).toMatchObject({ count: 4 });
+    expect(await list({ status: ['completed', 'queued'] })).toMatchObject({ count: 9 });
+  });
+
+  it('shows how far a batch is, and when the last of its calls ended', async () => {
+    const owner = service.newOwner();
+    const { batch_id } = await upload(
+      owner,
+      [{ partner_call_id: 'a' }, {}, {}, { operator_name: '' }, { partner_call_id: 'a' }],
+      'skip',
+    );
+    const batch = () => service.client.getBatch({ ...callerOf(owner), batch_id });
+    const begun = await batch();
+    expect(begun).toMatchObject({
+      batch_id,
+      kind: 'transcription',
+      accepted: 3,
+      duplicates: 0,
+      rejected: 2,
+      by_status: { queued: 3 },
+    });
+    expect(begun).not.toHaveProperty('finished_at');
+    expect(begun.rejected_uuid).toBeTruthy();
+    const [first, second, third] = await service.callsOf(owner);
+    await service.publish(analyzed({ owner, uuid: first!.uuid }), failed({ owner, uuid: second!.uuid }));
+    await waitUntil(async () => (await batch()).by_status['failed'] === 1);
+    expect(await batch()).not.toHaveProperty('finished_at');
+    const last = { ...analyzed({ owner, uuid: third!.uuid }), time: new Date(Date.now() + 5_000).toISOString() };
+    await service.publish(last);
+    await waitUntil(async () => (await batch()).finished_at);
+    expect(await batch()).toMatchObject({ by_status: { completed: 2, failed: 1 }, finished_at: last.time });
+  });
+
+  it('lists batches newest first, in pages', async () => {
+    const owner = service.newOwner();
+    const batches: string[] = [];
+    for (const count of [1, 2, 3]) batches.unshift((await upload(owner, rowsOf(count))).batch_id);
+    const list = (page: number, size: number) => service.client.listBatches({ ...callerOf(owner), page, size });
+    const first = await list(1, 2);
+    expect(first.count).toBe(3);
+    expect(first.items.map(({ batch_id, by_status }) => [batch_id, by_status])).toEqual([
+      [batches[0], { queued: 3 }],
+      [batches[1], { queued: 2 }],
+    ]);
+    expect((await list(2, 2)).items).toMatchObject([{ batch_id: batches[2], accepted: 1 }]);
+    expect(await list(3, 2)).toMatchObject({ count: 3, items: [] });
+  });
+
+  it('gives a firm nothing of another one, which is not found rather than forbidden', async () => {
+    const { owner, uuid, batch } = await newCall();
+    await service.publish(failed({ owner, uuid }));
+    await reaches({ owner, uuid }, 'failed');
+    const { rejected_uuid } = await upload(owner, [{ operator_name: '' }], 'skip').then(({ batch_id }) =>
+      service.client.getBatch({ ...callerOf(owner), batch_id }),
+    );
+    const stranger = callerOf(service.newOwner());
+    const { client } = service;
+    for (const question of [
+      client.getCall({ ...stranger, call_uuid: uuid }),
+      client.retryCall({ ...stranger, call_uuid: uuid }),
+      client.getBatch({ ...stranger, batch_id: batch }),
+      download(stranger, rejected_uuid!),
+      client.getCall({ ...callerOf(owner), call_uuid: randomUUID() }),
+      client.getBatch({ ...callerOf(owner), batch_id: randomUUID() }),
+      download(callerOf(owner), randomUUID()),
+    ]) {
+      expect(await faultOf(question)).toMatchObject({ kind: 'not-found', code: 'NOT_FOUND' });
+    }
+    const page = { page: 1, size: 10 };
+    for (const filter of [{}, { batch }, { status: ['failed'] }]) {
+      expect(await client.listCalls({ ...stranger, ...filter, ...page })).toMatchObject({ count: 0, items: [] });
+    }
+    expect(await client.listBatches({ ...stranger, ...page })).toMatchObject({ count: 0, items: [] });
+    expect(await statusOf({ owner, uuid })).toBe('failed');
+  });
+});
+
+async function download(caller: ReturnType<typeof callerOf>, rejected_uuid: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const { data } of service.client.downloadRejected({ ...caller, rejected_uuid }))
+    chunks.push(Buffer.from(data));
+  return Buffer.concat(chunks).toString();
+}
+
+describe('the CSV of refused rows', () => {
+  it('is downloaded as it is stored, in pieces, by any user of the firm, for seven days', async () => {
+    const owner = service.newOwner();
+    const rows = rowsOf(5_000, { operator_name: '', anonymized_text: `<operator>${'я'.repeat(100)}` });
+    const refused = await faultOf(upload(owner, rows));
+    expect(refused).toMatchObject({
+      kind: 'invalid',
+      code: 'VALIDATION_FAILED',
+      details: { rows: 5_000, invalid: 5_000 },
+    });
+    const uuid = String(refused.details?.['rejected_uuid']);
+    const colleague = callerOf({ ...owner, userUuid: randomUUID() });
+    const csv = await download(colleague, uuid);
+    expect(csv.split('\r\n')).toHaveLength(5_002);
+    expect(csv).toMatch(/,reject_reason\r\n.*REQUIRED/);
+    await service.db.query("UPDATE rejected_file SET expires_at = expires_at - interval '7 days' WHERE uuid = $1", [
+      uuid,
+    ]);
+    expect(await faultOf(download(colleague, uuid))).toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('an upload session', () => {
+  it('has a key under the country, the firm and the user, never one that is still open', async () => {
+    const owner = service.newOwner({ country: 'KG' });
+    const request = { ...callerOf(owner), metadata_filename: 'Звонки 1.CSV' };
+    const opened = await Promise.all([1, 2, 3].map(() => service.client.openUpload(request)));
+    const keys = opened.map(({ metadata_key }) => metadata_key);
+    const prefix = `KG/${owner.firmUuid}/${owner.userUuid}/`;
+    expect(keys).toContain(`${prefix}Звонки 1.CSV`);
+    expect(new Set(keys).size).toBe(3);
+    for (const key of keys) expect(key).toMatch(new RegExp(`^${prefix}Звонки 1(-[0-9a-f]{6})?\\.CSV$`));
+    expect(opened[0]).toMatchObject({ expires_in: 3600 });
+    for (const { metadata_upload_url, metadata_key } of opened)
+      expect(decodeURIComponent(metadata_upload_url)).toContain(metadata_key);
+  });
+
+  it('for recordings is refused, as long as they are not taken in', async () => {
+    const request = { ...callerOf(service.newOwner()), metadata_filename: 'a.csv', audios_filename: 'a.zip' };
+    expect(await faultOf(service.client.openUpload(request))).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('needs a firm that key-management knows', async () => {
+    const nobody = { ...callerOf({ firmUuid: randomUUID(), userUuid: randomUUID() }), metadata_filename: 'a.csv' };
+    expect(await faultOf(service.client.openUpload(nobody))).toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('starting', () => {
+  it('on an address that is taken is refused in one sentence', async () => {
+    const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
+    await expect(start({ ...service.config, listen: service.address }, { log })).rejects.toThrow(/in use/);
+  });
+});
