@@ -6,7 +6,7 @@ import { INLINE_BYTES, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
 import type { Store, WaitingCall } from './store/index.ts';
-import { parseTranscript } from './transcript-format.ts';
+import { parseTranscript } from './rows/transcript-format.ts';
 
 type Announcement = Event<BodyOf<typeof TranscriptReady>>;
 

@@ -6,10 +6,10 @@ import { type BodyOf, CallsAccepted, type Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import * as fc from 'fast-check';
-import type { CallRecord } from './call-record.ts';
+import type { CallRecord } from './rows/call-record.ts';
 import { type CsvRow, csvOf, faultOf, IngestUnderTest, objectsBut, rowsOf } from './ingest-under-test.ts';
 import { CHUNK_ROWS } from './process-upload.ts';
-import type { RowFault } from './row-fault.ts';
+import type { RowFault } from './rows/row-fault.ts';
 import { type Candidate, Intake, type Verdict } from './store/intake.ts';
 import type { Owner } from './store/uploads.ts';
 

@@ -6,15 +6,15 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import { checkTranscriptionRow, transcriptionColumns } from './call-record.ts';
+import { checkTranscriptionRow, transcriptionColumns } from './rows/call-record.ts';
 import type { Limits } from './config.ts';
-import type { RawRecord } from './csv.ts';
-import { readCsv } from './csv.ts';
+import type { RawRecord } from './csv/reader.ts';
+import { readCsv } from './csv/reader.ts';
 import type { Firms } from './firms.ts';
 import { ownPrefix } from './open-upload.ts';
 import { Refusals } from './refusals.ts';
-import type { RowFault } from './row-fault.ts';
-import { rowFault } from './row-fault.ts';
+import type { RowFault } from './rows/row-fault.ts';
+import { rowFault } from './rows/row-fault.ts';
 import type { Batch, Store } from './store/index.ts';
 import type { Candidate, Verdict } from './store/intake.ts';
 import { Intake } from './store/intake.ts';
@@ -127,7 +127,7 @@ async function intake(
   const { firmUuid } = owner;
   const batchUuid = uuidv7();
   return Intake.open(
-    { db: store.db, bus: parts.bus },
+    { db: store.intake, bus: parts.bus },
     { sessionUuid: session.uuid, batchUuid, firmUuid },
     () => store.batches.ofSession(firmUuid, session.uuid),
     async (taking) => {

@@ -1,5 +1,5 @@
 import type { CallRow, HistoryEntry, Store } from './store/index.ts';
-import { parseTranscript } from './transcript-format.ts';
+import { parseTranscript } from './rows/transcript-format.ts';
 
 export interface CallDetail {
   readonly call: CallRow;

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
-import type { CsvFile, RawRecord } from './csv.ts';
-import { rejectedHeader, rejectedLine } from './rejected-csv.ts';
-import type { RowFault } from './row-fault.ts';
+import type { CsvFile, RawRecord } from './csv/reader.ts';
+import { rejectedHeader, rejectedLine } from './csv/rejected.ts';
+import type { RowFault } from './rows/row-fault.ts';
 import type { Batches } from './store/batches.ts';
 
 /** api.md, section 5: the first 100 faults are inline. */

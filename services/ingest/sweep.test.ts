@@ -105,6 +105,17 @@ it('what a crash left between bytes and row goes after six hours, when nothing c
   expect([await stands(orphans[0]!), await stands(orphans[1]!)]).toEqual([false, false]);
 });
 
+it('a transcript that was sent by key goes once its call has ended, not before', async () => {
+  const owner = service.newOwner();
+  await service.upload(owner, csvOf([{}, {}]));
+  const [ended, waiting] = await service.callsOf(owner);
+  await service.db.query(`UPDATE call SET status = 'completed' WHERE uuid = $1`, [ended!.uuid]);
+  const keyOf = (uuid: string) => `transcripts/${owner.firmUuid}/${uuid}/1.json`;
+  for (const { uuid } of [ended!, waiting!]) await service.putAt(keyOf(uuid), '{"utterances":[]}');
+  await sweepAfter(6 * HOUR + MINUTE);
+  expect([await stands(keyOf(ended!.uuid)), await stands(keyOf(waiting!.uuid))]).toEqual([false, true]);
+});
+
 it('claims of events are forgotten after thirty days', async () => {
   const [old, young] = [randomUUID(), randomUUID()];
   await service.db.query(

@@ -10,7 +10,7 @@ const AT_ONCE = 500;
 
 /**
  * Removes what nobody can ask for any more: uploads whose hour is over, CSVs of refused rows after their seven days,
- * and what a crash left between bytes and row.
+ * transcripts that were sent by key, and what a crash left between bytes and row.
  */
 export async function sweep(parts: { store: Store; objects: Objects }, now: Date): Promise<void> {
   const { store, objects } = parts;
@@ -39,6 +39,12 @@ export async function sweep(parts: { store: Store; objects: Objects }, now: Date
   }
   for await (const { key, modifiedAt } of objects.list('rejected/')) {
     if (modifiedAt.getTime() < orphansBefore && !(await store.batches.isRejectedKept(key))) await objects.remove(key);
+  }
+  // A long transcript travels beside its event; once the call has ended nobody fetches it. A young one may belong to a
+  // retry that has not been committed yet.
+  for await (const { key, modifiedAt } of objects.list('transcripts/')) {
+    const [, firmUuid, callUuid] = key.split('/');
+    if (modifiedAt.getTime() < orphansBefore && !(await store.calls.isUnfinished(firmUuid!, callUuid!))) await objects.remove(key);
   }
   await pruneClaims(store.db, CLAIM_DAYS);
 }

@@ -133,6 +133,15 @@ export function calls(db: Database) {
       return one(db, firmUuid, uuid, false);
     },
 
+    /** Whether some service may still be working on the call. */
+    async isUnfinished(firmUuid: string, uuid: string): Promise<boolean> {
+      const rows = await db.query(
+        `SELECT 1 FROM call WHERE firm_uuid = $1 AND uuid = $2 AND status IN ('queued', 'transcribing', 'analyzing')`,
+        [firmUuid, uuid],
+      );
+      return rows.length > 0;
+    },
+
     /** Locked until the transaction ends, so that two deeds on one call come one after the other. */
     async lock(tx: Sql, firmUuid: string, uuid: string): Promise<CallRow> {
       return one(tx, firmUuid, uuid, true);

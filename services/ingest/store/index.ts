@@ -1,19 +1,34 @@
 import type { Database } from '@call-analysis/postgres';
-import { prismaAdapter } from '@call-analysis/postgres';
+import { openDatabase, prismaAdapter } from '@call-analysis/postgres';
 import { PrismaClient } from '../generated/client.ts';
 import { batches } from './batches.ts';
 import { calls } from './calls.ts';
 import { uploads } from './uploads.ts';
 
+/** Uploads taken in at the same time; more would only share the processor. The others wait their turn. */
+const INTAKES = 4;
+
 /** The only way to this service's tables. */
 export function openStore(db: Database, url: string) {
   const prisma = new PrismaClient({ adapter: prismaAdapter({ url, schema: db.schema }) });
+  // An upload may hold its connection for minutes: from a pool of its own it cannot keep the rest of the service waiting.
+  const intake = openDatabase({
+    url,
+    schema: db.schema,
+    poolSize: INTAKES,
+    connectTimeoutMs: 0,
+    applicationName: 'ingest intake',
+  });
   return {
     db,
     uploads: uploads(prisma, db),
     batches: batches(prisma, db),
     calls: calls(db),
-    close: () => prisma.$disconnect(),
+    intake,
+    close: async () => {
+      await intake.close();
+      await prisma.$disconnect();
+    },
   };
 }
 

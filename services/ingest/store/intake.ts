@@ -6,7 +6,7 @@ import { unavailable } from '@call-analysis/fault';
 import type { Database, Transaction } from '@call-analysis/postgres';
 import { sqlState } from '@call-analysis/postgres';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { CallRecord } from '../call-record.ts';
+import type { CallRecord } from '../rows/call-record.ts';
 import type { Batch } from './batches.ts';
 import { CallUuids } from './call-uuids.ts';
 

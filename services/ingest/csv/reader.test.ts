@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Fault } from '@call-analysis/fault';
 import { parseString } from 'fast-csv';
 import * as fc from 'fast-check';
-import { BATCH_ROWS, readCsv, type Column, type CsvLimits, type RawRecord } from './csv.ts';
+import { BATCH_ROWS, readCsv, type Column, type CsvLimits, type RawRecord } from './reader.ts';
 
 const KNOWN: Column[] = [
   { name: 'id', required: true },

@@ -1,5 +1,5 @@
 import type { Fault } from '@call-analysis/fault';
-import { csvFault } from './csv-fault.ts';
+import { csvFault } from './fault.ts';
 
 /** One record as it came. Blanks around a quoted field are gone; else the fields are untouched, quotes resolved. */
 export interface RawRecord {

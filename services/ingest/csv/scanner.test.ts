@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Fault } from '@call-analysis/fault';
 import * as fc from 'fast-check';
-import { CsvScanner, type RawRecord } from './csv-scanner.ts';
+import { CsvScanner, type RawRecord } from './scanner.ts';
 
 function scan(pieces: readonly string[], separator: ',' | ';' | '\t' = ','): RawRecord[] | string {
   const scanner = new CsvScanner({

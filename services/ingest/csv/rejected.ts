@@ -1,6 +1,6 @@
-import { REJECT_REASON, type Header } from './csv-header.ts';
-import type { RawRecord } from './csv-scanner.ts';
-import type { RowFault } from './row-fault.ts';
+import { REJECT_REASON, type Header } from './header.ts';
+import type { RawRecord } from './scanner.ts';
+import type { RowFault } from '../rows/row-fault.ts';
 
 /**
  * The CSV of refused rows: the columns as they came, `reject_reason` last; comma, CRLF, UTF-8 without a byte order

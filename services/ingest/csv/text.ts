@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Fault } from '@call-analysis/fault';
-import { decodeUtf8, looksLikeEightBit, looksLikeUtf16, validLength, wholeLength } from './csv-encoding.ts';
-import { csvFault } from './csv-fault.ts';
+import { decodeUtf8, looksLikeEightBit, looksLikeUtf16, validLength, wholeLength } from './encoding.ts';
+import { csvFault } from './fault.ts';
 
 /** Pieces of at least this many bytes, so that a source of tiny chunks costs no more than one of large ones. */
 const PIECE_MIN_BYTES = 32 * 1024;

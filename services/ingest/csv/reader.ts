@@ -1,9 +1,9 @@
-import { emptyFile, findHeader, type Column, type FoundHeader, type Header } from './csv-header.ts';
-import { CsvScanner, type RawRecord } from './csv-scanner.ts';
-import { readText } from './csv-text.ts';
+import { emptyFile, findHeader, type Column, type FoundHeader, type Header } from './header.ts';
+import { CsvScanner, type RawRecord } from './scanner.ts';
+import { readText } from './text.ts';
 
-export type { Column, Header } from './csv-header.ts';
-export type { RawRecord } from './csv-scanner.ts';
+export type { Column, Header } from './header.ts';
+export type { RawRecord } from './scanner.ts';
 
 export interface CsvLimits {
   readonly maxBytes: number;

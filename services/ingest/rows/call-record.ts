@@ -1,5 +1,5 @@
 import { parseDirection, parseDuration, segmentTypeRule, type Direction } from './call-values.ts';
-import type { Column, Header, RawRecord } from './csv.ts';
+import type { Column, Header, RawRecord } from '../csv/reader.ts';
 import { parsePhone } from './phone.ts';
 import { rowFault, type RowFault, type ValueFault } from './row-fault.ts';
 import { isoOfMs, parseTranscriptionStartTime } from './start-time.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { checkTranscriptionRow, transcriptionColumns } from './call-record.ts';
-import { readCsv, type RawRecord } from './csv.ts';
-import { rejectedHeader, rejectedLine } from './rejected-csv.ts';
-import { rowFault } from './row-fault.ts';
+import { checkTranscriptionRow, transcriptionColumns } from '../rows/call-record.ts';
+import { readCsv, type RawRecord } from './reader.ts';
+import { rejectedHeader, rejectedLine } from './rejected.ts';
+import { rowFault } from '../rows/row-fault.ts';
 
 const LIMITS = { maxBytes: 1e9, maxRows: 1e6, maxTextBytes: 10_000 };
 const rules = { segmentTypes: new Set(['support']), maxTextBytes: 10_000, maxValueChars: 255 };
