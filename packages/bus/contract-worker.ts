@@ -1,4 +1,4 @@
-// A process of the contract suite: takes one event and never lets it go, until it is killed.
+// A process of the contract suite: takes events and never lets go of one of them, until it is killed.
 import { eventType } from '@call-analysis/events';
 import { z } from 'zod';
 import { BusConfig, openBus } from './open.ts';
@@ -10,24 +10,32 @@ const Order = z.object({
   type: z.string(),
   /** Absent: the worker is the only one, and successor of the one before. */
   leaseSeconds: z.int().optional(),
+  batchSize: z.int().optional(),
+  /** How many events it handles before, each by itself. */
+  handles: z.int().optional(),
 });
 
-const { config, consumer, type, leaseSeconds } = Order.parse(JSON.parse(process.argv[2] ?? ''));
+const { config, consumer, type, leaseSeconds, batchSize = 1, handles = 0 } = Order.parse(JSON.parse(process.argv[2] ?? ''));
 const log = { info() {}, warn() {}, error() {} };
 const bus = await openBus(config, {
   name: 'victim',
   log,
   ...(leaseSeconds === undefined ? { exclusive: true } : { leaseSeconds }),
 });
+let handled = 0;
 await bus.subscribe({
   consumer,
+  batchSize,
   retries: 0,
   routes: [
     route({
       event: eventType(type, z.unknown()),
-      handle() {
+      async handle(events) {
+        if (events.length > 1 && handles > 0) throw new Error('one by one');
+        handled += 1;
+        if (handled <= handles) return;
         process.stdout.write('taken\n');
-        return new Promise(() => {});
+        await new Promise(() => {});
       },
     }),
   ],

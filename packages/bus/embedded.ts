@@ -6,10 +6,10 @@ import { depths } from './depths.ts';
 import { createInbox, type Inbox, openInbox } from './inbox.ts';
 import { broadcast, createListeners, LISTENERS } from './listen.ts';
 import type { BusOptions } from './open.ts';
+import { jobsOf } from './parcel.ts';
 import type { Bus, SubscriptionOptions } from './port.ts';
 import { putBackAbandoned } from './put-back.ts';
 import { type Queues, startQueues } from './queues.ts';
-import { pack } from './stored-event.ts';
 
 const jobsInStatement = 1_000;
 const charactersInStatement = 4 * 1024 * 1024;
@@ -109,15 +109,13 @@ async function insert(queues: Queues, tx: Sql, consumer: string, jobs: JobInsert
 function* statementsOf(events: readonly Event[]): Generator<JobInsert[]> {
   let jobs: JobInsert[] = [];
   let characters = 0;
-  for (const event of events) {
-    const { stored, characters: length } = pack(event);
+  for (const { job, characters: length } of jobsOf(events)) {
     if (jobs.length === jobsInStatement || (jobs.length > 0 && characters + length > charactersInStatement)) {
       yield jobs;
       jobs = [];
       characters = 0;
     }
-    // The queue's key is the consumer and this id: an event that is there already is left as it is.
-    jobs.push({ id: event.id, data: stored, priority: -event.turn, group: { id: event.firmuuid } });
+    jobs.push(job);
     characters += length;
   }
   if (jobs.length > 0) yield jobs;

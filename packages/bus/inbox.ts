@@ -2,6 +2,7 @@ import type { Job } from 'pg-boss';
 import { deadQueue, giveUpDead } from './dead-letters.ts';
 import { HandOver } from './hand-over.ts';
 import { watchLeases } from './leases.ts';
+import { PARCEL } from './parcel.ts';
 import type { Subscription, SubscriptionOptions } from './port.ts';
 import { putBack } from './put-back.ts';
 import type { Queues } from './queues.ts';
@@ -57,6 +58,8 @@ export async function openInbox(queues: Queues, subscription: SubscriptionOption
   const { boss } = queues;
   const { consumer, batchSize = 1, concurrency = 1 } = subscription;
   const routes: Routes = new Map(subscription.routes.map((route) => [route.event.type, route]));
+  // Each may hold as many events as are handed over at once: with more of them, others would find nothing to do.
+  const jobsAtOnce = Math.min(batchSize, PARCEL);
   const inHand = new Set<Job<unknown>>();
   const workers: string[] = [];
   for (let i = 0; i < concurrency; i++) {
@@ -64,7 +67,7 @@ export async function openInbox(queues: Queues, subscription: SubscriptionOption
     worker = await boss.work(
       consumer,
       {
-        batchSize,
+        batchSize: jobsAtOnce,
         perJobResults: true,
         pollingIntervalSeconds: pollSeconds,
         notifyPollingIntervalSeconds: pollSeconds,
@@ -72,14 +75,20 @@ export async function openInbox(queues: Queues, subscription: SubscriptionOption
       },
       async (jobs: Job<unknown>[]) => {
         // A full hand means that more may wait: look again without a pause.
-        if (jobs.length >= batchSize && worker !== undefined) boss.notifyWorker(worker);
+        if (jobs.length >= jobsAtOnce && worker !== undefined) boss.notifyWorker(worker);
         for (const job of jobs) inHand.add(job);
         const taken = [...jobs];
         try {
-          const results = await new HandOver(queues, consumer, routes).run(jobs);
+          const results = await new HandOver(queues, consumer, routes, batchSize).run(jobs);
+          const status = new Map(results.map((result) => [result.id, result.status]));
           // What is done has been noted already; taken out, it saves pg-boss a statement that would change nothing.
-          const done = new Set(results.filter((result) => result.status === 'completed').map((result) => result.id));
-          jobs.splice(0, jobs.length, ...taken.filter((job) => !done.has(job.id)));
+          jobs.splice(0, jobs.length, ...taken.filter((job) => (status.get(job.id) ?? 'completed') !== 'completed'));
+          const untouched = taken.filter((job) => !status.has(job.id));
+          if (untouched.length > 0) {
+            for (const job of untouched) inHand.delete(job);
+            await queues.insist(() => putBack(queues, consumer, untouched));
+            if (worker !== undefined) boss.notifyWorker(worker);
+          }
           return results;
         } finally {
           for (const job of taken) inHand.delete(job);

@@ -11,7 +11,8 @@ import type { Sql } from '@call-analysis/postgres';
 export interface Bus {
   /**
    * Publishes facts when, and only when, the transaction commits. There is no other way to publish.
-   * An event id that a consumer has not handled yet is not given to it twice; what it has handled, its claims know.
+   * An event id that comes again may be ignored while the first one waits; what is given twice all the same, the
+   * consumer's claims know. Events that are published together cost less than as many alone.
    */
   publish(tx: Sql, events: readonly Event[]): Promise<void>;
 
@@ -38,7 +39,7 @@ export interface SubscriptionOptions {
   readonly batchSize?: number;
   /** Hand-overs at the same time in this process. Default 1. */
   readonly concurrency?: number;
-  /** Tries after the first. Default 5. */
+  /** Tries after the first. Events that were published together may get one more. Default 5. */
   readonly retries?: number;
   /** Seconds before the first retry, doubled for each further one, with jitter. Default 1. */
   readonly retryDelaySeconds?: number;

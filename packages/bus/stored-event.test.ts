@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { Event } from '@call-analysis/events';
-import { pack, unpack } from './stored-event.ts';
+import { pack, packParcel, unpack, unpackParcel } from './stored-event.ts';
 
 const event = (data: unknown): Event => ({
   id: '0199d3a0-0000-7000-8000-000000000001',
@@ -31,6 +31,15 @@ describe('an event in a queue', () => {
   });
 
   it('is left as it is when it is not ours', () => {
-    for (const stored of [null, 1, 'text', [], {}, { deflated: 1 }]) expect(unpack(stored)).toBe(stored);
+    for (const stored of [null, 1, 'text', [], {}, { deflated: 1 }, { deflated: 'x' }]) expect(unpack(stored)).toBe(stored);
+  });
+
+  it('comes back from among others, few or many', () => {
+    for (const count of [2, 25]) {
+      const sent = Array.from({ length: count }, (_, n) => event({ n }));
+      const kept = JSON.parse(JSON.stringify(packParcel(sent, JSON.stringify(sent)).stored)) as unknown;
+      expect(unpackParcel(kept)).toEqual(sent);
+    }
+    for (const stored of [null, 1, [], {}, { parcel: 'x' }, event(1)]) expect(unpackParcel(stored)).toBeUndefined();
   });
 });

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { Event } from '@call-analysis/events';
+import type { JobInsert } from 'pg-boss';
+import { z } from 'zod';
+import { pack, packParcel, unpackParcel } from './stored-event.ts';
+
+/**
+ * Events in one job at most. PostgreSQL takes 185 µs to insert, fetch and delete a job, whatever it holds, and every
+ * event beyond the first saves that.
+ */
+export const PARCEL = 25;
+
+/** Characters of JSON in one job at most, unless a single event has more; deflated, some 64 KB. */
+const parcelCharacters = 200_000;
+const longestInt = 2 ** 31 - 1;
+
+// PostgreSQL's jsonb takes neither NUL nor half a surrogate pair: whoever says one hears of it when publishing, not
+// when the event has to leave its parcel.
+const unstorable = /\\u(?:0000|d[89a-f])/;
+
+/** What an event in a parcel must have to become a job of its own; the rest is judged there. */
+const Addressed = z.array(z.looseObject({ id: z.guid(), firmuuid: z.string().min(1), turn: z.int() })).min(1);
+
+export interface StoredJob {
+  readonly job: JobInsert;
+  /** Of its data, about. */
+  readonly characters: number;
+}
+
+/** Puts neighbours of one firm and one turn into jobs, not more than `most` into one. */
+export function* jobsOf(events: readonly Event[], most = PARCEL): Generator<StoredJob> {
+  let together: Event[] = [];
+  let jsons: string[] = [];
+  let room = parcelCharacters;
+  for (const event of events) {
+    const json = most > 1 ? JSON.stringify(event) : '';
+    const alone = unstorable.test(json);
+    const [first] = together;
+    const related = first?.firmuuid === event.firmuuid && first.turn === event.turn;
+    if (first !== undefined && (alone || !related || together.length >= most || json.length > room)) {
+      yield jobOf(together, jsons);
+      together = [];
+      jsons = [];
+      room = parcelCharacters;
+    }
+    together.push(event);
+    jsons.push(json);
+    room = alone ? 0 : room - json.length;
+  }
+  if (together.length > 0) yield jobOf(together, jsons);
+}
+
+function jobOf(events: readonly Event[], jsons: readonly string[]): StoredJob {
+  const [first] = events;
+  if (first === undefined) throw new Error('A job holds at least one event.');
+  const { id, firmuuid, turn } = first;
+  if (events.length === 1) {
+    const { stored, characters } = pack(first);
+    // The queue's key is the consumer and this id: an event that is there already is left as it is.
+    return { job: { id, data: stored, priority: -turn, group: { id: firmuuid } }, characters };
+  }
+  const { stored, characters } = packParcel(events, `[${jsons.join()}]`);
+  const job = {
+    id: randomUUID(),
+    data: stored,
+    priority: -turn,
+    // Nothing is limited by tiers here; it says how many events these are.
+    group: { id: firmuuid, tier: String(events.length) },
+    // A parcel whose worker was lost is taken apart; only its events can be given up.
+    retryLimit: longestInt,
+  };
+  return { job, characters };
+}
+
+/** What is in a parcel, its bodies and most attributes unparsed; undefined for anything else. */
+export function openParcel(stored: unknown): readonly Event[] | undefined {
+  const contents = Addressed.safeParse(unpackParcel(stored));
+  return contents.success ? (contents.data as unknown as Event[]) : undefined;
+}
