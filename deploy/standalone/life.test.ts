@@ -3,10 +3,11 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
+import { openDataDirectory } from './data-directory.ts';
 import { newFirm } from './test/client.ts';
 import { begin, postgresOf, run } from './test/command.ts';
 import { startService } from './test/service-process.ts';
@@ -187,5 +188,7 @@ describe('a data directory', () => {
     expect(key).toContain(client.userUuid);
     expect(await service.stop({ keep: true })).toBe(0);
     expect(await postgresOf(service.directory)).toBeNull();
+    // It may lie elsewhere.
+    await rm(dirname(openDataDirectory(service.directory).socket('any').slice('unix:'.length)), { recursive: true });
   });
 });

@@ -3,13 +3,14 @@ import { start as startGateway } from '@call-analysis/gateway';
 import { defaultLimits, start as startIngest } from '@call-analysis/ingest';
 import { start as startKeyManagement } from '@call-analysis/key-management';
 import type { Logger } from '@call-analysis/runtime';
-import { Closing, StartFault } from '@call-analysis/runtime';
+import { Closing } from '@call-analysis/runtime';
 import { createPublicKey } from 'node:crypto';
 import type { Settings } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { openDatabase } from './database.ts';
 import { readPem } from './issue-token.ts';
+import { inOneSentence } from './start-failure.ts';
 
 export { readSettings } from './config.ts';
 export type { Settings } from './config.ts';
@@ -81,8 +82,9 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     database.hold.announce(gateway.url);
     return { url: gateway.url, keyManagement: keys.address, directory, lost: database.hold.lost, close: () => closing.close() };
   } catch (error) {
+    const reason = inOneSentence(error, settings);
     await closing.close().catch(() => {});
-    throw inOneSentence(error, settings);
+    throw reason;
   }
 }
 
@@ -97,25 +99,4 @@ function verification({ issuer, audience, secret, publicKeyFile }: Settings['jwt
 /** The gateway would refuse a bad key too, but only when everything else has been started. */
 function publicKey(file: string): string {
   return readPem('JWT_PUBLIC_KEY_FILE', file, createPublicKey).export({ type: 'spki', format: 'pem' }).toString();
-}
-
-/** What a person can mend is said in one sentence; anything else keeps its stack for the log. */
-function inOneSentence(error: unknown, settings: Settings): unknown {
-  const address = `${settings.host}:${settings.port}`;
-  switch ((error as NodeJS.ErrnoException | null)?.code) {
-    case 'EADDRINUSE':
-      return new StartFault(`Port ${settings.port} is in use. Stop what listens there, or set PORT to another one.`);
-    case 'EACCES':
-      return new StartFault(`Listening on ${address} is not permitted. Set PORT to one above 1023.`);
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new StartFault(`${settings.host} is not an address of this machine. Set HOST to one that is.`);
-    case 'ENOSPC':
-    case 'EDQUOT':
-    // PostgreSQL's own code for it.
-    case '53100':
-      return new StartFault(`The disk of ${settings.dataDirectory} is full. Free some space and start again.`);
-    default:
-      return error;
-  }
 }

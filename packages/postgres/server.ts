@@ -30,7 +30,8 @@ export interface PostgresServer {
   onDeath(listener: () => void): () => void;
 }
 
-const fastShutdownMs = 15_000;
+// Within the ten seconds that a service has for its end.
+const fastShutdownMs = 6_000;
 const immediateShutdownMs = 15_000;
 const watchEveryMs = 250;
 

@@ -1,0 +1,19 @@
+import { readFile, writeFile } from 'node:fs/promises';
+
+/** How much more memory a process had at its highest while the work was done than before, in MiB. Linux alone tells. */
+export async function growthMiB(pid: number, work: () => Promise<void>): Promise<number> {
+  if (process.platform !== 'linux') {
+    await work();
+    return 0;
+  }
+  // Makes the highest mark so far the present one.
+  await writeFile(`/proc/${pid}/clear_refs`, '5');
+  const before = await peakMiB(pid);
+  await work();
+  return (await peakMiB(pid)) - before;
+}
+
+async function peakMiB(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
+}
