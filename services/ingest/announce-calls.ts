@@ -4,41 +4,56 @@ import { claim } from '@call-analysis/bus';
 import type { BodyOf, CallsAccepted, Event, Language } from '@call-analysis/events';
 import { INLINE_BYTES, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
+import type { Sql } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
 import type { Store, WaitingCall } from './store/index.ts';
 import { parseTranscript } from './rows/transcript-format.ts';
 
 type Announcement = Event<BodyOf<typeof TranscriptReady>>;
 
-/** Events of one hand-over: few enough for one statement, many enough to be quick. */
-const TOGETHER = 500;
+/** On whose behalf and how urgently calls are announced. */
+export interface About {
+  readonly firmuuid: string;
+  readonly turn: number;
+  readonly traceparent?: string | undefined;
+}
 
 /**
- * Says of each waiting call of a portion of a batch that its transcript is ready.
- * A batch is announced in portions after its acceptance, because a million facts in the transaction that accepts it
- * would take four times as long as the calls themselves.
+ * Announces a later portion of a batch. The first is announced in the transaction that accepts the batch; a million
+ * facts there would take several times as long as the calls themselves.
  */
 export async function announceCalls(
   parts: { store: Store; bus: Bus; objects: Objects },
   accepted: Event<BodyOf<typeof CallsAccepted>>,
 ): Promise<void> {
   const { store, bus } = parts;
-  const { first, last } = accepted.data;
-  const waiting = await store.calls.waiting(accepted.firmuuid, accepted.subject, first, last);
-  const events: Announcement[] = [];
-  for (const call of waiting) events.push(await announcement(parts.objects, call, accepted));
+  const events = await announcements(parts, store.db, accepted.subject, accepted.data, accepted);
   await store.db.transaction(async (tx) => {
     const claimed = await claim(tx, 'ingest.announce', [accepted.id]);
-    if (claimed.size === 0) return;
-    for (let from = 0; from < events.length; from += TOGETHER) await bus.publish(tx, events.slice(from, from + TOGETHER));
+    if (claimed.size > 0) await bus.publish(tx, events);
   });
+}
+
+/** Says of each waiting call of a portion that its transcript is ready. */
+export async function announcements(
+  { store, objects }: { store: Store; objects: Objects },
+  sql: Sql,
+  batchUuid: string,
+  portion: { first: string; last: string },
+  about: About,
+): Promise<Announcement[]> {
+  const events: Announcement[] = [];
+  for (const call of await store.calls.waiting(sql, about.firmuuid, batchUuid, portion)) {
+    events.push(await announcement(objects, call, about));
+  }
+  return events;
 }
 
 /** The fact that a call's uploaded transcript can be analysed; a long one is put to the object store first. */
 export async function announcement(
   objects: Objects,
   call: WaitingCall,
-  about: { firmuuid: string; turn: number; traceparent?: string | undefined },
+  about: About,
 ): Promise<Announcement> {
   const parsed = parseTranscript(call.tagged_text);
   if ('fault' in parsed) throw new Error(`the accepted transcript of call ${call.uuid} does not parse: ${parsed.fault}`);

@@ -6,6 +6,7 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
+import { announcements } from './announce-calls.ts';
 import { checkTranscriptionRow, transcriptionColumns } from './rows/call-record.ts';
 import type { Limits } from './config.ts';
 import type { RawRecord } from './csv/reader.ts';
@@ -107,7 +108,7 @@ export const CHUNK_ROWS = 10_000;
 const CHUNK_CHARS = 8 * 1024 * 1024;
 /** api.md, section 5: code points of every value but the transcript. */
 const MAX_VALUE_CHARS = 255;
-/** Calls announced together by one event (announce-calls.ts). */
+/** Calls announced together (announce-calls.ts). */
 const PORTION_ROWS = 500;
 const PORTION_CHARS = 4 * 1024 * 1024;
 
@@ -183,7 +184,12 @@ async function intake(
           ...portions.span(),
           createdAt: taking.now,
         };
-        await taking.seal(batch, portions.all().map((portion, turn) => accepted(batch, portion, turn)));
+        const [first, ...later] = portions.all();
+        const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
+        await taking.seal(batch, [
+          ...(first === undefined ? [] : await announcements(parts, taking.sql, batchUuid, first, about)),
+          ...later.map((portion, index) => accepted(batch, portion, index + 1)),
+        ]);
         return batch;
       } catch (error) {
         await refusals.abandon(error);

@@ -161,12 +161,15 @@ describe('an accepted call', () => {
   });
 
   it('is not announced again when its portion of the batch is delivered again', async () => {
-    const { owner, batch } = await newCall();
-    const portion = accepted.find(({ subject }) => subject === batch)!;
-    await service.publish(portion);
+    const owner = service.newOwner();
+    const { batch_id } = await upload(owner, rowsOf(501));
+    const own = () => ready.filter(({ firmuuid }) => firmuuid === owner.firmUuid);
+    await waitUntil(() => own().length >= 501);
+    await service.publish(accepted.find(({ subject }) => subject === batch_id)!);
     await settled();
     const marker = await newCall(owner);
-    expect(ready.filter(({ firmuuid }) => firmuuid === owner.firmUuid)).toHaveLength(2);
+    await announced(marker.uuid);
+    expect(own()).toHaveLength(502);
     expect(await statusOf(marker)).toBe('queued');
   });
 
@@ -372,7 +375,7 @@ describe('a retry', () => {
   });
 });
 
-describe('a call that cannot be announced', () => {
+describe('a call of a later portion that cannot be announced', () => {
   it('fails with all of its portion once tries are used up, none waits for ever, and a retry brings each back', async () => {
     const owner = service.newOwner();
     const dead = async () =>
@@ -384,10 +387,10 @@ describe('a call that cannot be announced', () => {
          EXECUTE FUNCTION refuse()`,
     );
     try {
-      const { batch_id } = await upload(owner, rowsOf(3));
+      const { batch_id } = await upload(owner, rowsOf(503));
       const batch = () => service.client.getBatch({ ...callerOf(owner), batch_id });
       await waitUntil(async () => (await batch()).by_status['failed'] === 3);
-      expect((await batch()).finished_at).toBeTruthy();
+      expect((await batch()).by_status).toEqual({ failed: 3, queued: 500 });
       expect(await dead()).toBe(deadBefore + 1);
     } finally {
       await service.db.query('DROP TRIGGER refuse ON claimed_event; DROP FUNCTION refuse');

@@ -169,8 +169,13 @@ export function calls(db: Database) {
     },
 
     /** Calls of a batch that still wait in their first attempt, from uuid `first` to uuid `last`. */
-    async waiting(firmUuid: string, batchUuid: string, first: string, last: string): Promise<WaitingCall[]> {
-      return db.query<WaitingCall>(
+    async waiting(
+      sql: Sql,
+      firmUuid: string,
+      batchUuid: string,
+      { first, last }: { first: string; last: string },
+    ): Promise<WaitingCall[]> {
+      return sql.query<WaitingCall>(
         `SELECT uuid, attempt, duration, segment_type, language, tagged_text
          FROM call
          WHERE firm_uuid = $1 AND uuid BETWEEN $3 AND $4 AND batch_uuid = $2 AND status = 'queued' AND attempt = 1

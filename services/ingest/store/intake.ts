@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import type { Bus } from '@call-analysis/bus';
 import type { Event } from '@call-analysis/events';
 import { unavailable } from '@call-analysis/fault';
-import type { Database, Transaction } from '@call-analysis/postgres';
+import type { Database, Sql, Transaction } from '@call-analysis/postgres';
 import { sqlState } from '@call-analysis/postgres';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { CallRecord } from '../rows/call-record.ts';
@@ -68,6 +68,11 @@ export class Intake {
     this.#firmUuid = firmUuid;
     this.now = now;
     this.#uuids = new CallUuids(now);
+  }
+
+  /** To read what has been taken in so far. */
+  get sql(): Sql {
+    return this.#tx;
   }
 
   /** Judges the next rows, in the order of the file, and makes calls of the good ones. */
@@ -157,6 +162,9 @@ export class Intake {
   async #remember(candidates: readonly Candidate[]): Promise<void> {
     const ids = candidates.flatMap(({ partnerCallId }) => (partnerCallId === null ? [] : [partnerCallId]));
     if (ids.length === 0) return;
+    if (!this.#rememberedAny) {
+      await this.#tx.query('CREATE TEMP TABLE remembered (partner_call_id text PRIMARY KEY) ON COMMIT DROP');
+    }
     this.#rememberedAny = true;
     await this.#tx.query('INSERT INTO remembered SELECT unnest($1::text[]) ON CONFLICT DO NOTHING', [ids]);
   }
@@ -219,7 +227,6 @@ export class Intake {
         if (done !== null) return done;
         // Without statistics of rows that came in just now, a look-up by index must not lose against reading everything.
         await tx.query('SET LOCAL enable_seqscan = off');
-        await tx.query('CREATE TEMP TABLE remembered (partner_call_id text PRIMARY KEY) ON COMMIT DROP');
         const [clock] = await tx.query<{ now: Date }>('SELECT now()');
         return work(new Intake(tx, parts.bus, upload.batchUuid, upload.firmUuid, clock!.now));
       },
