@@ -373,7 +373,7 @@ async function verdictsOn({ firmUuid }: Owner, chunks: readonly Candidate[][]): 
     upload,
     async () => null,
     async (intake) => {
-      for (const chunk of chunks) verdicts.push(...(await intake.take(chunk)));
+      for (const chunk of chunks) verdicts.push(...(await intake.take(intake.prepare(chunk))));
       throw undo;
     },
   );

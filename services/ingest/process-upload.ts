@@ -17,7 +17,7 @@ import { Refusals } from './refusals.ts';
 import type { RowFault } from './rows/row-fault.ts';
 import { rowFault } from './rows/row-fault.ts';
 import type { Batch, Store } from './store/index.ts';
-import type { Candidate, Verdict } from './store/intake.ts';
+import type { Candidate, Prepared, Verdict } from './store/intake.ts';
 import { Intake } from './store/intake.ts';
 import type { Owner, UploadSession } from './store/uploads.ts';
 
@@ -146,8 +146,8 @@ async function intake(
           maxTextBytes: limits.transcriptBytes,
           maxValueChars: MAX_VALUE_CHARS,
         });
-        const judge = async (rows: readonly Row[]) => {
-          const verdicts = await taking.take(rows);
+        const judge = async (rows: readonly Row[], prepared: Prepared) => {
+          const verdicts = await taking.take(prepared);
           for (const [index, row] of rows.entries()) {
             const verdict = verdicts[index]!;
             if (verdict.is === 'accepted') {
@@ -157,13 +157,14 @@ async function intake(
             else await refusals.add(row, faultsOf(row, verdict));
           }
         };
-        // While the database takes one chunk in, the next is read and checked.
+        // While the database takes one chunk in, the next is read, checked and made ready.
         let judging = Promise.resolve();
         try {
           for await (const rows of chunks(file.batches, check)) {
             counts.rows += rows.length;
+            const prepared = taking.prepare(rows);
             await judging;
-            judging = judge(rows);
+            judging = judge(rows, prepared);
             judging.catch(() => {});
           }
         } finally {

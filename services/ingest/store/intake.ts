@@ -31,14 +31,46 @@ const REFUSED: Verdict = { is: 'refused' };
 
 type Met = ReadonlyMap<string, 'own' | 'older'>;
 
-interface NewCall {
-  readonly uuid: string;
-  readonly record: CallRecord;
-}
+const NOTHING: Met = new Map();
 
 export interface NewBatch extends Batch {
   readonly sessionUuid: string;
   readonly firmUuid: string;
+}
+
+interface Judged {
+  readonly verdicts: readonly Verdict[];
+  /** The accepted calls in COPY's text format, in pieces that are good to send. */
+  readonly lines: readonly string[];
+}
+
+/** Rows on their way into the catalogue. */
+export interface Prepared extends Judged {
+  readonly candidates: readonly Candidate[];
+  /** Of every row that has a record, whatever becomes of it: so the order of uuids is that of the file. */
+  readonly uuids: readonly (string | null)[];
+}
+
+const PIECE_CHARS = 256 * 1024;
+
+class Lines {
+  readonly #pieces: string[] = [];
+  #piece = '';
+
+  add(line: string): void {
+    this.#piece += line;
+    if (this.#piece.length >= PIECE_CHARS) this.#close();
+  }
+
+  end(): readonly string[] {
+    this.#close();
+    return this.#pieces;
+  }
+
+  #close(): void {
+    if (this.#piece !== '') this.#pieces.push(this.#piece);
+    this.#piece = '';
+  }
 }
 
 /**
@@ -75,38 +107,46 @@ export class Intake {
     return this.#tx;
   }
 
-  /** Judges the next rows, in the order of the file, and makes calls of the good ones. */
-  async take(candidates: readonly Candidate[]): Promise<Verdict[]> {
-    const mustLook = this.#rememberedAny || candidates.some(({ record }) => record === null);
-    let met: Met = mustLook ? await this.#met(candidates) : new Map();
-    for (let attempts = 1; ; attempts++) {
-      const { verdicts, fresh } = this.#judge(candidates, met);
-      if (fresh.length === 0 || (await this.#copyUnlessKnown(fresh))) {
-        await this.#remember(
-          candidates.filter((_, index) => verdicts[index]!.is === 'duplicate' || verdicts[index]!.is === 'refused'),
-        );
-        return verdicts;
-      }
-      if (attempts === COLLISIONS) throw unavailable('The catalogue, busy with other uploads of the same calls,');
-      met = await this.#met(candidates);
-    }
+  /**
+   * Makes the next rows ready, in the order of the file, as they will be if the firm has none of them yet. It does not
+   * wait, so that it can be done while the database is busy with the rows before.
+   */
+  prepare(candidates: readonly Candidate[]): Prepared {
+    const uuids = candidates.map(({ record }) => (record === null ? null : this.#uuids.next()));
+    return { candidates, uuids, ...this.#judge(candidates, uuids, NOTHING) };
   }
 
-  #judge(candidates: readonly Candidate[], met: Met): { verdicts: Verdict[]; fresh: NewCall[] } {
+  /** Makes calls of the good ones among the rows, and judges all. Chunks come in the order of the file. */
+  async take(prepared: Prepared): Promise<readonly Verdict[]> {
+    const { candidates, uuids } = prepared;
+    const mustLook = this.#rememberedAny || candidates.some(({ record }) => record === null);
+    let judged: Judged = mustLook ? this.#judge(candidates, uuids, await this.#met(candidates)) : prepared;
+    for (let attempts = 1; !(await this.#copyUnlessKnown(judged.lines)); attempts++) {
+      if (attempts === COLLISIONS) throw unavailable('The catalogue, busy with other uploads of the same calls,');
+      judged = this.#judge(candidates, uuids, await this.#met(candidates));
+    }
+    const { verdicts } = judged;
+    await this.#remember(
+      candidates.filter((_, index) => verdicts[index]!.is === 'duplicate' || verdicts[index]!.is === 'refused'),
+    );
+    return verdicts;
+  }
+
+  #judge(candidates: readonly Candidate[], uuids: readonly (string | null)[], met: Met): Judged {
     const seen = new Set<string>();
-    const fresh: NewCall[] = [];
-    const verdicts = candidates.map(({ partnerCallId, record }): Verdict => {
+    const lines = new Lines();
+    const verdicts = candidates.map(({ partnerCallId, record }, index): Verdict => {
       if (partnerCallId !== null) {
         if (seen.has(partnerCallId) || met.get(partnerCallId) === 'own') return REPEATED;
         seen.add(partnerCallId);
       }
-      if (record === null) return REFUSED;
+      const uuid = uuids[index];
+      if (record === null || uuid === null || uuid === undefined) return REFUSED;
       if (partnerCallId !== null && met.has(partnerCallId)) return DUPLICATE;
-      const uuid = this.#uuids.next();
-      fresh.push({ uuid, record });
+      lines.add(this.#line(uuid, record));
       return { is: 'accepted', uuid };
     });
-    return { verdicts, fresh };
+    return { verdicts, lines: lines.end() };
   }
 
   /** Ids that are known already: to this file, or to the firm from before. */
@@ -131,10 +171,11 @@ export class Intake {
   }
 
   /** False, and nothing done, when one of the ids is known. */
-  async #copyUnlessKnown(fresh: readonly NewCall[]): Promise<boolean> {
+  async #copyUnlessKnown(lines: readonly string[]): Promise<boolean> {
+    if (lines.length === 0) return true;
     await this.#tx.query('SAVEPOINT chunk');
     try {
-      await this.#copyCalls(fresh);
+      await this.#copy(lines);
     } catch (error) {
       if (sqlState(error) !== uniqueViolation) throw error;
       await this.#tx.query('ROLLBACK TO SAVEPOINT chunk');
@@ -144,19 +185,32 @@ export class Intake {
     return true;
   }
 
-  async #copyCalls(fresh: readonly NewCall[]): Promise<void> {
-    const before = `${this.#firmUuid}\t${this.#batchUuid}\ttranscription\tqueued\t1\t`;
-    await this.#copy(
-      `COPY call (firm_uuid, batch_uuid, source, status, attempt, uuid, partner_call_id, client_phone_number,
-         operator_name, operator_id, operator_group_name, direction, segment_type, start_time, duration,
-         disconnect_reason, tagged_text) FROM STDIN`,
-      fresh,
-      ({ uuid, record }) =>
-        `${before}${uuid}\t${field(record.partnerCallId)}\t${field(record.clientPhoneNumber)}\t` +
-        `${field(record.operatorName)}\t${field(record.operatorId)}\t${field(record.operatorGroupName)}\t` +
-        `${field(record.direction)}\t${field(record.segmentType)}\t${record.startTime}\t${record.duration}\t` +
-        `${field(record.disconnectReason)}\t${field(record.anonymizedText)}\n`,
+  #line(uuid: string, record: CallRecord): string {
+    return (
+      `${this.#firmUuid}\t${this.#batchUuid}\ttranscription\tqueued\t1\t${uuid}\t` +
+      `${field(record.partnerCallId)}\t${field(record.clientPhoneNumber)}\t${field(record.operatorName)}\t` +
+      `${field(record.operatorId)}\t${field(record.operatorGroupName)}\t${field(record.direction)}\t` +
+      `${field(record.segmentType)}\t${record.startTime}\t${record.duration}\t${field(record.disconnectReason)}\t` +
+      `${field(record.anonymizedText)}\n`
     );
+  }
+
+  async #copy(lines: readonly string[]): Promise<void> {
+    const sink = this.#tx.client.query(
+      copyFrom(
+        `COPY call (firm_uuid, batch_uuid, source, status, attempt, uuid, partner_call_id, client_phone_number,
+           operator_name, operator_id, operator_group_name, direction, segment_type, start_time, duration,
+           disconnect_reason, tagged_text) FROM STDIN`,
+      ),
+    );
+    const done = finished(sink);
+    // Told of where it is awaited; between two writes nobody listens.
+    done.catch(() => {});
+    for (const text of lines) {
+      if (!sink.write(text)) await Promise.race([once(sink, 'drain'), done]);
+    }
+    sink.end();
+    await done;
   }
 
   async #remember(candidates: readonly Candidate[]): Promise<void> {
@@ -167,23 +221,6 @@ export class Intake {
     }
     this.#rememberedAny = true;
     await this.#tx.query('INSERT INTO remembered SELECT unnest($1::text[]) ON CONFLICT DO NOTHING', [ids]);
-  }
-
-  async #copy<Row>(statement: string, rows: readonly Row[], line: (row: Row) => string): Promise<void> {
-    const sink = this.#tx.client.query(copyFrom(statement));
-    const done = finished(sink);
-    // Told of where it is awaited; between two writes nobody listens.
-    done.catch(() => {});
-    let text = '';
-    for (const row of rows) {
-      text += line(row);
-      if (text.length < 256 * 1024) continue;
-      const room = sink.write(text);
-      text = '';
-      if (!room) await Promise.race([once(sink, 'drain'), done]);
-    }
-    sink.end(text);
-    await done;
   }
 
   /** Stores the batch and publishes its facts with it. */
