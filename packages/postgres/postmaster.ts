@@ -31,6 +31,7 @@ const settings = {
   max_connections: '100',
   shared_buffers: '256MB',
   max_wal_size: '4GB',
+  wal_buffers: '32MB',
   checkpoint_timeout: '15min',
   wal_level: 'minimal',
   max_wal_senders: '0',

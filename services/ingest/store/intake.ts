@@ -187,7 +187,7 @@ export class Intake {
 
   #line(uuid: string, record: CallRecord): string {
     return (
-      `${this.#firmUuid}\t${this.#batchUuid}\ttranscription\tqueued\t1\t${uuid}\t` +
+      `${this.#firmUuid}\t${this.#batchUuid}\ttranscription\t${uuid}\t` +
       `${field(record.partnerCallId)}\t${field(record.clientPhoneNumber)}\t${field(record.operatorName)}\t` +
       `${field(record.operatorId)}\t${field(record.operatorGroupName)}\t${field(record.direction)}\t` +
       `${field(record.segmentType)}\t${record.startTime}\t${record.duration}\t${field(record.disconnectReason)}\t` +
@@ -198,7 +198,7 @@ export class Intake {
   async #copy(lines: readonly string[]): Promise<void> {
     const sink = this.#tx.client.query(
       copyFrom(
-        `COPY call (firm_uuid, batch_uuid, source, status, attempt, uuid, partner_call_id, client_phone_number,
+        `COPY call (firm_uuid, batch_uuid, source, uuid, partner_call_id, client_phone_number,
            operator_name, operator_id, operator_group_name, direction, segment_type, start_time, duration,
            disconnect_reason, tagged_text) FROM STDIN`,
       ),
