@@ -17,11 +17,10 @@ const Order = z.object({
 
 const { config, consumer, type, leaseSeconds, batchSize = 1, handles = 0 } = Order.parse(JSON.parse(process.argv[2] ?? ''));
 const log = { info() {}, warn() {}, error() {} };
-const bus = await openBus(config, {
-  name: 'victim',
-  log,
-  ...(leaseSeconds === undefined ? { exclusive: true } : { leaseSeconds }),
-});
+const bus = await openBus(
+  { ...config, exclusive: leaseSeconds === undefined },
+  { name: 'victim', log, ...(leaseSeconds === undefined ? {} : { leaseSeconds }) },
+);
 let handled = 0;
 await bus.subscribe({
   consumer,

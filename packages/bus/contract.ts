@@ -11,7 +11,8 @@ import { waitUntil } from '@call-analysis/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { z } from 'zod';
-import { type BusConfig, type BusOptions, openBus } from './open.ts';
+import { type BusConfig, openBus } from './open.ts';
+import type { BusOptions } from './options.ts';
 import { type Bus, type DeadReason, Poison, route } from './port.ts';
 import type { Log } from './queues.ts';
 
@@ -48,8 +49,9 @@ export function busContract(name: string, open: () => Promise<BusPlace>): void {
       };
     }
 
-    async function another(options: Partial<BusOptions> = {}): Promise<Bus> {
-      const one = await openBus(place.config, { name: 'test', log: silent, ...options });
+    async function another(options: Partial<BusOptions> & { exclusive?: boolean } = {}): Promise<Bus> {
+      const { exclusive = false, ...rest } = options;
+      const one = await openBus({ ...place.config, exclusive }, { name: 'test', log: silent, ...rest });
       opened.push(one);
       return one;
     }

@@ -5,7 +5,7 @@ import type { JobInsert } from 'pg-boss';
 import { depths } from './depths.ts';
 import { createInbox, type Inbox, openInbox } from './inbox.ts';
 import { broadcast, createListeners, LISTENERS } from './listen.ts';
-import type { BusOptions } from './open.ts';
+import type { BusOptions } from './options.ts';
 import { jobsOf } from './parcel.ts';
 import type { Bus, SubscriptionOptions } from './port.ts';
 import { putBackAbandoned } from './put-back.ts';
@@ -18,10 +18,14 @@ const defaultLeaseSeconds = 30;
 const farewellMs = 2_000;
 
 /** Everything in one PostgreSQL schema: what is published lands in the inboxes with the transaction that says it. */
-export async function openEmbedded(where: { url: string; schema: string }, options: BusOptions): Promise<Bus> {
-  const { name, log, exclusive = false, closeWithinMs = defaultCloseWithinMs } = options;
+export async function openEmbedded(
+  { url, schema, exclusive = false }: { url: string; schema: string; exclusive?: boolean | undefined },
+  options: BusOptions,
+): Promise<Bus> {
+  const { name, log, closeWithinMs = defaultCloseWithinMs } = options;
   const queues = await startQueues({
-    ...where,
+    url,
+    schema,
     name,
     log,
     leaseSeconds: options.leaseSeconds ?? defaultLeaseSeconds,

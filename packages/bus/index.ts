@@ -2,7 +2,7 @@ export { claim, pruneClaims } from './claim.ts';
 export { migrateBus } from './migrate.ts';
 export type { BusSchema } from './migrate.ts';
 export { BusConfig, openBus } from './open.ts';
-export type { BusOptions } from './open.ts';
+export type { BusOptions } from './options.ts';
 export { Poison, route } from './port.ts';
 export type {
   AnyRoute,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { openEmbedded } from './embedded.ts';
 import type { Bus } from './port.ts';
-import type { Log } from './queues.ts';
+import type { BusOptions } from './options.ts';
 
 /** Where facts travel. */
 export const BusConfig = z.discriminatedUnion('transport', [
@@ -19,21 +19,6 @@ export const BusConfig = z.discriminatedUnion('transport', [
 ]);
 export type BusConfig = z.infer<typeof BusConfig>;
 
-export interface BusOptions {
-  /** The service. */
-  readonly name: string;
-  readonly log: Log;
-  /**
-   * This process is the only one that subscribes its consumers. What an earlier process died with is then taken up
-   * at once, and dying does not use up tries; otherwise it is taken up when its lease lapses, and counts as a try.
-   */
-  readonly exclusive?: boolean;
-  /** How long `close` waits for handlers. What they still hold then is put back untried. Default 8,000. */
-  readonly closeWithinMs?: number;
-  /** After so long without a sign of life from its worker an event is handed to another. Default 30, at least 10. */
-  readonly leaseSeconds?: number;
-}
-
 export async function openBus(config: BusConfig, options: BusOptions): Promise<Bus> {
-  return openEmbedded(config, { ...options, exclusive: options.exclusive ?? config.exclusive ?? false });
+  return openEmbedded(config, options);
 }

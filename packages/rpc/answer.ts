@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { types } from 'node:util';
 import { Fault } from '@call-analysis/fault';
 import { type Logger, withContext } from '@call-analysis/runtime';
-import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
+import type { ServerDuplexStream, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
 import { MAX_MESSAGE_BYTES } from './connection.ts';
 import { incomingContext } from './context.ts';
 import { END } from './end-mark.ts';
@@ -12,6 +12,12 @@ import { encodeFault, faultOf, statusOf } from './status.ts';
 
 /** A handler whose messages nobody has typed: what the machinery sees. */
 export type UntypedHandler = (input: never, call: Call) => Promise<unknown> | AsyncIterable<unknown>;
+
+/** A service with what answers its methods. */
+export interface Implementation {
+  readonly service: ServiceDefinition;
+  readonly handlers: Readonly<Record<string, UntypedHandler>>;
+}
 
 /**
  * A call as grpc-js hands it over. Every method answers with a stream, whatever its definition says: on the wire one

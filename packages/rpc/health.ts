@@ -1,7 +1,7 @@
 import { notFound } from '@call-analysis/fault';
 import { service } from 'grpc-health-check';
 import type { Method } from './methods.ts';
-import type { Implementation } from './serve.ts';
+import type { Implementation } from './answer.ts';
 
 /** The standard health service, its Check alone. */
 export const health = { Check: service.Check as Method };

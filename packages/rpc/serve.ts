@@ -1,17 +1,12 @@
 import type { Logger } from '@call-analysis/runtime';
 import { Server as GrpcServer, type ServiceDefinition, type UntypedHandleCall } from '@grpc/grpc-js';
-import { answer, type Surroundings, type UntypedHandler, type Wire } from './answer.ts';
+import { answer, type Implementation, type Surroundings, type UntypedHandler, type Wire } from './answer.ts';
 import { CONNECTION_OPTIONS } from './connection.ts';
 import { readWithEnd } from './end-mark.ts';
 import { implementHealth } from './health.ts';
 import { InFlight } from './incoming.ts';
 import { listen } from './listen.ts';
 import { type Handlers, type Method, methodsOf } from './methods.ts';
-
-export interface Implementation {
-  readonly service: ServiceDefinition;
-  readonly handlers: Readonly<Record<string, UntypedHandler>>;
-}
 
 /** Ties handlers to the service they serve; a missing or misspelt method is a type error. */
 export function implement<Service extends ServiceDefinition>(
