@@ -1,6 +1,7 @@
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import type { Prisma, PrismaClient } from '../generated/client.ts';
+import { UNFINISHED } from './unfinished.ts';
 
 export interface Batch {
   readonly uuid: string;
@@ -22,8 +23,6 @@ export interface BatchProgress extends Batch {
   readonly finishedAt: Date | null;
 }
 
-const unfinished = ['queued', 'transcribing', 'analyzing'];
-
 /** Batches and their CSVs of refused rows. Every question is asked in the name of one firm. */
 export function batches(prisma: PrismaClient, db: Sql) {
   async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
@@ -37,7 +36,7 @@ export function batches(prisma: PrismaClient, db: Sql) {
     return found.map((batch) => {
       const own = groups.filter((group) => group.batch_uuid === batch.uuid);
       const byStatus = Object.fromEntries(own.map((group) => [group.status, group.count]));
-      const running = own.some((group) => unfinished.includes(group.status));
+      const running = own.some((group) => UNFINISHED.includes(group.status));
       const lastMs = Math.max(batch.createdAt.getTime(), ...own.map((group) => group.latest.getTime()));
       return { ...batch, byStatus, finishedAt: running ? null : new Date(lastMs) };
     });

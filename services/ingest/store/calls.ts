@@ -1,6 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
+import { UNFINISHED_SQL } from './unfinished.ts';
 
 export interface Failure {
   readonly stage: string;
@@ -136,7 +137,7 @@ export function calls(db: Database) {
     /** Whether some service may still be working on the call. */
     async isUnfinished(firmUuid: string, uuid: string): Promise<boolean> {
       const rows = await db.query(
-        `SELECT 1 FROM call WHERE firm_uuid = $1 AND uuid = $2 AND status IN ('queued', 'transcribing', 'analyzing')`,
+        `SELECT 1 FROM call WHERE firm_uuid = $1 AND uuid = $2 AND status IN ${UNFINISHED_SQL}`,
         [firmUuid, uuid],
       );
       return rows.length > 0;
@@ -225,7 +226,7 @@ export function calls(db: Database) {
                'detail', NULL)
            FROM result
            WHERE call.firm_uuid = result.firm_uuid AND call.uuid = result.call_uuid AND call.attempt = result.attempt
-             AND call.status IN ('queued', 'transcribing', 'analyzing')
+             AND call.status IN ${UNFINISHED_SQL}
            RETURNING call.uuid, call.firm_uuid, result.analysis_uuid, result.body, result.at)
          INSERT INTO analysis (uuid, call_uuid, firm_uuid, body, created_at)
          SELECT analysis_uuid, uuid, firm_uuid, body, at FROM completed WHERE body IS NOT NULL
@@ -252,12 +253,8 @@ export function calls(db: Database) {
       failure: Failure,
       now: Date,
     ): Promise<void> {
-      await db.query(
-        `UPDATE call SET status = 'failed', failure = $5, updated_at = $6,
-           history = history || jsonb_build_object('status', 'failed', 'at', $7::text, 'detail', $8::text)
-         WHERE firm_uuid = $1 AND uuid BETWEEN $3 AND $4 AND batch_uuid = $2 AND status = 'queued' AND attempt = 1`,
-        [firmUuid, batchUuid, first, last, JSON.stringify(failure), now, now.toISOString(), detailOf(failure)],
-      );
+      const which = `firm_uuid = $5 AND uuid BETWEEN $7 AND $8 AND batch_uuid = $6 AND status = 'queued' AND attempt = 1`;
+      await fail(db, failure, now, which, [firmUuid, batchUuid, first, last]);
     },
 
     async fail(
@@ -266,18 +263,20 @@ export function calls(db: Database) {
       failure: Failure,
       now: Date,
     ): Promise<void> {
-      await tx.query(
-        `UPDATE call SET status = 'failed', failure = $4, updated_at = $5,
-           history = history || jsonb_build_object('status', 'failed', 'at', $6::text, 'detail', $7::text)
-         WHERE firm_uuid = $1 AND uuid = $2 AND attempt = $3 AND status IN ('queued', 'transcribing', 'analyzing')`,
-        [firmUuid, callUuid, attempt, JSON.stringify(failure), now, now.toISOString(), detailOf(failure)],
-      );
+      const which = `firm_uuid = $5 AND uuid = $6 AND attempt = $7 AND status IN ${UNFINISHED_SQL}`;
+      await fail(tx, failure, now, which, [firmUuid, callUuid, attempt]);
     },
   };
 }
 
-function detailOf({ stage, code }: Failure): string {
-  return `${stage}: ${code}`;
+/** `which` is a condition whose parameters begin with $5. */
+async function fail(sql: Sql, failure: Failure, now: Date, which: string, values: readonly unknown[]): Promise<void> {
+  await sql.query(
+    `UPDATE call SET status = 'failed', failure = $1, updated_at = $2,
+       history = history || jsonb_build_object('status', 'failed', 'at', $3::text, 'detail', $4::text)
+     WHERE ${which}`,
+    [JSON.stringify(failure), now, now.toISOString(), `${failure.stage}: ${failure.code}`, ...values],
+  );
 }
 
 export type Calls = ReturnType<typeof calls>;
