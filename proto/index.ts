@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { loadPackageDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import type { AudioDefinition, AudioHandlers } from './generated/call_analysis/audio/v1/Audio.ts';
 import type { IngestDefinition, IngestHandlers } from './generated/call_analysis/ingest/v1/Ingest.ts';
 import type {
   KeyManagementDefinition,
   KeyManagementHandlers,
 } from './generated/call_analysis/key_management/v1/KeyManagement.ts';
+import type { ProtoGrpcType as AudioRoot } from './generated/audio.ts';
 import type { ProtoGrpcType as IngestRoot } from './generated/ingest.ts';
 import type { ProtoGrpcType as KeyManagementRoot } from './generated/key-management.ts';
 
@@ -26,3 +28,6 @@ export const keyManagement: Service<KeyManagementDefinition, KeyManagementHandle
 
 export const ingest: Service<IngestDefinition, IngestHandlers> =
   load<IngestRoot>('./ingest.proto').call_analysis.ingest.v1.Ingest.service;
+
+export const audio: Service<AudioDefinition, AudioHandlers> =
+  load<AudioRoot>('./audio.proto').call_analysis.audio.v1.Audio.service;

@@ -72,7 +72,7 @@ once('proto', ['pnpm-lock.yaml', ...protos.map((name) => `proto/${name}`)], ['pr
 
 for (const service of folders('services')) {
   const schema = `${service}/prisma/schema.prisma`;
-  if (!existsSync(join(root, schema))) continue;
+  if (!existsSync(join(root, schema)) || !/^generator /m.test(readFileSync(join(root, schema), 'utf8'))) continue;
   const name = service.split('/')[1];
   once(`prisma-${name}`, ['pnpm-lock.yaml', schema], [`${service}/generated`], () => {
     // Generating needs no schema engine, but Prisma would fetch one; any program that exits 0 spares the download.

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import type { Environment, LogLevel } from '@call-analysis/runtime';
 import { ConfigFault, group, logLevel, parseConfig, port, withSecretFiles } from '@call-analysis/runtime';
+import type { LocalEngine, OtherEngine } from '@call-analysis/transcription';
+import { otherEngine } from '@call-analysis/transcription';
 import { z } from 'zod';
 
 /** What the environment says of the whole system on one machine (api.md, section 9). */
@@ -24,6 +26,8 @@ export interface Settings {
   };
   /** Absent: the one that the data directory keeps. */
   readonly apiKeyPepper: string | undefined;
+  /** What turns speech into text. */
+  readonly speech: LocalEngine | OtherEngine;
 }
 
 const secrets = ['JWT_SECRET', 'API_KEY_PEPPER', 'DATABASE_URL', 'S3_SECRET_KEY', 'SPEECH_API_KEY', 'LLM_API_KEY'];
@@ -32,7 +36,6 @@ const secrets = ['JWT_SECRET', 'API_KEY_PEPPER', 'DATABASE_URL', 'S3_SECRET_KEY'
 const laterGroups = [
   ['KAFKA_BROKERS'],
   ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'],
-  ['SPEECH_URL', 'SPEECH_MODEL'],
   ['LLM_URL', 'LLM_MODEL'],
 ];
 
@@ -54,6 +57,12 @@ const Variables = z.object({
   API_KEY_PEPPER: z
     .string()
     .refine((pepper) => Buffer.byteLength(pepper) >= 32, 'must have at least 32 bytes')
+    .optional(),
+  SPEECH_MODEL_DIR: z.string().optional(),
+  SPEECH_EARS: z
+    .string()
+    .regex(/^([1-9]|[1-9]\d)$/, 'must be a number from 1 to 99')
+    .transform(Number)
     .optional(),
 });
 
@@ -86,5 +95,17 @@ export function readSettings(environment: Environment): Settings {
       privateKeyFile: variables.JWT_PRIVATE_KEY_FILE,
     },
     apiKeyPepper: variables.API_KEY_PEPPER,
+    speech: speechEngine(env, variables),
   };
+}
+
+function speechEngine(env: Environment, local: { SPEECH_MODEL_DIR?: string | undefined; SPEECH_EARS?: number | undefined }): Settings['speech'] {
+  const other = otherEngine(env);
+  if (other === null) return { kind: 'local', modelDirectory: local.SPEECH_MODEL_DIR, ears: local.SPEECH_EARS };
+  for (const name of ['SPEECH_MODEL_DIR', 'SPEECH_EARS'] as const) {
+    if (local[name] === undefined) continue;
+    const chosen = other.kind === 'openai' ? 'SPEECH_URL' : 'SPEECH_COMMAND';
+    throw new ConfigFault(`${name} is for the local engine, but ${chosen} chooses another one; set only one of them.`);
+  }
+  return other;
 }

@@ -32,6 +32,8 @@ export interface DataDirectory {
   readonly secrets: Secrets;
   readonly postgres: string;
   readonly objects: string;
+  /** For recordings while they are heard. */
+  readonly work: string;
   /** Where services listen for each other; only this user can enter it. */
   socket(service: string): string;
 }
@@ -46,6 +48,7 @@ export function openDataDirectory(path: string): DataDirectory {
       secrets: secretsIn(path),
       postgres: join(path, 'postgres'),
       objects: join(path, 'objects'),
+      work: join(path, 'work'),
       socket: (service) => `unix:${join(sockets, `${service}.sock`)}`,
     };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { schema as analysisSchema, migrations as analysisMigrations } from '@call-analysis/analysis';
+import { migrations as audioMigrations, schema as audioSchema } from '@call-analysis/audio';
 import { migrateBus } from '@call-analysis/bus';
 import { schema as ingestSchema, migrations as ingestMigrations } from '@call-analysis/ingest';
 import { schema as keySchema, migrations as keyMigrations } from '@call-analysis/key-management';
@@ -8,6 +9,7 @@ import type { PostgresServer } from '@call-analysis/postgres/server';
 import { startServer } from '@call-analysis/postgres/server';
 import type { Closing, Logger } from '@call-analysis/runtime';
 import { StartFault } from '@call-analysis/runtime';
+import { migrations as transcriptionMigrations, schema as transcriptionSchema } from '@call-analysis/transcription';
 import type { Settings } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { Hold, Holder } from './holder.ts';
@@ -20,6 +22,8 @@ const BUS = 'bus';
 const services = [
   { schema: keySchema, migrations: keyMigrations },
   { schema: ingestSchema, migrations: ingestMigrations },
+  { schema: audioSchema, migrations: audioMigrations },
+  { schema: transcriptionSchema, migrations: transcriptionMigrations },
   { schema: analysisSchema, migrations: analysisMigrations },
 ];
 

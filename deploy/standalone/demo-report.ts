@@ -8,8 +8,16 @@ export interface DemoCall {
   readonly language: string | null;
   readonly status: string;
   readonly score: number | null;
-  readonly transcript: { readonly utterances: readonly { role: string; text: string }[] } | null;
+  readonly failure: { readonly code: string; readonly message: string } | null;
+  readonly transcript: { readonly engine: string | null; readonly utterances: readonly Spoken[] } | null;
   readonly analysis: Analysis | null;
+}
+
+interface Spoken {
+  readonly role: string;
+  readonly text: string;
+  /** Seconds; null where times are not known. */
+  readonly start: number | null;
 }
 
 const columns = [
@@ -45,6 +53,19 @@ export function report(calls: readonly DemoCall[]): string {
   if (best !== undefined) lines.push('', `Best call: ${title(best)}`, ...why(best));
   if (worst !== undefined && worst !== best) lines.push('', `Worst call: ${title(worst)}`, ...why(worst));
   return `${lines.join('\n')}\n`;
+}
+
+/** What was said in a call, and when. */
+export function conversation(call: DemoCall): string {
+  if (call.failure !== null) return `${call.partner_call_id} failed: ${call.failure.message}\n`;
+  const { engine, utterances } = call.transcript ?? { engine: null, utterances: [] };
+  const lines = utterances.map(({ role, text, start }) => `  ${clock(start)}  ${role.padEnd(8)}  ${text}`);
+  return [`What ${engine ?? 'nobody'} heard in ${call.partner_call_id}:`, ...lines, ''].join('\n');
+}
+
+function clock(seconds: number | null): string {
+  if (seconds === null) return '     ';
+  return `${String(Math.floor(seconds / 60)).padStart(2)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 }
 
 function averages(scored: readonly DemoCall[]): string[] {

@@ -1,24 +1,26 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { createLog, runProcess, StartFault } from '@call-analysis/runtime';
+import { createLog, runProcess } from '@call-analysis/runtime';
 import { dialAdministration } from './administration.ts';
+import type { ApiClient } from './client.ts';
+import { apiClient } from './client.ts';
 import { readSettings } from './config.ts';
-import { report } from './demo-report.ts';
+import { conversation, report } from './demo-report.ts';
 import type { DemoCall } from './demo-report.ts';
+import { batchOfRecordings, recordings, transcripts } from './demo-samples.ts';
 import type { Settings, Standalone } from './start.ts';
 import { start } from './start.ts';
 
 const help = `Usage: npm run demo -- [--exit]
 
-Starts the service on a free port with a data directory that is thrown away, uploads the sample transcripts
-as a client would, and shows how each call was scored and why. It then stays up for a look around.
+Starts the service on a free port with a data directory that is thrown away, and uploads the samples as a client
+would: transcripts as a CSV, recordings one by one, and recordings as a CSV with a ZIP. Shows how each call was scored
+and why, and what was heard. It then stays up for a look around.
 
   --exit   stop when the table has been shown`;
 
-const samples = fileURLToPath(new URL('../../samples/transcripts.csv', import.meta.url));
 const segmentTypes = ['support', 'sales', 'billing', 'delivery'];
 
 const options = process.argv.slice(2);
@@ -69,33 +71,26 @@ async function show(running: Standalone, settings: Settings, signal: AbortSignal
   const user = await admin.createUser({ firm: firm.uuid, name: 'Demo', role: 'ADMIN' });
   const { token } = await admin.issueToken(user.uuid, 12 * 3600 * 1000);
   admin.close();
+  const api = apiClient(running, token, signal);
 
-  const api = client(running.url, token, signal);
-  const opened = await api('POST', '/api/v1/calls/upload', { metadata_filename: 'transcripts.csv' });
-  const put = await fetch(opened.data.metadata_upload_url, {
-    method: 'PUT',
-    headers: { 'content-type': 'text/csv' },
-    body: await readFile(samples),
-    signal,
-  });
-  if (!put.ok) throw new StartFault(`The sample transcripts could not be uploaded: ${await put.text()}`);
-  const { data } = await api('POST', '/api/v1/calls/process-upload', { metadata_key: opened.data.metadata_key });
-  console.log(data.message);
+  const metadata_key = await api.upload(await transcripts());
+  const texts = await accept(api, { metadata_key });
+  await finished(api, texts.accepted, signal);
+  console.log(report(await calls(api, 'transcription')));
 
-  for (;;) {
-    const batch = await api('GET', `/api/v1/calls/batches/${data.batch_id}`);
-    const done = (batch.by_status.completed ?? 0) + (batch.by_status.failed ?? 0);
-    progress(done, batch.accepted);
-    if (batch.finished_at !== null) break;
-    await pause(100, undefined, { signal });
+  const [single, batched] = await recordings();
+  for (const { fileName, bytes, metadata } of single) {
+    const { status, body } = await api.uploadRecording<{ message: string }>(bytes, fileName, metadata);
+    if (status !== 200) throw new Error(`${fileName} was answered with ${status}: ${body.message}`);
+    console.log(`${fileName}: ${body.message}`);
   }
-  const calls: DemoCall[] = [];
-  for (let page = 1; calls.length < data.accepted; page++) {
-    const { items } = await api('GET', `/api/v1/calls?batch=${data.batch_id}&page=${page}&size=100`);
-    if (items.length === 0) break;
-    for (const item of items) calls.push(await api('GET', `/api/v1/calls/${item.uuid}`));
-  }
-  console.log(report(calls));
+  const { csv, zip } = await batchOfRecordings(batched);
+  await accept(api, await api.uploadBatch(csv, zip));
+  await finished(api, texts.accepted + single.length + batched.length, signal);
+  const heard = await calls(api, 'audio');
+  console.log(report(heard));
+  console.log(conversation(heard.find((call) => call.partner_call_id === single[0]!.metadata['partner_call_id'])!));
+
   console.log(`The service is at ${running.url}
 A bearer token of the demo firm, for twelve hours:
 
@@ -105,27 +100,32 @@ A bearer token of the demo firm, for twelve hours:
   if (!options.includes('--exit')) console.log('Ctrl-C stops it and removes its data.');
 }
 
-function client(base: string, token: string, signal: AbortSignal) {
-  return async (method: string, path: string, body?: object) => {
-    const response = await fetch(base + path, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal,
-    });
-    const answer = (await response.json()) as Answer & { message?: string };
-    if (!response.ok) throw new StartFault(`${method} ${path} was answered with ${response.status}: ${answer.message}`);
-    return answer as Answer;
-  };
+async function accept(api: ApiClient, keys: object): Promise<{ batch_id: string; accepted: number }> {
+  type Accepted = { data: { message: string; batch_id: string; accepted: number } };
+  const { data } = await api.call<Accepted>('POST', '/api/v1/calls/process-upload', keys);
+  console.log(data.message);
+  return data;
 }
 
-/** What the demo reads of the answers; each answer has some of it. */
-interface Answer extends DemoCall {
-  data: { metadata_upload_url: string; metadata_key: string; message: string; batch_id: string; accepted: number };
-  by_status: Record<string, number>;
-  accepted: number;
-  finished_at: string | null;
-  items: { uuid: string }[];
+/** Waits until so many calls have ended, and shows how far it is. */
+async function finished(api: ApiClient, calls: number, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const { count } = await api.call<{ count: number }>('GET', '/api/v1/calls?status=completed&status=failed&size=1');
+    progress(count, calls);
+    if (count >= calls) return;
+    await pause(100, undefined, { signal });
+  }
+}
+
+async function calls(api: ApiClient, source: 'audio' | 'transcription'): Promise<DemoCall[]> {
+  const found: DemoCall[] = [];
+  for (let page = 1; ; page++) {
+    const { items } = await api.call<{ items: { uuid: string; source: string }[] }>('GET', `/api/v1/calls?page=${page}&size=100`);
+    if (items.length === 0) return found;
+    for (const item of items) {
+      if (item.source === source) found.push(await api.call<DemoCall>('GET', `/api/v1/calls/${item.uuid}`));
+    }
+  }
 }
 
 function progress(done: number, all: number): void {

@@ -1,9 +1,11 @@
 import { start as startAnalysis } from '@call-analysis/analysis';
+import { start as startAudio } from '@call-analysis/audio';
 import { start as startGateway } from '@call-analysis/gateway';
 import { defaultLimits, start as startIngest } from '@call-analysis/ingest';
 import { start as startKeyManagement } from '@call-analysis/key-management';
 import type { Logger } from '@call-analysis/runtime';
 import { Closing } from '@call-analysis/runtime';
+import { start as startTranscription } from '@call-analysis/transcription';
 import { createPublicKey } from 'node:crypto';
 import type { Settings } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
@@ -48,7 +50,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
       named('key-management'),
     );
     closing.add('key-management', () => keys.close());
-    const [ingest, analysis] = await Promise.all([
+    const [ingest, transcription, analysis] = await Promise.all([
       startIngest(
         {
           databaseUrl: database.url('ingest'),
@@ -60,10 +62,26 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         },
         named('ingest'),
       ),
+      startTranscription(
+        {
+          databaseUrl: database.url('transcription'),
+          bus,
+          objects,
+          workDirectory: directory.work,
+          engine: settings.speech,
+        },
+        named('transcription'),
+      ),
       startAnalysis({ databaseUrl: database.url('analysis'), bus, objects }, named('analysis')),
     ]);
     closing.add('ingest', () => ingest.close());
+    closing.add('transcription', () => transcription.close());
     closing.add('analysis', () => analysis.close());
+    const audio = await startAudio(
+      { databaseUrl: database.url('audio'), bus, objects, listen: directory.socket('audio'), ingest: ingest.address },
+      named('audio'),
+    );
+    closing.add('audio', () => audio.close());
     signal?.throwIfAborted();
     const gateway = await startGateway(
       {
@@ -74,6 +92,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         objects,
         keyManagement: keys.address,
         ingest: ingest.address,
+        audio: audio.address,
         jwt,
       },
       named('gateway'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Analysis, Outcome, Stage } from './analysis.ts';
 import { eventType } from './envelope.ts';
-import { Language, Utterance } from './transcript.ts';
+import { Language, Role, Utterance } from './transcript.ts';
 
 /** Bodies over this many bytes travel by object key, because brokers refuse large messages. */
 export const INLINE_BYTES = 256 * 1024;
@@ -22,6 +22,63 @@ export const CallsAccepted = eventType(
   }),
 );
 
+/** An entry of a frozen ZIP is the recording of a call. `subject` is the call. */
+export const AudioExtractionRequested = eventType(
+  'audio.extraction-requested.v1',
+  z.object({
+    attempt,
+    archive_key: z.string(),
+    archive_bytes: z.int().min(0),
+    /** As the row names it; its extension says what the entry should be. */
+    file_name: z.string(),
+    /** What the archive's directory says of the entry. */
+    entry: z.object({
+      /** The name's bytes as they stand in the directory, in base64. */
+      raw_name: z.string(),
+      /** Where its local header begins. */
+      offset: z.int().min(0),
+      compressed_bytes: z.int().min(0),
+      bytes: z.int().min(0),
+      crc32: z.int().min(0),
+      /** 0 stored, 8 deflated. */
+      method: z.union([z.literal(0), z.literal(8)]),
+      /** The general purpose bits. */
+      flags: z.int().min(0),
+    }),
+  }),
+);
+
+/** The recording of a call is stored and fit to be heard. `subject` is the call. */
+export const AudioStored = eventType(
+  'audio.stored.v1',
+  z.object({
+    attempt,
+    key: z.string(),
+    format: z.enum(['wav', 'mp3', 'flac', 'ogg', 'aiff', 'au']),
+    channels: z.int().min(1),
+    /** Hertz. */
+    sample_rate: z.number().positive(),
+    /** Seconds. */
+    duration: z.number().min(0),
+    size_bytes: z.int().min(0),
+    /** Who speaks on the first channel and who on the second. */
+    left: Role,
+    right: Role,
+    segment_type: z.string(),
+  }),
+);
+
+/** A recording is being heard. `subject` is the call. Told at the beginning and, of long ones, now and then. */
+export const TranscriptionProgressed = eventType(
+  'transcription.progressed.v1',
+  z.object({
+    attempt,
+    /** Seconds of the recording that have been heard, and all of them. */
+    heard: z.number().min(0),
+    duration: z.number().min(0),
+  }),
+);
+
 /** The utterances of a call are known. `subject` is the call. */
 export const TranscriptReady = eventType(
   'transcript.ready.v1',
@@ -35,6 +92,10 @@ export const TranscriptReady = eventType(
     /** Role tags as they were written, lower-case, each once: a hint for recognising the language. */
     tags: z.array(z.string()),
     segment_type: z.string(),
+    /** Which speech engine heard it, with the name of its model. */
+    engine: z.string().optional(),
+    /** What whoever reads the transcript should know, in sentences: a silent channel, the same sound on both. */
+    notes: z.array(z.string()).optional(),
     transcript: z.union([
       z.object({ utterances: z.array(Utterance) }),
       /** Object key of a JSON document `{ "utterances": [...] }`, over INLINE_BYTES. */

@@ -96,8 +96,10 @@ describe('disk', () => {
     const root = await temporaryDirectory();
     const disk = await openDisk({ directory: root, secret });
     const churn = Array.from({ length: 40 }, async (_, index) => {
-      await disk.put(`a/b/c/${index}`, Readable.from(['x']));
-      await disk.remove(`a/b/c/${index}`);
+      for (let round = 0; round < 10; round++) {
+        await disk.put(`a/b/c/${index}`, Readable.from(['x']));
+        await disk.remove(`a/b/c/${index}`);
+      }
     });
     await Promise.all(churn);
     expect(await readdir(root)).toEqual(['.incoming']);

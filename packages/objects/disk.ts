@@ -133,11 +133,11 @@ class Disk implements Objects, SignedUrls {
   async #name(incoming: string, target: string): Promise<void> {
     const folder = dirname(target);
     for (let triesLeft = 10; ; triesLeft -= 1) {
-      await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
       try {
+        await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
         await rename(incoming, target);
       } catch (error) {
-        // A remove may have taken the folder away while it was empty.
+        // A remove may have taken the folder, or one above it, away while it was empty.
         if (codeOf(error) === 'ENOENT' && triesLeft > 0) continue;
         throw error;
       }

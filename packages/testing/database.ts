@@ -12,7 +12,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-const schemas = ['key_management', 'ingest', 'analysis', 'bus'];
+const schemas = ['key_management', 'ingest', 'audio', 'transcription', 'analysis', 'bus'];
 // Roles belong to the whole server, and test files share it; so does their password.
 const password = 'for-tests-only';
 

@@ -6,6 +6,7 @@ export interface Config extends Edge {
   /** RPC addresses: `host:port` or `unix:/path`. */
   readonly keyManagement: string;
   readonly ingest: string;
+  readonly audio: string;
   /** Carries the news of revoked keys. */
   readonly bus: BusConfig;
   readonly objects: ObjectsConfig;

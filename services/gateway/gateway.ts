@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Objects, SignedUrls } from '@call-analysis/objects';
-import type { ingest, keyManagement } from '@call-analysis/proto';
+import type { audio, ingest, keyManagement } from '@call-analysis/proto';
 import type { Channel, Client } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
@@ -9,6 +9,7 @@ import { bearerGate } from './auth/bearer.ts';
 import type { Edge } from './config.ts';
 import { publicUrl } from './http/public-url.ts';
 import { apiKeys } from './routes/api-keys.ts';
+import { recordings } from './routes/audio.ts';
 import { batches } from './routes/batches.ts';
 import { calls } from './routes/calls.ts';
 import { campaigns } from './routes/campaigns.ts';
@@ -23,6 +24,7 @@ const GRACE_MS = 8000;
 export interface Behind {
   readonly keyManagement: Client<typeof keyManagement> & Pick<Channel, 'ready'>;
   readonly ingest: Client<typeof ingest> & Pick<Channel, 'ready'>;
+  readonly audio: Client<typeof audio> & Pick<Channel, 'ready'>;
   readonly objects: Objects & SignedUrls;
   readonly apiKeys: ApiKeyGate;
 }
@@ -36,15 +38,16 @@ export async function serveEdge(
   let draining = false;
   const isDraining = () => draining;
   const absolute = publicUrl(edge.publicUrl);
-  const ready = [behind.keyManagement, behind.ingest].map((part) => () => part.ready({ deadlineMs: 2000 }));
+  const ready = [behind.keyManagement, behind.ingest, behind.audio].map((part) => () => part.ready({ deadlineMs: 2000 }));
   const app = createApp({
     endpoints: [
       ...health({ ready, isDraining }),
       ...apiKeys(behind.keyManagement),
       ...campaigns(),
       ...uploads(behind.ingest, absolute),
+      ...recordings(behind.audio),
       ...batches(behind.ingest, absolute),
-      ...calls(behind.ingest),
+      ...calls(behind.ingest, absolute),
       ...objects(behind.objects),
     ],
     gates: {

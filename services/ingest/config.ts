@@ -18,11 +18,13 @@ export interface Config {
 export interface Limits {
   readonly csvBytes: number;
   readonly csvRows: number;
+  readonly zipBytes: number;
   readonly transcriptBytes: number;
 }
 
 export const defaultLimits: Limits = {
   csvBytes: 5 * 1024 ** 3,
   csvRows: 10_000_000,
+  zipBytes: 50 * 1024 ** 3,
   transcriptBytes: 4 * 1024 ** 2,
 };

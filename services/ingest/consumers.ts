@@ -1,10 +1,11 @@
 import type { Bus, SubscriptionOptions } from '@call-analysis/bus';
 import { route } from '@call-analysis/bus';
-import { CallAnalyzed, CallFailed, CallsAccepted } from '@call-analysis/events';
+import { CallAnalyzed, CallFailed, CallsAccepted, TranscriptionProgressed } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { announceCalls } from './announce-calls.ts';
-import { giveUpAnnouncing, giveUpProjecting } from './give-up.ts';
+import { giveUpAnnouncing, giveUpHearing, giveUpProjecting } from './give-up.ts';
 import { projectAnalyses, projectFailures } from './project-analysis.ts';
+import { projectProgress, projectTranscripts, TranscriptTold } from './project-hearing.ts';
 import type { Store } from './store/index.ts';
 
 /** What this service hears. The names are data: they stand in the queues. */
@@ -25,6 +26,24 @@ export function consumers(
             for (const event of events) await announceCalls(parts, event);
           },
           giveUp: (event, reason) => giveUpAnnouncing(parts.store, event, reason),
+        }),
+      ],
+    },
+    {
+      consumer: 'ingest.hearing',
+      batchSize: 100,
+      concurrency: 1,
+      retries,
+      routes: [
+        // What is lost of these is missed by nobody once the call has been heard.
+        route({
+          event: TranscriptionProgressed,
+          handle: (events) => projectProgress(parts.store, events),
+        }),
+        route({
+          event: TranscriptTold,
+          handle: (events) => projectTranscripts(parts, events),
+          giveUp: (event, reason) => giveUpHearing(parts.store, event, reason),
         }),
       ],
     },

@@ -1,38 +1,56 @@
 import type { Bus } from '@call-analysis/bus';
+import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { ingest } from '@call-analysis/proto';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
+import type { Audio } from '@call-analysis/proto/ingest/v1/Audio';
+import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
+import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Firms } from './firms.ts';
 import type { Limits } from './config.ts';
 import { openUpload } from './open-upload.ts';
 import { processUpload } from './process-upload.ts';
+import { type CallDetail, readCall } from './read-call.ts';
+import { recordAudio } from './record-audio.ts';
+import { type NewRecording, registerCall } from './register-call.ts';
 import { retryCall } from './retry-call.ts';
-import type { BatchProgress, CallRow, Store } from './store/index.ts';
+import type { BatchProgress, CallRow, Store, StoredRecording } from './store/index.ts';
 import type { Owner } from './store/uploads.ts';
-import { readCall } from './read-call.ts';
 
 const Uuid = z.uuid();
 const Page = z.int().min(1);
 const Size = z.int().min(1).max(100);
+const Attempt = z.int().min(1);
+
+const Stored = z.object({
+  object_key: z.string().min(1),
+  format: z.enum(['wav', 'mp3', 'flac', 'ogg', 'aiff', 'au']),
+  codec: z.string().min(1),
+  channels: z.int().min(1),
+  sample_rate: z.int().min(1),
+  duration: z.number().min(0),
+  size_bytes: z.int().min(0),
+  sha256: z.instanceof(Buffer).refine((sum) => sum.length === 32),
+});
 
 /** What this service serves. Requests were validated at the edge; here they are only made sure of. */
 export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: Firms; limits: Limits }) {
-  const { store, objects, firms, limits } = parts;
+  const { store, objects } = parts;
   return implement(ingest, {
     openUpload: async (request) => {
-      const opened = await openUpload(
-        { store, objects, firms, maxCsvBytes: limits.csvBytes },
-        owner(request.caller),
-        { metadata: z.string().min(5).parse(request.metadata_filename), audios: request.audios_filename ?? null },
-      );
+      const { metadata, audios, expiresIn } = await openUpload(parts, owner(request.caller), {
+        metadata: z.string().min(5).parse(request.metadata_filename),
+        audios: z.string().min(5).optional().parse(request.audios_filename) ?? null,
+      });
       return {
-        metadata_upload_url: opened.metadataUrl,
-        metadata_key: opened.metadataKey,
-        expires_in: opened.expiresIn,
+        metadata_upload_url: metadata.url,
+        metadata_key: metadata.key,
+        ...(audios === null ? {} : { audio_upload_url: audios.url, audio_key: audios.key }),
+        expires_in: expiresIn,
       };
     },
 
@@ -68,12 +86,13 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
     },
 
     getCall: async (request) => {
-      const detail = await readCall(store, owner(request.caller).firmUuid, Uuid.parse(request.call_uuid));
+      const detail = await readCall(parts, owner(request.caller).firmUuid, Uuid.parse(request.call_uuid));
       return {
         call: callMessage(detail.call),
         ...(detail.transcript === null ? {} : { transcript_json: JSON.stringify(detail.transcript) }),
         analyses_json: [...detail.analyses],
-        history: detail.history.map(({ detail: note, ...entry }) => ({ ...entry, ...given({ detail: note }) })),
+        history: detail.history.map(({ status, at, detail: note }) => ({ status, at, ...given({ detail: note }) })),
+        audio: detail.audio === null ? null : audioMessage(detail.audio),
       };
     },
 
@@ -91,7 +110,56 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
       );
       return { count, items: items.map(batchMessage) };
     },
+
+    registerCall: async (request) => {
+      const { callUuid, ignoredFields } = await registerCall(parts, owner(request.caller), {
+        callUuid: Uuid.parse(request.call_uuid),
+        fileName: request.file_name,
+        metadata: request.metadata,
+        found: found(request),
+        campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
+      });
+      return { call_uuid: callUuid, ignored_fields: [...ignoredFields] };
+    },
+
+    recordAudio: async (request) => {
+      await recordAudio(parts, {
+        firmUuid: Uuid.parse(request.firm_uuid),
+        callUuid: Uuid.parse(request.call_uuid),
+        attempt: Attempt.parse(request.attempt),
+        recording: stored(request.recording),
+        traceparent: request.traceparent,
+      });
+      return {};
+    },
+
+    findCalls: async (request) => ({
+      call_uuids: await store.calls.known(Uuid.parse(request.firm_uuid), z.array(Uuid).parse(request.call_uuids)),
+    }),
   });
+}
+
+function found({ recording, fault }: RegisterCallRequest): NewRecording['found'] {
+  if (fault === undefined || fault === null) return { recording: stored(recording) };
+  return { fault: new Fault('invalid', fault.code, fault.message) };
+}
+
+function stored(recording: Recording | null | undefined): StoredRecording {
+  const { object_key, sample_rate, size_bytes, ...same } = Stored.parse(recording);
+  return { ...same, objectKey: object_key, sampleRate: sample_rate, sizeBytes: size_bytes };
+}
+
+function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {
+  return {
+    file_name: audio.fileName,
+    format: audio.format,
+    channels: audio.channels,
+    sample_rate: audio.sampleRate,
+    duration: audio.duration,
+    size: audio.sizeBytes,
+    url: audio.url,
+    url_expires_at: audio.urlExpiresAt.toISOString(),
+  };
 }
 
 function owner(caller: Caller | null | undefined): Owner {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,11 +13,12 @@ import { ingest, keyManagement } from '@call-analysis/proto';
 import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase } from '@call-analysis/testing';
+import AdmZip from 'adm-zip';
 import type { Firm, Firms } from './firms.ts';
 import { openUpload } from './open-upload.ts';
 import { processUpload, type ProcessUploadRequest } from './process-upload.ts';
 import { type Config, defaultLimits, migrations, schema, start } from './start.ts';
-import { type Batch, openStore, type Store } from './store/index.ts';
+import { type Batch, openStore, type Store, type StoredRecording } from './store/index.ts';
 import type { Owner } from './store/uploads.ts';
 
 export type Client = ReturnType<typeof dialIngest>;
@@ -88,16 +89,32 @@ export class IngestUnderTest {
 
   /** Opens an upload and puts the bytes. Returns the storage key. */
   async put(owner: Owner, bytes: string | Buffer, filename = 'calls.csv'): Promise<string> {
-    const { metadataKey } = await this.openUpload(owner, filename);
-    await this.putAt(metadataKey, bytes);
-    return metadataKey;
+    const { metadata } = await this.openUpload(owner, filename);
+    await this.putAt(metadata.key, bytes);
+    return metadata.key;
   }
 
-  openUpload(owner: Owner, filename = 'calls.csv') {
-    return openUpload({ ...this.parts, maxCsvBytes: this.parts.limits.csvBytes }, owner, {
-      metadata: filename,
-      audios: null,
-    });
+  openUpload(owner: Owner, filename = 'calls.csv', audios: string | null = null) {
+    return openUpload(this.parts, owner, { metadata: filename, audios });
+  }
+
+  /** Opens an upload with recordings and puts both files. */
+  async putBatch(
+    owner: Owner,
+    csv: string,
+    archive: Buffer,
+    filename = 'calls.csv',
+  ): Promise<{ metadataKey: string; audiosKey: string }> {
+    const { metadata, audios } = await this.openUpload(owner, filename, 'calls.zip');
+    await this.putAt(metadata.key, csv);
+    await this.putAt(there(audios ?? undefined).key, archive);
+    return { metadataKey: metadata.key, audiosKey: there(audios ?? undefined).key };
+  }
+
+  /** Uploads a batch of recordings and processes it. */
+  async uploadBatch(owner: Owner, csv: string, archive: Buffer, onError: 'reject' | 'skip' = 'reject'): Promise<Batch> {
+    const { metadataKey, audiosKey } = await this.putBatch(owner, csv, archive);
+    return this.process(owner, metadataKey, { audiosKey, onError });
   }
 
   async putAt(key: string, bytes: string | Buffer): Promise<void> {
@@ -151,6 +168,7 @@ export class IngestUnderTest {
   async tracesOf({ firmUuid }: Owner): Promise<Record<string, number>> {
     const [rows] = await this.db.query<Record<string, number>>(
       `SELECT (SELECT count(*) FROM call WHERE firm_uuid = $1)::int AS calls,
+              (SELECT count(*) FROM recording WHERE firm_uuid = $1)::int AS recordings,
               (SELECT count(*) FROM batch WHERE firm_uuid = $1)::int AS batches,
               (SELECT count(*) FROM rejected_file WHERE firm_uuid = $1)::int AS rejected_files`,
       [firmUuid],
@@ -264,6 +282,62 @@ const good: CsvRow = {
 export function csvOf(rows: readonly CsvRow[]): string {
   const lines = rows.map((row) => columns.map((name) => row[name] ?? good[name] ?? '').join(','));
   return [columns.join(','), ...lines, ''].join('\n');
+}
+
+const audioColumns = [
+  'audio_file_name',
+  'client_phone_number',
+  'operator_name',
+  'start_time',
+  'segment_type',
+  'right_channel',
+  'left_channel',
+  'partner_call_id',
+] as const;
+
+export type AudioRow = Partial<Record<(typeof audioColumns)[number], string>>;
+
+export const goodAudio = {
+  audio_file_name: 'call.wav',
+  client_phone_number: '+998901234567',
+  operator_name: 'Aziza',
+  start_time: '2026-01-02T03:04:05',
+  segment_type: 'support',
+  right_channel: 'client',
+  left_channel: 'operator',
+};
+
+/** A CSV of recordings, each row good in all that it leaves unsaid. Values must not need quotes. */
+export function audioCsvOf(rows: readonly AudioRow[]): string {
+  const whole = rows.map((row): AudioRow => ({ ...goodAudio, ...row }));
+  const lines = whole.map((row) => audioColumns.map((name) => row[name] ?? '').join(','));
+  return [audioColumns.join(','), ...lines, ''].join('\n');
+}
+
+/** A ZIP with a file of each name in its root. What is in them is nobody's business here. */
+export function zipOf(names: readonly string[]): Buffer {
+  const zip = new AdmZip();
+  for (const name of names) zip.addFile(name, Buffer.from(`bytes of ${name}`));
+  return zip.toBuffer();
+}
+
+/** `call-0.wav` and so on. */
+export function fileNames(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `call-${index}.wav`);
+}
+
+export function recordingOf(change: Partial<StoredRecording> = {}): StoredRecording {
+  return {
+    objectKey: `recordings/${randomUUID()}.wav`,
+    format: 'wav',
+    codec: 'pcm_s16le',
+    channels: 2,
+    sampleRate: 8000,
+    duration: 61.25,
+    sizeBytes: 1_960_044,
+    sha256: randomBytes(32),
+    ...change,
+  };
 }
 
 /** The same row that many times; without one, good rows without a partner_call_id. */

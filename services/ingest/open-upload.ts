@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
+import type { Limits } from './config.ts';
 import type { Firms } from './firms.ts';
 import type { Store } from './store/index.ts';
 import type { Owner } from './store/uploads.ts';
@@ -8,9 +8,16 @@ import type { Owner } from './store/uploads.ts';
 /** external-interface.md, "Limits": presigned URL validity. */
 export const UPLOAD_SECONDS = 3600;
 
+export interface Target {
+  /** Absolute, or a path on the gateway. */
+  readonly url: string;
+  readonly key: string;
+}
+
 export interface OpenedUpload {
-  readonly metadataUrl: string;
-  readonly metadataKey: string;
+  readonly metadata: Target;
+  /** Null for transcripts alone. */
+  readonly audios: Target | null;
   readonly expiresIn: number;
 }
 
@@ -19,33 +26,30 @@ export function ownPrefix(country: string, owner: Owner): string {
   return `${country}/${owner.firmUuid}/${owner.userUuid}/`;
 }
 
-/** Gives the user an hour to put a file, under a key that nobody else is using. */
+/** Gives the user an hour to put the files, under keys that nobody else is using. */
 export async function openUpload(
-  parts: { store: Store; objects: Objects; firms: Firms; maxCsvBytes: number },
+  { store, objects, firms, limits }: { store: Store; objects: Objects; firms: Firms; limits: Limits },
   owner: Owner,
   files: { metadata: string; audios: string | null },
 ): Promise<OpenedUpload> {
-  if (files.audios !== null) {
-    throw new Fault(
-      'unavailable',
-      'UNAVAILABLE',
-      'This version takes in transcripts; recordings come with the next. Leave audios_filename out to upload transcripts.',
-    );
-  }
-  const firm = await parts.firms.find(owner.firmUuid);
-  const session = await parts.store.uploads.open(
+  const firm = await firms.find(owner.firmUuid);
+  const session = await store.uploads.open(
     owner,
     { prefix: ownPrefix(firm.country, owner), metadata: files.metadata, audios: files.audios, rename },
     new Date(),
     UPLOAD_SECONDS * 1000,
   );
+  return {
+    metadata: await target(objects, session.metadataKey, limits.csvBytes),
+    audios: session.audioKey === null ? null : await target(objects, session.audioKey, limits.zipBytes),
+    expiresIn: UPLOAD_SECONDS,
+  };
+}
+
+async function target(objects: Objects, key: string, maxBytes: number): Promise<Target> {
   // What an upload whose hour is over has left at the key must not be taken for what this one puts.
-  await parts.objects.remove(session.metadataKey);
-  const metadataUrl = await parts.objects.presignPut(session.metadataKey, {
-    expiresInSeconds: UPLOAD_SECONDS,
-    maxBytes: parts.maxCsvBytes,
-  });
-  return { metadataUrl, metadataKey: session.metadataKey, expiresIn: UPLOAD_SECONDS };
+  await objects.remove(key);
+  return { url: await objects.presignPut(key, { expiresInSeconds: UPLOAD_SECONDS, maxBytes }), key };
 }
 
 function rename(filename: string): string {

@@ -6,16 +6,17 @@ import { type BodyOf, CallsAccepted, type Event, TranscriptReady } from '@call-a
 import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import * as fc from 'fast-check';
-import type { CallRecord } from './rows/call-record.ts';
+import type { TranscriptRecord } from './rows/transcript-record.ts';
 import { type CsvRow, csvOf, faultOf, IngestUnderTest, objectsBut, rowsOf } from './ingest-under-test.ts';
-import { CHUNK_ROWS } from './process-upload.ts';
+import { CHUNK_ROWS } from './take-in.ts';
 import type { RowFault } from './rows/row-fault.ts';
+import { transcriptCopies } from './store/copies.ts';
 import { type Candidate, Intake, type Verdict } from './store/intake.ts';
 import type { Owner } from './store/uploads.ts';
 
 const service = new IngestUnderTest();
 
-const nothing = { calls: 0, batches: 0, rejected_files: 0, objects: 0 };
+const nothing = { calls: 0, recordings: 0, batches: 0, rejected_files: 0, objects: 0 };
 /** A row at fault for its operator_name, and for nothing else. */
 const bad: CsvRow = { operator_name: '' };
 const tooLong = 'x'.repeat(256);
@@ -48,7 +49,7 @@ function codesOf({ faults }: Refused): [number | null, string][] {
 describe('an upload that cannot be processed', () => {
   it('is not found when nothing was put, and when no session of this user has the key', async () => {
     const owner = service.newOwner();
-    const { metadataKey } = await service.openUpload(owner);
+    const { metadata: { key: metadataKey } } = await service.openUpload(owner);
     expect(await faultOf(service.process(owner, metadataKey))).toMatchObject({
       kind: 'invalid',
       code: 'UPLOAD_NOT_FOUND',
@@ -102,7 +103,7 @@ describe('an upload that cannot be processed', () => {
     const owner = service.newOwner();
     const first = await service.put(owner, csvOf([{ partner_call_id: 'old' }]));
     await service.expire(first);
-    const { metadataKey } = await service.openUpload(owner);
+    const { metadata: { key: metadataKey } } = await service.openUpload(owner);
     expect(metadataKey).toBe(first);
     expect(await faultOf(service.process(owner, metadataKey))).toMatchObject({ code: 'UPLOAD_NOT_FOUND' });
     expect(await service.tracesOf(owner)).toEqual(nothing);
@@ -344,8 +345,7 @@ describe('a partner_call_id twice in one file', () => {
   });
 });
 
-const record: CallRecord = {
-  row: 2,
+const record: TranscriptRecord = {
   partnerCallId: null,
   clientPhoneNumber: '+998901234567',
   operatorName: 'Aziza',
@@ -359,15 +359,15 @@ const record: CallRecord = {
   anonymizedText: '<operator>Hello',
 };
 
-function candidate({ id, good }: { id: string | null; good: boolean }): Candidate {
+function candidate({ id, good }: { id: string | null; good: boolean }): Candidate<TranscriptRecord> {
   return { row: 2, partnerCallId: id, record: good ? { ...record, partnerCallId: id } : null };
 }
 
 /** What an intake says of rows that come in these chunks, none of which are kept. */
-async function verdictsOn({ firmUuid }: Owner, chunks: readonly Candidate[][]): Promise<Verdict['is'][]> {
+async function verdictsOn({ firmUuid }: Owner, chunks: readonly Candidate<TranscriptRecord>[][]): Promise<Verdict['is'][]> {
   const verdicts: Verdict[] = [];
   const undo = new Error('nothing is kept');
-  const upload = { sessionUuid: randomUUID(), batchUuid: randomUUID(), firmUuid };
+  const upload = { sessionUuid: randomUUID(), batchUuid: randomUUID(), firmUuid, copies: transcriptCopies };
   const taking = Intake.open(
     { db: service.db, bus: service.parts.bus },
     upload,

@@ -1,39 +1,65 @@
-import type { CallRow, HistoryEntry, Store } from './store/index.ts';
+import type { Objects } from '@call-analysis/objects';
+import type { Utterance } from '@call-analysis/events';
+import type { CallRow, HistoryEntry, Store, StoredRecording } from './store/index.ts';
 import { parseTranscript } from './rows/transcript-format.ts';
 
 export interface CallDetail {
   readonly call: CallRow;
+  /** Null until the recording is stored. */
+  readonly audio: (StoredRecording & { readonly fileName: string; readonly url: string; readonly urlExpiresAt: Date }) | null;
   readonly transcript: {
     readonly language: string | null;
     readonly engine: string | null;
-    readonly utterances: readonly { role: string; text: string; start: number | null; end: number | null }[];
+    readonly utterances: readonly Utterance[];
   } | null;
   /** JSON texts, newest first. */
   readonly analyses: readonly string[];
   readonly history: readonly HistoryEntry[];
 }
 
+/** api.md, section 6: how long the address of a recording holds. */
+const LISTEN_SECONDS = 3600;
+
 /** Everything that is known of one call. */
-export async function readCall(store: Store, firmUuid: string, uuid: string): Promise<CallDetail> {
-  const [call, transcript, analyses] = await Promise.all([
-    store.calls.get(firmUuid, uuid),
-    store.calls.transcriptOf(firmUuid, uuid),
+export async function readCall(
+  { store, objects }: { store: Store; objects: Objects },
+  firmUuid: string,
+  uuid: string,
+): Promise<CallDetail> {
+  const call = await store.calls.get(firmUuid, uuid);
+  const [audio, utterances, analyses] = await Promise.all([
+    call.source === 'audio' ? audioOf(store, objects, firmUuid, uuid) : null,
+    call.source === 'audio' ? store.transcripts.find(firmUuid, uuid) : uploaded(store, firmUuid, uuid),
     store.calls.analysesOf(firmUuid, uuid),
   ]);
   const created = { status: 'queued', at: call.created_at.toISOString(), detail: null };
   return {
     call,
-    transcript:
-      transcript === null || transcript.taggedText === null
-        ? null
-        : { language: call.language, engine: transcript.engine, utterances: utterances(transcript.taggedText) },
+    audio,
+    transcript: utterances === null ? null : { language: call.language, engine: call.engine, utterances },
     analyses,
-    history: [created, ...call.history],
+    history: [created, ...inOrder(call.history)],
   };
 }
 
-function utterances(taggedText: string) {
+async function audioOf(store: Store, objects: Objects, firmUuid: string, uuid: string): Promise<CallDetail['audio']> {
+  const recording = await store.recordings.find(firmUuid, uuid);
+  const stored = recording?.stored ?? null;
+  if (recording === null || stored === null) return null;
+  const urlExpiresAt = new Date(Date.now() + LISTEN_SECONDS * 1000);
+  const url = await objects.presignGet(stored.objectKey, { expiresInSeconds: LISTEN_SECONDS });
+  return { ...stored, fileName: recording.fileName, url, urlExpiresAt };
+}
+
+async function uploaded(store: Store, firmUuid: string, uuid: string): Promise<Utterance[] | null> {
+  const taggedText = await store.calls.taggedTextOf(firmUuid, uuid);
+  if (taggedText === null) return null;
   const parsed = parseTranscript(taggedText);
   if ('fault' in parsed) return [];
   return parsed.utterances.map(({ role, text }) => ({ role, text, start: null, end: null }));
+}
+
+/** Services tell what they did in any order. */
+function inOrder(history: readonly HistoryEntry[]): HistoryEntry[] {
+  return history.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
 }

@@ -12,9 +12,13 @@ import type { Batches } from './store/batches.ts';
 const INLINE_FAULTS = 100;
 const KEEP_MS = 7 * 24 * 3600 * 1000;
 
-/** The refused rows of one upload: the first faults for the answer, all rows for a CSV to correct and send again. */
+/**
+ * What is wrong with the rows of one upload: the first faults for the answer, all refused rows for a CSV to correct and
+ * send again.
+ */
 export class Refusals {
   rows = 0;
+  #unnamed = 0;
   readonly #objects: Objects;
   readonly #batches: Batches;
   readonly #firmUuid: string;
@@ -51,6 +55,17 @@ export class Refusals {
     }
   }
 
+  /** Files of the archive that no row names; after all rows. */
+  addUnnamed(names: readonly string[]): void {
+    this.#unnamed = names.length;
+    this.#faultCount += names.length;
+    for (const name of names.slice(0, INLINE_FAULTS - this.#faults.length)) this.#faults.push(unnamedFault(name));
+  }
+
+  get any(): boolean {
+    return this.rows > 0 || this.#unnamed > 0;
+  }
+
   /** Bytes first, row second. Returns the name under which the CSV can be downloaded, null when nothing was refused. */
   async end(): Promise<string | null> {
     if (this.#bytes === null) return null;
@@ -76,11 +91,10 @@ export class Refusals {
 
   /** `rejected_uuid` stands for the URL, which only the edge can make. */
   fault(rows: number): Fault {
-    const many = this.rows === 1 ? '1 row is' : `${this.rows} rows are`;
     return new Fault(
       'invalid',
       'VALIDATION_FAILED',
-      `${many} at fault, so nothing was accepted. Correct them and send the file again, or process the upload with on_error "skip".`,
+      `${this.#what()}, so nothing was accepted. Correct this and send the upload again, or process it with on_error "skip".`,
       {
         details: {
           rows,
@@ -88,9 +102,22 @@ export class Refusals {
           invalid: this.rows,
           faults: this.#faults,
           faults_truncated: this.#faultCount > this.#faults.length,
-          rejected_uuid: this.#uuid,
+          rejected_uuid: this.#bytes === null ? null : this.#uuid,
         },
       },
     );
   }
+
+  #what(): string {
+    const rows = this.rows === 1 ? '1 row is at fault' : `${this.rows} rows are at fault`;
+    const files =
+      this.#unnamed === 1 ? '1 file of the archive is named by no row' : `${this.#unnamed} files of the archive are named by no row`;
+    if (this.#unnamed === 0) return rows;
+    return this.rows === 0 ? files : `${rows} and ${files}`;
+  }
+}
+
+function unnamedFault(name: string): RowFault {
+  const message = 'No row names this file. Add a row for it, or take the file out of the ZIP.';
+  return { row: null, column: null, value: name, code: 'FILE_NOT_IN_CSV', message };
 }

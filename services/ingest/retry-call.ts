@@ -1,27 +1,57 @@
 import type { Bus } from '@call-analysis/bus';
+import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import { announcement } from './announce-calls.ts';
+import type { Transaction } from '@call-analysis/postgres';
+import { currentContext } from '@call-analysis/runtime';
+import { audioStored, extractionRequested } from './announce-recordings.ts';
+import { heardReady, uploadedReady } from './announce-transcripts.ts';
+import type { About } from './fact.ts';
 import type { CallRow, Store } from './store/index.ts';
 
-/** Begins a failed call anew, when trying again can help. */
-export async function retryCall(
-  parts: { store: Store; bus: Bus; objects: Objects },
-  firmUuid: string,
-  callUuid: string,
-): Promise<CallRow> {
-  const { store, bus, objects } = parts;
+interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly objects: Objects;
+}
+
+/** Begins a failed call anew, when trying again can help, from as far as it had come. */
+export async function retryCall(parts: Parts, firmUuid: string, callUuid: string): Promise<CallRow> {
+  const { store, bus } = parts;
   return store.db.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
-    if (call.status !== 'failed') {
-      throw new Fault('conflict', 'NOT_RETRYABLE', `Only a failed call can be retried; this one is ${call.status}.`);
-    }
+    if (call.status !== 'failed') throw notRetryable(`Only a failed call can be retried; this one is ${call.status}.`);
     if (call.failure?.retryable !== true) {
-      throw new Fault('conflict', 'NOT_RETRYABLE', `A retry cannot help this call: ${call.failure?.message ?? 'it failed for good'}`);
+      throw notRetryable(`A retry cannot help this call: ${call.failure?.message ?? 'it failed for good'}`);
     }
     const requeued = await store.calls.requeue(tx, firmUuid, callUuid, new Date());
-    const waiting = await store.calls.waitingOne(tx, firmUuid, callUuid);
-    await bus.publish(tx, [await announcement(objects, waiting, { firmuuid: firmUuid, turn: 0 })]);
+    const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
+    await bus.publish(tx, [await nextStep(parts, tx, requeued, about)]);
     return requeued;
   });
+}
+
+/** What has to be told for the call to go on. */
+async function nextStep({ store, objects }: Parts, tx: Transaction, call: CallRow, about: About): Promise<Event> {
+  const { firmuuid } = about;
+  if (call.source === 'transcription') {
+    return uploadedReady(objects, await store.calls.waitingOne(tx, firmuuid, call.uuid), about);
+  }
+  const utterances = await store.transcripts.of(tx, firmuuid, call.uuid);
+  if (utterances !== null) return heardReady(objects, call, utterances, about);
+  const recording = await store.recordings.of(tx, firmuuid, call.uuid);
+  const stored = recording?.stored ?? null;
+  if (recording !== null && stored !== null) {
+    return audioStored({ uuid: call.uuid, attempt: call.attempt, segmentType: call.segment_type }, recording, stored, about);
+  }
+  const entry = recording?.entry ?? null;
+  const archive = call.batch_uuid === null ? null : await store.batches.lockArchive(tx, firmuuid, call.batch_uuid);
+  if (recording === null || entry === null || archive === null) {
+    throw notRetryable('The ZIP that held this recording is no longer kept. Upload the recording again, in a new batch or by itself.');
+  }
+  return extractionRequested({ uuid: call.uuid, attempt: call.attempt, fileName: recording.fileName, entry }, archive, about);
+}
+
+function notRetryable(message: string): Fault {
+  return new Fault('conflict', 'NOT_RETRYABLE', message);
 }

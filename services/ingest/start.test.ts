@@ -560,11 +560,6 @@ describe('an upload session', () => {
       expect(decodeURIComponent(metadata_upload_url)).toContain(metadata_key);
   });
 
-  it('for recordings is refused, as long as they are not taken in', async () => {
-    const request = { ...callerOf(service.newOwner()), metadata_filename: 'a.csv', audios_filename: 'a.zip' };
-    expect(await faultOf(service.client.openUpload(request))).toMatchObject({ code: 'UNAVAILABLE' });
-  });
-
   it('needs a firm that key-management knows', async () => {
     const nobody = { ...callerOf({ firmUuid: randomUUID(), userUuid: randomUUID() }), metadata_filename: 'a.csv' };
     expect(await faultOf(service.client.openUpload(nobody))).toMatchObject({ code: 'NOT_FOUND' });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import { csvOf, faultOf, IngestUnderTest } from './ingest-under-test.ts';
+import { audioCsvOf, csvOf, faultOf, fileNames, IngestUnderTest, zipOf } from './ingest-under-test.ts';
+import type { Owner } from './store/uploads.ts';
 import { sweep } from './sweep.ts';
 
 const service = new IngestUnderTest();
@@ -114,6 +115,96 @@ it('a transcript that was sent by key goes once its call has ended, not before',
   for (const { uuid } of [ended!, waiting!]) await service.putAt(keyOf(uuid), '{"utterances":[]}');
   await sweepAfter(6 * HOUR + MINUTE);
   expect([await stands(keyOf(ended!.uuid)), await stands(keyOf(waiting!.uuid))]).toEqual([false, true]);
+});
+
+it('a transcript that was sent by key stays while a recording’s analysis is known and what was said in it is not', async () => {
+  const owner = service.newOwner();
+  const [call] = await batchOf(owner, 1);
+  await service.db.query(`UPDATE call SET status = 'completed' WHERE uuid = $1`, [call]);
+  const key = `transcripts/${owner.firmUuid}/${call}/1.json`;
+  await service.putAt(key, '{"utterances":[]}');
+  await sweepAfter(6 * HOUR + MINUTE);
+  expect(await stands(key)).toBe(true);
+  await service.db.query(`INSERT INTO transcript (firm_uuid, call_uuid, body) VALUES ($1, $2, '')`, [owner.firmUuid, call]);
+  await sweepAfter(6 * HOUR + MINUTE);
+  expect(await stands(key)).toBe(false);
+});
+
+/** Processes a batch of recordings and returns its calls. */
+async function batchOf(owner: Owner, count: number): Promise<string[]> {
+  const names = fileNames(count);
+  await service.uploadBatch(owner, audioCsvOf(names.map((audio_file_name) => ({ audio_file_name }))), zipOf(names));
+  return (await service.callsOf(owner)).map(({ uuid }) => uuid);
+}
+
+async function archiveOf(owner: Owner): Promise<string | undefined> {
+  return (await service.objectsOf(owner))[0];
+}
+
+async function set(uuid: string, status: string, retryable: boolean | null = null): Promise<void> {
+  const failure = retryable === null ? null : JSON.stringify({ retryable });
+  await service.db.query('UPDATE call SET status = $2, failure = $3 WHERE uuid = $1', [uuid, status, failure]);
+}
+
+async function storeRecording(uuid: string): Promise<void> {
+  await service.db.query(`UPDATE recording SET object_key = 'recordings/x.wav' WHERE call_uuid = $1`, [uuid]);
+}
+
+it('an archive stays as long as a call waits for its recording, however long, and goes when all have come out', async () => {
+  const owner = service.newOwner();
+  const [first, second] = await batchOf(owner, 2);
+  await storeRecording(first!);
+  await sweepAfter(30 * DAY);
+  expect(await archiveOf(owner)).toMatch(/\.zip$/);
+  await storeRecording(second!);
+  await sweepAfter(0);
+  expect(await archiveOf(owner)).toBeUndefined();
+  const [batch] = (await service.parts.store.batches.list(owner.firmUuid, 1, 10)).items;
+  expect(batch).toMatchObject({ accepted: 2, archiveKey: null, archiveBytes: null });
+});
+
+it('an archive stays seven days for calls that failed to come out of it and may be retried, not for those that failed for good', async () => {
+  const owner = service.newOwner();
+  const [lost, failed] = await batchOf(owner, 2);
+  await set(lost!, 'failed', false);
+  await set(failed!, 'failed', true);
+  await sweepAfter(7 * DAY - MINUTE);
+  expect(await archiveOf(owner)).toBeDefined();
+  await sweepAfter(7 * DAY + MINUTE);
+  expect(await archiveOf(owner)).toBeUndefined();
+
+  const other = service.newOwner();
+  const [gone, canceled] = await batchOf(other, 2);
+  await set(gone!, 'failed', false);
+  await set(canceled!, 'canceled');
+  await sweepAfter(0);
+  expect(await archiveOf(other)).toBeUndefined();
+});
+
+it('an archive that no batch has, which a crash left, goes after six hours', async () => {
+  const { firmUuid } = service.newOwner();
+  const key = `frozen/${firmUuid}/${randomUUID()}.zip`;
+  await service.putAt(key, 'bytes');
+  await sweepAfter(6 * HOUR - MINUTE);
+  expect(await stands(key)).toBe(true);
+  await sweepAfter(6 * HOUR + MINUTE);
+  expect(await stands(key)).toBe(false);
+});
+
+it('an archive is not let go of while a retry has it in hand', async () => {
+  const owner = service.newOwner();
+  const [uuid] = await batchOf(owner, 1);
+  await set(uuid!, 'failed', true);
+  const [batch] = (await service.parts.store.batches.list(owner.firmUuid, 1, 10)).items;
+  let sweeping: Promise<void> | undefined;
+  await service.db.transaction(async (tx) => {
+    expect(await service.parts.store.batches.lockArchive(tx, owner.firmUuid, batch!.uuid)).not.toBeNull();
+    await tx.query(`UPDATE call SET status = 'queued' WHERE uuid = $1`, [uuid]);
+    sweeping = sweepAfter(8 * DAY);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  });
+  await sweeping;
+  expect(await archiveOf(owner)).toBeDefined();
 });
 
 it('claims of events are forgotten after thirty days', async () => {

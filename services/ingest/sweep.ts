@@ -4,17 +4,27 @@ import type { Store } from './store/index.ts';
 
 /** Objects that a crash may have left: nothing that is being worked on is this old. */
 const ORPHAN_MS = 6 * 3600 * 1000;
+/** How long a recording that failed to come out of its archive can be retried. */
+const RETRY_MS = 7 * 24 * 3600 * 1000;
 /** Longer than any event can still be delivered again. */
 const CLAIM_DAYS = 30;
 const AT_ONCE = 500;
 
 /**
  * Removes what nobody can ask for any more: uploads whose hour is over, CSVs of refused rows after their seven days,
- * transcripts that were sent by key, and what a crash left between bytes and row.
+ * archives whose recordings have come out, transcripts that were sent by key, and what a crash left between bytes and
+ * row.
  */
-export async function sweep(parts: { store: Store; objects: Objects }, now: Date): Promise<void> {
-  const { store, objects } = parts;
-  // An upload that is being processed as its hour ends reads a copy, so its own bytes may go.
+export async function sweep({ store, objects }: { store: Store; objects: Objects }, now: Date): Promise<void> {
+  await sweepUploads(store, objects, now);
+  await sweepRejected(store, objects, now);
+  await sweepArchives(store, objects, now);
+  await sweepOrphans(store, objects, now.getTime() - ORPHAN_MS);
+  await pruneClaims(store.db, CLAIM_DAYS);
+}
+
+/** An upload that is being processed as its hour ends reads a copy, so its own bytes may go. */
+async function sweepUploads(store: Store, objects: Objects, now: Date): Promise<void> {
   for (;;) {
     const sessions = await store.uploads.expired(now, AT_ONCE);
     for (const session of sessions) {
@@ -23,28 +33,50 @@ export async function sweep(parts: { store: Store; objects: Objects }, now: Date
       }
       await store.uploads.markSwept(session.uuid, now);
     }
-    if (sessions.length < AT_ONCE) break;
+    if (sessions.length < AT_ONCE) return;
   }
+}
+
+async function sweepRejected(store: Store, objects: Objects, now: Date): Promise<void> {
   for (;;) {
     const files = await store.batches.expiredRejected(now, AT_ONCE);
     for (const file of files) {
       await objects.remove(file.objectKey);
       await store.batches.forgetRejected(file.uuid);
     }
-    if (files.length < AT_ONCE) break;
+    if (files.length < AT_ONCE) return;
   }
-  const orphansBefore = now.getTime() - ORPHAN_MS;
-  for await (const { key, modifiedAt } of objects.list('frozen/')) {
-    if (modifiedAt.getTime() < orphansBefore) await objects.remove(key);
+}
+
+/** Row first, bytes second: what a crash leaves between the two is an orphan, never a batch that lacks its archive. */
+async function sweepArchives(store: Store, objects: Objects, now: Date): Promise<void> {
+  const retriesAfter = new Date(now.getTime() - RETRY_MS);
+  for (let after: string | null = null; ; ) {
+    const batches: string[] = await store.batches.withArchive(after, AT_ONCE);
+    for (const uuid of batches) {
+      const key = await store.db.transaction((tx) => store.batches.releaseArchive(tx, uuid, retriesAfter));
+      if (key !== null) await objects.remove(key);
+    }
+    if (batches.length < AT_ONCE) return;
+    after = batches.at(-1) ?? null;
   }
-  for await (const { key, modifiedAt } of objects.list('rejected/')) {
-    if (modifiedAt.getTime() < orphansBefore && !(await store.batches.isRejectedKept(key))) await objects.remove(key);
+}
+
+async function sweepOrphans(store: Store, objects: Objects, before: number): Promise<void> {
+  const places: [prefix: string, isNeeded: (key: string) => Promise<boolean>][] = [
+    ['frozen/', async (key) => key.endsWith('.zip') && (await store.batches.isArchiveKept(key))],
+    ['rejected/', (key) => store.batches.isRejectedKept(key)],
+    // A long transcript travels beside its event. A young one may belong to a retry that has not been committed yet.
+    ['transcripts/', (key) => needsTranscript(store, key)],
+  ];
+  for (const [prefix, isNeeded] of places) {
+    for await (const { key, modifiedAt } of objects.list(prefix)) {
+      if (modifiedAt.getTime() < before && !(await isNeeded(key))) await objects.remove(key);
+    }
   }
-  // A long transcript travels beside its event; once the call has ended nobody fetches it. A young one may belong to a
-  // retry that has not been committed yet.
-  for await (const { key, modifiedAt } of objects.list('transcripts/')) {
-    const [, firmUuid, callUuid] = key.split('/');
-    if (modifiedAt.getTime() < orphansBefore && !(await store.calls.isUnfinished(firmUuid!, callUuid!))) await objects.remove(key);
-  }
-  await pruneClaims(store.db, CLAIM_DAYS);
+}
+
+async function needsTranscript(store: Store, key: string): Promise<boolean> {
+  const [, firmUuid, callUuid] = key.split('/');
+  return store.calls.needsSentTranscript(firmUuid!, callUuid!);
 }

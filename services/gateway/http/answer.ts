@@ -47,6 +47,8 @@ export function welcomeBody(request: IncomingMessage, response: ServerResponse):
 }
 
 function discardBody(request: IncomingMessage): Promise<void> {
+  // Whoever was reading would pause the request when it leaves.
+  request.unpipe();
   return new Promise((resolve) => {
     let bytesLeft = DISCARD_BYTES;
     const timer = setTimeout(finish, DISCARD_MS);

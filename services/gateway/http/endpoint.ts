@@ -5,6 +5,8 @@ import type { Caller, Role } from '../auth/caller.ts';
 import { note } from './access-log.ts';
 import type { Answer } from './answer.ts';
 import { send } from './answer.ts';
+import { readForm } from './form.ts';
+import type { Form, FormPiece } from './form.ts';
 import { readJson } from './json-body.ts';
 import { parse, queryOf } from './parse.ts';
 
@@ -25,7 +27,8 @@ export interface Endpoint {
   /** Any, when it is left out. */
   readonly roles?: readonly Role[];
   readonly query: z.ZodObject;
-  readonly body: z.ZodObject | null;
+  /** A JSON object, a form or nothing. */
+  readonly body: z.ZodObject | Form | null;
   readonly handle: (input: Input<unknown, unknown, unknown>) => Promise<Answer | undefined>;
 }
 
@@ -41,14 +44,21 @@ export interface Input<Asker, Query, Body> {
 
 type Nothing = z.ZodObject<Record<never, never>>;
 
+/** What a handler is given of a body: a JSON object parsed, a form piece by piece as it comes in. */
+type Read<Body> = Body extends z.ZodObject ? z.output<Body> : AsyncIterable<FormPiece>;
+
 /** Ties a handler to what it is given. It returns the answer, or undefined when it has sent the answer itself. */
-export function endpoint<Asks extends Proof, Query extends z.ZodObject = Nothing, Body extends z.ZodObject = Nothing>(
+export function endpoint<
+  Asks extends Proof,
+  Query extends z.ZodObject = Nothing,
+  Body extends z.ZodObject | Form = Nothing,
+>(
   definition: Pick<Endpoint, 'method' | 'path' | 'pattern' | 'roles'> & {
     proof: Asks;
     query?: Query;
     body?: Body;
     handle: (
-      input: Input<Asks extends 'none' ? null : Caller, z.output<Query>, z.output<Body>>,
+      input: Input<Asks extends 'none' ? null : Caller, z.output<Query>, Read<Body>>,
     ) => Promise<Answer | undefined>;
   },
 ): Endpoint {
@@ -68,9 +78,14 @@ export async function run(endpoint: Endpoint, gates: Gates, request: Request, re
     requireRole(endpoint, caller);
   }
   const query = parse(endpoint.query, queryOf(request.url));
-  const body = endpoint.body === null ? {} : parse(endpoint.body, await readJson(request, response));
+  const body = await read(endpoint.body, request, response);
   const answer = await endpoint.handle({ caller, query, body, params: paramsOf(request), request, response });
   if (answer !== undefined) await send(request, response, answer);
+}
+
+async function read(body: Endpoint['body'], request: Request, response: Response): Promise<unknown> {
+  if (body === null) return {};
+  return 'parts' in body ? readForm(body, request, response) : parse(body, await readJson(request, response));
 }
 
 function paramsOf(request: Request): Record<string, string | undefined> {

@@ -36,12 +36,12 @@ export function callItem(call: Call) {
 }
 
 /** One call in full; `analyses` come newest first, and the newest is the one that counts. */
-export function callDetail(reply: GetCallReply) {
+export function callDetail(reply: GetCallReply, absolute: (url: string) => string) {
   if (reply.call === null) throw new Fault('internal', 'INTERNAL', 'ingest answered without the call.');
   const analyses: unknown[] = reply.analyses_json.map((json) => JSON.parse(json));
   return {
     ...callItem(reply.call),
-    audio: null,
+    audio: audioOf(reply, absolute),
     transcript: reply.transcript_json === undefined ? null : transcriptOf(reply.transcript_json),
     analysis: analyses[0] ?? null,
     analyses,
@@ -53,6 +53,12 @@ function failureOf({ failure }: Call) {
   if (failure === null) return null;
   const { stage, code, message, retryable, attempts } = failure;
   return { stage, code, message, retryable, attempts };
+}
+
+function audioOf({ audio }: GetCallReply, absolute: (url: string) => string) {
+  if (audio === null) return null;
+  const { file_name, format, channels, sample_rate, duration, size, url, url_expires_at } = audio;
+  return { file_name, format, channels, sample_rate, duration, size, url: absolute(url), url_expires_at };
 }
 
 function transcriptOf(json: string) {

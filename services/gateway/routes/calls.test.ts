@@ -112,6 +112,7 @@ describe('one call', () => {
         call: full,
         transcript_json: JSON.stringify({ language: 'uz', engine: 'upload', utterances }),
         analyses_json: ['{"score":71.4}', '{"score":60}'],
+        audio: null,
         history: [
           { status: 'queued', at: 't1' },
           { status: 'failed', at: 't2', detail: 'X' },
@@ -138,7 +139,7 @@ describe('one call', () => {
   });
 
   it('that has nothing yet shows nulls and empty lists', async () => {
-    edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [] });
+    edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: null });
     const answer = await edge.ask('GET', `${path}/${uuid}`);
     const nothing = { audio: null, transcript: null, analysis: null, analyses: [], history: [] };
     expect(answer.body).toEqual({ ...bare, ...unknown, ...nothing });
@@ -148,7 +149,7 @@ describe('one call', () => {
   it('with a transcript of megabytes is shown whole', async () => {
     const utterances = [{ role: 'client', text: 'я'.repeat(2_000_000), start: null, end: null }];
     const transcript_json = JSON.stringify({ language: null, engine: null, utterances });
-    edge.calls.getCall = async () => ({ call: bare, transcript_json, analyses_json: [], history: [] });
+    edge.calls.getCall = async () => ({ call: bare, transcript_json, analyses_json: [], history: [], audio: null });
     const answer = await edge.ask('GET', `${path}/${uuid}`);
     expect(answer.body['transcript']).toEqual({
       language: null,

@@ -5,13 +5,17 @@ import { callDetail, callItem } from './call-shape.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { anyOf, page, pathUuid, size, text, uuid } from '../http/fields.ts';
+import type { PublicUrl } from '../http/public-url.ts';
 import { callerOf } from './ingest-caller.ts';
 
 const PATH = '/api/v1/calls';
 const Status = z.enum(['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled']);
 
 /** api.md, section 6. */
-export function calls(catalogue: Pick<Client<typeof ingest>, 'listCalls' | 'getCall' | 'retryCall'>): Endpoint[] {
+export function calls(
+  catalogue: Pick<Client<typeof ingest>, 'listCalls' | 'getCall' | 'retryCall'>,
+  publicUrl: PublicUrl,
+): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
@@ -33,9 +37,10 @@ export function calls(catalogue: Pick<Client<typeof ingest>, 'listCalls' | 'getC
       method: 'GET',
       path: `${PATH}/:uuid`,
       proof: 'bearer',
-      async handle({ caller, params }) {
+      async handle({ caller, params, request }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        return { status: 200, body: callDetail(await catalogue.getCall({ caller: callerOf(caller), call_uuid })) };
+        const call = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
+        return { status: 200, body: callDetail(call, (url) => publicUrl(request, url)) };
       },
     }),
     endpoint({

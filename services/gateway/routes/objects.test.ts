@@ -131,7 +131,7 @@ describe('getting with a signed URL', () => {
     getUrl = await edge.objects.presignGet('uz/f/u/Запись (1).wav', { expiresInSeconds: 60 });
   });
 
-  it('gives the bytes as a download', async () => {
+  it('gives a recording to be played in place, from any page', async () => {
     const answer = await edge.ask('GET', getUrl);
     expect([answer.status, answer.text]).toEqual([200, '0123456789']);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -139,8 +139,33 @@ describe('getting with a signed URL', () => {
       'content-type': 'audio/wav',
       'accept-ranges': 'bytes',
       'x-content-type-options': 'nosniff',
-      'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent('Запись ')}%281%29.wav`,
+      'content-disposition': `inline; filename*=UTF-8''${encodeURIComponent('Запись ')}%281%29.wav`,
+      'cross-origin-resource-policy': 'cross-origin',
     });
+  });
+
+  it.each([
+    ['a.WAV', 'audio/wav'],
+    ['a.mp3', 'audio/mpeg'],
+    ['a.flac', 'audio/flac'],
+    ['a.ogg', 'audio/ogg'],
+    ['a.aiff', 'audio/aiff'],
+    ['a.au', 'audio/basic'],
+  ])('gives %s as %s, whole and in part', async (name, type) => {
+    await edge.objects.put(`recordings/f/${name}`, Readable.from([Buffer.from('0123456789')]));
+    const url = await edge.objects.presignGet(`recordings/f/${name}`, { expiresInSeconds: 60 });
+    for (const range of ['bytes=0-', 'bytes=5-6']) {
+      const answer = await edge.ask('GET', url, { headers: { range } });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([206, type]);
+      expect(answer.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+    }
+  });
+
+  it('gives anything else as a download', async () => {
+    await edge.objects.put('page.html', Readable.from(['<script>1</script>']));
+    const answer = await edge.ask('GET', await edge.objects.presignGet('page.html', { expiresInSeconds: 60 }));
+    expect(answer.headers.get('content-type')).toBe('application/octet-stream');
+    expect(answer.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''page.html");
   });
 
   it('gives a range, or says that there is none', async () => {

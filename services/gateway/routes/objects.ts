@@ -1,8 +1,5 @@
 import { extname } from 'node:path';
-import { PassThrough } from 'node:stream';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { IncomingMessage } from 'node:http';
 import { Fault } from '@call-analysis/fault';
 import type { Objects, SignedUrl, SignedUrls } from '@call-analysis/objects';
 import type { Request, Response } from 'express';
@@ -12,8 +9,8 @@ import { byteRange } from '../http/byte-range.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { Problem } from '../http/problem.ts';
+import { bodyOf } from '../http/request-body.ts';
 
-const BUFFER_BYTES = 1024 * 1024;
 const TYPES: Record<string, string> = {
   '.csv': 'text/csv; charset=utf-8',
   '.zip': 'application/zip',
@@ -76,25 +73,18 @@ function allowed(store: SignedUrls, request: Request): Exclude<SignedUrl, { refu
   throw new Fault('forbidden', 'FORBIDDEN', why);
 }
 
-/** A request's body as a stream that can fail while the connection stays, so that the client can be told why. */
-function bodyOf(request: IncomingMessage): Readable {
-  const body = new PassThrough({ highWaterMark: BUFFER_BYTES });
-  const fail = (error: Error) => body.destroy(error);
-  request.setTimeout(SILENCE_MS, () => fail(new Problem(408, 'REQUEST_TIMEOUT', 'The upload stalled. Send it again.')));
-  request.once('error', fail);
-  request.once('close', () => {
-    if (!request.complete) fail(new Problem(400, 'INVALID_REQUEST', 'The upload ended early.'));
-  });
-  body.once('close', () => request.setTimeout(0));
-  return request.pipe(body);
-}
-
 async function download(store: Objects, key: string, request: Request, response: Response): Promise<void> {
   const found = await store.head(key);
   if (found === null) throw new Fault('not-found', 'NOT_FOUND', 'Nothing is stored at this address.');
   const { sizeBytes, modifiedAt } = found;
   const etag = `"${sizeBytes.toString(36)}-${modifiedAt.getTime().toString(36)}"`;
-  const headers = { etag, 'last-modified': modifiedAt.toUTCString(), 'accept-ranges': 'bytes' };
+  const headers = {
+    etag,
+    'last-modified': modifiedAt.toUTCString(),
+    'accept-ranges': 'bytes',
+    // Whoever has the URL may play the recording in a page of their own.
+    'cross-origin-resource-policy': 'cross-origin',
+  };
   if (request.headers['if-none-match'] === etag) {
     response.writeHead(304, headers).end();
     return;
@@ -106,10 +96,11 @@ async function download(store: Objects, key: string, request: Request, response:
     });
   }
   const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
+  const type = TYPES[extname(key).toLowerCase()] ?? 'application/octet-stream';
   response.writeHead(range === null ? 200 : 206, {
     ...headers,
-    'content-type': TYPES[extname(key).toLowerCase()] ?? 'application/octet-stream',
-    'content-disposition': disposition(key),
+    'content-type': type,
+    'content-disposition': disposition(key, type.startsWith('audio/') ? 'inline' : 'attachment'),
     'content-length': end - start + 1,
     ...(range !== null && { 'content-range': `bytes ${start}-${end}/${sizeBytes}` }),
   });
@@ -121,11 +112,11 @@ async function download(store: Objects, key: string, request: Request, response:
   await pipeline(await store.open(key, { start, end }), response);
 }
 
-/** RFC 6266: a name of any script, which is downloaded and never shown in place. */
-function disposition(key: string): string {
+/** RFC 6266, for a name of any script. Only what a browser plays is shown in place; the rest is downloaded. */
+function disposition(key: string, how: 'inline' | 'attachment'): string {
   const name = key.slice(key.lastIndexOf('/') + 1);
   const encoded = encodeURIComponent(name).replace(/['()*]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);
-  return `attachment; filename*=UTF-8''${encoded}`;
+  return `${how}; filename*=UTF-8''${encoded}`;
 }
 
 function tooLarge(maxBytes: number): Fault {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Fault } from '@call-analysis/fault';
 import { openObjects } from '@call-analysis/objects';
 import type { Objects, SignedUrls } from '@call-analysis/objects';
-import { ingest, keyManagement } from '@call-analysis/proto';
+import { audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial, implement, serve } from '@call-analysis/rpc';
 import type { Handlers } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
@@ -24,21 +24,24 @@ export const apiKey = '1a2b3c4$abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ';
 
 type Keys = Handlers<typeof keyManagement>;
 type Ingest = Handlers<typeof ingest>;
+type Audio = Handlers<typeof audio>;
 
 export interface Fixture {
   readonly url: string;
   /** Of the services behind the edge. */
-  readonly addresses: { readonly keyManagement: string; readonly ingest: string };
+  readonly addresses: { readonly keyManagement: string; readonly ingest: string; readonly audio: string };
   readonly objects: Objects & SignedUrls;
   readonly apiKeys: ApiKeyGate;
   /** What the services behind the gateway answer; replaced by tests. */
   readonly keys: Partial<Keys>;
   readonly calls: Partial<Ingest>;
+  readonly recordings: Partial<Audio>;
   readonly log: Record<string, unknown>[];
   /** Sends a request with a good bearer token of the role, ADMIN unless it is said otherwise. */
   ask(method: string, path: string, options?: Asked): Promise<Answered>;
-  /** Stops key-management, as if its machine were gone. */
+  /** Stops a service behind the edge, as if its machine were gone. */
   cutKeyManagement(): Promise<void>;
+  cutAudio(): Promise<void>;
   /** Closes the edge alone. */
   closeEdge(): Promise<void>;
   close(): Promise<void>;
@@ -88,10 +91,19 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
     log: quiet,
   });
   closing.add('ingest', () => ingestServer.stop(0));
+  const recordings: Partial<Audio> = {};
+  const audioServer = await serve({
+    address: '127.0.0.1:0',
+    services: [implement(audio, replaceable<Audio>(recordings, audio))],
+    log: quiet,
+  });
+  closing.add('audio', () => audioServer.stop(0));
   const keyChannel = dial(keyManagement, keyServer.address, { name: 'key-management' });
   closing.add('channel', () => keyChannel.close());
   const ingestChannel = dial(ingest, ingestServer.address, { name: 'ingest', deadlineMs: 500 });
   closing.add('channel', () => ingestChannel.close());
+  const audioChannel = dial(audio, audioServer.address, { name: 'audio', deadlineMs: 500 });
+  closing.add('channel', () => audioChannel.close());
   const objects = await openObjects({ store: 'disk', directory, secret });
   const { keyTtlMs, ...rest } = edge;
   const apiKeys = new ApiKeyGate({ keys: keyChannel, ...(keyTtlMs !== undefined && { ttlMs: keyTtlMs }) });
@@ -101,7 +113,13 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
     jwt: { issuer: 'call-analysis', audience: 'call-analysis', key: { kind: 'secret', secret } },
     ...rest,
   };
-  const behind = { keyManagement: keyChannel, ingest: ingestChannel, objects, apiKeys };
+  const behind = {
+    keyManagement: keyChannel,
+    ingest: ingestChannel,
+    audio: audioChannel,
+    objects,
+    apiKeys,
+  };
   const running = await serveEdge(config, behind, log).catch(async (error: unknown) => {
     await closing.close();
     throw error;
@@ -110,11 +128,12 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
 
   return {
     url: running.url,
-    addresses: { keyManagement: keyServer.address, ingest: ingestServer.address },
+    addresses: { keyManagement: keyServer.address, ingest: ingestServer.address, audio: audioServer.address },
     objects,
     apiKeys,
     keys,
     calls,
+    recordings,
     log: lines,
     async ask(method, path, { role = 'ADMIN', headers = {}, json, body } = {}) {
       const response = await fetch(running.url + path, {
@@ -137,6 +156,7 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
       };
     },
     cutKeyManagement: () => keyServer.stop(0),
+    cutAudio: () => audioServer.stop(0),
     closeEdge: () => running.close(),
     close: () => closing.close(),
   };

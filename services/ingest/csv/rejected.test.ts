@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { checkTranscriptionRow, transcriptionColumns } from '../rows/call-record.ts';
+import { checkTranscriptRow, transcriptColumns } from '../rows/transcript-record.ts';
 import { readCsv, type RawRecord } from './reader.ts';
 import { rejectedHeader, rejectedLine } from './rejected.ts';
 import { rowFault } from '../rows/row-fault.ts';
@@ -13,7 +13,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 }
 
 async function read(text: string) {
-  const file = await readCsv(bytesOf(text), transcriptionColumns, LIMITS);
+  const file = await readCsv(bytesOf(text), transcriptColumns, LIMITS);
   const records: RawRecord[] = [];
   for await (const batch of file.batches) records.push(...batch);
   return { file, records };
@@ -22,7 +22,7 @@ async function read(text: string) {
 /** What a caller gets back for a file: the refused rows, and the faults. */
 async function rejectedOf(text: string) {
   const { file, records } = await read(text);
-  const check = checkTranscriptionRow(file, rules);
+  const check = checkTranscriptRow(file, rules);
   let csv = rejectedHeader(file);
   const faults = [];
   for (const record of records) {
@@ -85,7 +85,7 @@ describe('the CSV of refused rows', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(field, { maxLength: 8 }), async (fields) => {
         fc.pre(fields.some((value) => value.trim() !== ''));
-        const names = [...transcriptionColumns.slice(0, 6).map(({ name }) => name), 'a,"b"', ''];
+        const names = [...transcriptColumns.slice(0, 6).map(({ name }) => name), 'a,"b"', ''];
         const columns = { names, rejectReasons: [] };
         const fault = rowFault(2, 'duration', '', 'REQUIRED', 'say, "what"');
         const line = rejectedLine(columns, { fields, cut: null }, [fault]);

@@ -1,7 +1,7 @@
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import type { Prisma, PrismaClient } from '../generated/client.ts';
-import { UNFINISHED } from './unfinished.ts';
+import { UNFINISHED, UNFINISHED_SQL } from './unfinished.ts';
 
 export interface Batch {
   readonly uuid: string;
@@ -14,8 +14,14 @@ export interface Batch {
   /** Its calls stand between these two in the order of uuids; null when none was accepted. */
   readonly firstCall: string | null;
   readonly lastCall: string | null;
+  /** The frozen ZIP of its recordings, as long as somebody may need it. */
+  readonly archiveKey: string | null;
+  readonly archiveBytes: number | null;
   readonly createdAt: Date;
 }
+
+/** What its calls are announced by. */
+export type AnnouncedBatch = Pick<Batch, 'uuid' | 'kind' | 'archiveKey' | 'archiveBytes'>;
 
 export interface BatchProgress extends Batch {
   readonly byStatus: Record<string, number>;
@@ -44,11 +50,18 @@ export function batches(prisma: PrismaClient, db: Sql) {
 
   return {
     async ofSession(firmUuid: string, sessionUuid: string): Promise<Batch | null> {
-      return prisma.batch.findFirst({ where: { firmUuid, sessionUuid } });
+      const found = await prisma.batch.findFirst({ where: { firmUuid, sessionUuid } });
+      return found === null ? null : batchOf(found);
+    },
+
+    /** Null when the firm has no such batch. */
+    async find(firmUuid: string, uuid: string): Promise<Batch | null> {
+      const found = await prisma.batch.findFirst({ where: { firmUuid, uuid } });
+      return found === null ? null : batchOf(found);
     },
 
     async get(firmUuid: string, uuid: string): Promise<BatchProgress> {
-      const batch = await prisma.batch.findFirst({ where: { firmUuid, uuid } });
+      const batch = await this.find(firmUuid, uuid);
       if (batch === null) throw notFound('batch');
       const [progress] = await withProgress([batch]);
       return progress!;
@@ -65,7 +78,7 @@ export function batches(prisma: PrismaClient, db: Sql) {
           take: size,
         }),
       ]);
-      return { count, items: await withProgress(found) };
+      return { count, items: await withProgress(found.map(batchOf)) };
     },
 
     async keepRejected(file: { uuid: string; firmUuid: string; objectKey: string; expiresAt: Date }): Promise<void> {
@@ -96,7 +109,66 @@ export function batches(prisma: PrismaClient, db: Sql) {
     async isRejectedKept(objectKey: string): Promise<boolean> {
       return (await prisma.rejectedFile.count({ where: { objectKey } })) > 0;
     },
+
+    /** The archive of a call's batch, which stays until the transaction ends; null when it is gone. */
+    async lockArchive(tx: Sql, firmUuid: string, uuid: string): Promise<Archive | null> {
+      const [archive] = await tx.query<Archive>(
+        `SELECT archive_key AS key, archive_bytes AS bytes FROM batch
+         WHERE firm_uuid = $1 AND uuid = $2 AND archive_key IS NOT NULL FOR SHARE`,
+        [firmUuid, uuid],
+      );
+      return archive ?? null;
+    },
+
+    async isArchiveKept(key: string): Promise<boolean> {
+      return (await prisma.batch.count({ where: { archiveKey: key } })) > 0;
+    },
+
+    /** Batches that have an archive and stand behind `after`, in the order of uuids. */
+    async withArchive(after: string | null, limit: number): Promise<string[]> {
+      const found = await prisma.batch.findMany({
+        where: { archiveKey: { not: null }, ...(after === null ? {} : { uuid: { gt: after } }) },
+        orderBy: { uuid: 'asc' },
+        take: limit,
+        select: { uuid: true },
+      });
+      return found.map(({ uuid }) => uuid);
+    },
+
+    /**
+     * Lets go of a batch's archive, and returns its key, when no call waits to have its recording taken out, and none
+     * has failed at that in a way that a retry can mend; batches from before `retriesAfter` have had their time for that. Null: it is needed.
+     */
+    async releaseArchive(tx: Sql, uuid: string, retriesAfter: Date): Promise<string | null> {
+      // Locked first: a retry that has the archive in hand is seen by what follows.
+      const [batch] = await tx.query<{ key: string }>(
+        'SELECT archive_key AS key FROM batch WHERE uuid = $1 AND archive_key IS NOT NULL FOR UPDATE',
+        [uuid],
+      );
+      if (batch === undefined) return null;
+      const released = await tx.query(
+        `UPDATE batch SET archive_key = NULL, archive_bytes = NULL WHERE uuid = $1 AND NOT EXISTS (
+           SELECT FROM recording JOIN call ON call.firm_uuid = recording.firm_uuid AND call.uuid = recording.call_uuid
+           WHERE recording.firm_uuid = batch.firm_uuid
+             AND recording.call_uuid BETWEEN batch.first_call AND batch.last_call
+             AND recording.object_key IS NULL AND call.batch_uuid = batch.uuid
+             AND (call.status IN ${UNFINISHED_SQL}
+               OR (call.status = 'failed' AND call.failure @> '{"retryable": true}' AND batch.created_at > $2)))
+         RETURNING 1`,
+        [uuid, retriesAfter],
+      );
+      return released.length === 0 ? null : batch.key;
+    },
   };
+}
+
+export interface Archive {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+function batchOf(row: Omit<Batch, 'archiveBytes'> & { readonly archiveBytes: bigint | null }): Batch {
+  return { ...row, archiveBytes: row.archiveBytes === null ? null : Number(row.archiveBytes) };
 }
 
 export type Batches = ReturnType<typeof batches>;

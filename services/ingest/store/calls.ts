@@ -1,7 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
-import { UNFINISHED_SQL } from './unfinished.ts';
+import type { CallRecord } from '../rows/call-record.ts';
+import { UNFINISHED_SQL, unfinishedBy } from './unfinished.ts';
 
 export interface Failure {
   readonly stage: string;
@@ -36,6 +37,8 @@ export interface CallRow {
   readonly duration: number | null;
   readonly disconnect_reason: string | null;
   readonly language: string | null;
+  /** Who heard the recording; null for an uploaded transcript. */
+  readonly engine: string | null;
   readonly score: number | null;
   readonly batch_uuid: string | null;
   readonly campaign_uuid: string | null;
@@ -48,7 +51,7 @@ export interface CallRow {
 const fast = { level: 1 };
 
 const columns = `uuid, source, status, attempt, outcome, partner_call_id, client_phone_number, operator_name, operator_id,
-  operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, score, batch_uuid,
+  operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, engine, score, batch_uuid,
   campaign_uuid, failure, history, created_at, updated_at`;
 
 export interface CallFilter {
@@ -134,13 +137,82 @@ export function calls(db: Database) {
       return one(db, firmUuid, uuid, false);
     },
 
-    /** Whether some service may still be working on the call. */
-    async isUnfinished(firmUuid: string, uuid: string): Promise<boolean> {
+    /**
+     * Whether somebody may still fetch the transcript that was sent by key: a service that is working on the call, or
+     * this one, which has heard of its analysis but not yet of what was said.
+     */
+    async needsSentTranscript(firmUuid: string, uuid: string): Promise<boolean> {
       const rows = await db.query(
-        `SELECT 1 FROM call WHERE firm_uuid = $1 AND uuid = $2 AND status IN ${UNFINISHED_SQL}`,
+        `SELECT 1 FROM call WHERE firm_uuid = $1 AND uuid = $2 AND (status IN ${UNFINISHED_SQL}
+           OR (source = 'audio' AND status = 'completed' AND NOT EXISTS (
+             SELECT FROM transcript WHERE transcript.firm_uuid = $1 AND transcript.call_uuid = $2)))`,
         [firmUuid, uuid],
       );
       return rows.length > 0;
+    },
+
+    /** Those of the uuids that are calls of the firm. */
+    async known(firmUuid: string, uuids: readonly string[]): Promise<string[]> {
+      const rows = await db.query<{ uuid: string }>('SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid = ANY($2)', [
+        firmUuid,
+        uuids,
+      ]);
+      return rows.map(({ uuid }) => uuid);
+    },
+
+    /** Adds a call that came by itself. False, and nothing done, when the firm has its uuid or its partner_call_id. */
+    async addRecorded(
+      tx: Sql,
+      call: { firmUuid: string; uuid: string; campaignUuid: string | null; duration: number },
+      record: CallRecord,
+    ): Promise<boolean> {
+      const rows = await tx.query(
+        `INSERT INTO call (firm_uuid, uuid, source, campaign_uuid, duration, partner_call_id, client_phone_number,
+           operator_name, operator_group_name, direction, segment_type, start_time, disconnect_reason)
+         VALUES ($1, $2, 'audio', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING RETURNING 1`,
+        [
+          call.firmUuid,
+          call.uuid,
+          call.campaignUuid,
+          call.duration,
+          record.partnerCallId,
+          record.clientPhoneNumber,
+          record.operatorName,
+          record.operatorGroupName,
+          record.direction,
+          record.segmentType,
+          record.startTime,
+          record.disconnectReason,
+        ],
+      );
+      return rows.length > 0;
+    },
+
+    /** Which call has this uuid, or else this partner_call_id, and the sum of its recording where that is stored. */
+    async alreadyThere(
+      tx: Sql,
+      firmUuid: string,
+      uuid: string,
+      partnerCallId: string | null,
+    ): Promise<{ uuid: string; source: string; sha256: Buffer | null } | null> {
+      const rows = await tx.query<{ uuid: string; source: string; sha256: Buffer | null }>(
+        `SELECT uuid, source, sha256 FROM call
+           LEFT JOIN recording ON recording.firm_uuid = call.firm_uuid AND recording.call_uuid = call.uuid
+         WHERE call.firm_uuid = $1 AND (call.uuid = $2 OR call.partner_call_id = $3)
+         ORDER BY call.uuid = $2 DESC LIMIT 1`,
+        [firmUuid, uuid, partnerCallId],
+      );
+      return rows[0] ?? null;
+    },
+
+    /** The recording of a waiting call has come out of its archive. */
+    async recorded(tx: Sql, firmUuid: string, uuid: string, duration: number, now: Date): Promise<void> {
+      await tx.query(
+        `UPDATE call SET duration = $3, updated_at = $4,
+           history = history || jsonb_build_object('status', status, 'at', $5::text, 'detail', 'recording taken out of its archive')
+         WHERE firm_uuid = $1 AND uuid = $2`,
+        [firmUuid, uuid, duration, now, now.toISOString()],
+      );
     },
 
     /** Locked until the transaction ends, so that two deeds on one call come one after the other. */
@@ -148,15 +220,13 @@ export function calls(db: Database) {
       return one(tx, firmUuid, uuid, true);
     },
 
-    async transcriptOf(
-      firmUuid: string,
-      uuid: string,
-    ): Promise<{ engine: string | null; taggedText: string | null } | null> {
-      const rows = await db.query<{ engine: string | null; tagged_text: string | null }>(
-        'SELECT engine, tagged_text FROM call WHERE firm_uuid = $1 AND uuid = $2',
+    /** An uploaded transcript as it came; null when the call has none. */
+    async taggedTextOf(firmUuid: string, uuid: string): Promise<string | null> {
+      const rows = await db.query<{ tagged_text: string | null }>(
+        'SELECT tagged_text FROM call WHERE firm_uuid = $1 AND uuid = $2',
         [firmUuid, uuid],
       );
-      return rows[0] === undefined ? null : { engine: rows[0].engine, taggedText: rows[0].tagged_text };
+      return rows[0]?.tagged_text ?? null;
     },
 
     /** JSON texts, newest first. */
@@ -257,14 +327,15 @@ export function calls(db: Database) {
       await fail(db, failure, now, which, [firmUuid, batchUuid, first, last]);
     },
 
+    /** Nothing happens when the call has ended, is past the stage, or in another attempt. */
     async fail(
       tx: Sql,
       { firmUuid, callUuid, attempt }: { firmUuid: string; callUuid: string; attempt: number },
       failure: Failure,
       now: Date,
     ): Promise<void> {
-      const which = `firm_uuid = $5 AND uuid = $6 AND attempt = $7 AND status IN ${UNFINISHED_SQL}`;
-      await fail(tx, failure, now, which, [firmUuid, callUuid, attempt]);
+      const which = 'firm_uuid = $5 AND uuid = $6 AND attempt = $7 AND status = ANY($8)';
+      await fail(tx, failure, now, which, [firmUuid, callUuid, attempt, unfinishedBy(failure.stage)]);
     },
   };
 }

@@ -3,6 +3,8 @@ import { openDatabase, prismaAdapter } from '@call-analysis/postgres';
 import { PrismaClient } from '../generated/client.ts';
 import { batches } from './batches.ts';
 import { calls } from './calls.ts';
+import { recordings } from './recordings.ts';
+import { transcripts } from './transcripts.ts';
 import { uploads } from './uploads.ts';
 
 /** Uploads taken in at the same time; more would only share the processor. The others wait their turn. */
@@ -24,6 +26,8 @@ export function openStore(db: Database, url: string) {
     uploads: uploads(prisma, db),
     batches: batches(prisma, db),
     calls: calls(db),
+    recordings: recordings(db),
+    transcripts: transcripts(db),
     intake,
     close: async () => {
       await intake.close();
@@ -33,5 +37,7 @@ export function openStore(db: Database, url: string) {
 }
 
 export type Store = ReturnType<typeof openStore>;
-export type { Batch, BatchProgress } from './batches.ts';
+export type { AnnouncedBatch, Archive, Batch, BatchProgress } from './batches.ts';
 export type { CallRow, HistoryEntry, WaitingCall } from './calls.ts';
+export type { ArchivedCall, Recording, StoredRecording } from './recordings.ts';
+export type { HeardCall, Progress } from './transcripts.ts';

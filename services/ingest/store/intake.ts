@@ -9,12 +9,13 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { CallRecord } from '../rows/call-record.ts';
 import type { Batch } from './batches.ts';
 import { CallUuids } from './call-uuids.ts';
+import type { Copy } from './copies.ts';
 
 /** A row of an upload that may become a call. `record` is null when the row is at fault but its id still counts. */
-export interface Candidate {
+export interface Candidate<Record extends CallRecord> {
   readonly row: number;
   readonly partnerCallId: string | null;
-  readonly record: CallRecord | null;
+  readonly record: Record | null;
 }
 
 /**
@@ -38,17 +39,30 @@ export interface NewBatch extends Batch {
   readonly firmUuid: string;
 }
 
+/** The upload that is taken in, and how the records of its kind are written. */
+export interface Taken<Record extends CallRecord> {
+  readonly sessionUuid: string;
+  readonly batchUuid: string;
+  readonly firmUuid: string;
+  readonly copies: readonly Copy<Record>[];
+}
+
 interface Judged {
   readonly verdicts: readonly Verdict[];
-  /** The accepted calls in COPY's text format, in pieces that are good to send. */
-  readonly lines: readonly string[];
+  /** For each copy the accepted calls in COPY's text format, in pieces that are good to send. */
+  readonly lines: readonly (readonly string[])[];
 }
 
 /** Rows on their way into the catalogue. */
-export interface Prepared extends Judged {
-  readonly candidates: readonly Candidate[];
+export interface Prepared<Record extends CallRecord> extends Judged {
+  readonly candidates: readonly Candidate<Record>[];
   /** Of every row that has a record, whatever becomes of it: so the order of uuids is that of the file. */
-  readonly uuids: readonly (string | null)[];
+  readonly places: readonly (Place | null)[];
+}
+
+interface Place {
+  readonly uuid: string;
+  readonly place: number;
 }
 
 const PIECE_CHARS = 256 * 1024;
@@ -82,24 +96,27 @@ class Lines {
  * the same ids is just another case of it. The ids of rows that did not become calls are remembered in a temporary
  * table, for "twice in the file" is a fault whatever became of the first.
  */
-export class Intake {
+export class Intake<Record extends CallRecord> {
   readonly #tx: Transaction;
   readonly #bus: Bus;
-  readonly #batchUuid: string;
-  readonly #firmUuid: string;
+  readonly #upload: Taken<Record>;
   readonly #uuids: CallUuids;
+  #placed = 0;
   #rememberedAny = false;
 
   /** The time of the transaction, which is when its calls were created. */
   readonly now: Date;
 
-  private constructor(tx: Transaction, bus: Bus, batchUuid: string, firmUuid: string, now: Date) {
+  private constructor(tx: Transaction, bus: Bus, upload: Taken<Record>, now: Date) {
     this.#tx = tx;
     this.#bus = bus;
-    this.#batchUuid = batchUuid;
-    this.#firmUuid = firmUuid;
+    this.#upload = upload;
     this.now = now;
     this.#uuids = new CallUuids(now);
+  }
+
+  get batchUuid(): string {
+    return this.#upload.batchUuid;
   }
 
   /** To read what has been taken in so far. */
@@ -111,19 +128,21 @@ export class Intake {
    * Makes the next rows ready, in the order of the file, as they will be if the firm has none of them yet. It does not
    * wait, so that it can be done while the database is busy with the rows before.
    */
-  prepare(candidates: readonly Candidate[]): Prepared {
-    const uuids = candidates.map(({ record }) => (record === null ? null : this.#uuids.next()));
-    return { candidates, uuids, ...this.#judge(candidates, uuids, NOTHING) };
+  prepare(candidates: readonly Candidate<Record>[]): Prepared<Record> {
+    const places = candidates.map(({ record }): Place | null =>
+      record === null ? null : { uuid: this.#uuids.next(), place: this.#placed++ },
+    );
+    return { candidates, places, ...this.#judge(candidates, places, NOTHING) };
   }
 
   /** Makes calls of the good ones among the rows, and judges all. Chunks come in the order of the file. */
-  async take(prepared: Prepared): Promise<readonly Verdict[]> {
-    const { candidates, uuids } = prepared;
+  async take(prepared: Prepared<Record>): Promise<readonly Verdict[]> {
+    const { candidates, places } = prepared;
     const mustLook = this.#rememberedAny || candidates.some(({ record }) => record === null);
-    let judged: Judged = mustLook ? this.#judge(candidates, uuids, await this.#met(candidates)) : prepared;
+    let judged: Judged = mustLook ? this.#judge(candidates, places, await this.#met(candidates)) : prepared;
     for (let attempts = 1; !(await this.#copyUnlessKnown(judged.lines)); attempts++) {
       if (attempts === COLLISIONS) throw unavailable('The catalogue, busy with other uploads of the same calls,');
-      judged = this.#judge(candidates, uuids, await this.#met(candidates));
+      judged = this.#judge(candidates, places, await this.#met(candidates));
     }
     const { verdicts } = judged;
     await this.#remember(
@@ -132,32 +151,34 @@ export class Intake {
     return verdicts;
   }
 
-  #judge(candidates: readonly Candidate[], uuids: readonly (string | null)[], met: Met): Judged {
+  #judge(candidates: readonly Candidate<Record>[], places: readonly (Place | null)[], met: Met): Judged {
+    const { firmUuid, batchUuid, copies } = this.#upload;
     const seen = new Set<string>();
-    const lines = new Lines();
+    const lines = copies.map((copy) => ({ copy, lines: new Lines() }));
     const verdicts = candidates.map(({ partnerCallId, record }, index): Verdict => {
       if (partnerCallId !== null) {
         if (seen.has(partnerCallId) || met.get(partnerCallId) === 'own') return REPEATED;
         seen.add(partnerCallId);
       }
-      const uuid = uuids[index];
-      if (record === null || uuid === null || uuid === undefined) return REFUSED;
+      const at = places[index] ?? null;
+      if (record === null || at === null) return REFUSED;
       if (partnerCallId !== null && met.has(partnerCallId)) return DUPLICATE;
-      lines.add(this.#line(uuid, record));
-      return { is: 'accepted', uuid };
+      const arrival = { firmUuid, batchUuid, uuid: at.uuid, place: at.place };
+      for (const each of lines) each.lines.add(each.copy.line(arrival, record));
+      return { is: 'accepted', uuid: at.uuid };
     });
-    return { verdicts, lines: lines.end() };
+    return { verdicts, lines: lines.map((each) => each.lines.end()) };
   }
 
   /** Ids that are known already: to this file, or to the firm from before. */
-  async #met(candidates: readonly Candidate[]): Promise<Met> {
+  async #met(candidates: readonly Candidate<Record>[]): Promise<Met> {
     const ids = candidates.flatMap(({ partnerCallId }) => (partnerCallId === null ? [] : [partnerCallId]));
     const met = new Map<string, 'own' | 'older'>();
     if (ids.length === 0) return met;
     const calls = await this.#tx.query<{ id: string; own: boolean }>(
       `SELECT partner_call_id AS id, coalesce(batch_uuid = $3, false) AS own FROM call
        WHERE firm_uuid = $1 AND partner_call_id = ANY($2)`,
-      [this.#firmUuid, ids, this.#batchUuid],
+      [this.#upload.firmUuid, ids, this.#upload.batchUuid],
     );
     for (const { id, own } of calls) met.set(id, own ? 'own' : 'older');
     if (this.#rememberedAny) {
@@ -171,11 +192,11 @@ export class Intake {
   }
 
   /** False, and nothing done, when one of the ids is known. */
-  async #copyUnlessKnown(lines: readonly string[]): Promise<boolean> {
-    if (lines.length === 0) return true;
+  async #copyUnlessKnown(lines: Judged['lines']): Promise<boolean> {
+    if (lines.every((pieces) => pieces.length === 0)) return true;
     await this.#tx.query('SAVEPOINT chunk');
     try {
-      await this.#copy(lines);
+      for (const [index, { into }] of this.#upload.copies.entries()) await this.#copy(into, lines[index]!);
     } catch (error) {
       if (sqlState(error) !== uniqueViolation) throw error;
       await this.#tx.query('ROLLBACK TO SAVEPOINT chunk');
@@ -185,24 +206,8 @@ export class Intake {
     return true;
   }
 
-  #line(uuid: string, record: CallRecord): string {
-    return (
-      `${this.#firmUuid}\t${this.#batchUuid}\ttranscription\t${uuid}\t` +
-      `${field(record.partnerCallId)}\t${field(record.clientPhoneNumber)}\t${field(record.operatorName)}\t` +
-      `${field(record.operatorId)}\t${field(record.operatorGroupName)}\t${field(record.direction)}\t` +
-      `${field(record.segmentType)}\t${record.startTime}\t${record.duration}\t${field(record.disconnectReason)}\t` +
-      `${field(record.anonymizedText)}\n`
-    );
-  }
-
-  async #copy(lines: readonly string[]): Promise<void> {
-    const sink = this.#tx.client.query(
-      copyFrom(
-        `COPY call (firm_uuid, batch_uuid, source, uuid, partner_call_id, client_phone_number,
-           operator_name, operator_id, operator_group_name, direction, segment_type, start_time, duration,
-           disconnect_reason, tagged_text) FROM STDIN`,
-      ),
-    );
+  async #copy(into: string, lines: readonly string[]): Promise<void> {
+    const sink = this.#tx.client.query(copyFrom(`COPY ${into} FROM STDIN`));
     const done = finished(sink);
     // Told of where it is awaited; between two writes nobody listens.
     done.catch(() => {});
@@ -213,7 +218,7 @@ export class Intake {
     await done;
   }
 
-  async #remember(candidates: readonly Candidate[]): Promise<void> {
+  async #remember(candidates: readonly Candidate<Record>[]): Promise<void> {
     const ids = candidates.flatMap(({ partnerCallId }) => (partnerCallId === null ? [] : [partnerCallId]));
     if (ids.length === 0) return;
     if (!this.#rememberedAny) {
@@ -227,7 +232,8 @@ export class Intake {
   async seal(batch: NewBatch, events: readonly Event[]): Promise<void> {
     await this.#tx.query(
       `INSERT INTO batch (uuid, session_uuid, firm_uuid, kind, accepted, duplicates, rejected, ignored_columns,
-         rejected_uuid, first_call, last_call, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+         rejected_uuid, first_call, last_call, archive_key, archive_bytes, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
       [
         batch.uuid,
         batch.sessionUuid,
@@ -240,6 +246,8 @@ export class Intake {
         batch.rejectedUuid,
         batch.firstCall,
         batch.lastCall,
+        batch.archiveKey,
+        batch.archiveBytes,
         batch.createdAt,
       ],
     );
@@ -251,11 +259,11 @@ export class Intake {
    * finds the batch of the first, which is then the answer. When two uploads of a firm deadlock, one of them begins
    * again.
    */
-  static async open<Result>(
+  static async open<Record extends CallRecord, Result>(
     parts: { db: Database; bus: Bus },
-    upload: { sessionUuid: string; batchUuid: string; firmUuid: string },
+    upload: Taken<Record>,
     alreadyDone: () => Promise<Result | null>,
-    work: (intake: Intake) => Promise<Result>,
+    work: (intake: Intake<Record>) => Promise<Result>,
   ): Promise<Result> {
     return parts.db.transaction(
       async (tx) => {
@@ -265,7 +273,7 @@ export class Intake {
         // Without statistics of rows that came in just now, a look-up by index must not lose against reading everything.
         await tx.query('SET LOCAL enable_seqscan = off');
         const [clock] = await tx.query<{ now: Date }>('SELECT now()');
-        return work(new Intake(tx, parts.bus, upload.batchUuid, upload.firmUuid, clock!.now));
+        return work(new Intake(tx, parts.bus, upload, clock!.now));
       },
       { retries: COLLISIONS },
     );
@@ -275,12 +283,3 @@ export class Intake {
 /** Each time one of those that collide has got through, so more than a few in a row are no accident. */
 const COLLISIONS = 5;
 const uniqueViolation = '23505';
-
-const needsEscape = /[\\\t\n\r]/;
-const escapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
-
-/** A value in COPY's text format (PostgreSQL documentation, "COPY", "Text Format"). */
-function field(value: string | null): string {
-  if (value === null) return '\\N';
-  return needsEscape.test(value) ? value.replace(/[\\\t\n\r]/g, (character) => escapes[character]!) : value;
-}

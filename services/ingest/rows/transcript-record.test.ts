@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { checkTranscriptionRow, transcriptionColumns } from './call-record.ts';
+import { checkTranscriptRow, transcriptColumns } from './transcript-record.ts';
 
-const names = transcriptionColumns.map(({ name }) => name);
+const names = transcriptColumns.map(({ name }) => name);
 const columns = new Map(names.map((name, index) => [name, index]));
 const rules = { segmentTypes: new Set(['support', 'Продажи']), maxTextBytes: 1000, maxValueChars: 255 };
-const check = checkTranscriptionRow({ columns }, rules);
+const check = checkTranscriptRow({ columns }, rules);
 
 const good: Record<string, string> = {
   client_phone_number: '+998901234567',
@@ -27,7 +27,6 @@ describe('a row of a CSV of transcripts', () => {
   it('becomes a call with what it left empty as null', () => {
     expect(check(raw(good))).toEqual({
       record: {
-        row: 7,
         partnerCallId: null,
         clientPhoneNumber: '+998901234567',
         operatorName: 'Anna',
@@ -70,7 +69,7 @@ describe('a row of a CSV of transcripts', () => {
 
   it('may be shorter than the header, and the file may lack optional columns', () => {
     const required = names.slice(0, 6);
-    const few = checkTranscriptionRow({ columns: new Map(required.map((name, index) => [name, index])) }, rules);
+    const few = checkTranscriptRow({ columns: new Map(required.map((name, index) => [name, index])) }, rules);
     expect(few({ row: 2, fields: required.map((name) => good[name] ?? ''), cut: null }).record).not.toBeNull();
     expect(few({ row: 2, fields: ['+998901234567'], cut: null }).faults.map(({ code }) => code)).toEqual(
       Array.from({ length: 5 }, () => 'REQUIRED'),
@@ -117,7 +116,7 @@ describe('a row of a CSV of transcripts', () => {
 
   it('tells every fault at once, in the order of the columns of its file, with its partner_call_id', () => {
     const backwards = names.toReversed();
-    const reversed = checkTranscriptionRow({ columns: new Map(backwards.map((name, index) => [name, index])) }, rules);
+    const reversed = checkTranscriptRow({ columns: new Map(backwards.map((name, index) => [name, index])) }, rules);
     const values: Record<string, string> = {
       partner_call_id: ' p-1 ',
       start_time: 'now',
@@ -142,7 +141,7 @@ describe('a row of a CSV of transcripts', () => {
     const messageFor = (segment_type: string) => check(raw({ ...good, segment_type })).faults[0]?.message;
     expect(messageFor('ПРОДАЖИ')).toContain('Write Продажи, exactly so. It has: support, Продажи.');
     expect(messageFor('billing')).not.toContain('Write');
-    const empty = checkTranscriptionRow({ columns }, { ...rules, segmentTypes: new Set() });
+    const empty = checkTranscriptRow({ columns }, { ...rules, segmentTypes: new Set() });
     expect(empty(raw(good)).faults[0]).toMatchObject({
       code: 'UNKNOWN_SEGMENT_TYPE',
       message: expect.stringContaining('none yet'),

@@ -1,0 +1,108 @@
+import type { Codec } from '../codecs/codec.ts';
+import { alaw, mulaw } from '../codecs/companding.ts';
+import { imaQuickTime } from '../codecs/ima-adpcm.ts';
+import { bytesForBits, pcm } from '../codecs/pcm.ts';
+import { unreadable, unsupportedCodec } from '../faults.ts';
+import { fourCharacters } from '../header-reader.ts';
+import { checkShape } from '../sound.ts';
+import { readExtendedFloat } from './extended-float.ts';
+
+/** What the `COMM` chunk says. */
+export interface Common {
+  readonly channels: number;
+  readonly sampleRate: number;
+  readonly bits: number;
+  /** `NONE` where the file has no say in it. */
+  readonly compression: string;
+}
+
+const PLAIN_BYTES = 18;
+const COMPRESSED_BYTES = 22;
+export const COMMON_CHUNK_BYTES = COMPRESSED_BYTES;
+
+export function readCommon(chunk: DataView, compressed: boolean): Common {
+  if (chunk.byteLength < (compressed ? COMPRESSED_BYTES : PLAIN_BYTES)) {
+    throw unreadable('The common chunk of the AIFF file is cut short.');
+  }
+  const common = {
+    channels: chunk.getUint16(0),
+    bits: chunk.getUint16(6),
+    sampleRate: Math.round(readExtendedFloat(chunk, 8)),
+    compression: compressed ? fourCharacters(chunk, PLAIN_BYTES) : 'NONE',
+  };
+  checkShape(common);
+  return common;
+}
+
+/** What stands behind a compression type that is not decoded here. */
+const NAMES: Readonly<Record<string, string>> = {
+  ACE2: 'ACE 2-to-1',
+  ACE8: 'ACE 8-to-3',
+  ADP4: 'Intel DVI ADPCM',
+  DWVW: 'Delta With Variable Word Width',
+  GSM: 'GSM 6.10',
+  MAC3: 'MACE 3-to-1',
+  MAC6: 'MACE 6-to-1',
+  QDM2: 'QDesign Music 2',
+  QDMC: 'QDesign Music',
+  Qclp: 'Qualcomm PureVoice',
+  G722: 'G.722',
+  G726: 'G.726 ADPCM',
+  G728: 'G.728 CELP',
+  agsm: 'GSM 6.10',
+  alac: 'Apple Lossless',
+  mp4a: 'AAC',
+  '.mp3': 'MP3',
+};
+
+export function codecOf({ channels, bits, compression }: Common): Codec {
+  switch (compression) {
+    case 'NONE':
+    case 'twos':
+      return integers(bits, false, channels);
+    case 'sowt':
+      return integers(bits, true, channels);
+    case 'in16':
+      return integers(16, false, channels);
+    case 'in24':
+      return integers(24, false, channels);
+    case 'in32':
+      return integers(32, false, channels);
+    case '42ni':
+      return integers(24, true, channels);
+    case '23ni':
+      return integers(32, true, channels);
+    case 'raw ':
+      if (bits > 8) throw unsupportedCodec('aiff', `unsigned integers of ${bits} bits`);
+      return pcm({ kind: 'unsigned', bytes: 1 }, channels);
+    case 'fl32':
+    case 'FL32':
+      return pcm({ kind: 'float', bytes: 4, littleEndian: false }, channels);
+    case 'fl64':
+    case 'FL64':
+      return pcm({ kind: 'float', bytes: 8, littleEndian: false }, channels);
+    case 'alaw':
+    case 'ALAW':
+      return alaw(channels);
+    case 'ulaw':
+    case 'ULAW':
+      return mulaw(channels);
+    case 'ima4':
+      return imaQuickTime(channels);
+    default:
+      throw unsupportedCodec('aiff', nameOf(compression));
+  }
+}
+
+function integers(bits: number, littleEndian: boolean, channels: number): Codec {
+  if (bits === 0) throw unreadable('The header of the AIFF file says that a sample has 0 bits.');
+  const bytes = bytesForBits(bits);
+  if (bytes === null) throw unsupportedCodec('aiff', `integers of ${bits} bits`);
+  return pcm({ kind: 'signed', bytes, littleEndian }, channels);
+}
+
+function nameOf(compression: string): string {
+  const known = NAMES[compression.trim()];
+  if (known) return known;
+  return /^[ -~]{4}$/.test(compression) ? `the codec "${compression}"` : 'a codec without a name';
+}

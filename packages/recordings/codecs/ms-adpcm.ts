@@ -1,0 +1,101 @@
+import { unreadable } from '../faults.ts';
+import type { Codec } from './codec.ts';
+
+/** Two weights, in 256ths, by which the last sample and the one before foretell the next. */
+export type Weights = readonly [last: number, before: number];
+
+/** Those that every file has first, and most have alone (Microsoft, "New Multimedia Data Types and Data Techniques"). */
+export const STANDARD_WEIGHTS: readonly Weights[] = [
+  [256, 0],
+  [512, -256],
+  [0, 0],
+  [192, 64],
+  [240, 0],
+  [460, -208],
+  [392, -232],
+];
+
+/** In 256ths: how a code widens or narrows the step. */
+const STEP_CHANGES = Uint16Array.from([230, 230, 230, 230, 307, 409, 512, 614, 768, 614, 512, 409, 307, 230, 230, 230]);
+const SMALLEST_STEP = 16;
+/** Keeps every product within 32 bits, whatever a file says. */
+const LARGEST_STEP = Math.floor(0x7fff_ffff / 768);
+const HEADER_BYTES = 7;
+
+class Predictor {
+  weights: Weights = [0, 0];
+  step = 0;
+  last = 0;
+  before = 0;
+
+  /** The next sample, from -1 to 1. */
+  next(code: number): number {
+    const foretold = Math.trunc((this.last * this.weights[0] + this.before * this.weights[1]) / 256);
+    const signed = code & 8 ? code - 16 : code;
+    const sample = Math.max(-0x8000, Math.min(0x7fff, foretold + signed * this.step));
+    this.before = this.last;
+    this.last = sample;
+    this.step = Math.max(SMALLEST_STEP, Math.min(LARGEST_STEP, (STEP_CHANGES[code]! * this.step) >> 8));
+    return sample / 0x8000;
+  }
+}
+
+/**
+ * WAV 2. A block begins with the weights' number, step, second and first sample of each channel, then come the codes of
+ * the channels in turn, the upper half of a byte first. Null when a block of that size holds no frame.
+ */
+export function msAdpcm(channelCount: 1 | 2, blockBytes: number, weights: readonly Weights[]): Codec | null {
+  const header = HEADER_BYTES * channelCount;
+  const framesInPart = (bytes: number): number =>
+    bytes < header ? 0 : 2 + Math.floor(((bytes - header) * 2) / channelCount);
+  const framesPerBlock = framesInPart(blockBytes);
+  if (framesPerBlock === 0) return null;
+  return {
+    name: 'adpcm_ms',
+    blockBytes,
+    framesPerBlock,
+    framesInPart,
+    decoder: () => {
+      const left = new Predictor();
+      const right = channelCount === 2 ? new Predictor() : left;
+      return (bytes, channels) => {
+        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+        const onLeft = channels[0]!;
+        const onRight = channels[1] ?? onLeft;
+        for (let at = 0, frame = 0; at < bytes.length; at += blockBytes, frame += framesPerBlock) {
+          const end = Math.min(at + blockBytes, bytes.length);
+          if (framesInPart(end - at) === 0) continue;
+          for (const [channel, predictor] of [left, right].slice(0, channelCount).entries()) {
+            begin(predictor, view, at, channel, channelCount, weights);
+            channels[channel]![frame] = predictor.before / 0x8000;
+            channels[channel]![frame + 1] = predictor.last / 0x8000;
+          }
+          let i = frame + 2;
+          for (let byte = at + header; byte < end; byte++) {
+            const codes = bytes[byte]!;
+            onLeft[i] = left.next(codes >> 4);
+            if (channelCount === 1) i++;
+            onRight[i++] = right.next(codes & 0x0f);
+          }
+        }
+      };
+    },
+  };
+}
+
+function begin(
+  predictor: Predictor,
+  view: DataView,
+  at: number,
+  channel: number,
+  channelCount: number,
+  weights: readonly Weights[],
+): void {
+  const chosen = weights[view.getUint8(at + channel)];
+  if (!chosen) throw unreadable('A block of MS ADPCM names a predictor that does not exist.');
+  const field = (index: number): number => view.getInt16(at + channelCount * (1 + 2 * index) + 2 * channel, true);
+  predictor.weights = chosen;
+  predictor.step = field(0);
+  predictor.last = field(1);
+  predictor.before = field(2);
+}

@@ -1,0 +1,88 @@
+import type { Codec } from './codec.ts';
+
+/** How one sample is written. Integers are aligned to the left when they have fewer bits than their bytes hold. */
+export type PcmSample =
+  | { readonly kind: 'unsigned'; readonly bytes: 1 }
+  | { readonly kind: 'signed'; readonly bytes: 1 | 2 | 3 | 4; readonly littleEndian: boolean }
+  | { readonly kind: 'float'; readonly bytes: 4 | 8; readonly littleEndian: boolean };
+
+export function pcm(sample: PcmSample, channelCount: number): Codec {
+  const read = reader(sample);
+  return {
+    name: nameOf(sample),
+    blockBytes: sample.bytes * channelCount,
+    framesPerBlock: 1,
+    framesInPart: () => 0,
+    decoder: () => (bytes, channels) => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const step = sample.bytes * channelCount;
+      for (const [channel, samples] of channels.entries()) read(view, channel * sample.bytes, step, samples);
+    },
+  };
+}
+
+/** The bytes of a sample of so many bits, or null when no format writes such. */
+export function bytesForBits(bits: number): 1 | 2 | 3 | 4 | null {
+  const bytes = Math.ceil(bits / 8);
+  return bytes === 1 || bytes === 2 || bytes === 3 || bytes === 4 ? bytes : null;
+}
+
+function nameOf(sample: PcmSample): string {
+  const bits = sample.bytes * 8;
+  if (sample.kind === 'unsigned') return 'pcm_u8';
+  if (bits === 8) return 'pcm_s8';
+  return `pcm_${sample.kind === 'float' ? 'f' : 's'}${bits}${sample.littleEndian ? 'le' : 'be'}`;
+}
+
+/** Fills the samples of one channel, which stand `step` bytes apart from `at` on. */
+type Read = (view: DataView, at: number, step: number, samples: Float32Array) => void;
+
+/** One loop for each way of writing: a call for each sample would cost more than the work. */
+function reader(sample: PcmSample): Read {
+  if (sample.kind === 'unsigned') {
+    return (view, at, step, samples) => {
+      for (let i = 0; i < samples.length; i++, at += step) samples[i] = (view.getUint8(at) - 128) / 128;
+    };
+  }
+  const { bytes, littleEndian } = sample;
+  switch (bytes) {
+    case 1:
+      return (view, at, step, samples) => {
+        for (let i = 0; i < samples.length; i++, at += step) samples[i] = view.getInt8(at) / 128;
+      };
+    case 2:
+      return (view, at, step, samples) => {
+        for (let i = 0; i < samples.length; i++, at += step) samples[i] = view.getInt16(at, littleEndian) / 0x8000;
+      };
+    case 3: {
+      const low = littleEndian ? 0 : 2;
+      const high = 2 - low;
+      return (view, at, step, samples) => {
+        for (let i = 0; i < samples.length; i++, at += step) {
+          const rest = (view.getUint8(at + 1) << 8) | view.getUint8(at + low);
+          samples[i] = (view.getInt8(at + high) * 0x1_0000 + rest) / 0x80_0000;
+        }
+      };
+    }
+    case 4:
+      if (sample.kind === 'signed') {
+        return (view, at, step, samples) => {
+          for (let i = 0; i < samples.length; i++, at += step)
+            samples[i] = view.getInt32(at, littleEndian) / 0x8000_0000;
+        };
+      }
+      return (view, at, step, samples) => {
+        for (let i = 0; i < samples.length; i++, at += step) samples[i] = within(view.getFloat32(at, littleEndian));
+      };
+    case 8:
+      return (view, at, step, samples) => {
+        for (let i = 0; i < samples.length; i++, at += step) samples[i] = within(view.getFloat64(at, littleEndian));
+      };
+  }
+}
+
+/** Floats may say anything; what is no number is silence. */
+function within(value: number): number {
+  if (value >= -1 && value <= 1) return value;
+  return value > 1 ? 1 : value < -1 ? -1 : 0;
+}

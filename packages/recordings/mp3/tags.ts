@@ -1,0 +1,113 @@
+import type { Source } from '../recording.ts';
+
+/** Where the frames of an MP3 may lie: behind the tags at its beginning and before those at its end. */
+export interface AudioBounds {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Enough for any file that was tagged again and again; a longer chain is left to the search for the first frame. */
+const MAX_TAGS = 64;
+const ID3V1_BYTES = 128;
+const ID3V1_EXTENDED_BYTES = 227;
+const APE_BYTES = 32;
+const LYRICS1_MAX_BYTES = 5_100;
+
+export async function audioBounds(source: Source): Promise<AudioBounds> {
+  const start = await behindLeadingTags(source);
+  return { start, end: await beforeTrailingTags(source, start) };
+}
+
+/** The length of the ID3v2 tag that begins at `at`, footer included, or 0. */
+export function id3v2Bytes(bytes: Uint8Array, at: number): number {
+  if (!says(bytes, at, 'ID3')) return 0;
+  const [major, revision, flags] = [bytes[at + 3], bytes[at + 4], bytes[at + 5]];
+  const body = syncSafe(bytes, at + 6);
+  if (major === undefined || revision === undefined || flags === undefined || body === null) return 0;
+  if (major === 0xff || revision === 0xff) return 0;
+  const footer = (flags & 0x10) !== 0 ? 10 : 0;
+  return 10 + body + footer;
+}
+
+/** The length of the APE tag whose header begins at `at`, or 0. */
+export function apeBytes(bytes: Uint8Array, at: number): number {
+  if (!says(bytes, at, 'APETAGEX') || bytes.length < at + APE_BYTES) return 0;
+  return APE_BYTES + u32le(bytes, at + 12);
+}
+
+export function says(bytes: Uint8Array, at: number, text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    if (bytes[at + index] !== text.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+async function behindLeadingTags(source: Source): Promise<number> {
+  let start = 0;
+  for (let count = 0; count < MAX_TAGS; count++) {
+    const head = await source.read(start, start + APE_BYTES);
+    const length = id3v2Bytes(head, 0) || apeBytes(head, 0);
+    if (length === 0) break;
+    start = Math.min(start + length, source.sizeBytes);
+  }
+  return start;
+}
+
+async function beforeTrailingTags(source: Source, start: number): Promise<number> {
+  let end = source.sizeBytes;
+  for (let count = 0; count < MAX_TAGS; count++) {
+    const tail = await source.read(Math.max(start, end - ID3V1_BYTES - ID3V1_EXTENDED_BYTES), end);
+    const length = (await trailingTagBytes(source, start, end, tail)) ?? 0;
+    if (length === 0 || length > end - start) break;
+    end -= length;
+  }
+  return end;
+}
+
+async function trailingTagBytes(source: Source, start: number, end: number, tail: Uint8Array): Promise<number | null> {
+  const id3v1 = tail.length - ID3V1_BYTES;
+  if (id3v1 >= 0 && says(tail, id3v1, 'TAG')) {
+    const extended = id3v1 - ID3V1_EXTENDED_BYTES;
+    return extended >= 0 && says(tail, extended, 'TAG+') ? ID3V1_BYTES + ID3V1_EXTENDED_BYTES : ID3V1_BYTES;
+  }
+  const ape = tail.length - APE_BYTES;
+  if (ape >= 0 && says(tail, ape, 'APETAGEX')) {
+    const hasHeader = u32le(tail, ape + 20) >>> 31 === 1;
+    return u32le(tail, ape + 12) + (hasHeader ? APE_BYTES : 0);
+  }
+  const id3v2 = tail.length - 10;
+  if (id3v2 >= 0 && says(tail, id3v2, '3DI')) {
+    const body = syncSafe(tail, id3v2 + 6);
+    return body === null ? null : body + 20;
+  }
+  const lyrics = tail.length - 9;
+  if (lyrics >= 6 && says(tail, lyrics, 'LYRICS200')) {
+    const digits = new TextDecoder('latin1').decode(tail.subarray(lyrics - 6, lyrics));
+    return /^\d{6}$/.test(digits) ? Number(digits) + 15 : null;
+  }
+  if (lyrics >= 0 && says(tail, lyrics, 'LYRICSEND')) {
+    const text = await source.read(Math.max(start, end - LYRICS1_MAX_BYTES - 20), end);
+    const begin = Buffer.from(text.buffer, text.byteOffset, text.length).lastIndexOf(
+      'LYRICSBEGIN',
+      undefined,
+      'latin1',
+    );
+    return begin < 0 ? null : text.length - begin;
+  }
+  return null;
+}
+
+/** Four bytes of seven bits each; null when one has its eighth bit set. */
+function syncSafe(bytes: Uint8Array, at: number): number | null {
+  let value = 0;
+  for (let index = 0; index < 4; index++) {
+    const byte = bytes[at + index];
+    if (byte === undefined || byte > 0x7f) return null;
+    value = value * 128 + byte;
+  }
+  return value;
+}
+
+function u32le(bytes: Uint8Array, at: number): number {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(at, true);
+}

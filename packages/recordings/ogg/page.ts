@@ -1,0 +1,78 @@
+/** The unit of an Ogg file: some pieces of one stream's packets (RFC 3533, section 6). */
+export interface PageHeader {
+  readonly serial: number;
+  /** Its first packet began on an earlier page. */
+  readonly continued: boolean;
+  /** Its stream begins here. */
+  readonly first: boolean;
+  /** The stream's own clock at the end of the last packet that ends here; null when none ends here. */
+  readonly granule: number | null;
+  /** Lengths of the pieces; a packet ends with the first that is under 255. */
+  readonly lacing: Uint8Array;
+  readonly headerBytes: number;
+  readonly sizeBytes: number;
+}
+
+export interface Page extends PageHeader {
+  /** Where it begins in the file. */
+  readonly offset: number;
+  readonly body: Uint8Array;
+}
+
+const FIXED_BYTES = 27;
+export const MAX_HEADER_BYTES = FIXED_BYTES + 255;
+export const MAX_PAGE_BYTES = MAX_HEADER_BYTES + 255 * 255;
+
+const CONTINUED = 1;
+const FIRST = 2;
+const CHECKSUM_AT = 22;
+
+export function isPageStart(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === 0x4f && bytes[at + 1] === 0x67 && bytes[at + 2] === 0x67 && bytes[at + 3] === 0x53;
+}
+
+/** Null when no page begins at `at`, or its header is not all there. */
+export function pageHeader(bytes: Uint8Array, at: number): PageHeader | null {
+  if (!isPageStart(bytes, at) || at + FIXED_BYTES > bytes.length || bytes[at + 4] !== 0) return null;
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, bytes.length - at);
+  const flags = view.getUint8(5);
+  const pieces = view.getUint8(26);
+  const headerBytes = FIXED_BYTES + pieces;
+  if (headerBytes > view.byteLength) return null;
+  const lacing = bytes.subarray(at + FIXED_BYTES, at + headerBytes);
+  let bodyBytes = 0;
+  for (const length of lacing) bodyBytes += length;
+  const granule = view.getBigInt64(6, true);
+  return {
+    serial: view.getUint32(14, true),
+    continued: (flags & CONTINUED) !== 0,
+    first: (flags & FIRST) !== 0,
+    granule: granule === -1n ? null : Number(granule),
+    lacing,
+    headerBytes,
+    sizeBytes: headerBytes + bodyBytes,
+  };
+}
+
+/** Whether the whole page is there and is what was written. */
+export function isSound(bytes: Uint8Array, at: number, { sizeBytes }: PageHeader): boolean {
+  if (at + sizeBytes > bytes.length) return false;
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, sizeBytes);
+  return view.getUint32(CHECKSUM_AT, true) === checksum(bytes, at, sizeBytes);
+}
+
+const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 24;
+  for (let bit = 0; bit < 8; bit++) crc = crc < 0 ? (crc << 1) ^ 0x04c1_1db7 : crc << 1;
+  return crc;
+});
+
+/** CRC-32 of the page with its own field taken as zeros. */
+export function checksum(bytes: Uint8Array, at: number, length: number): number {
+  let crc = 0;
+  for (let index = 0; index < length; index++) {
+    const byte = index >= CHECKSUM_AT && index < CHECKSUM_AT + 4 ? 0 : (bytes[at + index] as number);
+    crc = (crc << 8) ^ (TABLE[(crc >>> 24) ^ byte] as number);
+  }
+  return crc >>> 0;
+}

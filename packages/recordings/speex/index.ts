@@ -1,0 +1,1 @@
+export { SpeexDecoder } from './decoder.ts';

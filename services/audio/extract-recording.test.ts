@@ -1,0 +1,218 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
+import { AudioExtractionRequested } from '@call-analysis/events';
+import { Fault, notFound } from '@call-analysis/fault';
+import { waitUntil } from '@call-analysis/testing';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import AdmZip from 'adm-zip';
+import { AudioUnderTest, firmUuid, wavOf } from './audio-under-test.ts';
+import type { ExtractionRequested } from './extract-recording.ts';
+
+const service = new AudioUnderTest();
+const wav = wavOf();
+
+beforeEach(async () => {
+  service.forget();
+  for (const key of await service.stored()) await service.objects.remove(key);
+});
+
+type Damage = (archive: Buffer, event: ExtractionRequested) => void;
+
+const none: Damage = () => {};
+
+/** Puts an archive of these files and says what was asked for of each, in their order. */
+async function requested(
+  files: Record<string, Buffer>,
+  damage: Damage = none,
+): Promise<ExtractionRequested[]> {
+  const zip = new AdmZip();
+  for (const [name, bytes] of Object.entries(files)) zip.addFile(name, bytes);
+  const archive = zip.toBuffer();
+  const archive_key = `frozen/${firmUuid}/${randomUUID()}.zip`;
+  const events = new AdmZip(archive).getEntries().map(({ entryName, rawEntryName, header }): ExtractionRequested => ({
+    id: randomUUID(),
+    source: 'test',
+    type: AudioExtractionRequested.type,
+    time: new Date().toISOString(),
+    subject: randomUUID(),
+    firmuuid: firmUuid,
+    turn: 0,
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    data: {
+      attempt: 1,
+      archive_key,
+      archive_bytes: archive.length,
+      file_name: entryName,
+      entry: {
+        raw_name: rawEntryName.toString('base64'),
+        offset: header.offset,
+        compressed_bytes: header.compressedSize,
+        bytes: header.size,
+        crc32: header.crc >>> 0,
+        method: header.method === 8 ? 8 : 0,
+        flags: header.flags,
+      },
+    },
+  }));
+  for (const event of events) damage(archive, event);
+  await service.objects.put(archive_key, Readable.from([archive]));
+  return events;
+}
+
+async function requestedOne(name: string, bytes: Buffer, damage: Damage = none): Promise<ExtractionRequested> {
+  const [event] = await requested({ [name]: bytes }, damage);
+  return event!;
+}
+
+const keyOf = (event: ExtractionRequested, extension = 'wav') => `recordings/${firmUuid}/${event.subject}.${extension}`;
+
+describe('a recording in an archive', () => {
+  it('is stored under its call, and the catalogue is told what was found', async () => {
+    const event = await requestedOne('Запись 1.WAV', wav);
+    await service.publish(event);
+    expect(await service.recordedOf(event)).toMatchObject({
+      firm_uuid: firmUuid,
+      call_uuid: event.subject,
+      attempt: 1,
+      traceparent: event.traceparent,
+      recording: {
+        object_key: keyOf(event),
+        format: 'wav',
+        codec: 'pcm_s16le',
+        channels: 2,
+        sample_rate: 8000,
+        duration: 1,
+        size_bytes: wav.length,
+        sha256: createHash('sha256').update(wav).digest(),
+      },
+    });
+    expect((await buffer(await service.objects.open(keyOf(event)))).equals(wav)).toBe(true);
+  });
+
+  it('may be larger than a single upload', async () => {
+    const large = wavOf({ seconds: 1700 });
+    expect(large.length).toBeGreaterThan(54_000_000);
+    const event = await requestedOne('large.wav', large);
+    await service.publish(event);
+    expect((await service.recordedOf(event)).recording).toMatchObject({ size_bytes: large.length });
+    await service.objects.remove(keyOf(event));
+  });
+
+  it('is told again to a catalogue that did not answer, without the archive', async () => {
+    const event = await requestedOne('a.wav', wav);
+    service.catalogue.recordAudio = async () => {
+      await service.objects.remove(event.data.archive_key);
+      if (service.recorded.length === 1) throw new Fault('unavailable', 'UNAVAILABLE', 'Gone.');
+      return {};
+    };
+    await service.publish(event);
+    await waitUntil(() => service.recorded.length === 2);
+    expect(service.recorded[1]).toEqual(service.recorded[0]);
+    await service.settled();
+    expect(service.failed.filter(({ subject }) => subject === event.subject)).toEqual([]);
+    expect(await service.stored()).toEqual([keyOf(event)]);
+  });
+
+  it('that is asked for again changes nothing', async () => {
+    const event = await requestedOne('a.wav', wav);
+    await service.publish(event);
+    await service.recordedOf(event);
+    await service.settled();
+    await service.objects.remove(event.data.archive_key);
+    await service.publish({ ...event, id: randomUUID() });
+    await waitUntil(() => service.recorded.length === 2);
+    expect(service.recorded[1]).toEqual(service.recorded[0]);
+  });
+});
+
+describe('what is no recording fails its call alone, for good, and leaves nothing:', () => {
+  const hopeless: [string, string, string, Buffer, Damage][] = [
+    ['damaged data', 'ENTRY_CORRUPT', 'a.wav', wav, (archive, { data }) => void (archive[data.entry.offset + 60]! ^= 0xff)],
+    ['a wrong sum', 'ENTRY_CORRUPT', 'a.wav', wav, (_, { data }) => void (data.entry.crc32 = (data.entry.crc32 ^ 1) >>> 0)],
+    ['more than was said', 'ENTRY_CORRUPT', 'a.wav', wav, (_, { data }) => void (data.entry.bytes -= 1)],
+    ['mono', 'AUDIO_NOT_STEREO', 'a.wav', wavOf({ channels: 1 }), none],
+    ['no frame', 'AUDIO_UNREADABLE', 'a.wav', wavOf({ seconds: 0 }), none],
+    ['no byte', 'AUDIO_UNREADABLE', 'a.wav', Buffer.alloc(0), none],
+    ['other content', 'INVALID_FILE_FORMAT', 'a.flac', wav, none],
+    ['another extension', 'INVALID_FILE_FORMAT', 'a.txt', wav, none],
+    ['an archive that is gone', 'ARCHIVE_MISSING', 'a.wav', wav, (_, { data }) => void (data.archive_key += 'x')],
+  ];
+  const events = new Map<string, ExtractionRequested>();
+
+  // Together, because each is given up half a second after it was tried.
+  beforeAll(async () => {
+    for (const [what, _, name, bytes, damage] of hopeless) events.set(what, await requestedOne(name, bytes, damage));
+    await service.publish(...events.values());
+    await waitUntil(() => service.failed.length === hopeless.length);
+  });
+
+  it.each(hopeless)('%s (%s)', async (what, code) => {
+    const event = events.get(what)!;
+    const failed = await service.failureOf(event);
+    expect(failed.data).toEqual({
+      attempt: 1,
+      stage: 'extraction',
+      code,
+      message: expect.stringMatching(/\.$/),
+      retryable: false,
+      attempts: 1,
+    });
+    expect(failed.firmuuid).toBe(firmUuid);
+    expect(service.recorded.some(({ call_uuid }) => call_uuid === event.subject)).toBe(false);
+    expect((await service.stored()).filter((key) => key.includes(event.subject))).toEqual([]);
+  });
+
+  it('its neighbours go on', async () => {
+    const events = await requested({ 'a.wav': wav, 'b.wav': wavOf({ channels: 1 }), 'c.wav': wav });
+    await service.publish(...events);
+    await waitUntil(() => service.recorded.length === 2);
+    await service.failureOf(events[1]!);
+    expect((await service.stored()).sort()).toEqual([keyOf(events[0]!), keyOf(events[2]!)].sort());
+  });
+});
+
+describe('what may work later', () => {
+  it('is tried again, then fails the call so that it can be retried, and keeps the bytes for that', async () => {
+    const [cut, bug] = await requested({ 'a.wav': wav, 'b.wav': wav });
+    service.catalogue.recordAudio = async ({ call_uuid }) => {
+      if (call_uuid === bug!.subject) throw new Error('secret words');
+      throw new Fault('unavailable', 'UNAVAILABLE', 'ingest does not answer. Try again shortly.');
+    };
+    await service.publish(cut!, bug!);
+    const { data } = await service.failureOf(cut!);
+    expect(data).toMatchObject({ stage: 'extraction', code: 'UNAVAILABLE', retryable: true });
+    expect(data.attempts).toBeGreaterThan(1);
+    const { data: ofBug } = await service.failureOf(bug!);
+    expect(ofBug).toMatchObject({ stage: 'extraction', code: 'INTERNAL', retryable: true });
+    // What a bug says of itself is for the log.
+    expect(ofBug.message).not.toContain('secret');
+    expect((await service.stored()).sort()).toEqual([keyOf(cut!), keyOf(bug!)].sort());
+  });
+
+  it('a call that is no more leaves no bytes', async () => {
+    service.catalogue.recordAudio = async () => {
+      throw notFound('call');
+    };
+    const event = await requestedOne('a.wav', wav);
+    await service.publish(event);
+    await waitUntil(() => service.recorded.length === 1);
+    await service.settled();
+    expect(await service.stored()).toEqual([]);
+  });
+});
+
+it('several recordings are taken out at the same time, and not more', async () => {
+  let now = 0;
+  let most = 0;
+  service.catalogue.recordAudio = async () => {
+    most = Math.max(most, ++now);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    now -= 1;
+    return {};
+  };
+  const files = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`${index}.wav`, wav]));
+  await service.publish(...(await requested(files)));
+  await waitUntil(() => service.recorded.length === 12);
+  expect(most).toBe(4);
+});

@@ -1,0 +1,91 @@
+import { Readable } from 'node:stream';
+import type { Bus } from '@call-analysis/bus';
+import { Poison } from '@call-analysis/bus';
+import type { AudioExtractionRequested, BodyOf, Event } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
+import type { Objects } from '@call-analysis/objects';
+import type { Database } from '@call-analysis/postgres';
+import type { ingest } from '@call-analysis/proto';
+import { formatOf } from '@call-analysis/recordings';
+import type { Client } from '@call-analysis/rpc';
+import { Digest } from './digest.ts';
+import { openEntry } from './extract-entry.ts';
+import { probeRecording } from './probe-recording.ts';
+import { recordingKey } from './recording-key.ts';
+
+export type ExtractionRequested = Event<BodyOf<typeof AudioExtractionRequested>>;
+
+export interface Parts {
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly objects: Objects;
+  readonly ingest: Pick<Client<typeof ingest>, 'recordAudio'>;
+}
+
+export const CONSUMER = 'audio.extract';
+
+/**
+ * Takes a recording out of its archive, stores it and tells the catalogue. Safe to repeat at any point: an entry is stored
+ * whole or not at all, so what stands at the key is the recording, and the archive need not be there any more.
+ * Poison when the entry will never be a recording; its bytes are removed then.
+ */
+export async function extractRecording(parts: Parts, event: ExtractionRequested, signal: AbortSignal): Promise<void> {
+  const { objects, ingest } = parts;
+  const { data, subject: callUuid, firmuuid: firmUuid } = event;
+  let key: string | undefined;
+  try {
+    key = recordingKey(firmUuid, callUuid, formatOf(data.file_name));
+    const sha256 = (await sumOfStored(objects, key, data.entry.bytes)) ?? (await store(objects, key, data, signal));
+    const stored = { key, fileName: data.file_name, sizeBytes: data.entry.bytes, sha256 };
+    const recording = await probeRecording(objects, stored);
+    await ingest.recordAudio({
+      firm_uuid: firmUuid,
+      call_uuid: callUuid,
+      attempt: data.attempt,
+      recording,
+      ...(event.traceparent !== undefined && { traceparent: event.traceparent }),
+    });
+  } catch (error) {
+    const isHopeless = error instanceof Fault && (error.kind === 'invalid' || error.kind === 'not-found');
+    if (!isHopeless) throw error;
+    if (key !== undefined) await objects.remove(key);
+    throw new Poison(error.code, error.message, error.cause);
+  }
+}
+
+/** What an earlier try has stored; null when it did not come so far. */
+async function sumOfStored(objects: Objects, key: string, bytes: number): Promise<Buffer | null> {
+  const found = await objects.head(key);
+  if (found === null || found.sizeBytes !== bytes) return null;
+  const digest = new Digest();
+  for await (const piece of await objects.open(key)) digest.add(piece as Buffer);
+  return digest.sha256();
+}
+
+async function store(
+  objects: Objects,
+  key: string,
+  { archive_key, archive_bytes, entry }: ExtractionRequested['data'],
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const digest = new Digest();
+  let bytes: Readable | undefined;
+  const stop = () => bytes?.destroy(signal.reason);
+  signal.addEventListener('abort', stop);
+  try {
+    bytes = await openEntry(objects, archive_key, archive_bytes, entry);
+    signal.throwIfAborted();
+    await objects.put(key, Readable.from(digest.of(bytes), { objectMode: false }), { maxBytes: entry.bytes });
+    return digest.sha256();
+  } catch (error) {
+    throw error instanceof Fault && error.code === 'NOT_FOUND' ? archiveMissing(error) : error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    bytes?.destroy();
+  }
+}
+
+function archiveMissing(cause: unknown): Fault {
+  const message = 'The archive with this recording is no longer kept. Upload the recording again.';
+  return new Fault('invalid', 'ARCHIVE_MISSING', message, { cause });
+}

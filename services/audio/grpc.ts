@@ -1,0 +1,39 @@
+import { audio } from '@call-analysis/proto';
+import type { Uploader as UploaderMessage } from '@call-analysis/proto/audio/v1/Uploader';
+import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
+import { implement } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { uploadRecording } from './upload-recording.ts';
+import type { Uploader, UploadPiece } from './upload-recording.ts';
+
+const Uuid = z.uuid().toLowerCase();
+
+/** What this service serves. Requests were validated at the edge; here they are only made sure of. */
+export function rpcs(parts: Parameters<typeof uploadRecording>[0]) {
+  return implement(audio, {
+    uploadRecording: async (requests) => {
+      const messages = requests[Symbol.asyncIterator]();
+      const first = await messages.next();
+      const from = uploader(first.done === true ? null : first.value.uploader);
+      const registered = await uploadRecording(parts, from, pieces(messages));
+      return { audio_id: registered.call_uuid, ignored_fields: registered.ignored_fields };
+    },
+  });
+}
+
+function uploader(message: UploaderMessage | null | undefined): Uploader {
+  return {
+    firmUuid: Uuid.parse(message?.firm_uuid),
+    userUuid: Uuid.parse(message?.user_uuid),
+    campaignUuid: message?.campaign_uuid === undefined ? null : Uuid.parse(message.campaign_uuid),
+  };
+}
+
+async function* pieces(messages: AsyncIterator<UploadRecordingRequest>): AsyncGenerator<UploadPiece> {
+  for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
+    const { part, file_name, chunk, metadata } = next.value;
+    if (part === 'file_name' && file_name !== undefined) yield { fileName: file_name };
+    else if (part === 'chunk' && chunk !== undefined) yield { bytes: chunk };
+    else if (part === 'metadata' && metadata !== undefined) yield { metadata };
+  }
+}

@@ -1,0 +1,76 @@
+import { fileURLToPath } from 'node:url';
+import { openBus } from '@call-analysis/bus';
+import { openObjects } from '@call-analysis/objects';
+import { openDatabase } from '@call-analysis/postgres';
+import { ingest as ingestService } from '@call-analysis/proto';
+import { dial, serve } from '@call-analysis/rpc';
+import type { Logger } from '@call-analysis/runtime';
+import { Closing } from '@call-analysis/runtime';
+import type { Config } from './config.ts';
+import { consumers } from './consumers.ts';
+import { rpcs } from './grpc.ts';
+import { sweep } from './sweep.ts';
+
+export type { Config } from './config.ts';
+
+export const schema = 'audio';
+export const migrations = fileURLToPath(new URL('./prisma/migrations', import.meta.url));
+
+const UPLOAD_BYTES = 52_428_800;
+const EXTRACTIONS = 4;
+const ORPHAN_AFTER_MS = 60 * 60_000;
+const SWEEP_EVERY_MS = 10 * 60_000;
+/** A recording of a gigabyte takes longer to extract than a process has to stop. */
+const FINISH_MS = 4000;
+
+/** Starts the service on a database that has been migrated. */
+export async function start(
+  config: Config,
+  parts: { log: Logger },
+): Promise<{ address: string; close(): Promise<void> }> {
+  const { log } = parts;
+  const { orphanAfterMs = ORPHAN_AFTER_MS } = config;
+  const closing = new Closing(log);
+  try {
+    const db = openDatabase({ url: config.databaseUrl, schema, applicationName: 'audio' });
+    closing.add('database', () => db.close());
+    const objects = await openObjects(config.objects);
+    const bus = await openBus(config.bus, { name: 'audio', log });
+    closing.add('bus', () => bus.close());
+    const ingest = dial(ingestService, config.ingest, { name: 'ingest' });
+    closing.add('ingest client', () => ingest.close());
+
+    const breakOff = new AbortController();
+    const options = { concurrency: config.extractions ?? EXTRACTIONS, retries: config.retries, signal: breakOff.signal };
+    for (const subscription of consumers({ db, bus, objects, ingest }, options)) {
+      const subscribed = await bus.subscribe(subscription);
+      closing.add(subscription.consumer, async () => {
+        const timer = setTimeout(() => breakOff.abort(new Error('The service stops.')), FINISH_MS);
+        await subscribed.stop().finally(() => clearTimeout(timer));
+      });
+    }
+    const server = await serve({
+      address: config.listen,
+      services: [rpcs({ objects, ingest, log, uploadBytes: config.uploadBytes ?? UPLOAD_BYTES, orphanAfterMs })],
+      log,
+      ready: async () => {
+        await db.query('SELECT 1');
+      },
+    });
+    closing.add('rpc', () => server.stop());
+
+    let sweeping = Promise.resolve();
+    const timer = setInterval(() => {
+      const swept = sweep({ db, objects, ingest }, orphanAfterMs, new Date());
+      sweeping = swept.catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
+    }, config.sweepEveryMs ?? SWEEP_EVERY_MS);
+    closing.add('sweep', async () => {
+      clearInterval(timer);
+      await sweeping;
+    });
+    return { address: server.address, close: () => closing.close() };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+import { Readable } from 'node:stream';
+import { Fault } from '@call-analysis/fault';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { AudioUnderTest, firmUuid, upload, wavOf } from './audio-under-test.ts';
+import { sweep } from './sweep.ts';
+import { dial } from '@call-analysis/rpc';
+import { ingest } from '@call-analysis/proto';
+import { randomUUID } from 'node:crypto';
+
+const HOUR = 3_600_000;
+const service = new AudioUnderTest();
+
+beforeEach(async () => {
+  service.forget();
+  for (const key of await service.stored()) await service.objects.remove(key);
+});
+
+async function sweepAt(now: Date): Promise<void> {
+  const client = dial(ingest, service.config.ingest, { name: 'ingest' });
+  try {
+    await sweep({ db: service.db, objects: service.objects, ingest: client }, HOUR, now);
+  } finally {
+    client.close();
+  }
+}
+
+const inTwoHours = () => new Date(Date.now() + 2 * HOUR);
+
+/** As a crash between the bytes and the row leaves it. */
+async function orphan(firm = firmUuid): Promise<{ uuid: string; keys: string[] }> {
+  const uuid = randomUUID();
+  const keys = [`recordings/${firm}/${uuid}.wav`, `uploading/${firm}/${uuid}.wav`];
+  for (const key of keys) await service.objects.put(key, Readable.from(['x']));
+  return { uuid, keys };
+}
+
+describe('the sweep', () => {
+  it('removes the bytes of an upload that no call came of, and its marker', async () => {
+    await orphan();
+    await sweepAt(inTwoHours());
+    expect(await service.stored()).toEqual([]);
+  });
+
+  it('leaves an upload alone that may still be under way', async () => {
+    await orphan();
+    await sweepAt(new Date());
+    expect(await service.stored()).toHaveLength(2);
+  });
+
+  it('keeps the recording of a call, and forgets that it was being uploaded', async () => {
+    const kept = await orphan();
+    const lost = await orphan();
+    service.catalogue.findCalls = async ({ call_uuids }) => ({ call_uuids: call_uuids.filter((uuid) => uuid === kept.uuid) });
+    await sweepAt(inTwoHours());
+    expect(await service.stored()).toEqual([kept.keys[0]]);
+    expect(lost.keys).not.toContain(kept.keys[0]);
+  });
+
+  it('removes a marker whose bytes never came', async () => {
+    await service.objects.put(`uploading/${firmUuid}/${randomUUID()}.mp3`, Readable.from([]));
+    await sweepAt(inTwoHours());
+    expect(await service.stored()).toEqual([]);
+  });
+
+  it('removes nothing while the catalogue does not answer', async () => {
+    await orphan();
+    service.catalogue.findCalls = async () => {
+      throw new Fault('unavailable', 'UNAVAILABLE', 'Gone.');
+    };
+    await expect(sweepAt(inTwoHours())).rejects.toThrow();
+    expect(await service.stored()).toHaveLength(2);
+  });
+
+  it('never touches a recording without a marker', async () => {
+    const { audio_id } = await service.upload(upload(wavOf()));
+    await sweepAt(inTwoHours());
+    expect(await service.stored()).toEqual([`recordings/${firmUuid}/${audio_id}.wav`]);
+  });
+
+  it('asks for each firm by itself, some calls at a time', async () => {
+    const asked: [string, number][] = [];
+    service.catalogue.findCalls = async ({ firm_uuid, call_uuids }) => {
+      asked.push([firm_uuid, call_uuids.length]);
+      return { call_uuids: [] };
+    };
+    const other = randomUUID();
+    for (let index = 0; index < 120; index++) {
+      await service.objects.put(`uploading/${firmUuid}/${randomUUID()}.wav`, Readable.from([]));
+    }
+    await orphan(other);
+    await sweepAt(inTwoHours());
+    expect(asked.sort((a, b) => b[1] - a[1])).toEqual([
+      [firmUuid, 100],
+      [firmUuid, 20],
+      [other, 1],
+    ]);
+    expect(await service.stored()).toEqual([]);
+  });
+
+  it('finds what an upload with a lost answer has left', async () => {
+    service.catalogue.registerCall = async () => {
+      throw new Fault('internal', 'INTERNAL', 'Gone.');
+    };
+    await expect(service.upload(upload(wavOf()))).rejects.toThrow();
+    expect(await service.stored()).toHaveLength(2);
+    await sweepAt(inTwoHours());
+    expect(await service.stored()).toEqual([]);
+  });
+});

@@ -1,0 +1,44 @@
+import { pruneClaims } from '@call-analysis/bus';
+import type { Objects } from '@call-analysis/objects';
+import type { Database } from '@call-analysis/postgres';
+import type { ingest } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { readMarker, UPLOADING } from './recording-key.ts';
+
+/** Longer than any event can still be delivered again. */
+const CLAIM_DAYS = 30;
+const AT_ONCE = 100;
+
+interface Parts {
+  readonly db: Database;
+  readonly objects: Objects;
+  readonly ingest: Pick<Client<typeof ingest>, 'findCalls'>;
+}
+
+/** Removes the bytes of uploads that were broken off before their call was registered, and what marked them. */
+export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Promise<void> {
+  const before = now.getTime() - orphanAfterMs;
+  const found = new Map<string, string[]>();
+  for await (const { key, modifiedAt } of parts.objects.list(UPLOADING)) {
+    const marker = modifiedAt.getTime() < before ? readMarker(key) : null;
+    if (marker === null) continue;
+    const keys = found.get(marker.firmUuid) ?? [];
+    found.set(marker.firmUuid, [...keys, key]);
+    if (keys.length + 1 < AT_ONCE) continue;
+    found.delete(marker.firmUuid);
+    await decide(parts, marker.firmUuid, [...keys, key]);
+  }
+  for (const [firmUuid, keys] of found) await decide(parts, firmUuid, keys);
+  await pruneClaims(parts.db, CLAIM_DAYS);
+}
+
+/** Only the catalogue knows which of these have become calls; without its answer nothing is removed. */
+async function decide({ objects, ingest }: Parts, firmUuid: string, keys: readonly string[]): Promise<void> {
+  const markers = keys.map((key) => ({ key, ...readMarker(key)! }));
+  const call_uuids = markers.map(({ callUuid }) => callUuid);
+  const known = new Set((await ingest.findCalls({ firm_uuid: firmUuid, call_uuids })).call_uuids);
+  for (const { key, callUuid, recordingKey } of markers) {
+    if (!known.has(callUuid)) await objects.remove(recordingKey);
+    await objects.remove(key);
+  }
+}

@@ -1,0 +1,27 @@
+import type { Event, EventType } from '@call-analysis/events';
+import { v7 as uuidv7 } from 'uuid';
+
+/** On whose behalf and how urgently something is told. */
+export interface About {
+  readonly firmuuid: string;
+  readonly turn: number;
+  readonly traceparent?: string | undefined;
+}
+
+/** A fact that this service tells, as of now. `subject` is the uuid of what it is about. */
+export function fact<Body>(type: EventType<Body>, subject: string, about: About, data: Body): Event<Body> {
+  return {
+    id: uuidv7(),
+    source: SOURCE,
+    type: type.type,
+    time: new Date().toISOString(),
+    subject,
+    firmuuid: about.firmuuid,
+    turn: about.turn,
+    traceparent: about.traceparent,
+    data,
+  };
+}
+
+/** Who tells the facts of this service. */
+export const SOURCE = 'ingest';

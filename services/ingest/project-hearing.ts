@@ -1,0 +1,106 @@
+import { text } from 'node:stream/consumers';
+import { claim, Poison } from '@call-analysis/bus';
+import type { BodyOf, Event, TranscriptionProgressed } from '@call-analysis/events';
+import { eventType, TranscriptReady, Utterance } from '@call-analysis/events';
+import type { Objects } from '@call-analysis/objects';
+import { z } from 'zod';
+import { SOURCE } from './fact.ts';
+import type { HeardCall, Store } from './store/index.ts';
+
+type Ready = Event<BodyOf<typeof TranscriptReady>>;
+
+/**
+ * The fact as this service reads it: of transcripts that were uploaded, a million of which may come at once, it is
+ * enough to see that they are.
+ */
+export const TranscriptTold = eventType(
+  TranscriptReady.type,
+  z.union([z.object({ source: z.literal('transcription') }), TranscriptReady.body]),
+);
+
+const CONSUMER = 'ingest.hearing';
+/** Entries of the history that one attempt may take. */
+const STEPS = 10;
+/** Calls are locked one by one; two transactions that meet the same ones the other way round begin again. */
+const COLLISIONS = 5;
+
+/**
+ * Writes what was heard into the catalogue; each event once, however often it comes. Transcripts that were uploaded, and
+ * those that we announce again, are there already.
+ */
+export async function projectTranscripts(
+  { store, objects }: { store: Store; objects: Objects },
+  events: readonly Event<BodyOf<typeof TranscriptTold>>[],
+): Promise<void> {
+  const told = events.filter((event): event is Ready => 'transcript' in event.data && event.source !== SOURCE);
+  if (told.length === 0) return;
+  const heard: { id: string; call: HeardCall }[] = [];
+  for (const event of told) heard.push({ id: event.id, call: await heardCall(objects, event) });
+  await store.db.transaction(
+    async (tx) => {
+      const claimed = await claim(tx, CONSUMER, told.map(({ id }) => id));
+      for (const { id, call } of heard) if (claimed.has(id)) await store.transcripts.keep(tx, call);
+    },
+    { retries: COLLISIONS },
+  );
+}
+
+async function heardCall(objects: Objects, { firmuuid, subject, time, data }: Ready): Promise<HeardCall> {
+  const engine = data.engine ?? null;
+  const who = engine === null ? 'heard' : `heard by ${engine}`;
+  return {
+    firmUuid: firmuuid,
+    callUuid: subject,
+    attempt: data.attempt,
+    at: new Date(time),
+    engine,
+    language: data.language,
+    utterances: await utterancesOf(objects, data.transcript),
+    details: [data.language === null ? who : `${who}, language ${data.language}`, ...(data.notes ?? [])],
+  };
+}
+
+const Document = z.object({ utterances: z.array(Utterance) });
+
+/** Poison when what stands at the key is no transcript: reading it again would not make it one. */
+async function utterancesOf(objects: Objects, transcript: Ready['data']['transcript']): Promise<Utterance[]> {
+  if ('utterances' in transcript) return transcript.utterances;
+  const document = await text(await objects.open(transcript.key));
+  try {
+    return Document.parse(JSON.parse(document)).utterances;
+  } catch {
+    // The parser's own error may quote the conversation.
+    throw new Poison('TRANSCRIPT_UNREADABLE', 'The transcript that was sent cannot be read. Retry the call.');
+  }
+}
+
+/** Says in the history of calls how far they have been heard. */
+export async function projectProgress(
+  store: Store,
+  events: readonly Event<BodyOf<typeof TranscriptionProgressed>>[],
+): Promise<void> {
+  await store.db.transaction(
+    async (tx) => {
+      const claimed = await claim(tx, CONSUMER, events.map(({ id }) => id));
+      for (const { id, firmuuid, subject, time, data } of events) {
+        if (!claimed.has(id)) continue;
+        const { attempt, heard, duration } = data;
+        await store.transcripts.progress(tx, {
+          firmUuid: firmuuid,
+          callUuid: subject,
+          attempt,
+          at: new Date(time),
+          step: duration > 0 ? Math.min(Math.floor((heard / duration) * STEPS), STEPS - 1) : 0,
+          detail: `heard ${amount(heard, duration)}`,
+        });
+      }
+    },
+    { retries: COLLISIONS },
+  );
+}
+
+/** `5 of 42 minutes`, or seconds of what is short. */
+function amount(heard: number, duration: number): string {
+  if (duration < 120) return `${Math.floor(heard)} of ${Math.round(duration)} seconds`;
+  return `${Math.floor(heard / 60)} of ${Math.round(duration / 60)} minutes`;
+}

@@ -1,0 +1,94 @@
+import type { Bus } from '@call-analysis/bus';
+import { Fault, invalidFields, unavailable } from '@call-analysis/fault';
+import { sqlState } from '@call-analysis/postgres';
+import { currentContext } from '@call-analysis/runtime';
+import { audioStored } from './announce-recordings.ts';
+import type { Firms } from './firms.ts';
+import { MAX_VALUE_CHARS } from './rows/call-record.ts';
+import { type NamedFile, readMetadata } from './rows/metadata.ts';
+import type { Store, StoredRecording } from './store/index.ts';
+import type { Owner } from './store/uploads.ts';
+
+/** A single upload whose bytes have come in, and what was found in them. */
+export interface NewRecording {
+  readonly callUuid: string;
+  /** As the form named the file. */
+  readonly fileName: string;
+  /** JSON text. */
+  readonly metadata: string;
+  readonly found: { readonly recording: StoredRecording } | { readonly fault: Fault };
+  readonly campaignUuid: string | null;
+}
+
+/**
+ * Makes a call of a single upload. Faults come in the order of api.md, section 4: metadata, names, recording. The same
+ * uuid again, or the same bytes under the same partner_call_id, is the call that is there already.
+ */
+export async function registerCall(
+  { store, bus, firms }: { store: Store; bus: Bus; firms: Firms },
+  owner: Owner,
+  { callUuid, fileName, metadata, found, campaignUuid }: NewRecording,
+): Promise<{ callUuid: string; ignoredFields: readonly string[] }> {
+  const { segmentTypes } = await firms.find(owner.firmUuid);
+  const { record, ignoredFields } = readMetadata(metadata, { segmentTypes, maxValueChars: MAX_VALUE_CHARS });
+  if (!isNamed(record.file, fileName)) throw otherName(record.audioFileName, fileName);
+  if ('fault' in found) throw found.fault;
+  const { recording } = found;
+  const { firmUuid } = owner;
+  const registered = store.db.transaction(async (tx) => {
+    // An upload of many calls may hold the same partner_call_id for minutes, and with it this connection.
+    await tx.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
+    const call = { firmUuid, uuid: callUuid, campaignUuid, duration: recording.duration };
+    if (!(await store.calls.addRecorded(tx, call, record))) {
+      const there = await store.calls.alreadyThere(tx, firmUuid, callUuid, record.partnerCallId);
+      if (there === null) throw busy();
+      if (there.uuid === callUuid || there.sha256?.equals(recording.sha256) === true) return there.uuid;
+      throw takenId(there);
+    }
+    const said = { fileName, left: record.left, right: record.right };
+    await store.recordings.add(tx, { firmUuid, callUuid, at: new Date() }, said, recording);
+    const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
+    const announced = { uuid: callUuid, attempt: 1, segmentType: record.segmentType };
+    await bus.publish(tx, [audioStored(announced, record, recording, about)]);
+    return callUuid;
+  });
+  try {
+    return { callUuid: await registered, ignoredFields };
+  } catch (error) {
+    throw sqlState(error) === lockNotAvailable ? busy(error) : error;
+  }
+}
+
+const LOCK_MS = 2_000;
+const lockNotAvailable = '55P03';
+
+function busy(cause?: unknown): Fault {
+  return unavailable('The catalogue, busy with another upload of the same call,', cause);
+}
+
+/** Whether the metadata names the file, compared after NFC. A file's own name may begin or end in blanks. */
+function isNamed({ name, untrimmed }: NamedFile, fileName: string): boolean {
+  const sent = fileName.normalize();
+  return sent === name.normalize() || sent === untrimmed.normalize();
+}
+
+function otherName(named: string, sent: string): Fault {
+  return new Fault(
+    'invalid',
+    'AUDIO_FILENAME_MISMATCH',
+    `The file is called ${JSON.stringify(sent)}, but audio_file_name says ${JSON.stringify(named)}. Make the two equal, extension and case included.`,
+    { details: { file_name: sent, audio_file_name: named } },
+  );
+}
+
+function takenId({ source, sha256 }: { source: string; sha256: Buffer | null }): Fault {
+  let message = 'Your firm has a call of this partner_call_id, with another recording. Give this one an id of its own.';
+  if (source === 'transcription') {
+    message = 'Your firm has a call of this partner_call_id, sent as a transcript. Give this one an id of its own.';
+  } else if (sha256 === null) {
+    message =
+      'Your firm has a call of this partner_call_id in a batch, whose recording has not come out of its archive yet. ' +
+      'Wait for that call, or give this one an id of its own.';
+  }
+  return invalidFields([{ field: 'partner_call_id', code: 'ALREADY_USED', message }]);
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from '@jest/globals';
+import { Fault, type FieldFault } from '@call-analysis/fault';
+import * as fc from 'fast-check';
+import { readMetadata } from './metadata.ts';
+
+const rules = { segmentTypes: new Set(['support']), maxValueChars: 255 };
+
+const good = {
+  audio_file_name: 'call.wav',
+  client_phone_number: '+998901234567',
+  operator_name: 'Anna',
+  start_time: '2026-01-31 09:30',
+  segment_type: 'support',
+  right_channel: 'client',
+  left_channel: 'operator',
+};
+
+const read = (value: unknown) => readMetadata(typeof value === 'string' ? value : JSON.stringify(value), rules);
+
+function fieldsOf({ details }: Fault): FieldFault[] {
+  return (details?.['fields'] ?? []) as FieldFault[];
+}
+
+function refusalOf(value: unknown): { code: string; message: string; fields: FieldFault[] } {
+  try {
+    read(value);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    expect(error.kind).toBe('invalid');
+    return { code: error.code, message: error.message, fields: fieldsOf(error) };
+  }
+  throw new Error('It was not refused.');
+}
+
+const codesOf = (value: unknown) => refusalOf(value).fields.map(({ field, code }) => [field, code]);
+
+describe('the metadata of a single upload', () => {
+  it('is a call record by the rules of a row, what is absent, null or empty being null', () => {
+    const { record, ignoredFields } = read({ ...good, direction: null, partner_call_id: '', operator_group_name: ' G ' });
+    expect(record).toMatchObject({
+      audioFileName: 'call.wav',
+      startTime: '2026-01-31T09:30:00.000Z',
+      left: 'operator',
+      direction: null,
+      partnerCallId: null,
+      operatorGroupName: 'G',
+      disconnectReason: null,
+    });
+    expect(ignoredFields).toEqual([]);
+  });
+
+  it('may have unknown fields, which are named', () => {
+    const unknown = { Operator_Name: 'x', duration: 5, nested: { deep: [1] }, '': null, 'half \ud800': 'x' };
+    expect(read({ ...good, ...unknown }).ignoredFields).toEqual(['Operator_Name', 'duration', 'nested', '', 'half \ufffd']);
+    expect(read(`{"__proto__": {"direction": "x"}, ${JSON.stringify(good).slice(1)}`)).toMatchObject({
+      ignoredFields: ['__proto__'],
+      record: { direction: null },
+    });
+  });
+
+  it('may say a thing twice: the last counts', () => {
+    expect(read(`{"operator_name": 5, ${JSON.stringify(good).slice(1)}`).record.operatorName).toBe('Anna');
+  });
+
+  it.each(['', '{', 'call', "{'a': 1}", '\ufeff{}', '[]', 'null', '"{}"', '7'])(
+    'that is no JSON object (%j) is VALIDATION_ERROR of the whole',
+    (text) => {
+      const { code, fields } = refusalOf(text);
+      expect(code).toBe('VALIDATION_ERROR');
+      expect(fields).toMatchObject([{ field: 'metadata', code: 'INVALID_JSON' }]);
+    },
+  );
+
+  it('tells all faults at once, in the order of the specification, each with what to do', () => {
+    const { code, fields, message } = refusalOf({ right_channel: 'left', left_channel: 'client', start_time: 1767323045 });
+    expect(code).toBe('VALIDATION_ERROR');
+    expect(fields.map((each) => [each.field, each.code])).toEqual([
+      ['audio_file_name', 'REQUIRED'],
+      ['client_phone_number', 'REQUIRED'],
+      ['operator_name', 'REQUIRED'],
+      ['start_time', 'NOT_A_STRING'],
+      ['segment_type', 'REQUIRED'],
+      ['right_channel', 'INVALID_CHANNEL'],
+    ]);
+    for (const fault of fields) expect(message).toContain(fault.message);
+  });
+
+  it.each([
+    ['a number', 7],
+    ['a boolean', false],
+    ['a list', ['x']],
+    ['an object', {}],
+  ])('takes strings alone, and says so of %s', (_, value) => {
+    for (const field of ['operator_name', 'direction']) {
+      const { fields } = refusalOf({ ...good, [field]: value });
+      expect(fields).toEqual([{ field, code: 'NOT_A_STRING', message: expect.stringContaining('must be a string') }]);
+    }
+  });
+
+  it('has no value with a NUL or half a character', () => {
+    for (const value of ['a\0b', 'a\ud800b']) {
+      expect(codesOf({ ...good, operator_name: value, direction: value })).toEqual([
+        ['operator_name', 'INVALID_CHARACTER'],
+        ['direction', 'INVALID_CHARACTER'],
+      ]);
+    }
+  });
+
+  it('is INVALID_PHONE_NUMBER whenever a phone number was sent and is at fault, with the other faults beside it', () => {
+    for (const phone of ['12-34', '', ' ', 998901234567, '1'.repeat(300), '+', '\0']) {
+      const { code, fields } = refusalOf({ ...good, client_phone_number: phone, operator_name: '' });
+      expect(code).toBe('INVALID_PHONE_NUMBER');
+      expect(fields.map(({ field }) => field)).toEqual(['client_phone_number', 'operator_name']);
+    }
+    for (const phone of [undefined, null]) {
+      expect(refusalOf({ ...good, client_phone_number: phone }).code).toBe('VALIDATION_ERROR');
+    }
+    expect(refusalOf({ ...good, operator_name: '' }).code).toBe('VALIDATION_ERROR');
+  });
+
+  it('says that the two channels name the same side', () => {
+    expect(codesOf({ ...good, left_channel: 'CLIENT' })).toEqual([['left_channel', 'SAME_CHANNEL']]);
+  });
+
+  it('is read or refused with a Fault, whatever JSON it is, and no field is at fault twice', () => {
+    const field = fc.constantFrom(...Object.keys(good), 'direction', 'partner_call_id', 'other');
+    const value = fc.oneof(fc.constantFrom(...Object.values(good), 'client'), fc.jsonValue({ maxDepth: 1 }), fc.string({ unit: 'binary' }));
+    fc.assert(
+      fc.property(fc.dictionary(field, value, { noNullPrototype: true }), fc.boolean(), (change, onGood) => {
+        const sent = onGood ? { ...good, ...change } : change;
+        try {
+          expect(read(sent).record.clientPhoneNumber).toMatch(/^\+?\d{7,15}$/);
+        } catch (error) {
+          if (!(error instanceof Fault)) throw error;
+          const fields = fieldsOf(error).map((each) => each.field);
+          expect(fields.length).toBeGreaterThan(0);
+          expect(new Set(fields).size).toBe(fields.length);
+        }
+      }),
+    );
+  });
+});

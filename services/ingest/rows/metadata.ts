@@ -1,0 +1,81 @@
+import { Fault, type FieldFault } from '@call-analysis/fault';
+import { type AudioRecord, audioColumns, checkAudioRow } from './audio-record.ts';
+import type { CallRules } from './call-record.ts';
+import { excerpt } from './row-fault.ts';
+
+/** The name of the recording as the metadata has it, trimmed and as it came. */
+export interface NamedFile {
+  readonly name: string;
+  readonly untrimmed: string;
+}
+
+export interface Metadata {
+  readonly record: AudioRecord<NamedFile>;
+  /** Names of fields that nobody knows, each once. */
+  readonly ignoredFields: readonly string[];
+}
+
+const PHONE = 'client_phone_number';
+const IGNORED_NAME_CHARS = 255;
+const names = audioColumns.map(({ name }) => name);
+const columns = new Map(names.map((name, index) => [name, index]));
+
+/**
+ * Reads the metadata of a single upload: a JSON object of strings, judged by the rules of a row of a batch; null is as
+ * good as absent (api.md, section 4). Fault INVALID_PHONE_NUMBER when a phone number was sent and is at fault, else
+ * VALIDATION_ERROR; `details.fields` has all faults either way.
+ */
+export function readMetadata(text: string, rules: CallRules): Metadata {
+  const sent = objectOf(text);
+  const malformed = new Map<string, FieldFault>();
+  const fields = names.map((name) => {
+    const value = Object.hasOwn(sent, name) ? sent[name] : null;
+    if (value === null) return '';
+    const fault = notText(name, value);
+    if (fault !== null) malformed.set(name, fault);
+    return fault === null ? String(value) : '';
+  });
+  const check = checkAudioRow({ columns }, rules, (name, untrimmed): NamedFile => ({ name, untrimmed }));
+  const { record, faults } = check({ row: 1, fields, cut: null });
+  // What is malformed was left empty, of which nothing need be said.
+  const found = new Map(faults.map(({ column, code, message }) => [column, { field: column ?? '', code, message }]));
+  const all = names.flatMap((name) => malformed.get(name) ?? found.get(name) ?? []);
+  if (record === null || all.length > 0) {
+    const hasPhone = (sent[PHONE] ?? null) !== null;
+    throw refusal(hasPhone && all.some(({ field }) => field === PHONE) ? 'INVALID_PHONE_NUMBER' : 'VALIDATION_ERROR', all);
+  }
+  const ignored = Object.keys(sent).filter((name) => !columns.has(name));
+  return { record, ignoredFields: ignored.map((name) => excerpt(name, IGNORED_NAME_CHARS)) };
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw notAnObject('metadata is not JSON. Send an object like {"audio_file_name": "call.wav", …}.');
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw notAnObject('metadata is JSON, but not an object. Put the fields of the call into one object in braces.');
+}
+
+function notAnObject(message: string): Fault {
+  return refusal('VALIDATION_ERROR', [{ field: 'metadata', code: 'INVALID_JSON', message }]);
+}
+
+/** Null when the value is a string that can be stored. */
+function notText(field: string, value: unknown): FieldFault | null {
+  if (typeof value !== 'string') {
+    const message = `${field} must be a string. Write it in double quotes.`;
+    return { field, code: 'NOT_A_STRING', message };
+  }
+  if (value.includes('\0') || !value.isWellFormed()) {
+    const message = `${field} holds a NUL or half a character, which no text has. Remove it.`;
+    return { field, code: 'INVALID_CHARACTER', message };
+  }
+  return null;
+}
+
+function refusal(code: 'VALIDATION_ERROR' | 'INVALID_PHONE_NUMBER', fields: readonly FieldFault[]): Fault {
+  return new Fault('invalid', code, fields.map(({ message }) => message).join(' '), { details: { fields } });
+}

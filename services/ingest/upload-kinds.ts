@@ -1,0 +1,72 @@
+import { Fault } from '@call-analysis/fault';
+import type { Objects } from '@call-analysis/objects';
+import { type Archive, EntryNames, type EntryRecord } from './archive/index.ts';
+import type { Limits } from './config.ts';
+import type { Column, CsvFile, RawRecord } from './csv/reader.ts';
+import { archiveRule } from './rows/archive-rule.ts';
+import { type AudioRecord, audioColumns, checkAudioRow } from './rows/audio-record.ts';
+import { type CallRecord, type CheckedRow, MAX_VALUE_CHARS } from './rows/call-record.ts';
+import { checkTranscriptRow, type TranscriptRecord, transcriptColumns } from './rows/transcript-record.ts';
+import { type Copy, recordingCopies, transcriptCopies } from './store/copies.ts';
+import type { Archive as StoredArchive } from './store/index.ts';
+import { readStoredArchive } from './stored-archive.ts';
+
+/** What uploads of recordings and of transcripts differ in. */
+export interface UploadKind<Record extends CallRecord> {
+  readonly name: 'audio' | 'transcription';
+  readonly columns: readonly Column[];
+  readonly copies: readonly Copy<Record>[];
+  /** The check for a file whose header is good. It may read on in the file when there is nothing to check rows by. */
+  begin(file: CsvFile): Promise<FileCheck<Record>>;
+  /** Characters that there are to announce of a call. */
+  weight(record: Record): number;
+}
+
+export interface FileCheck<Record extends CallRecord> {
+  check(raw: RawRecord): CheckedRow<Record>;
+  /** Names of files that no row names, once all rows have been checked. */
+  unnamed(): readonly string[];
+}
+
+export function transcriptUpload(segmentTypes: ReadonlySet<string>, limits: Limits): UploadKind<TranscriptRecord> {
+  const rules = { segmentTypes, maxTextBytes: limits.transcriptBytes, maxValueChars: MAX_VALUE_CHARS };
+  return {
+    name: 'transcription',
+    columns: transcriptColumns,
+    copies: transcriptCopies,
+    begin: async (file) => ({ check: checkTranscriptRow(file, rules), unnamed: () => [] }),
+    weight: ({ anonymizedText }) => anonymizedText.length,
+  };
+}
+
+export function recordingUpload(
+  objects: Objects,
+  stored: StoredArchive,
+  segmentTypes: ReadonlySet<string>,
+  limits: Limits,
+): UploadKind<AudioRecord<EntryRecord>> {
+  return {
+    name: 'audio',
+    columns: audioColumns,
+    copies: recordingCopies,
+    async begin(file) {
+      let archive: Archive;
+      try {
+        archive = await readStoredArchive(objects, stored, limits.zipBytes);
+      } catch (error) {
+        // What is wrong with the CSV as a file comes first, and may stand in its last line (api.md, section 5).
+        if (error instanceof Fault && error.kind === 'invalid') await readToEnd(file);
+        throw error;
+      }
+      const names = new EntryNames(archive.entries);
+      const rules = { segmentTypes, maxValueChars: MAX_VALUE_CHARS };
+      return { check: checkAudioRow(file, rules, archiveRule(names)), unnamed: () => names.rest() };
+    },
+    weight: () => 0,
+  };
+}
+
+async function readToEnd({ batches }: CsvFile): Promise<void> {
+  const iterator = batches[Symbol.asyncIterator]();
+  while ((await iterator.next()).done !== true);
+}

@@ -1,0 +1,114 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { delimiter, join } from 'node:path';
+import type { Environment } from '@call-analysis/runtime';
+import { ConfigFault, group, parseConfig } from '@call-analysis/runtime';
+import { z } from 'zod';
+import type { CommandConfig } from './command.ts';
+import { CommandLineFault, parseCommand } from './command-line.ts';
+import type { OpenaiConfig } from './openai.ts';
+
+/** An engine that is not part of the service, as the environment chooses it. */
+export type OtherEngine =
+  | ({ readonly kind: 'openai' } & OpenaiConfig)
+  | ({ readonly kind: 'command' } & Omit<CommandConfig, 'workDirectory'>);
+
+const concurrency = z
+  .string()
+  .regex(/^([1-9]|[1-9]\d|1\d\d|2[0-4]\d|25[0-6])$/, 'must be a number from 1 to 256')
+  .transform(Number)
+  .optional();
+
+const OpenaiVariables = z.object({
+  SPEECH_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .refine((text) => !hasCredentials(text), 'must not hold a user or password; a key belongs into SPEECH_API_KEY'),
+  SPEECH_MODEL: z.string().max(200),
+  // It travels in a header: a line's end there is a slip of copying.
+  SPEECH_API_KEY: z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without blanks').optional(),
+  SPEECH_CONCURRENCY: concurrency,
+});
+
+const CommandVariables = z.object({ SPEECH_CONCURRENCY: concurrency });
+
+/** SPEECH_URL and SPEECH_MODEL, or neither: then null. ConfigFault when they are wrong or only one is there. */
+export function openaiConfig(env: Environment): OpenaiConfig | null {
+  if (group(env, ['SPEECH_URL', 'SPEECH_MODEL']) === 'none') {
+    if (isSet(env.SPEECH_API_KEY)) throw new ConfigFault('SPEECH_API_KEY is set, so SPEECH_URL and SPEECH_MODEL must be set too.');
+    return null;
+  }
+  const variables = parseConfig(OpenaiVariables, env);
+  return {
+    url: variables.SPEECH_URL,
+    model: variables.SPEECH_MODEL,
+    apiKey: variables.SPEECH_API_KEY,
+    concurrency: variables.SPEECH_CONCURRENCY,
+  };
+}
+
+/** SPEECH_COMMAND, or null when it is not set. ConfigFault when it is no command, or names no program that may be run. */
+export function commandConfig(env: Environment): Omit<CommandConfig, 'workDirectory'> | null {
+  if (!isSet(env.SPEECH_COMMAND)) return null;
+  const variables = parseConfig(CommandVariables, env);
+  const command = wordsOf(env.SPEECH_COMMAND);
+  const [program = ''] = command;
+  if (!canRun(program, env.PATH ?? '')) {
+    throw new ConfigFault(`SPEECH_COMMAND names ${program}, which is no program that can be run here.`);
+  }
+  return {
+    command,
+    environment: withoutSecrets(env),
+    concurrency: variables.SPEECH_CONCURRENCY ?? availableParallelism(),
+  };
+}
+
+/** The engine that the environment names beside the local one; null when it names none. ConfigFault when it names two. */
+export function otherEngine(env: Environment): OtherEngine | null {
+  const openai = openaiConfig(env);
+  const command = commandConfig(env);
+  if (openai !== null && command !== null) throw new ConfigFault('SPEECH_URL and SPEECH_COMMAND are both set; set only one of them.');
+  if (openai !== null) return { kind: 'openai', ...openai };
+  return command === null ? null : { kind: 'command', ...command };
+}
+
+/**
+ * The environment for a program that is not ours: it may need PATH, HOME or the variables of its libraries, but never our
+ * keys and passwords.
+ */
+function withoutSecrets(env: Environment): Record<string, string> {
+  const isSecret = (name: string) => /SECRET|PASSWORD|TOKEN|PEPPER|KEY|CREDENTIAL|DATABASE_URL/i.test(name);
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined || isSecret(name) ? [] : [[name, value]])),
+  );
+}
+
+/** The command itself is not shown when it is wrong: an argument may be a key. */
+function wordsOf(command: string): string[] {
+  try {
+    return parseCommand(command);
+  } catch (error) {
+    throw error instanceof CommandLineFault ? new ConfigFault(`SPEECH_COMMAND ${error.message}.`) : error;
+  }
+}
+
+function canRun(program: string, path: string): boolean {
+  const places = program.includes('/') ? [program] : path.split(delimiter).map((folder) => join(folder === '' ? '.' : folder, program));
+  return places.some((place) => {
+    try {
+      accessSync(place, constants.X_OK);
+      return statSync(place).isFile();
+    } catch {
+      return false;
+    }
+  });
+}
+
+function hasCredentials(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return username !== '' || password !== '';
+}
+
+function isSet(value: string | undefined): value is string {
+  return value !== undefined && value !== '';
+}

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { describe, expect, it } from '@jest/globals';
+import { decode, sourceOfBytes } from '@call-analysis/recordings';
+import { wordErrors } from './hearing/word-errors.ts';
+import { TranscriptionUnderTest, wavOf } from './transcription-under-test.ts';
+
+const service = new TranscriptionUnderTest({ count: 1 });
+const said = [
+  ['operator', 'Good afternoon, how can I help you today?'],
+  ['client', 'My internet connection has been very slow since yesterday.'],
+  ['operator', 'I am sorry to hear that. Please wait a moment.'],
+] as const;
+const fixture = new URL('./fixtures/two-voices.wav', import.meta.url);
+
+/** Both channels of the fixture, as numbers. */
+async function channels(): Promise<[number[], number[]]> {
+  const sides: [number[], number[]] = [[], []];
+  for await (const samples of decode(sourceOfBytes(await readFile(fixture)), 'wav')) {
+    for (const side of [0, 1] as const) for (const sample of samples.channels[side]!) sides[side].push(sample);
+  }
+  return sides;
+}
+
+async function hear(bytes: Buffer, duration = 12.7) {
+  const { data } = await service.transcriptOf(await service.store(bytes, { duration }));
+  return { ...data, utterances: 'utterances' in data.transcript ? data.transcript.utterances : [] };
+}
+
+describe('the engine that comes along', () => {
+  it('hears a call of two voices, who says what and when, without keeping the process from its other work', async () => {
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    const { utterances, language, engine, duration, notes } = await hear(await readFile(fixture));
+    delay.disable();
+    expect(utterances.map(({ role }) => role)).toEqual(said.map(([role]) => role));
+    const errors = said.map(([, text], at) => wordErrors(text, utterances[at]!.text).errors);
+    expect(errors.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(2);
+    expect({ language, engine, notes }).toEqual({ language: 'en', engine: 'moonshine-tiny', notes: undefined });
+    expect(duration).toBeCloseTo(12.7, 1);
+    const begins = utterances.map(({ start }) => start!);
+    for (const [at, expected] of [0.3, 4.15, 8.85].entries()) expect(Math.abs(begins[at]! - expected)).toBeLessThan(0.3);
+    expect(utterances[1]!.end!).toBeLessThan(8.5);
+    expect(delay.percentile(99) / 1e6).toBeLessThan(50);
+  });
+
+  it('hears one recording on both channels once, and says that roles are unknown', async () => {
+    const [left, right] = await channels();
+    const both = left.map((sample, at) => 0.6 * (sample + right[at]!));
+    const { utterances, notes } = await hear(wavOf(both, both.map((sample) => sample / 2)));
+    expect(utterances.map(({ role }) => role)).toEqual(['operator', 'operator', 'operator']);
+    expect(utterances.map(({ text }) => text).join(' ')).toMatch(/help you today.*internet connection.*wait a moment/is);
+    expect(notes).toEqual([expect.stringContaining('who speaks is unknown')]);
+  });
+
+  it('does not hear the echo of one party in the channel of the other', async () => {
+    const [left, right] = await channels();
+    const echo = (own: number[], other: number[]) => own.map((sample, at) => 0.8 * (sample + 0.15 * (other[at - 400] ?? 0)));
+    const { utterances, notes } = await hear(wavOf(echo(left, right), echo(right, left)));
+    expect(utterances.map(({ role }) => role)).toEqual(said.map(([role]) => role));
+    expect(notes).toBeUndefined();
+  });
+
+  it('says of a silent channel whose it is', async () => {
+    const [left] = await channels();
+    const { utterances, notes } = await hear(wavOf(left, new Float32Array(left.length)));
+    expect(utterances).toHaveLength(2);
+    expect(notes).toEqual(["Nothing is said on the client's (right) channel."]);
+  });
+
+  it.each([
+    ['silence', () => 0],
+    ['a faint hum', (at: number) => 0.0005 * Math.sin((2 * Math.PI * 50 * at) / 8000)],
+    ['a tone', (at: number) => 0.3 * Math.sin((2 * Math.PI * 425 * at) / 8000)],
+    ['noise', (at: number) => 0.05 * Math.sin(at * at * 12.9898)],
+  ])('hears no words in %s', async (_, sample) => {
+    const sound = Array.from({ length: 40_000 }, (__, at) => sample(at));
+    const { utterances, language } = await hear(wavOf(sound, sound), 5);
+    expect(utterances).toEqual([]);
+    expect(language).toBeNull();
+  });
+
+  it('fails a call whose recording is broken, at once', async () => {
+    const event = await service.store(Buffer.from('RIFF....WAVE, and nothing more'));
+    const { data } = await service.failureOf(event);
+    expect(['AUDIO_UNREADABLE', 'INVALID_FILE_FORMAT']).toContain(data.code);
+    expect(data).toMatchObject({ retryable: false, attempts: 1 });
+  });
+});

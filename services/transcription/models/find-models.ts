@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { ConfigFault } from '@call-analysis/runtime';
+import { z } from 'zod';
+import { type Kind, KINDS, type Model } from './model.ts';
+
+const Description = z.strictObject({
+  kind: z.enum(KINDS).optional(),
+  name: z.string().min(1).optional(),
+  languages: z.array(z.string().regex(/^[a-z]{2,3}$/)).optional(),
+});
+type Description = z.infer<typeof Description>;
+
+const DESCRIPTION = 'model.json';
+
+/** The files of each kind: sherpa's name, and what is in a file's name. The first that fits is taken. */
+const FILES: Readonly<Record<Kind, Readonly<Record<string, RegExp>>[]>> = {
+  moonshine: [
+    { encoder: /encoder_model/, mergedDecoder: /decoder_model_merged/ },
+    { preprocessor: /preprocess/, encoder: /^encode\b/, uncachedDecoder: /uncached_decode/, cachedDecoder: /^cached_decode/ },
+  ],
+  whisper: [{ encoder: /encoder/, decoder: /decoder/ }],
+  canary: [{ encoder: /encoder/, decoder: /decoder/ }],
+  transducer: [{ encoder: /encoder/, decoder: /decoder/, joiner: /joiner|joint/ }],
+  nemo_transducer: [{ encoder: /encoder/, decoder: /decoder/, joiner: /joiner|joint/ }],
+  gigaam: [{ encoder: /encoder/, decoder: /decoder/, joiner: /joiner|joint/ }, { model: /./ }],
+  nemo_ctc: [{ model: /./ }],
+  zipformer_ctc: [{ model: /./ }],
+  sense_voice: [{ model: /./ }],
+  paraformer: [{ model: /./ }],
+  omnilingual: [{ model: /./ }],
+  dolphin: [{ model: /./ }],
+};
+
+/** What a directory's name or its files' names tell when there is no description. */
+const NAMES: readonly (readonly [RegExp, Kind])[] = [
+  [/giga-?am/i, 'gigaam'],
+  [/moonshine/i, 'moonshine'],
+  [/whisper/i, 'whisper'],
+  [/sense-?voice/i, 'sense_voice'],
+  [/paraformer/i, 'paraformer'],
+  [/canary/i, 'canary'],
+  [/omnilingual/i, 'omnilingual'],
+  [/dolphin/i, 'dolphin'],
+  [/zipformer.*ctc/i, 'zipformer_ctc'],
+  [/(nemo|parakeet|conformer).*(ctc)/i, 'nemo_ctc'],
+  [/(nemo|parakeet).*(transducer|tdt|rnnt)/i, 'nemo_transducer'],
+];
+
+/** Languages of models that say it by their kind alone. */
+const LANGUAGES: Partial<Readonly<Record<Kind, readonly string[]>>> = { moonshine: ['en'], gigaam: ['ru'] };
+
+/**
+ * The models of a directory: it is one itself, or each of its folders is. Looks at names alone, so that a mistake is
+ * told at start and nothing heavy is loaded. ConfigFault says what is wrong in one sentence.
+ */
+export function findModels(directory: string): Model[] {
+  const root = resolve(directory);
+  const names = list(root);
+  if (names.some(isModelFile) || names.includes(DESCRIPTION)) return [readModel(root, names)];
+  const folders = names.filter((name) => statSync(join(root, name)).isDirectory()).toSorted();
+  const models = folders.flatMap((name) => {
+    const inside = list(join(root, name));
+    return inside.some(isModelFile) ? [readModel(join(root, name), inside)] : [];
+  });
+  if (models.length === 0) throw new ConfigFault(`SPEECH_MODEL_DIR names ${root}, which has no speech model in it (.onnx files and a tokens.txt).`);
+  return models;
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    throw new ConfigFault(`SPEECH_MODEL_DIR names ${directory}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
+function readModel(folder: string, names: readonly string[]): Model {
+  const description = describe(folder, names);
+  const kind = description.kind ?? kindOf(folder, names);
+  const files = filesOf(folder, kind, names);
+  const tokens = names.find((name) => name.endsWith('tokens.txt'));
+  if (tokens === undefined) throw new ConfigFault(`The speech model in ${folder} has no tokens.txt.`);
+  const isEnglish = kind === 'whisper' && Object.values(files).some((file) => /\.en[-.]/.test(basename(file)));
+  return {
+    name: description.name ?? basename(folder),
+    kind,
+    languages: description.languages ?? (isEnglish ? ['en'] : (LANGUAGES[kind] ?? [])),
+    files,
+    tokens: join(folder, tokens),
+  };
+}
+
+function describe(folder: string, names: readonly string[]): Description {
+  if (!names.includes(DESCRIPTION)) return {};
+  const file = join(folder, DESCRIPTION);
+  try {
+    const result = Description.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+    if (result.success) return result.data;
+    const [issue] = result.error.issues;
+    throw new ConfigFault(`${file}: ${issue?.path.join('.') ?? ''} is wrong; "kind" is one of ${KINDS.join(', ')}, "languages" a list like ["ru"].`);
+  } catch (error) {
+    if (error instanceof ConfigFault) throw error;
+    throw new ConfigFault(`${file} cannot be read as JSON.`);
+  }
+}
+
+function kindOf(folder: string, names: readonly string[]): Kind {
+  const models = names.filter(isModelFile);
+  const told = [basename(folder), ...models].join(' ');
+  const byName = NAMES.find(([pattern]) => pattern.test(told))?.[1];
+  if (byName !== undefined) return byName;
+  if (fits(FILES.transducer[0]!, models)) return 'transducer';
+  if (FILES.moonshine.some((files) => fits(files, models))) return 'moonshine';
+  // Whisper's files all begin with the size: tiny-encoder.onnx, tiny-decoder.onnx, tiny-tokens.txt.
+  if (fits(FILES.whisper[0]!, models) && names.some((name) => /^.+-tokens\.txt$/.test(name))) return 'whisper';
+  throw new ConfigFault(
+    `What kind of speech model ${folder} holds does not show in its names: write { "kind": "…" } into its ${DESCRIPTION}, one of ${KINDS.join(', ')}.`,
+  );
+}
+
+function filesOf(folder: string, kind: Kind, names: readonly string[]): Record<string, string> {
+  const models = names.filter(isModelFile);
+  const wanted = FILES[kind].find((files) => fits(files, models));
+  if (wanted === undefined) {
+    const needed = FILES[kind].map((files) => Object.keys(files).join(', ')).join(' or ');
+    throw new ConfigFault(`The speech model in ${folder} is of the kind ${kind} and lacks files: it needs ${needed}, each an .onnx file.`);
+  }
+  return Object.fromEntries(Object.entries(wanted).map(([part, pattern]) => [part, join(folder, best(models, pattern)!)]));
+}
+
+function fits(files: Readonly<Record<string, RegExp>>, names: readonly string[]): boolean {
+  return Object.values(files).every((pattern) => best(names, pattern) !== undefined);
+}
+
+/** Of the same part in two sizes the quantized one: it is several times as fast and hardly worse. */
+function best(names: readonly string[], pattern: RegExp): string | undefined {
+  const fitting = names.filter((name) => pattern.test(name)).toSorted();
+  return fitting.find((name) => name.includes('int8')) ?? fitting[0];
+}
+
+function isModelFile(name: string): boolean {
+  return /\.(onnx|ort)$/.test(name);
+}

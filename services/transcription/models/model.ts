@@ -1,0 +1,73 @@
+/** Families of speech models that sherpa-onnx runs, each with files of its own. */
+export const KINDS = [
+  'moonshine',
+  'whisper',
+  'transducer',
+  'nemo_transducer',
+  'nemo_ctc',
+  'gigaam',
+  'zipformer_ctc',
+  'sense_voice',
+  'paraformer',
+  'omnilingual',
+  'dolphin',
+  'canary',
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** A speech model on this machine: where its files are and what it knows. Can be sent to another process. */
+export interface Model {
+  /** As the transcript shows it. */
+  readonly name: string;
+  readonly kind: Kind;
+  /** ISO 639-1 codes; empty when it knows many and says itself which it heard. */
+  readonly languages: readonly string[];
+  /** Absolute paths by the names that sherpa-onnx gives them. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Absent for the one that comes along, whose tokens are made when it is first used. */
+  readonly tokens?: string;
+}
+
+/** The longest piece, in seconds, that a kind hears well. */
+export function longestPiece(kind: Kind): number {
+  // Moonshine's time and memory grow with the square of the length, and its errors were the fewest up to 20 s; Whisper
+  // hears windows of 30 s. The others were trained on pieces of 20 s or so.
+  return kind === 'whisper' ? 28 : 20;
+}
+
+/** The `modelConfig` of sherpa-onnx. */
+export function sherpaConfig(model: Model, tokens: string, threads = 1): Record<string, unknown> {
+  const { kind, files } = model;
+  const rest = { tokens, numThreads: threads, provider: 'cpu' };
+  switch (kind) {
+    case 'moonshine':
+      return { moonshine: files, ...rest };
+    case 'whisper':
+      // Without a language it finds out itself.
+      return { whisper: { ...files, language: model.languages.length === 1 ? model.languages[0] : '', task: 'transcribe' }, ...rest };
+    case 'canary': {
+      const [language = 'en'] = model.languages;
+      return { canary: { ...files, srcLang: language, tgtLang: language, usePnc: 1 }, ...rest };
+    }
+    case 'transducer':
+      return { transducer: files, ...rest };
+    case 'nemo_transducer':
+      return { transducer: files, modelType: 'nemo_transducer', ...rest };
+    case 'gigaam':
+      return 'joiner' in files
+        ? { transducer: files, modelType: 'nemo_transducer', ...rest }
+        : { nemoCtc: files, ...rest };
+    case 'nemo_ctc':
+      return { nemoCtc: files, ...rest };
+    case 'zipformer_ctc':
+      return { zipformerCtc: files, ...rest };
+    case 'sense_voice':
+      return { senseVoice: { ...files, language: '', useInverseTextNormalization: 1 }, ...rest };
+    case 'paraformer':
+      return { paraformer: files, ...rest };
+    case 'omnilingual':
+      return { omnilingual: files, ...rest };
+    case 'dolphin':
+      return { dolphin: files, ...rest };
+  }
+}

@@ -1,0 +1,134 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { TranscriptReady } from '@call-analysis/events';
+import { ConfigFault } from '@call-analysis/runtime';
+import { waitUntil } from '@call-analysis/testing';
+import { stored, TranscriptionUnderTest } from './transcription-under-test.ts';
+
+const program = fileURLToPath(new URL('./hearing/ear-under-test.ts', import.meta.url));
+const service = new TranscriptionUnderTest({ program, stallMs: 1_000 }, 2);
+const say = (what: string) => service.store(Buffer.from(what));
+
+describe('a recording', () => {
+  it('is heard, and what was said is told under the roles of the channels', async () => {
+    const event = await service.store(Buffer.from('hello'), { attempt: 2, left: 'client', right: 'operator' });
+    const said = await service.transcriptOf(event);
+    expect(said).toMatchObject({ type: TranscriptReady.type, source: 'transcription', firmuuid: event.firmuuid, turn: 3 });
+    expect(said.data).toEqual({
+      attempt: 2,
+      source: 'audio',
+      duration: 10,
+      language: 'en',
+      tags: [],
+      segment_type: 'support',
+      engine: 'test',
+      notes: ["Nothing is said on the operator's (right) channel."],
+      transcript: { utterances: [{ role: 'client', text: 'hello', start: 1, end: 2 }] },
+    });
+    const [progress] = service.progressed.filter(({ subject }) => subject === event.subject);
+    expect(progress!.data).toEqual({ attempt: 2, heard: 0, duration: 10 });
+  });
+
+  it('that is told of several times, to several replicas, is told on once', async () => {
+    const event = await say('slow');
+    await service.publish(event, { ...event });
+    await service.publish(event);
+    await service.transcriptOf(event);
+    await service.settled();
+    expect(service.ready.filter(({ subject }) => subject === event.subject)).toHaveLength(1);
+  });
+
+  it('with nothing in it becomes a transcript without utterances, and nobody is named as its hearer', async () => {
+    const { data } = await service.transcriptOf(await say('silence'));
+    expect(data).toMatchObject({ language: null, transcript: { utterances: [] } });
+    expect(data).not.toHaveProperty('engine');
+    expect(data).not.toHaveProperty('notes');
+  });
+
+  it('with more to tell than an event carries is told by object key', async () => {
+    const event = await say('everything');
+    const { data } = await service.transcriptOf(event);
+    const key = `transcripts/${event.firmuuid}/${event.subject}/1.json`;
+    expect(data.transcript).toEqual({ key });
+    const { utterances } = JSON.parse(await service.get(key)) as { utterances: unknown[] };
+    expect(utterances).toHaveLength(6000);
+  });
+
+  it('that is broken fails its call at the first try, and is not to be retried', async () => {
+    const event = await say('unreadable');
+    expect((await service.failureOf(event)).data).toEqual({
+      attempt: 1,
+      stage: 'transcription',
+      code: 'AUDIO_UNREADABLE',
+      message: 'The recording is broken.',
+      retryable: false,
+      attempts: 1,
+    });
+  });
+
+  it('that is not in the store fails its call', async () => {
+    const event = stored();
+    await service.publish(event);
+    expect((await service.failureOf(event)).data).toMatchObject({ code: 'RECORDING_MISSING', retryable: true, attempts: 1 });
+  });
+
+  it.each([
+    ['crash', 'ENGINE_CRASHED'],
+    ['die', 'ENGINE_CRASHED'],
+    ['hang', 'ENGINE_STALLED'],
+    ['bug', 'INTERNAL'],
+  ])('on which ears %s is tried again, then fails its call with a reason, and others are heard meanwhile', async (what, code) => {
+    const event = await say(what);
+    const other = await say('hello');
+    const { data } = await service.failureOf(event);
+    expect(data).toMatchObject({ code, retryable: true, attempts: 2 });
+    expect(data.message).not.toContain('undefined');
+    await service.transcriptOf(other);
+    expect(service.ready.some(({ subject }) => subject === event.subject)).toBe(false);
+  });
+
+  it('whose news does not have its form fails its call at once', async () => {
+    const event = stored();
+    await service.publish({ ...event, data: { attempt: 4, key: 7 } });
+    expect((await service.failureOf(event)).data).toMatchObject({ attempt: 4, code: 'BODY_MISFIT', attempts: 1 });
+  });
+
+  it('leaves nothing where it was heard', async () => {
+    await service.settled();
+    expect(await service.recordingsAtWork()).toBe(0);
+  });
+});
+
+describe('stopping', () => {
+  it('gives up what is being heard at once, untried, and the next start hears it', async () => {
+    const event = await say('slow');
+    await waitUntil(() => service.progressed.some(({ subject }) => subject === event.subject));
+    const began = performance.now();
+    // A hung ear uses up the one retry; a stop in between must not use up the other.
+    const hung = await say('hang');
+    await waitUntil(() => service.progressed.some(({ subject }) => subject === hung.subject));
+    await service.stop();
+    expect(performance.now() - began).toBeLessThan(8_000);
+    expect(service.failed.some(({ subject }) => subject === hung.subject)).toBe(false);
+    await service.start();
+    await service.transcriptOf(event);
+    expect((await service.failureOf(hung)).data.attempts).toBe(2);
+    await service.settled();
+    expect(service.ready.filter(({ subject }) => subject === event.subject)).toHaveLength(1);
+  });
+});
+
+describe('starting', () => {
+  it('with a model directory that is not one fails with a sentence', async () => {
+    const refused = service.start({ engine: { kind: 'local', modelDirectory: '/nowhere/at/all' } });
+    await expect(refused).rejects.toThrow(ConfigFault);
+    await expect(refused).rejects.toThrow('SPEECH_MODEL_DIR names /nowhere/at/all, which cannot be read (ENOENT).');
+  });
+});
+
+describe('the log', () => {
+  it('never says what was said', () => {
+    expect(service.lines.length).toBeGreaterThan(0);
+    for (const line of service.lines) expect(line).not.toMatch(/hello|xxxx/);
+  });
+});

@@ -1,0 +1,56 @@
+import { fileURLToPath } from 'node:url';
+import { openBus, pruneClaims } from '@call-analysis/bus';
+import { openObjects } from '@call-analysis/objects';
+import { openDatabase } from '@call-analysis/postgres';
+import type { Logger } from '@call-analysis/runtime';
+import { Closing } from '@call-analysis/runtime';
+import type { Config } from './config.ts';
+import { consumers } from './consumers.ts';
+import type { EarsOptions } from './hearing/ears.ts';
+import { openEars } from './open-ears.ts';
+import { openWorkDirectory } from './work-directory.ts';
+
+export type { Config, LocalEngine } from './config.ts';
+export { otherEngine } from './engines/config.ts';
+export type { OtherEngine } from './engines/config.ts';
+
+export const schema = 'transcription';
+export const migrations = fileURLToPath(new URL('./prisma/migrations', import.meta.url));
+
+const SWEEP_EVERY_MS = 60 * 60 * 1000;
+/** Longer than any event can still be delivered again. */
+const CLAIM_DAYS = 30;
+/** A call takes seconds to minutes to hear, and hearing it again costs no more than waiting for it. */
+const CLOSE_WITHIN_MS = 1_000;
+
+/**
+ * Starts the service on a database that has been migrated. ConfigFault when the engine's models are not where the
+ * configuration says. `ears` stands in for parts of how recordings are heard.
+ */
+export async function start(config: Config, parts: { log: Logger; ears?: Partial<EarsOptions> }): Promise<{ close(): Promise<void> }> {
+  const { log } = parts;
+  const closing = new Closing(log);
+  try {
+    const workDirectory = await openWorkDirectory(config.workDirectory);
+    closing.add('work directory', () => workDirectory.close());
+    const db = openDatabase({ url: config.databaseUrl, schema, applicationName: 'transcription' });
+    closing.add('database', () => db.close());
+    const { ears, count, close } = openEars(config, parts.ears);
+    closing.add('ears', close);
+    const objects = await openObjects(config.objects);
+    const bus = await openBus(config.bus, { name: 'transcription', log, closeWithinMs: CLOSE_WITHIN_MS });
+    // Closed before the ears: what is in hand goes back untried first, and is not counted as a failure then.
+    closing.add('bus', () => bus.close());
+    for (const subscription of consumers({ db, bus, objects, ears, workDirectory, log }, count, config.retries)) {
+      await bus.subscribe(subscription);
+    }
+    const timer = setInterval(() => {
+      pruneClaims(db, CLAIM_DAYS).catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
+    }, SWEEP_EVERY_MS);
+    closing.add('sweep', () => clearInterval(timer));
+    return { close: () => closing.close() };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}

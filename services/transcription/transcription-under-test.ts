@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll } from '@jest/globals';
+import { type Bus, migrateBus, openBus, route } from '@call-analysis/bus';
+import { AudioStored, type BodyOf, CallFailed, type Event, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
+import { type Objects, openObjects } from '@call-analysis/objects';
+import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
+import { Closing, createLog } from '@call-analysis/runtime';
+import { freshDatabase, waitUntil } from '@call-analysis/testing';
+import type { EarsOptions } from './hearing/ears.ts';
+import { type Config, migrations, schema, start } from './start.ts';
+
+export type Stored = Event<BodyOf<typeof AudioStored>>;
+export type Ready = Event<BodyOf<typeof TranscriptReady>>;
+export type Failed = Event<BodyOf<typeof CallFailed>>;
+export type Progressed = Event<BodyOf<typeof TranscriptionProgressed>>;
+
+interface Opened {
+  readonly config: Config;
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly objects: Objects;
+  close(): Promise<void>;
+}
+
+const PATIENCE = { timeoutMs: 25_000 };
+
+/** The whole service over a database, a bus and a disk of its own, for the tests of one file, and what it says. */
+export class TranscriptionUnderTest {
+  readonly ready: Ready[] = [];
+  readonly failed: Failed[] = [];
+  readonly progressed: Progressed[] = [];
+  /** What the service has logged, as JSON lines. */
+  readonly lines: string[] = [];
+  readonly #ears: Partial<EarsOptions>;
+  readonly #services: { close(): Promise<void> }[] = [];
+  #opened: Opened | undefined;
+
+  /** `ears` stand in for parts of the real ones. */
+  constructor(ears: Partial<EarsOptions> = {}, replicas = 1) {
+    this.#ears = ears;
+    beforeAll(async () => {
+      this.#opened = await this.#open();
+      for (let replica = 0; replica < replicas; replica++) await this.start();
+    });
+    afterAll(async () => {
+      await this.stop();
+      await this.#opened?.close();
+    });
+  }
+
+  async start(change: Partial<Config> = {}): Promise<void> {
+    const log = createLog({ name: 'transcription', destination: { write: (line) => void this.lines.push(line) } });
+    this.#services.push(await start({ ...this.#there.config, ...change }, { log, ears: this.#ears }));
+  }
+
+  /** All replicas. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#services.splice(0).map((service) => service.close()));
+  }
+
+  async put(key: string, bytes: Buffer): Promise<void> {
+    await this.#there.objects.put(key, Readable.from([bytes]));
+  }
+
+  async get(key: string): Promise<string> {
+    return Buffer.concat(await (await this.#there.objects.open(key)).toArray()).toString('utf8');
+  }
+
+  async publish(...events: Event[]): Promise<void> {
+    const { db, bus } = this.#there;
+    await db.transaction((tx) => bus.publish(tx, events));
+  }
+
+  /** Stores a recording and says so. */
+  async store(bytes: Buffer, change: Partial<Stored['data']> = {}): Promise<Stored> {
+    const event = stored(change);
+    await this.put(event.data.key, bytes);
+    await this.publish(event);
+    return event;
+  }
+
+  transcriptOf(event: Event): Promise<Ready> {
+    return waitUntil(() => this.ready.find(({ subject }) => subject === event.subject), PATIENCE);
+  }
+
+  failureOf(event: Event): Promise<Failed> {
+    return waitUntil(() => this.failed.find(({ subject }) => subject === event.subject), PATIENCE);
+  }
+
+  async settled(): Promise<void> {
+    const { bus } = this.#there;
+    await waitUntil(async () => (await bus.depths()).every(({ waiting, active }) => waiting + active === 0), PATIENCE);
+  }
+
+  /** Recordings that lie where they are heard. */
+  async recordingsAtWork(): Promise<number> {
+    const entries = await readdir(this.#there.config.workDirectory, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile() && entry.parentPath.includes('hearing-')).length;
+  }
+
+  get #there(): Opened {
+    if (this.#opened === undefined) throw new Error('The service is there once the tests begin.');
+    return this.#opened;
+  }
+
+  async #open(): Promise<Opened> {
+    const log = createLog({ name: 'test', level: 'silent' });
+    const closing = new Closing();
+    const directory = await mkdtemp(join(tmpdir(), 'call-analysis-transcription-'));
+    closing.add('directory', () => rm(directory, { recursive: true, force: true }));
+    const database = await freshDatabase();
+    closing.add('database', () => database.drop());
+    const databaseUrl = database.url(schema);
+    const config: Config = {
+      databaseUrl,
+      bus: { transport: 'embedded', url: database.url('bus'), schema: 'bus' },
+      objects: { store: 'disk', directory: join(directory, 'objects'), secret: 'a secret of at least thirty-two bytes' },
+      workDirectory: join(directory, 'work'),
+      engine: { kind: 'local', ears: 2 },
+      retries: 1,
+    };
+    await migrateBus(config.bus);
+    await migrate({ url: databaseUrl, schema, folder: migrations });
+    const db = openDatabase({ url: databaseUrl, schema });
+    closing.add('pool', () => db.close());
+    const bus = await openBus(config.bus, { name: 'test', log });
+    closing.add('bus', () => bus.close());
+    const objects = await openObjects(config.objects);
+    await bus.subscribe({
+      consumer: 'test.catalogue',
+      batchSize: 200,
+      routes: [
+        route({ event: TranscriptReady, handle: async (events) => void this.ready.push(...events) }),
+        route({ event: CallFailed, handle: async (events) => void this.failed.push(...events) }),
+        route({ event: TranscriptionProgressed, handle: async (events) => void this.progressed.push(...events) }),
+      ],
+    });
+    return { config, db, bus, objects, close: () => closing.close() };
+  }
+}
+
+/** The news that a call's recording is stored. */
+export function stored(change: Partial<Stored['data']> = {}): Stored {
+  const call = randomUUID();
+  return {
+    id: randomUUID(),
+    source: 'test',
+    type: AudioStored.type,
+    time: new Date().toISOString(),
+    subject: call,
+    firmuuid: randomUUID(),
+    turn: 3,
+    data: {
+      attempt: 1,
+      key: `recordings/${call}.wav`,
+      format: 'wav',
+      channels: 2,
+      sample_rate: 8000,
+      duration: 10,
+      size_bytes: 1000,
+      left: 'operator',
+      right: 'client',
+      segment_type: 'support',
+      ...change,
+    },
+  };
+}
+
+/** A WAV file of 16 bits at 8 kHz. */
+export function wavOf(left: ArrayLike<number>, right: ArrayLike<number>): Buffer {
+  const bytes = Buffer.alloc(44 + 4 * left.length);
+  bytes.write('RIFF', 0);
+  bytes.writeUInt32LE(bytes.length - 8, 4);
+  bytes.write('WAVEfmt ', 8);
+  bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20);
+  bytes.writeUInt16LE(2, 22);
+  bytes.writeUInt32LE(8000, 24);
+  bytes.writeUInt32LE(32_000, 28);
+  bytes.writeUInt16LE(4, 32);
+  bytes.writeUInt16LE(16, 34);
+  bytes.write('data', 36);
+  bytes.writeUInt32LE(4 * left.length, 40);
+  for (let at = 0; at < left.length; at++) {
+    bytes.writeInt16LE(Math.round(32_767 * left[at]!), 44 + 4 * at);
+    bytes.writeInt16LE(Math.round(32_767 * right[at]!), 46 + 4 * at);
+  }
+  return bytes;
+}
