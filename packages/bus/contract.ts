@@ -328,6 +328,17 @@ export function busContract(name: string, open: () => Promise<BusPlace>): void {
         expect(heard[two.consumer]?.map(numberOf)).toEqual([2]);
       });
 
+      it('that hear one source alone get nothing of another', async () => {
+        const { Happened, consumer } = newcomers();
+        const [all, some]: [Event[], Event[]] = [[], []];
+        await bus.subscribe({ consumer, routes: [route({ event: Happened, from: 'elsewhere', handle: takeInto(some) })] });
+        await bus.subscribe({ consumer: `${consumer}.all`, routes: [route({ event: Happened, handle: takeInto(all) })] });
+        await publish(happened(Happened, 1), { ...happened(Happened, 2), source: 'elsewhere' }, happened(Happened, 3));
+        await waitUntil(() => all.length === 3 && some.length > 0);
+        await drained(consumer);
+        expect(some.map(numberOf)).toEqual([2]);
+      });
+
       it('of one name share the events among their processes, each delivered once', async () => {
         const { Happened, consumer } = newcomers();
         const heard: [Event[], Event[]] = [[], []];

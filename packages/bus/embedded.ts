@@ -57,7 +57,10 @@ export async function openEmbedded(
       checkConsumer(subscription);
       await createInbox(queues, subscription);
       if (exclusive) await putBackAbandoned(queues, subscription.consumer);
-      for (const { event } of subscription.routes) await queues.boss.subscribe(event.type, subscription.consumer);
+      for (const each of subscription.routes) {
+        const topic = each.from === undefined ? each.event.type : topicOf(each.event.type, each.from);
+        await queues.boss.subscribe(topic, subscription.consumer);
+      }
       const inbox = await openInbox(queues, subscription);
       inboxes.push(inbox);
       return inbox;
@@ -91,18 +94,23 @@ async function publish(queues: Queues, tx: Sql, events: readonly Event[]): Promi
 async function audiences(queues: Queues, tx: Sql, events: readonly Event[]): Promise<Map<string, Event[]>> {
   const audience = new Map<string, Event[]>();
   if (events.length === 0) return audience;
-  const subscriptions = await tx.query<{ type: string; consumer: string }>(
-    `SELECT event AS type, name AS consumer FROM ${queues.schema}.subscription WHERE event = ANY($1) ORDER BY name`,
-    [[...new Set(events.map((event) => event.type))]],
+  const subscriptions = await tx.query<{ topic: string; consumer: string }>(
+    `SELECT event AS topic, name AS consumer FROM ${queues.schema}.subscription WHERE event = ANY($1) ORDER BY name`,
+    [[...new Set(events.flatMap(({ type, source }) => [type, topicOf(type, source)]))]],
   );
   for (const consumer of new Set(subscriptions.map((row) => row.consumer))) {
-    const types = new Set(subscriptions.filter((row) => row.consumer === consumer).map((row) => row.type));
+    const topics = new Set(subscriptions.filter((row) => row.consumer === consumer).map((row) => row.topic));
     audience.set(
       consumer,
-      events.filter((event) => types.has(event.type)),
+      events.filter(({ type, source }) => topics.has(type) || topics.has(topicOf(type, source))),
     );
   }
   return audience;
+}
+
+/** What those subscribe to who hear a type of one source alone. */
+function topicOf(type: string, source: string): string {
+  return `${type}@${source}`;
 }
 
 async function insert(queues: Queues, tx: Sql, consumer: string, jobs: JobInsert[]): Promise<void> {

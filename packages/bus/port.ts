@@ -47,6 +47,8 @@ export interface SubscriptionOptions {
 
 export interface Route<Body> {
   readonly event: EventType<Body>;
+  /** Hears what this source tells alone; absent, what anybody tells. A million facts of another's are not even delivered. */
+  readonly from?: string;
   /**
    * Handles events that came together. When it throws and there were several, each is tried again by itself at
    * once, so that one bad event cannot hold up its neighbours. Throwing Poison for a single event skips its retries.
@@ -60,7 +62,7 @@ export interface Route<Body> {
 }
 
 // Handlers are contravariant in their body; a list of routes of different bodies needs the bivariant form.
-export type AnyRoute = { readonly event: EventType; handle(events: readonly never[]): Promise<void>; giveUp?(event: Event, reason: DeadReason): Promise<void> };
+export type AnyRoute = { readonly event: EventType; readonly from?: string; handle(events: readonly never[]): Promise<void>; giveUp?(event: Event, reason: DeadReason): Promise<void> };
 
 export interface DeadReason {
   /** What was thrown, in words. */

@@ -129,6 +129,7 @@ describe('the rules', () => {
 
   it.each<[Language, string]>([
     ['en', 'The parcel might get lost, so please shut your router down. Whatever you prefer.'],
+    ['en', 'Good evening, my name is Emily and I am calling from Sunline Travel.'],
     ['ru', 'Сейчас мы вместе посмотрим ваш заказ, давайте сверим карту.'],
     ['uz', 'Molingiz yo‘qolgan emas, karta yo‘lda, qarang.'],
     ['ky', 'Картаңыз дароо даяр болот, дурус.'],

@@ -61,11 +61,11 @@ export async function uploadRecording(
     throw format;
   }
   const key = recordingKey(uploader.firmUuid, callUuid, format);
+  const marked = parts.objects.put(markerKey(key), Readable.from([]));
   let isUndecided = false;
   let isKept = false;
   try {
-    await parts.objects.put(markerKey(key), Readable.from([]));
-    await parts.objects.put(key, Readable.from(upload.bytes(), { objectMode: false }));
+    await parts.objects.put(key, Readable.from(withheld(upload.bytes(), marked), { objectMode: false }));
     const { sizeBytes } = upload.digest;
     const found = await judged(probeRecording(parts.objects, { key, fileName, sizeBytes, sha256: upload.digest.sha256() }));
     if (Date.now() - beganAt > parts.orphanAfterMs / 2) throw tooLate();
@@ -85,6 +85,7 @@ export async function uploadRecording(
     isUndecided &&= !(error instanceof Fault) || UNDECIDED.has(error.kind);
     throw error;
   } finally {
+    await marked.catch(() => {});
     if (!isUndecided) await cleanUp(parts, key, isKept);
   }
 }
@@ -128,6 +129,14 @@ class IncomingUpload {
     if (this.#metadata === undefined) throw missing('metadata');
     return this.#metadata;
   }
+}
+
+/** The bytes, of which the last is withheld until their marker stands: a put shows nothing before its stream has ended. */
+async function* withheld(bytes: AsyncIterable<Buffer>, marked: Promise<unknown>): AsyncGenerator<Buffer> {
+  // It may fail while the bytes still come in; they end with its failure then.
+  marked.catch(() => {});
+  yield* bytes;
+  await marked;
 }
 
 function acceptable(fileName: string): ReturnType<typeof formatOf> | Fault {

@@ -1,11 +1,11 @@
 import type { Bus, SubscriptionOptions } from '@call-analysis/bus';
 import { route } from '@call-analysis/bus';
-import { CallAnalyzed, CallFailed, CallsAccepted, TranscriptionProgressed } from '@call-analysis/events';
+import { CallAnalyzed, CallFailed, CallsAccepted, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { announceCalls } from './announce-calls.ts';
 import { giveUpAnnouncing, giveUpHearing, giveUpProjecting } from './give-up.ts';
 import { projectAnalyses, projectFailures } from './project-analysis.ts';
-import { projectProgress, projectTranscripts, TranscriptTold } from './project-hearing.ts';
+import { projectProgress, projectTranscripts } from './project-hearing.ts';
 import type { Store } from './store/index.ts';
 
 /** What this service hears. The names are data: they stand in the queues. */
@@ -41,7 +41,9 @@ export function consumers(
           handle: (events) => projectProgress(parts.store, events),
         }),
         route({
-          event: TranscriptTold,
+          event: TranscriptReady,
+          // Those that were uploaded we tell ourselves.
+          from: 'transcription',
           handle: (events) => projectTranscripts(parts, events),
           giveUp: (event, reason) => giveUpHearing(parts.store, event, reason),
         }),

@@ -12,7 +12,7 @@ export interface About {
 export function fact<Body>(type: EventType<Body>, subject: string, about: About, data: Body): Event<Body> {
   return {
     id: uuidv7(),
-    source: SOURCE,
+    source: 'ingest',
     type: type.type,
     time: new Date().toISOString(),
     subject,
@@ -22,6 +22,3 @@ export function fact<Body>(type: EventType<Body>, subject: string, about: About,
     data,
   };
 }
-
-/** Who tells the facts of this service. */
-export const SOURCE = 'ingest';

@@ -2,7 +2,6 @@ import type { DeadReason } from '@call-analysis/bus';
 import type { Event } from '@call-analysis/events';
 import { CallsAccepted } from '@call-analysis/events';
 import { z } from 'zod';
-import { SOURCE } from './fact.ts';
 import type { Store } from './store/index.ts';
 
 /** Fails the calls that could not be announced, so that none waits for ever; each can be retried. */
@@ -25,7 +24,7 @@ export async function giveUpProjecting(store: Store, event: Event, reason: DeadR
 
 /** Fails a call of which we cannot store what was said. */
 export async function giveUpHearing(store: Store, event: Event, reason: DeadReason): Promise<void> {
-  if (event.source !== SOURCE) await failUnstored(store, event, 'transcription', reason);
+  await failUnstored(store, event, 'transcription', reason);
 }
 
 async function failUnstored(store: Store, event: Event, stage: string, { attempts }: DeadReason): Promise<void> {

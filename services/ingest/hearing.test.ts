@@ -93,7 +93,7 @@ function record({ owner, uuid }: Call, change: object = {}) {
 
 function fact<Body>(type: EventType<Body>, { owner, uuid }: Call, data: Body): Event<Body> {
   const time = new Date().toISOString();
-  return { id: randomUUID(), source: 'test', type: type.type, time, subject: uuid, firmuuid: owner.firmUuid, turn: 0, data };
+  return { id: randomUUID(), source: 'transcription', type: type.type, time, subject: uuid, firmuuid: owner.firmUuid, turn: 0, data };
 }
 
 const utterances = [
@@ -326,7 +326,7 @@ describe('what was heard', () => {
     await service.publish(
       heard(call, { attempt: 2 }),
       heard({ ...call, owner: service.newOwner() }),
-      heard(call, { source: 'transcription' }),
+      { ...heard(call, { source: 'transcription' }), source: 'ingest' },
       { ...heard(call), source: 'ingest' },
     );
     await settled();

@@ -1,22 +1,12 @@
 import { text } from 'node:stream/consumers';
 import { claim, Poison } from '@call-analysis/bus';
-import type { BodyOf, Event, TranscriptionProgressed } from '@call-analysis/events';
-import { eventType, TranscriptReady, Utterance } from '@call-analysis/events';
+import type { BodyOf, Event, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
+import { Utterance } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { z } from 'zod';
-import { SOURCE } from './fact.ts';
 import type { HeardCall, Store } from './store/index.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
-
-/**
- * The fact as this service reads it: of transcripts that were uploaded, a million of which may come at once, it is
- * enough to see that they are.
- */
-export const TranscriptTold = eventType(
-  TranscriptReady.type,
-  z.union([z.object({ source: z.literal('transcription') }), TranscriptReady.body]),
-);
 
 const CONSUMER = 'ingest.hearing';
 /** Entries of the history that one attempt may take. */
@@ -24,21 +14,16 @@ const STEPS = 10;
 /** Calls are locked one by one; two transactions that meet the same ones the other way round begin again. */
 const COLLISIONS = 5;
 
-/**
- * Writes what was heard into the catalogue; each event once, however often it comes. Transcripts that were uploaded, and
- * those that we announce again, are there already.
- */
+/** Writes what was heard into the catalogue; each event once, however often it comes. */
 export async function projectTranscripts(
   { store, objects }: { store: Store; objects: Objects },
-  events: readonly Event<BodyOf<typeof TranscriptTold>>[],
+  events: readonly Ready[],
 ): Promise<void> {
-  const told = events.filter((event): event is Ready => 'transcript' in event.data && event.source !== SOURCE);
-  if (told.length === 0) return;
   const heard: { id: string; call: HeardCall }[] = [];
-  for (const event of told) heard.push({ id: event.id, call: await heardCall(objects, event) });
+  for (const event of events) heard.push({ id: event.id, call: await heardCall(objects, event) });
   await store.db.transaction(
     async (tx) => {
-      const claimed = await claim(tx, CONSUMER, told.map(({ id }) => id));
+      const claimed = await claim(tx, CONSUMER, events.map(({ id }) => id));
       for (const { id, call } of heard) if (claimed.has(id)) await store.transcripts.keep(tx, call);
     },
     { retries: COLLISIONS },

@@ -23,7 +23,7 @@ const MAX_BLOCKS = 1_024;
 const HEAD_BYTES = 65_536;
 const MAX_TAIL_BYTES = 180_000;
 /** Places that look like a frame and are none; a file with more of them was made to waste time. */
-const MAX_MISTAKES = 256;
+const MAX_MISTAKES = 64;
 
 /**
  * Fails with INVALID_FILE_FORMAT when it is no FLAC, with AUDIO_UNREADABLE when its header is broken or no frame

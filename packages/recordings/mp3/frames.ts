@@ -31,6 +31,8 @@ const IN_A_ROW = 3;
 const LOOK_AHEAD = IN_A_ROW * MAX_FRAME_BYTES + 4;
 /** A run is decoded at once. */
 const FRAMES_IN_RUN = 16;
+/** Looking for free format takes thousands of comparisons at each place. */
+const MAX_TRIES = 64;
 /** Bytes between frames that may be lost in one file: these, or a hundredth of the file if that is more. */
 const MIN_LOSS_BYTES = 8_192;
 
@@ -163,12 +165,14 @@ function firstFrame(bytes: Uint8Array, from: number, whole: boolean): number | n
 }
 
 function refusal(bytes: Uint8Array, tagged: boolean): Error {
-  for (let at = 0; at + 4 <= bytes.length; at++) {
+  let tried = 0;
+  for (let at = 0; at + 4 <= bytes.length && tried < MAX_TRIES; at++) {
     if (bytes[at] !== 0xff) continue;
     if (isAdts(bytes, at)) return unsupportedCodec('mp3', 'AAC (ADTS)');
     const header = frameHeader(bytes, at);
-    if (header?.sizeBytes === 0 && isFreeFormat(bytes, at, header))
-      return unsupportedCodec('mp3', 'free format frames');
+    if (header?.sizeBytes !== 0) continue;
+    tried++;
+    if (isFreeFormat(bytes, at, header)) return unsupportedCodec('mp3', 'free format frames');
   }
   if (tagged || frameHeader(bytes, 0) !== null) return unreadable('The MP3 holds not one whole frame.');
   return notOfFormat('mp3');

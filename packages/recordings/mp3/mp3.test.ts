@@ -180,9 +180,13 @@ describe('an MP3', () => {
     );
   });
 
-  it('that is nothing but beginnings of frames is refused in bounded time', async () => {
-    const bytes = new Uint8Array(2_000_000);
-    for (let at = 0; at + 4 <= bytes.length; at += 4) bytes.set([0xff, 0xfb, 0x00, 0x00], at);
+  it.each([
+    ['of free format', [0xff, 0xfb, 0x00, 0x00]],
+    ['of free format, every other of another stream', [0xff, 0xfb, 0x00, 0x00, 0xff, 0xf3, 0x00, 0x00]],
+    ['of the largest frames', [0xff, 0xfb, 0xea, 0x00]],
+    ['of AAC', [0xff, 0xf1, 0x00, 0x00, 0x01, 0x00]],
+  ])('that is nothing but beginnings of frames ends in bounded time: %s', async (_, beginning) => {
+    const bytes = Uint8Array.from({ length: 2_000_000 }, (_unused, at) => beginning[at % beginning.length] ?? 0);
     const began = performance.now();
     await outcomeOf(mp3, bytes);
     expect(performance.now() - began).toBeLessThan(5_000);

@@ -35,7 +35,7 @@ const MAX_PENDING_PACKETS = 65_536;
 const MAX_STREAMS = 64;
 const RANGE_BYTES = 8_192;
 
-/** In all three codecs that have comments they are the second packet. */
+/** The second packet holds the comments, whatever the codec. */
 const COMMENTS = 1;
 
 /** The stretches of all links in order, through the whole file. */

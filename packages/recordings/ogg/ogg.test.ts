@@ -191,6 +191,15 @@ describe('an Ogg', () => {
     await expect(heardIn(ogg, bytes)).rejects.toMatchObject(refusal);
   });
 
+  it('that is full of what looks like pages is refused in bounded time', async () => {
+    const bait = joined(text('OggS\0\0'), new Uint8Array(20), Uint8Array.of(255), new Uint8Array(255).fill(255));
+    const baits = joined(...Array.from({ length: 20_000 }, () => bait));
+    const began = performance.now();
+    expect((await outcomeOf(ogg, joined(...OPUS_PAGES.slice(0, 3), baits))).frames).toBeNull();
+    expect((await outcomeOf(ogg, baits)).info).toBeNull();
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
   it('cut anywhere gives whole pages or a Fault, and probing agrees with decoding', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...ALL, LONGER), fc.nat(18_000), async (bytes, at) => {

@@ -31,7 +31,13 @@ export async function* pages(
   if (await anotherPage(window)) throw unreadable('The Ogg is broken in the middle.');
 }
 
+/**
+ * Places that look like a page and are none, each of which costs a checksum; a file with more was made to waste time.
+ */
+const MAX_MISTAKES = 256;
+
 async function anotherPage(window: Window): Promise<boolean> {
+  let mistakes = 0;
   for (let from = 1; ; from = 0) {
     const more = await window.has(2 * MAX_PAGE_BYTES);
     const { bytes } = window;
@@ -39,7 +45,8 @@ async function anotherPage(window: Window): Promise<boolean> {
     for (let at = from; at < searchable; at++) {
       if (!isPageStart(bytes, at)) continue;
       const header = pageHeader(bytes, at);
-      if (header !== null && isSound(bytes, at, header)) return true;
+      if (header === null) continue;
+      if (isSound(bytes, at, header) || ++mistakes > MAX_MISTAKES) return true;
     }
     if (!more) return false;
     window.drop(searchable);
@@ -48,11 +55,17 @@ async function anotherPage(window: Window): Promise<boolean> {
 
 /** Whole pages that end in `bytes`, the last first. */
 export function* pagesFromEnd(bytes: Uint8Array): Generator<PageHeader & { at: number }> {
-  for (let at = bytes.length - 1, end = bytes.length; at >= 0; at--) {
+  let end = bytes.length;
+  let mistakes = 0;
+  for (let at = end - 1; at >= 0 && mistakes < MAX_MISTAKES; at--) {
     if (!isPageStart(bytes, at)) continue;
     const header = pageHeader(bytes, at);
-    if (header === null || at + header.sizeBytes > end || !isSound(bytes, at, header)) continue;
-    yield { ...header, at };
-    end = at;
+    if (header === null || at + header.sizeBytes > end) continue;
+    if (isSound(bytes, at, header)) {
+      yield { ...header, at };
+      end = at;
+    } else {
+      mistakes++;
+    }
   }
 }

@@ -240,7 +240,7 @@ export const en: Knowledge = {
       head|brain|eyes; did nobody; are you kidding; are you serious; big deal; so sue; go ahead .. complain|sue;
       complain .. whoever|anyone|whomever|wherever|all you; i have|got other (calls|customers|things|clients|
       people); [there|many] other people; like everyone else; its not rocket; get to the point; [just] spit it out;
-      yeah yeah; blah; youre not the only; you are not the only; my [lunch|shift|break] .. is|starts|over; do i
+      yeah yeah; blah; youre not the only; you are not the only; my lunch|shift|break .. is|starts|over; do i
       look; how should|would i know; dont ask me; i couldnt care; thats life; get over it; take it or leave it; i
       dont have all day; what else do you want; are you done|finished; lucky you; if you dont like it; dont like it;
       ! i do care; ! calm down .. together; ! dont shout .. please; ! what is it that|you|about|called|like|for|

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { SILENCE_MS } from './answer.ts';
 import { Problem } from './problem.ts';
 
-const BUFFER_BYTES = 1024 * 1024;
+const BUFFER_BYTES = 256 * 1024;
 
 /**
  * A request's body as a stream that can fail while the connection stays, so that the client can be told why: REQUEST_TIMEOUT

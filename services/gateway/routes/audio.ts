@@ -13,7 +13,7 @@ const UPLOAD_MS = 30 * 60_000;
 /** From the last byte to the answer: the recording is probed and the call registered. */
 const REGISTER_MS = 60_000;
 /** Messages of this size carry half as much again per second as those of 64 KiB, the pieces in which a body comes. */
-const MESSAGE_BYTES = 256 * 1024;
+const MESSAGE_BYTES = 128 * 1024;
 
 /** external-interface.md, "Endpoints" 7; api.md, section 4. */
 export const recordingForm: Form = {

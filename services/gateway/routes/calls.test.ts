@@ -138,6 +138,17 @@ describe('one call', () => {
     });
   });
 
+  it('with a recording says where to hear it', async () => {
+    const audio = { file_name: 'Звонок.wav', format: 'wav', channels: 2, sample_rate: 8000, duration: 61.5, size: 5_000_000_000 };
+    const stored = { ...audio, url: '/objects/recordings/f/u.wav?signature=s', url_expires_at: '2026-01-01T01:00:00.000Z' };
+    edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: stored });
+    const answer = await edge.ask('GET', `${path}/${uuid}`);
+    expect(answer.body['audio']).toEqual({ ...stored, url: `${edge.url}${stored.url}` });
+    const elsewhere = { ...stored, url: 'https://store.example/u.wav?X=1' };
+    edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: elsewhere });
+    expect((await edge.ask('GET', `${path}/${uuid}`)).body['audio']).toEqual(elsewhere);
+  });
+
   it('that has nothing yet shows nulls and empty lists', async () => {
     edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: null });
     const answer = await edge.ask('GET', `${path}/${uuid}`);

@@ -46,21 +46,38 @@ export function openTurns(limit: number): Turns {
   }
 
   async function take<Result>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    const either = AbortSignal.any([signal, end.signal]);
-    either.throwIfAborted();
+    signal.throwIfAborted();
+    end.signal.throwIfAborted();
     if (taken < limit) taken += 1;
-    else await myTurn(either);
+    else await myTurn(signal);
     try {
-      either.throwIfAborted();
-      return await work(either);
+      signal.throwIfAborted();
+      return await work(signal);
     } finally {
       leave();
     }
   }
 
+  /** Takes a turn under a signal that aborts when the caller's does, or when the turns end. */
+  async function takeWithin<Result>(given: AbortSignal, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    // AbortSignal.any would do the same, but leaves its traces in signals that live as long as the service.
+    const either = new AbortController();
+    const stop = () => either.abort(given.reason);
+    const close = () => either.abort(end.signal.reason);
+    if (given.aborted) stop();
+    given.addEventListener('abort', stop);
+    end.signal.addEventListener('abort', close);
+    try {
+      return await take(either.signal, work);
+    } finally {
+      given.removeEventListener('abort', stop);
+      end.signal.removeEventListener('abort', close);
+    }
+  }
+
   return {
     take(signal, work) {
-      const result = take(signal, work);
+      const result = takeWithin(signal, work);
       inHand.add(result);
       const forget = () => inHand.delete(result);
       result.then(forget, forget);

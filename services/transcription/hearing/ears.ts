@@ -27,7 +27,8 @@ export interface RecordingToHear {
 }
 
 const IDLE_MS = 30_000;
-const STALL_MS = 60_000;
+/** A large model on a busy machine may need a minute or two for one piece. */
+const STALL_MS = 180_000;
 
 /**
  * Hears recordings in processes of their own: what native code does there neither blocks nor kills this one. They begin

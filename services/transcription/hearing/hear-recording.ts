@@ -1,6 +1,7 @@
 import type { Language } from '@call-analysis/events';
 import { type Heard, HEARING_RATE } from '../engine.ts';
 import { Crosstalk, type Side } from './crosstalk.ts';
+import { Loudness } from './loudness.ts';
 import { type CutPiece, PieceCutter } from './piece-cutter.ts';
 import type { VoiceActivity } from './speech-detector.ts';
 
@@ -54,9 +55,15 @@ export interface Ears {
 export async function hearRecording(sound: AsyncIterable<Stereo>, ears: Ears): Promise<HeardRecording> {
   const { transcriber } = ears;
   const crosstalk = new Crosstalk();
+  const loudness = new Loudness();
   const cutter = new PieceCutter(ears.activity, transcriber.maxPieceSeconds);
   const heard: Pick<CutPiece, 'side' | 'from' | 'start' | 'end'>[] = [];
   let samples = 0;
+
+  function cut([left, right]: Stereo): CutPiece[] {
+    loudness.raise(left, right);
+    return cutter.push(left, right);
+  }
 
   async function hear(pieces: readonly CutPiece[]): Promise<void> {
     for (const { side, from, start, end, samples: piece } of pieces) {
@@ -68,10 +75,10 @@ export async function hearRecording(sound: AsyncIterable<Stereo>, ears: Ears): P
 
   for await (const [left, right] of sound) {
     samples += left.length;
-    await hear(cutter.push(...crosstalk.push(left, right)));
+    await hear(cut(crosstalk.push(left, right)));
     ears.onProgress?.(samples / HEARING_RATE);
   }
-  await hear(cutter.push(...crosstalk.flush()));
+  await hear(cut(crosstalk.flush()));
   await hear(cutter.flush());
 
   const duration = samples / HEARING_RATE;

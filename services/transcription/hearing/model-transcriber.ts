@@ -5,7 +5,7 @@ import { bundledModel, bundledTokens } from '../models/bundled.ts';
 import { longestPiece, type Model, sherpaConfig } from '../models/model.ts';
 import type { Side } from './crosstalk.ts';
 import type { Transcriber, Transcription } from './hear-recording.ts';
-import { type Attempt, isForeign, knownShare } from './plausibility.ts';
+import { type Attempt, isCircular, isForeign, knownShare } from './plausibility.ts';
 import { loadSherpa, type OfflineRecognizer, type SpokenLanguageIdentification } from './sherpa.ts';
 
 /** Several models hear so many seconds of speech each before one of them is chosen. */
@@ -116,7 +116,7 @@ export class ModelTranscriber implements Transcriber {
     return {
       engine: model.name,
       language: language.success ? language.data : null,
-      pieces: attempts.map(({ text, seconds }) => [{ text, start: 0, end: seconds }]),
+      pieces: attempts.map(({ text, seconds }) => (isCircular(text) ? [] : [{ text, start: 0, end: seconds }])),
     };
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Attempt, isForeign } from './plausibility.ts';
+import { type Attempt, isCircular, isForeign } from './plausibility.ts';
 
 type Line = readonly [side: 'left' | 'right', seconds: number, text: string];
 const attempts = (lines: readonly Line[]): Attempt[] => lines.map(([side, seconds, text]) => ({ side, seconds, text }));
@@ -49,5 +49,17 @@ describe('whether nobody speaks the language of the model', () => {
     expect(isForeign(['ru'], attempts([['left', 10, said]]))).toBe(false);
     expect(isForeign(['ru'], attempts([['left', 10, gibberish]]))).toBe(true);
     expect(isForeign(['kk'], attempts([['left', 10, gibberish]]))).toBe(false);
+  });
+});
+
+describe('a text that goes in circles', () => {
+  it.each([
+    ['The first one is the first one. The first one is the first one. The first one is the first one.', true],
+    ['I am a student. I am a student. I am a student. I am a student.', true],
+    ['No, no, no, no, no, no.', false],
+    ['Thank you, thank you so much. Yes, that is right, thank you, and goodbye, goodbye.', false],
+    ['', false],
+  ])('%j: %s', (text, circular) => {
+    expect(isCircular(text)).toBe(circular);
   });
 });

@@ -16,6 +16,9 @@ const LEAST_WORDS_PER_SECOND = 0.9;
 /** Of all runs of three words, so many that stood before are a model going in circles. */
 const MOST_REPEATED = 0.25;
 const RUN = 3;
+/** People say a thing twice, or "no" six times, but not half of a long sentence over again. */
+const CIRCLE_WORDS = 12;
+const CIRCLE_REPEATED = 0.5;
 /** Less than this is no verdict on anyone. */
 const LEAST_SECONDS = 6;
 /** From so much of the time on, what one party says is not in the model's language. English loses nothing, Russian most. */
@@ -76,6 +79,12 @@ export function knownShare(languages: readonly string[], attempts: readonly Atte
 export function isLost({ text, seconds }: Attempt): boolean {
   const words = wordsOf(text);
   return words.length < LEAST_WORDS_PER_SECOND * seconds || repeatedShare(words) > MOST_REPEATED;
+}
+
+/** Whether a text is a model going in circles over music or noise, which nobody said. */
+export function isCircular(text: string): boolean {
+  const words = wordsOf(text);
+  return words.length >= CIRCLE_WORDS && repeatedShare(words) > CIRCLE_REPEATED;
 }
 
 function repeatedShare(words: readonly string[]): number {

@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { meanSquare } from './crosstalk.ts';
+import { Loudness } from './loudness.ts';
+import { areEqual, mix, voice } from './voices-under-test.ts';
+
+function raised(left: Float32Array, right: Float32Array): [Float32Array, Float32Array] {
+  const result: [Float32Array, Float32Array] = [left.slice(), right.slice()];
+  new Loudness().raise(...result);
+  return result;
+}
+
+const decibels = (samples: Float32Array) => 10 * Math.log10(meanSquare(samples));
+const speech = voice(4, 1);
+const silence = new Float32Array(speech.length);
+
+describe('loudness', () => {
+  it('of a recording that is loud enough stays', () => {
+    const [left, right] = raised(speech, silence);
+    expect(areEqual(left, speech) && areEqual(right, silence)).toBe(true);
+  });
+
+  it('of a quiet recording is raised, of both channels alike', () => {
+    const [left, right] = raised(mix([speech, 0.01]), mix([voice(4, 2), 0.001]));
+    expect(decibels(left)).toBeGreaterThan(decibels(speech) - 20);
+    expect(decibels(left) - decibels(right)).toBeCloseTo(20, 0);
+  });
+
+  it('never goes over full scale, and makes nothing of nothing', () => {
+    const peaks = Float32Array.from({ length: 8000 }, (_, at) => (at % 4000 === 0 ? 0.9 : 0));
+    for (const sample of raised(peaks, silence)[0]) expect(Math.abs(sample)).toBeLessThanOrEqual(1);
+    expect(areEqual(raised(silence, silence)[0], silence)).toBe(true);
+  });
+});
