@@ -148,17 +148,71 @@ class Disk implements Objects, SignedUrls {
   }
 }
 
+/** Pieces written together: a write costs a trip to the thread pool, whatever it holds. */
+const WRITE_BYTES = 1024 * 1024;
+/** So often a long file is brought to the disk while more of it comes in, so that little is left to wait for in the end. */
+const SYNC_BYTES = 16 * 1024 * 1024;
+
+/** Writes what comes in while the next comes in; holds two writes' worth of it at most. */
 async function write(file: FileHandle, bytes: Readable, maxBytes: number): Promise<number> {
   let sizeBytes = 0;
-  for await (const piece of bytes as AsyncIterable<Buffer | string>) {
-    const chunk = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    sizeBytes += chunk.length;
-    if (sizeBytes > maxBytes) throw new Fault('too-large', 'TOO_LARGE', `More than ${maxBytes} bytes were sent.`);
-    for (let at = 0; at < chunk.length; ) {
-      at += (await file.write(chunk, at).catch(explain)).bytesWritten;
+  let gathered: Buffer[] = [];
+  let gatheredBytes = 0;
+  let unsynced = 0;
+  let under: Promise<void> = Promise.resolve();
+  let syncing: Promise<void> = Promise.resolve();
+  const flush = async () => {
+    const pieces = gathered;
+    unsynced += gatheredBytes;
+    gathered = [];
+    gatheredBytes = 0;
+    await under;
+    under = writeAll(file, pieces);
+    under.catch(() => {});
+    if (unsynced < SYNC_BYTES) return;
+    unsynced = 0;
+    syncing = syncing.then(() => file.datasync());
+    syncing.catch(() => {});
+  };
+  try {
+    for await (const piece of bytes as AsyncIterable<Buffer | string>) {
+      const chunk = typeof piece === 'string' ? Buffer.from(piece) : piece;
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxBytes) throw new Fault('too-large', 'TOO_LARGE', `More than ${maxBytes} bytes were sent.`);
+      gathered.push(chunk);
+      gatheredBytes += chunk.length;
+      if (gatheredBytes >= WRITE_BYTES) await flush();
     }
+    await flush();
+  } finally {
+    // The file is closed next.
+    await Promise.allSettled([under, syncing]);
   }
+  await Promise.all([under, syncing]).catch(explain);
   return sizeBytes;
+}
+
+async function writeAll(file: FileHandle, pieces: Buffer[]): Promise<void> {
+  if (pieces.length === 0) return;
+  let left = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  let rest = pieces;
+  for (;;) {
+    const { bytesWritten } = await file.writev(rest);
+    left -= bytesWritten;
+    if (left === 0) return;
+    // A full disk takes a part first; the next write says so.
+    rest = after(rest, bytesWritten);
+  }
+}
+
+/** What is left of the pieces behind so many bytes. */
+function after(pieces: readonly Buffer[], bytes: number): Buffer[] {
+  let skip = bytes;
+  return pieces.flatMap((piece) => {
+    const skipped = Math.min(skip, piece.length);
+    skip -= skipped;
+    return skipped === piece.length ? [] : [piece.subarray(skipped)];
+  });
 }
 
 async function copyBytes(source: string, target: string): Promise<void> {

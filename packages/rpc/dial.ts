@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import { type Fault, unavailable } from '@call-analysis/fault';
 import {
   type ChannelOptions,
-  type ClientReadableStream,
-  type ClientWritableStream,
   credentials,
   Client as GrpcClient,
   type ServiceDefinition,
@@ -14,7 +12,9 @@ import { outgoingContext } from './context.ts';
 import { END, writeWithEnd } from './end-mark.ts';
 import { health } from './health.ts';
 import { type CallOptions, type Client, type Method, methodsOf } from './methods.ts';
+import { neighbourAt } from './neighbour.ts';
 import { decodeFault, faultOfStatus } from './status.ts';
+import type { RequestWriter, Transport } from './transport.ts';
 
 export interface DialOptions {
   /** Who is called, as it stands in the message when it does not answer: `${name} does not answer.` */
@@ -41,7 +41,8 @@ const OPTIONS: ChannelOptions = {
 };
 
 /**
- * The methods of a service at `host:port` or `unix:/path`. Connects with the first call and again whenever needed.
+ * The methods of a service at `host:port` or `unix:/path`. Connects with the first call and again whenever needed; a
+ * server of this process, under the address that it gave, is called without a connection.
  * Every call has a deadline. A call rejects with the Fault that the handler threw, or with UNAVAILABLE when there was
  * no answer in time; aborting its signal rejects it with the signal's reason. A stream is requested when its iteration
  * begins and cancelled when it is left early.
@@ -51,8 +52,9 @@ export function dial<Service extends ServiceDefinition>(
   address: string,
   options: DialOptions,
 ): Client<Service> & Channel {
+  const grpc = new GrpcClient(address, credentials.createInsecure(), OPTIONS);
   const line: Line = {
-    grpc: new GrpcClient(address, credentials.createInsecure(), OPTIONS),
+    transport: () => neighbourAt(address) ?? grpc,
     name: options.name,
     deadlineMs: options.deadlineMs ?? 10_000,
   };
@@ -63,13 +65,14 @@ export function dial<Service extends ServiceDefinition>(
       const { status } = (await check({ service: '' }, callOptions)) as { status: string };
       if (status !== 'SERVING') throw unavailable(options.name);
     },
-    close: () => line.grpc.close(),
+    close: () => grpc.close(),
   };
   return Object.assign(methods as Client<Service>, channel);
 }
 
 interface Line {
-  readonly grpc: GrpcClient;
+  /** Asked for each call: a server may begin and end in this process. */
+  readonly transport: () => Transport;
   readonly name: string;
   readonly deadlineMs: number;
 }
@@ -87,7 +90,7 @@ function remote(line: Line, method: Method) {
 function ask(line: Line, method: Method, request: unknown, options: CallOptions = {}): Promise<unknown> {
   const reply = new ReplyReader(method);
   return answered(line, options, reply, (done) =>
-    line.grpc.makeUnaryRequest(
+    line.transport().makeUnaryRequest(
       method.path,
       method.requestSerialize,
       reply.read,
@@ -109,7 +112,7 @@ function upload(
   const over = new AbortController();
   let sourceFailure: { error: unknown } | undefined;
   return answered(line, options, reply, (done) => {
-    const call = line.grpc.makeClientStreamRequest(
+    const call = line.transport().makeClientStreamRequest(
       method.path,
       writeWithEnd(method),
       reply.read,
@@ -134,7 +137,7 @@ function upload(
 /** Writes as fast as the other side reads, until the source ends or the call is over. */
 async function pour(
   requests: AsyncIterable<unknown>,
-  call: ClientWritableStream<unknown>,
+  call: RequestWriter,
   over: AbortSignal,
 ): Promise<void> {
   for await (const request of requests) {
@@ -153,7 +156,7 @@ async function* download(
 ): AsyncGenerator<unknown> {
   options.signal?.throwIfAborted();
   const reply = new ReplyReader(method);
-  const call: ClientReadableStream<unknown> = line.grpc.makeServerStreamRequest(
+  const call = line.transport().makeServerStreamRequest(
     method.path,
     method.requestSerialize,
     reply.read,

@@ -7,6 +7,7 @@ import { implementHealth } from './health.ts';
 import { InFlight } from './incoming.ts';
 import { listen } from './listen.ts';
 import { type Handlers, type Method, methodsOf } from './methods.ts';
+import { Neighbour, type Served, welcome } from './neighbour.ts';
 
 /** Ties handlers to the service they serve; a missing or misspelt method is a type error. */
 export function implement<Service extends ServiceDefinition>(
@@ -41,40 +42,53 @@ export async function serve(options: {
   let stopped: Promise<void> | undefined;
 
   const server = new GrpcServer(CONNECTION_OPTIONS);
-  for (const each of options.services) addService(server, each, { log: options.log, inFlight, quiet: false });
+  const served = new Map<string, Served>();
+  for (const each of options.services) addService(server, served, each, { log: options.log, inFlight, quiet: false });
   const health = implementHealth({
     names: options.services.flatMap((each) => methodsOf(each.service).map(([, method]) => serviceOf(method))),
     ready: options.ready ?? (() => Promise.resolve()),
     isStopping: () => stopped !== undefined,
   });
-  addService(server, health, { log: options.log, inFlight, quiet: true });
+  addService(server, served, health, { log: options.log, inFlight, quiet: true });
   const address = await listen(server, options.address);
+  const neighbour = new Neighbour(served);
+  const leave = welcome(address, neighbour);
 
   async function stop(graceMs: number): Promise<void> {
+    leave();
     const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
     if (await settlesWithin(Promise.all([closed, inFlight.empty()]), graceMs)) return;
     inFlight.cancelAll(new Error('The server stops.'));
     server.forceShutdown();
+    neighbour.close();
     await settlesWithin(inFlight.empty(), 1000);
   }
 
   return { address, stop: (graceMs = 5000) => (stopped ??= stop(graceMs)) };
 }
 
-function addService(server: GrpcServer, { service, handlers }: Implementation, surroundings: Surroundings): void {
+function addService(
+  server: GrpcServer,
+  served: Map<string, Served>,
+  { service, handlers }: Implementation,
+  surroundings: Surroundings,
+): void {
   const definition: Record<string, Method> = {};
   const answers: Record<string, UntypedHandleCall> = {};
   for (const [name, method] of methodsOf(service)) {
     const handler = handlers[name];
     if (handler === undefined) throw new Error(`${method.path} has no handler`);
+    const read = method.requestStream ? readWithEnd(method) : method.requestDeserialize;
     definition[name] = {
       ...method,
-      requestDeserialize: method.requestStream ? readWithEnd(method) : method.requestDeserialize,
+      requestDeserialize: read,
       // See Wire: every method answers with a stream, of messages that `answer` has serialised.
       responseStream: true,
       responseSerialize: (bytes) => bytes as Buffer,
     };
-    answers[name] = ((wire: Wire) => void answer(method, handler, wire, surroundings)) as UntypedHandleCall;
+    const handle = (wire: Wire): void => void answer(method, handler, wire, surroundings);
+    answers[name] = handle as UntypedHandleCall;
+    served.set(method.path, { read, handle });
   }
   server.addService(definition, answers);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createLog } from '@call-analysis/runtime';
-import { dial } from '@call-analysis/rpc';
 import { audio } from '@call-analysis/proto';
+import { dial } from '@call-analysis/rpc';
+import { createLog } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { expect, it } from '@jest/globals';
 import { AudioUnderTest, firmUuid, upload, wavOf } from './audio-under-test.ts';

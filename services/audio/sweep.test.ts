@@ -1,11 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Fault } from '@call-analysis/fault';
+import { ingest } from '@call-analysis/proto';
+import { dial } from '@call-analysis/rpc';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AudioUnderTest, firmUuid, upload, wavOf } from './audio-under-test.ts';
 import { sweep } from './sweep.ts';
-import { dial } from '@call-analysis/rpc';
-import { ingest } from '@call-analysis/proto';
-import { randomUUID } from 'node:crypto';
 
 const HOUR = 3_600_000;
 const service = new AudioUnderTest();
@@ -49,11 +49,10 @@ describe('the sweep', () => {
 
   it('keeps the recording of a call, and forgets that it was being uploaded', async () => {
     const kept = await orphan();
-    const lost = await orphan();
+    await orphan();
     service.catalogue.findCalls = async ({ call_uuids }) => ({ call_uuids: call_uuids.filter((uuid) => uuid === kept.uuid) });
     await sweepAt(inTwoHours());
     expect(await service.stored()).toEqual([kept.keys[0]]);
-    expect(lost.keys).not.toContain(kept.keys[0]);
   });
 
   it('removes a marker whose bytes never came', async () => {
