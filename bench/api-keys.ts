@@ -32,7 +32,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     for (let firms = 0; firms < AT_ONCE; firms++) {
       const firm = await newFirm(service, { role: 'SUPERUSER' });
       const { api_key } = await firm.call<{ api_key: string }>('POST', '/external/api/v1/api-key', { firm_uuid: firm.firmUuid });
-      requests.push({ headersDistinct: { 'x-service-api-key': [api_key] } } as unknown as IncomingMessage);
+      requests.push({ rawHeaders: ['x-service-api-key', api_key] } as unknown as IncomingMessage);
     }
 
     const cached = new ApiKeyGate({ keys });

@@ -9,6 +9,13 @@ Without a name everything is measured. Exits 0 whatever the figures.
   analysis     accepted calls brought to completion, and how soon an idle service begins
   startup      second start, and memory when idle
   api-keys     verification of API keys
+  upload       a recording of 50 MB from the client to the store
+  archive      a ZIP judged by its directory, and its recordings taken out
+  probing      what is inside a recording, found without decoding it
+  speech       the local engine: how fast, and how many words it gets wrong
+  edge         a bare authenticated route beside plain express
+  get-calls    filters, cursors and search among ten million calls of one firm
+  campaigns    a hundred campaigns of a hundred thousand calls, listed with their counters
 
   --quick      smaller inputs: a few seconds each, rougher figures
   --json       an array of figures instead of a table`;
@@ -18,6 +25,13 @@ const benchmarks: Record<string, () => Promise<{ run(options: { quick: boolean }
   analysis: () => import('./analysis.ts'),
   startup: () => import('./startup.ts'),
   'api-keys': () => import('./api-keys.ts'),
+  upload: () => import('./upload.ts'),
+  archive: () => import('./archive.ts'),
+  probing: () => import('./probing.ts'),
+  speech: () => import('./speech.ts'),
+  edge: () => import('./edge.ts'),
+  'get-calls': () => import('./get-calls.ts'),
+  campaigns: () => import('./campaigns.ts'),
 };
 
 const given = process.argv.slice(2);

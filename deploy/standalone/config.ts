@@ -1,5 +1,7 @@
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import type { Environment, LogLevel } from '@call-analysis/runtime';
+import { defaultQuotas } from '@call-analysis/gateway';
+import type { Environment, LogLevel, SpanExportOptions } from '@call-analysis/runtime';
 import { ConfigFault, group, logLevel, parseConfig, port, withSecretFiles } from '@call-analysis/runtime';
 import type { LocalEngine, OtherEngine } from '@call-analysis/transcription';
 import { otherEngine } from '@call-analysis/transcription';
@@ -16,6 +18,12 @@ export interface Settings {
   readonly publicUrl: string | undefined;
   /** Absent: PostgreSQL from npm, under the data directory. */
   readonly databaseUrl: string | undefined;
+  /** What firms and addresses may ask for, in requests per minute. */
+  readonly quotas: { readonly perFirm: number; readonly perAddress: number };
+  /** Proxies whose word on who stands behind them is taken. */
+  readonly trustedProxies: readonly string[];
+  /** Origins whose pages may read answers. */
+  readonly corsOrigins: readonly string[];
   readonly jwt: {
     readonly issuer: string;
     readonly audience: string;
@@ -28,9 +36,11 @@ export interface Settings {
   readonly apiKeyPepper: string | undefined;
   /** What turns speech into text. */
   readonly speech: LocalEngine | OtherEngine;
+  /** Where traces are sent; absent: nowhere. */
+  readonly traces?: SpanExportOptions | undefined;
 }
 
-const secrets = ['JWT_SECRET', 'API_KEY_PEPPER', 'DATABASE_URL', 'S3_SECRET_KEY', 'SPEECH_API_KEY', 'LLM_API_KEY'];
+const secrets = ['JWT_SECRET', 'API_KEY_PEPPER', 'DATABASE_URL', 'S3_SECRET_KEY', 'SPEECH_API_KEY', 'LLM_API_KEY', 'OTEL_EXPORTER_OTLP_HEADERS'];
 
 /** Parts that more machines need; each comes with a later version, and half of one is refused already. */
 const laterGroups = [
@@ -46,6 +56,10 @@ const Variables = z.object({
   LOG_LEVEL: logLevel().default('info'),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgresql://').optional(),
+  RATE_LIMIT_PER_FIRM: perMinute().default(defaultQuotas.perFirm),
+  RATE_LIMIT_PER_ADDRESS: perMinute().default(defaultQuotas.perAddress),
+  TRUST_PROXY: listOf(isProxy, 'must be addresses or networks with commas between them, such as 10.0.0.0/8').default([]),
+  CORS_ORIGINS: listOf(isOrigin, 'must be origins with commas between them, such as https://example.com, or *').default([]),
   JWT_ISSUER: z.string().default('call-analysis'),
   JWT_AUDIENCE: z.string().default('call-analysis'),
   JWT_SECRET: z
@@ -58,6 +72,8 @@ const Variables = z.object({
     .string()
     .refine((pepper) => Buffer.byteLength(pepper) >= 32, 'must have at least 32 bytes')
     .optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
   SPEECH_MODEL_DIR: z.string().optional(),
   SPEECH_EARS: z
     .string()
@@ -87,6 +103,9 @@ export function readSettings(environment: Environment): Settings {
     logLevel: variables.LOG_LEVEL,
     publicUrl: variables.PUBLIC_URL,
     databaseUrl: variables.DATABASE_URL,
+    quotas: { perFirm: variables.RATE_LIMIT_PER_FIRM, perAddress: variables.RATE_LIMIT_PER_ADDRESS },
+    trustedProxies: variables.TRUST_PROXY,
+    corsOrigins: variables.CORS_ORIGINS,
     jwt: {
       issuer: variables.JWT_ISSUER,
       audience: variables.JWT_AUDIENCE,
@@ -96,7 +115,52 @@ export function readSettings(environment: Environment): Settings {
     },
     apiKeyPepper: variables.API_KEY_PEPPER,
     speech: speechEngine(env, variables),
+    traces: spanExport(variables.OTEL_EXPORTER_OTLP_ENDPOINT, variables.OTEL_EXPORTER_OTLP_HEADERS),
   };
+}
+
+/** The headers are written `name=value,name=value`, percent-encoded, as OpenTelemetry has it. They hold keys, so none is shown. */
+function spanExport(endpoint: string | undefined, headers: string | undefined): SpanExportOptions | undefined {
+  if (endpoint === undefined) return undefined;
+  const pairs = (headers ?? '').split(',').filter((pair) => pair.trim() !== '');
+  const named = pairs.map((pair) => {
+    const [, name, value] = /^\s*([!#$%&'*+.^`|~\w-]+)\s*=(.*)$/.exec(pair) ?? [];
+    try {
+      if (name !== undefined && value !== undefined) return [name, decodeURIComponent(value.trim())] as const;
+    } catch {
+      // A percent sign that stands for nothing is said below.
+    }
+    throw new ConfigFault('OTEL_EXPORTER_OTLP_HEADERS must be written like name=value,name=value, percent-encoded.');
+  });
+  return { endpoint, headers: Object.fromEntries(named) };
+}
+
+/** Requests; 0 for no limit. */
+function perMinute() {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number of requests per minute, or 0 for no limit')
+    .transform(Number);
+}
+
+function listOf(isGood: (each: string) => boolean, message: string) {
+  return z
+    .string()
+    .transform((text) => text.split(',').map((each) => each.trim()))
+    .refine((list) => list.every(isGood), message);
+}
+
+/** What a browser sends as `Origin`: without a path, not even a slash. */
+function isOrigin(text: string): boolean {
+  return text === '*' || (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text);
+}
+
+function isProxy(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
 function speechEngine(env: Environment, local: { SPEECH_MODEL_DIR?: string | undefined; SPEECH_EARS?: number | undefined }): Settings['speech'] {

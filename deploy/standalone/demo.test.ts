@@ -33,10 +33,13 @@ describe('the demo', () => {
     expect(stdout).toMatch(/^Best call: .+ points$/m);
     expect(stdout).toMatch(/^Worst call: .+ points$/m);
     expect(stdout).toMatch(/“.+” \(utterance \d+\)/);
+    for (const file of ['lost-parcel.wav', 'double-charge.mp3', 'new-router.flac']) expect(stdout).toContain(`${file}: The recording was accepted`);
+    expect(stdout).toContain('61 of 61 calls scored');
+    expect(stdout).toMatch(/^What moonshine-tiny heard in recording-en-01:\n {3}0:00 {2}operator {2}Good morning, thank you for calling/m);
     expect(await readdir(TMPDIR)).toEqual([]);
     expect(seen).toHaveLength(1);
     expect(() => process.kill(seen[0]!, 0)).toThrow('ESRCH');
-  }, 60_000);
+  }, 180_000);
 
   it('that is interrupted before the table is shown exits with 0 and leaves nothing', async () => {
     const { child, outcome } = begin('demo.ts', ['--exit'], { TMPDIR });

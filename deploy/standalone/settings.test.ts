@@ -37,6 +37,9 @@ function pem({ publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyO
 
 describe('a configuration that is half set or wrong', () => {
   it.each<[Record<string, string>, string[]]>([
+    [{ RATE_LIMIT_PER_FIRM: 'many' }, ['RATE_LIMIT_PER_FIRM must be a whole number of requests per minute']],
+    [{ TRUST_PROXY: '10.0.0.0/33' }, ['TRUST_PROXY must be addresses or networks']],
+    [{ CORS_ORIGINS: 'https://example.com/' }, ['CORS_ORIGINS must be origins']],
     [{ S3_ENDPOINT: 'http://127.0.0.1:9000' }, ['S3_ENDPOINT is set', 'S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY must be set too.']],
     [{ SPEECH_URL: 'http://127.0.0.1:9000' }, ['SPEECH_URL is set, so SPEECH_MODEL must be set too.']],
     [{ LLM_MODEL: 'small' }, ['LLM_MODEL is set, so LLM_URL must be set too.']],
@@ -54,6 +57,11 @@ describe('a configuration that is half set or wrong', () => {
     [{ PORT: '80a', LOG_LEVEL: 'loud' }, ['PORT must be', 'LOG_LEVEL must be']],
     [{ PUBLIC_URL: 'calls.example.org' }, ['PUBLIC_URL must be a URL, not "calls.example.org".']],
     [{ DATABASE_URL: 'mysql://root:telling@db/x' }, ['DATABASE_URL must begin with postgresql://.']],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, ['OTEL_EXPORTER_OTLP_ENDPOINT must be a URL']],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_EXPORTER_OTLP_HEADERS: 'telling' },
+      ['OTEL_EXPORTER_OTLP_HEADERS must be written like name=value,name=value'],
+    ],
   ])('is refused by name before anything is started: %j', async (variables, sentences) => {
     const DATA_DIR = join(scratch, 'untouched');
     const settings = { PORT: '0', DATA_DIR, ...variables };

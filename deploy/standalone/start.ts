@@ -4,7 +4,7 @@ import { start as startGateway } from '@call-analysis/gateway';
 import { defaultLimits, start as startIngest } from '@call-analysis/ingest';
 import { start as startKeyManagement } from '@call-analysis/key-management';
 import type { Logger } from '@call-analysis/runtime';
-import { Closing } from '@call-analysis/runtime';
+import { Closing, exportSpans } from '@call-analysis/runtime';
 import { start as startTranscription } from '@call-analysis/transcription';
 import { createPublicKey } from 'node:crypto';
 import type { Settings } from './config.ts';
@@ -34,6 +34,10 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
   try {
     const directory = openDataDirectory(settings.dataDirectory);
     const jwt = verification(settings.jwt, directory.secrets.jwtSecret);
+    if (settings.traces !== undefined) {
+      const traces = await exportSpans(settings.traces, log);
+      closing.add('traces', () => traces.close());
+    }
     const database = await openDatabase(settings, directory, 'start', { log, closing });
     signal?.throwIfAborted();
     const bus = { transport: 'embedded' as const, url: database.url('bus'), schema: 'bus', exclusive: true };
@@ -72,7 +76,16 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         },
         named('transcription'),
       ),
-      startAnalysis({ databaseUrl: database.url('analysis'), bus, objects }, named('analysis')),
+      startAnalysis(
+        {
+          databaseUrl: database.url('analysis'),
+          bus,
+          objects,
+          listen: directory.socket('analysis'),
+          keyManagement: keys.address,
+        },
+        named('analysis'),
+      ),
     ]);
     closing.add('ingest', () => ingest.close());
     closing.add('transcription', () => transcription.close());
@@ -88,11 +101,15 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         host: settings.host,
         port: settings.port,
         publicUrl: settings.publicUrl,
+        quotas: settings.quotas,
+        trustedProxies: settings.trustedProxies,
+        corsOrigins: settings.corsOrigins,
         bus,
         objects,
         keyManagement: keys.address,
         ingest: ingest.address,
         audio: audio.address,
+        analysis: analysis.address,
         jwt,
       },
       named('gateway'),

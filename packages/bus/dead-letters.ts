@@ -1,16 +1,23 @@
-import type { Event } from '@call-analysis/events';
 import type { JobResult, JobWithMetadata } from 'pg-boss';
+import { gaveUp } from './outcome.ts';
 import type { Queues } from './queues.ts';
 import { readEnvelope, readEvent, type Routes } from './read-event.ts';
 import { reasonOf, storedReason } from './reason.ts';
+import { delivered, withCauses } from './trace.ts';
 
 // Nothing wakes this worker: dead letters are moved by the queues themselves.
 const pollSeconds = 0.5;
 const batchSize = 10;
 const longestPauseSeconds = 300;
 
+const suffix = '.dead';
+
 export function deadQueue(consumer: string): string {
-  return `${consumer}.dead`;
+  return `${consumer}${suffix}`;
+}
+
+function consumerOf(dead: string): string {
+  return dead.slice(0, -suffix.length);
 }
 
 /** Tells the routes of events that were given up on, each until its route has taken note. Returns the worker's id. */
@@ -42,9 +49,12 @@ async function giveUp(queues: Queues, routes: Routes, job: JobWithMetadata<unkno
   if (!envelope.success) return { id: job.id, status: 'completed' };
   const route = routes.get(envelope.data.type);
   const read = readEvent(routes, job.data);
-  const event: Event = 'event' in read ? read.event : envelope.data;
+  const dead = delivered('event' in read ? read.event : envelope.data);
+  const { event } = dead;
+  const died = storedReason(job.sourceOutput, job.sourceRetryCount);
   try {
-    await route?.giveUp?.(event, storedReason(job.sourceOutput, job.sourceRetryCount));
+    await withCauses([dead], () => route?.giveUp?.(event, died));
+    gaveUp({ log: queues.log, name: queues.name, consumer: consumerOf(job.name) }, dead, died);
     return { id: job.id, status: 'completed' };
   } catch (error) {
     const reason = reasonOf(error, job.retryCount + 1);

@@ -1,5 +1,30 @@
+import { gauge, remembered } from '@call-analysis/runtime';
 import type { ConsumerDepth } from './port.ts';
 import type { Queues } from './queues.ts';
+
+const labels = ['service', 'consumer'] as const;
+const gauges = {
+  waiting: gauge('events_waiting', 'Events that wait for a consumer; beyond 50,000 jobs an estimate.', labels),
+  active: gauge('events_in_hand', 'Events that a consumer has taken and not finished.', labels),
+  dead: gauge('dead_letters', 'Events that were given up, up to 50,000.', labels),
+  oldestSeconds: gauge('oldest_event_seconds', 'How long the oldest event that waits has waited.', labels),
+};
+
+/** Counting a long queue takes tens of milliseconds, and nobody needs to know more often. */
+const rememberMs = 10_000;
+
+/** Shows on the page of metrics how it stands with these consumers, to which more may be added, until it is called. */
+export function watchDepths(queues: Queues, consumers: readonly string[]): () => void {
+  const look = remembered(rememberMs, async () => (consumers.length === 0 ? [] : depths(queues, consumers)));
+  const sources = (['waiting', 'active', 'dead', 'oldestSeconds'] as const).map((figure) =>
+    gauges[figure].from(async () =>
+      (await look()).map((depth) => ({ labels: [queues.name, depth.consumer] as const, value: depth[figure] ?? 0 })),
+    ),
+  );
+  return () => {
+    for (const leave of sources) leave();
+  };
+}
 
 // Counting further would read the whole table while a large batch waits.
 const counted = 50_000;
@@ -7,19 +32,20 @@ const counted = 50_000;
 /**
  * Waiting events are exact up to 50,000 jobs by consumer; beyond that the figure is at least what those hold, or the
  * jobs that the queues' own monitoring last counted, some minutes ago. Dead events are counted up to 50,000.
- * Events travel alone or in a parcel, and a parcel's tier is its size.
+ * Events travel alone or in a parcel, and a parcel's tier is its size. Absent `consumers`, all that there are.
  */
-export async function depths({ query, schema }: Queues): Promise<ConsumerDepth[]> {
+export async function depths({ query, schema }: Queues, consumers?: readonly string[]): Promise<ConsumerDepth[]> {
   // The orders name the index to count along; left alone, the planner may read the whole table to find nothing dead.
   return query<ConsumerDepth>(
     `SELECT q.name AS consumer,
             (CASE WHEN waiting.jobs <= $1 THEN waiting.n ELSE greatest(waiting.n, q.queued_count) END)::int AS waiting,
             active.n::int AS active,
-            dead.n::int AS dead
+            dead.n::int AS dead,
+            round(extract(epoch FROM now() - waiting.oldest), 1)::float8 AS "oldestSeconds"
        FROM ${schema}.queue q
       CROSS JOIN LATERAL (
-        SELECT count(*) AS jobs, coalesce(sum(size), 0) AS n FROM (
-          SELECT coalesce(group_tier::int, 1) AS size FROM ${schema}.job
+        SELECT count(*) AS jobs, coalesce(sum(size), 0) AS n, min(created_on) AS oldest FROM (
+          SELECT coalesce(group_tier::int, 1) AS size, created_on FROM ${schema}.job
            WHERE name = q.name AND state < 'active' AND NOT blocked
            ORDER BY priority DESC, created_on LIMIT $1 + 1) counted) waiting
       CROSS JOIN LATERAL (
@@ -31,8 +57,8 @@ export async function depths({ query, schema }: Queues): Promise<ConsumerDepth[]
         SELECT count(*) AS n FROM (
           SELECT FROM ${schema}.job WHERE name = q.dead_letter
            ORDER BY id LIMIT $1) counted) dead
-      WHERE q.dead_letter IS NOT NULL
+      WHERE q.dead_letter IS NOT NULL AND ($2::text[] IS NULL OR q.name = ANY($2))
       ORDER BY q.name`,
-    [counted],
+    [counted, consumers ?? null],
   );
 }

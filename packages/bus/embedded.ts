@@ -2,14 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Event } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 import type { JobInsert } from 'pg-boss';
-import { depths } from './depths.ts';
+import { depths, watchDepths } from './depths.ts';
+import { forget } from './forget.ts';
 import { createInbox, type Inbox, openInbox } from './inbox.ts';
 import { broadcast, createListeners, LISTENERS } from './listen.ts';
 import type { BusOptions } from './options.ts';
+import { published } from './outcome.ts';
 import { jobsOf } from './parcel.ts';
 import type { Bus, SubscriptionOptions } from './port.ts';
 import { putBackAbandoned } from './put-back.ts';
 import { type Queues, startQueues } from './queues.ts';
+import { caused } from './trace.ts';
 
 const jobsInStatement = 1_000;
 const charactersInStatement = 4 * 1024 * 1024;
@@ -32,9 +35,12 @@ export async function openEmbedded(
   });
   const listeners = createListeners(queues);
   const inboxes: Inbox[] = [];
+  const consumers: string[] = [];
+  const unwatch = watchDepths(queues, consumers);
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {
+    unwatch();
     const deaf = listeners.close();
     const stopped = Promise.all(inboxes.map((inbox) => inbox.stop())).then(() => true);
     const late = new AbortController();
@@ -63,9 +69,11 @@ export async function openEmbedded(
       }
       const inbox = await openInbox(queues, subscription);
       inboxes.push(inbox);
+      consumers.push(subscription.consumer);
       return inbox;
     },
     listen: (type, hear) => listeners.listen(type, hear),
+    forget: (tx, firmUuid, subject, but) => forget(tx, queues.schema, { firmUuid, subject, but: but.type }),
     depths: () => depths(queues),
     close: () => (closing ??= close()),
   };
@@ -80,7 +88,8 @@ function checkConsumer({ consumer, routes }: SubscriptionOptions): void {
 }
 
 async function publish(queues: Queues, tx: Sql, events: readonly Event[]): Promise<void> {
-  const distinct = [...new Map(events.map((event) => [event.id, event])).values()];
+  const distinct = [...new Map(events.map((event) => [event.id, caused(event)])).values()];
+  for (const { type } of distinct) published.of(queues.name, type).add();
   for (const [consumer, heard] of await audiences(queues, tx, distinct)) {
     if (consumer === LISTENERS) await broadcast(tx, queues.schema, heard);
     else for (const jobs of statementsOf(heard)) await insert(queues, tx, consumer, jobs);

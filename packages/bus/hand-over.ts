@@ -1,10 +1,12 @@
 import type { Event } from '@call-analysis/events';
 import type { Job, JobResult } from 'pg-boss';
+import { Began, type Place, unreadable } from './outcome.ts';
 import { jobsOf, openParcel, type StoredJob } from './parcel.ts';
 import { type AnyRoute, Poison } from './port.ts';
 import type { Queues } from './queues.ts';
 import { readEvent, type Routes } from './read-event.ts';
 import { reasonOf } from './reason.ts';
+import { type Delivered, delivered, withCauses } from './trace.ts';
 
 /** How long to go on with what was taken; meanwhile others may have come whose turn is first. */
 const patienceMs = 1_000;
@@ -20,10 +22,9 @@ interface Taken {
   readonly leaving: Event[];
 }
 
-interface Held {
+interface Held extends Delivered {
   readonly taken: Taken;
   readonly stored: unknown;
-  readonly event: Event;
 }
 
 /** One handful of a queue on its way through the routes. */
@@ -81,7 +82,7 @@ export class HandOver {
         ids.add(read.event.id);
         const held = byRoute.get(read.route) ?? [];
         byRoute.set(read.route, held);
-        held.push({ taken, stored, event: read.event });
+        held.push({ taken, stored, ...delivered(read.event) });
       }
     }
     await this.#complete(hand);
@@ -89,16 +90,18 @@ export class HandOver {
   }
 
   async #handle(route: AnyRoute, held: readonly Held[]): Promise<void> {
+    const began = new Began();
     try {
-      await route.handle(held.map(({ event }) => event as never));
+      await withCauses(held, () => route.handle(held.map(({ event }) => event as never)));
       for (const { taken } of held) taken.open -= 1;
+      began.done(this.#place, held);
     } catch (error) {
       const [only] = held;
       if (held.length !== 1 || only === undefined) {
         for (const each of held) await this.#handle(route, [each]);
         return;
       }
-      this.#fail(only.taken, only.stored, error, only.event);
+      this.#fail(only.taken, only.stored, error, { began, held: only });
     }
     await this.#complete(new Set(held.map(({ taken }) => taken)));
   }
@@ -134,7 +137,12 @@ export class HandOver {
     for (const { job } of taken) this.#results.push({ id: job.id, status: 'completed' });
   }
 
-  #fail(taken: Taken, stored: unknown, error: unknown, event?: Event): void {
+  get #place(): Place {
+    const { log, name } = this.#queues;
+    return { log, name, consumer: this.#consumer };
+  }
+
+  #fail(taken: Taken, stored: unknown, error: unknown, tried?: { began: Began; held: Held }): void {
     const { job, parcel } = taken;
     if (parcel !== undefined) {
       taken.leaving.push(stored as Event);
@@ -142,17 +150,10 @@ export class HandOver {
       return;
     }
     const reason = reasonOf(error, job.retryCount + 1);
-    const fields = {
-      consumer: this.#consumer,
-      event: job.id,
-      type: event?.type,
-      code: reason.code,
-      attempts: reason.attempts,
-      err: error,
-    };
-    if (error instanceof Poison) this.#queues.log.error(fields, 'An event is poison and goes to the dead letters.');
-    else this.#queues.log.warn(fields, 'An event could not be handled.');
-    this.#results.push({ id: job.id, status: error instanceof Poison ? 'deadletter' : 'failed', output: reason });
+    const isDead = error instanceof Poison;
+    if (tried === undefined) unreadable(this.#place, job.id, reason, error);
+    else tried.began.failed(this.#place, tried.held, reason, isDead, error);
+    this.#results.push({ id: job.id, status: isDead ? 'deadletter' : 'failed', output: reason });
   }
 }
 

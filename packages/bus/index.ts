@@ -1,3 +1,4 @@
+export { buried, bury, pruneBuried } from './buried.ts';
 export { claim, pruneClaims } from './claim.ts';
 export { migrateBus } from './migrate.ts';
 export type { BusSchema } from './migrate.ts';
@@ -9,6 +10,7 @@ export type {
   Bus,
   ConsumerDepth,
   DeadReason,
+  Forgotten,
   Route,
   Subscription,
   SubscriptionOptions,

@@ -72,6 +72,11 @@ function jobOf(events: readonly Event[], jsons: readonly string[]): StoredJob {
   return { job, characters };
 }
 
+/** A job's data and size once only these events of it are left. */
+export function repacked(events: readonly Event[]): { stored: object; tier: string } {
+  return { stored: packParcel(events, JSON.stringify(events)).stored, tier: String(events.length) };
+}
+
 /** What is in a parcel, its bodies and most attributes unparsed; undefined for anything else. */
 export function openParcel(stored: unknown): readonly Event[] | undefined {
   const contents = Addressed.safeParse(unpackParcel(stored));

@@ -25,6 +25,13 @@ export interface Bus {
    */
   listen(type: EventType, hear: (event: Event) => void): Promise<Subscription>;
 
+  /**
+   * Takes out what waits or lies dead of a firm's subject, for every consumer, when the transaction commits; only facts of
+   * the type `but`, which tell of the erasure itself, stay. What a consumer has in hand stays until it is done with it,
+   * and what is still on its way arrives later: handlers tell by `buried` that nothing shall come of it.
+   */
+  forget(tx: Sql, firmUuid: string, subject: string, but: EventType): Promise<Forgotten>;
+
   /** Waiting and dead events by consumer name. */
   depths(): Promise<ConsumerDepth[]>;
 
@@ -78,11 +85,20 @@ export interface Subscription {
   stop(): Promise<void>;
 }
 
+export interface Forgotten {
+  /** Events that were taken out, each once for every consumer it waited for. */
+  readonly removed: number;
+  /** How many hand-overs have one in them: asking again later finds whether they have ended. */
+  readonly inHand: number;
+}
+
 export interface ConsumerDepth {
   readonly consumer: string;
   readonly waiting: number;
   readonly active: number;
   readonly dead: number;
+  /** How long the oldest of those waiting has been there; null when none waits. */
+  readonly oldestSeconds: number | null;
 }
 
 /** Thrown by a handler: this event will never work, so do not try again. */

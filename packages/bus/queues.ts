@@ -4,7 +4,7 @@ import { translateError } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
 import { type Db, PgBoss } from 'pg-boss';
 
-export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
+export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'writes'>;
 
 export interface QueueOptions {
   readonly url: string;
@@ -18,6 +18,8 @@ export interface QueueOptions {
 /** The durable queues of one schema, as one process sees them. */
 export interface Queues {
   readonly boss: PgBoss;
+  /** The service. */
+  readonly name: string;
   readonly schema: string;
   readonly log: Log;
   readonly leaseSeconds: number;
@@ -83,6 +85,7 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
   const database = boss.getDb();
   return {
     boss,
+    name: options.name,
     schema,
     log,
     leaseSeconds,

@@ -33,11 +33,15 @@ export function unpack(stored: unknown): unknown {
   }
 }
 
-/** Several events in one: `parcel` is their list, or its JSON as `deflated` has it. */
+/**
+ * Several events in one: `parcel` is their list, or its JSON as `deflated` has it. `subjects` says what they are about,
+ * so that those of one subject are found without opening every parcel.
+ */
 export function packParcel(events: readonly Event[], json: string): Packed {
-  if (json.length < COMPRESSED_FROM) return { stored: { parcel: events }, characters: json.length };
+  const subjects = [...new Set(events.map(({ subject }) => subject))];
+  if (json.length < COMPRESSED_FROM) return { stored: { parcel: events, subjects }, characters: json.length };
   const parcel = deflate(json);
-  return { stored: { parcel }, characters: parcel.length };
+  return { stored: { parcel, subjects }, characters: parcel.length };
 }
 
 /** The list that `packParcel` was given; undefined for anything else. */

@@ -26,6 +26,8 @@ export interface Event<Body = unknown> {
   readonly turn: number;
   /** W3C trace context of what caused it. */
   readonly traceparent?: string | undefined;
+  /** The id of the request that caused it (api.md, section 1). */
+  readonly requestid?: string | undefined;
   readonly data: Body;
 }
 
@@ -39,6 +41,7 @@ export const Envelope = z.object({
   firmuuid: z.uuid(),
   turn: z.int().min(0),
   traceparent: z.string().optional(),
+  requestid: z.string().max(128).optional(),
   data: z.unknown(),
 });
 

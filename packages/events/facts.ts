@@ -131,5 +131,34 @@ export const CallFailed = eventType(
   }),
 );
 
+/** A call was erased: whoever keeps anything of it removes that, and stops what is being done for it. `subject` is the call. */
+export const CallErased = eventType('call.erased.v1', z.object({ erased_at: z.iso.datetime() }));
+
+/**
+ * Queued calls were canceled: what is still to be done for them is done for nobody. `subject` is their campaign. They keep
+ * what they have.
+ */
+export const CallsCanceled = eventType('calls.canceled.v1', z.object({ calls: z.array(z.uuid()).min(1).max(1000) }));
+
+/** Something was done in a firm that its audit log tells. `subject` is what it was done to. */
+export const DeedDone = eventType(
+  'deed.done.v1',
+  z.object({
+    /** A user; for an API key its firm's API user. */
+    actor: z.uuid(),
+    action: z.enum([
+      'campaign.created',
+      'campaign.changed',
+      'campaign.started',
+      'campaign.paused',
+      'campaign.completed',
+      'campaign.canceled',
+      'campaign.calls_added',
+    ]),
+    /** The network address that it was done from. */
+    address: z.string(),
+  }),
+);
+
 /** An API key is dead. `subject` is the uuid of the key record. */
 export const ApiKeyRevoked = eventType('api-key.revoked.v1', z.object({ key_uuid: z.uuid() }));

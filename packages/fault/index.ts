@@ -1,3 +1,5 @@
+export { nearestName } from './nearest-name.ts';
+
 /** What went wrong, in words that HTTP and gRPC can both translate. */
 export type FaultKind =
   | 'invalid' // the caller sent something wrong
@@ -5,6 +7,7 @@ export type FaultKind =
   | 'forbidden' // known, but not allowed
   | 'not-found' // no such thing in the caller's firm
   | 'conflict' // the thing is in the wrong state
+  | 'stale' // the thing has changed since the caller saw it
   | 'too-large' // over a documented limit
   | 'rate-limited' // too many requests
   | 'unavailable' // a part does not answer; the same request may work later

@@ -3,6 +3,7 @@ import { Pool, types } from 'pg';
 import type { PoolClient, QueryResult } from 'pg';
 import { schemaConnection } from './connection.ts';
 import { isUnreachable, sqlState, translateError } from './errors.ts';
+import { watchPool } from './pool-metrics.ts';
 import type { Sql } from './sql.ts';
 
 export interface DatabaseOptions {
@@ -11,7 +12,7 @@ export interface DatabaseOptions {
   readonly schema: string;
   /** Connections at most. Default 10. */
   readonly poolSize?: number;
-  /** Shown in `pg_stat_activity`. */
+  /** Shown in `pg_stat_activity` and on the page of metrics. */
   readonly applicationName?: string;
   /** How long to wait for a connection, a free one or a new one. Default 10,000. */
   readonly connectTimeoutMs?: number;
@@ -72,6 +73,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
     types: { getTypeParser },
   });
+  const unwatch = watchPool(options.applicationName ?? options.schema, pool);
   const broken = new WeakSet<object>();
   // Without these listeners a connection that breaks, idle or lent, would end the process. Its next query tells.
   pool.on('error', () => {});
@@ -130,7 +132,10 @@ export function openDatabase(options: DatabaseOptions): Database {
         }
       }
     },
-    close: () => (closing ??= pool.end()),
+    close() {
+      unwatch();
+      return (closing ??= pool.end());
+    },
   };
 }
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { types } from 'node:util';
 import { Fault } from '@call-analysis/fault';
-import { type Logger, withContext } from '@call-analysis/runtime';
+import { histogram, isTracing, type Logger, recordSpan, withContext } from '@call-analysis/runtime';
 import type { ServerDuplexStream, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
 import { MAX_MESSAGE_BYTES } from './connection.ts';
-import { incomingContext } from './context.ts';
+import { type Incoming, incomingContext } from './context.ts';
 import { END } from './end-mark.ts';
 import { IncomingCall, type InFlight } from './incoming.ts';
 import type { Call, Method } from './methods.ts';
@@ -34,8 +34,10 @@ export interface Surroundings {
 
 /** Runs a handler under the caller's context, sends what it says or throws, and logs one line. Never rejects. */
 export function answer(method: Method, handler: UntypedHandler, wire: Wire, surroundings: Surroundings): Promise<void> {
-  return withContext(incomingContext(wire.metadata), async () => {
-    const beganAt = performance.now();
+  const incoming = incomingContext(wire.metadata);
+  return withContext(incoming.context, async () => {
+    const beganAt = Date.now();
+    const mark = performance.now();
     const call = new IncomingCall(wire.getDeadline());
     const cancel = () => call.cancel(new Error('Nobody waits for the answer any more.'));
     wire.on('cancelled', cancel);
@@ -54,7 +56,8 @@ export function answer(method: Method, handler: UntypedHandler, wire: Wire, surr
       if (fault === undefined) wire.end();
       else fault = refuse(wire, fault);
     }
-    const ms = Math.round((performance.now() - beganAt) * 10) / 10;
+    const ms = Math.round((performance.now() - mark) * 10) / 10;
+    measure(method, incoming, { beganAt, ms, outcome: outcomeOf(fault, call) });
     logOutcome(surroundings, { method: method.path, ms }, fault, call);
   });
 }
@@ -103,6 +106,56 @@ function refuse(wire: Wire, fault: Fault): Fault {
   return said;
 }
 
+const duration = histogram('rpc_duration_seconds', 'From the arrival of an RPC to the end of its answer.', [
+  'service',
+  'method',
+  'outcome',
+]);
+
+/** `ok`, the kind of the Fault, or how the caller gave up. */
+function outcomeOf(fault: Fault | undefined, call: IncomingCall): string {
+  if (call.cancelledBy !== undefined) return isLate(call) ? 'late' : 'cancelled';
+  return fault === undefined ? 'ok' : fault.kind;
+}
+
+function isLate({ deadline }: IncomingCall): boolean {
+  return deadline !== undefined && deadline.getTime() <= Date.now();
+}
+
+function measure(
+  { path }: Method,
+  { context, parent }: Incoming,
+  { beganAt, ms, outcome }: { beganAt: number; ms: number; outcome: string },
+): void {
+  const { service, method } = named(path);
+  duration.of(service, method, outcome).observe(ms / 1000);
+  if (!isTracing()) return;
+  recordSpan({
+    service,
+    name: path.slice(1),
+    kind: 'server',
+    traceparent: context.traceparent,
+    parent,
+    beganAt,
+    ms,
+    attributes: { 'rpc.system': 'grpc', 'rpc.method': method, outcome },
+    ...(outcome === 'ok' ? {} : { failure: outcome }),
+  });
+}
+
+const names = new Map<string, { service: string; method: string }>();
+
+/** A path is `/call_analysis.key_management.v1.KeyManagement/Verify`, and the service calls itself key-management. */
+function named(path: string): { service: string; method: string } {
+  let name = names.get(path);
+  if (name === undefined) {
+    const [definition = '', method = ''] = path.slice(1).split('/');
+    name = { service: (definition.split('.').at(-3) ?? definition).replaceAll('_', '-'), method };
+    names.set(path, name);
+  }
+  return name;
+}
+
 function logOutcome(
   { log, quiet }: Surroundings,
   fields: { method: string; ms: number },
@@ -110,9 +163,8 @@ function logOutcome(
   call: IncomingCall,
 ): void {
   if (call.cancelledBy !== undefined) {
-    const late = call.deadline !== undefined && call.deadline.getTime() <= Date.now();
     const cause = fault !== undefined && !isCancellation(fault.cause, call) ? { err: fault } : {};
-    log.warn({ ...fields, code: late ? 'DEADLINE_EXCEEDED' : 'CANCELLED', ...cause }, 'rpc');
+    log.warn({ ...fields, code: isLate(call) ? 'DEADLINE_EXCEEDED' : 'CANCELLED', ...cause }, 'rpc');
   } else if (fault === undefined) log[quiet ? 'debug' : 'info']({ ...fields, code: 'OK' }, 'rpc');
   else if (fault.kind === 'internal') log.error({ ...fields, code: fault.code, err: fault }, 'rpc');
   else if (fault.kind === 'unavailable') log.warn({ ...fields, code: fault.code, err: fault }, 'rpc');

@@ -6,29 +6,38 @@ import {
   isRequestId,
   isTraceparent,
   newContext,
+  newTraceparent,
 } from '@call-analysis/runtime';
 
 const REQUEST_ID = 'x-request-id';
 const TRACEPARENT = 'traceparent';
 
-/** Metadata that carries the current context, under a span of its own, to the next service. */
+/** Metadata that carries the current context to the next service. */
 export function outgoingContext(): Metadata {
   const context = currentContext() ?? newContext();
   const metadata = new Metadata();
   metadata.set(REQUEST_ID, context.requestId);
-  metadata.set(TRACEPARENT, childTraceparent(context.traceparent));
+  metadata.set(TRACEPARENT, context.traceparent);
   return metadata;
 }
 
-/** The context that metadata carries; what is missing or malformed is made. */
-export function incomingContext(metadata: Metadata): Context {
+/** A context and the trace context of the caller that it continues. */
+export interface Incoming {
+  readonly context: Context;
+  readonly parent: string | undefined;
+}
+
+/** The context that metadata carries, under a span of its own; what is missing or malformed is made. */
+export function incomingContext(metadata: Metadata): Incoming {
   const [requestId] = metadata.get(REQUEST_ID);
   const [traceparent] = metadata.get(TRACEPARENT);
-  if (isText(requestId, isRequestId) && isText(traceparent, isTraceparent)) return { requestId, traceparent };
-  const fresh = newContext();
+  const parent = isText(traceparent, isTraceparent) ? traceparent : undefined;
   return {
-    requestId: isText(requestId, isRequestId) ? requestId : fresh.requestId,
-    traceparent: isText(traceparent, isTraceparent) ? traceparent : fresh.traceparent,
+    context: {
+      requestId: isText(requestId, isRequestId) ? requestId : newContext().requestId,
+      traceparent: parent === undefined ? newTraceparent() : childTraceparent(parent),
+    },
+    parent,
   };
 }
 

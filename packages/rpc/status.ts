@@ -7,6 +7,7 @@ const CODES: Record<FaultKind, status> = {
   forbidden: status.PERMISSION_DENIED,
   'not-found': status.NOT_FOUND,
   conflict: status.FAILED_PRECONDITION,
+  stale: status.ABORTED,
   'too-large': status.OUT_OF_RANGE,
   'rate-limited': status.RESOURCE_EXHAUSTED,
   unavailable: status.UNAVAILABLE,

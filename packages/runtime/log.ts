@@ -1,8 +1,9 @@
 import { types } from 'node:util';
 import { Fault } from '@call-analysis/fault';
-import { destination, type DestinationStream, pino, type Logger as PinoLogger } from 'pino';
+import { type DestinationStream, pino, type Logger as PinoLogger } from 'pino';
 import { currentContext } from './context.ts';
 import { isSecretName, REDACTED, redactText } from './redaction.ts';
+import { flushLog, standardError } from './standard-error.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -13,11 +14,14 @@ export interface Logger {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
   child(fields: Record<string, unknown>): Logger;
+  /** Whether lines of this level are written: to be asked where there would be thousands a second. */
+  writes?(level: 'debug' | 'info' | 'warn' | 'error'): boolean;
 }
 
 /**
  * JSON lines on standard error, because standard output belongs to the `ready` line and to the output of commands.
- * Lines are written synchronously, so that the last ones before an exit are there.
+ * Warnings and errors are written at once, with what came before them; the rest is gathered for a moment, because a write
+ * for every line costs as much as a request. An exit writes what is left.
  */
 export function createLog(options: { name: string; level?: LogLevel; destination?: DestinationStream }): Logger {
   return loggerOver(
@@ -25,16 +29,12 @@ export function createLog(options: { name: string; level?: LogLevel; destination
       {
         level: options.level ?? 'info',
         base: { name: options.name, pid: process.pid },
-        timestamp: () => `,"time":"${new Date().toISOString()}"`,
+        timestamp,
         formatters: { level: (label) => ({ level: label }) },
         // Errors have been described before they get here; pino's own serialiser would describe them again.
         serializers: { err: (err: unknown) => err },
-        mixin: () => {
-          const context = currentContext();
-          return context === undefined ? {} : { request_id: context.requestId, traceparent: context.traceparent };
-        },
       },
-      options.destination ?? destination({ fd: 2, sync: true }),
+      options.destination ?? standardError,
     ),
   );
 }
@@ -42,15 +42,41 @@ export function createLog(options: { name: string; level?: LogLevel; destination
 function loggerOver(lines: PinoLogger): Logger {
   const writer = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
     if (!lines.isLevelEnabled(level)) return;
-    lines[level](describe(types.isNativeError(fields) ? { err: fields } : fields, 0), redactText(message));
+    lines[level](described(types.isNativeError(fields) ? { err: fields } : fields), redactText(message));
+    if (level === 'warn' || level === 'error') flushLog();
   };
   return {
     debug: writer('debug'),
     info: writer('info'),
     warn: writer('warn'),
     error: writer('error'),
+    writes: (level) => lines.isLevelEnabled(level),
     child: (fields) => loggerOver(lines.child(describe(fields, 0) as Record<string, unknown>)),
   };
+}
+
+/** With what the line belongs to. */
+function described(fields: object): object {
+  const line: Record<string, unknown> = {};
+  const context = currentContext();
+  if (context !== undefined) {
+    line['request_id'] = context.requestId;
+    line['traceparent'] = context.traceparent;
+  }
+  return copyInto(line, fields, 0);
+}
+
+let millisecond = 0;
+let written = '';
+
+/** Many lines share a millisecond when writing them costs something. */
+function timestamp(): string {
+  const now = Date.now();
+  if (now !== millisecond) {
+    millisecond = now;
+    written = `,"time":"${new Date(now).toISOString()}"`;
+  }
+  return written;
 }
 
 const MAX_DEPTH = 8;
@@ -66,9 +92,12 @@ function describe(value: unknown, depth: number): unknown {
   if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`;
   if (Array.isArray(value)) return value.map((each) => describe(each, depth + 1));
   if ('toJSON' in value && typeof value.toJSON === 'function') return describe(value.toJSON(), depth + 1);
-  const copy: Record<string, unknown> = {};
-  for (const [name, each] of Object.entries(value)) {
-    copy[name] = isSecretName(name) ? REDACTED : describe(each, depth + 1);
+  return copyInto({}, value, depth);
+}
+
+function copyInto(copy: Record<string, unknown>, fields: object, depth: number): object {
+  for (const name of Object.keys(fields)) {
+    copy[name] = isSecretName(name) ? REDACTED : describe(Reflect.get(fields, name), depth + 1);
   }
   return copy;
 }

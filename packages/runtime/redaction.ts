@@ -5,13 +5,22 @@ export const REDACTED = '[redacted]';
  * A second line of defence; the first is not to log secrets.
  */
 export function isSecretName(name: string): boolean {
-  return /(authorization|cookie|apikey|token|password|secret|secretkey|pepper|signature)$/.test(
+  const known = judged.get(name);
+  if (known !== undefined) return known;
+  const isSecret = /(authorization|cookie|apikey|token|password|secret|secretkey|pepper|signature)$/.test(
     name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''),
   );
+  if (judged.size < MAX_JUDGED) judged.set(name, isSecret);
+  return isSecret;
 }
+
+/** Names of fields stand in the source code, the same few for every line. */
+const judged = new Map<string, boolean>();
+const MAX_JUDGED = 1000;
 
 /** The text without signatures of presigned URLs, passwords of connection URLs, bearer tokens and API keys. */
 export function redactText(text: string): string {
+  if (!/[=@$]|bearer/i.test(text)) return text;
   return text
     .replaceAll(/([?&](?:x-amz-)?(?:signature|token)=)[^&\s"'<>]+/gi, `$1${REDACTED}`)
     .replaceAll(/(:\/\/[^\s:/?#@]*:)[^\s/?#]+@/g, `$1${REDACTED}@`)

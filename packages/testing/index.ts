@@ -1,3 +1,5 @@
+export { openCollector } from './collector.ts';
+export type { CollectedSpan } from './collector.ts';
 export { freshDatabase } from './database.ts';
 export type { TestDatabase } from './database.ts';
 export { openGate } from './tcp-gate.ts';
@@ -5,3 +7,4 @@ export type { TcpGate } from './tcp-gate.ts';
 export { waitUntil } from './wait-until.ts';
 export { endRecords, writeZip, zip64Field } from './zip.ts';
 export type { Zip, ZipEnd, ZipEntry, ZipFields } from './zip.ts';
+export { tracesInFiles, tracesInTables } from './traces.ts';

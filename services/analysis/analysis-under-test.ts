@@ -9,6 +9,8 @@ import { type BodyOf, CallAnalyzed, CallFailed, type Event, TranscriptReady } fr
 import { openObjects } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
+import { analysis, keyManagement } from '@call-analysis/proto';
+import { dial, serve } from '@call-analysis/rpc';
 import { freshDatabase, waitUntil } from '@call-analysis/testing';
 import type { Analyst } from './analyst.ts';
 import { type Config, migrations, schema, start } from './start.ts';
@@ -17,7 +19,10 @@ export type Ready = Event<BodyOf<typeof TranscriptReady>>;
 export type Analyzed = Event<BodyOf<typeof CallAnalyzed>>;
 export type Failed = Event<BodyOf<typeof CallFailed>>;
 
+type Scorecards = ReturnType<typeof dialAnalysis>;
+
 interface Opened {
+  readonly scorecards: Scorecards;
   readonly config: Config;
   readonly db: Database;
   readonly bus: Bus;
@@ -36,6 +41,9 @@ export class AnalysisUnderTest {
   readonly lines: string[] = [];
   #opened: Opened | undefined;
 
+  /** Of every firm. */
+  readonly segmentTypes = ['support', 'sales'];
+
   constructor(analyst: Analyst, replicas: number) {
     beforeAll(async () => {
       this.#opened = await this.#open(analyst, replicas);
@@ -46,6 +54,11 @@ export class AnalysisUnderTest {
   /** As the service's own role, past the service. */
   get db(): Database {
     return there(this.#opened).db;
+  }
+
+  /** What the first replica serves. */
+  get scorecards(): Scorecards {
+    return there(this.#opened).scorecards;
   }
 
   put(key: string, text: string): Promise<void> {
@@ -84,10 +97,18 @@ export class AnalysisUnderTest {
     const database = await freshDatabase();
     closing.add('database', () => database.drop());
     const databaseUrl = database.url(schema);
+    const { FindFirm } = keyManagement;
+    const findFirm = async ({ firm_uuid }: { firm_uuid: string }) => ({
+      firm: { uuid: firm_uuid, name: 'Firm', country: 'UZ', segment_types: this.segmentTypes },
+    });
+    const keys = await serve({ address: '127.0.0.1:0', services: [{ service: { FindFirm }, handlers: { findFirm } }], log });
+    closing.add('key-management', () => keys.stop());
     const config: Config = {
       databaseUrl,
       bus: { transport: 'embedded', url: database.url('bus'), schema: 'bus' },
       objects: { store: 'disk', directory, secret: 'a secret of at least thirty-two bytes' },
+      listen: '127.0.0.1:0',
+      keyManagement: keys.address,
       retries: 1,
     };
     await migrateBus(config.bus);
@@ -97,10 +118,14 @@ export class AnalysisUnderTest {
     const bus = await openBus(config.bus, { name: 'test', log });
     closing.add('bus', () => bus.close());
     const objects = await openObjects(config.objects);
+    const addresses: string[] = [];
     for (let replica = 0; replica < replicas; replica++) {
       const service = await start(config, { log, analyst });
       closing.add('service', () => service.close());
+      addresses.push(service.address);
     }
+    const scorecards = dialAnalysis(there(addresses[0]));
+    closing.add('client', () => scorecards.close());
     await bus.subscribe({
       consumer: 'test.catalogue',
       batchSize: 200,
@@ -110,8 +135,12 @@ export class AnalysisUnderTest {
       ],
     });
     const put = async (key: string, text: string) => void (await objects.put(key, Readable.from([text])));
-    return { config, db, bus, put, close: () => closing.close() };
+    return { config, scorecards, db, bus, put, close: () => closing.close() };
   }
+}
+
+function dialAnalysis(address: string) {
+  return dial(analysis, address, { name: 'analysis' });
 }
 
 type Line = readonly [role: 'operator' | 'client', text: string];

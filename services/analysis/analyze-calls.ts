@@ -1,15 +1,16 @@
 import { text } from 'node:stream/consumers';
 import type { Bus } from '@call-analysis/bus';
-import { claim, Poison } from '@call-analysis/bus';
+import { buried, claim, Poison } from '@call-analysis/bus';
 import type { Analysis, BodyOf, Event } from '@call-analysis/events';
 import { CallAnalyzed, TranscriptReady, Utterance } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { Analyst } from './analyst.ts';
-import { defaultScorecard } from './default-scorecard.ts';
+import { ensureDefault } from './ensure-default.ts';
 import { recognizeLanguage } from './language.ts';
 import type { Scorecard } from './scorecard.ts';
+import type { Shelf } from './shelf.ts';
 import type { NewAnalysis, Store } from './store.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
@@ -20,6 +21,7 @@ interface Parts {
   readonly bus: Bus;
   readonly objects: Objects;
   readonly analyst: Analyst;
+  readonly shelf: Shelf;
 }
 
 export const CONSUMER = 'analysis';
@@ -27,25 +29,44 @@ export const CONSUMER = 'analysis';
 /** Analyses calls whose transcripts are ready, and tells: each event once, however often it comes. */
 export async function analyzeCalls(parts: Parts, events: readonly Ready[]): Promise<void> {
   const { store, bus } = parts;
-  const scorecards = await scorecardsOf(store, [...new Set(events.map((event) => event.firmuuid))]);
+  const scorecards = await scorecardsFor(parts, events);
   const results: { event: Ready; fact: Analyzed; row: NewAnalysis | null }[] = [];
-  for (const event of events) results.push(await analyze(parts, event, scorecards.get(event.firmuuid)!));
+  for (const [index, event] of events.entries()) {
+    try {
+      results.push(await analyze(parts, event, scorecards[index]!));
+    } catch (error) {
+      // What is missing of an erased call shall not be looked for again.
+      if ((await buried(store.db, [event])).size === 0) throw error;
+    }
+  }
   await store.db.transaction(async (tx) => {
+    const erased = await buried(tx, events);
     const claimed = await claim(tx, CONSUMER, events.map((event) => event.id));
-    const fresh = results.filter(({ event }) => claimed.has(event.id));
+    const fresh = results.filter(({ event }) => claimed.has(event.id) && !erased.has(event.subject));
     if (fresh.length === 0) return;
     await store.addAnalyses(tx, fresh.flatMap(({ row }) => (row === null ? [] : [row])));
     await bus.publish(tx, fresh.map(({ fact }) => fact));
   });
 }
 
-async function scorecardsOf(store: Store, firmUuids: readonly string[]): Promise<Map<string, Scorecard>> {
-  const found = await store.defaultScorecards(firmUuids);
-  const missing = firmUuids.filter((firmUuid) => !found.has(firmUuid));
-  if (missing.length === 0) return found;
-  const { name, sections } = defaultScorecard;
-  for (const firmUuid of missing) await store.addDefaultScorecard(firmUuid, { name, sections });
-  return store.defaultScorecards(firmUuids);
+/** What each call is scored by: the revision that is in force for its firm and segment type now. */
+async function scorecardsFor({ store, shelf }: Parts, events: readonly Ready[]): Promise<Scorecard[]> {
+  const calls = events.map(({ firmuuid, data }) => ({ firmUuid: firmuuid, segmentType: data.segment_type }));
+  const asked = [...new Map(calls.map((call) => [kindOf(call), call])).values()];
+  let inForce = await store.scorecards.inForce(asked);
+  const without = new Set(asked.filter((_, index) => inForce[index] === null).map(({ firmUuid }) => firmUuid));
+  if (without.size > 0) {
+    for (const firmUuid of without) await ensureDefault(store, firmUuid);
+    inForce = await store.scorecards.inForce(asked);
+  }
+  const names = inForce.map((name) => name!);
+  const found = await shelf.take(names, (missing) => store.scorecards.revisions(missing));
+  const byKind = new Map(asked.map((call, index) => [kindOf(call), found[index]!]));
+  return calls.map((call) => byKind.get(kindOf(call))!);
+}
+
+function kindOf({ firmUuid, segmentType }: { firmUuid: string; segmentType: string }): string {
+  return `${firmUuid}/${segmentType}`;
 }
 
 async function analyze(parts: Parts, event: Ready, scorecard: Scorecard) {

@@ -1,15 +1,17 @@
 import type { Bus, SubscriptionOptions } from '@call-analysis/bus';
 import { route } from '@call-analysis/bus';
-import { TranscriptReady } from '@call-analysis/events';
+import { CallErased, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { analyzeCalls, CONSUMER } from './analyze-calls.ts';
 import type { Analyst } from './analyst.ts';
+import { eraseCall, ERASURES } from './erase-call.ts';
 import { giveUpAnalysis } from './give-up.ts';
+import type { Shelf } from './shelf.ts';
 import type { Store } from './store.ts';
 
 /** What this service hears. */
 export function consumers(
-  parts: { store: Store; bus: Bus; objects: Objects; analyst: Analyst },
+  parts: { store: Store; bus: Bus; objects: Objects; analyst: Analyst; shelf: Shelf },
   retries = 5,
 ): SubscriptionOptions[] {
   return [
@@ -23,6 +25,21 @@ export function consumers(
           event: TranscriptReady,
           handle: (events) => analyzeCalls(parts, events),
           giveUp: (event, reason) => giveUpAnalysis(parts, event, reason),
+        }),
+      ],
+    },
+    {
+      consumer: ERASURES,
+      batchSize: 100,
+      retries,
+      routes: [
+        route({
+          event: CallErased,
+          handle: async (events) => {
+            for (const event of events) await eraseCall(parts.store, event);
+          },
+          // Erasure is never given up: until this returns it is asked again.
+          giveUp: (event) => eraseCall(parts.store, event),
         }),
       ],
     },

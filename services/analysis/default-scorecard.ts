@@ -1,5 +1,5 @@
-import type { LexiconName } from './phrases/knowledge.ts';
-import type { Choice, Heard, Question, Scorecard } from './scorecard.ts';
+import type { Choice, Heard, Lexicon, Question } from '@call-analysis/events';
+import type { Scorecard } from './scorecard.ts';
 
 type Asked = Pick<Question, 'uuid' | 'text' | 'weight'>;
 
@@ -10,12 +10,12 @@ function choice(label: string, points: number, autoFail = false): Choice {
   return { label, points, auto_fail: autoFail };
 }
 
-function says(role: Heard['role'], lexicon: LexiconName, more: Partial<Heard> = {}): Heard {
+function says(role: Heard['role'], lexicon: Lexicon, more: Partial<Heard> = {}): Heard {
   return { role, where: 'anywhere', source: { lexicon }, even_negated: false, at_least: 1, ...more };
 }
 
 /** Yes when the operator says it, else no. */
-function said(asked: Asked, lexicon: LexiconName, where: Heard['where'] = 'anywhere'): Question {
+function said(asked: Asked, lexicon: Lexicon, where: Heard['where'] = 'anywhere'): Question {
   return {
     ...asked,
     choices: [choice(YES, 1), choice(NO, 0)],
@@ -29,7 +29,7 @@ function said(asked: Asked, lexicon: LexiconName, where: Heard['where'] = 'anywh
 }
 
 /** Points for what the operator does not say. */
-function unsaid(asked: Asked, good: string, cases: readonly { lexicon: LexiconName; answer: Choice }[]): Question {
+function unsaid(asked: Asked, good: string, cases: readonly { lexicon: Lexicon; answer: Choice }[]): Question {
   return {
     ...asked,
     choices: [choice(good, 1), ...cases.map(({ answer }) => answer)],

@@ -155,11 +155,20 @@ export class Words {
 /** Tells of one phrase found: its concept and its words, `first` up to `end`. */
 export type Hear = (concept: number, first: number, end: number) => void;
 
+/** How many steps a search may still take. Below 0 it has broken off, and what it found is not all. */
+export interface Patience {
+  left: number;
+}
+
+const BOUNDLESS: Patience = { left: Infinity };
+const NO_SYMBOLS = new Int32Array(0);
+
 /**
  * Finds every phrase of the book in the words that were read with it, in order of their first word.
- * What an exception covers is left out. The work at each word is bounded by the length of a phrase.
+ * What an exception covers is left out. The work at each word is bounded by the book: thousands of phrases that begin
+ * alike can make that much, so phrases from outside are looked for with patience that ends.
  */
-export function findPhrases(words: Words, book: Phrasebook, hear: Hear): void {
+export function findPhrases(words: Words, book: Phrasebook, hear: Hear, patience: Patience = BOUNDLESS): void {
   const { begins, ends } = book;
   const { sets, count } = words;
   const excused = new Map<number, number>();
@@ -167,11 +176,17 @@ export function findPhrases(words: Words, book: Phrasebook, hear: Hear): void {
 
   const walk = (node: number, at: number): void => {
     if (at >= count || (words.breaks[at] === SENTENCE_BREAK && node !== 0)) return;
-    for (const symbol of book.sets[sets[at] ?? 0] ?? []) {
+    const symbols = book.sets[sets[at] ?? 0] ?? NO_SYMBOLS;
+    patience.left -= 1 + symbols.length;
+    if (patience.left < 0) return;
+    for (const symbol of symbols) {
       const next = book.steps.get(node * book.symbols + symbol);
       if (next === undefined) continue;
       const ended = ends[next] ?? null;
-      if (ended !== null) for (const concept of ended) found.push(concept, at + 1);
+      if (ended !== null) {
+        patience.left -= ended.length;
+        for (const concept of ended) found.push(concept, at + 1);
+      }
       walk(next, at + 1);
       const behind = book.gaps[next] ?? 0;
       if (behind !== 0) leap(behind, at + 1);
@@ -185,7 +200,7 @@ export function findPhrases(words: Words, book: Phrasebook, hear: Hear): void {
     }
   };
 
-  for (let first = 0; first < count; first += 1) {
+  for (let first = 0; first < count && patience.left >= 0; first += 1) {
     if (begins[sets[first] ?? 0] === 0) continue;
     walk(0, first);
     if (found.length === 0) continue;

@@ -68,6 +68,15 @@ export function phraseFault(phrase: string): string | null {
   }
 }
 
+/** How many words all the ways to say a phrase have together: what it adds to a phrasebook. Of a phrase without fault. */
+export function phraseSteps(phrase: string): number {
+  let steps = 0;
+  eachVariant(parsePhrase(phrase, MAX_VARIANTS_FROM_OUTSIDE).pieces, ({ length }) => {
+    steps += length;
+  });
+  return steps;
+}
+
 class PhraseFault extends Error {}
 
 /** A word as the matcher sees it. */

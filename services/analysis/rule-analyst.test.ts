@@ -1,13 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { INLINE_BYTES } from '@call-analysis/events';
+import { INLINE_BYTES, MAX_QUESTIONS, ScorecardDraft } from '@call-analysis/events';
 import type { Answer, Language, Utterance } from '@call-analysis/events';
 import * as fc from 'fast-check';
 import type { Conversation, Verdict } from './analyst.ts';
 import { defaultScorecard } from './default-scorecard.ts';
 import { LONGEST_QUOTE } from './quote.ts';
 import { analyzeByRules } from './rule-analyst.ts';
-import { MAX_QUESTIONS, ScorecardBody } from './scorecard.ts';
+import { numbered } from './scorecard.ts';
 import type { Scorecard } from './scorecard.ts';
+
+function bodyOf(draft: unknown) {
+  return numbered(ScorecardDraft.parse(draft), randomUUID);
+}
 
 const LANGUAGES: readonly (Language | null)[] = ['en', 'ru', 'uz', 'ky', 'es', null];
 
@@ -155,7 +160,7 @@ describe('the rules', () => {
   });
 
   it('hear a firm’s own phrases by language and role', () => {
-    const body = ScorecardBody.parse({
+    const body = bodyOf({
       name: 'Own',
       sections: [{
         name: 'Only',
@@ -177,6 +182,39 @@ describe('the rules', () => {
     expect(verdict('ru', 'O: Вам начислены бонусы.').score).toBe(100);
     expect(verdict('ru', 'O: Bonus points').score).toBe(0);
     expect(verdict('en', 'O: No bonus points for you.').score).toBe(0);
+  });
+});
+
+describe('a question that the rules do not answer', () => {
+  const choices = [{ label: 'Yes', points: 1 }, { label: 'No', points: 0 }];
+  const heard = (source: object) => ({ by: 'rule', cases: [{ heard: { role: 'operator', source }, answer: 'Yes' }], otherwise: 'No' });
+  const scorecardOf = (...decisions: object[]): Scorecard => ({
+    ...bodyOf({ name: 'Own', sections: [{ name: 'Only', questions: decisions.map((decided, at) => ({ text: `Question ${at}`, weight: 1, choices, decided })) }] }),
+    uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b10',
+    revision: 1,
+  });
+
+  it('because it is left to a model does not count, and waits for a human', () => {
+    const verdict = analyzeByRules(said('en', 'O: Hello there.'), scorecardOf({ by: 'model' }, heard({ lexicon: 'greeting' })));
+    const [left, ruled] = answersOf(verdict);
+    expect(left).toMatchObject({ answer: null, points: null, not_applicable: true, needs_review: true, evidence: [], evidence_absent: false });
+    expect(ruled).toMatchObject({ answer: 'Yes', needs_review: false });
+    expect(verdict.score).toBe(100);
+  });
+
+  it('because its phrases match nearly everything waits for a human, and holds nobody up', () => {
+    // Each word begins every phrase in many ways, and a gap multiplies them.
+    const prefixes = (at: number) => 'a'.repeat(1 + (at % 9));
+    const phrases = Array.from({ length: 200 }, (_, at) => `${[1, 2, 3].map((by) => `${prefixes(at * by)}*`).join(' .. ')} ${prefixes(at)}* ${prefixes(at * 4)}*`);
+    const scorecard = scorecardOf(heard({ phrases: { en: phrases } }), heard({ lexicon: 'greeting' }));
+    const lines = Array.from({ length: 10 }, () => `O: ${'aaaaaaaaaa '.repeat(10_000)}`);
+    const began = performance.now();
+    const verdict = analyzeByRules(said('en', 'O: Hello.', ...lines), scorecard);
+    expect(performance.now() - began).toBeLessThan(3000);
+    const [broad, other] = answersOf(verdict);
+    expect(broad).toMatchObject({ answer: null, not_applicable: true, needs_review: true, evidence: [] });
+    expect(other).toMatchObject({ answer: 'Yes', needs_review: false });
+    expect(analyzeByRules(said('en', 'O: Hello.', ...lines), scorecard)).toEqual(verdict);
   });
 });
 
@@ -237,23 +275,23 @@ describe('every analysis', () => {
     );
   });
 
-  it('travels inline, whatever the scorecard and the text', () => {
-    const body = ScorecardBody.parse({
-      name: '好'.repeat(200),
+  it.each(['好', '𠮷'])('travels inline, whatever the scorecard and the text: %s', (letter) => {
+    const body = bodyOf({
+      name: letter.repeat(200),
       sections: [{
-        name: '好'.repeat(100),
+        name: letter.repeat(100),
         questions: Array.from({ length: MAX_QUESTIONS }, (_, index) => ({
-          uuid: `7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b${10 + index}`, text: '好'.repeat(300), weight: 1,
-          choices: [{ label: '好'.repeat(100), points: 1 }, { label: 'No', points: 0 }],
+          uuid: `7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b${10 + index}`, text: letter.repeat(300), weight: 1,
+          choices: [{ label: letter.repeat(80), points: 1 }, { label: 'No', points: 0 }],
           decided: {
             by: 'rule', applies: { spoke: [], heard: null },
-            cases: [{ heard: { role: 'operator', source: { phrases: { en: ['好*'] } } }, answer: '好'.repeat(100) }], otherwise: 'No',
+            cases: [{ heard: { role: 'operator', source: { phrases: { en: ['a*'] } } }, answer: letter.repeat(80) }], otherwise: 'No',
           },
         })),
       }],
     });
     const scorecard = { ...body, uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b10', revision: 1 };
-    const verdict = analyzeByRules(said(null, ...Array.from({ length: 5 }, () => `O:${'好'.repeat(1000)}`)), scorecard);
+    const verdict = analyzeByRules(said(null, ...Array.from({ length: 5 }, () => `O:a${letter.repeat(1000)}`)), scorecard);
     expect(answersOf(verdict)[0]?.evidence).toHaveLength(3);
     expect(Buffer.byteLength(JSON.stringify(verdict))).toBeLessThan(INLINE_BYTES * 0.9);
   });
@@ -268,7 +306,7 @@ describe('every analysis', () => {
 
 it('the default scorecard fits its own schema, in three sections of at least ten questions', () => {
   const { uuid: _uuid, revision: _revision, ...body } = defaultScorecard;
-  expect(ScorecardBody.parse(body)).toEqual(body);
+  expect(ScorecardDraft.parse(body)).toEqual(body);
   expect(body.sections).toHaveLength(3);
   expect(body.sections.flatMap((section) => section.questions).length).toBeGreaterThanOrEqual(10);
 });

@@ -1,12 +1,14 @@
-import type { Answer, Evidence, Language, Role } from '@call-analysis/events';
+import { listenedFor } from '@call-analysis/events';
+import type { Answer, Evidence, Heard, Language, Question, Role, RuleDecision } from '@call-analysis/events';
 import type { Analyst, Conversation, Verdict } from './analyst.ts';
 import { CONCEPTS, CUE_ID, FIRST_TOPIC, LEXICON_ID, ownPhrasebook, phrasebookOf } from './concepts.ts';
 import { findPhrases, Words } from './match.ts';
+import type { Patience } from './match.ts';
 import { measure } from './metrics.ts';
 import type { Concept, Phrasebook } from './phrasebook.ts';
 import { clauseAround, evidenceOf } from './quote.ts';
-import { listenedFor, maxPoints } from './scorecard.ts';
-import type { Heard, Question, Scorecard } from './scorecard.ts';
+import { maxPoints } from './scorecard.ts';
+import type { Scorecard } from './scorecard.ts';
 import { sentimentOf } from './sentiment.ts';
 import { Summary, TELLING_WORDS } from './summarize.ts';
 import { addUp } from './totals.ts';
@@ -19,6 +21,12 @@ const EDGE_UTTERANCES = 4;
 const CLIENTS_TOPIC_WEIGHT = 2;
 /** A word that stands this early in a sentence may still be what makes it a question. */
 const QUESTION_WORD_WITHIN = 2;
+/**
+ * How much looking for a firm's own phrases may take: at first, and for each word more. Ordinary phrases take two or
+ * three steps a word; phrases that nearly every word begins would otherwise hold up everybody's calls.
+ */
+const FIRST_STEPS = 100_000;
+const STEPS_PER_WORD = 100;
 
 /** Hears phrases and decides by rules: the same conversation is always answered the same. */
 export const ruleAnalyst: Analyst = {
@@ -31,10 +39,10 @@ export const ruleAnalyst: Analyst = {
 export function analyzeByRules(conversation: Conversation, scorecard: Scorecard): Verdict {
   const plan = planFor(scorecard, conversation.language);
   const found = listen(conversation, plan);
-  const needsReview = conversation.language === null;
+  const isLanguageUnknown = conversation.language === null;
   const sections = scorecard.sections.map((section) => ({
     name: section.name,
-    answers: section.questions.map((question) => answer(question, found, needsReview)),
+    answers: section.questions.map((question) => answer(question, found, isLanguageUnknown)),
   }));
   const totals = addUp(sections.map(({ answers }) => answers.map(({ scored }) => scored)));
   return {
@@ -87,10 +95,11 @@ function makePlan(scorecard: Scorecard, language: Language | null): Plan {
   const listeners: Record<Role, number[][]> = { operator: [], client: [] };
   heards.forEach(({ role, source }, index) => {
     let concept = CONCEPTS + own.length;
-    if ('lexicon' in source) {
+    if (source.lexicon !== undefined) {
       concept = LEXICON_ID[source.lexicon];
     } else {
-      const phrases = language === null ? Object.values(source.phrases).flat() : (source.phrases[language] ?? []);
+      const byLanguage = source.phrases ?? {};
+      const phrases = language === null ? Object.values(byLanguage).flat() : (byLanguage[language] ?? []);
       own.push({ id: concept, phrases: phrases.filter((phrase) => phrase !== undefined) });
     }
     (listeners[role][concept] ??= []).push(index);
@@ -113,6 +122,8 @@ interface Hearing {
 }
 
 interface Found {
+  /** Whether the firm's own phrases have taken so long that the rest of the call was not searched for them. */
+  readonly isOwnBrokenOff: boolean;
   readonly spoke: Readonly<Record<Role, boolean>>;
   readonly hearings: ReadonlyMap<Heard, Hearing>;
   readonly mentions: Int32Array;
@@ -145,6 +156,7 @@ function listen(conversation: Conversation, plan: Plan): Found {
   const spoken = { operator: 0, client: 0 };
   const summary = new Summary();
   let questionsAsked = 0;
+  const patience: Patience = { left: FIRST_STEPS };
 
   let role: Role = 'operator';
   let text = '';
@@ -221,16 +233,18 @@ function listen(conversation: Conversation, plan: Plan): Found {
       summary.pass(role, text, index, words);
       findPhrases(words, book, hear);
       if (role === 'operator') questionsAsked += words.questionMarks + (asksUnmarked ? 1 : 0);
-      if (ownBook !== null) {
+      if (ownBook !== null && patience.left >= 0) {
         reading = ownBook;
         words.read(text, ownBook);
-        findPhrases(words, ownBook, hear);
+        patience.left += words.count * STEPS_PER_WORD;
+        findPhrases(words, ownBook, hear, patience);
       }
     }
     index += 1;
   }
 
   return {
+    isOwnBrokenOff: patience.left < 0,
     spoke: { operator: total.operator > 0, client: total.client > 0 },
     hearings,
     mentions, positive, negative, wordCounts, questionsAsked, summary,
@@ -242,34 +256,61 @@ interface Answered {
   readonly scored: Scored;
 }
 
-function answer(question: Question, found: Found, needsReview: boolean): Answered {
-  const { applies, cases, otherwise } = question.decided;
+function answer(question: Question, found: Found, isLanguageUnknown: boolean): Answered {
+  const { decided } = question;
+  if (decided.by === 'model') return put(question, 'It is left to a language model, and none has answered.');
+  if (found.isOwnBrokenOff && listensToOwn(decided)) {
+    return put(question, 'The phrases of this scorecard match so often that the call was not searched to its end.');
+  }
+  const ruling = rule(decided, found);
+  const answered = given(question, ruling);
+  if (!isLanguageUnknown) return answered;
+  const explanation = `${ruling.explanation} The language of the call is unknown.`;
+  return { ...answered, shown: { ...answered.shown, explanation, needs_review: true } };
+}
+
+interface Ruling {
+  /** Null when the question does not apply. */
+  readonly label: string | null;
+  readonly evidence: readonly Evidence[];
+  readonly explanation: string;
+}
+
+function rule({ applies, cases, otherwise }: RuleDecision, found: Found): Ruling {
   const count = (heard: Heard) => found.hearings.get(heard)?.count ?? 0;
   const silent = applies.spoke.find((role) => !found.spoke[role]);
   if (silent !== undefined) {
-    return given(question, null, [], `Does not apply: the ${silent} said nothing.`, needsReview);
+    return { label: null, evidence: [], explanation: `Does not apply: the ${silent} said nothing.` };
   }
   if (applies.heard !== null && count(applies.heard) < applies.heard.at_least) {
-    return given(question, null, [], `Does not apply: ${nothingHeard(applies.heard)}.`, needsReview);
+    return { label: null, evidence: [], explanation: `Does not apply: ${nothingHeard(applies.heard)}.` };
   }
   const first = cases.find(({ heard }) => count(heard) >= heard.at_least);
   if (first === undefined) {
     const last = cases.map(({ heard }) => nothingHeard(heard))[0] ?? 'nothing was listened for';
-    return given(question, otherwise, [], `${otherwise}: ${last}.`, needsReview);
+    return { label: otherwise, evidence: [], explanation: `${otherwise}: ${last}.` };
   }
   const times = count(first.heard);
   const often = times === 1 ? 'once' : `${times} times`;
-  const explanation = `${first.answer}: the ${first.heard.role} said it ${often}${placeOf(first.heard)}.`;
-  return given(question, first.answer, found.hearings.get(first.heard)?.evidence ?? [], explanation, needsReview);
+  return {
+    label: first.answer,
+    evidence: found.hearings.get(first.heard)?.evidence ?? [],
+    explanation: `${first.answer}: the ${first.heard.role} said it ${often}${placeOf(first.heard)}.`,
+  };
 }
 
-function given(
-  question: Question,
-  label: string | null,
-  evidence: readonly Evidence[],
-  explanation: string,
-  needsReview: boolean,
-): Answered {
+function listensToOwn({ applies, cases }: RuleDecision): boolean {
+  const heards = [...(applies.heard === null ? [] : [applies.heard]), ...cases.map(({ heard }) => heard)];
+  return heards.some(({ source }) => source.phrases !== undefined);
+}
+
+/** The question put before a human, because nobody here could answer it. */
+function put(question: Question, explanation: string): Answered {
+  const { shown, scored } = given(question, { label: null, evidence: [], explanation });
+  return { shown: { ...shown, evidence_absent: false, needs_review: true }, scored };
+}
+
+function given(question: Question, { label, evidence, explanation }: Ruling): Answered {
   const choice = question.choices.find((each) => each.label === label) ?? null;
   const points = choice?.points ?? null;
   const most = maxPoints(question);
@@ -284,8 +325,8 @@ function given(
       not_applicable: choice === null,
       evidence: [...evidence],
       evidence_absent: evidence.length === 0,
-      needs_review: needsReview,
-      explanation: needsReview ? `${explanation} The language of the call is unknown.` : explanation,
+      needs_review: false,
+      explanation,
     },
     scored: { weight: question.weight, points, maxPoints: most, autoFail: choice?.auto_fail ?? false },
   };

@@ -1,122 +1,6 @@
-import { Language, Role } from '@call-analysis/events';
-import { z } from 'zod';
-import { LEXICON_NAMES } from './phrases/knowledge.ts';
-import { phraseFault } from './phrasebook.ts';
-
-/**
- * A scorecard in the shape in which it is stored and edited. Limits keep an analysis, whose every answer may carry
- * three quotes, well under what an event carries inline.
- */
-export const MAX_QUESTIONS = 50;
-const MAX_PHRASES_PER_LANGUAGE = 200;
-const MAX_PHRASES = 2000;
-
-const Label = z.string().trim().min(1).max(100);
-
-const Phrase = z.string().trim().min(1).max(200).superRefine((phrase, context) => {
-  const fault = phraseFault(phrase);
-  if (fault !== null) context.addIssue({ code: 'custom', message: fault });
-});
-
-/** What is listened for: one of our own lexicons, or phrases of the firm by language, written as in phrasebook.ts. */
-export const PhraseSource = z.union([
-  z.strictObject({ lexicon: z.enum(LEXICON_NAMES) }),
-  z.strictObject({ phrases: z.partialRecord(Language, z.array(Phrase).min(1).max(MAX_PHRASES_PER_LANGUAGE)) }),
-]);
-export type PhraseSource = z.infer<typeof PhraseSource>;
-
-/**
- * Something that somebody says. `opening` and `closing` are the first and last four utterances of that role,
- * or a quarter of them where that is more.
- */
-export const Heard = z.strictObject({
-  role: Role,
-  where: z.enum(['anywhere', 'opening', 'closing']).default('anywhere'),
-  source: PhraseSource,
-  /** Whether "I will not refund you" counts as saying "I will refund you". */
-  even_negated: z.boolean().default(false),
-  at_least: z.int().min(1).max(100).default(1),
-});
-export type Heard = z.infer<typeof Heard>;
-
-/** Decides by phrases: the first case that was heard gives the answer. */
-export const RuleDecision = z.strictObject({
-  by: z.literal('rule'),
-  /** Who must have spoken, and what must have been heard, for the question to apply. */
-  applies: z.strictObject({ spoke: z.array(Role).max(2), heard: Heard.nullable() }),
-  cases: z.array(z.strictObject({ heard: Heard, answer: Label })).min(1).max(20),
-  otherwise: Label,
-});
-export type RuleDecision = z.infer<typeof RuleDecision>;
-
-export const Decision = z.discriminatedUnion('by', [RuleDecision]);
-export type Decision = z.infer<typeof Decision>;
-
-export const Choice = z.strictObject({
-  label: Label,
-  points: z.number().min(0).max(1000),
-  /** This answer makes the whole call score 0. */
-  auto_fail: z.boolean().default(false),
-});
-export type Choice = z.infer<typeof Choice>;
-
-type Check = { addIssue(issue: { code: 'custom'; path?: (string | number)[]; message: string }): void };
-
-function report(check: Check, path: (string | number)[], message: string): void {
-  check.addIssue({ code: 'custom', path, message });
-}
-
-export const Question = z
-  .strictObject({
-    uuid: z.uuid(),
-    text: z.string().trim().min(1).max(300),
-    weight: z.number().positive().max(1000),
-    choices: z.array(Choice).min(2).max(10),
-    decided: Decision,
-  })
-  .superRefine((question, context) => {
-    const labels = new Set(question.choices.map((choice) => choice.label));
-    if (labels.size < question.choices.length) {
-      report(context, ['choices'], 'Two choices have the same label.');
-    }
-    if (!question.choices.some((choice) => choice.points > 0)) {
-      report(context, ['choices'], 'At least one choice must give points.');
-    }
-    const { cases, otherwise } = question.decided;
-    cases.forEach(({ answer }, index) => {
-      if (labels.has(answer)) return;
-      report(context, ['decided', 'cases', index, 'answer'], 'This is no choice of the question.');
-    });
-    if (!labels.has(otherwise)) {
-      report(context, ['decided', 'otherwise'], 'This is no choice of the question.');
-    }
-  });
-export type Question = z.infer<typeof Question>;
-
-export const Section = z.strictObject({
-  name: z.string().trim().min(1).max(100),
-  questions: z.array(Question).min(1).max(MAX_QUESTIONS),
-});
-export type Section = z.infer<typeof Section>;
-
-export const ScorecardBody = z
-  .strictObject({
-    name: z.string().trim().min(1).max(200),
-    sections: z.array(Section).min(1).max(20),
-  })
-  .superRefine((body, context) => {
-    const uuids = body.sections.flatMap((section) => section.questions.map((question) => question.uuid));
-    if (uuids.length > MAX_QUESTIONS) {
-      report(context, ['sections'], `A scorecard has at most ${MAX_QUESTIONS} questions.`);
-    }
-    if (countPhrases(body.sections) > MAX_PHRASES) {
-      report(context, ['sections'], `A scorecard has at most ${MAX_PHRASES} phrases.`);
-    }
-    if (new Set(uuids).size < uuids.length) {
-      report(context, ['sections'], 'Two questions have the same uuid.');
-    }
-  });
-export type ScorecardBody = z.infer<typeof ScorecardBody>;
+import { phrasesIn, scorecardDraft } from '@call-analysis/events';
+import type { Question, ScorecardBody, ScorecardDraft } from '@call-analysis/events';
+import { foldWord, phraseFault, phraseSteps } from './phrasebook.ts';
 
 /** One revision; it never changes. */
 export interface Scorecard extends ScorecardBody {
@@ -124,24 +8,56 @@ export interface Scorecard extends ScorecardBody {
   readonly revision: number;
 }
 
+/** What a firm sends, with its phrases looked at too. */
+export const Draft = scorecardDraft(phraseFault);
+
 export function maxPoints(question: Pick<Question, 'choices'>): number {
   return Math.max(...question.choices.map((choice) => choice.points));
 }
 
-/** Everything that the questions of a scorecard listen for, in order. */
-export function listenedFor(sections: readonly Section[]): Heard[] {
-  return sections.flatMap((section) =>
-    section.questions.flatMap(({ decided }) => [
-      ...(decided.applies.heard === null ? [] : [decided.applies.heard]),
-      ...decided.cases.map(({ heard }) => heard),
-    ]),
-  );
+export function questionUuids({ sections }: ScorecardBody): Set<string> {
+  return new Set(sections.flatMap(({ questions }) => questions.map(({ uuid }) => uuid)));
 }
 
-function countPhrases(sections: readonly Section[]): number {
-  let count = 0;
-  for (const { source } of listenedFor(sections)) {
-    if ('phrases' in source) for (const phrases of Object.values(source.phrases)) count += phrases?.length ?? 0;
+/** What a draft says, with a uuid for every question that is new. */
+export function numbered({ name, sections }: ScorecardDraft, newUuid: () => string): ScorecardBody {
+  return {
+    name,
+    sections: sections.map((section) => ({
+      name: section.name,
+      questions: section.questions.map(({ uuid = newUuid(), ...question }) => ({ uuid, ...question })),
+    })),
+  };
+}
+
+/** Bounds of what the phrases of one scorecard take, so that compiling them is a matter of milliseconds. */
+const MAX_STEPS = 40_000;
+const MAX_CELLS = 6_000_000;
+/** Letters of the negations that every language adds. */
+const OTHER_LETTERS = 100;
+
+/** Bytes, about, that the compiled phrases of a scorecard take in all languages together. */
+export function phraseBytes(scorecard: ScorecardBody): number {
+  const { steps, cells } = sizeOf(scorecard);
+  // Each phrase stands in the phrasebook of its language and in the one for calls of an unknown language.
+  return 2 * (cells * 2 + steps * 100);
+}
+
+/** Why the phrases are more than can be listened for, or null. */
+export function sizeFault(draft: ScorecardDraft): string | null {
+  const { steps, cells } = sizeOf(draft);
+  if (steps > MAX_STEPS) return 'must have fewer phrases, or phrases with fewer alternatives';
+  return cells > MAX_CELLS ? 'must have fewer or shorter phrases, or fewer different letters in them' : null;
+}
+
+function sizeOf({ sections }: ScorecardDraft | ScorecardBody): { steps: number; cells: number } {
+  const letters = new Set<string>();
+  let characters = 0;
+  let steps = 0;
+  for (const phrase of phrasesIn(sections)) {
+    characters += phrase.length;
+    steps += phraseSteps(phrase);
+    for (const letter of foldWord(phrase)) letters.add(letter);
   }
-  return count;
+  return { steps, cells: characters * (letters.size + OTHER_LETTERS) };
 }

@@ -131,7 +131,7 @@ describe('the default scorecard of a firm', () => {
     await Promise.all(events.map((event) => service.publish(event)));
     const verdicts = await Promise.all(events.map((event) => service.verdictOn(event)));
     const rows = await service.db.query<{ firm: string; uuid: string; revision: number }>(
-      `SELECT firm_uuid AS firm, uuid, revision FROM scorecard JOIN scorecard_revision ON scorecard_uuid = uuid
+      `SELECT firm_uuid AS firm, uuid, scorecard.revision FROM scorecard JOIN scorecard_revision ON scorecard_uuid = uuid
        WHERE is_default AND firm_uuid = ANY($1)`,
       [firms],
     );

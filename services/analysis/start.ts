@@ -1,15 +1,19 @@
 import { fileURLToPath } from 'node:url';
-import { openBus, pruneClaims } from '@call-analysis/bus';
+import { openBus, pruneBuried, pruneClaims } from '@call-analysis/bus';
 import { Language } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
 import { openDatabase } from '@call-analysis/postgres';
+import { serve } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
 import { Closing } from '@call-analysis/runtime';
 import type { Analyst } from './analyst.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { defaultScorecard } from './default-scorecard.ts';
+import { dialFirms } from './firms.ts';
+import { scorecardService } from './grpc.ts';
 import { ruleAnalyst } from './rule-analyst.ts';
+import { Shelf } from './shelf.ts';
 import { openStore } from './store.ts';
 
 export type { Config } from './config.ts';
@@ -33,7 +37,10 @@ function warmUp(analyst: Analyst): void {
 }
 
 /** Starts the service on a database that has been migrated. `analyst` stands in for the one that the configuration names. */
-export async function start(config: Config, parts: { log: Logger; analyst?: Analyst }): Promise<{ close(): Promise<void> }> {
+export async function start(
+  config: Config,
+  parts: { log: Logger; analyst?: Analyst },
+): Promise<{ address: string; close(): Promise<void> }> {
   const { log, analyst = ruleAnalyst } = parts;
   const closing = new Closing(log);
   try {
@@ -43,17 +50,29 @@ export async function start(config: Config, parts: { log: Logger; analyst?: Anal
     const objects = await openObjects(config.objects);
     const bus = await openBus(config.bus, { name: 'analysis', log });
     closing.add('bus', () => bus.close());
-    for (const subscription of consumers({ store, bus, objects, analyst }, config.retries)) {
+    for (const subscription of consumers({ store, bus, objects, analyst, shelf: new Shelf() }, config.retries)) {
       const subscribed = await bus.subscribe(subscription);
       closing.add(subscription.consumer, () => subscribed.stop());
     }
+    const firms = dialFirms(config.keyManagement);
+    closing.add('key-management client', () => firms.close());
+    const server = await serve({
+      address: config.listen,
+      services: [scorecardService({ store, firms })],
+      log,
+      ready: async () => {
+        await db.query('SELECT 1');
+      },
+    });
+    closing.add('rpc', () => server.stop());
     const warming = setTimeout(() => warmUp(analyst), WARM_UP_AFTER_MS);
     closing.add('warm-up', () => clearTimeout(warming));
     const timer = setInterval(() => {
-      pruneClaims(db, CLAIM_DAYS).catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
+      const pruned = Promise.all([pruneClaims(db, CLAIM_DAYS), pruneBuried(db, CLAIM_DAYS)]);
+      pruned.catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
     }, SWEEP_EVERY_MS);
     closing.add('sweep', () => clearInterval(timer));
-    return { close: () => closing.close() };
+    return { address: server.address, close: () => closing.close() };
   } catch (error) {
     await closing.close();
     throw error;

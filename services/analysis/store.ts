@@ -1,6 +1,5 @@
 import type { Database, Sql } from '@call-analysis/postgres';
-import { v7 as uuidv7 } from 'uuid';
-import type { Scorecard, ScorecardBody } from './scorecard.ts';
+import { openScorecards } from './scorecard-store.ts';
 
 export interface NewAnalysis {
   readonly uuid: string;
@@ -13,39 +12,15 @@ export interface NewAnalysis {
   readonly createdAt: Date;
 }
 
-interface ScorecardRow {
-  firm_uuid: string;
-  uuid: string;
-  revision: number;
-  body: ScorecardBody;
-}
-
-/** The only file that touches this service's tables. */
+/** This file and scorecard-store.ts alone touch this service's tables. */
 export function openStore(db: Database) {
   return {
     db,
 
-    /** The newest revision of each firm's default scorecard, by firm. Firms without one are absent. */
-    async defaultScorecards(firmUuids: readonly string[]): Promise<Map<string, Scorecard>> {
-      const rows = await db.prepared<ScorecardRow>(
-        'default-scorecards',
-        `SELECT DISTINCT ON (firm_uuid) firm_uuid, uuid, revision, body
-         FROM scorecard JOIN scorecard_revision ON scorecard_uuid = uuid
-         WHERE is_default AND firm_uuid = ANY($1) ORDER BY firm_uuid, revision DESC`,
-        [firmUuids],
-      );
-      return new Map(rows.map(({ firm_uuid, body, ...row }) => [firm_uuid, { ...row, ...body }]));
-    },
+    scorecards: openScorecards(db),
 
-    /** Gives a firm its first scorecard, unless it has got one meanwhile. */
-    async addDefaultScorecard(firmUuid: string, body: ScorecardBody): Promise<void> {
-      await db.query(
-        `WITH added AS (
-           INSERT INTO scorecard (uuid, firm_uuid, is_default, created_at) VALUES ($1, $2, true, now())
-           ON CONFLICT (firm_uuid) WHERE is_default DO NOTHING RETURNING uuid)
-         INSERT INTO scorecard_revision (scorecard_uuid, revision, body, created_at) SELECT uuid, 1, $3, now() FROM added`,
-        [uuidv7(), firmUuid, JSON.stringify(body)],
-      );
+    async removeAnalyses(tx: Sql, firmUuid: string, callUuid: string): Promise<void> {
+      await tx.query('DELETE FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2', [firmUuid, callUuid]);
     },
 
     async addAnalyses(tx: Sql, analyses: readonly NewAnalysis[]): Promise<void> {

@@ -1,9 +1,11 @@
 import type { SubscriptionOptions } from '@call-analysis/bus';
 import { route } from '@call-analysis/bus';
-import { AudioExtractionRequested } from '@call-analysis/events';
+import { AudioExtractionRequested, CallErased } from '@call-analysis/events';
+import { eraseCall, ERASURES } from './erase-call.ts';
 import { CONSUMER, extractRecording } from './extract-recording.ts';
 import type { Parts } from './extract-recording.ts';
 import { giveUpExtraction } from './give-up.ts';
+import { counted } from './metrics.ts';
 
 /** What this service hears. Aborting the signal breaks off what is in hand, which is then delivered again. */
 export function consumers(
@@ -21,9 +23,24 @@ export function consumers(
         route({
           event: AudioExtractionRequested,
           handle: async (events) => {
-            for (const event of events) await extractRecording(parts, event, signal);
+            for (const event of events) await counted('archive', () => extractRecording(parts, event, signal));
           },
           giveUp: (event, reason) => giveUpExtraction(parts, event, reason),
+        }),
+      ],
+    },
+    {
+      consumer: ERASURES,
+      batchSize: 100,
+      retries,
+      routes: [
+        route({
+          event: CallErased,
+          handle: async (events) => {
+            for (const event of events) await eraseCall(parts, event);
+          },
+          // Erasure is never given up: until this returns it is asked again.
+          giveUp: (event) => eraseCall(parts, event),
         }),
       ],
     },

@@ -67,6 +67,9 @@ async function requestedOne(name: string, bytes: Buffer, damage: Damage = none):
 
 const keyOf = (event: ExtractionRequested, extension = 'wav') => `recordings/${firmUuid}/${event.subject}.${extension}`;
 
+/** Every delivery has a span of its own. */
+const untraced = <Told extends { traceparent?: string | undefined }>({ traceparent: _span, ...told }: Told) => told;
+
 describe('a recording in an archive', () => {
   it('is stored under its call, and the catalogue is told what was found', async () => {
     const event = await requestedOne('Запись 1.WAV', wav);
@@ -75,7 +78,8 @@ describe('a recording in an archive', () => {
       firm_uuid: firmUuid,
       call_uuid: event.subject,
       attempt: 1,
-      traceparent: event.traceparent,
+      // A span of its own in the same trace.
+      traceparent: expect.stringContaining(event.traceparent!.slice(0, 36)),
       recording: {
         object_key: keyOf(event),
         format: 'wav',
@@ -108,7 +112,7 @@ describe('a recording in an archive', () => {
     };
     await service.publish(event);
     await waitUntil(() => service.recorded.length === 2);
-    expect(service.recorded[1]).toEqual(service.recorded[0]);
+    expect(untraced(service.recorded[1]!)).toEqual(untraced(service.recorded[0]!));
     await service.settled();
     expect(service.failed.filter(({ subject }) => subject === event.subject)).toEqual([]);
     expect(await service.stored()).toEqual([keyOf(event)]);
@@ -122,7 +126,7 @@ describe('a recording in an archive', () => {
     await service.objects.remove(event.data.archive_key);
     await service.publish({ ...event, id: randomUUID() });
     await waitUntil(() => service.recorded.length === 2);
-    expect(service.recorded[1]).toEqual(service.recorded[0]);
+    expect(untraced(service.recorded[1]!)).toEqual(untraced(service.recorded[0]!));
   });
 });
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Bus } from '@call-analysis/bus';
-import { Poison } from '@call-analysis/bus';
+import { buried, Poison } from '@call-analysis/bus';
 import type { AudioExtractionRequested, BodyOf, Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
@@ -9,7 +9,9 @@ import type { ingest } from '@call-analysis/proto';
 import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import { Digest } from './digest.ts';
+import { removeRecording } from './erase-call.ts';
 import { openEntry } from './extract-entry.ts';
+import type { InHand } from './in-hand.ts';
 import { probeRecording } from './probe-recording.ts';
 import { recordingKey } from './recording-key.ts';
 
@@ -20,6 +22,7 @@ export interface Parts {
   readonly bus: Bus;
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'recordAudio'>;
+  readonly inHand: InHand;
 }
 
 export const CONSUMER = 'audio.extract';
@@ -27,9 +30,28 @@ export const CONSUMER = 'audio.extract';
 /**
  * Takes a recording out of its archive, stores it and tells the catalogue. Safe to repeat at any point: an entry is stored
  * whole or not at all, so what stands at the key is the recording, and the archive need not be there any more.
- * Poison when the entry will never be a recording; its bytes are removed then.
+ * Poison when the entry will never be a recording; its bytes are removed then. When the call is erased meanwhile, nothing
+ * is kept or told.
  */
 export async function extractRecording(parts: Parts, event: ExtractionRequested, signal: AbortSignal): Promise<void> {
+  const { db, objects, inHand } = parts;
+  const isErased = async () => (await buried(db, [event])).size > 0;
+  await inHand.run(event.subject, async (erased) => {
+    let isWanted = !(await isErased());
+    try {
+      isWanted &&= await extract(parts, event, AbortSignal.any([signal, erased]));
+      // It may have been erased between the catalogue's answer and now, and its recording is the last to go.
+      isWanted &&= !(await isErased());
+    } catch (error) {
+      isWanted = false;
+      if (!erased.aborted && !(await isErased())) throw error;
+    }
+    if (!isWanted) await removeRecording(objects, event);
+  });
+}
+
+/** False when the catalogue has no such call any more. */
+async function extract(parts: Parts, event: ExtractionRequested, signal: AbortSignal): Promise<boolean> {
   const { objects, ingest } = parts;
   const { data, subject: callUuid, firmuuid: firmUuid } = event;
   let key: string | undefined;
@@ -38,18 +60,30 @@ export async function extractRecording(parts: Parts, event: ExtractionRequested,
     const sha256 = (await sumOfStored(objects, key, data.entry.bytes)) ?? (await store(objects, key, data, signal));
     const stored = { key, fileName: data.file_name, sizeBytes: data.entry.bytes, sha256 };
     const recording = await probeRecording(objects, stored);
-    await ingest.recordAudio({
-      firm_uuid: firmUuid,
-      call_uuid: callUuid,
-      attempt: data.attempt,
-      recording,
-      ...(event.traceparent !== undefined && { traceparent: event.traceparent }),
-    });
+    return await isTaken(
+      ingest.recordAudio({
+        firm_uuid: firmUuid,
+        call_uuid: callUuid,
+        attempt: data.attempt,
+        recording,
+        ...(event.traceparent !== undefined && { traceparent: event.traceparent }),
+      }),
+    );
   } catch (error) {
     const isHopeless = error instanceof Fault && (error.kind === 'invalid' || error.kind === 'not-found');
     if (!isHopeless) throw error;
     if (key !== undefined) await objects.remove(key);
     throw new Poison(error.code, error.message, error.cause);
+  }
+}
+
+async function isTaken(recorded: Promise<unknown>): Promise<boolean> {
+  try {
+    await recorded;
+    return true;
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'not-found') return false;
+    throw error;
   }
 }
 

@@ -3,6 +3,7 @@ import type { Uploader as UploaderMessage } from '@call-analysis/proto/audio/v1/
 import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { counted } from './metrics.ts';
 import { uploadRecording } from './upload-recording.ts';
 import type { Uploader, UploadPiece } from './upload-recording.ts';
 
@@ -15,7 +16,7 @@ export function rpcs(parts: Parameters<typeof uploadRecording>[0]) {
       const messages = requests[Symbol.asyncIterator]();
       const first = await messages.next();
       const from = uploader(first.done === true ? null : first.value.uploader);
-      const registered = await uploadRecording(parts, from, pieces(messages));
+      const registered = await counted('upload', () => uploadRecording(parts, from, pieces(messages)));
       return { audio_id: registered.call_uuid, ignored_fields: registered.ignored_fields };
     },
   });

@@ -1,8 +1,13 @@
-import type { Format } from '@call-analysis/recordings';
+import { type Format, FORMATS } from '@call-analysis/recordings';
 
 /** Made of uuids and one of six words: no name that anyone has chosen reaches a store. */
 export function recordingKey(firmUuid: string, callUuid: string, format: Format): string {
   return `recordings/${firmUuid}/${callUuid}.${format}`;
+}
+
+/** Where the recording of a call may stand. */
+export function recordingKeys(firmUuid: string, callUuid: string): string[] {
+  return FORMATS.map((format) => recordingKey(firmUuid, callUuid, format));
 }
 
 export const UPLOADING = 'uploading/';

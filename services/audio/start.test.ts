@@ -7,7 +7,7 @@ import { expect, it } from '@jest/globals';
 import { AudioUnderTest, firmUuid, upload, wavOf } from './audio-under-test.ts';
 import { start } from './start.ts';
 
-const service = new AudioUnderTest({ orphanAfterMs: 1000, sweepEveryMs: 100 });
+const service = new AudioUnderTest({ orphanAfterMs: 3000, sweepEveryMs: 100 });
 const log = createLog({ name: 'audio', level: 'silent' });
 
 it('says that it is ready', async () => {
@@ -50,7 +50,7 @@ it('refuses an upload that took so long that the sweep may have taken its bytes'
     (async function* () {
       yield first!;
       yield name!;
-      await delay(600);
+      await delay(1700);
       yield* rest;
     })(),
   );

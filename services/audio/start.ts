@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { openBus } from '@call-analysis/bus';
+import { CallErased } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
 import { openDatabase } from '@call-analysis/postgres';
 import { ingest as ingestService } from '@call-analysis/proto';
@@ -9,6 +10,7 @@ import { Closing } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { rpcs } from './grpc.ts';
+import { InHand } from './in-hand.ts';
 import { sweep } from './sweep.ts';
 
 export type { Config } from './config.ts';
@@ -40,15 +42,18 @@ export async function start(
     const ingest = dial(ingestService, config.ingest, { name: 'ingest' });
     closing.add('ingest client', () => ingest.close());
 
+    const inHand = new InHand();
     const breakOff = new AbortController();
     const options = { concurrency: config.extractions ?? EXTRACTIONS, retries: config.retries, signal: breakOff.signal };
-    for (const subscription of consumers({ db, bus, objects, ingest }, options)) {
+    for (const subscription of consumers({ db, bus, objects, ingest, inHand }, options)) {
       const subscribed = await bus.subscribe(subscription);
       closing.add(subscription.consumer, async () => {
         const timer = setTimeout(() => breakOff.abort(new Error('The service stops.')), FINISH_MS);
         await subscribed.stop().finally(() => clearTimeout(timer));
       });
     }
+    // One replica is told of an erasure for sure; the one that extracts the recording may be another.
+    await bus.listen(CallErased, ({ subject }) => inHand.breakOff(subject));
     const server = await serve({
       address: config.listen,
       services: [rpcs({ objects, ingest, log, uploadBytes: config.uploadBytes ?? UPLOAD_BYTES, orphanAfterMs })],

@@ -1,4 +1,4 @@
-import { pruneClaims } from '@call-analysis/bus';
+import { pruneBuried, pruneClaims } from '@call-analysis/bus';
 import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
@@ -30,6 +30,7 @@ export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Pro
   }
   for (const [firmUuid, keys] of found) await decide(parts, firmUuid, keys);
   await pruneClaims(parts.db, CLAIM_DAYS);
+  await pruneBuried(parts.db, CLAIM_DAYS);
 }
 
 /** Only the catalogue knows which of these have become calls; without its answer nothing is removed. */

@@ -223,6 +223,7 @@ describe('when key-management is gone', () => {
 describe('the log', () => {
   it('has one line for a request, with its route and caller, and nothing that is secret', async () => {
     edge.keys.verifyKeys = everyKeyIs('k');
+    edge.calls.listCampaigns = async () => ({ count: 0, items: [] });
     edge.log.length = 0;
     const token = tokenFor('ADMIN');
     await edge.ask('GET', `/api/v1/calls/${call}?x=canary-query`, { headers: { authorization: `Bearer ${token}` } });

@@ -1,6 +1,6 @@
+import { IncomingMessage } from 'node:http';
 import express from 'express';
-import type { Express, NextFunction, Request, Response } from 'express';
-import helmet from 'helmet';
+import type { Express } from 'express';
 import {
   childTraceparent,
   currentContext,
@@ -10,61 +10,79 @@ import {
   withContext,
 } from '@call-analysis/runtime';
 import type { Logger } from '@call-analysis/runtime';
-import { logOutcome, note } from './http/access-log.ts';
+import { logOutcome } from './http/access-log.ts';
 import { send } from './http/answer.ts';
+import { addressOf, networkOf } from './http/client-address.ts';
+import { Cors } from './http/cors.ts';
+import { EdgeResponse } from './http/edge-response.ts';
 import { run } from './http/endpoint.ts';
 import type { Endpoint, Gates } from './http/endpoint.ts';
 import { isBug, noSuchRoute, Problem, problemAnswer } from './http/problem.ts';
+import { endpointFor, routerOf } from './http/router.ts';
+import { securityHeaders } from './http/security-headers.ts';
+import type { RateLimits } from './limits/rate-limits.ts';
 
 /** The order in which a request passes through the edge. */
 export function createApp(parts: {
   endpoints: readonly Endpoint[];
   gates: Gates;
+  limits: RateLimits;
   log: Logger;
   isDraining: () => boolean;
+  /** Origins whose pages may read answers. */
+  corsOrigins?: readonly string[];
+  /** Addresses and networks of proxies that are believed when they say whom they speak for. */
+  trustedProxies?: readonly string[];
 }): Express {
-  const { endpoints, gates, log, isDraining } = parts;
-  const app = express();
-  app.disable('x-powered-by').disable('etag').set('query parser', false).set('case sensitive routing', true);
+  const { endpoints, gates, limits, log, isDraining } = parts;
+  const find = routerOf(endpoints);
+  const unlimited = new Set(endpoints.filter((each) => each.unlimited).map((each) => each.path));
+  // Answers hold conversations and keys: no cache on the way may keep them.
+  const common = [...securityHeaders(), 'cache-control', 'no-store'];
+  const cors = new Cors(parts.corsOrigins ?? []);
+  const addressed = addressOf(parts.trustedProxies ?? []);
 
-  app.use((request: Request, response: Response, next: NextFunction) => {
+  const app = express().disable('x-powered-by');
+  // Express gives every request and answer the methods of these two. Ours are what they are already, which costs nothing.
+  Object.assign(app, { request: IncomingMessage.prototype, response: EdgeResponse.prototype });
+  app.use(async (request: IncomingMessage, response: unknown) => serve(request, response as EdgeResponse));
+  return app;
+
+  async function serve(request: IncomingMessage, response: EdgeResponse): Promise<void> {
     const context = contextOf(request);
-    response.setHeader('x-request-id', context.requestId);
-    withContext(context, next);
-  });
-  app.use((request: Request, response: Response, next: NextFunction) => {
-    logOutcome(log, request, response);
-    if (isDraining()) response.setHeader('connection', 'close');
-    // Answers hold conversations and keys: no cache on the way may keep them.
-    response.setHeader('cache-control', 'no-store');
-    next();
-  });
-  app.use(
-    helmet({
-      contentSecurityPolicy: {
-        useDefaults: false,
-        directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
-      },
-    }),
-  );
-  app.use((request: Request, _response: Response, next: NextFunction) => {
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      throw new Problem(400, 'INVALID_REQUEST', 'Send a Host header.');
-    }
-    next();
-  });
-  for (const [path, onPath] of byPath(endpoints)) {
-    app.all(onPath[0]?.pattern ?? path, async (request: Request, response: Response) => {
-      note(request, { route: path });
-      const chosen = choose(onPath, request.method);
-      if (chosen === undefined) await answerMethod(onPath, request, response);
-      else await run(chosen, gates, request, response);
+    logOutcome(log, context, request, response);
+    await withContext(context, async () => {
+      try {
+        response.say('x-request-id', context.requestId, ...common, ...cors.headers(request));
+        await pass(request, response);
+      } catch (error) {
+        await refuse(error, request, response).catch(() => request.socket.destroy());
+      }
     });
   }
-  app.use(() => {
-    throw noSuchRoute();
-  });
-  app.use(async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
+
+  /** Returns or throws at once where nothing has to be waited for. */
+  function pass(request: IncomingMessage, response: EdgeResponse): Promise<void> {
+    const { url = '', method = '', headers, httpVersion } = request;
+    if (isDraining()) response.say('connection', 'close');
+    const address = addressed(request);
+    const network = networkOf(address);
+    if (!unlimited.has(url)) limits.arrive(network, response);
+    if (headers.host === undefined && httpVersion === '1.1') {
+      throw new Problem(400, 'INVALID_REQUEST', 'Send a Host header.');
+    }
+    const found = find(url);
+    if (found === null) throw noSuchRoute();
+    const { route, params } = found;
+    response.notes.route = route.path;
+    const endpoint = endpointFor(route, method);
+    if (endpoint !== undefined) return run(endpoint, { gates, limits, network }, { request, response, params, address });
+    const { allow } = route;
+    if (method !== 'OPTIONS') throw new Problem(405, 'METHOD_NOT_ALLOWED', `This address takes ${allow}.`, { allow });
+    return send(request, response, { status: 204, headers: { allow, ...cors.preflight(request, allow) } });
+  }
+
+  async function refuse(error: unknown, request: IncomingMessage, response: EdgeResponse): Promise<void> {
     if (isClientGone(error, request)) return;
     if (isBug(error)) log.error({ err: error }, 'a request failed');
     if (response.headersSent) {
@@ -73,17 +91,16 @@ export function createApp(parts: {
       return;
     }
     await send(request, response, problemAnswer(error, currentContext()?.requestId ?? ''));
-  });
-  return app;
+  }
 }
 
 /** A client may leave at any moment; the line of the request says so, and nobody is there to answer. */
-function isClientGone(error: unknown, request: Request): boolean {
+function isClientGone(error: unknown, request: IncomingMessage): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return request.socket.destroyed && (code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET');
 }
 
-function contextOf(request: Request) {
+function contextOf(request: IncomingMessage) {
   const { 'x-request-id': requestId, traceparent } = request.headers;
   const fresh = newContext();
   return {
@@ -91,23 +108,4 @@ function contextOf(request: Request) {
     traceparent:
       typeof traceparent === 'string' && isTraceparent(traceparent) ? childTraceparent(traceparent) : fresh.traceparent,
   };
-}
-
-/** Endpoints by path, in the order given: a literal path stands before a pattern that would match it too. */
-function byPath(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
-  return Map.groupBy(endpoints, (each) => each.path);
-}
-
-function choose(onPath: readonly Endpoint[], method: string): Endpoint | undefined {
-  const wanted = method === 'HEAD' ? 'GET' : method;
-  return onPath.find((each) => each.method === wanted);
-}
-
-async function answerMethod(onPath: readonly Endpoint[], request: Request, response: Response): Promise<void> {
-  const methods = onPath.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  const allow = [...methods, 'OPTIONS'].join(', ');
-  if (request.method !== 'OPTIONS') {
-    throw new Problem(405, 'METHOD_NOT_ALLOWED', `This address takes ${allow}.`, { allow });
-  }
-  await send(request, response, { status: 204, headers: { allow } });
 }

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, STATUS_CODES } from 'node:http';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { IncomingMessage } from 'node:http';
+import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StartFault } from '@call-analysis/runtime';
+import type { Express } from 'express';
+import { EdgeResponse } from './http/edge-response.ts';
 import { errorBody } from './http/problem.ts';
+
+type Server = HttpServer<typeof IncomingMessage, typeof EdgeResponse>;
 
 /** The whole request line and headers, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -23,8 +28,10 @@ export interface Listening {
 }
 
 /** Rejects with StartFault when the address cannot be had. */
-export async function listen(handle: RequestListener, address: { host: string; port: number }): Promise<Listening> {
-  const server = createServer({
+export async function listen(handle: Express, address: { host: string; port: number }): Promise<Listening> {
+  const server = createServer<typeof IncomingMessage, typeof EdgeResponse>({
+    IncomingMessage,
+    ServerResponse: EdgeResponse,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     // A large upload may take as long as its URL lives; those who read bodies watch for clients that fall silent.

@@ -21,6 +21,7 @@ beforeAll(async () => {
   const behind = await openFixture();
   closing.add('services behind', () => behind.close());
   behind.keys.verifyKeys = everyKeyIs(keyUuid);
+  behind.calls.listCampaigns = async () => ({ count: 0, items: [] });
   const database = await freshDatabase();
   closing.add('database', () => database.drop());
   const bus = { transport: 'embedded' as const, url: database.url('bus'), schema: 'bus' };

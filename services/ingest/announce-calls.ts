@@ -1,10 +1,10 @@
 import type { Bus } from '@call-analysis/bus';
-import { claim } from '@call-analysis/bus';
+import { buried, claim } from '@call-analysis/bus';
 import type { BodyOf, CallsAccepted, Event } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import { extractionRequested } from './announce-recordings.ts';
-import { uploadedReady } from './announce-transcripts.ts';
+import { removeSentTranscripts, uploadedReady } from './announce-transcripts.ts';
 import type { About } from './fact.ts';
 import type { AnnouncedBatch, Store } from './store/index.ts';
 
@@ -20,10 +20,13 @@ export async function announceCalls(
   const batch = await store.batches.find(accepted.firmuuid, accepted.subject);
   if (batch === null) return;
   const events = await announcements(parts, store.db, batch, accepted.data, accepted);
-  await store.db.transaction(async (tx) => {
+  const erased = await store.db.transaction(async (tx) => {
+    const gone = await buried(tx, events);
     const claimed = await claim(tx, 'ingest.announce', [accepted.id]);
-    if (claimed.size > 0) await bus.publish(tx, events);
+    if (claimed.size > 0) await bus.publish(tx, events.filter(({ subject }) => !gone.has(subject)));
+    return gone;
   });
+  for (const callUuid of erased) await removeSentTranscripts(parts.objects, accepted.firmuuid, callUuid);
 }
 
 /**

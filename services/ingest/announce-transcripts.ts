@@ -53,7 +53,20 @@ async function carried(
 ): Promise<Ready['data']['transcript']> {
   const json = JSON.stringify({ utterances });
   if (Buffer.byteLength(json) <= INLINE_BYTES) return { utterances };
-  const key = `transcripts/${firmUuid}/${call.uuid}/${call.attempt}.json`;
+  const key = `${sentTranscripts(firmUuid, call.uuid)}${call.attempt}.json`;
   await objects.put(key, Readable.from([json]));
   return { key };
+}
+
+/** Where the transcripts of a call are that were too long for their events. */
+function sentTranscripts(firmUuid: string, callUuid: string): string {
+  return `transcripts/${firmUuid}/${callUuid}/`;
+}
+
+/** Returns how many there were. */
+export async function removeSentTranscripts(objects: Objects, firmUuid: string, callUuid: string): Promise<number> {
+  const keys: string[] = [];
+  for await (const { key } of objects.list(sentTranscripts(firmUuid, callUuid))) keys.push(key);
+  for (const key of keys) await objects.remove(key);
+  return keys.length;
 }

@@ -1,8 +1,9 @@
 import type { Bus, SubscriptionOptions } from '@call-analysis/bus';
 import { route } from '@call-analysis/bus';
-import { CallAnalyzed, CallFailed, CallsAccepted, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
+import { CallAnalyzed, CallErased, CallFailed, CallsAccepted, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { announceCalls } from './announce-calls.ts';
+import { ERASURES, finishErasures } from './finish-erasure.ts';
 import { giveUpAnnouncing, giveUpHearing, giveUpProjecting } from './give-up.ts';
 import { projectAnalyses, projectFailures } from './project-analysis.ts';
 import { projectProgress, projectTranscripts } from './project-hearing.ts';
@@ -64,6 +65,22 @@ export function consumers(
           event: CallFailed,
           handle: (events) => projectFailures(parts.store, events),
           giveUp: (event, reason) => giveUpProjecting(parts.store, event, reason),
+        }),
+      ],
+    },
+    {
+      consumer: ERASURES,
+      batchSize: 1,
+      concurrency: 2,
+      retries,
+      routes: [
+        route({
+          event: CallErased,
+          handle: async (events) => {
+            for (const event of events) await finishErasures(parts, event);
+          },
+          // Erasure is never given up: until this returns it is asked again.
+          giveUp: (event) => finishErasures(parts, event),
         }),
       ],
     },

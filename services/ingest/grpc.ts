@@ -6,25 +6,32 @@ import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Audio } from '@call-analysis/proto/ingest/v1/Audio';
+import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import type { Firms } from './firms.ts';
 import type { Limits } from './config.ts';
+import { analyzeCall } from './analyze-call.ts';
+import { eraseCall } from './erase-call.ts';
+import { listCalls } from './list-calls.ts';
 import { openUpload } from './open-upload.ts';
 import { processUpload } from './process-upload.ts';
 import { type CallDetail, readCall } from './read-call.ts';
 import { recordAudio } from './record-audio.ts';
 import { type NewRecording, registerCall } from './register-call.ts';
 import { retryCall } from './retry-call.ts';
-import type { BatchProgress, CallRow, Store, StoredRecording } from './store/index.ts';
+import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
 import type { Owner } from './store/uploads.ts';
 
 const Uuid = z.uuid();
 const Page = z.int().min(1);
 const Size = z.int().min(1).max(100);
 const Attempt = z.int().min(1);
+const Time = z.iso.datetime();
+const SortName = z.enum(['start_time', '-start_time', 'created_at', '-created_at', 'score', '-score']);
 
 const Stored = z.object({
   object_key: z.string().min(1),
@@ -41,10 +48,13 @@ const Stored = z.object({
 export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: Firms; limits: Limits }) {
   const { store, objects } = parts;
   return implement(ingest, {
+    ...campaignRpcs(parts),
+
     openUpload: async (request) => {
       const { metadata, audios, expiresIn } = await openUpload(parts, owner(request.caller), {
         metadata: z.string().min(5).parse(request.metadata_filename),
         audios: z.string().min(5).optional().parse(request.audios_filename) ?? null,
+        campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
       });
       return {
         metadata_upload_url: metadata.url,
@@ -55,10 +65,12 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
     },
 
     processUpload: async (request) => {
-      const batch = await processUpload(parts, owner(request.caller), {
+      const actor = { ...owner(request.caller), address: request.caller?.address ?? '' };
+      const batch = await processUpload(parts, actor, {
         metadataKey: request.metadata_key,
         audiosKey: request.audios_key ?? null,
         onError: z.enum(['reject', 'skip']).parse(request.on_error),
+        campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
       });
       return {
         batch_id: batch.uuid,
@@ -76,17 +88,20 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
     },
 
     listCalls: async (request) => {
-      const { count, items } = await store.calls.list(
-        owner(request.caller).firmUuid,
-        { status: request.status, batch: request.batch ?? null, partnerCallId: request.partner_call_id ?? null },
-        Page.parse(request.page),
-        Size.parse(request.size),
-      );
-      return { count, items: items.map(callMessage) };
+      const { items, count, isEstimate, nextCursor } = await listCalls(store, owner(request.caller).firmUuid, {
+        filter: filterOf(request),
+        sort: sortOf(request.sort),
+        page: Page.parse(request.page),
+        cursor: request.cursor ?? null,
+        size: Size.parse(request.size),
+      });
+      return { count, items: items.map(callMessage), count_is_estimate: isEstimate, ...given({ next_cursor: nextCursor }) };
     },
 
     getCall: async (request) => {
-      const detail = await readCall(parts, owner(request.caller).firmUuid, Uuid.parse(request.call_uuid));
+      const { firmUuid } = owner(request.caller);
+      const campaignUuid = Uuid.optional().parse(request.campaign_uuid) ?? null;
+      const detail = await readCall(parts, firmUuid, Uuid.parse(request.call_uuid), campaignUuid);
       return {
         call: callMessage(detail.call),
         ...(detail.transcript === null ? {} : { transcript_json: JSON.stringify(detail.transcript) }),
@@ -98,6 +113,18 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
 
     retryCall: async (request) =>
       callMessage(await retryCall(parts, owner(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
+
+    analyzeCall: async (request) =>
+      callMessage(await analyzeCall(parts, owner(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
+
+    eraseCall: async (request) => {
+      const { callUuid, erasedAt, removed } = await eraseCall(
+        parts,
+        owner(request.caller).firmUuid,
+        Uuid.parse(request.call_uuid),
+      );
+      return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
+    },
 
     getBatch: async (request) =>
       batchMessage(await store.batches.get(owner(request.caller).firmUuid, Uuid.parse(request.batch_id))),
@@ -137,6 +164,33 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
       call_uuids: await store.calls.known(Uuid.parse(request.firm_uuid), z.array(Uuid).parse(request.call_uuids)),
     }),
   });
+}
+
+function filterOf(request: ListCallsRequest): CallFilter {
+  const timeOf = (text: string | undefined) => (text === undefined ? null : new Date(Time.parse(text)));
+  return {
+    status: request.status,
+    outcome: request.outcome,
+    segmentType: request.segment_type,
+    direction: request.direction,
+    operatorName: request.operator_name ?? null,
+    operatorGroupName: request.operator_group_name ?? null,
+    partnerCallId: request.partner_call_id ?? null,
+    batch: Uuid.optional().parse(request.batch) ?? null,
+    campaign: Uuid.optional().parse(request.campaign) ?? null,
+    source: request.source ?? null,
+    startedFrom: timeOf(request.started_from),
+    startedTo: timeOf(request.started_to),
+    scoreMin: request.score_min ?? null,
+    scoreMax: request.score_max ?? null,
+    q: request.q ?? null,
+  };
+}
+
+function sortOf(text: string): Sort {
+  const named = SortName.parse(text === '' ? '-created_at' : text);
+  const by = named.replace('-', '') as Sort['by'];
+  return { by, isDescending: named.startsWith('-') };
 }
 
 function found({ recording, fault }: RegisterCallRequest): NewRecording['found'] {

@@ -94,8 +94,8 @@ export class IngestUnderTest {
     return metadata.key;
   }
 
-  openUpload(owner: Owner, filename = 'calls.csv', audios: string | null = null) {
-    return openUpload(this.parts, owner, { metadata: filename, audios });
+  openUpload(owner: Owner, filename = 'calls.csv', audios: string | null = null, campaignUuid: string | null = null) {
+    return openUpload(this.parts, owner, { metadata: filename, audios, campaignUuid });
   }
 
   /** Opens an upload with recordings and puts both files. */
@@ -128,8 +128,8 @@ export class IngestUnderTest {
     request: Partial<ProcessUploadRequest> = {},
     changed: Partial<Parts> = {},
   ): Promise<Batch> {
-    const whole = { metadataKey, audiosKey: null, onError: 'reject' as const, ...request };
-    return processUpload({ ...this.parts, ...changed }, owner, whole);
+    const whole = { metadataKey, audiosKey: null, onError: 'reject' as const, campaignUuid: null, ...request };
+    return processUpload({ ...this.parts, ...changed }, { ...owner, address: '192.0.2.7' }, whole);
   }
 
   /** Uploads a CSV and processes it. */

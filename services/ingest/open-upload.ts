@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Objects } from '@call-analysis/objects';
+import { requireOpen } from './campaigns/admit.ts';
 import type { Limits } from './config.ts';
 import type { Firms } from './firms.ts';
 import type { Store } from './store/index.ts';
@@ -30,12 +31,14 @@ export function ownPrefix(country: string, owner: Owner): string {
 export async function openUpload(
   { store, objects, firms, limits }: { store: Store; objects: Objects; firms: Firms; limits: Limits },
   owner: Owner,
-  files: { metadata: string; audios: string | null },
+  files: { metadata: string; audios: string | null; campaignUuid: string | null },
 ): Promise<OpenedUpload> {
+  const { metadata, audios, campaignUuid } = files;
+  await requireOpen(store, owner.firmUuid, campaignUuid);
   const firm = await firms.find(owner.firmUuid);
   const session = await store.uploads.open(
     owner,
-    { prefix: ownPrefix(firm.country, owner), metadata: files.metadata, audios: files.audios, rename },
+    { prefix: ownPrefix(firm.country, owner), metadata, audios, campaignUuid, rename },
     new Date(),
     UPLOAD_SECONDS * 1000,
   );

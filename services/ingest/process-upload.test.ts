@@ -94,7 +94,7 @@ describe('an upload that cannot be processed', () => {
     const prefix = key.slice(0, key.lastIndexOf('/') + 1);
     const audiosKey = `${prefix}calls.zip`;
     expect(await faultOf(service.process(owner, key, { audiosKey }))).toMatchObject({ code: 'UPLOAD_KIND_MISMATCH' });
-    const files = { prefix, metadata: 'batch.csv', audios: 'calls.zip', rename: (name: string) => `x${name}` };
+    const files = { prefix, metadata: 'batch.csv', audios: 'calls.zip', campaignUuid: null, rename: (name: string) => `x${name}` };
     const session = await service.parts.store.uploads.open(owner, files, new Date(), 60_000);
     expect(await faultOf(service.process(owner, session.metadataKey))).toMatchObject({ code: 'UPLOAD_KIND_MISMATCH' });
   });
@@ -367,7 +367,7 @@ function candidate({ id, good }: { id: string | null; good: boolean }): Candidat
 async function verdictsOn({ firmUuid }: Owner, chunks: readonly Candidate<TranscriptRecord>[][]): Promise<Verdict['is'][]> {
   const verdicts: Verdict[] = [];
   const undo = new Error('nothing is kept');
-  const upload = { sessionUuid: randomUUID(), batchUuid: randomUUID(), firmUuid, copies: transcriptCopies };
+  const upload = { sessionUuid: randomUUID(), batchUuid: randomUUID(), firmUuid, campaignUuid: null, copies: transcriptCopies };
   const taking = Intake.open(
     { db: service.db, bus: service.parts.bus },
     upload,

@@ -2,18 +2,23 @@ import { randomUUID } from 'node:crypto';
 import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
+import { requireOpen } from './campaigns/admit.ts';
 import type { Limits } from './config.ts';
 import type { Firms } from './firms.ts';
+import { countBatch } from './metrics.ts';
 import { ownPrefix } from './open-upload.ts';
 import type { Batch, Store } from './store/index.ts';
 import type { Owner, UploadSession } from './store/uploads.ts';
 import { takeIn } from './take-in.ts';
+import type { Actor } from './tell-deed.ts';
 import { recordingUpload, transcriptUpload } from './upload-kinds.ts';
 
 export interface ProcessUploadRequest {
   readonly metadataKey: string;
   readonly audiosKey: string | null;
   readonly onError: 'reject' | 'skip';
+  /** The campaign that the upload was begun in; null for none. */
+  readonly campaignUuid: string | null;
 }
 
 interface Parts {
@@ -28,7 +33,7 @@ interface Parts {
  * Checks an upload and takes its calls in, all or (with `skip`) all that are good. What was checked is what is taken:
  * a copy is frozen first. The same keys again give the same batch.
  */
-export async function processUpload(parts: Parts, owner: Owner, request: ProcessUploadRequest): Promise<Batch> {
+export async function processUpload(parts: Parts, owner: Actor, request: ProcessUploadRequest): Promise<Batch> {
   const { store, objects, firms, limits } = parts;
   const firm = await firms.find(owner.firmUuid);
   for (const key of [request.metadataKey, request.audiosKey]) {
@@ -36,9 +41,11 @@ export async function processUpload(parts: Parts, owner: Owner, request: Process
       throw new Fault('forbidden', 'FORBIDDEN', 'This storage key is not yours. Use the keys that the upload step gave you.');
     }
   }
-  const session = await store.uploads.findByKey(owner, request.metadataKey);
+  const { campaignUuid } = request;
+  const session = await store.uploads.findByKey(owner, request.metadataKey, campaignUuid);
   const { done, sessionUuid } = await answerable(parts, owner, session, request);
   if (done !== null) return done;
+  await requireOpen(store, owner.firmUuid, campaignUuid);
 
   const place = `frozen/${owner.firmUuid}/${randomUUID()}`;
   const csvKey = `${place}.csv`;
@@ -48,10 +55,11 @@ export async function processUpload(parts: Parts, owner: Owner, request: Process
     const archive =
       archiveKey === null ? null : { key: archiveKey, bytes: await freeze(objects, request.audiosKey!, archiveKey, NO_ARCHIVE) };
     if (csvBytes > limits.csvBytes) throw tooLarge(csvBytes, limits.csvBytes);
-    const upload = { firmUuid: owner.firmUuid, sessionUuid, csvKey, archive, onError: request.onError };
+    const upload = { firmUuid: owner.firmUuid, actor: owner, campaignUuid, sessionUuid, csvKey, archive, onError: request.onError };
     const batch = await (archive === null
       ? takeIn(parts, upload, transcriptUpload(firm.segmentTypes, limits))
       : takeIn(parts, upload, recordingUpload(objects, archive, firm.segmentTypes, limits)));
+    countBatch(archive === null ? 'transcription' : 'audio', batch);
     if (archiveKey !== null && batch.archiveKey !== archiveKey) await objects.remove(archiveKey);
     return batch;
   } catch (error) {

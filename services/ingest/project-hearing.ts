@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { claim, Poison } from '@call-analysis/bus';
+import { buried, claim, Poison } from '@call-analysis/bus';
 import type { BodyOf, Event, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import { Utterance } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
@@ -20,7 +20,14 @@ export async function projectTranscripts(
   events: readonly Ready[],
 ): Promise<void> {
   const heard: { id: string; call: HeardCall }[] = [];
-  for (const event of events) heard.push({ id: event.id, call: await heardCall(objects, event) });
+  for (const event of events) {
+    try {
+      heard.push({ id: event.id, call: await heardCall(objects, event) });
+    } catch (error) {
+      // What was sent by key is removed with an erased call, and shall not be looked for again.
+      if ((await buried(store.db, [event])).size === 0) throw error;
+    }
+  }
   await store.db.transaction(
     async (tx) => {
       const claimed = await claim(tx, CONSUMER, events.map(({ id }) => id));

@@ -1,3 +1,4 @@
+import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Utterance } from '@call-analysis/events';
 import type { CallRow, HistoryEntry, Store, StoredRecording } from './store/index.ts';
@@ -20,13 +21,15 @@ export interface CallDetail {
 /** api.md, section 6: how long the address of a recording holds. */
 const LISTEN_SECONDS = 3600;
 
-/** Everything that is known of one call. */
+/** Everything that is known of one call; with a campaign, only if it belongs to that. */
 export async function readCall(
   { store, objects }: { store: Store; objects: Objects },
   firmUuid: string,
   uuid: string,
+  campaignUuid: string | null = null,
 ): Promise<CallDetail> {
   const call = await store.calls.get(firmUuid, uuid);
+  if (campaignUuid !== null && call.campaign_uuid !== campaignUuid) throw notFound('call');
   const [audio, utterances, analyses] = await Promise.all([
     call.source === 'audio' ? audioOf(store, objects, firmUuid, uuid) : null,
     call.source === 'audio' ? store.transcripts.find(firmUuid, uuid) : uploaded(store, firmUuid, uuid),

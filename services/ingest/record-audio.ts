@@ -13,7 +13,8 @@ export interface ExtractedRecording {
 
 /**
  * Takes down that the recording of a call has come out of its archive, and tells that it can be heard. Nothing happens
- * when the call is past that, or in another attempt. Fault NOT_FOUND when there is no such call.
+ * when the call is past that, or in another attempt. Fault NOT_FOUND when there is no such call, or it was canceled before:
+ * nobody wants the recording then.
  */
 export async function recordAudio(
   { store, bus }: { store: Store; bus: Bus },
@@ -23,6 +24,7 @@ export async function recordAudio(
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     const said = await store.recordings.of(tx, firmUuid, callUuid);
     if (said === null) throw notFound('recording');
+    if (call.status === 'canceled' && said.stored === null) throw notFound('call');
     if (call.status !== 'queued' || call.attempt !== attempt || said.stored !== null) return;
     const at = new Date();
     await store.recordings.store(tx, { firmUuid, callUuid, at }, recording);

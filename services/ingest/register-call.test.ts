@@ -112,7 +112,8 @@ describe('a recording that came by itself', () => {
 
   it('belongs to the campaign that it came with', async () => {
     const owner = service.newOwner();
-    const campaign_uuid = randomUUID();
+    const { uuid: campaign_uuid } = await service.client.createCampaign({ caller: caller(owner), name: 'Spring' });
+    await service.client.moveCampaign({ caller: caller(owner), campaign_uuid, deed: 'start' });
     const { call_uuid } = await register(owner, {}, { campaign_uuid });
     expect((await read(owner, call_uuid)).call?.campaign_id).toBe(campaign_uuid);
   });

@@ -1,8 +1,9 @@
-import type { Bus } from '@call-analysis/bus';
-import { Fault, invalidFields, unavailable } from '@call-analysis/fault';
+import { type Bus, buried } from '@call-analysis/bus';
+import { Fault, invalidFields, notFound, unavailable } from '@call-analysis/fault';
 import { sqlState } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { audioStored } from './announce-recordings.ts';
+import { admit, requireOpen } from './campaigns/admit.ts';
 import type { Firms } from './firms.ts';
 import { MAX_VALUE_CHARS } from './rows/call-record.ts';
 import { type NamedFile, readMetadata } from './rows/metadata.ts';
@@ -29,6 +30,7 @@ export async function registerCall(
   owner: Owner,
   { callUuid, fileName, metadata, found, campaignUuid }: NewRecording,
 ): Promise<{ callUuid: string; ignoredFields: readonly string[] }> {
+  await requireOpen(store, owner.firmUuid, campaignUuid);
   const { segmentTypes } = await firms.find(owner.firmUuid);
   const { record, ignoredFields } = readMetadata(metadata, { segmentTypes, maxValueChars: MAX_VALUE_CHARS });
   if (!isNamed(record.file, fileName)) throw otherName(record.audioFileName, fileName);
@@ -38,6 +40,8 @@ export async function registerCall(
   const registered = store.db.transaction(async (tx) => {
     // An upload of many calls may hold the same partner_call_id for minutes, and with it this connection.
     await tx.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
+    // Asked again after its answer was lost, and erased in between.
+    if ((await buried(tx, [{ firmuuid: firmUuid, subject: callUuid }])).size > 0) throw notFound('call');
     const call = { firmUuid, uuid: callUuid, campaignUuid, duration: recording.duration };
     if (!(await store.calls.addRecorded(tx, call, record))) {
       const there = await store.calls.alreadyThere(tx, firmUuid, callUuid, record.partnerCallId);
@@ -45,6 +49,7 @@ export async function registerCall(
       if (there.uuid === callUuid || there.sha256?.equals(recording.sha256) === true) return there.uuid;
       throw takenId(there);
     }
+    await admit(store, tx, { firmUuid, campaignUuid }, 1);
     const said = { fileName, left: record.left, right: record.right };
     await store.recordings.add(tx, { firmUuid, callUuid, at: new Date() }, said, recording);
     const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };

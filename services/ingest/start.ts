@@ -6,9 +6,12 @@ import { serve } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
 import { Closing } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
+import { tendCampaigns } from './campaigns/tend-campaigns.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
+import { keepIndexed } from './index-calls.ts';
+import { watchCalls } from './metrics.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
 
@@ -19,6 +22,7 @@ export const schema = 'ingest';
 export const migrations = fileURLToPath(new URL('./prisma/migrations', import.meta.url));
 
 const SWEEP_EVERY_MS = 10 * 60 * 1000;
+const TEND_EVERY_MS = 5_000;
 
 /** Starts the service on a database that has been migrated. */
 export async function start(
@@ -30,6 +34,7 @@ export async function start(
   try {
     const db = openDatabase({ url: config.databaseUrl, schema, applicationName: 'ingest' });
     closing.add('database', () => db.close());
+    closing.add('metrics of the calls', watchCalls(db));
     const store = openStore(db, config.databaseUrl);
     closing.add('store', () => store.close());
     const objects = await openObjects(config.objects);
@@ -59,6 +64,16 @@ export async function start(
     closing.add('sweep', async () => {
       clearInterval(timer);
       await sweeping;
+    });
+    const indexing = keepIndexed(store, log);
+    closing.add('index of calls', () => indexing.stop());
+    let tending = Promise.resolve();
+    const tender = setInterval(() => {
+      tending = tendCampaigns({ store, bus }).catch((error: unknown) => log.error({ err: error }, 'tending campaigns failed'));
+    }, TEND_EVERY_MS);
+    closing.add('campaigns', async () => {
+      clearInterval(tender);
+      await tending;
     });
     return { address: server.address, close: () => closing.close() };
   } catch (error) {

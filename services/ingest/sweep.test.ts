@@ -50,6 +50,7 @@ it('the recordings of an expired upload go with its CSV', async () => {
     prefix: `UZ/${firmUuid}/${userUuid}/`,
     metadata: 'a.csv',
     audios: 'a.zip',
+    campaignUuid: null,
     rename: (name: string) => `x${name}`,
   };
   const session = await service.parts.store.uploads.open({ firmUuid, userUuid }, files, new Date(), HOUR);

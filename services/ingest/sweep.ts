@@ -1,5 +1,5 @@
 import type { Objects } from '@call-analysis/objects';
-import { pruneClaims } from '@call-analysis/bus';
+import { pruneBuried, pruneClaims } from '@call-analysis/bus';
 import type { Store } from './store/index.ts';
 
 /** Objects that a crash may have left: nothing that is being worked on is this old. */
@@ -21,6 +21,13 @@ export async function sweep({ store, objects }: { store: Store; objects: Objects
   await sweepArchives(store, objects, now);
   await sweepOrphans(store, objects, now.getTime() - ORPHAN_MS);
   await pruneClaims(store.db, CLAIM_DAYS);
+  await pruneBuried(store.db, CLAIM_DAYS);
+  await store.erasures.prune(CLAIM_DAYS);
+}
+
+/** Batches that came after it keep their archive for the recordings that may be retried. */
+export function archiveNeededAfter(now: Date): Date {
+  return new Date(now.getTime() - RETRY_MS);
 }
 
 /** An upload that is being processed as its hour ends reads a copy, so its own bytes may go. */
@@ -50,7 +57,7 @@ async function sweepRejected(store: Store, objects: Objects, now: Date): Promise
 
 /** Row first, bytes second: what a crash leaves between the two is an orphan, never a batch that lacks its archive. */
 async function sweepArchives(store: Store, objects: Objects, now: Date): Promise<void> {
-  const retriesAfter = new Date(now.getTime() - RETRY_MS);
+  const retriesAfter = archiveNeededAfter(now);
   for (let after: string | null = null; ; ) {
     const batches: string[] = await store.batches.withArchive(after, AT_ONCE);
     for (const uuid of batches) {

@@ -4,6 +4,7 @@ import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { announcements } from './announce-calls.ts';
+import { admit } from './campaigns/admit.ts';
 import type { Limits } from './config.ts';
 import { readCsv } from './csv/reader.ts';
 import type { CsvFile, RawRecord } from './csv/reader.ts';
@@ -16,11 +17,14 @@ import { rowFault } from './rows/row-fault.ts';
 import type { Archive, Batch, Store } from './store/index.ts';
 import type { Candidate, Prepared, Verdict } from './store/intake.ts';
 import { Intake } from './store/intake.ts';
+import { type Actor, deedDone } from './tell-deed.ts';
 import type { FileCheck, UploadKind } from './upload-kinds.ts';
 
 /** An upload whose bytes can no longer change. */
 export interface FrozenUpload {
   readonly firmUuid: string;
+  readonly actor: Actor;
+  readonly campaignUuid: string | null;
   readonly sessionUuid: string;
   readonly csvKey: string;
   readonly archive: Archive | null;
@@ -49,10 +53,10 @@ export async function takeIn<Record extends CallRecord>(
   kind: UploadKind<Record>,
 ): Promise<Batch> {
   const { store, bus } = parts;
-  const { firmUuid, sessionUuid } = upload;
+  const { firmUuid, campaignUuid, sessionUuid } = upload;
   return Intake.open(
     { db: store.intake, bus },
-    { sessionUuid, firmUuid, batchUuid: uuidv7(), copies: kind.copies },
+    { sessionUuid, firmUuid, campaignUuid, batchUuid: uuidv7(), copies: kind.copies },
     () => store.batches.ofSession(firmUuid, sessionUuid),
     (taking) => takeRows(parts, upload, kind, taking),
   );
@@ -60,7 +64,7 @@ export async function takeIn<Record extends CallRecord>(
 
 async function takeRows<Record extends CallRecord>(
   parts: Parts,
-  { firmUuid, sessionUuid, csvKey, archive, onError }: FrozenUpload,
+  { firmUuid, actor, campaignUuid, sessionUuid, csvKey, archive, onError }: FrozenUpload,
   kind: UploadKind<Record>,
   taking: Intake<Record>,
 ): Promise<Batch> {
@@ -83,6 +87,7 @@ async function takeRows<Record extends CallRecord>(
       uuid: taking.batchUuid,
       sessionUuid,
       firmUuid,
+      campaignUuid,
       kind: kind.name,
       accepted: counts.accepted,
       duplicates: counts.duplicates,
@@ -95,8 +100,10 @@ async function takeRows<Record extends CallRecord>(
       createdAt: taking.now,
     };
     const [first, ...later] = portions.all();
+    await admit(store, taking.sql, { firmUuid, campaignUuid }, batch.accepted);
     const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
     await taking.seal(batch, [
+      ...(campaignUuid === null ? [] : [deedDone(actor, 'campaign.calls_added', campaignUuid)]),
       ...(first === undefined ? [] : await announcements(parts, taking.sql, batch, first, about)),
       ...later.map((portion, index) => fact(CallsAccepted, batch.uuid, { ...about, turn: index + 1 }, portion)),
     ]);

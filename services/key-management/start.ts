@@ -3,6 +3,7 @@ import { openDatabase, prismaAdapter } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
 import { Closing, type Logger } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
+import { consumers } from './consumers.ts';
 import { keyHasher } from './domain.ts';
 import { PrismaClient } from './generated/client.ts';
 import { keyManagementService } from './grpc.ts';
@@ -32,6 +33,10 @@ export async function start(
 
     const store = openStore({ prisma, database, bus });
     const uses = recordUses({ store, log });
+    for (const subscription of consumers(store)) {
+      const subscribed = await bus.subscribe(subscription);
+      closing.add(subscription.consumer, () => subscribed.stop());
+    }
     // A database that has gone silent must not hold up the end; the uses of the last seconds are then lost.
     closing.add('uses of keys', () => uses.close(), { boundMs: 3_000 });
     const service = keyManagementService({ store, hashKey: keyHasher(config.pepper), uses });

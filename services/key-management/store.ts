@@ -48,6 +48,12 @@ export interface AuditEntry {
   readonly address: string;
 }
 
+/** A deed of another service, which told of it. */
+export interface ToldDeed extends AuditEntry {
+  readonly eventId: string;
+  readonly firmUuid: string;
+}
+
 /** What was done; `subject` is the uuid of the thing it was done to. */
 export type Action = 'api_key.created' | 'api_key.deleted' | 'firm.created' | 'segment_type.added' | 'user.created';
 
@@ -75,6 +81,8 @@ export interface Store {
   saveLastUsed(uses: ReadonlyMap<string, number>): Promise<void>;
   /** Newest first; of all firms when none is named. */
   auditEntries(filter: { firmUuid: string | undefined; limit: number }): Promise<AuditEntry[]>;
+  /** Writes them into the audit log; each once, however often it is told. */
+  recordDeeds(deeds: readonly ToldDeed[]): Promise<void>;
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
 }
@@ -167,6 +175,10 @@ export function openStore({ prisma, database, bus }: { prisma: PrismaClient; dat
           take: limit,
         }),
       ),
+    recordDeeds: (deeds) =>
+      asked(async () => {
+        await prisma.auditEntry.createMany({ data: [...deeds], skipDuplicates: true });
+      }),
     async ping() {
       await database.query('SELECT 1');
     },

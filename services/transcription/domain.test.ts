@@ -4,7 +4,12 @@ import * as fc from 'fast-check';
 import { conversationOf, type Recorded } from './domain.ts';
 
 const roles = { left: 'operator', right: 'client' } as const;
-const line = (side: 'left' | 'right', start: number, end: number, text = `${side} at ${start}`) => ({ side, start, end, text });
+const line = (side: 'left' | 'right', start: number, end: number, text = `${side} at ${start}`) => ({
+  side,
+  start,
+  end,
+  text,
+});
 
 function conversation(said: Recorded['said'], oneSound = false) {
   return conversationOf({ duration: 60, oneSound, said }, roles);
@@ -23,7 +28,10 @@ describe('a conversation', () => {
 
   it('says of a silent channel whose it is', () => {
     expect(conversation([line('left', 1, 2)]).notes).toEqual(["Nothing is said on the client's (right) channel."]);
-    const turned = conversationOf({ duration: 9, oneSound: false, said: [line('left', 1, 2)] }, { left: 'client', right: 'operator' });
+    const turned = conversationOf(
+      { duration: 9, oneSound: false, said: [line('left', 1, 2)] },
+      { left: 'client', right: 'operator' },
+    );
     expect(turned.notes).toEqual(["Nothing is said on the operator's (right) channel."]);
   });
 
@@ -34,16 +42,29 @@ describe('a conversation', () => {
 
   it('of one recording on both channels is told once, as the left side, with a warning', () => {
     const { utterances, notes } = conversation([line('left', 1, 3), line('right', 1.4, 3), line('right', 5, 6)], true);
-    expect(utterances.map(({ role, start }) => [role, start])).toEqual([['operator', 1], ['operator', 5]]);
+    expect(utterances.map(({ role, start }) => [role, start])).toEqual([
+      ['operator', 1],
+      ['operator', 5],
+    ]);
     expect(notes).toEqual([expect.stringContaining('who speaks is unknown')]);
   });
 
   it('has valid utterances in order of time within the recording, whatever was heard', () => {
     const time = fc.double({ min: 0, max: 70, noNaN: true });
-    const said = fc.array(fc.record({ side: fc.constantFrom('left' as const, 'right' as const), text: fc.string({ minLength: 1 }), start: time, end: time }));
+    const said = fc.array(
+      fc.record({
+        side: fc.constantFrom('left' as const, 'right' as const),
+        text: fc.string({ minLength: 1 }),
+        start: time,
+        end: time,
+      }),
+    );
     fc.assert(
       fc.property(said, fc.boolean(), (lines, oneSound) => {
-        const { utterances } = conversation(lines.filter(({ start, end }) => start <= end), oneSound);
+        const { utterances } = conversation(
+          lines.filter(({ start, end }) => start <= end),
+          oneSound,
+        );
         for (const [index, utterance] of utterances.entries()) {
           expect(Utterance.safeParse(utterance).success).toBe(true);
           expect(utterance.end!).toBeGreaterThanOrEqual(utterance.start!);

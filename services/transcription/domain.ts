@@ -7,7 +7,12 @@ export interface Recorded {
   readonly duration: number;
   /** Both channels are one recording. */
   readonly oneSound: boolean;
-  readonly said: readonly { readonly side: Side; readonly text: string; readonly start: number; readonly end: number }[];
+  readonly said: readonly {
+    readonly side: Side;
+    readonly text: string;
+    readonly start: number;
+    readonly end: number;
+  }[];
 }
 
 export interface Conversation {
@@ -27,7 +32,12 @@ export function conversationOf(recorded: Recorded, roles: Readonly<Record<Side, 
   const utterances = said
     .map(({ side, text, start, end }) => {
       const begin = toHundredths(Math.min(start, duration));
-      return { role: roles[oneSound ? 'left' : side], text, start: begin, end: Math.max(begin, toHundredths(Math.min(end, duration))) };
+      return {
+        role: roles[oneSound ? 'left' : side],
+        text,
+        start: begin,
+        end: Math.max(begin, toHundredths(Math.min(end, duration))),
+      };
     })
     .toSorted((a, b) => a.start - b.start || a.end - b.end);
   return { utterances, notes: utterances.length === 0 ? [] : notesOn(recorded, roles) };
@@ -35,7 +45,9 @@ export function conversationOf(recorded: Recorded, roles: Readonly<Record<Side, 
 
 function notesOn({ oneSound, said }: Recorded, roles: Readonly<Record<Side, Role>>): string[] {
   if (oneSound) {
-    return [`Both channels carry the same sound, so who speaks is unknown: everything is shown as said by the ${roles.left}.`];
+    return [
+      `Both channels carry the same sound, so who speaks is unknown: everything is shown as said by the ${roles.left}.`,
+    ];
   }
   const silent = (['left', 'right'] as const).filter((side) => !said.some((each) => each.side === side));
   return silent.map((side) => `Nothing is said on the ${roles[side]}'s (${side}) channel.`);
@@ -45,7 +57,8 @@ function notesOn({ oneSound, said }: Recorded, roles: Readonly<Record<Side, Role
 function onceEach(said: Recorded['said']): Recorded['said'] {
   const left = said.filter(({ side }) => side === 'left');
   const isHeardLeft = ({ start, end }: Recorded['said'][number]) =>
-    left.reduce((sum, each) => sum + Math.max(Math.min(each.end, end) - Math.max(each.start, start), 0), 0) >= SAME_WORDS * (end - start);
+    left.reduce((sum, each) => sum + Math.max(Math.min(each.end, end) - Math.max(each.start, start), 0), 0) >=
+    SAME_WORDS * (end - start);
   return said.filter((each) => each.side === 'left' || !isHeardLeft(each));
 }
 

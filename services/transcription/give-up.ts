@@ -13,7 +13,11 @@ const Attempt = z.object({ attempt: z.int().min(1) });
 const LASTING = new Set(['AUDIO_UNREADABLE', 'INVALID_FILE_FORMAT']);
 
 /** Says of a call that nobody could hear it, and why. */
-export async function giveUpTranscription(parts: { db: Database; bus: Bus }, event: Event, reason: DeadReason): Promise<void> {
+export async function giveUpTranscription(
+  parts: { db: Database; bus: Bus },
+  event: Event,
+  reason: DeadReason,
+): Promise<void> {
   const attempt = Attempt.safeParse(event.data);
   const failed: Event<BodyOf<typeof CallFailed>> = {
     id: uuidv7(),

@@ -22,7 +22,7 @@ async function channels(): Promise<[number[], number[]]> {
   return sides;
 }
 
-async function hear(bytes: Buffer, duration = 11.9) {
+async function hear(bytes: Buffer, duration = 11.3) {
   const { data } = await service.transcriptOf(await service.store(bytes, { duration }));
   return { ...data, utterances: 'utterances' in data.transcript ? data.transcript.utterances : [] };
 }
@@ -37,9 +37,10 @@ describe('the engine that comes along', () => {
     const errors = said.map(([, text], at) => wordErrors(text, utterances[at]!.text).errors);
     expect(errors.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(2);
     expect({ language, engine, notes }).toEqual({ language: 'en', engine: 'moonshine-tiny', notes: undefined });
-    expect(duration).toBeCloseTo(11.9, 1);
+    expect(duration).toBeCloseTo(11.3, 1);
     const begins = utterances.map(({ start }) => start!);
-    for (const [at, expected] of [0.3, 4.15, 8.85].entries()) expect(Math.abs(begins[at]! - expected)).toBeLessThan(0.3);
+    for (const [at, expected] of [0.55, 4, 9.15].entries())
+      expect(Math.abs(begins[at]! - expected)).toBeLessThan(0.3);
     expect(utterances[1]!.end!).toBeLessThan(8.5);
     expect(delay.percentile(99) / 1e6).toBeLessThan(50);
   });
@@ -47,15 +48,23 @@ describe('the engine that comes along', () => {
   it('hears one recording on both channels once, and says that roles are unknown', async () => {
     const [left, right] = await channels();
     const both = left.map((sample, at) => 0.6 * (sample + right[at]!));
-    const { utterances, notes } = await hear(wavOf(both, both.map((sample) => sample / 2)));
-    expect(utterances.map(({ role }) => role)).toEqual(['operator', 'operator', 'operator']);
-    expect(utterances.map(({ text }) => text).join(' ')).toMatch(/help you today.*internet connection.*wait a moment/is);
+    const { utterances, notes } = await hear(
+      wavOf(
+        both,
+        both.map((sample) => sample / 2),
+      ),
+    );
+    expect(new Set(utterances.map(({ role }) => role))).toEqual(new Set(['operator']));
+    const text = utterances.map((each) => each.text).join(' ');
+    expect(text).toMatch(/help you.*internet connection.*wait a moment/is);
+    expect(text.match(/connection/g)).toHaveLength(1);
     expect(notes).toEqual([expect.stringContaining('who speaks is unknown')]);
   });
 
   it('does not hear the echo of one party in the channel of the other', async () => {
     const [left, right] = await channels();
-    const echo = (own: number[], other: number[]) => own.map((sample, at) => 0.8 * (sample + 0.15 * (other[at - 400] ?? 0)));
+    const echo = (own: number[], other: number[]) =>
+      own.map((sample, at) => 0.8 * (sample + 0.15 * (other[at - 400] ?? 0)));
     const { utterances, notes } = await hear(wavOf(echo(left, right), echo(right, left)));
     expect(utterances.map(({ role }) => role)).toEqual(said.map(([role]) => role));
     expect(notes).toBeUndefined();
@@ -81,7 +90,10 @@ describe('the engine that comes along', () => {
   });
 
   it('fails a call in another language than English with a code that says so, rather than with English nonsense', async () => {
-    const event = await service.store(await readFile(new URL('./fixtures/russian.ogg', import.meta.url)), { format: 'ogg', duration: 16 });
+    const event = await service.store(await readFile(new URL('./fixtures/russian.ogg', import.meta.url)), {
+      format: 'ogg',
+      duration: 16,
+    });
     const { data } = await service.failureOf(event);
     expect(data).toMatchObject({ code: 'LANGUAGE_NOT_SUPPORTED', retryable: true, attempts: 1 });
     expect(data.message).toContain('SPEECH_MODEL_DIR');

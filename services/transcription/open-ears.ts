@@ -17,14 +17,18 @@ export interface OpenedEars {
 const MOST_FOR_ENGINES = 8;
 
 /** Ears for the engine that the configuration names. ConfigFault when there is no model where it says. */
-export function openEars({ engine, workDirectory }: Pick<Config, 'engine' | 'workDirectory'>, stand: Partial<EarsOptions> = {}): OpenedEars {
+export function openEars(
+  { engine, workDirectory }: Pick<Config, 'engine' | 'workDirectory'>,
+  stand: Partial<EarsOptions> = {},
+): OpenedEars {
   if (engine.kind === 'local') {
     const models = engine.modelDirectory === undefined ? [] : findModels(engine.modelDirectory);
     const count = engine.ears ?? availableParallelism();
     const ears = new Ears({ count, recognition: { by: 'models', models, directory: workDirectory }, ...stand });
     return { ears, count, close: async () => ears.close() };
   }
-  const other: SpeechEngine = engine.kind === 'openai' ? openaiEngine(engine) : commandEngine({ ...engine, workDirectory });
+  const other: SpeechEngine =
+    engine.kind === 'openai' ? openaiEngine(engine) : commandEngine({ ...engine, workDirectory });
   const count = Math.min(other.concurrency, MOST_FOR_ENGINES);
   const { name, maxPieceSeconds } = other;
   const ears = new Ears({ count, recognition: { by: 'engine', name, maxPieceSeconds }, engine: other, ...stand });

@@ -7,7 +7,12 @@ const LEAST_PAUSE_MS = 5_000;
  * Tells how much of a recording has been heard: at the beginning, then at each tenth, but not more often than every five
  * seconds. Nobody waits for it but `end`, and what could not be told is only logged: it is news, not a result.
  */
-export function reporting(duration: number, tell: (heard: number) => Promise<void>, log: Logger, now: () => number = Date.now) {
+export function reporting(
+  duration: number,
+  tell: (heard: number) => Promise<void>,
+  log: Logger,
+  now: () => number = Date.now,
+) {
   let told = 0;
   let toldAt = now();
   let telling: Promise<void> = Promise.resolve();

@@ -5,7 +5,7 @@ import { ConfigFault } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { stored, TranscriptionUnderTest } from './transcription-under-test.ts';
 
-const program = fileURLToPath(new URL('./hearing/ear-under-test.ts', import.meta.url));
+const program = fileURLToPath(new URL('./hearing/test/stand-in-ear.ts', import.meta.url));
 const service = new TranscriptionUnderTest({ program, stallMs: 1_000 }, 2);
 const say = (what: string) => service.store(Buffer.from(what));
 
@@ -13,7 +13,12 @@ describe('a recording', () => {
   it('is heard, and what was said is told under the roles of the channels', async () => {
     const event = await service.store(Buffer.from('hello'), { attempt: 2, left: 'client', right: 'operator' });
     const said = await service.transcriptOf(event);
-    expect(said).toMatchObject({ type: TranscriptReady.type, source: 'transcription', firmuuid: event.firmuuid, turn: 3 });
+    expect(said).toMatchObject({
+      type: TranscriptReady.type,
+      source: 'transcription',
+      firmuuid: event.firmuuid,
+      turn: 3,
+    });
     expect(said.data).toEqual({
       attempt: 2,
       source: 'audio',
@@ -69,22 +74,25 @@ describe('a recording', () => {
   it('that is not in the store fails its call', async () => {
     const event = stored();
     await service.publish(event);
-    expect((await service.failureOf(event)).data).toMatchObject({ code: 'RECORDING_MISSING', retryable: true, attempts: 1 });
+    expect((await service.failureOf(event)).data).toMatchObject({
+      code: 'RECORDING_MISSING',
+      retryable: true,
+      attempts: 1,
+    });
   });
 
-  it.each([
-    ['crash', 'ENGINE_CRASHED'],
-    ['die', 'ENGINE_CRASHED'],
-    ['hang', 'ENGINE_STALLED'],
-    ['bug', 'INTERNAL'],
-  ])('on which ears %s is tried again, then fails its call with a reason, and others are heard meanwhile', async (what, code) => {
-    const event = await say(what);
+  it('on which ears crash, die, hang or err is tried again, then fails its call with a reason; others are heard meanwhile', async () => {
+    const codes = { crash: 'ENGINE_CRASHED', die: 'ENGINE_CRASHED', hang: 'ENGINE_STALLED', bug: 'INTERNAL' };
+    const events = await Promise.all(Object.keys(codes).map(say));
     const other = await say('hello');
-    const { data } = await service.failureOf(event);
-    expect(data).toMatchObject({ code, retryable: true, attempts: 2 });
-    expect(data.message).not.toContain('undefined');
     await service.transcriptOf(other);
-    expect(service.ready.some(({ subject }) => subject === event.subject)).toBe(false);
+    const failures = await Promise.all(events.map((event) => service.failureOf(event)));
+    expect(failures.map(({ data }) => data.code)).toEqual(Object.values(codes));
+    for (const { data } of failures) {
+      expect(data).toMatchObject({ stage: 'transcription', retryable: true, attempts: 2 });
+      expect(data.message).not.toContain('undefined');
+    }
+    expect(service.ready.filter(({ subject }) => events.some((event) => event.subject === subject))).toEqual([]);
   });
 
   it('whose news does not have its form fails its call at once', async () => {

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { openBus, pruneClaims } from '@call-analysis/bus';
+import { openBus, pruneBuried, pruneClaims } from '@call-analysis/bus';
+import { CallErased, CallsCanceled } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
 import { openDatabase } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
@@ -7,6 +8,8 @@ import { Closing } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import type { EarsOptions } from './hearing/ears.ts';
+import { InHand } from './in-hand.ts';
+import { watchEars } from './metrics.ts';
 import { openEars } from './open-ears.ts';
 import { openWorkDirectory } from './work-directory.ts';
 
@@ -27,7 +30,10 @@ const CLOSE_WITHIN_MS = 1_000;
  * Starts the service on a database that has been migrated. ConfigFault when the engine's models are not where the
  * configuration says. `ears` stands in for parts of how recordings are heard.
  */
-export async function start(config: Config, parts: { log: Logger; ears?: Partial<EarsOptions> }): Promise<{ close(): Promise<void> }> {
+export async function start(
+  config: Config,
+  parts: { log: Logger; ears?: Partial<EarsOptions> },
+): Promise<{ close(): Promise<void> }> {
   const { log } = parts;
   const closing = new Closing(log);
   try {
@@ -37,15 +43,22 @@ export async function start(config: Config, parts: { log: Logger; ears?: Partial
     closing.add('database', () => db.close());
     const { ears, count, close } = openEars(config, parts.ears);
     closing.add('ears', close);
+    closing.add('metrics of the ears', watchEars(ears, count));
     const objects = await openObjects(config.objects);
     const bus = await openBus(config.bus, { name: 'transcription', log, closeWithinMs: CLOSE_WITHIN_MS });
     // Closed before the ears: what is in hand goes back untried first, and is not counted as a failure then.
     closing.add('bus', () => bus.close());
-    for (const subscription of consumers({ db, bus, objects, ears, workDirectory, log }, count, config.retries)) {
-      await bus.subscribe(subscription);
-    }
+    const inHand = new InHand();
+    const work = { db, bus, objects, ears, workDirectory, inHand, log };
+    for (const subscription of consumers(work, count, config.retries)) await bus.subscribe(subscription);
+    // One replica is told of an erasure or a cancel for sure; the one that hears the call may be another.
+    await bus.listen(CallErased, ({ subject }) => inHand.breakOff(subject));
+    await bus.listen(CallsCanceled, ({ data }) => {
+      for (const call of CallsCanceled.body.parse(data).calls) inHand.breakOff(call);
+    });
     const timer = setInterval(() => {
-      pruneClaims(db, CLAIM_DAYS).catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
+      const pruned = Promise.all([pruneClaims(db, CLAIM_DAYS), pruneBuried(db, CLAIM_DAYS)]);
+      pruned.catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
     }, SWEEP_EVERY_MS);
     closing.add('sweep', () => clearInterval(timer));
     return { close: () => closing.close() };

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Bus } from '@call-analysis/bus';
-import { claim, Poison } from '@call-analysis/bus';
+import { buried, claim, Poison } from '@call-analysis/bus';
 import type { AudioStored, BodyOf, Event, EventType, Utterance } from '@call-analysis/events';
 import { INLINE_BYTES, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
@@ -9,7 +9,10 @@ import type { Database } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { conversationOf } from './domain.ts';
+import { removeTranscripts } from './erase-call.ts';
 import type { Ears } from './hearing/ears.ts';
+import { countHeard } from './metrics.ts';
+import type { InHand } from './in-hand.ts';
 import { reporting } from './report-progress.ts';
 import type { WorkDirectory } from './work-directory.ts';
 
@@ -21,26 +24,51 @@ export interface Parts {
   readonly objects: Objects;
   readonly ears: Pick<Ears, 'hear'>;
   readonly workDirectory: WorkDirectory;
+  readonly inHand: InHand;
   readonly log: Logger;
 }
 
 export const CONSUMER = 'transcription';
 
-/** Hears the recording of a call and tells what was said, once, however often the event comes. */
+/**
+ * Hears the recording of a call and tells what was said, once, however often the event comes. When the call is erased
+ * meanwhile, hearing stops and nothing is told.
+ */
 export async function transcribeCall(parts: Parts, event: Stored): Promise<void> {
+  const { db, objects, inHand } = parts;
+  const isErased = async () => (await buried(db, [event])).size > 0;
+  await inHand.run(event.subject, async (erased) => {
+    let isWanted = !(await isErased());
+    try {
+      isWanted &&= await transcribe(parts, event, erased);
+    } catch (error) {
+      isWanted = false;
+      if (!erased.aborted && !(await isErased())) throw error;
+    }
+    if (!isWanted) await removeTranscripts(objects, event);
+  });
+}
+
+/** False when the call has been erased. */
+async function transcribe(parts: Parts, event: Stored, erased: AbortSignal): Promise<boolean> {
   const { db, bus, ears, objects, workDirectory, log } = parts;
   const { key, format, duration, left, right, attempt, segment_type } = event.data;
   const began = performance.now();
-  const progress = reporting(duration, async (heard) => {
-    const fact = factOf(TranscriptionProgressed, event, { attempt, heard, duration });
-    await db.transaction((tx) => bus.publish(tx, [fact]));
-  }, log);
+  const progress = reporting(
+    duration,
+    async (heard) => {
+      const fact = factOf(TranscriptionProgressed, event, { attempt, heard, duration });
+      await db.transaction((tx) => bus.publish(tx, [fact]));
+    },
+    log,
+  );
   progress.begin();
   const recording = await orPoison(async () =>
     workDirectory.withFile(await open(objects, key), (file) =>
-      ears.hear({ file, format, duration, onProgress: (heard) => progress.heard(heard) }),
+      ears.hear({ file, format, duration, onProgress: (heard) => progress.heard(heard), signal: erased }),
     ),
   ).finally(() => progress.end());
+  countHeard(recording.duration);
   const { utterances, notes } = conversationOf(recording, { left, right });
   const ready = factOf(TranscriptReady, event, {
     attempt,
@@ -53,12 +81,16 @@ export async function transcribeCall(parts: Parts, event: Stored): Promise<void>
     ...(notes.length === 0 ? {} : { notes }),
     transcript: await carried(objects, event, utterances),
   });
-  await db.transaction(async (tx) => {
+  const isWanted = await db.transaction(async (tx) => {
+    if ((await buried(tx, [event])).size > 0) return false;
     const claimed = await claim(tx, CONSUMER, [event.id]);
     if (claimed.size > 0) await bus.publish(tx, [ready]);
+    return true;
   });
+  if (!isWanted) return false;
   const seconds = Math.round(performance.now() - began) / 1000;
   log.info({ call: event.subject, duration, seconds, utterances: utterances.length }, 'a call was heard');
+  return true;
 }
 
 async function open(objects: Objects, key: string): Promise<Readable> {
@@ -90,5 +122,15 @@ async function carried(objects: Objects, event: Stored, utterances: Utterance[])
 
 function factOf<Body>(type: EventType<Body>, cause: Event, data: Body): Event<Body> {
   const { subject, firmuuid, turn, traceparent } = cause;
-  return { id: uuidv7(), source: 'transcription', type: type.type, time: new Date().toISOString(), subject, firmuuid, turn, traceparent, data };
+  return {
+    id: uuidv7(),
+    source: 'transcription',
+    type: type.type,
+    time: new Date().toISOString(),
+    subject,
+    firmuuid,
+    turn,
+    traceparent,
+    data,
+  };
 }

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Bus, migrateBus, openBus, route } from '@call-analysis/bus';
-import { AudioStored, type BodyOf, CallFailed, type Event, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
+import {
+  AudioStored,
+  type BodyOf,
+  CallFailed,
+  type Event,
+  TranscriptionProgressed,
+  TranscriptReady,
+} from '@call-analysis/events';
 import { type Objects, openObjects } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
@@ -118,7 +125,11 @@ export class TranscriptionUnderTest {
     const config: Config = {
       databaseUrl,
       bus: { transport: 'embedded', url: database.url('bus'), schema: 'bus' },
-      objects: { store: 'disk', directory: join(directory, 'objects'), secret: 'a secret of at least thirty-two bytes' },
+      objects: {
+        store: 'disk',
+        directory: join(directory, 'objects'),
+        secret: 'a secret of at least thirty-two bytes',
+      },
       workDirectory: join(directory, 'work'),
       engine: { kind: 'local', ears: 2 },
       retries: 1,

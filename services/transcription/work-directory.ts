@@ -37,7 +37,9 @@ export async function openWorkDirectory(path: string): Promise<WorkDirectory> {
         return await work(file);
       } catch (error) {
         throw isFull(error)
-          ? new Fault('unavailable', 'WORK_DIRECTORY_FULL', 'There is no room on the disk to hear a recording.', { cause: error })
+          ? new Fault('unavailable', 'WORK_DIRECTORY_FULL', 'There is no room on the disk to hear a recording.', {
+              cause: error,
+            })
           : error;
       } finally {
         await rm(file, { force: true });

@@ -14,9 +14,9 @@ import { newFirm } from './client.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { startService } from './service-process.ts';
 
-const KILLS = 20;
-const SINGLE_UPLOADS = 40;
-const BATCHES = 8;
+const KILLS = 14;
+const SINGLE_UPLOADS = 30;
+const BATCHES = 6;
 const RECORDINGS_A_BATCH = 8;
 /** Of the single uploads every so many brings speech, which takes an engine; the others bring silence, which takes none. */
 const SPEAKS_EVERY = 5;

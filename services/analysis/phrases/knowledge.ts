@@ -1,11 +1,7 @@
+import { Lexicon } from '@call-analysis/events';
 import type { Topic } from '../topics.ts';
 
-/** What we know how to hear in five languages; a scorecard may ask for any of these by name. */
-export const LEXICON_NAMES = [
-  'greeting', 'introduction', 'need', 'unhappy', 'empathy', 'solution', 'refusal', 'explanation', 'understanding',
-  'dead_promise', 'courtesy', 'next_step', 'further_help', 'farewell', 'abuse', 'rudeness', 'blame',
-] as const;
-export type LexiconName = (typeof LEXICON_NAMES)[number];
+export const LEXICON_NAMES = Lexicon.options;
 
 /** Heard for sentiment, summary and metrics. */
 export const CUE_NAMES = ['positive', 'negative', 'problem', 'question', 'question_end'] as const;
@@ -13,7 +9,7 @@ export type CueName = (typeof CUE_NAMES)[number];
 
 /** Phrases of one language, written as phrasebook.ts says and parted by semicolons; a line may end behind a `|`. */
 export interface Knowledge {
-  readonly lexicons: Readonly<Record<LexiconName, string>>;
+  readonly lexicons: Readonly<Record<Lexicon, string>>;
   /** `question` opens a question, `question_end` closes one, where no punctuation says so. */
   readonly cues: Readonly<Record<CueName, string>>;
   readonly topics: Readonly<Record<Topic, string>>;

@@ -13,8 +13,8 @@ const caller = { userUuid: 'u1', firmUuid: 'f1', role: 'ADMIN' };
 const invalid = { kind: 'forbidden', code: 'API_KEY_INVALID' };
 
 function request(...keys: string[]): IncomingMessage {
-  const headersDistinct = keys.length === 0 ? {} : { 'x-service-api-key': keys };
-  return { headersDistinct } as unknown as IncomingMessage;
+  const rawHeaders = keys.flatMap((key) => ['X-Service-API-Key', key]);
+  return { rawHeaders } as unknown as IncomingMessage;
 }
 
 /** `asked` has the keys of each RPC joined by a comma. */

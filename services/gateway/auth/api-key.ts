@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import type { Client } from '@call-analysis/rpc';
+import { headerValues } from '../http/header-values.ts';
 import { Batcher } from './batcher.ts';
 import { BriefCache } from './brief-cache.ts';
 import type { Caller } from './caller.ts';
@@ -53,8 +54,8 @@ export class ApiKeyGate {
 
   async prove(request: IncomingMessage): Promise<Caller> {
     const apiKey = keyOf(request);
-    const hash = createHash('sha256').update(apiKey).digest('base64');
-    const key = await this.#valid.get(hash, () => this.#verify(apiKey));
+    const digest = hash('sha256', apiKey, 'base64');
+    const key = await this.#valid.get(digest, () => this.#verify(apiKey));
     if (key === null || this.#revoked.has(key.keyUuid)) {
       throw new Fault('forbidden', 'API_KEY_INVALID', 'This API key is not active. Create a new one for your firm.');
     }
@@ -90,7 +91,7 @@ export class ApiKeyGate {
 }
 
 function keyOf(request: IncomingMessage): string {
-  const headers = request.headersDistinct[HEADER] ?? [];
+  const headers = headerValues(request, HEADER);
   const [key = ''] = headers;
   if (key === '') {
     throw new Fault('unauthenticated', 'API_KEY_REQUIRED', `Send your API key in the header \`${HEADER}\`.`);

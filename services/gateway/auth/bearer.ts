@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
+import { headerValues } from '../http/header-values.ts';
 import { BriefCache } from './brief-cache.ts';
 import type { Caller } from './caller.ts';
 import { tokenVerifier, unauthenticated } from './token.ts';
@@ -8,6 +9,7 @@ import type { TokenRules } from './token.ts';
 
 /** Under the cache's life, so that no answer is used that is older. */
 const DEADLINE_MS = 3000;
+const SCHEME = 'bearer ';
 
 export type Users = Pick<Client<typeof keyManagement>, 'findUser'>;
 
@@ -41,10 +43,13 @@ export function bearerGate(options: {
 }
 
 function tokenOf(request: IncomingMessage): string {
-  const headers = request.headersDistinct['authorization'] ?? [];
+  const headers = headerValues(request, 'authorization');
   if (headers.length === 0) throw unauthenticated('Send the header `Authorization: Bearer <token>`.');
   if (headers.length > 1) throw unauthenticated('Send one Authorization header, not several.');
-  const [, token] = /^bearer +([^\s,]+)$/i.exec(headers[0] ?? '') ?? [];
-  if (token === undefined) throw unauthenticated('The Authorization header must read `Bearer <token>`.');
+  const [header = ''] = headers;
+  const token = header.slice(SCHEME.length).trim();
+  // No pattern over the whole of it: that would take as long as finding out whether the token is known.
+  const isWellFormed = header.slice(0, SCHEME.length).toLowerCase() === SCHEME && token !== '' && !token.includes(' ');
+  if (!isWellFormed) throw unauthenticated('The Authorization header must read `Bearer <token>`.');
   return token;
 }

@@ -9,8 +9,10 @@ export interface Answer {
 
 /** A client that neither sends nor takes a byte for so long is gone; Node then destroys the connection. */
 export const SILENCE_MS = 60_000;
+/** Characters that the buffers of a socket hold in any case. */
+const SHORT = 16 * 1024;
 /** How long, and how much, a client may go on sending after it was refused. */
-const DISCARD_MS = 2000;
+const DISCARD_MS = 5000;
 const DISCARD_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -18,11 +20,14 @@ const DISCARD_BYTES = 16 * 1024 * 1024;
  * closing while bytes come in resets the connection, and the client would lose the answer.
  */
 export async function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
-  const text = answer.body === undefined ? undefined : Buffer.from(JSON.stringify(answer.body));
+  const text = answer.body === undefined ? undefined : JSON.stringify(answer.body);
   const headers: OutgoingHttpHeaders = { ...answer.headers };
-  if (text !== undefined) Object.assign(headers, { 'content-type': 'application/json', 'content-length': text.length });
-  else if (answer.status !== 204 && answer.status !== 304) headers['content-length'] = 0;
-  response.setTimeout(SILENCE_MS);
+  if (text !== undefined) {
+    headers['content-type'] = 'application/json';
+    headers['content-length'] = Buffer.byteLength(text);
+  } else if (answer.status !== 204 && answer.status !== 304) headers['content-length'] = 0;
+  // A short answer is with the system at once, whether the client takes it or not.
+  if (text !== undefined && text.length > SHORT) response.setTimeout(SILENCE_MS);
   if (!isBodyPending(request)) {
     response.writeHead(answer.status, headers).end(text);
     return;

@@ -1,45 +1,57 @@
-import type { Request, Response } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
 import type { Caller, Role } from '../auth/caller.ts';
-import { note } from './access-log.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
+import type { About } from '../openapi/about.ts';
 import type { Answer } from './answer.ts';
 import { send } from './answer.ts';
+import type { EdgeResponse } from './edge-response.ts';
 import { readForm } from './form.ts';
 import type { Form, FormPiece } from './form.ts';
 import { readJson } from './json-body.ts';
 import { parse, queryOf } from './parse.ts';
+import type { Params } from './router.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Proof = 'none' | 'bearer' | 'api-key';
 
 /** How to find out who is asking, by what an endpoint asks for. */
-export type Gates = Record<Exclude<Proof, 'none'>, (request: Request) => Promise<Caller>>;
+export type Gates = Record<Exclude<Proof, 'none'>, (request: IncomingMessage) => Promise<Caller>>;
 
 /** One method on one path, with all that a request must bring. */
 export interface Endpoint {
   readonly method: Method;
-  /** In the router's notation, as it stands in the log. */
+  /** `/calls/:uuid`, or `/files/*key` for any number of parts; as it stands in the log. */
   readonly path: string;
-  /** Instead of `path`, where the path must not be decoded. */
-  readonly pattern?: RegExp;
   readonly proof: Proof;
   /** Any, when it is left out. */
   readonly roles?: readonly Role[];
   readonly query: z.ZodObject;
+  /** What `query` makes of no query at all, when that is allowed. */
+  readonly unasked: unknown;
   /** A JSON object, a form or nothing. */
   readonly body: z.ZodObject | Form | null;
+  /** Answers however many requests come: those that watch over the service must not be kept from it. */
+  readonly unlimited?: boolean;
+  /** For the OpenAPI document; it has the rest from the fields above. */
+  readonly about: About;
   readonly handle: (input: Input<unknown, unknown, unknown>) => Promise<Answer | undefined>;
 }
 
-export interface Input<Asker, Query, Body> {
+export interface Input<Asker, Query, Body> extends Arrived {
   readonly caller: Asker;
   readonly query: Query;
   readonly body: Body;
-  /** Named parts of the path, as they were sent. */
-  readonly params: Readonly<Record<string, string | undefined>>;
-  readonly request: Request;
-  readonly response: Response;
+}
+
+/** A request that has found its way. */
+export interface Arrived {
+  readonly params: Params;
+  /** Where it comes from. */
+  readonly address: string;
+  readonly request: IncomingMessage;
+  readonly response: EdgeResponse;
 }
 
 type Nothing = z.ZodObject<Record<never, never>>;
@@ -53,7 +65,7 @@ export function endpoint<
   Query extends z.ZodObject = Nothing,
   Body extends z.ZodObject | Form = Nothing,
 >(
-  definition: Pick<Endpoint, 'method' | 'path' | 'pattern' | 'roles'> & {
+  definition: Pick<Endpoint, 'method' | 'path' | 'roles' | 'unlimited' | 'about'> & {
     proof: Asks;
     query?: Query;
     body?: Body;
@@ -62,36 +74,68 @@ export function endpoint<
     ) => Promise<Answer | undefined>;
   },
 ): Endpoint {
+  const query: z.ZodObject = definition.query ?? z.strictObject({});
   return {
     ...definition,
-    query: definition.query ?? z.strictObject({}),
+    query,
+    unasked: query.safeParse({}).data,
     body: definition.body ?? null,
     handle: definition.handle as unknown as Endpoint['handle'],
   };
 }
 
+/** What stands before every endpoint. */
+export interface Entrance {
+  readonly gates: Gates;
+  readonly limits: RateLimits;
+  /** What the request's address is counted with. */
+  readonly network: string;
+}
+
 /** Checks a request in the order that tells strangers least, then has it handled. */
-export async function run(endpoint: Endpoint, gates: Gates, request: Request, response: Response): Promise<void> {
-  const caller = endpoint.proof === 'none' ? null : await gates[endpoint.proof](request);
+export async function run(endpoint: Endpoint, at: Entrance, arrived: Arrived): Promise<void> {
+  const { request, response } = arrived;
+  const caller = endpoint.proof === 'none' ? null : await prove(at, endpoint.proof, request);
   if (caller !== null) {
-    note(request, { firm_uuid: caller.firmUuid, user_uuid: caller.userUuid });
+    response.notes.firm_uuid = caller.firmUuid;
+    response.notes.user_uuid = caller.userUuid;
+    if (endpoint.path.includes('/calls/:')) Object.assign(response.notes, callOf(endpoint, arrived.params));
+    at.limits.identify(caller.firmUuid, response);
     requireRole(endpoint, caller);
   }
-  const query = parse(endpoint.query, queryOf(request.url));
+  const query = request.url?.includes('?') ? parse(endpoint.query, queryOf(request.url)) : (endpoint.unasked ?? parse(endpoint.query, {}));
   const body = await read(endpoint.body, request, response);
-  const answer = await endpoint.handle({ caller, query, body, params: paramsOf(request), request, response });
+  const answer = await endpoint.handle({ caller, query, body, ...arrived });
   if (answer !== undefined) await send(request, response, answer);
 }
 
-async function read(body: Endpoint['body'], request: Request, response: Response): Promise<unknown> {
+async function prove(
+  { gates, limits, network }: Entrance,
+  proof: Exclude<Proof, 'none'>,
+  request: IncomingMessage,
+): Promise<Caller> {
+  try {
+    return await gates[proof](request);
+  } catch (error) {
+    const isRefused = error instanceof Fault && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
+    if (isRefused) limits.fail(network);
+    throw error;
+  }
+}
+
+async function read(body: Endpoint['body'], request: IncomingMessage, response: EdgeResponse): Promise<unknown> {
   if (body === null) return {};
   return 'parts' in body ? readForm(body, request, response) : parse(body, await readJson(request, response));
 }
 
-function paramsOf(request: Request): Record<string, string | undefined> {
-  // Only a wildcard would give a list, and the only path with one is matched by its pattern.
-  return request.params as Record<string, string>;
+/** Of the route's own call, when the path has one; what is no uuid is nobody's call, and not for the log. */
+function callOf({ path }: Endpoint, params: Params): { call_uuid?: string } {
+  const name = /\/calls\/:(\w+)/.exec(path)?.[1];
+  const value = name === undefined ? undefined : params[name];
+  return value !== undefined && UUID.test(value) ? { call_uuid: value } : {};
 }
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function requireRole(endpoint: Endpoint, caller: Caller): void {
   if (endpoint.roles === undefined || endpoint.roles.includes(caller.role)) return;

@@ -9,7 +9,8 @@ export function text(maxLength: number) {
     .string()
     .min(1)
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
-    .refine((value) => Array.from(value).length <= maxLength, `must have at most ${maxLength} characters`);
+    .refine((value) => Array.from(value).length <= maxLength, `must have at most ${maxLength} characters`)
+    .meta({ wire: { type: 'string', minLength: 1, maxLength, pattern: '^[^\\u0000]*$' } });
 }
 
 export function uuid() {
@@ -17,12 +18,15 @@ export function uuid() {
 }
 
 /** Paging of every list (api.md, section 2). */
-export const page = wholeNumber(1, MAX_PAGE).default(1);
-export const size = wholeNumber(1, 100).default(10);
+export const page = wholeNumber(1, MAX_PAGE).default(1).meta({ description: 'Which page, from 1.' });
+export const size = wholeNumber(1, 100).default(10).meta({ description: 'Items on a page.' });
 
 /** A query parameter that may come several times: any of the values. */
 export function anyOf<Value extends z.ZodType<string>>(value: Value) {
-  return z.preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(value)).default([]);
+  return z
+    .preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(value))
+    .default([])
+    .meta({ wire: { type: 'array', items: z.toJSONSchema(value, { io: 'input' }) } });
 }
 
 /** A uuid in a path; what is none names nothing. */
@@ -32,11 +36,54 @@ export function pathUuid(given: string | undefined, what: string): string {
   return parsed.data;
 }
 
-function wholeNumber(min: number, max: number) {
+/** A query parameter: a date, or a date and time; without an offset it is UTC, as in api.md, section 4. */
+export function instant() {
+  const message = 'must be a date and time such as 2026-10-01T09:00:00Z, or a date';
+  return z
+    .string()
+    .transform((given) => instantOf(given))
+    .refine((time) => time !== null, message)
+    .transform((time) => time!.toISOString())
+    .meta({ wire: { type: 'string', examples: ['2026-10-01T09:00:00+05:00', '2026-10-01'] } });
+}
+
+const INSTANT =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|[+\- ]\d\d(?::?\d\d)?)?)?$/i;
+
+function instantOf(text: string): Date | null {
+  const parts = INSTANT.exec(text);
+  if (parts === null) return null;
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = parts;
+  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+  const time = new Date(local);
+  // Date takes 30 February for 2 March, and hour 24 for the next day.
+  if (year === '0000' || Number.isNaN(time.getTime()) || time.toISOString() !== local) return null;
+  if (zone.toUpperCase() === 'Z') return time;
+  // A plus that was not encoded arrives as a blank.
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', '') || '0')];
+  if (hours > 23 || minutes > 59) return null;
+  const at = new Date(time.getTime() - (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000);
+  return at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999 ? at : null;
+}
+
+/** A query parameter with a fraction. */
+export function number(min: number, max: number) {
+  const message = `must be a number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}(?:\.\d{1,9})?$/, message)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, message)
+    .meta({ wire: { type: 'number', minimum: min, maximum: max } });
+}
+
+/** A query parameter. */
+export function wholeNumber(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;
   return z
     .string()
     .regex(/^\d{1,10}$/, message)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, message);
+    .refine((value) => value >= min && value <= max, message)
+    .meta({ wire: { type: 'integer', minimum: min, maximum: max } });
 }

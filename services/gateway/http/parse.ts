@@ -1,4 +1,4 @@
-import { invalidFields } from '@call-analysis/fault';
+import { invalidFields, nearestName } from '@call-analysis/fault';
 import type { FieldFault } from '@call-analysis/fault';
 import type { z } from 'zod';
 
@@ -29,7 +29,7 @@ export function queryOf(url: string): object {
 function fieldFaults(issue: z.core.$ZodIssue, known: readonly string[]): FieldFault[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, MAX_UNKNOWN).map((name) => {
-      const meant = nearest(name, known);
+      const meant = nearestName(name, known);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
       return { field: name.slice(0, MAX_NAME_LENGTH), code: 'UNKNOWN_FIELD', message: `is not known${hint}` };
     });
@@ -54,30 +54,4 @@ function requirement(issue: z.core.$ZodRawIssue): string {
     default:
       return 'is not valid';
   }
-}
-
-/** The known name that takes the fewest edits, when those are few enough to look like a slip. */
-function nearest(name: string, known: readonly string[]): string | undefined {
-  if (name.length > MAX_NAME_LENGTH) return undefined;
-  let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
-  for (const candidate of known) {
-    const distance = editDistance(name.toLowerCase(), candidate);
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
-  }
-  return best;
-}
-
-/** Levenshtein's distance. */
-function editDistance(from: string, to: string): number {
-  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= from.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= to.length; column += 1) {
-      const replaced = (previous[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous[to.length] ?? 0;
 }

@@ -24,6 +24,7 @@ const STATUS: Record<FaultKind, number> = {
   forbidden: 403,
   'not-found': 404,
   conflict: 409,
+  stale: 412,
   'too-large': 413,
   'rate-limited': 429,
   internal: 500,

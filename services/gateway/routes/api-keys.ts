@@ -1,7 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import type { Request } from 'express';
 import { z } from 'zod';
+import { CreatedKey, KeyPage } from '../answers/api-keys.ts';
 import type { Caller } from '../auth/caller.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Endpoint } from '../http/endpoint.ts';
@@ -17,7 +18,16 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
       path: PATH,
       proof: 'bearer',
       roles: ['SUPERUSER', 'WORKFLOW_ENGINEER'],
-      body: z.strictObject({ firm_uuid: uuid() }),
+      body: z
+        .strictObject({ firm_uuid: uuid() })
+        .meta({ examples: [{ firm_uuid: '1a2b3c4d-0000-4000-8000-000000000001' }] }),
+      about: {
+        tag: 'API keys',
+        summary: 'Create an API key',
+        description: 'A firm has one active key. The key is shown in this answer and never again.',
+        answers: { 201: { description: 'The key.', schema: CreatedKey } },
+        refusals: ['NOT_FOUND', 'KEY_EXISTS'],
+      },
       async handle({ caller, body, request }) {
         const made = await keys.createKey({ actor: actorOf(caller, request), firm_uuid: body.firm_uuid });
         const { api_key, key_prefix, firm_uuid, firm_name } = made;
@@ -30,6 +40,12 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
       proof: 'bearer',
       roles: ['SUPERUSER'],
       query: z.strictObject({ page, size }),
+      about: {
+        tag: 'API keys',
+        summary: 'List API keys',
+        description: 'Newest first.',
+        answers: { 200: { description: 'A page of keys.', schema: KeyPage } },
+      },
       async handle({ caller, query, request }) {
         const { count, items } = await keys.listKeys({ actor: actorOf(caller, request), ...query });
         return {
@@ -53,6 +69,12 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
       path: `${PATH}/:api_key_uuid`,
       proof: 'bearer',
       roles: ['SUPERUSER'],
+      about: {
+        tag: 'API keys',
+        summary: 'Delete an API key',
+        description: 'Whoever uses it is refused within a second. The firm may be given another one at once.',
+        answers: { 204: { description: 'The key is dead.' } },
+      },
       async handle({ caller, params, request }) {
         const keyUuid = pathUuid(params['api_key_uuid'], 'API key');
         await keys.deleteKey({ actor: actorOf(caller, request), key_uuid: keyUuid });
@@ -62,7 +84,7 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
   ];
 }
 
-function actorOf(caller: Caller, request: Request) {
+function actorOf(caller: Caller, request: IncomingMessage) {
   return {
     user_uuid: caller.userUuid,
     firm_uuid: caller.firmUuid,

@@ -1,11 +1,13 @@
 import type { audio } from '@call-analysis/proto';
 import type { UploadRecordingRequestInit } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
 import type { Client } from '@call-analysis/rpc';
+import { RecordingMetadata, UploadedRecording } from '../answers/uploads.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Answer } from '../http/answer.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { Form, FormPiece } from '../http/form.ts';
+import type { About } from '../openapi/about.ts';
 
 type Recordings = Pick<Client<typeof audio>, 'uploadRecording'>;
 
@@ -24,6 +26,23 @@ export const recordingForm: Form = {
   maxMs: UPLOAD_MS,
 };
 
+export const aboutRecording = {
+  tag: 'Uploads',
+  summary: 'Upload a recording',
+  description:
+    'One stereo recording of up to 50 MB (.wav, .mp3, .flac, .ogg, .aiff, .au) with its metadata; the parts may come in either order. The same `partner_call_id` with the same bytes again gives the same `audio_id`.',
+  jsonParts: { metadata: RecordingMetadata },
+  answers: { 200: { description: 'The recording is stored and queued for processing.', schema: UploadedRecording } },
+  refusals: [
+    'INVALID_FILE_FORMAT',
+    'INVALID_PHONE_NUMBER',
+    'AUDIO_FILENAME_MISMATCH',
+    'AUDIO_UNREADABLE',
+    'AUDIO_NOT_STEREO',
+    'INSUFFICIENT_STORAGE',
+  ],
+} satisfies About;
+
 export function recordings(audio: Recordings): Endpoint[] {
   return [
     endpoint({
@@ -31,6 +50,7 @@ export function recordings(audio: Recordings): Endpoint[] {
       path: '/api/v1/audio/upload',
       proof: 'bearer',
       body: recordingForm,
+      about: aboutRecording,
       handle: ({ caller, body }) => uploadRecording(audio, caller, body),
     }),
   ];

@@ -66,7 +66,12 @@ describe('listing calls', () => {
   it('shows every field of every call, null when unknown', async () => {
     edge.calls.listCalls = async () => ({ count: 5_000_000_000, items: [bare, full] });
     const answer = await edge.ask('GET', path);
-    expect(answer.body).toEqual({ count: 5_000_000_000, items: [{ ...bare, ...unknown }, full], next_cursor: null });
+    expect(answer.body).toEqual({
+      count: 5_000_000_000,
+      count_is_estimate: false,
+      items: [{ ...bare, ...unknown }, full],
+      next_cursor: null,
+    });
     for (const item of answer.body['items'] as object[]) expect(Object.keys(item)).toEqual(fields);
   });
 
@@ -90,13 +95,91 @@ describe('listing calls', () => {
     expect(asked).not.toHaveProperty('batch');
   });
 
-  it.each(['status=done', 'batch=1', 'partner_call_id=', 'size=0', 'cursor=x', 'outcome=scored', 'page=1&page=1'])(
-    'refuses %s',
-    async (query) => {
-      const answer = await edge.ask('GET', `${path}?${query}`);
-      expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
-    },
-  );
+  it('passes on every filter, the sort and the cursor, times in UTC, and says how near the count is', async () => {
+    let asked: unknown;
+    edge.calls.listCalls = async (request) => {
+      asked = request;
+      return { count: 20_000, count_is_estimate: true, items: [], next_cursor: 'next' };
+    };
+    const query = new URLSearchParams([
+      ['outcome', 'scored'],
+      ['segment_type', 'sales'],
+      ['segment_type', 'Поддержка'],
+      ['direction', 'inbound'],
+      ['operator_name', "O'ktam"],
+      ['operator_group_name', 'Night'],
+      ['campaign', uuid],
+      ['source', 'audio'],
+      ['started_from', '2026-01-01T05:00:00.25+05:00'],
+      ['started_to', '2026-02-01'],
+      ['score_min', '12.5'],
+      ['score_max', '100'],
+      ['q', '"lost parcel" -sorry'],
+      ['sort', '-score'],
+      ['cursor', 'here'],
+    ]);
+    const answer = await edge.ask('GET', `${path}?${query.toString()}`);
+    expect(asked).toMatchObject({
+      caller,
+      outcome: ['scored'],
+      segment_type: ['sales', 'Поддержка'],
+      direction: ['inbound'],
+      operator_name: "O'ktam",
+      operator_group_name: 'Night',
+      campaign: uuid,
+      source: 'audio',
+      started_from: '2026-01-01T00:00:00.250Z',
+      started_to: '2026-02-01T00:00:00.000Z',
+      score_min: 12.5,
+      score_max: 100,
+      q: '"lost parcel" -sorry',
+      sort: '-score',
+      cursor: 'here',
+    });
+    expect(answer.body).toEqual({ count: 20_000, count_is_estimate: true, items: [], next_cursor: 'next' });
+  });
+
+  it('takes a blank for the plus that it was before it came unencoded', async () => {
+    let asked: unknown;
+    edge.calls.listCalls = async (request) => {
+      asked = request.started_from;
+      return { count: 0, items: [] };
+    };
+    await edge.ask('GET', `${path}?started_from=2026-01-01T05:00:00+05:00`);
+    expect(asked).toBe('2026-01-01T00:00:00.000Z');
+  });
+
+  it.each([
+    'status=done',
+    'batch=1',
+    'partner_call_id=',
+    'size=0',
+    'page=1&page=1',
+    'outcome=good',
+    'sort=duration',
+    'q=%F0%9F%99%82',
+    'started_from=2026-02-30',
+    'started_from=2026-01-01T24:00',
+    'started_to=yesterday',
+    'started_from=2026-01-02&started_to=2026-01-01',
+    'score_min=-1',
+    'score_max=100.1',
+    'score_min=1e1',
+    'score_min=60&score_max=50',
+    'page=1&cursor=x',
+    `cursor=${'x'.repeat(256)}`,
+    `q=${'x'.repeat(256)}`,
+    'operator_name=a%00b',
+  ])('refuses %s', async (query) => {
+    const answer = await edge.ask('GET', `${path}?${query}`);
+    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+  });
+
+  it('tells all faults at once, those between fields too', async () => {
+    const answer = await edge.ask('GET', `${path}?status=done&score_min=9&score_max=8&page=0&cursor=x&started_from=never`);
+    const { fields } = answer.body['details'] as { fields: { field: string }[] };
+    expect(fields.map(({ field }) => field).toSorted()).toEqual(['cursor', 'page', 'score_max', 'started_from', 'status.0']);
+  });
 });
 
 describe('one call', () => {
@@ -265,5 +348,44 @@ describe('batches', () => {
     });
     await response.body?.cancel();
     await expect(stopped.promise).resolves.toBeUndefined();
+  });
+});
+
+describe('analyzing a call once more', () => {
+  it('answers 202 with the call', async () => {
+    edge.calls.analyzeCall = async (asked) => {
+      expect(asked).toMatchObject({ caller, call_uuid: uuid });
+      return { ...bare, status: 'analyzing' };
+    };
+    const answer = await edge.ask('POST', `${path}/${uuid}/analyze`);
+    expect([answer.status, answer.body]).toEqual([202, { ...bare, ...unknown, status: 'analyzing' }]);
+  });
+
+  it('that is being processed is a conflict, with what is possible instead', async () => {
+    edge.calls.analyzeCall = async () => {
+      throw new Fault('conflict', 'INVALID_TRANSITION', 'It is being heard.', { details: { allowed: [] } });
+    };
+    const answer = await edge.ask('POST', `${path}/${uuid}/analyze`);
+    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([409, 'INVALID_TRANSITION', { allowed: [] }]);
+  });
+});
+
+describe('erasing a call', () => {
+  it('answers with the receipt', async () => {
+    const receipt = { uuid, erased_at: '2026-01-02T00:00:00.000Z', removed: [{ what: 'call', count: 1 }] };
+    edge.calls.eraseCall = async (asked) => {
+      expect(asked).toMatchObject({ caller, call_uuid: uuid });
+      return receipt;
+    };
+    const answer = await edge.ask('DELETE', `${path}/${uuid}`);
+    expect([answer.status, answer.body]).toEqual([200, receipt]);
+  });
+
+  it('of another firm, or one that has been erased, is not found', async () => {
+    edge.calls.eraseCall = async () => {
+      throw notFound('call');
+    };
+    expect((await edge.ask('DELETE', `${path}/${uuid}`)).status).toBe(404);
+    expect((await edge.ask('DELETE', `${path}/no-uuid`)).status).toBe(404);
   });
 });

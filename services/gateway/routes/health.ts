@@ -1,4 +1,5 @@
 import { Fault } from '@call-analysis/fault';
+import { z } from 'zod';
 import { endpoint } from '../http/endpoint.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 
@@ -9,12 +10,26 @@ export function health(parts: { ready: readonly (() => Promise<void>)[]; isDrain
       method: 'GET',
       path: '/healthz',
       proof: 'none',
+      unlimited: true,
+      about: {
+        tag: 'Service',
+        summary: 'Tell whether the process lives',
+        answers: { 200: { description: 'It does.', schema: z.object({ status: z.literal('ok') }) } },
+      },
       handle: async () => ({ status: 200, body: { status: 'ok' } }),
     }),
     endpoint({
       method: 'GET',
       path: '/readyz',
       proof: 'none',
+      unlimited: true,
+      about: {
+        tag: 'Service',
+        summary: 'Tell whether requests can be served',
+        description: 'Every part behind the gateway is asked; a refusal names the one that does not answer.',
+        answers: { 200: { description: 'They can.', schema: z.object({ status: z.literal('ready') }) } },
+        refusals: ['UNAVAILABLE'],
+      },
       async handle() {
         if (parts.isDraining()) throw new Fault('unavailable', 'UNAVAILABLE', 'The gateway is stopping.');
         await Promise.all(parts.ready.map((isReady) => isReady()));

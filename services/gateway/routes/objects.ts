@@ -1,8 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Fault } from '@call-analysis/fault';
 import type { Objects, SignedUrl, SignedUrls } from '@call-analysis/objects';
-import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { SILENCE_MS, welcomeBody } from '../http/answer.ts';
 import { byteRange } from '../http/byte-range.ts';
@@ -22,6 +22,16 @@ const TYPES: Record<string, string> = {
   '.au': 'audio/basic',
 };
 
+/** What a URL is signed with, for the document alone: it is the store that says whether they are good, whatever they are. */
+const SignedQuery = z.looseObject(
+  Object.fromEntries(
+    ['expires', 'max', 'method', 'signature'].map((name) => [name, z.unknown().optional().meta({ wire: { type: 'string' } })]),
+  ),
+);
+
+const MEDIA = [...new Set([...Object.values(TYPES).map((type) => type.replace(/;.*/, '')), 'application/octet-stream'])];
+const FILE_HEADERS = { ETag: 'Of these bytes.', 'Accept-Ranges': '`bytes`', 'Content-Disposition': 'The name of the file.' };
+
 /**
  * The signed URLs of a store that is served from here. The URL alone is the proof: an Authorization header, which a
  * client must not send, is not looked at.
@@ -29,15 +39,22 @@ const TYPES: Record<string, string> = {
 export function objects(store: Objects & SignedUrls): Endpoint[] {
   const at = {
     path: '/objects/*key',
-    // The raw path is what was signed.
-    pattern: /^\/objects\/.*$/,
     proof: 'none',
-    query: z.looseObject({}),
+    query: SignedQuery,
   } as const;
   return [
     endpoint({
       ...at,
       method: 'PUT',
+      about: {
+        tag: 'Files',
+        summary: 'Put a file',
+        params: { key: z.string().min(1) },
+        description: 'What an upload was given a signed URL for; take the URL as it is, and send the bytes as the body.',
+        bytes: 'The file as it is.',
+        answers: { 200: { description: 'All of it is stored.' } },
+        refusals: ['FORBIDDEN', 'REQUEST_TIMEOUT', 'UPLOAD_TOO_LARGE', 'INSUFFICIENT_STORAGE'],
+      },
       async handle({ request, response }) {
         const { key, maxBytes } = allowed(store, request);
         if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
@@ -53,6 +70,24 @@ export function objects(store: Objects & SignedUrls): Endpoint[] {
     endpoint({
       ...at,
       method: 'GET',
+      about: {
+        tag: 'Files',
+        summary: 'Get a file',
+        params: { key: z.string().min(1) },
+        description: 'What a signed URL was given for; take the URL as it is.',
+        headers: {
+          Range: { description: 'One range of bytes: `bytes=0-1023`.', schema: z.string().optional() },
+        },
+        answers: {
+          200: { description: 'The file.', type: MEDIA, headers: FILE_HEADERS },
+          206: {
+            description: 'The bytes that were asked for.',
+            type: MEDIA,
+            headers: { ...FILE_HEADERS, 'Content-Range': 'Which bytes these are, of how many.' },
+          },
+        },
+        refusals: ['FORBIDDEN', 'NOT_FOUND', 'RANGE_NOT_SATISFIABLE'],
+      },
       async handle({ request, response }) {
         await download(store, allowed(store, request).key, request, response);
         return undefined;
@@ -61,9 +96,9 @@ export function objects(store: Objects & SignedUrls): Endpoint[] {
   ];
 }
 
-function allowed(store: SignedUrls, request: Request): Exclude<SignedUrl, { refused: string }> {
-  const [path = '', query = ''] = request.url.split(/\?(.*)/s);
-  const method = request.method === 'HEAD' ? 'GET' : request.method;
+function allowed(store: SignedUrls, request: IncomingMessage): Exclude<SignedUrl, { refused: string }> {
+  const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s);
+  const method = request.method === 'PUT' ? 'PUT' : 'GET';
   const signed = store.verify(method, path, new URLSearchParams(query));
   if (!('refused' in signed)) return signed;
   const why =
@@ -73,7 +108,7 @@ function allowed(store: SignedUrls, request: Request): Exclude<SignedUrl, { refu
   throw new Fault('forbidden', 'FORBIDDEN', why);
 }
 
-async function download(store: Objects, key: string, request: Request, response: Response): Promise<void> {
+async function download(store: Objects, key: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const found = await store.head(key);
   if (found === null) throw new Fault('not-found', 'NOT_FOUND', 'Nothing is stored at this address.');
   const { sizeBytes, modifiedAt } = found;

@@ -57,6 +57,7 @@ describe('beginning an upload', () => {
   it.each([
     'a.txt',
     'csv',
+    '.CSV',
     '',
     '../a.csv',
     'a/b.csv',

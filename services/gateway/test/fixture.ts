@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Fault } from '@call-analysis/fault';
 import { openObjects } from '@call-analysis/objects';
 import type { Objects, SignedUrls } from '@call-analysis/objects';
-import { audio, ingest, keyManagement } from '@call-analysis/proto';
+import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial, implement, serve } from '@call-analysis/rpc';
 import type { Handlers } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
@@ -25,17 +25,19 @@ export const apiKey = '1a2b3c4$abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ';
 type Keys = Handlers<typeof keyManagement>;
 type Ingest = Handlers<typeof ingest>;
 type Audio = Handlers<typeof audio>;
+type Analysis = Handlers<typeof analysis>;
 
 export interface Fixture {
   readonly url: string;
   /** Of the services behind the edge. */
-  readonly addresses: { readonly keyManagement: string; readonly ingest: string; readonly audio: string };
+  readonly addresses: Readonly<Record<'keyManagement' | 'ingest' | 'audio' | 'analysis', string>>;
   readonly objects: Objects & SignedUrls;
   readonly apiKeys: ApiKeyGate;
   /** What the services behind the gateway answer; replaced by tests. */
   readonly keys: Partial<Keys>;
   readonly calls: Partial<Ingest>;
   readonly recordings: Partial<Audio>;
+  readonly scorecards: Partial<Analysis>;
   readonly log: Record<string, unknown>[];
   /** Sends a request with a good bearer token of the role, ADMIN unless it is said otherwise. */
   ask(method: string, path: string, options?: Asked): Promise<Answered>;
@@ -98,12 +100,21 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
     log: quiet,
   });
   closing.add('audio', () => audioServer.stop(0));
+  const scorecards: Partial<Analysis> = {};
+  const analysisServer = await serve({
+    address: '127.0.0.1:0',
+    services: [implement(analysis, replaceable<Analysis>(scorecards, analysis))],
+    log: quiet,
+  });
+  closing.add('analysis', () => analysisServer.stop(0));
   const keyChannel = dial(keyManagement, keyServer.address, { name: 'key-management' });
   closing.add('channel', () => keyChannel.close());
   const ingestChannel = dial(ingest, ingestServer.address, { name: 'ingest', deadlineMs: 500 });
   closing.add('channel', () => ingestChannel.close());
   const audioChannel = dial(audio, audioServer.address, { name: 'audio', deadlineMs: 500 });
   closing.add('channel', () => audioChannel.close());
+  const analysisChannel = dial(analysis, analysisServer.address, { name: 'analysis', deadlineMs: 500 });
+  closing.add('channel', () => analysisChannel.close());
   const objects = await openObjects({ store: 'disk', directory, secret });
   const { keyTtlMs, ...rest } = edge;
   const apiKeys = new ApiKeyGate({ keys: keyChannel, ...(keyTtlMs !== undefined && { ttlMs: keyTtlMs }) });
@@ -117,6 +128,7 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
     keyManagement: keyChannel,
     ingest: ingestChannel,
     audio: audioChannel,
+    analysis: analysisChannel,
     objects,
     apiKeys,
   };
@@ -128,12 +140,13 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
 
   return {
     url: running.url,
-    addresses: { keyManagement: keyServer.address, ingest: ingestServer.address, audio: audioServer.address },
+    addresses: { keyManagement: keyServer.address, ingest: ingestServer.address, audio: audioServer.address, analysis: analysisServer.address },
     objects,
     apiKeys,
     keys,
     calls,
     recordings,
+    scorecards,
     log: lines,
     async ask(method, path, { role = 'ADMIN', headers = {}, json, body } = {}) {
       const response = await fetch(running.url + path, {

@@ -35,6 +35,11 @@ export function rejectedLine(
   return fieldsOf(columns, raw.fields) + quoted(reasons.join('; ')) + LINE_END;
 }
 
+/** A row of such a file, as it stood there. */
+export function rejectedCopy(fields: readonly string[]): string {
+  return fields.map(quoted).join(',') + LINE_END;
+}
+
 /** All columns but `reject_reason`, each with a separator behind it; those that a short record lacks are empty. */
 function fieldsOf({ names, rejectReasons }: Columns, fields: readonly string[]): string {
   let line = '';

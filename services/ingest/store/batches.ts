@@ -42,6 +42,9 @@ export function batches(prisma: PrismaClient, db: Sql) {
     return found.map((batch) => {
       const own = groups.filter((group) => group.batch_uuid === batch.uuid);
       const byStatus = Object.fromEntries(own.map((group) => [group.status, group.count]));
+      // Nothing but erasure takes a call out of its batch.
+      const erased = own.reduce((left, group) => left - group.count, batch.accepted);
+      if (erased > 0) byStatus['erased'] = erased;
       const running = own.some((group) => UNFINISHED.includes(group.status));
       const lastMs = Math.max(batch.createdAt.getTime(), ...own.map((group) => group.latest.getTime()));
       return { ...batch, byStatus, finishedAt: running ? null : new Date(lastMs) };
@@ -92,6 +95,14 @@ export function batches(prisma: PrismaClient, db: Sql) {
         throw new Fault('not-found', 'NOT_FOUND', 'There is no such CSV of refused rows; it is kept for 7 days.');
       }
       return file.objectKey;
+    },
+
+    /** The CSVs of refused rows that a firm can still ask for. */
+    async rejectedOf(firmUuid: string, now: Date): Promise<{ uuid: string; objectKey: string }[]> {
+      return prisma.rejectedFile.findMany({
+        where: { firmUuid, expiresAt: { gt: now } },
+        select: { uuid: true, objectKey: true },
+      });
     },
 
     async expiredRejected(before: Date, limit: number): Promise<{ uuid: string; objectKey: string }[]> {

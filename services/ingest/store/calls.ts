@@ -2,6 +2,8 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { CallRecord } from '../rows/call-record.ts';
+import { noteNewCalls } from './search/changes.ts';
+import { type Place, type Question, scoreRange } from './search/index.ts';
 import { UNFINISHED_SQL, unfinishedBy } from './unfinished.ts';
 
 export interface Failure {
@@ -54,10 +56,15 @@ const columns = `uuid, source, status, attempt, outcome, partner_call_id, client
   operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, engine, score, batch_uuid,
   campaign_uuid, failure, history, created_at, updated_at`;
 
-export interface CallFilter {
-  readonly status: readonly string[];
-  readonly batch: string | null;
+export interface RecognizableCall {
+  readonly firmUuid: string;
   readonly partnerCallId: string | null;
+  readonly phone: string;
+  readonly startTime: Date;
+  /** An uploaded transcript, as it came. */
+  readonly text: string | null;
+  /** Of its recording. */
+  readonly fileName: string | null;
 }
 
 /** What is needed to announce a call, or to announce it again. */
@@ -88,6 +95,8 @@ export interface AnalyzedCall {
  * condition of every question.
  */
 export function calls(db: Database) {
+  let key: Buffer | undefined;
+
   async function one(sql: Sql, firmUuid: string, uuid: string, lock: boolean): Promise<CallRow> {
     const rows = await sql.query<CallRow>(
       `SELECT ${columns} FROM call WHERE firm_uuid = $1 AND uuid = $2 ${lock ? 'FOR UPDATE' : ''}`,
@@ -98,39 +107,87 @@ export function calls(db: Database) {
   }
 
   return {
-    async list(
-      firmUuid: string,
-      filter: CallFilter,
-      page: number,
-      size: number,
-    ): Promise<{ count: number; items: CallRow[] }> {
-      const conditions = ['firm_uuid = $1'];
-      const values: unknown[] = [firmUuid];
-      const where = (condition: string, value: unknown) => {
-        values.push(value);
-        conditions.push(`${condition} $${values.length}`);
-      };
-      if (filter.status.length > 0) {
-        values.push(filter.status);
-        conditions.push(`status = ANY($${values.length})`);
-      }
-      if (filter.batch !== null) {
-        where('batch_uuid =', filter.batch);
-        const its = `FROM batch WHERE batch.firm_uuid = $1 AND batch.uuid = $${values.length}`;
-        conditions.push(`uuid BETWEEN (SELECT first_call ${its}) AND (SELECT last_call ${its})`);
-      }
-      if (filter.partnerCallId !== null) where('partner_call_id =', filter.partnerCallId);
-      const matching = `FROM call WHERE ${conditions.join(' AND ')}`;
-      const [[total], items] = await Promise.all([
-        db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, values),
-        db.query<CallRow>(
-          // Newest first: the uuids begin with the time of creation.
-          `SELECT ${columns} ${matching} ORDER BY uuid DESC
-           LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
-          [...values, size, (page - 1) * size],
-        ),
+    /** Calls by uuid, those that are there. */
+    async some(firmUuid: string, uuids: readonly string[]): Promise<Map<string, CallRow>> {
+      if (uuids.length === 0) return new Map();
+      const rows = await db.query<CallRow>(`SELECT ${columns} FROM call WHERE firm_uuid = $1 AND uuid = ANY($2)`, [firmUuid, uuids]);
+      return new Map(rows.map((row) => [row.uuid, row]));
+    },
+
+    /** The places of all calls, in the order in which they were created: their uuids begin with the time. */
+    async inOrder({ firmUuid, sort, after, offset, limit }: Question): Promise<Place[]> {
+      const [than, way] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
+      const rows = await db.query<{ uuid: string }>(
+        `SELECT uuid FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2) ORDER BY uuid ${way} LIMIT $3 OFFSET $4`,
+        [firmUuid, after?.uuid ?? null, limit, offset],
+      );
+      return rows.map(({ uuid }) => ({ uuid, startTime: new Date(0), score: 0 }));
+    },
+
+    /** The call that the partner knows by this id; null when there is none. */
+    async ofPartner(firmUuid: string, partnerCallId: string): Promise<CallRow | null> {
+      const rows = await db.query<CallRow>(`SELECT ${columns} FROM call WHERE firm_uuid = $1 AND partner_call_id = $2`, [
+        firmUuid,
+        partnerCallId,
       ]);
-      return { count: total!.count, items };
+      return rows[0] ?? null;
+    },
+
+    /**
+     * As far as the catalogue itself can tell without reading through more than `readThrough` calls: the places of the
+     * newest, or oldest, calls that match, words apart. Null: it cannot.
+     */
+    async inOrderMatching(question: Question, readThrough: number): Promise<Place[] | null> {
+      const { firmUuid, sort, after, filter, offset, limit } = question;
+      const [than, way] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
+      const score = scoreRange(filter);
+      const rows = await db.query<{ uuid: string | null; read: number }>(
+        `WITH read AS MATERIALIZED (
+           SELECT * FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2)
+             AND ($3::uuid IS NULL OR (batch_uuid = $3
+               AND uuid BETWEEN (SELECT first_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)
+                 AND (SELECT last_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)))
+           ORDER BY uuid ${way} LIMIT $4),
+         matching AS (
+           SELECT uuid FROM read
+           WHERE ($5 = '{}' OR status = ANY($5::text[])) AND ($6 = '{}' OR outcome = ANY($6::text[]))
+             AND ($7 = '{}' OR segment_type = ANY($7::text[])) AND ($8 = '{}' OR direction = ANY($8::text[]))
+             AND ($9::text IS NULL OR operator_name = $9) AND ($10::text IS NULL OR operator_group_name = $10)
+             AND ($11::uuid IS NULL OR campaign_uuid = $11) AND ($12::text IS NULL OR source = $12)
+             AND ($13::timestamptz IS NULL OR start_time >= $13) AND ($14::timestamptz IS NULL OR start_time < $14)
+             AND ($15::int IS NULL OR round(score * 10) BETWEEN $15 AND $16::int)
+           ORDER BY uuid ${way} LIMIT $17 OFFSET $18)
+         SELECT uuid, count::int AS read FROM (SELECT count(*) FROM read) AS counted LEFT JOIN matching ON true ORDER BY uuid ${way}`,
+        [
+          firmUuid,
+          after?.uuid ?? null,
+          filter.batch,
+          readThrough,
+          filter.status,
+          filter.outcome,
+          filter.segmentType,
+          filter.direction,
+          filter.operatorName,
+          filter.operatorGroupName,
+          filter.campaign,
+          filter.source,
+          filter.startedFrom,
+          filter.startedTo,
+          score?.low ?? null,
+          score?.high ?? null,
+          limit,
+          offset,
+        ],
+      );
+      const found = rows.flatMap(({ uuid }) => (uuid === null ? [] : [uuid]));
+      if (found.length < limit && rows[0]!.read === readThrough) return null;
+      return found.map((uuid) => ({ uuid, startTime: new Date(0), score: 0 }));
+    },
+
+    /** What cursors are signed with. */
+    async cursorKey(): Promise<Buffer> {
+      key ??= (await db.query<{ key: Buffer }>('SELECT key FROM cursor_key'))[0]!.key;
+      return key;
     },
 
     async get(firmUuid: string, uuid: string): Promise<CallRow> {
@@ -168,8 +225,8 @@ export function calls(db: Database) {
     ): Promise<boolean> {
       const rows = await tx.query(
         `INSERT INTO call (firm_uuid, uuid, source, campaign_uuid, duration, partner_call_id, client_phone_number,
-           operator_name, operator_group_name, direction, segment_type, start_time, disconnect_reason)
-         VALUES ($1, $2, 'audio', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING RETURNING 1`,
+           operator_name, operator_group_name, direction, segment_type, start_time, disconnect_reason, created_at)
+         VALUES ($1, $2, 'audio', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13, now())) ON CONFLICT DO NOTHING RETURNING 1`,
         [
           call.firmUuid,
           call.uuid,
@@ -183,8 +240,10 @@ export function calls(db: Database) {
           record.segmentType,
           record.startTime,
           record.disconnectReason,
+          createdAt(call.uuid),
         ],
       );
+      if (rows.length > 0) await noteNewCalls(tx, call.firmUuid, call.uuid, call.uuid, 1);
       return rows.length > 0;
     },
 
@@ -227,6 +286,19 @@ export function calls(db: Database) {
         [firmUuid, uuid],
       );
       return rows[0]?.tagged_text ?? null;
+    },
+
+    /** What a copy of the call can be told by. */
+    async toRecognize(firmUuid: string, uuid: string): Promise<RecognizableCall> {
+      const rows = await db.query<RecognizableCall>(
+        `SELECT call.firm_uuid AS "firmUuid", partner_call_id AS "partnerCallId", client_phone_number AS phone,
+           start_time AS "startTime", tagged_text AS text, file_name AS "fileName"
+         FROM call LEFT JOIN recording ON recording.firm_uuid = call.firm_uuid AND recording.call_uuid = call.uuid
+         WHERE call.firm_uuid = $1 AND call.uuid = $2`,
+        [firmUuid, uuid],
+      );
+      if (rows[0] === undefined) throw notFound('call');
+      return rows[0];
     },
 
     /** JSON texts, newest first. */
@@ -278,6 +350,18 @@ export function calls(db: Database) {
       return rows[0];
     },
 
+    /** Back to being analysed, as a new attempt; earlier analyses stay. */
+    async reopen(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
+      const rows = await tx.query<CallRow>(
+        `UPDATE call SET status = 'analyzing', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3,
+           history = history || jsonb_build_object('status', 'analyzing', 'at', $4::text, 'detail', 'asked for once more')
+         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${columns}`,
+        [firmUuid, uuid, now, now.toISOString()],
+      );
+      if (rows[0] === undefined) throw notFound('call');
+      return rows[0];
+    },
+
     /**
      * Completes calls with their analyses. A call that has ended, or that a later attempt has begun, stays as it is:
      * status only moves forward within an attempt.
@@ -315,6 +399,25 @@ export function calls(db: Database) {
       );
     },
 
+    /**
+     * Cancels those of the calls that are queued, and returns them. One that another transaction is just changing is left
+     * out: waiting for it, the two could wait for each other.
+     */
+    async cancel(
+      tx: Sql,
+      { firmUuid, uuids }: { firmUuid: string; uuids: readonly string[] },
+      now: Date,
+    ): Promise<{ uuid: string; source: string }[]> {
+      return tx.query<{ uuid: string; source: string }>(
+        `UPDATE call SET status = 'canceled', updated_at = greatest(updated_at, $3),
+           history = history || jsonb_build_object('status', 'canceled', 'at', $4::text, 'detail', 'its campaign was canceled')
+         WHERE firm_uuid = $1 AND uuid = ANY(ARRAY(
+           SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid = ANY($2) AND status = 'queued' FOR UPDATE SKIP LOCKED))
+         RETURNING uuid, source`,
+        [firmUuid, uuids, now, now.toISOString()],
+      );
+    },
+
     /** Fails every call of a batch that still waits in its first attempt, from uuid `first` to uuid `last`. */
     async failWaiting(
       firmUuid: string,
@@ -338,6 +441,11 @@ export function calls(db: Database) {
       await fail(tx, failure, now, which, [firmUuid, callUuid, attempt, unfinishedBy(failure.stage)]);
     },
   };
+}
+
+/** The time that a uuid of version 7 begins with, so that calls stand in the order of both; null for another uuid. */
+function createdAt(uuid: string): Date | null {
+  return uuid[14] === '7' ? new Date(Number.parseInt(uuid.slice(0, 13).replace('-', ''), 16)) : null;
 }
 
 /** `which` is a condition whose parameters begin with $5. */

@@ -7,6 +7,7 @@ import type { TranscriptRecord } from '../rows/transcript-record.ts';
 export interface Arrival {
   readonly firmUuid: string;
   readonly batchUuid: string;
+  readonly campaignUuid: string | null;
   readonly uuid: string;
   /** Its place among the good rows of the file, from 0. */
   readonly place: number;
@@ -23,10 +24,10 @@ export interface Copy<Record extends CallRecord> {
 /** Calls of a batch of transcripts. */
 export const transcriptCopies: readonly Copy<TranscriptRecord>[] = [
   {
-    into: `call (firm_uuid, batch_uuid, source, uuid, partner_call_id, client_phone_number, operator_name, operator_id,
-      operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, tagged_text)`,
-    line: ({ firmUuid, batchUuid, uuid }, record) =>
-      `${firmUuid}\t${batchUuid}\ttranscription\t${uuid}\t` +
+    into: `call (firm_uuid, batch_uuid, campaign_uuid, source, uuid, partner_call_id, client_phone_number, operator_name,
+      operator_id, operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, tagged_text)`,
+    line: ({ firmUuid, batchUuid, campaignUuid, uuid }, record) =>
+      `${firmUuid}\t${batchUuid}\t${campaignUuid ?? '\\N'}\ttranscription\t${uuid}\t` +
       `${field(record.partnerCallId)}\t${field(record.clientPhoneNumber)}\t${field(record.operatorName)}\t` +
       `${field(record.operatorId)}\t${field(record.operatorGroupName)}\t${field(record.direction)}\t` +
       `${field(record.segmentType)}\t${record.startTime}\t${record.duration}\t${field(record.disconnectReason)}\t` +
@@ -43,10 +44,10 @@ const CALLS_OF_A_TURN = 10;
 /** Calls of a batch of recordings. */
 export const recordingCopies: readonly Copy<AudioRecord<EntryRecord>>[] = [
   {
-    into: `call (firm_uuid, batch_uuid, source, uuid, partner_call_id, client_phone_number, operator_name,
+    into: `call (firm_uuid, batch_uuid, campaign_uuid, source, uuid, partner_call_id, client_phone_number, operator_name,
       operator_group_name, direction, segment_type, start_time, disconnect_reason)`,
-    line: ({ firmUuid, batchUuid, uuid }, record) =>
-      `${firmUuid}\t${batchUuid}\taudio\t${uuid}\t` +
+    line: ({ firmUuid, batchUuid, campaignUuid, uuid }, record) =>
+      `${firmUuid}\t${batchUuid}\t${campaignUuid ?? '\\N'}\taudio\t${uuid}\t` +
       `${field(record.partnerCallId)}\t${field(record.clientPhoneNumber)}\t${field(record.operatorName)}\t` +
       `${field(record.operatorGroupName)}\t${field(record.direction)}\t${field(record.segmentType)}\t` +
       `${record.startTime}\t${field(record.disconnectReason)}\n`,

@@ -3,7 +3,11 @@ import { openDatabase, prismaAdapter } from '@call-analysis/postgres';
 import { PrismaClient } from '../generated/client.ts';
 import { batches } from './batches.ts';
 import { calls } from './calls.ts';
+import { campaigns } from './campaigns.ts';
+import { erasures } from './erasures.ts';
 import { recordings } from './recordings.ts';
+import { search } from './search/index.ts';
+import { tally } from './tally.ts';
 import { transcripts } from './transcripts.ts';
 import { uploads } from './uploads.ts';
 
@@ -26,6 +30,10 @@ export function openStore(db: Database, url: string) {
     uploads: uploads(prisma, db),
     batches: batches(prisma, db),
     calls: calls(db),
+    campaigns: campaigns(db),
+    search: search(db),
+    tally: tally(db),
+    erasures: erasures(db),
     recordings: recordings(db),
     transcripts: transcripts(db),
     intake,
@@ -38,6 +46,10 @@ export function openStore(db: Database, url: string) {
 
 export type Store = ReturnType<typeof openStore>;
 export type { AnnouncedBatch, Archive, Batch, BatchProgress } from './batches.ts';
-export type { CallRow, HistoryEntry, WaitingCall } from './calls.ts';
+export type { CallRow, HistoryEntry, RecognizableCall, WaitingCall } from './calls.ts';
+export type { Campaign } from './campaigns.ts';
+export type { Erasure, Removed } from './erasures.ts';
 export type { ArchivedCall, Recording, StoredRecording } from './recordings.ts';
+export { EVERYTHING, matches } from './search/index.ts';
+export type { CallFilter, Count, Found, Place, Question, Sort } from './search/index.ts';
 export type { HeardCall, Progress } from './transcripts.ts';

@@ -3,13 +3,14 @@ import { finished } from 'node:stream/promises';
 import type { Bus } from '@call-analysis/bus';
 import type { Event } from '@call-analysis/events';
 import { unavailable } from '@call-analysis/fault';
-import type { Database, Sql, Transaction } from '@call-analysis/postgres';
+import type { Database, Transaction } from '@call-analysis/postgres';
 import { sqlState } from '@call-analysis/postgres';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { CallRecord } from '../rows/call-record.ts';
 import type { Batch } from './batches.ts';
 import { CallUuids } from './call-uuids.ts';
 import type { Copy } from './copies.ts';
+import { noteNewCalls } from './search/changes.ts';
 
 /** A row of an upload that may become a call. `record` is null when the row is at fault but its id still counts. */
 export interface Candidate<Record extends CallRecord> {
@@ -37,6 +38,7 @@ const NOTHING: Met = new Map();
 export interface NewBatch extends Batch {
   readonly sessionUuid: string;
   readonly firmUuid: string;
+  readonly campaignUuid: string | null;
 }
 
 /** The upload that is taken in, and how the records of its kind are written. */
@@ -44,6 +46,7 @@ export interface Taken<Record extends CallRecord> {
   readonly sessionUuid: string;
   readonly batchUuid: string;
   readonly firmUuid: string;
+  readonly campaignUuid: string | null;
   readonly copies: readonly Copy<Record>[];
 }
 
@@ -120,7 +123,7 @@ export class Intake<Record extends CallRecord> {
   }
 
   /** To read what has been taken in so far. */
-  get sql(): Sql {
+  get sql(): Transaction {
     return this.#tx;
   }
 
@@ -152,7 +155,7 @@ export class Intake<Record extends CallRecord> {
   }
 
   #judge(candidates: readonly Candidate<Record>[], places: readonly (Place | null)[], met: Met): Judged {
-    const { firmUuid, batchUuid, copies } = this.#upload;
+    const { firmUuid, batchUuid, campaignUuid, copies } = this.#upload;
     const seen = new Set<string>();
     const lines = copies.map((copy) => ({ copy, lines: new Lines() }));
     const verdicts = candidates.map(({ partnerCallId, record }, index): Verdict => {
@@ -163,7 +166,7 @@ export class Intake<Record extends CallRecord> {
       const at = places[index] ?? null;
       if (record === null || at === null) return REFUSED;
       if (partnerCallId !== null && met.has(partnerCallId)) return DUPLICATE;
-      const arrival = { firmUuid, batchUuid, uuid: at.uuid, place: at.place };
+      const arrival = { firmUuid, batchUuid, campaignUuid, uuid: at.uuid, place: at.place };
       for (const each of lines) each.lines.add(each.copy.line(arrival, record));
       return { is: 'accepted', uuid: at.uuid };
     });
@@ -232,8 +235,8 @@ export class Intake<Record extends CallRecord> {
   async seal(batch: NewBatch, events: readonly Event[]): Promise<void> {
     await this.#tx.query(
       `INSERT INTO batch (uuid, session_uuid, firm_uuid, kind, accepted, duplicates, rejected, ignored_columns,
-         rejected_uuid, first_call, last_call, archive_key, archive_bytes, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+         rejected_uuid, first_call, last_call, archive_key, archive_bytes, created_at, campaign_uuid)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
       [
         batch.uuid,
         batch.sessionUuid,
@@ -249,8 +252,12 @@ export class Intake<Record extends CallRecord> {
         batch.archiveKey,
         batch.archiveBytes,
         batch.createdAt,
+        batch.campaignUuid,
       ],
     );
+    if (batch.firstCall !== null && batch.lastCall !== null) {
+      await noteNewCalls(this.#tx, batch.firmUuid, batch.firstCall, batch.lastCall, batch.accepted);
+    }
     await this.#bus.publish(this.#tx, events);
   }
 

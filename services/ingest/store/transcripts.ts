@@ -38,7 +38,7 @@ export function transcripts(db: Database) {
         'SELECT body FROM transcript WHERE firm_uuid = $1 AND call_uuid = $2',
         [firmUuid, callUuid],
       );
-      return row === undefined ? null : (JSON.parse(inflateRawSync(row.body).toString()) as Utterance[]);
+      return row === undefined ? null : utterancesIn(row.body);
     },
 
     async find(firmUuid: string, callUuid: string): Promise<Utterance[] | null> {
@@ -85,6 +85,11 @@ export function transcripts(db: Database) {
       );
     },
   };
+}
+
+/** Of a transcript as it is stored. */
+export function utterancesIn(body: Buffer): Utterance[] {
+  return JSON.parse(inflateRawSync(body).toString()) as Utterance[];
 }
 
 export type Transcripts = ReturnType<typeof transcripts>;

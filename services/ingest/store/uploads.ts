@@ -1,4 +1,4 @@
-import type { Database } from '@call-analysis/postgres';
+import type { Database, Sql } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
 import type { PrismaClient } from '../generated/client.ts';
 
@@ -25,7 +25,7 @@ export function uploads(prisma: PrismaClient, db: Database) {
      */
     async open(
       owner: Owner,
-      files: { prefix: string; metadata: string; audios: string | null; rename: Rename },
+      files: { prefix: string; metadata: string; audios: string | null; campaignUuid: string | null; rename: Rename },
       now: Date,
       lifetimeMs: number,
     ): Promise<UploadSession> {
@@ -49,21 +49,48 @@ export function uploads(prisma: PrismaClient, db: Database) {
           expiresAt: new Date(now.getTime() + lifetimeMs),
         };
         await tx.query(
-          `INSERT INTO upload_session (uuid, firm_uuid, user_uuid, metadata_key, audio_key, created_at, expires_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-          [session.uuid, owner.firmUuid, owner.userUuid, session.metadataKey, session.audioKey, now, session.expiresAt],
+          `INSERT INTO upload_session (uuid, firm_uuid, user_uuid, metadata_key, audio_key, created_at, expires_at,
+             campaign_uuid)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+          [
+            session.uuid,
+            owner.firmUuid,
+            owner.userUuid,
+            session.metadataKey,
+            session.audioKey,
+            now,
+            session.expiresAt,
+            files.campaignUuid,
+          ],
         );
         return session;
       });
     },
 
-    /** The newest session of this user that was given the key. */
-    async findByKey(owner: Owner, metadataKey: string): Promise<UploadSession | null> {
+    /** The newest session of this user that was given the key, for this campaign or for none. */
+    async findByKey(owner: Owner, metadataKey: string, campaignUuid: string | null): Promise<UploadSession | null> {
       return prisma.uploadSession.findFirst({
-        where: { firmUuid: owner.firmUuid, userUuid: owner.userUuid, metadataKey },
+        where: { firmUuid: owner.firmUuid, userUuid: owner.userUuid, metadataKey, campaignUuid },
         orderBy: { createdAt: 'desc' },
         select: { uuid: true, metadataKey: true, audioKey: true, expiresAt: true },
       });
+    },
+
+    /**
+     * What a firm uploaded for batches that have been taken in, and nobody needs any more; as far as no later session was
+     * given the same keys.
+     */
+    async done(tx: Sql, firmUuid: string): Promise<string[]> {
+      const rows = await tx.query<{ key: string }>(
+        `SELECT key FROM upload_session AS session
+         CROSS JOIN LATERAL (VALUES (session.metadata_key), (session.audio_key)) AS given (key)
+         WHERE session.firm_uuid = $1 AND session.swept_at IS NULL AND key IS NOT NULL
+           AND EXISTS (SELECT FROM batch WHERE batch.session_uuid = session.uuid)
+           AND NOT EXISTS (SELECT FROM upload_session AS later WHERE later.created_at > session.created_at
+             AND later.uuid <> session.uuid AND (later.metadata_key = key OR later.audio_key = key))`,
+        [firmUuid],
+      );
+      return rows.map(({ key }) => key);
     },
 
     /** Keys of sessions that ended before `before`, whose bytes nobody may need any more; see `forget`. */

@@ -76,7 +76,7 @@ export function otherEngine(env: Environment): OtherEngine | null {
  * keys and passwords.
  */
 function withoutSecrets(env: Environment): Record<string, string> {
-  const isSecret = (name: string) => /SECRET|PASSWORD|TOKEN|PEPPER|KEY|CREDENTIAL|DATABASE_URL/i.test(name);
+  const isSecret = (name: string) => /SECRET|PASSWORD|TOKEN|PEPPER|KEY|CREDENTIAL|DATABASE_URL|HEADERS/i.test(name);
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined || isSecret(name) ? [] : [[name, value]])),
   );

@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { Crosstalk, meanSquare } from './crosstalk.ts';
-import { areEqual, mix, voice } from './voices-under-test.ts';
+import { Crosstalk } from './crosstalk.ts';
+import { meanSquare } from './mean-square.ts';
+import { areEqual, mix, voice } from './test/voices.ts';
 
 /** A conversation of 12 s: one speaks in the first and the last third, the other in the second. */
-const operator = voice(12, 1, [[0.2, 3.8], [8.2, 11.5]]);
+const operator = voice(12, 1, [
+  [0.2, 3.8],
+  [8.2, 11.5],
+]);
 const client = voice(12, 2, [[4.2, 7.8]]);
 const both = mix([operator, 1], [client, 1]);
 

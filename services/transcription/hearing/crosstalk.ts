@@ -1,11 +1,12 @@
 import { HEARING_RATE } from '../engine.ts';
 import { type Likeness, LikenessFinder } from './likeness.ts';
+import { meanSquare } from './mean-square.ts';
 import { Tape } from './tape.ts';
 
 export type Side = 'left' | 'right';
 
 /** Decisions are made for so much at a time. */
-export const FRAME = HEARING_RATE / 4;
+const FRAME = HEARING_RATE / 4;
 /** Compared is one channel's half second around a frame with the other's, up to a quarter of a second off. */
 const PATTERN = HEARING_RATE / 2;
 const LAG = HEARING_RATE / 4;
@@ -112,7 +113,8 @@ export class Crosstalk {
       const decibels = Math.round(10 * Math.log10(ratio));
       this.#same[Math.min(Math.max(decibels + 40, 0), 80)]! += 1;
     }
-    if (this.#kept === 'left' ? ratio < 1 / LOUDER : ratio > LOUDER) this.#kept = this.#kept === 'left' ? 'right' : 'left';
+    if (this.#kept === 'left' ? ratio < 1 / LOUDER : ratio > LOUDER)
+      this.#kept = this.#kept === 'left' ? 'right' : 'left';
     const lag = likeness.at * THINNING - LAG;
     if (this.#kept === 'left') silenceEcho(right, this.#left, start + lag, 1 / ratio);
     else silenceEcho(left, this.#right, start - lag, ratio);
@@ -148,13 +150,8 @@ function silenceEcho(echo: Float32Array, source: Tape, from: number, gain: numbe
     // An echo of a room lingers, so the source may have ended a step ago.
     const said = source.look(Math.max(from + at - STEP, 0), Math.max(from + at + 2 * STEP, 0));
     let loudest = 0;
-    for (let part = 0; part < said.length; part += STEP) loudest = Math.max(loudest, meanSquare(said.subarray(part, part + STEP)));
+    for (let part = 0; part < said.length; part += STEP)
+      loudest = Math.max(loudest, meanSquare(said.subarray(part, part + STEP)));
     if (meanSquare(step) <= OVER_ECHO * gain * loudest) step.fill(0);
   }
-}
-
-export function meanSquare(samples: Float32Array): number {
-  let sum = 0;
-  for (let at = 0; at < samples.length; at++) sum += samples[at]! * samples[at]!;
-  return samples.length === 0 ? 0 : sum / samples.length;
 }

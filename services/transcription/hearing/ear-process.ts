@@ -54,7 +54,11 @@ export class EarProcess {
     });
     this.#child.on('message', (word: Word) => void this.#listen(word));
     this.#child.on('error', (error) => this.#die(error.message));
-    this.#child.on('exit', (code, signal) => this.#die(signal ?? `exit code ${code}`));
+    this.#child.on('exit', () => {
+      this.#isAlive = false;
+    });
+    // Later than its exit: then its last words have been read.
+    this.#child.on('close', (code, signal) => this.#die(signal ?? `exit code ${code}`));
   }
 
   get isAlive(): boolean {
@@ -161,7 +165,6 @@ export class EarProcess {
     this.#child.send(order, () => {});
   }
 }
-
 
 function makeWay(pid: number): void {
   try {

@@ -8,7 +8,9 @@ import { findModels } from '../models/find-models.ts';
 import { Ears } from './ears.ts';
 
 const file = fileURLToPath(new URL('../fixtures/two-voices.wav', import.meta.url));
-const shipped = fileURLToPath(new URL('../node_modules/@moonshine-ai/moonshine-js/dist/model/tiny/quantized/', import.meta.url));
+const shipped = fileURLToPath(
+  new URL('../node_modules/@moonshine-ai/moonshine-js/dist/model/tiny/quantized/', import.meta.url),
+);
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'call-analysis-models-'));
@@ -19,7 +21,8 @@ describe('an ear', () => {
   it('hears by a model from a directory', async () => {
     const folder = join(directory, 'models/my-moonshine');
     await mkdir(folder, { recursive: true });
-    for (const name of ['encoder_model.onnx', 'decoder_model_merged.onnx']) await symlink(join(shipped, name), join(folder, name));
+    for (const name of ['encoder_model.onnx', 'decoder_model_merged.onnx'])
+      await symlink(join(shipped, name), join(folder, name));
     await symlink(await bundledTokens(directory), join(folder, 'tokens.txt'));
     const models = findModels(join(directory, 'models'));
     const ears = new Ears({ count: 1, recognition: { by: 'models', models, directory } });
@@ -48,7 +51,11 @@ describe('an ear', () => {
     try {
       const { engine: name, language, said } = await ears.hear({ file, format: 'wav', duration: 13 });
       expect({ name, language }).toEqual({ name: 'other', language: 'es' });
-      expect(said.map(({ side, text }) => `${side} ${text}`)).toEqual(['left piece 1', 'right piece 2', 'left piece 3']);
+      expect(said.map(({ side, text }) => `${side} ${text}`)).toEqual([
+        'left piece 1',
+        'right piece 2',
+        'left piece 3',
+      ]);
       expect(said[0]!.end - said[0]!.start).toBeCloseTo(0.5, 5);
       expect(lengths[0]!).toBeGreaterThan(2.5);
       expect(lengths[0]!).toBeLessThan(4);

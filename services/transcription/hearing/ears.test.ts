@@ -9,7 +9,7 @@ import { waitUntil } from '@call-analysis/testing';
 import type { SpeechEngine } from '../engine.ts';
 import { Ears, type EarsOptions } from './ears.ts';
 
-const program = fileURLToPath(new URL('./ear-under-test.ts', import.meta.url));
+const program = fileURLToPath(new URL('./test/stand-in-ear.ts', import.meta.url));
 let directory: string;
 const opened: Ears[] = [];
 
@@ -90,7 +90,9 @@ describe('ears', () => {
 
   it('pass on what is wrong with a recording, and go on', async () => {
     const ears = open({ count: 1 });
-    await expect(hear(ears, 'unreadable')).rejects.toEqual(new Fault('invalid', 'AUDIO_UNREADABLE', 'The recording is broken.'));
+    await expect(hear(ears, 'unreadable')).rejects.toEqual(
+      new Fault('invalid', 'AUDIO_UNREADABLE', 'The recording is broken.'),
+    );
     const [pid] = ears.pids;
     await hear(ears, 'hello');
     expect(ears.pids).toEqual([pid]);
@@ -105,7 +107,9 @@ describe('ears', () => {
 
   it('see nothing of the environment', async () => {
     process.env['SECRET_OF_THE_TEST'] = 'x';
-    await expect(hear(open(), 'environment')).rejects.toThrow(expect.objectContaining({ message: expect.not.stringContaining('SECRET') }));
+    await expect(hear(open(), 'environment')).rejects.toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('SECRET') }),
+    );
   });
 
   it('end at once when they are closed, whatever they hear, and hear nothing more', async () => {
@@ -121,7 +125,7 @@ describe('ears', () => {
 
   it('end with whoever asked them', async () => {
     const { fork } = await import('node:child_process');
-    const parent = fork(fileURLToPath(new URL('./asker-under-test.ts', import.meta.url)), [directory], { execArgv: [] });
+    const parent = fork(fileURLToPath(new URL('./test/asker.ts', import.meta.url)), [directory], { execArgv: [] });
     const pid = await new Promise<number>((resolve) => {
       parent.on('message', (message) => resolve(message as number));
     });
@@ -132,7 +136,13 @@ describe('ears', () => {
 
   describe('that only cut', () => {
     function engine(hears: SpeechEngine['hear']): Partial<EarsOptions> {
-      const other: SpeechEngine = { name: 'other', maxPieceSeconds: 30, concurrency: 1, hear: hears, close: async () => {} };
+      const other: SpeechEngine = {
+        name: 'other',
+        maxPieceSeconds: 30,
+        concurrency: 1,
+        hear: hears,
+        close: async () => {},
+      };
       return { engine: other, recognition: { by: 'engine', name: 'other', maxPieceSeconds: 30 } };
     }
 
@@ -162,16 +172,17 @@ describe('ears', () => {
     });
 
     it('take the question back when they are closed', async () => {
+      const asked = Promise.withResolvers<void>();
       const aborted = Promise.withResolvers<string>();
       const ears = open(
         engine((_, { signal }) => {
+          asked.resolve();
           signal.addEventListener('abort', () => aborted.resolve('taken back'));
           return new Promise(() => {});
         }),
       );
       const hearing = hear(ears, 'ask').catch(() => {});
-      await pause(300);
-      await waitUntil(() => ears.pids.length === 1);
+      await asked.promise;
       ears.close();
       expect(await aborted.promise).toBe('taken back');
       await hearing;

@@ -24,6 +24,8 @@ export interface RecordingToHear {
   readonly duration: number;
   /** Told how many seconds have been heard. */
   readonly onProgress?: (seconds: number) => void;
+  /** Breaks off at once; what hears is ended. */
+  readonly signal?: AbortSignal;
 }
 
 const IDLE_MS = 30_000;
@@ -50,16 +52,26 @@ export class Ears {
     return [...this.#idle.map(({ ear }) => ear), ...this.#busy].flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
   }
 
+  /** Ears that hear, ears that wait to be asked, and recordings that wait for an ear. */
+  get use(): { busy: number; idle: number; waiting: number } {
+    return { busy: this.#busy.size, idle: this.#idle.length, waiting: this.#waiting.length };
+  }
+
   /** Waits for a free ear. Fails as EarProcess does, and with ENGINE_CLOSED once it is closed. */
-  async hear({ file, format, duration, onProgress = () => {} }: RecordingToHear): Promise<HeardRecording> {
+  async hear({ file, format, duration, onProgress = () => {}, signal }: RecordingToHear): Promise<HeardRecording> {
     const ear = await this.#take();
+    const breakOff = () => ear.kill();
     try {
+      signal?.throwIfAborted();
+      signal?.addEventListener('abort', breakOff);
       const { recognition } = this.#options;
       return await ear.hear({ order: 'hear', file, format, recognition }, { onProgress, duration });
     } catch (error) {
       if (this.#isClosed) throw closed();
+      signal?.throwIfAborted();
       throw error;
     } finally {
+      signal?.removeEventListener('abort', breakOff);
       this.#giveBack(ear);
     }
   }
@@ -110,7 +122,10 @@ export class Ears {
     }
     if (!ear.isAlive) return;
     const end = setTimeout(() => {
-      this.#idle.splice(this.#idle.findIndex((each) => each.ear === ear), 1);
+      this.#idle.splice(
+        this.#idle.findIndex((each) => each.ear === ear),
+        1,
+      );
       ear.kill();
     }, this.#options.idleMs ?? IDLE_MS);
     // An idle ear is no reason to live on.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { meanSquare } from './crosstalk.ts';
+import { meanSquare } from './mean-square.ts';
 import { Loudness } from './loudness.ts';
-import { areEqual, mix, voice } from './voices-under-test.ts';
+import { areEqual, mix, voice } from './test/voices.ts';
 
 function raised(left: Float32Array, right: Float32Array): [Float32Array, Float32Array] {
   const result: [Float32Array, Float32Array] = [left.slice(), right.slice()];

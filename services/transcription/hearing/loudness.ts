@@ -1,5 +1,5 @@
 import { HEARING_RATE } from '../engine.ts';
-import { meanSquare } from './crosstalk.ts';
+import { meanSquare } from './mean-square.ts';
 
 const STEP = HEARING_RATE / 4;
 /** Root mean square of the loud parts, under which a recording is made louder: 30 dB under full scale. */

@@ -1,6 +1,6 @@
 import { HEARING_RATE } from '../engine.ts';
-import { type Side } from './crosstalk.ts';
-import { meanSquare } from './crosstalk.ts';
+import type { Side } from './crosstalk.ts';
+import { meanSquare } from './mean-square.ts';
 import { type Span, SpeechDetector, type VoiceActivity } from './speech-detector.ts';
 import { Tape } from './tape.ts';
 
@@ -15,13 +15,18 @@ export interface CutPiece {
   readonly end: number;
 }
 
-/** Engines hear the first and the last sound better with something around it. */
-const PADDING = Math.round(0.15 * HEARING_RATE);
+/**
+ * Engines hear the first and the last sound better with something around it. Of 2,949 words in 18 calls Moonshine tiny
+ * mistook 19.3 % with 0.15 s, 17.2 % with 0.25 s, 18.2 % with 0.35 s, and with 0.5 s it took two calls for another language;
+ * cut by hand, line by line, it was 17.9 %.
+ */
+const PADDING = Math.round(0.25 * HEARING_RATE);
 /**
  * What one party says with pauses up to this, the other being silent, is heard in one piece: an engine that knows the
- * sentence mistakes fewer of its words.
+ * sentence mistakes fewer of its words. Of 1,946 words that synthetic voices read at 8 kHz Moonshine tiny mistook 32.1 %
+ * cut at every pause, 27.8 % with 0.7 s, 25.8 % with 1 s and with 1.2 s. Cut by hand, line by line, it was 30.3 %.
  */
-const JOINED_PAUSE = 0.7 * HEARING_RATE;
+const JOINED_PAUSE = 1 * HEARING_RATE;
 /** Shorter pieces are no words. */
 const SHORTEST = 0.1 * HEARING_RATE;
 /** Where nobody pauses, the quietest moment of so much is where to cut. */
@@ -153,7 +158,13 @@ export class PieceCutter {
 }
 
 function pieceOf({ side, tape }: Channel, start: number, end: number, from: number, to: number): CutPiece {
-  return { side, samples: tape.cut(from, to), from: from / HEARING_RATE, start: start / HEARING_RATE, end: end / HEARING_RATE };
+  return {
+    side,
+    samples: tape.cut(from, to),
+    from: from / HEARING_RATE,
+    start: start / HEARING_RATE,
+    end: end / HEARING_RATE,
+  };
 }
 
 /** The middle of the quietest moment. */

@@ -1,5 +1,5 @@
 import { HEARING_RATE } from '../engine.ts';
-import { meanSquare } from './crosstalk.ts';
+import { meanSquare } from './mean-square.ts';
 
 /** Samples that are judged at a time. */
 export const WINDOW = 512;

@@ -1,11 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { Tape } from './tape.ts';
-import { areEqual } from './voices-under-test.ts';
+import { areEqual } from './test/voices.ts';
 
 describe('a tape', () => {
   it('gives back what was put there, wherever it was cut and whatever was forgotten before', () => {
-    const steps = fc.array(fc.record({ append: fc.integer({ min: 0, max: 30_000 }), forget: fc.integer({ min: 0, max: 40_000 }) }), { maxLength: 20 });
+    const steps = fc.array(
+      fc.record({ append: fc.integer({ min: 0, max: 30_000 }), forget: fc.integer({ min: 0, max: 40_000 }) }),
+      { maxLength: 20 },
+    );
     fc.assert(
       fc.property(steps, fc.nat(1000), (taken, share) => {
         const tape = new Tape();

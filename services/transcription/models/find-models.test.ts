@@ -16,10 +16,19 @@ async function put(folder: string, names: readonly string[], description?: objec
   await mkdir(join(root, folder), { recursive: true });
   for (const name of names) await writeFile(join(root, folder, name), '');
   if (description === undefined) return;
-  await writeFile(join(root, folder, 'model.json'), typeof description === 'string' ? description : JSON.stringify(description));
+  await writeFile(
+    join(root, folder, 'model.json'),
+    typeof description === 'string' ? description : JSON.stringify(description),
+  );
 }
 
-const whisper = ['tiny-encoder.int8.onnx', 'tiny-encoder.onnx', 'tiny-decoder.int8.onnx', 'tiny-decoder.onnx', 'tiny-tokens.txt'];
+const whisper = [
+  'tiny-encoder.int8.onnx',
+  'tiny-encoder.onnx',
+  'tiny-decoder.int8.onnx',
+  'tiny-decoder.onnx',
+  'tiny-tokens.txt',
+];
 const transducer = ['encoder.int8.onnx', 'decoder.onnx', 'joiner.onnx', 'tokens.txt'];
 
 describe('a directory of speech models', () => {
@@ -31,7 +40,12 @@ describe('a directory of speech models', () => {
     ['sherpa-onnx-nemo-transducer-giga-am-v2-russian', transducer, 'gigaam', ['ru']],
     ['gigaam-ctc', ['model.int8.onnx', 'tokens.txt'], 'gigaam', ['ru']],
     ['sherpa-onnx-sense-voice', ['model.int8.onnx', 'tokens.txt'], 'sense_voice', []],
-    ['some-model', ['preprocess.onnx', 'encode.int8.onnx', 'uncached_decode.int8.onnx', 'cached_decode.int8.onnx', 'tokens.txt'], 'moonshine', ['en']],
+    [
+      'some-model',
+      ['preprocess.onnx', 'encode.int8.onnx', 'uncached_decode.int8.onnx', 'cached_decode.int8.onnx', 'tokens.txt'],
+      'moonshine',
+      ['en'],
+    ],
     ['some-model', ['encoder_model.ort', 'decoder_model_merged.ort', 'tokens.txt'], 'moonshine', ['en']],
   ] as const)('%s with %j is of the kind %s', async (folder, names, kind, languages) => {
     await put(folder, names);
@@ -39,7 +53,11 @@ describe('a directory of speech models', () => {
     expect(others).toEqual([]);
     expect(model).toMatchObject({ name: folder, kind, languages });
     expect(findModels(join(root, folder))).toEqual([model]);
-    for (const file of Object.values(model!.files)) expect([dirname(file), (names as readonly string[]).includes(basename(file))]).toEqual([join(root, folder), true]);
+    for (const file of Object.values(model!.files))
+      expect([dirname(file), (names as readonly string[]).includes(basename(file))]).toEqual([
+        join(root, folder),
+        true,
+      ]);
     const config = sherpaConfig(model!, model!.tokens!);
     expect(Object.values(config)).toContainEqual(expect.objectContaining(model!.files));
     expect(config).toMatchObject({ tokens: model!.tokens, numThreads: 1 });
@@ -70,9 +88,19 @@ describe('a directory of speech models', () => {
     ['no tokens', ['encoder.onnx', 'decoder.onnx', 'joiner.onnx'], undefined, 'no tokens.txt'],
     ['names that say nothing', ['model.onnx', 'tokens.txt'], undefined, 'write { "kind": "…" } into its model.json'],
     ['an unknown kind', ['model.onnx', 'tokens.txt'], { kind: 'magic' }, 'kind is wrong; "kind" is one of moonshine'],
-    ['languages by name', ['model.onnx', 'tokens.txt'], { kind: 'nemo_ctc', languages: ['Russian'] }, 'languages.0 is wrong'],
+    [
+      'languages by name',
+      ['model.onnx', 'tokens.txt'],
+      { kind: 'nemo_ctc', languages: ['Russian'] },
+      'languages.0 is wrong',
+    ],
     ['a description that is no JSON', ['model.onnx', 'tokens.txt'], 'kind: whisper', 'cannot be read as JSON'],
-    ['a missing part', ['encoder.onnx', 'decoder.onnx', 'tokens.txt'], { kind: 'transducer' }, 'needs encoder, decoder, joiner'],
+    [
+      'a missing part',
+      ['encoder.onnx', 'decoder.onnx', 'tokens.txt'],
+      { kind: 'transducer' },
+      'needs encoder, decoder, joiner',
+    ],
   ])('with %s is refused in a sentence', async (_, names, description, message) => {
     await put('model', names, description);
     expect(() => findModels(root)).toThrow(ConfigFault);

@@ -17,7 +17,12 @@ const DESCRIPTION = 'model.json';
 const FILES: Readonly<Record<Kind, Readonly<Record<string, RegExp>>[]>> = {
   moonshine: [
     { encoder: /encoder_model/, mergedDecoder: /decoder_model_merged/ },
-    { preprocessor: /preprocess/, encoder: /^encode\b/, uncachedDecoder: /uncached_decode/, cachedDecoder: /^cached_decode/ },
+    {
+      preprocessor: /preprocess/,
+      encoder: /^encode\b/,
+      uncachedDecoder: /uncached_decode/,
+      cachedDecoder: /^cached_decode/,
+    },
   ],
   whisper: [{ encoder: /encoder/, decoder: /decoder/ }],
   canary: [{ encoder: /encoder/, decoder: /decoder/ }],
@@ -63,7 +68,10 @@ export function findModels(directory: string): Model[] {
     const inside = list(join(root, name));
     return inside.some(isModelFile) ? [readModel(join(root, name), inside)] : [];
   });
-  if (models.length === 0) throw new ConfigFault(`SPEECH_MODEL_DIR names ${root}, which has no speech model in it (.onnx files and a tokens.txt).`);
+  if (models.length === 0)
+    throw new ConfigFault(
+      `SPEECH_MODEL_DIR names ${root}, which has no speech model in it (.onnx files and a tokens.txt).`,
+    );
   return models;
 }
 
@@ -71,7 +79,9 @@ function list(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch (error) {
-    throw new ConfigFault(`SPEECH_MODEL_DIR names ${directory}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    throw new ConfigFault(
+      `SPEECH_MODEL_DIR names ${directory}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+    );
   }
 }
 
@@ -98,7 +108,9 @@ function describe(folder: string, names: readonly string[]): Description {
     const result = Description.safeParse(JSON.parse(readFileSync(file, 'utf8')));
     if (result.success) return result.data;
     const [issue] = result.error.issues;
-    throw new ConfigFault(`${file}: ${issue?.path.join('.') ?? ''} is wrong; "kind" is one of ${KINDS.join(', ')}, "languages" a list like ["ru"].`);
+    throw new ConfigFault(
+      `${file}: ${issue?.path.join('.') ?? ''} is wrong; "kind" is one of ${KINDS.join(', ')}, "languages" a list like ["ru"].`,
+    );
   } catch (error) {
     if (error instanceof ConfigFault) throw error;
     throw new ConfigFault(`${file} cannot be read as JSON.`);
@@ -124,9 +136,13 @@ function filesOf(folder: string, kind: Kind, names: readonly string[]): Record<s
   const wanted = FILES[kind].find((files) => fits(files, models));
   if (wanted === undefined) {
     const needed = FILES[kind].map((files) => Object.keys(files).join(', ')).join(' or ');
-    throw new ConfigFault(`The speech model in ${folder} is of the kind ${kind} and lacks files: it needs ${needed}, each an .onnx file.`);
+    throw new ConfigFault(
+      `The speech model in ${folder} is of the kind ${kind} and lacks files: it needs ${needed}, each an .onnx file.`,
+    );
   }
-  return Object.fromEntries(Object.entries(wanted).map(([part, pattern]) => [part, join(folder, best(models, pattern)!)]));
+  return Object.fromEntries(
+    Object.entries(wanted).map(([part, pattern]) => [part, join(folder, best(models, pattern)!)]),
+  );
 }
 
 function fits(files: Readonly<Record<string, RegExp>>, names: readonly string[]): boolean {

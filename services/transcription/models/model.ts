@@ -44,7 +44,10 @@ export function sherpaConfig(model: Model, tokens: string, threads = 1): Record<
       return { moonshine: files, ...rest };
     case 'whisper':
       // Without a language it finds out itself.
-      return { whisper: { ...files, language: model.languages.length === 1 ? model.languages[0] : '', task: 'transcribe' }, ...rest };
+      return {
+        whisper: { ...files, language: model.languages.length === 1 ? model.languages[0] : '', task: 'transcribe' },
+        ...rest,
+      };
     case 'canary': {
       const [language = 'en'] = model.languages;
       return { canary: { ...files, srcLang: language, tgtLang: language, usePnc: 1 }, ...rest };

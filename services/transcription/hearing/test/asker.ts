@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Ears } from './ears.ts';
+import { Ears } from '../ears.ts';
 
 const directory = process.argv[2]!;
 const file = join(directory, 'asked');
 writeFileSync(file, 'slow');
-const program = fileURLToPath(new URL('./ear-under-test.ts', import.meta.url));
+const program = fileURLToPath(new URL('./stand-in-ear.ts', import.meta.url));
 const ears = new Ears({ count: 1, recognition: { by: 'models', models: [], directory }, program });
 void ears.hear({ file, format: 'wav', duration: 10, onProgress: () => process.send?.(ears.pids[0]) });

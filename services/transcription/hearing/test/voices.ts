@@ -1,9 +1,14 @@
-import { HEARING_RATE } from '../engine.ts';
-import { meanSquare } from './crosstalk.ts';
-import { type VoiceActivity, WINDOW } from './speech-detector.ts';
+import { HEARING_RATE } from '../../engine.ts';
+import { meanSquare } from '../mean-square.ts';
+import { type VoiceActivity, WINDOW } from '../speech-detector.ts';
 
 /** Something like a voice: syllables of noise, never the same for two seeds. Sounds only between `from` and `to` seconds. */
-export function voice(seconds: number, seed: number, spoken: readonly (readonly [from: number, to: number])[] = [[0, seconds]], level = 0.2): Float32Array {
+export function voice(
+  seconds: number,
+  seed: number,
+  spoken: readonly (readonly [from: number, to: number])[] = [[0, seconds]],
+  level = 0.2,
+): Float32Array {
   const samples = new Float32Array(Math.round(seconds * HEARING_RATE));
   let state = seed * 40_503 + 1;
   let smooth = 0;
@@ -21,10 +26,14 @@ export function voice(seconds: number, seed: number, spoken: readonly (readonly 
 
 /** Much faster than what a test framework does with a hundred thousand numbers. */
 export function areEqual(one: Float32Array, other: Float32Array): boolean {
-  return Buffer.from(one.buffer, one.byteOffset, one.byteLength).equals(Buffer.from(other.buffer, other.byteOffset, other.byteLength));
+  return Buffer.from(one.buffer, one.byteOffset, one.byteLength).equals(
+    Buffer.from(other.buffer, other.byteOffset, other.byteLength),
+  );
 }
 
-export function mix(...parts: readonly (readonly [samples: Float32Array, gain: number, delaySeconds?: number])[]): Float32Array {
+export function mix(
+  ...parts: readonly (readonly [samples: Float32Array, gain: number, delaySeconds?: number])[]
+): Float32Array {
   const mixed = new Float32Array(Math.max(...parts.map(([samples]) => samples.length)));
   for (const [samples, gain, delaySeconds = 0] of parts) {
     const delay = Math.round(delaySeconds * HEARING_RATE);

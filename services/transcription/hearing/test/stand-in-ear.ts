@@ -1,8 +1,8 @@
 // Stands in for what hears: does what the file says.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { HeardRecording } from './hear-recording.ts';
-import type { Order, Word } from './messages.ts';
+import type { HeardRecording } from '../hear-recording.ts';
+import type { Order, Word } from '../messages.ts';
 
 const recording: HeardRecording = {
   duration: 10,
@@ -47,7 +47,18 @@ async function obey(what: string): Promise<void> {
       break;
     }
     case 'everything':
-      return say({ word: 'done', recording: { ...recording, said: Array.from({ length: 6000 }, (_, at) => ({ side: 'left', text: 'x'.repeat(30), start: at, end: at + 1 })) } });
+      return say({
+        word: 'done',
+        recording: {
+          ...recording,
+          said: Array.from({ length: 6000 }, (_, at) => ({
+            side: 'left',
+            text: 'x'.repeat(30),
+            start: at,
+            end: at + 1,
+          })),
+        },
+      });
     case 'silence':
       return say({ word: 'done', recording: { ...recording, engine: null, language: null, said: [] } });
     case 'environment':

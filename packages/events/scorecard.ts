@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import { Language, Role } from './transcript.ts';
+
+/**
+ * A scorecard as a firm writes it, as it is stored and as the API shows it. The bounds keep an analysis, whose every
+ * answer may carry three quotes, well under what an event carries inline.
+ */
+export const MAX_SECTIONS = 20;
+export const MAX_QUESTIONS = 50;
+const MAX_PHRASES_PER_LANGUAGE = 200;
+const MAX_PHRASES = 2000;
+
+/** What we know how to hear in five languages; a question may ask for any of these by name. */
+export const Lexicon = z.enum([
+  'greeting', 'introduction', 'need', 'unhappy', 'empathy', 'solution', 'refusal', 'explanation', 'understanding',
+  'dead_promise', 'courtesy', 'next_step', 'further_help', 'farewell', 'abuse', 'rudeness', 'blame',
+]);
+export type Lexicon = z.infer<typeof Lexicon>;
+
+/** One line that can be stored and shown, trimmed. Lengths are in code points. */
+function line(maxLength: number) {
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must not contain control characters or halves of characters')
+    .refine((text) => text.length <= maxLength || Array.from(text).length <= maxLength, `must have at most ${maxLength} characters`)
+    .meta({ maxLength });
+}
+
+const Label = line(80);
+
+/** Says what is wrong with a phrase, in a sentence, or null. */
+export type PhraseFault = (phrase: string) => string | null;
+
+/** What is listened for: one of our own lexicons, or phrases of the firm by language. */
+export const PhraseSource = phraseSource(() => null);
+export type PhraseSource = z.infer<typeof PhraseSource>;
+
+function phraseSource(phraseFault: PhraseFault) {
+  const Phrase = line(200).superRefine((phrase, context) => {
+    const message = phraseFault(phrase);
+    if (message !== null) report(context, [], message);
+  });
+  return z
+    .strictObject({
+      lexicon: Lexicon.optional(),
+      phrases: z
+        .partialRecord(Language, z.array(Phrase).min(1).max(MAX_PHRASES_PER_LANGUAGE))
+        .refine((phrases) => Object.keys(phrases).length > 0, `must name a language: ${Language.options.join(', ')}`)
+        .optional(),
+    })
+    .refine(
+      ({ lexicon, phrases }) => (lexicon === undefined) !== (phrases === undefined),
+      'must have either a lexicon or phrases',
+    );
+}
+
+/**
+ * Something that somebody says. `opening` and `closing` are the first and last four utterances of that role,
+ * or a quarter of them where that is more.
+ */
+export const Heard = heard(() => null);
+export type Heard = z.infer<typeof Heard>;
+
+function heard(phraseFault: PhraseFault) {
+  return z.strictObject({
+    role: Role,
+    where: z.enum(['anywhere', 'opening', 'closing']).default('anywhere'),
+    source: phraseSource(phraseFault),
+    /** Whether "I will not refund you" counts as saying "I will refund you". */
+    even_negated: z.boolean().default(false),
+    at_least: z.int().min(1).max(100).default(1),
+  });
+}
+
+/** Decides by phrases: the first case that was heard gives the answer. */
+function ruleDecision(phraseFault: PhraseFault) {
+  const Something = heard(phraseFault);
+  return z.strictObject({
+    by: z.literal('rule'),
+    /** Who must have spoken, and what must have been heard, for the question to apply. */
+    applies: z
+      .strictObject({ spoke: z.array(Role).max(2).default([]), heard: Something.nullable().default(null) })
+      .default({ spoke: [], heard: null }),
+    cases: z.array(z.strictObject({ heard: Something, answer: Label })).min(1).max(20),
+    otherwise: Label,
+  });
+}
+export type RuleDecision = z.infer<ReturnType<typeof ruleDecision>>;
+
+/** Left to a language model, which is told `instructions` beside the question. */
+const ModelDecision = z.strictObject({ by: z.literal('model'), instructions: line(1000).nullable().default(null) });
+export type ModelDecision = z.infer<typeof ModelDecision>;
+
+export const Choice = z.strictObject({
+  label: Label,
+  points: z.number().min(0).max(1000),
+  /** This answer makes the whole call score 0. */
+  auto_fail: z.boolean().default(false),
+});
+export type Choice = z.infer<typeof Choice>;
+
+type Check = { addIssue(issue: { code: 'custom'; path?: (string | number)[]; message: string }): void };
+
+function report(check: Check, path: (string | number)[], message: string): void {
+  check.addIssue({ code: 'custom', path, message });
+}
+
+function question(phraseFault: PhraseFault) {
+  return z
+    .strictObject({
+      /** Of a question that the scorecard has already; a new question gets one. */
+      uuid: z.guid().toLowerCase().optional(),
+      text: line(300),
+      weight: z.number().positive().max(1000),
+      choices: z.array(Choice).min(2).max(10),
+      decided: z.discriminatedUnion('by', [ruleDecision(phraseFault), ModelDecision]),
+    })
+    .superRefine(({ choices, decided }, context) => {
+      const labels = choices.map((choice) => choice.label);
+      labels.forEach((label, index) => {
+        if (labels.indexOf(label) === index) return;
+        report(context, ['choices', index, 'label'], 'must differ from the labels of the other choices');
+      });
+      if (!choices.some((choice) => choice.points > 0)) {
+        report(context, ['choices'], 'must have a choice that gives points');
+      }
+      if (decided.by === 'model') return;
+      const known = `must be the label of one of the question's choices: ${labels.join(', ')}`;
+      decided.cases.forEach(({ answer }, index) => {
+        if (!labels.includes(answer)) report(context, ['decided', 'cases', index, 'answer'], known);
+      });
+      if (!labels.includes(decided.otherwise)) report(context, ['decided', 'otherwise'], known);
+    });
+}
+
+function section(phraseFault: PhraseFault) {
+  return z.strictObject({
+    name: line(100),
+    questions: z.array(question(phraseFault)).min(1).max(MAX_QUESTIONS),
+  });
+}
+type SectionDraft = z.infer<ReturnType<typeof section>>;
+
+/** Everything that can be said of a scorecard without knowing what else the firm has. */
+export function scorecardDraft(phraseFault: PhraseFault = () => null) {
+  return z.strictObject({
+    name: line(200),
+    /** Null makes it one of the firm's default scorecards. It is said once: a revision cannot change it. */
+    segment_type: line(255).nullable().optional(),
+    sections: z.array(section(phraseFault)).min(1).max(MAX_SECTIONS).superRefine(checkWhole),
+  });
+}
+
+function checkWhole(sections: readonly SectionDraft[], context: Check): void {
+  const seen = new Set<string>();
+  let questions = 0;
+  sections.forEach((section, at) => {
+    section.questions.forEach(({ uuid }, index) => {
+      questions += 1;
+      if (uuid === undefined) return;
+      if (seen.has(uuid)) report(context, [at, 'questions', index, 'uuid'], 'must differ from the uuids of the other questions');
+      seen.add(uuid);
+    });
+  });
+  if (questions > MAX_QUESTIONS) report(context, [], `must have at most ${MAX_QUESTIONS} questions, not ${questions}`);
+  const phrases = phrasesIn(sections).length;
+  if (phrases > MAX_PHRASES) report(context, [], `must have at most ${MAX_PHRASES} phrases, not ${phrases}`);
+}
+
+/** What a firm sends to make a scorecard or a revision of one. */
+export const ScorecardDraft = scorecardDraft();
+export type ScorecardDraft = z.infer<typeof ScorecardDraft>;
+export type Question = SectionDraft['questions'][number] & { uuid: string };
+export interface Section extends Omit<SectionDraft, 'questions'> {
+  questions: Question[];
+}
+/** What a revision says. */
+export interface ScorecardBody {
+  name: string;
+  sections: Section[];
+}
+
+/** Everything that the questions listen for, in order. */
+export function listenedFor(sections: readonly SectionDraft[]): Heard[] {
+  return sections.flatMap((section) =>
+    section.questions.flatMap(({ decided }) =>
+      decided.by === 'model'
+        ? []
+        : [...(decided.applies.heard === null ? [] : [decided.applies.heard]), ...decided.cases.map(({ heard }) => heard)],
+    ),
+  );
+}
+
+/** Every phrase of the firm's own, as often as it is listened for. */
+export function phrasesIn(sections: readonly SectionDraft[]): string[] {
+  return listenedFor(sections).flatMap(({ source }) => Object.values(source.phrases ?? {}).flatMap((phrases) => phrases ?? []));
+}

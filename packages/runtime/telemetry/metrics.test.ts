@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { exposition } from './exposition.ts';
+import { counter, gauge, histogram, remembered } from './metrics.ts';
+
+let made = 0;
+const newName = (end: string): string => `test_${++made}_${end}`;
+
+async function linesOf(name: string): Promise<string[]> {
+  return (await exposition()).split('\n').filter((line) => line.startsWith(name));
+}
+
+describe('the page of metrics', () => {
+  it('shows each metric with its help, its type and its series', async () => {
+    const name = newName('total');
+    const seen = counter(name, 'Things seen.', ['kind', 'outcome']);
+    seen.of('a', 'good').add();
+    seen.of('a', 'good').add(2);
+    seen.of('b', 'bad').add();
+    const page = await exposition();
+    expect(page).toContain(
+      `# HELP ${name} Things seen.\n# TYPE ${name} counter\n${name}{kind="a",outcome="good"} 3\n${name}{kind="b",outcome="bad"} 1\n`,
+    );
+    expect(page.endsWith('\n')).toBe(true);
+  });
+
+  it('shows the memory, the processor and the event loop of the process', async () => {
+    const page = await exposition();
+    for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
+      expect(page).toMatch(new RegExp(`^${name} [\\d.e-]+$`, 'm'));
+    }
+  });
+
+  it('adds up what was seen in the buckets of a histogram', async () => {
+    const bounds = [1, 2, 5];
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.double({ min: 0, max: 10, noNaN: true })), async (values) => {
+        const name = newName('seconds');
+        const took = histogram(name, 'Durations.', [], bounds);
+        for (const value of values) took.of().observe(value);
+        const figures = new Map((await linesOf(name)).map((line) => line.split(/ (?=\S+$)/) as [string, string]));
+        for (const bound of bounds) {
+          const count = values.filter((value) => value <= bound).length;
+          expect(figures.get(`${name}_bucket{le="${bound}"}`) ?? '0').toBe(String(count));
+        }
+        expect(figures.get(`${name}_bucket{le="+Inf"}`) ?? '0').toBe(String(values.length));
+        expect(Number(figures.get(`${name}_sum`) ?? 0)).toBeCloseTo(values.reduce((sum, value) => sum + value, 0));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('keeps what is in a label from becoming a line or a label of its own', async () => {
+    const name = newName('total');
+    counter(name, 'Odd.', ['what']).of('a"b\\c\nd').add();
+    expect(await linesOf(name)).toEqual([`${name}{what="a\\"b\\\\c\\nd"} 1`]);
+  });
+
+  it('counts under one name what comes beyond its bound of series', async () => {
+    const name = newName('total');
+    const seen = counter(name, 'Too many.', ['id', 'kind']);
+    for (let id = 0; id < 5000; id++) seen.of(String(id), 'x').add();
+    seen.of('7', 'x').add();
+    const lines = await linesOf(name);
+    expect(lines).toHaveLength(2001);
+    expect(lines).toContain(`${name}{id="7",kind="x"} 2`);
+    expect(lines.at(-1)).toBe(`${name}{id="other",kind="other"} 3000`);
+  });
+});
+
+describe('a gauge', () => {
+  it('asks every source when somebody looks, until the source takes its leave', async () => {
+    const name = newName('connections');
+    const open = gauge(name, 'Connections.', ['service']);
+    let count = 3;
+    const leave = open.from(() => [{ labels: ['ingest'], value: count }]);
+    open.from(async () => [{ labels: ['audio'], value: 1 }]);
+    count = 4;
+    expect(await linesOf(name)).toEqual([`${name}{service="ingest"} 4`, `${name}{service="audio"} 1`]);
+    leave();
+    expect(await linesOf(name)).toEqual([`${name}{service="audio"} 1`]);
+  });
+
+  it('leaves out a source that fails or hangs, and says so', async () => {
+    const name = newName('depth');
+    const depth = gauge(name, 'Depth.', ['service']);
+    depth.from(() => Promise.reject(new Error('no database')));
+    depth.from(() => {
+      throw new Error('no pool');
+    });
+    depth.from(() => new Promise(() => {}));
+    depth.from(() => [{ labels: ['good'], value: 1 }]);
+    const began = performance.now();
+    expect(await linesOf(name)).toEqual([`${name}{service="good"} 1`]);
+    expect(performance.now() - began).toBeLessThan(4000);
+    expect(await linesOf('metrics_unread_total')).not.toEqual([]);
+  });
+});
+
+describe('what is remembered', () => {
+  it('is asked for once in its time, however many ask, and again after a failure', async () => {
+    let asked = 0;
+    const once = remembered(60_000, async () => ++asked);
+    expect(await Promise.all([once(), once(), once()])).toEqual([1, 1, 1]);
+    let tries = 0;
+    const failing = remembered(60_000, async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('not yet');
+      return tries;
+    });
+    await expect(failing()).rejects.toThrow('not yet');
+    expect(await failing()).toBe(2);
+    const brief = remembered(0, async () => ++asked);
+    expect([await brief(), await brief()]).toEqual([2, 3]);
+  });
+});

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openCollector } from '../../testing/collector.ts';
+import { exportSpans } from './span-export.ts';
+import { isTracing, recordSpan, type Span } from './spans.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const span: Span = {
+  service: 'ingest',
+  name: 'ingest.catalogue call.analyzed.v1',
+  kind: 'consumer',
+  traceparent: `00-${TRACE}-00f067aa0ba902b7-01`,
+  parent: `00-${TRACE}-53995c3f42cd8ad8-01`,
+  beganAt: 1_800_000_000_123,
+  ms: 4.5,
+  attributes: { 'messaging.message.id': 'e-1', together: 3 },
+};
+
+let collector: Awaited<ReturnType<typeof openCollector>>;
+const complaints: object[] = [];
+const log = { warn: (fields: object) => void complaints.push(fields) };
+
+beforeEach(async () => {
+  collector = await openCollector();
+  complaints.length = 0;
+});
+afterEach(() => collector.close());
+
+describe('spans', () => {
+  it('are wanted by nobody until there is a collector, and by nobody after it', async () => {
+    expect(isTracing()).toBe(false);
+    const exporting = await exportSpans({ endpoint: collector.url }, log);
+    expect(isTracing()).toBe(true);
+    await exporting.close();
+    expect(isTracing()).toBe(false);
+  });
+
+  it('reach the collector whole, under their own service, with the headers that were configured', async () => {
+    const exporting = await exportSpans({ endpoint: `${collector.url}/`, headers: { 'x-key': 'k 1' } }, log);
+    recordSpan(span);
+    recordSpan({ ...span, service: 'gateway', kind: 'server', parent: undefined, failure: '500' });
+    await exporting.close();
+    expect(collector.requests[0]).toMatchObject({ url: '/v1/traces', headers: { 'x-key': 'k 1' } });
+    expect(collector.spans.find(({ service }) => service === 'ingest')).toMatchObject({
+      traceId: TRACE,
+      spanId: '00f067aa0ba902b7',
+      parentSpanId: '53995c3f42cd8ad8',
+      name: span.name,
+      startTimeUnixNano: '1800000000123000000',
+      endTimeUnixNano: '1800000000127500000',
+      status: { code: 1 },
+      attributes: { 'messaging.message.id': 'e-1', together: 3 },
+    });
+    const root = collector.spans.find(({ service }) => service === 'gateway');
+    expect(root?.parentSpanId).toBeUndefined();
+    expect(root?.status).toEqual({ code: 2, message: '500' });
+    expect(collector.spans.map(({ kind }) => kind).toSorted()).toEqual([2, 5]);
+  });
+
+  it('of traces that nobody sampled are not sent', async () => {
+    const exporting = await exportSpans({ endpoint: collector.url }, log);
+    recordSpan({ ...span, traceparent: `00-${TRACE}-00f067aa0ba902b7-00` });
+    await exporting.close();
+    expect(collector.spans).toEqual([]);
+  });
+
+  it('are dropped with one complaint when the collector is away, and closing does not wait for it', async () => {
+    const exporting = await exportSpans({ endpoint: 'http://127.0.0.1:9', delayMs: 10, timeoutMs: 500 }, log);
+    for (let i = 0; i < 20_000; i++) recordSpan(span);
+    const began = performance.now();
+    await exporting.close();
+    expect(performance.now() - began).toBeLessThan(4000);
+    expect(complaints).toHaveLength(1);
+  }, 10_000);
+});

@@ -1,0 +1,80 @@
+import { analysis } from '@call-analysis/proto';
+import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
+import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
+import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
+import { implement } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { createScorecard } from './create-scorecard.ts';
+import { ensureDefault } from './ensure-default.ts';
+import type { Firms } from './firms.ts';
+import { reviseScorecard } from './revise-scorecard.ts';
+import type { ScorecardRow, StoredScorecard } from './scorecard-store.ts';
+import type { Store } from './store.ts';
+
+const Uuid = z.guid();
+const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
+const Revision = z.int().min(0);
+
+/** What this service serves. Requests were validated at the edge, documents are here. */
+export function scorecardService(parts: { store: Store; firms: Pick<Firms, 'segmentTypes'> }) {
+  const { store } = parts;
+  const { scorecards } = store;
+  return implement(analysis, {
+    async listScorecards(request) {
+      const { firmUuid } = callerOf(request.caller);
+      await ensureDefault(store, firmUuid);
+      const { count, items } = await scorecards.list(firmUuid, Page.parse(request));
+      return { count, items: items.map(scorecardMessage) };
+    },
+    async createScorecard(request) {
+      return reply(await createScorecard(parts, callerOf(request.caller), request.document));
+    },
+    async getScorecard(request) {
+      const { firmUuid } = callerOf(request.caller);
+      return reply(await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision));
+    },
+    async reviseScorecard(request) {
+      const name = { uuid: Uuid.parse(request.scorecard_uuid), revision: Revision.parse(request.expected_revision) };
+      return reply(await reviseScorecard(parts, callerOf(request.caller), name, request.document));
+    },
+    async activateScorecard(request) {
+      const { firmUuid } = callerOf(request.caller);
+      const uuid = Uuid.parse(request.scorecard_uuid);
+      return reply(await store.db.transaction((tx) => scorecards.activate(tx, firmUuid, uuid)));
+    },
+    async listRevisions(request) {
+      const { firmUuid } = callerOf(request.caller);
+      const uuid = Uuid.parse(request.scorecard_uuid);
+      const { count, items } = await scorecards.listRevisions(firmUuid, uuid, Page.parse(request));
+      return {
+        count,
+        items: items.map(({ revision, name, createdAt, createdBy }) => ({
+          revision,
+          name,
+          created_at: createdAt.toISOString(),
+          ...(createdBy !== null && { created_by: createdBy }),
+        })),
+      };
+    },
+  });
+}
+
+function callerOf(caller: Caller | null): { firmUuid: string; userUuid: string } {
+  return { firmUuid: Uuid.parse(caller?.firm_uuid), userUuid: Uuid.parse(caller?.user_uuid) };
+}
+
+function reply(scorecard: StoredScorecard): ScorecardReply {
+  return { scorecard: scorecardMessage(scorecard), sections_json: JSON.stringify(scorecard.sections) };
+}
+
+function scorecardMessage(row: ScorecardRow): ScorecardMessage {
+  return {
+    uuid: row.uuid,
+    name: row.name,
+    ...(row.segmentType !== null && { segment_type: row.segmentType }),
+    is_active: row.isActive,
+    revision: row.revision,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}

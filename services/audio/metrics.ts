@@ -1,0 +1,25 @@
+import { Poison } from '@call-analysis/bus';
+import { Fault } from '@call-analysis/fault';
+import { counter } from '@call-analysis/runtime';
+
+const recordings = counter(
+  'recordings_total',
+  'Recordings uploaded one by one or taken out of archives: taken in, refused because they are at fault, or failed for another reason.',
+  ['via', 'outcome'],
+);
+
+/** Counts a recording by how the work on it ends. */
+export async function counted<Result>(via: 'upload' | 'archive', work: () => Promise<Result>): Promise<Result> {
+  try {
+    const result = await work();
+    recordings.of(via, 'taken').add();
+    return result;
+  } catch (error) {
+    recordings.of(via, isRefusal(error) ? 'refused' : 'failed').add();
+    throw error;
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof Poison || (error instanceof Fault && error.kind === 'invalid');
+}

@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { addressOf, networkOf } from './client-address.ts';
+
+const from = (remoteAddress: string, forwarded?: string) =>
+  ({ socket: { remoteAddress }, headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage;
+
+describe('the address of a client', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['fe80::1%eth0', 'fe80::1'],
+  ])('is that of the socket: %s', (remote, address) => {
+    expect(addressOf([])(from(remote, '203.0.113.5'))).toBe(address);
+  });
+
+  it('is what the nearest proxies say that are trusted, and not what they were told', () => {
+    const behind = addressOf(['10.0.0.0/8']);
+    expect(behind(from('10.1.1.1', '198.51.100.7, 203.0.113.5'))).toBe('203.0.113.5');
+    expect(behind(from('10.1.1.1', '203.0.113.5, 10.2.2.2'))).toBe('203.0.113.5');
+    expect(behind(from('192.0.2.1', '203.0.113.5'))).toBe('192.0.2.1');
+  });
+});
+
+describe('the network that an address is counted with', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['no address', 'no address'],
+    ['', ''],
+  ])('of %s is %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});

@@ -1,0 +1,40 @@
+import { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+import type { Notes } from './access-log.ts';
+
+/**
+ * An answer whose head says what all answers say, besides what whoever answers has to add. Headers that are set one by one
+ * take Node four times as long as those that are handed over together.
+ */
+export class EdgeResponse extends ServerResponse {
+  /** For the line of the request in the log. */
+  readonly notes: Notes = {};
+  /** Names in lower case and values, by turns. */
+  readonly #common: string[] = [];
+
+  /** For every head, whoever writes it; `headers` are names in lower case and values, by turns. */
+  say(...headers: readonly string[]): void {
+    this.#common.push(...headers);
+  }
+
+  /** One more item of a common header that is a list. */
+  append(name: string, item: string): void {
+    const at = this.#common.indexOf(name);
+    if (at === -1) this.#common.push(name, item);
+    else this.#common[at + 1] += `, ${item}`;
+  }
+
+  /** A header that is given takes the place of a common one. */
+  override writeHead(status: number, given: string | OutgoingHttpHeaders | OutgoingHttpHeader[] = {}): this {
+    if (typeof given === 'string' || Array.isArray(given)) throw new TypeError('Give headers as an object.');
+    const head: string[] = this.#common;
+    for (const name of Object.keys(given)) {
+      const value = given[name];
+      const at = head.indexOf(name);
+      if (value === undefined) continue;
+      if (at === -1) for (const each of Array.isArray(value) ? value : [value]) head.push(name, String(each));
+      else head[at + 1] = String(value);
+    }
+    return super.writeHead(status, head);
+  }
+}

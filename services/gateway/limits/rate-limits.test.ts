@@ -1,0 +1,71 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { openFixture } from '../test/fixture.ts';
+import type { Fixture } from '../test/fixture.ts';
+
+let edge: Fixture;
+
+async function open(options: Parameters<typeof openFixture>[0]): Promise<void> {
+  edge = await openFixture(options);
+  edge.calls.listCalls = async () => ({ count: 0, items: [] });
+}
+
+afterEach(() => edge.close());
+
+const list = (headers: Record<string, string> = {}) => edge.ask('GET', '/api/v1/calls', { headers });
+
+describe('rate limits', () => {
+  it('by firm refuse what is over, say when to come back, and leave others alone', async () => {
+    await open({ quotas: { perFirm: 3, perAddress: 1000 } });
+    const policies = '"address";q=1000;w=60, "firm";q=3;w=60';
+    for (const left of [2, 1, 0]) {
+      const answer = await list();
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('ratelimit-policy')).toBe(policies);
+      expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`"firm";r=${left};t=\\d+$`));
+    }
+    const refused = await list();
+    expect([refused.status, refused.body['code']]).toEqual([429, 'RATE_LIMITED']);
+    expect(refused.headers.get('ratelimit-policy')).toBe(policies);
+    const seconds = Number(refused.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThanOrEqual(19);
+    expect(seconds).toBeLessThanOrEqual(20);
+    expect(refused.body['message']).toContain(`${seconds} s`);
+    expect((await edge.ask('GET', '/docs/page.js')).status).toBe(200);
+  });
+
+  it('by address count every request but those that watch over the service', async () => {
+    await open({ quotas: { perFirm: 0, perAddress: 2 } });
+    for (const path of ['/nothing', '/api/v1/calls/%zz']) expect((await edge.ask('GET', path)).status).toBe(404);
+    expect((await list()).status).toBe(429);
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      const answer = await edge.ask('GET', path);
+      expect([answer.status, answer.headers.get('ratelimit')]).toEqual([200, null]);
+    }
+  });
+
+  it('count a failed proof as many requests', async () => {
+    await open({ quotas: { perFirm: 0, perAddress: 100 } });
+    const statuses = [];
+    for (let tries = 0; tries < 6; tries++) statuses.push((await list({ authorization: 'Bearer a.b.c' })).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+  });
+
+  it('are off when they are 0', async () => {
+    await open({ quotas: { perFirm: 0, perAddress: 0 } });
+    const answer = await list();
+    expect([answer.status, answer.headers.get('ratelimit-policy')]).toEqual([200, null]);
+  });
+
+  it('count who stands behind a trusted proxy, and do not believe anybody else', async () => {
+    await open({ quotas: { perFirm: 0, perAddress: 1 }, trustedProxies: ['loopback'] });
+    const from = (address: string) => list({ 'x-forwarded-for': address });
+    expect((await from('203.0.113.1')).status).toBe(200);
+    expect((await from('203.0.113.2')).status).toBe(200);
+    expect((await from('203.0.113.1')).status).toBe(429);
+    expect((await from('203.0.113.9, 203.0.113.2')).status).toBe(429);
+    await edge.close();
+    await open({ quotas: { perFirm: 0, perAddress: 1 } });
+    expect((await from('203.0.113.1')).status).toBe(200);
+    expect((await from('203.0.113.2')).status).toBe(429);
+  });
+});

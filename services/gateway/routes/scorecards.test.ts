@@ -1,0 +1,180 @@
+import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { firm, openFixture, user } from '../test/fixture.ts';
+import type { Fixture } from '../test/fixture.ts';
+
+const path = '/api/v1/scorecards';
+const uuid = '00000000-0000-4000-8000-0000000000c1';
+const at = '2026-01-01T00:00:00.000Z';
+const message = { uuid, name: 'Own', is_active: false, revision: 3, created_at: at, updated_at: at };
+const item = { ...message, segment_type: null };
+const sections = [{ name: 'Only', questions: [] }];
+const whole = { ...item, sections };
+const reply = { scorecard: message, sections_json: JSON.stringify(sections) };
+const caller = { firm_uuid: firm.uuid, user_uuid: user };
+const document = { name: 'Own', sections: [{ name: 'Only', any: ['thing', null] }] };
+
+let edge: Fixture;
+let asked: unknown;
+
+beforeAll(async () => {
+  edge = await openFixture();
+});
+
+beforeEach(() => {
+  asked = undefined;
+  const answer = async (request: unknown) => {
+    asked = request;
+    return reply;
+  };
+  Object.assign(edge.scorecards, {
+    createScorecard: answer, getScorecard: answer, reviseScorecard: answer, activateScorecard: answer,
+  } satisfies Fixture['scorecards']);
+});
+
+afterAll(() => edge.close());
+
+const everyRoute = [
+  ['GET', path], ['POST', path], ['GET', `${path}/${uuid}`], ['PUT', `${path}/${uuid}`],
+  ['GET', `${path}/${uuid}/revisions`], ['POST', `${path}/${uuid}/activate`],
+] as const;
+
+describe('every route', () => {
+  it.each(everyRoute)('%s %s is for an ADMIN alone', async (method, address) => {
+    for (const role of ['SUPERUSER', 'WORKFLOW_ENGINEER'] as const) {
+      const answer = await edge.ask(method, address, { role, ...(method !== 'GET' && { json: document }) });
+      expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
+    }
+    expect(asked).toBeUndefined();
+    const stranger = await fetch(edge.url + address, { method });
+    expect(stranger.status).toBe(401);
+  });
+
+  it.each([['GET', ''], ['PUT', ''], ['GET', '/revisions'], ['POST', '/activate']])(
+    '%s …/{uuid}%s is 404 for what is no uuid and for what the firm does not have',
+    async (method, rest) => {
+      const options = { headers: { 'if-match': '"1"' }, ...(method === 'PUT' && { json: document }) };
+      expect((await edge.ask(method, `${path}/nonsense${rest}`, options)).status).toBe(404);
+      const none = async () => {
+        throw notFound('scorecard');
+      };
+      Object.assign(edge.scorecards, { getScorecard: none, reviseScorecard: none, activateScorecard: none, listRevisions: none });
+      const answer = await edge.ask(method, `${path}/${uuid}${rest}`, options);
+      expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
+    },
+  );
+});
+
+describe('lists', () => {
+  it('of scorecards have their fields, null where there is no segment type', async () => {
+    edge.scorecards.listScorecards = async (request) => {
+      asked = request;
+      return { count: 12, items: [message, { ...message, segment_type: 'sales', is_active: true }] };
+    };
+    const answer = await edge.ask('GET', `${path}?page=2&size=5`);
+    expect(answer.body).toEqual({ count: 12, items: [item, { ...item, segment_type: 'sales', is_active: true }] });
+    expect(asked).toMatchObject({ caller, page: 2, size: 5 });
+  });
+
+  it('of revisions say who made them, null for the service itself', async () => {
+    edge.scorecards.listRevisions = async (request) => {
+      asked = request;
+      const revision = { revision: 2, name: 'Own', created_at: at };
+      return { count: 2, items: [{ ...revision, created_by: user }, { ...revision, revision: 1 }] };
+    };
+    const answer = await edge.ask('GET', `${path}/${uuid}/revisions`);
+    expect(answer.body).toEqual({
+      count: 2,
+      items: [
+        { revision: 2, name: 'Own', created_at: at, created_by: user },
+        { revision: 1, name: 'Own', created_at: at, created_by: null },
+      ],
+    });
+    expect(asked).toMatchObject({ caller, scorecard_uuid: uuid, page: 1, size: 10 });
+  });
+
+  it('refuse pages out of range', async () => {
+    expect((await edge.ask('GET', `${path}?size=101`)).body['code']).toBe('VALIDATION_ERROR');
+    expect((await edge.ask('GET', `${path}/${uuid}/revisions?page=0`)).body['code']).toBe('VALIDATION_ERROR');
+  });
+});
+
+describe('a scorecard', () => {
+  it('is made with 201 and its ETag; the document goes on as it came', async () => {
+    const answer = await edge.ask('POST', path, { json: document });
+    expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([201, whole, '"3"']);
+    expect(asked).toEqual({ caller, document: JSON.stringify(document) });
+  });
+
+  it('is got whole with its ETag, at its newest revision or another', async () => {
+    const answer = await edge.ask('GET', `${path}/${uuid}`);
+    expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([200, whole, '"3"']);
+    expect(asked).toEqual({ caller, scorecard_uuid: uuid });
+    await edge.ask('GET', `${path}/${uuid}?revision=2`);
+    expect(asked).toMatchObject({ scorecard_uuid: uuid, revision: 2 });
+    for (const revision of ['0', '1.5', '-1', 'x', '99999999999']) {
+      expect((await edge.ask('GET', `${path}/${uuid}?revision=${revision}`)).status).toBe(400);
+    }
+  });
+
+  it('is activated', async () => {
+    const answer = await edge.ask('POST', `${path}/${uuid}/activate`);
+    expect([answer.status, answer.body]).toEqual([200, whole]);
+    expect(asked).toEqual({ caller, scorecard_uuid: uuid });
+  });
+
+  it('shows every fault of its document', async () => {
+    const fields = [{ field: 'sections.0.name', code: 'REQUIRED', message: 'is required' }];
+    edge.scorecards.createScorecard = async () => {
+      throw invalidFields(fields);
+    };
+    const answer = await edge.ask('POST', path, { json: document });
+    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([400, 'VALIDATION_ERROR', { fields }]);
+  });
+
+  it('may be up to a mebibyte of JSON', async () => {
+    const json = { name: 'x'.repeat(1024 * 1024) };
+    expect((await edge.ask('POST', path, { json })).body['code']).toBe('BODY_TOO_LARGE');
+  });
+});
+
+describe('a document', () => {
+  it.each([
+    ['that is nested without end', `{"name":${'['.repeat(400_000)}${']'.repeat(400_000)}}`],
+    ['that is no object', '[]'],
+    ['that is no JSON', '{'],
+  ])('%s is refused', async (_what, body) => {
+    const answer = await edge.ask('POST', path, { body, headers: { 'content-type': 'application/json' } });
+    expect([answer.status, answer.body['code']]).toEqual([400, 'INVALID_JSON']);
+    expect(asked).toBeUndefined();
+  });
+});
+
+describe('a change', () => {
+  const put = (ifMatch?: string) =>
+    edge.ask('PUT', `${path}/${uuid}`, { json: document, ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }) });
+
+  it('names the revision it was made to, and answers the new one with its ETag', async () => {
+    const answer = await put('"2"');
+    expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([200, whole, '"3"']);
+    expect(asked).toEqual({ caller, scorecard_uuid: uuid, expected_revision: 2, document: JSON.stringify(document) });
+  });
+
+  it.each([[undefined, 'REQUIRED'], ['2', 'INVALID'], ['*', 'INVALID'], ['W/"2"', 'INVALID'], ['"2", "3"', 'INVALID'], ['"two"', 'INVALID'], ['', 'INVALID']])(
+    'is refused with If-Match: %s',
+    async (ifMatch, code) => {
+      const answer = await put(ifMatch);
+      expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+      expect(answer.body['details']).toMatchObject({ fields: [{ field: 'If-Match', code }] });
+      expect(asked).toBeUndefined();
+    },
+  );
+
+  it('to a revision that is no longer the newest is 412', async () => {
+    edge.scorecards.reviseScorecard = async () => {
+      throw new Fault('stale', 'REVISION_CONFLICT', 'There is a newer one.', { details: { revision: 4 } });
+    };
+    const answer = await put('"3"');
+    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([412, 'REVISION_CONFLICT', { revision: 4 }]);
+  });
+});

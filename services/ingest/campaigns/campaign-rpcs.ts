@@ -1,0 +1,107 @@
+import type { Bus } from '@call-analysis/bus';
+import type { ingest } from '@call-analysis/proto';
+import type { Campaign as CampaignMessage } from '@call-analysis/proto/ingest/v1/Campaign';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
+import type { Handlers } from '@call-analysis/rpc';
+import { z } from 'zod';
+import type { Firms } from '../firms.ts';
+import type { Campaign, Store } from '../store/index.ts';
+import type { Actor } from '../tell-deed.ts';
+import { requireOpen } from './admit.ts';
+import { deeds } from './campaign-states.ts';
+import { changeCampaign } from './change-campaign.ts';
+import { createCampaign } from './create-campaign.ts';
+import { moveCampaign } from './move-campaign.ts';
+
+const Uuid = z.uuid();
+const Instant = z.iso.datetime().transform((text) => new Date(text));
+const Pages = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
+const Clearable = z.array(z.enum(['description', 'starts_at', 'ends_at']));
+
+type CampaignHandlers = Pick<
+  Handlers<typeof ingest>,
+  'createCampaign' | 'listCampaigns' | 'getCampaign' | 'changeCampaign' | 'moveCampaign' | 'admitToCampaign'
+>;
+
+/** The part of this service's RPCs that is about campaigns. */
+export function campaignRpcs(parts: { store: Store; bus: Bus; firms: Firms }): CampaignHandlers {
+  const { store } = parts;
+  return {
+    createCampaign: async (request) =>
+      campaignMessage(
+        await createCampaign(parts, actorOf(request.caller), {
+          name: z.string().min(1).parse(request.name),
+          externalId: request.external_id ?? null,
+          description: request.description ?? null,
+          segmentType: request.segment_type ?? null,
+          startsAt: instant(request.starts_at) ?? null,
+          endsAt: instant(request.ends_at) ?? null,
+        }),
+      ),
+
+    listCampaigns: async (request) => {
+      const { page, size } = Pages.parse(request);
+      const filter = { status: request.status, externalId: request.external_id ?? null };
+      const { count, items } = await store.campaigns.list(firmOf(request.caller), filter, page, size);
+      return { count, items: items.map(campaignMessage) };
+    },
+
+    getCampaign: async (request) =>
+      campaignMessage(await store.campaigns.get(firmOf(request.caller), Uuid.parse(request.campaign_uuid))),
+
+    changeCampaign: async (request) => {
+      const cleared = new Set<string>(Clearable.parse(request.clear));
+      return campaignMessage(
+        await changeCampaign(parts, actorOf(request.caller), Uuid.parse(request.campaign_uuid), {
+          name: request.name,
+          description: cleared.has('description') ? null : request.description,
+          startsAt: cleared.has('starts_at') ? null : instant(request.starts_at),
+          endsAt: cleared.has('ends_at') ? null : instant(request.ends_at),
+        }),
+      );
+    },
+
+    moveCampaign: async (request) => {
+      const deed = z.enum(deeds).parse(request.deed);
+      return campaignMessage(
+        await moveCampaign(parts, actorOf(request.caller), Uuid.parse(request.campaign_uuid), deed),
+      );
+    },
+
+    admitToCampaign: async (request) => {
+      await requireOpen(store, firmOf(request.caller), Uuid.parse(request.campaign_uuid));
+      return {};
+    },
+  };
+}
+
+function firmOf(caller: Caller | null): string {
+  return Uuid.parse(caller?.firm_uuid);
+}
+
+function actorOf(caller: Caller | null): Actor {
+  return { firmUuid: firmOf(caller), userUuid: Uuid.parse(caller?.user_uuid), address: caller?.address ?? '' };
+}
+
+function instant(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : Instant.parse(text);
+}
+
+function campaignMessage(campaign: Campaign): CampaignMessage {
+  const { externalId, description, segmentType, startsAt, endsAt, averageScore } = campaign;
+  return {
+    uuid: campaign.uuid,
+    name: campaign.name,
+    status: campaign.status,
+    created_at: campaign.createdAt.toISOString(),
+    updated_at: campaign.updatedAt.toISOString(),
+    calls_total: campaign.callsTotal,
+    calls_by_status: { ...campaign.callsByStatus },
+    ...(externalId !== null && { external_id: externalId }),
+    ...(description !== null && { description }),
+    ...(segmentType !== null && { segment_type: segmentType }),
+    ...(startsAt !== null && { starts_at: startsAt.toISOString() }),
+    ...(endsAt !== null && { ends_at: endsAt.toISOString() }),
+    ...(averageScore !== null && { average_score: averageScore }),
+  };
+}

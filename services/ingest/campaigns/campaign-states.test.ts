@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import { Fault } from '@call-analysis/fault';
+import * as fc from 'fast-check';
+import {
+  allowedDeeds,
+  type CampaignStatus,
+  type Deed,
+  deeds,
+  requireActive,
+  requireUnfinished,
+  statusAfter,
+} from './campaign-states.ts';
+
+/** api.md, section 7, written down once more and differently. */
+const table: Record<CampaignStatus, Partial<Record<Deed, CampaignStatus>>> = {
+  draft: { start: 'active', cancel: 'canceled' },
+  active: { pause: 'paused', complete: 'completed', cancel: 'canceled' },
+  paused: { start: 'active', complete: 'completed', cancel: 'canceled' },
+  completed: {},
+  canceled: {},
+};
+const statuses = Object.keys(table) as CampaignStatus[];
+
+function faultOf(work: () => unknown): Fault | null {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    return error as Fault;
+  }
+}
+
+describe('the life of a campaign', () => {
+  it('is what the interface says, whatever deeds come in whatever order', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...deeds)), (lived) => {
+        let status: CampaignStatus = 'draft';
+        for (const deed of lived) {
+          const next: CampaignStatus | undefined = table[status][deed];
+          const before: CampaignStatus = status;
+          if (next === undefined) {
+            const fault = faultOf(() => statusAfter(before, deed));
+            expect(fault).toMatchObject({ kind: 'conflict', code: 'INVALID_TRANSITION' });
+            expect(fault?.details).toEqual({ allowed: Object.keys(table[before]) });
+          } else {
+            expect(statusAfter(before, deed)).toBe(next);
+            status = next;
+          }
+        }
+      }),
+    );
+  });
+
+  it.each(statuses)('says of a campaign that is %s what is possible, and nothing else is', (status) => {
+    expect(allowedDeeds(status)).toEqual(Object.keys(table[status]));
+  });
+
+  it('takes calls while it is active, and changes until it has finished', () => {
+    expect(statuses.filter((status) => faultOf(() => requireActive(status)) === null)).toEqual(['active']);
+    expect(statuses.filter((status) => faultOf(() => requireUnfinished(status)) === null)).toEqual(['draft', 'active', 'paused']);
+  });
+});

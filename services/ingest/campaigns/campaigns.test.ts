@@ -1,0 +1,398 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { AudioStored, type BodyOf, CallAnalyzed, CallsCanceled, DeedDone, type Event } from '@call-analysis/events';
+import { waitUntil } from '@call-analysis/testing';
+import { v7 as uuidv7 } from 'uuid';
+import {
+  audioCsvOf,
+  csvOf,
+  type CsvRow,
+  faultOf,
+  goodAudio,
+  IngestUnderTest,
+  recordingOf,
+  rowsOf,
+  zipOf,
+} from '../ingest-under-test.ts';
+import { registerCall } from '../register-call.ts';
+import type { Owner } from '../store/uploads.ts';
+import { cancelCalls } from './cancel-calls.ts';
+import { moveCampaign } from './move-campaign.ts';
+import { tendCampaigns } from './tend-campaigns.ts';
+
+const service = new IngestUnderTest({ serving: true });
+
+let stored: Event<BodyOf<typeof AudioStored>>[];
+let told: Event<BodyOf<typeof CallsCanceled>>[];
+let deeds: Event<BodyOf<typeof DeedDone>>[];
+beforeAll(async () => {
+  told = await service.hear(CallsCanceled);
+  deeds = await service.hear(DeedDone);
+  stored = await service.hear(AudioStored);
+});
+
+const INVALID = { kind: 'conflict', code: 'INVALID_TRANSITION' };
+
+function callerOf({ firmUuid, userUuid }: Owner) {
+  return { caller: { firm_uuid: firmUuid, user_uuid: userUuid } };
+}
+
+async function newCampaign(owner: Owner, change: object = {}): Promise<string> {
+  return (await service.client.createCampaign({ ...callerOf(owner), name: 'Spring', ...change })).uuid;
+}
+
+async function activeCampaign(owner: Owner): Promise<string> {
+  const uuid = await newCampaign(owner);
+  await move(owner, uuid, 'start');
+  return uuid;
+}
+
+function move(owner: Owner, campaign_uuid: string, deed: string) {
+  return service.client.moveCampaign({ ...callerOf(owner), campaign_uuid, deed });
+}
+
+function read(owner: Owner, campaign_uuid: string) {
+  return service.client.getCampaign({ ...callerOf(owner), campaign_uuid });
+}
+
+async function put(owner: Owner, campaign_uuid: string, rows: readonly CsvRow[]): Promise<string> {
+  const { metadata_key } = await service.client.openUpload({
+    ...callerOf(owner),
+    metadata_filename: 'calls.csv',
+    campaign_uuid,
+  });
+  await service.putAt(metadata_key, csvOf(rows));
+  return metadata_key;
+}
+
+function process(owner: Owner, campaign_uuid: string | undefined, metadata_key: string) {
+  return service.client.processUpload({
+    ...callerOf(owner),
+    metadata_key,
+    on_error: 'reject',
+    ...(campaign_uuid !== undefined && { campaign_uuid }),
+  });
+}
+
+async function upload(owner: Owner, campaign_uuid: string, rows: readonly CsvRow[]) {
+  return process(owner, campaign_uuid, await put(owner, campaign_uuid, rows));
+}
+
+/** A single recording, registered as the audio service does. */
+function register(owner: Owner, campaignUuid: string | null, metadata: object = {}) {
+  return registerCall(service.parts, owner, {
+    callUuid: uuidv7(),
+    fileName: 'call.wav',
+    metadata: JSON.stringify({ ...goodAudio, ...metadata }),
+    found: { recording: recordingOf() },
+    campaignUuid,
+  });
+}
+
+async function analyzed(owner: Owner, callUuid: string, score: number | null): Promise<void> {
+  await service.db.transaction((tx) =>
+    service.parts.store.calls.complete(tx, [
+      {
+        firmUuid: owner.firmUuid,
+        callUuid,
+        attempt: 1,
+        at: new Date(),
+        outcome: score === null ? 'no_speech' : 'scored',
+        language: 'en',
+        score,
+        analysisUuid: randomUUID(),
+        body: null,
+      },
+    ]),
+  );
+}
+
+describe('a campaign', () => {
+  it('begins as a draft with what was said of it, and without calls', async () => {
+    const owner = service.newOwner();
+    const said = { external_id: 'crm-1', description: 'd', segment_type: 'support', starts_at: '2026-10-01T04:00:00.000Z' };
+    const uuid = await newCampaign(owner, said);
+    const campaign = await read(owner, uuid);
+    expect(campaign).toMatchObject({ ...said, uuid, status: 'draft', calls_total: 0, calls_by_status: {} });
+    expect(campaign).not.toHaveProperty('ends_at');
+    expect(campaign).not.toHaveProperty('average_score');
+  });
+
+  it('has an external_id that no other of its firm has, also when two are made at once', async () => {
+    const owner = service.newOwner();
+    const both = [1, 2].map(() => newCampaign(owner, { external_id: 'same' }));
+    const results = await Promise.allSettled(both);
+    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(await faultOf(newCampaign(owner, { external_id: 'same' }))).toMatchObject({ kind: 'conflict', code: 'EXTERNAL_ID_EXISTS' });
+    await newCampaign(service.newOwner(), { external_id: 'same' });
+    await Promise.all([newCampaign(owner), newCampaign(owner)]);
+  });
+
+  it.each([
+    ['a segment type that the firm does not have', { segment_type: 'fishing' }, 'segment_type'],
+    ['an end before its start', { starts_at: '2026-10-02T00:00:00Z', ends_at: '2026-10-01T00:00:00Z' }, 'ends_at'],
+    ['an end at its start', { starts_at: '2026-10-02T00:00:00Z', ends_at: '2026-10-02T00:00:00Z' }, 'ends_at'],
+  ])('is refused for %s', async (_what, change, field) => {
+    const fault = await faultOf(newCampaign(service.newOwner(), change));
+    expect(fault).toMatchObject({ code: 'VALIDATION_ERROR', details: { fields: [{ field }] } });
+  });
+
+  it('is changed in what is given alone, until it has finished', async () => {
+    const owner = service.newOwner();
+    const campaign_uuid = await newCampaign(owner, { description: 'd', starts_at: '2026-10-01T00:00:00.000Z' });
+    const change = (given: object) =>
+      service.client.changeCampaign({ ...callerOf(owner), campaign_uuid, ...given });
+    expect(await change({ name: 'Autumn' })).toMatchObject({ name: 'Autumn', description: 'd' });
+    const early = await faultOf(change({ ends_at: '2026-09-01T00:00:00Z' }));
+    expect(early).toMatchObject({ code: 'VALIDATION_ERROR', details: { fields: [{ field: 'ends_at' }] } });
+    const cleared = await change({ clear: ['description', 'starts_at'], ends_at: '2026-09-01T00:00:00.000Z' });
+    expect(cleared).toMatchObject({ name: 'Autumn', ends_at: '2026-09-01T00:00:00.000Z' });
+    expect(cleared).not.toHaveProperty('description');
+    expect(cleared).not.toHaveProperty('starts_at');
+    await move(owner, campaign_uuid, 'cancel');
+    expect(await faultOf(change({ name: 'Late' }))).toMatchObject({ ...INVALID, details: { allowed: [] } });
+  });
+
+  it('is listed newest first, by status and by external id, a page at a time', async () => {
+    const owner = service.newOwner();
+    const uuids: string[] = [];
+    for (const external_id of ['a', 'b', 'c']) uuids.push(await newCampaign(owner, { external_id }));
+    await move(owner, uuids[1]!, 'start');
+    const list = async (filter: object, page = 1, size = 10) => {
+      const { count, items } = await service.client.listCampaigns({ ...callerOf(owner), page, size, ...filter });
+      return [count, ...items.map(({ uuid }) => uuids.indexOf(uuid))];
+    };
+    expect(await list({})).toEqual([3, 2, 1, 0]);
+    expect(await list({}, 2, 2)).toEqual([3, 0]);
+    expect(await list({}, 3, 2)).toEqual([3]);
+    expect(await list({ status: ['draft'] })).toEqual([2, 2, 0]);
+    expect(await list({ status: ['active', 'draft'] })).toEqual([3, 2, 1, 0]);
+    expect(await list({ external_id: 'b' })).toEqual([1, 1]);
+    expect(await list({ external_id: 'b', status: ['paused'] })).toEqual([0]);
+  });
+
+  it('of another firm is not there, for whatever deed', async () => {
+    const owner = service.newOwner();
+    const uuid = await activeCampaign(owner);
+    await upload(owner, uuid, rowsOf(1));
+    const { items } = await service.client.listCalls({ ...callerOf(owner), page: 1, size: 1, campaign: uuid });
+    const stranger = service.newOwner();
+    const refused = [
+      read(stranger, uuid),
+      move(stranger, uuid, 'pause'),
+      service.client.changeCampaign({ ...callerOf(stranger), campaign_uuid: uuid, name: 'x' }),
+      service.client.admitToCampaign({ ...callerOf(stranger), campaign_uuid: uuid }),
+      service.client.openUpload({ ...callerOf(stranger), metadata_filename: 'a.csv', campaign_uuid: uuid }),
+      register(stranger, uuid),
+      service.client.getCall({ ...callerOf(stranger), call_uuid: items[0]!.uuid, campaign_uuid: uuid }),
+    ];
+    for (const each of refused) expect(await faultOf(each)).toMatchObject({ code: 'NOT_FOUND' });
+    const listed = await service.client.listCampaigns({ ...callerOf(stranger), page: 1, size: 10 });
+    expect([listed.count, listed.items]).toEqual([0, []]);
+    expect(await read(owner, uuid)).toMatchObject({ status: 'active', name: 'Spring', calls_total: 1 });
+  });
+});
+
+it('deeds are told to the audit log in the name of who did them, refused ones are not', async () => {
+  const owner = service.newOwner();
+  const uuid = await activeCampaign(owner);
+  await faultOf(move(owner, uuid, 'start'));
+  await upload(owner, uuid, rowsOf(1));
+  await move(owner, uuid, 'complete');
+  const expected = ['calls_added', 'completed', 'created', 'started'].map((action) => `campaign.${action}`);
+  const own = await waitUntil(() => {
+    const found = deeds.filter(({ subject }) => subject === uuid);
+    return found.length >= expected.length ? found : undefined;
+  });
+  expect(own.map(({ data }) => data.action).toSorted()).toEqual(expected);
+  expect(new Set(own.map(({ data }) => data.actor))).toEqual(new Set([owner.userUuid]));
+});
+
+describe('calls of a campaign', () => {
+  it('come by all three kinds of upload and are counted with their statuses and scores', async () => {
+    const owner = service.newOwner();
+    const uuid = await activeCampaign(owner);
+    await upload(owner, uuid, rowsOf(3));
+    const { audio_key, metadata_key } = await service.client.openUpload({
+      ...callerOf(owner),
+      metadata_filename: 'batch.csv',
+      audios_filename: 'batch.zip',
+      campaign_uuid: uuid,
+    });
+    await service.putAt(metadata_key, audioCsvOf([{ audio_file_name: 'a.wav' }]));
+    await service.putAt(audio_key!, zipOf(['a.wav']));
+    await service.client.processUpload({
+      ...callerOf(owner),
+      metadata_key,
+      audios_key: audio_key!,
+      on_error: 'reject',
+      campaign_uuid: uuid,
+    });
+    const { callUuid } = await register(owner, uuid);
+    expect(await read(owner, uuid)).toMatchObject({ calls_total: 5, calls_by_status: { queued: 5 } });
+
+    await service.upload(owner, csvOf(rowsOf(2)));
+    const { items, count } = await service.client.listCalls({ ...callerOf(owner), page: 1, size: 10, campaign: uuid });
+    expect(Number(count)).toBe(5);
+    expect(items.every((item) => item.campaign_id === uuid)).toBe(true);
+    await analyzed(owner, callUuid, 70.1);
+    const others = items.filter((item) => item.uuid !== callUuid);
+    await analyzed(owner, others[0]!.uuid, 80.2);
+    await analyzed(owner, others[1]!.uuid, null);
+    const counted = { calls_total: 5, calls_by_status: { queued: 2, completed: 3 }, average_score: 75.2 };
+    expect(await read(owner, uuid)).toMatchObject(counted);
+    await service.parts.store.tally.fold();
+    expect(await read(owner, uuid)).toMatchObject(counted);
+    expect(await faultOf(service.client.getCall({ ...callerOf(owner), call_uuid: callUuid, campaign_uuid: await newCampaign(owner) }))).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it.each(['draft', 'paused', 'completed', 'canceled'])('are refused by a campaign that is %s', async (status) => {
+    const owner = service.newOwner();
+    const uuid = await activeCampaign(owner);
+    const metadata_key = await put(owner, uuid, rowsOf(1));
+    await service.db.query('UPDATE campaign SET status = $2 WHERE uuid = $1', [uuid, status]);
+    const refused = [
+      process(owner, uuid, metadata_key),
+      put(owner, uuid, rowsOf(1)),
+      register(owner, uuid),
+      service.client.admitToCampaign({ ...callerOf(owner), campaign_uuid: uuid }),
+    ];
+    for (const each of refused) expect(await faultOf(each)).toMatchObject(INVALID);
+    expect(await service.tracesOf(owner)).toMatchObject({ calls: 0, batches: 0, objects: 0 });
+  });
+
+  it('are taken by the campaign whose upload it was, and by no other and by none', async () => {
+    const owner = service.newOwner();
+    const [one, other] = [await activeCampaign(owner), await activeCampaign(owner)];
+    const metadata_key = await put(owner, one, rowsOf(1));
+    const withoutOne = await service.put(owner, csvOf(rowsOf(1)));
+    for (const [campaign, key] of [[other, metadata_key], [undefined, metadata_key], [one, withoutOne]] as const) {
+      expect(await faultOf(process(owner, campaign, key))).toMatchObject({ code: 'UPLOAD_NOT_FOUND' });
+    }
+    const { batch_id } = await process(owner, one, metadata_key);
+    await move(owner, one, 'complete');
+    // Who lost the answer may ask for it again though the campaign takes nothing any more.
+    expect(await process(owner, one, metadata_key)).toMatchObject({ batch_id, accepted: 1 });
+  });
+
+  it('do not come into a campaign that is paused while their upload is processed', async () => {
+    const owner = service.newOwner();
+    const uuid = await activeCampaign(owner);
+    const metadata_key = await put(owner, uuid, rowsOf(3));
+    const { store } = service.parts;
+    const pausing = {
+      ...store,
+      batches: {
+        ...store.batches,
+        // The last thing before the calls are taken in.
+        ofSession: async (...given: Parameters<typeof store.batches.ofSession>) => {
+          await service.db.query(`UPDATE campaign SET status = 'paused' WHERE uuid = $1`, [uuid]);
+          return store.batches.ofSession(...given);
+        },
+      },
+    };
+    const processed = service.process(owner, metadata_key, { campaignUuid: uuid }, { store: pausing });
+    expect(await faultOf(processed)).toMatchObject(INVALID);
+    expect(await service.tracesOf(owner)).toMatchObject({ calls: 0, batches: 0, objects: 0 });
+    await move(owner, uuid, 'start');
+    expect(await process(owner, uuid, metadata_key)).toMatchObject({ accepted: 3 });
+  });
+
+  it('are found by a cancel however closely it follows them', async () => {
+    const owner = service.newOwner();
+    const uuid = await activeCampaign(owner);
+    const keys = [await put(owner, uuid, rowsOf(50)), await put(owner, uuid, rowsOf(50))];
+    const uploads = Promise.allSettled([
+      ...keys.map((key) => process(owner, uuid, key)),
+      ...[1, 2, 3, 4].map((id) => register(owner, uuid, { partner_call_id: `single-${id}` })),
+    ]);
+    await move(owner, uuid, 'cancel');
+    await uploads;
+    const { calls_total, calls_by_status } = await read(owner, uuid);
+    expect(calls_by_status['queued']).toBeUndefined();
+    const { calls } = await service.tracesOf(owner);
+    expect(calls_total).toBe(calls);
+  });
+});
+
+describe('canceling', () => {
+  it('cancels what is queued, in more than one portion, and leaves the rest as it is', async () => {
+    const owner = service.newOwner();
+    const uuid = await activeCampaign(owner);
+    const outside = await service.upload(owner, csvOf(rowsOf(2)));
+    await upload(owner, uuid, rowsOf(2100));
+    const { callUuid: single } = await register(owner, uuid);
+    const { callUuid: transcribing } = await register(owner, uuid);
+    const { callUuid: done } = await register(owner, uuid);
+    await service.db.query(`UPDATE call SET status = 'transcribing' WHERE uuid = $1`, [transcribing]);
+    await analyzed(owner, done, 50);
+    const canceled = await move(owner, uuid, 'cancel');
+    expect(canceled).toMatchObject({
+      status: 'canceled',
+      calls_total: 2103,
+      calls_by_status: { canceled: 2101, transcribing: 1, completed: 1 },
+      average_score: 50,
+    });
+    const { call, history } = await service.client.getCall({ ...callerOf(owner), call_uuid: single });
+    expect(call).toMatchObject({ status: 'canceled' });
+    expect(history.at(-1)).toMatchObject({ status: 'canceled', detail: 'its campaign was canceled' });
+    // Who hears recordings learns that this one need not be heard.
+    const news = await waitUntil(() => told.filter(({ firmuuid }) => firmuuid === owner.firmUuid).at(0));
+    expect([news.subject, news.data.calls]).toEqual([uuid, [single]]);
+    const others = await service.client.listCalls({ ...callerOf(owner), page: 1, size: 10, batch: outside.uuid });
+    expect(others.items.map(({ status }) => status)).toEqual(['queued', 'queued']);
+    // What was in work comes to its end.
+    await analyzed(owner, transcribing, 60);
+    expect(await read(owner, uuid)).toMatchObject({ calls_by_status: { canceled: 2101, completed: 2 }, average_score: 55 });
+  });
+
+  it('keeps a late result from bringing a canceled call back', async () => {
+    const owner = service.newOwner();
+    const uuid = await activeCampaign(owner);
+    await upload(owner, uuid, rowsOf(1));
+    const { items } = await service.client.listCalls({ ...callerOf(owner), page: 1, size: 1, campaign: uuid });
+    const { uuid: callUuid } = items[0]!;
+    await move(owner, uuid, 'cancel');
+    await service.publish({
+      id: uuidv7(),
+      source: 'analysis',
+      type: CallAnalyzed.type,
+      time: new Date().toISOString(),
+      subject: callUuid,
+      firmuuid: owner.firmUuid,
+      turn: 0,
+      traceparent: undefined,
+      data: { attempt: 1, analysis_uuid: randomUUID(), outcome: 'scored', language: 'en', analysis: null },
+    });
+    await waitUntil(async () => {
+      const [claimed] = await service.db.query<{ count: number }>(`SELECT count(*)::int AS count FROM claimed_event WHERE consumer = 'ingest.catalogue'`);
+      return claimed!.count > 0;
+    });
+    const detail = await service.client.getCall({ ...callerOf(owner), call_uuid: callUuid });
+    expect(detail.call).toMatchObject({ status: 'canceled' });
+    expect(await faultOf(service.client.retryCall({ ...callerOf(owner), call_uuid: callUuid }))).toMatchObject({ code: 'NOT_RETRYABLE' });
+    expect(await read(owner, uuid)).toMatchObject({ calls_by_status: { canceled: 1 } });
+  });
+
+  it('goes on after a crash, and after a wait that was too short', async () => {
+    const owner = service.newOwner();
+    const uuid = await activeCampaign(owner);
+    await upload(owner, uuid, rowsOf(2500));
+    const { store, bus } = service.parts;
+    const campaign = { firmUuid: owner.firmUuid, uuid };
+    const crashing = { ...store, calls: { ...store.calls, cancel: () => Promise.reject(new Error('crash')) } };
+    await expect(moveCampaign({ store: crashing, bus }, { ...owner, address: '' }, uuid, 'cancel')).rejects.toThrow('crash');
+    await cancelCalls({ store, bus }, campaign, Date.now() - 1);
+    const part = await read(owner, uuid);
+    expect([part.status, part.calls_by_status['canceled']]).toEqual(['canceled', 1000]);
+    await tendCampaigns({ store, bus });
+    expect((await read(owner, uuid)).calls_by_status).toEqual({ canceled: 2500 });
+    expect(await store.campaigns.toCancel(10)).toEqual([]);
+  });
+});
+
+it('a recording that came by itself is announced with its campaign like any other', async () => {
+  const owner = service.newOwner();
+  const { callUuid } = await register(owner, await activeCampaign(owner));
+  await waitUntil(() => stored.some(({ subject }) => subject === callUuid));
+});

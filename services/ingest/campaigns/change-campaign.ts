@@ -1,0 +1,32 @@
+import type { Bus } from '@call-analysis/bus';
+import type { Campaign, Store } from '../store/index.ts';
+import { type Actor, deedDone } from '../tell-deed.ts';
+import { requireOrder } from './campaign-dates.ts';
+import { requireUnfinished } from './campaign-states.ts';
+
+/** What is undefined stays as it is. */
+export interface CampaignChange {
+  readonly name: string | undefined;
+  readonly description: string | null | undefined;
+  readonly startsAt: Date | null | undefined;
+  readonly endsAt: Date | null | undefined;
+}
+
+export async function changeCampaign(
+  { store, bus }: { store: Store; bus: Bus },
+  actor: Actor,
+  uuid: string,
+  change: CampaignChange,
+): Promise<Campaign> {
+  const { firmUuid } = actor;
+  await store.db.transaction(async (tx) => {
+    const campaign = await store.campaigns.lock(tx, firmUuid, uuid);
+    requireUnfinished(campaign.status);
+    const { name = campaign.name, description = campaign.description } = change;
+    const { startsAt = campaign.startsAt, endsAt = campaign.endsAt } = change;
+    requireOrder({ startsAt, endsAt });
+    await store.campaigns.change(tx, firmUuid, uuid, { name, description, startsAt, endsAt }, new Date());
+    await bus.publish(tx, [deedDone(actor, 'campaign.changed', uuid)]);
+  });
+  return store.campaigns.get(firmUuid, uuid);
+}

@@ -1,0 +1,47 @@
+import type { Bus } from '@call-analysis/bus';
+import { Fault, invalidFields } from '@call-analysis/fault';
+import { v7 as uuidv7 } from 'uuid';
+import type { Firms } from '../firms.ts';
+import type { Campaign, Store } from '../store/index.ts';
+import { type Actor, deedDone } from '../tell-deed.ts';
+import { requireOrder } from './campaign-dates.ts';
+
+export interface NewCampaign {
+  readonly name: string;
+  readonly externalId: string | null;
+  readonly description: string | null;
+  readonly segmentType: string | null;
+  readonly startsAt: Date | null;
+  readonly endsAt: Date | null;
+}
+
+/** A draft, which takes no calls before it is started. */
+export async function createCampaign(
+  { store, bus, firms }: { store: Store; bus: Bus; firms: Firms },
+  actor: Actor,
+  campaign: NewCampaign,
+): Promise<Campaign> {
+  requireOrder(campaign);
+  const { firmUuid } = actor;
+  const { segmentType } = campaign;
+  if (segmentType !== null) {
+    const { segmentTypes } = await firms.find(firmUuid);
+    if (!segmentTypes.has(segmentType)) throw unknownSegmentType(segmentTypes);
+  }
+  const uuid = uuidv7();
+  await store.db.transaction(async (tx) => {
+    if (!(await store.campaigns.add(tx, firmUuid, uuid, campaign, new Date()))) throw takenExternalId();
+    await bus.publish(tx, [deedDone(actor, 'campaign.created', uuid)]);
+  });
+  return store.campaigns.get(firmUuid, uuid);
+}
+
+function takenExternalId(): Fault {
+  const message = 'Your firm has a campaign of this external_id. Choose another, or find that campaign by it.';
+  return new Fault('conflict', 'EXTERNAL_ID_EXISTS', message);
+}
+
+function unknownSegmentType(known: ReadonlySet<string>): Fault {
+  const message = `is not one of your firm's segment types: ${[...known].join(', ')}`;
+  return invalidFields([{ field: 'segment_type', code: 'UNKNOWN_SEGMENT_TYPE', message }]);
+}

@@ -1,0 +1,102 @@
+import { Readable } from 'node:stream';
+import { Fault } from '@call-analysis/fault';
+import type { Objects } from '@call-analysis/objects';
+import { type Column, type CsvFile, type RawRecord, readCsv } from './csv/reader.ts';
+import { rejectedCopy } from './csv/rejected.ts';
+import { audioColumns } from './rows/audio-record.ts';
+import { parseStartTime, parseTranscriptionStartTime } from './rows/start-time.ts';
+import { transcriptColumns } from './rows/transcript-record.ts';
+import type { RecognizableCall, Store } from './store/index.ts';
+
+interface Parts {
+  readonly store: Store;
+  readonly objects: Objects;
+  readonly limits: { readonly transcriptBytes: number };
+}
+
+/**
+ * Removes the copies of a call from its firm's CSVs of refused rows: a call that was accepted in the end may have been
+ * refused before. Rows of other calls stay; a file without any is removed. Returns how many rows went.
+ */
+export async function removeRefusedCopies(parts: Parts, call: RecognizableCall): Promise<number> {
+  const { store, objects } = parts;
+  let rows = 0;
+  for (const file of await store.batches.rejectedOf(call.firmUuid, new Date())) {
+    const found = await countRows(parts, file.objectKey, call);
+    if (found.copies === 0) continue;
+    rows += found.copies;
+    if (found.others > 0) {
+      await objects.put(file.objectKey, Readable.from(othersOf(parts, file.objectKey, call), { objectMode: false }));
+    } else {
+      await objects.remove(file.objectKey);
+      await store.batches.forgetRejected(file.uuid);
+    }
+  }
+  return rows;
+}
+
+async function countRows(
+  parts: Parts,
+  key: string,
+  call: RecognizableCall,
+): Promise<{ copies: number; others: number }> {
+  const counts = { copies: 0, others: 0 };
+  const file = await open(parts, key);
+  // It was swept away meanwhile.
+  if (file === null) return counts;
+  const isCopy = copyOf(file, call);
+  for await (const records of file.batches) {
+    for (const record of records) counts[isCopy(record) ? 'copies' : 'others'] += 1;
+  }
+  return counts;
+}
+
+async function* othersOf(parts: Parts, key: string, call: RecognizableCall): AsyncGenerator<string> {
+  const file = await open(parts, key);
+  if (file === null) throw new Error(`the CSV of refused rows went while it was rewritten: ${key}`);
+  const isCopy = copyOf(file, call);
+  yield rejectedCopy(file.names);
+  for await (const records of file.batches) {
+    yield records
+      .filter((record) => !isCopy(record))
+      .map(({ fields }) => rejectedCopy(fields))
+      .join('');
+  }
+}
+
+/** What either kind of upload knows; nothing is required, for the file came in with whatever it had. */
+const columns: readonly Column[] = [
+  ...new Map(
+    [...audioColumns, ...transcriptColumns].map((column) => [column.name, { ...column, required: false }]),
+  ).values(),
+];
+
+async function open({ objects, limits }: Parts, key: string): Promise<CsvFile | null> {
+  const bytes = await objects.open(key).catch((error: unknown) => {
+    if (error instanceof Fault && error.kind === 'not-found') return null;
+    throw error;
+  });
+  const unbounded = { maxBytes: Infinity, maxRows: Infinity, maxTextBytes: limits.transcriptBytes };
+  return bytes === null ? null : readCsv(bytes, columns, unbounded);
+}
+
+/** Whether a row has the call's id or its text, or its phone number with its time or its file. */
+function copyOf({ columns: places }: CsvFile, call: RecognizableCall): (record: RawRecord) => boolean {
+  const at = (name: string) => places.get(name) ?? -1;
+  const [id, phone, time, text, file] = [
+    at('partner_call_id'),
+    at('client_phone_number'),
+    at('start_time'),
+    at('anonymized_text'),
+    at('audio_file_name'),
+  ];
+  const startMs = call.startTime.getTime();
+  return ({ fields }) => {
+    const value = (place: number) => fields[place]?.trim() ?? '';
+    if (call.partnerCallId !== null && value(id) === call.partnerCallId) return true;
+    if (call.text !== null && value(text) === call.text) return true;
+    if (value(phone) !== call.phone) return false;
+    if (call.fileName !== null && value(file) === call.fileName) return true;
+    return [parseStartTime, parseTranscriptionStartTime].some((parse) => parse(value(time)) === startMs);
+  };
+}

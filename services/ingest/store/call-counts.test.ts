@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import { IngestUnderTest } from '../ingest-under-test.ts';
+import { callCounts } from './call-counts.ts';
+
+const service = new IngestUnderTest();
+
+async function add(firmUuid: string, status: string, outcome: string | null, calls: number): Promise<void> {
+  const { db, search } = service.parts.store;
+  await db.transaction(async (tx) => {
+    for (let i = 0; i < calls; i++) {
+      const uuid = uuidv7();
+      await tx.query(
+        `INSERT INTO call (firm_uuid, uuid, source, status, outcome, segment_type, operator_name, start_time, client_phone_number)
+         VALUES ($1, $2, 'transcription', $3, $4, 'support', 'Ann', now(), '+998901234567')`,
+        [firmUuid, uuid, status, outcome],
+      );
+      await search.noteNewCalls(tx, firmUuid, uuid, uuid, 1);
+    }
+  });
+}
+
+async function counts(): Promise<Record<string, number>> {
+  await service.parts.store.search.indexCalls(null);
+  return Object.fromEntries((await callCounts(service.db)).map(({ status, calls }) => [status, calls]));
+}
+
+describe('the counts of calls', () => {
+  it('are those of all firms by status, once the index has taken the calls in, and follow their changes', async () => {
+    const [one, other] = [randomUUID(), randomUUID()];
+    await add(one, 'completed', 'scored', 3);
+    await add(one, 'completed', 'no_speech', 1);
+    await add(other, 'completed', 'scored', 2);
+    await add(other, 'queued', null, 4);
+    expect(await counts()).toEqual({ completed: 6, queued: 4 });
+    await service.db.query(`UPDATE call SET status = 'failed' WHERE firm_uuid = $1 AND status = 'queued'`, [other]);
+    expect(await counts()).toEqual({ completed: 6, failed: 4 });
+  });
+
+  it('take no longer than a glance with the facets of a thousand firms', async () => {
+    await service.db.query(
+      `INSERT INTO facet (firm_uuid, kind, value, calls)
+       SELECT md5(f::text)::uuid, CASE WHEN v < 8 THEN 'state' ELSE 'operator' END, 'v' || v, 1
+       FROM generate_series(1, 1000) f, generate_series(1, 200) v`,
+    );
+    await service.db.query('ANALYZE facet');
+    const began = performance.now();
+    await callCounts(service.db);
+    expect(performance.now() - began).toBeLessThan(500);
+  });
+});

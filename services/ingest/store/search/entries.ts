@@ -1,0 +1,172 @@
+import type { Database } from '@call-analysis/postgres';
+import { CLEARLY, type Count, COUNTED, type Place, type Question, READ_THROUGH } from './question.ts';
+import { conditionsOf, type Selection, type Way } from './selection.ts';
+import { EntryQuery, orderOf, PLACE, run } from './sql.ts';
+
+/** What it costs to begin reading at another key, in entries. */
+const DESCENT = 30;
+/** What an entry costs that has to be sorted. */
+const SORTED = 1.5;
+/** What a walk reads at least, and how many times what it expects, before it gives up. */
+const WALKED = 5_000;
+const PATIENCE = 4;
+/** Entries that a count is first estimated by. */
+const SAMPLE = 20_000;
+
+/** In the order of the sort, over what does not match, until enough is found. `limit` null: to the end. */
+interface Walk {
+  readonly is: 'walk';
+  readonly limit: number | null;
+}
+
+/** The first ones of each key, which stand in the order of the sort; or all of them, to be sorted. */
+interface Collect {
+  readonly is: 'merge' | 'gather';
+  readonly way: Way;
+}
+
+/** The places of the calls that match, in the order of the sort. */
+export async function findEntries(db: Database, question: Question, selection: Selection): Promise<Place[]> {
+  const { first, otherwise } = planOf(question, selection);
+  const found = await read(db, question, selection, first);
+  if (found.length >= question.limit || otherwise === null) return found;
+  // The walk has reached the end, or what is asked for stands elsewhere.
+  return read(db, question, selection, otherwise);
+}
+
+function read(db: Database, question: Question, selection: Selection, plan: Walk | Collect): Promise<Place[]> {
+  const { sort, after, offset, limit } = question;
+  const query = new EntryQuery(selection.firm);
+  const order = orderOf(sort, 'c');
+  const page = `LIMIT ${query.value(limit, 'int')} OFFSET ${query.value(offset, 'int')}`;
+  if (plan.is === 'walk') {
+    const sources = walks(query, question, selection, plan);
+    const matching = conditionsOf(query, selection, null);
+    const where = matching.length === 0 ? '' : `WHERE ${matching.join(' AND ')}`;
+    const text = `SELECT ${PLACE} FROM (${sources}) AS c ${where} ${page}`;
+    return run(db, text, query, { sorting: false });
+  }
+  const keys = query.value(plan.way.keys, 'int[]');
+  const behind = query.behind(sort, after);
+  const matching = conditionsOf(query, selection, plan.way);
+  if (plan.is === 'gather') {
+    const found = query.entries(`c.${plan.way.column} = ANY(${keys})`, ...matching);
+    // The offset keeps the sort out, and with it the index that would serve it.
+    const text = `SELECT ${PLACE} FROM (SELECT uuid, start_time, score FROM ${found} OFFSET 0) AS c
+      WHERE ${behind ?? 'true'} ORDER BY ${order} ${page}`;
+    return run(db, text, query, { sorting: true });
+  }
+  const first = query.value(offset + limit, 'int');
+  const found = query.entries(`c.${plan.way.column} = each.key`, behind, ...matching);
+  const text = `SELECT ${PLACE} FROM unnest(${keys}) AS each (key) CROSS JOIN LATERAL (
+      SELECT c.uuid, c.start_time, c.score FROM ${found} ORDER BY ${order} LIMIT ${first}) AS c
+    ORDER BY ${order} ${page}`;
+  return run(db, text, query, { sorting: true });
+}
+
+/** Entries in the order of the sort, as many as are read through. */
+function walks(query: EntryQuery, { sort, after }: Question, { started, scored }: Selection, { limit }: Walk): string {
+  const readThrough = limit === null ? '' : `LIMIT ${limit}`;
+  const walk = (order: string, ...conditions: (string | null)[]) =>
+    `SELECT c.* FROM ${query.entries(...conditions)} ORDER BY ${order} ${readThrough}`;
+  if (sort.by === 'start_time') {
+    return walk(
+      orderOf(sort, 'c'),
+      query.behind(sort, after),
+      started?.from ? `c.start_time >= ${query.value(started.from, 'timestamptz')}` : null,
+      started?.to ? `c.start_time < ${query.value(started.to, 'timestamptz')}` : null,
+    );
+  }
+  if (sort.by === 'created_at') return walk(orderOf(sort, 'c'), query.behind(sort, after));
+  const within = scored === null ? null : `c.score BETWEEN ${query.value(scored.low, 'smallint')} AND ${query.value(scored.high, 'smallint')}`;
+  if (sort.isDescending) return walk(orderOf(sort, 'c'), query.behind(sort, after), within);
+  // In the index those without a score come first; here they come last, by themselves.
+  const ascending = 'c.score, c.uuid';
+  const from = (place: Pick<Place, 'score' | 'uuid'>) =>
+    `(c.score, c.uuid) > (${query.value(place.score, 'smallint')}, ${query.value(place.uuid, 'uuid')})`;
+  const unscored = (place: Pick<Place, 'score' | 'uuid'>) => walk(ascending, 'c.score = -1', from(place));
+  if (after !== null && after.score < 0) return unscored(after);
+  const withScore = walk(ascending, from(after ?? { score: 0, uuid: BEFORE_ALL }), within);
+  return scored === null ? `(${withScore}) UNION ALL (${unscored({ score: -1, uuid: BEFORE_ALL })})` : withScore;
+}
+
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/** What to try, and what to do when that did not find enough. */
+function planOf(
+  { sort, offset, limit }: Question,
+  selection: Selection,
+): { first: Walk | Collect; otherwise: Collect | null } {
+  const { total, ways, started, scored } = selection;
+  const wanted = offset + limit;
+  const expected = ways.reduce((calls, { size }) => (calls * size) / Math.max(total, 1), total);
+  // A range of what is sorted by is not read through; the index begins and ends with it.
+  const bound = sort.by === 'start_time' ? started?.way : sort.by === 'score' ? scored?.way : undefined;
+  const others = ways.filter((way) => way !== bound);
+  if (others.length === 0) return { first: { is: 'walk', limit: null }, otherwise: null };
+  const length = bound?.size ?? total;
+  const walking = Math.min(length, (wanted * length) / Math.max(expected, 1));
+  const is = sort.by === 'created_at' ? 'merge' : 'gather';
+  const costOf = ({ keys, size }: Way) => {
+    const read = Math.min(size, (keys.length * wanted * size) / Math.max(expected, 1));
+    return keys.length * DESCENT + (is === 'merge' ? read : size * SORTED);
+  };
+  const way = others.reduce((best, each) => (costOf(each) < costOf(best) ? each : best));
+  if (costOf(way) <= walking) return { first: { is, way }, otherwise: null };
+  return {
+    first: { is: 'walk', limit: Math.round(Math.max(WALKED, PATIENCE * walking)) },
+    otherwise: { is, way },
+  };
+}
+
+function narrowestWay({ ways }: Selection): Way | null {
+  return ways.reduce<Way | null>((best, way) => (best === null || way.size < best.size ? way : best), null);
+}
+
+/** How many calls match: exactly where the facets know it or when it is few, else what a sample lets expect. */
+export async function countEntries(db: Database, selection: Selection): Promise<Count> {
+  const { ways, total } = selection;
+  const narrowest = narrowestWay(selection);
+  if (narrowest === null) return { count: total, isEstimate: false };
+  const { size, keys } = narrowest;
+  if (ways.length === 1 && isOfWholeDays(selection)) return { count: size, isEstimate: false };
+  if (size > READ_THROUGH) {
+    // Some of each key, the newest.
+    const sample = await countAmong(db, selection, narrowest, Math.ceil(SAMPLE / keys.length));
+    const count = estimated(sample, size);
+    if (count > CLEARLY * COUNTED) return { count, isEstimate: true };
+  }
+  const whole = await countAmong(db, selection, narrowest, READ_THROUGH);
+  return size > READ_THROUGH
+    ? { count: estimated(whole, size), isEstimate: true }
+    : { count: whole.matched, isEstimate: false };
+}
+
+interface Counted {
+  readonly matched: number;
+  readonly read: number;
+}
+
+function estimated({ matched, read }: Counted, size: number): number {
+  return Math.max(matched, Math.round((matched / Math.max(read, 1)) * size));
+}
+
+/** Reads so many entries of each key, and no more than a count may. */
+async function countAmong(db: Database, selection: Selection, way: Way, ofEach: number): Promise<Counted> {
+  const query = new EntryQuery(selection.firm);
+  const source = query.entries(`c.${way.column} = each.key`);
+  const keys = query.value(way.keys, 'int[]');
+  const matching = conditionsOf(query, selection, way);
+  const text = `SELECT count(*)::int AS read, (count(*) FILTER (WHERE ${matching.length === 0 ? 'true' : matching.join(' AND ')}))::int AS matched
+    FROM (
+      SELECT c.* FROM unnest(${keys}) AS each (key) CROSS JOIN LATERAL (
+        SELECT c.* FROM ${source} ORDER BY c.uuid DESC LIMIT ${ofEach}) AS c
+      LIMIT ${READ_THROUGH}) AS c`;
+  const [row] = await run<Counted>(db, text, query, { sorting: true });
+  return row!;
+}
+
+function isOfWholeDays({ started }: Selection): boolean {
+  const isMidnight = (time: Date | null) => time === null || time.getTime() % 86_400_000 === 0;
+  return started === null || (isMidnight(started.from) && isMidnight(started.to));
+}

@@ -1,0 +1,79 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database } from '@call-analysis/postgres';
+import { changesSoFar, countCalls, forget, indexPortion, isBehind, lastChange, noteNewCalls } from './changes.ts';
+import { countDocuments, findDocuments, hasWords, wordsOf } from './documents.ts';
+import { countEntries, findEntries } from './entries.ts';
+import type { Count, Place, Question } from './question.ts';
+import { select } from './selection.ts';
+import { hasTextsWaiting, indexTexts } from './texts.ts';
+
+export interface Found {
+  /** In the order of the sort. */
+  readonly places: readonly Place[];
+  readonly count: Count;
+}
+
+const NOTHING: Found = { places: [], count: { count: 0, isEstimate: false } };
+
+/** How long two that index the same firm let each other work. */
+const TURN_MS = 5;
+
+/**
+ * The index that calls are searched by. What changes in the catalogue is noted in the same transaction, by triggers
+ * where a call changes and by `noteNewCalls` where calls come, and taken over in portions.
+ */
+export function search(db: Database) {
+  return {
+    noteNewCalls,
+    forget,
+    wordsOf: (q: string) => wordsOf(db, q),
+    hasWords: (firmUuid: string, callUuid: string, words: string) => hasWords(db, firmUuid, callUuid, words),
+
+    /** How many calls, or conversations, the next portion had: of one firm, or of all. */
+    indexCalls: (firmUuid: string | null) => indexPortion(db, firmUuid),
+    indexTexts: (firmUuid: string | null) => indexTexts(db, firmUuid),
+    changesSoFar: () => changesSoFar(db),
+
+    /** Calls of the firm, also those that the index does not know yet. */
+    count: (firmUuid: string) => countCalls(db, firmUuid),
+
+    /**
+     * Indexes what the firm has committed so far, words too if they are asked for. False when that would have taken
+     * longer than `withinMs`.
+     */
+    async catchUp(firmUuid: string, { words, withinMs }: { words: boolean; withinMs: number }): Promise<boolean> {
+      const until = performance.now() + withinMs;
+      const last = await lastChange(db, firmUuid);
+      const isBehindInCalls = async () => last !== null && isBehind(db, firmUuid, last);
+      if (!(await work(isBehindInCalls, () => indexPortion(db, firmUuid), until))) return false;
+      return !words || work(() => hasTextsWaiting(db, firmUuid), () => indexTexts(db, firmUuid), until);
+    },
+
+    /** `words` as `wordsOf` has them, null when none are asked for. The filter of the question has no partner_call_id. */
+    async find(question: Question, words: string | null): Promise<Found> {
+      const selection = await select(db, question.firmUuid, question.filter);
+      if (selection === null) return NOTHING;
+      const [places, count] = await Promise.all(
+        words === null
+          ? [findEntries(db, question, selection), countEntries(db, selection)]
+          : [findDocuments(db, question, selection, words), countDocuments(db, question, selection, words)],
+      );
+      return { places, count };
+    },
+  };
+}
+
+/** Portion after portion, as long as something is waiting; false when time was up before that. */
+async function work(isWaiting: () => Promise<boolean>, portion: () => Promise<number>, until: number): Promise<boolean> {
+  while (await isWaiting()) {
+    if (performance.now() > until) return false;
+    // Somebody else has what is waiting in hand.
+    if ((await portion()) === 0) await pause(TURN_MS);
+  }
+  return true;
+}
+
+export type Search = ReturnType<typeof search>;
+export { matches } from './matches.ts';
+export { EVERYTHING, scoreRange } from './question.ts';
+export type { CallFilter, Count, Place, Question, Sort } from './question.ts';

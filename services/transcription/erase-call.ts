@@ -1,0 +1,21 @@
+import { bury } from '@call-analysis/bus';
+import type { Event } from '@call-analysis/events';
+import type { Objects } from '@call-analysis/objects';
+import type { Parts } from './transcribe-call.ts';
+
+export const ERASURES = 'transcription.erasures';
+
+/** Stops hearing a call and removes what was heard; what comes to its end later is dropped. */
+export async function eraseCall(
+  { db, objects, inHand }: Pick<Parts, 'db' | 'objects' | 'inHand'>,
+  event: Event,
+): Promise<void> {
+  await db.transaction((tx) => bury(tx, event.firmuuid, event.subject));
+  inHand.breakOff(event.subject);
+  await removeTranscripts(objects, event);
+}
+
+/** Those that were too long for an event. */
+export async function removeTranscripts(objects: Objects, { firmuuid, subject }: Event): Promise<void> {
+  for await (const { key } of objects.list(`transcripts/${firmuuid}/${subject}/`)) await objects.remove(key);
+}
