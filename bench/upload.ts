@@ -41,7 +41,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       rates.theirs.push(await rate(theirs));
       rates.ours.push(await rate(ours));
       // What was sent is being heard meanwhile.
-      await pause(1000);
+      await pause(quick ? 1000 : 3000);
     }
     const theirRate = median(rates.theirs);
     return [

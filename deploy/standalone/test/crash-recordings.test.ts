@@ -11,6 +11,7 @@ import { waitUntil, writeZip } from '@call-analysis/testing';
 import { openDataDirectory } from '../data-directory.ts';
 import type { Batch, Client } from './client.ts';
 import { newFirm } from './client.ts';
+import { insist } from './insist.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { startService } from './service-process.ts';
 
@@ -56,20 +57,6 @@ interface CallItem {
   readonly status: string;
   readonly outcome: string | null;
   readonly failure: { code: string; stage: string } | null;
-}
-
-/** Tries until the service is there to answer; an answer of 500 or above counts as none. */
-async function insist<T>(attempt: () => Promise<{ status: number; body: T }>): Promise<{ status: number; body: T }> {
-  const deadline = Date.now() + 120_000;
-  for (;;) {
-    try {
-      const answer = await attempt();
-      if (answer.status < 500) return answer;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-    }
-    await pause(50);
-  }
 }
 
 /** Processes that another one has started, such as those that hear recordings. */
@@ -149,7 +136,7 @@ describe('a service that is killed while recordings come in, are taken out of ar
       );
       const rows = names.map((name) => metadata(name, name));
       const csv = [Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))].map((row) => `${row.join(',')}\n`).join('');
-      const keys = await insist(async () => ({ status: 200, body: await client.uploadBatch(csv, new Blob([new Uint8Array(zip.bytes)])) }));
+      const keys = await insist(async () => ({ status: 200, headers: new Headers(), body: await client.uploadBatch(csv, new Blob([new Uint8Array(zip.bytes)])) }));
       const answer = await insist(() => client.request<{ data: Batch }>('POST', '/api/v1/calls/process-upload', keys.body));
       expect(answer.body.data).toMatchObject({ accepted: RECORDINGS_A_BATCH, duplicates: 0 });
       await pause(randomInt(0, 1000));

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
 import type { Batch, Client } from './client.ts';
 import { newFirm } from './client.ts';
+import { insist } from './insist.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { startService } from './service-process.ts';
 
@@ -25,19 +26,6 @@ function csv(upload: number, calls: number, broken: boolean): string {
     text += `+998901234567,Ann,60,"${talk}",2026-10-01T09:00:00Z,support,${broken ? 'refused' : 'call'}-${upload}-${number}\n`;
   }
   return broken ? `${text}+998901234567,Ann,60,no tags,2026-10-01T09:00:00Z,support,refused-${upload}-last\n` : text;
-}
-
-/** Tries until the service is there to answer; an answer of 500 or above counts as none. */
-async function insist<T>(attempt: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + 120_000;
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await pause(50);
-    }
-  }
 }
 
 describe('a service that is killed again and again', () => {
@@ -87,12 +75,14 @@ describe('a service that is killed again and again', () => {
     let refusals = 0;
     for (let upload = 0; batches.length < BATCHES; upload++) {
       const broken = upload % REFUSED_EVERY === 0;
-      const key = await insist(() => client.upload(csv(upload, CALLS_A_BATCH, broken)));
-      const answer = await insist(async () => {
-        const given = await client.request<{ code?: string; data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
-        if (given.status >= 500) throw new Error(`answered ${given.status}`);
-        return given;
-      });
+      const { body: key } = await insist(async () => ({
+        status: 200,
+        headers: new Headers(),
+        body: await client.upload(csv(upload, CALLS_A_BATCH, broken)),
+      }));
+      const answer = await insist(() =>
+        client.request<{ code?: string; data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: key }),
+      );
       if (broken) {
         expect(answer.body.code).toBe('VALIDATION_FAILED');
         refusals++;

@@ -11,7 +11,7 @@ const PROGRAM = fileURLToPath(new URL('./ear.ts', import.meta.url));
 const HEAP_MEGABYTES = 256;
 const LAST_WORDS_BYTES = 2048;
 /** Requests go before recordings, but a machine that is busy with something else still hears. */
-const NICE = 5;
+const NICE = 10;
 
 export interface EarOptions {
   /** Stands in for what hears, in tests. */
