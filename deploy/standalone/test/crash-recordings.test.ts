@@ -14,6 +14,7 @@ import { newFirm } from './client.ts';
 import { insist } from './insist.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { startService } from './service-process.ts';
+import { silence } from './silence.ts';
 
 const KILLS = 14;
 const SINGLE_UPLOADS = 30;
@@ -21,22 +22,9 @@ const BATCHES = 6;
 const RECORDINGS_A_BATCH = 8;
 /** Of the single uploads every so many brings speech, which takes an engine; the others bring silence, which takes none. */
 const SPEAKS_EVERY = 5;
+const SILENT_SECONDS = 3;
 
 const speech = await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
-
-/** Two channels of 8 kHz that say nothing; no two the same. */
-function silence(number: number): Buffer {
-  const samples = Buffer.alloc(8000 * 2 * 2 * 3);
-  samples.writeInt16LE(number % 3, 0);
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0, 'latin1');
-  header.writeUInt32LE(36 + samples.length, 4);
-  header.write('WAVEfmt ', 8, 'latin1');
-  for (const [at, value] of [[16, 16], [24, 8000], [28, 32_000], [40, samples.length]] as const) header.writeUInt32LE(value, at);
-  for (const [at, value] of [[20, 1], [22, 2], [32, 4], [34, 16]] as const) header.writeUInt16LE(value, at);
-  header.write('data', 36, 'latin1');
-  return Buffer.concat([header, samples]);
-}
 
 function metadata(fileName: string, id: string): Record<string, string> {
   return {
@@ -116,7 +104,7 @@ describe('a service that is killed while recordings come in, are taken out of ar
     for (let number = 0; number < SINGLE_UPLOADS; number++) {
       const speaks = number % SPEAKS_EVERY === 0;
       const file = `${speaks ? 'talk' : 'quiet'}-${number}.wav`;
-      const recording = new Blob([speaks ? new Uint8Array(speech) : new Uint8Array(silence(number))]);
+      const recording = new Blob([speaks ? new Uint8Array(speech) : new Uint8Array(silence(SILENT_SECONDS))]);
       const answer = await insist(() => client.uploadRecording<{ audio_id: string }>(recording, file, metadata(file, `single-${number}`)));
       expect(answer).toMatchObject({ status: 200, body: { audio_id: expect.any(String) } });
       if (number % 4 === 0) await goAway();
@@ -130,7 +118,7 @@ describe('a service that is killed while recordings come in, are taken out of ar
       const names = Array.from({ length: RECORDINGS_A_BATCH }, (_, index) => `batch-${batch}-${index}.wav`);
       const zip = writeZip(
         names.map((name, index) => {
-          const data = index === 0 ? speech : silence(index);
+          const data = index === 0 ? speech : silence(SILENT_SECONDS);
           return { name, data, method: 8, ...(index === RECORDINGS_A_BATCH - 1 && { local: { crc32: 1 }, central: { crc32: 1 } }) };
         }),
       );
