@@ -15,13 +15,18 @@ export async function wake<Result>(
 ): Promise<Result> {
   const log = createLog({ name: 'admin', level: 'silent' });
   const closing = new Closing(log);
-  // The codes that a shell expects of a process that a signal ended.
-  const interrupt = (signal: NodeJS.Signals) => {
-    void closing.close().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
+  let opening: Promise<unknown> = Promise.resolve();
+  const interrupt = async (signal: NodeJS.Signals) => {
+    // A database that is just being started cannot be stopped yet.
+    await opening.catch(() => {});
+    // The codes that a shell expects of a process that a signal ended.
+    await closing.close().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   try {
-    const database = await openDatabase(settings, directory, 'admin', { log, closing });
+    const opened = openDatabase(settings, directory, 'admin', { log, closing });
+    opening = opened;
+    const database = await opened;
     const keys = await startKeyManagement(
       {
         databaseUrl: database.url('key_management'),

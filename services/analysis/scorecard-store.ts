@@ -136,7 +136,7 @@ export function openScorecards(db: Database) {
       );
       const items = await db.query<ScorecardRow>(
         `SELECT ${ROW} FROM scorecard JOIN scorecard_revision ON scorecard_uuid = uuid AND scorecard_revision.revision = scorecard.revision
-         WHERE firm_uuid = $1 ORDER BY scorecard.created_at DESC, uuid OFFSET $2 LIMIT $3`,
+         WHERE firm_uuid = $1 ORDER BY scorecard.created_at DESC, uuid DESC OFFSET $2 LIMIT $3`,
         [firmUuid, (page - 1) * size, size],
       );
       return { count, items };
