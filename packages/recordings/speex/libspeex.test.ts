@@ -34,36 +34,42 @@ function voice(rate: number, channels: number, seconds: number): Buffer {
   return pcm;
 }
 
-(hasTools ? describe : describe.skip)('a stream that speexenc writes', () => {
-  let directory: string;
-
-  beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'speex-'));
+if (!hasTools) {
+  it('speexenc and an ffmpeg with libspeex are not on this machine: their comparison is not run', () => {
+    expect(hasTools).toBe(false);
   });
+} else {
+  describe('a stream that speexenc writes', () => {
+    let directory: string;
 
-  afterAll(() => rmSync(directory, { recursive: true }));
-
-  it.each([
-    [8000, 1, '--quality 0 --nframes 10'],
-    [8000, 2, '--quality 8 --vbr --dtx --nframes 3'],
-    [11_025, 1, '--quality 6 --narrowband'],
-    [16_000, 1, '--quality 3 --vad --dtx'],
-    [16_000, 2, '--quality 10 --nframes 2'],
-    [32_000, 2, '--abr 18000 --nframes 4'],
-  ])('at %d Hz in %d channels with %s sounds as libspeex makes it', async (rate, channels, options) => {
-    const stream = join(directory, 'stream.spx');
-    const form = ['--rate', `${rate}`, '--le', '--16bit', ...(channels === 2 ? ['--stereo'] : [])];
-    const encoded = spawnSync('speexenc', [...options.split(' '), ...form, '-', stream], {
-      input: voice(rate, channels, 1),
+    beforeAll(() => {
+      directory = mkdtempSync(join(tmpdir(), 'speex-'));
     });
-    expect(encoded.status).toBe(0);
-    const decode = ['-v', 'error', '-c:a', 'libspeex', '-i', stream, '-f', 's16le', '-'];
-    const expected = pcm16(spawnSync('ffmpeg', decode, { maxBuffer: 1 << 24 }).stdout);
 
-    const { samples } = decodeStream(await readFile(stream));
-    expect(samples).toHaveLength(expected.length);
-    const { decibels, largest } = compare(samples, expected);
-    expect(decibels).toBeGreaterThan(50);
-    expect(largest).toBeLessThan(12);
+    afterAll(() => rmSync(directory, { recursive: true }));
+
+    it.each([
+      [8000, 1, '--quality 0 --nframes 10'],
+      [8000, 2, '--quality 8 --vbr --dtx --nframes 3'],
+      [11_025, 1, '--quality 6 --narrowband'],
+      [16_000, 1, '--quality 3 --vad --dtx'],
+      [16_000, 2, '--quality 10 --nframes 2'],
+      [32_000, 2, '--abr 18000 --nframes 4'],
+    ])('at %d Hz in %d channels with %s sounds as libspeex makes it', async (rate, channels, options) => {
+      const stream = join(directory, 'stream.spx');
+      const form = ['--rate', `${rate}`, '--le', '--16bit', ...(channels === 2 ? ['--stereo'] : [])];
+      const encoded = spawnSync('speexenc', [...options.split(' '), ...form, '-', stream], {
+        input: voice(rate, channels, 1),
+      });
+      expect(encoded.status).toBe(0);
+      const decode = ['-v', 'error', '-c:a', 'libspeex', '-i', stream, '-f', 's16le', '-'];
+      const expected = pcm16(spawnSync('ffmpeg', decode, { maxBuffer: 1 << 24 }).stdout);
+
+      const { samples } = decodeStream(await readFile(stream));
+      expect(samples).toHaveLength(expected.length);
+      const { decibels, largest } = compare(samples, expected);
+      expect(decibels).toBeGreaterThan(50);
+      expect(largest).toBeLessThan(12);
+    });
   });
-});
+}
