@@ -30,6 +30,19 @@ describe('creating an API key', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
+  it('is told with the address that a trusted proxy speaks for', async () => {
+    const behindProxy = await openFixture({ trustedProxies: ['loopback'] });
+    let asked: unknown;
+    behindProxy.keys.createKey = async (request) => {
+      asked = request;
+      return { api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm_uuid: firm.uuid, firm_name: firm.name };
+    };
+    const headers = { 'x-forwarded-for': '203.0.113.9' };
+    await behindProxy.ask('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid }, headers });
+    await behindProxy.close();
+    expect(asked).toMatchObject({ actor: { address: '203.0.113.9' } });
+  });
+
   it('is refused to an ADMIN, before the body is looked at', async () => {
     const answer = await edge.ask('POST', path, { role: 'ADMIN', json: { firm_uuid: 'nonsense' } });
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);

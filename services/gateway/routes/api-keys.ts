@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
@@ -28,8 +27,8 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
         answers: { 201: { description: 'The key.', schema: CreatedKey } },
         refusals: ['NOT_FOUND', 'KEY_EXISTS'],
       },
-      async handle({ caller, body, request }) {
-        const made = await keys.createKey({ actor: actorOf(caller, request), firm_uuid: body.firm_uuid });
+      async handle({ caller, body, address }) {
+        const made = await keys.createKey({ actor: actorOf(caller, address), firm_uuid: body.firm_uuid });
         const { api_key, key_prefix, firm_uuid, firm_name } = made;
         return { status: 201, body: { api_key, key_prefix, firm: { uuid: firm_uuid, name: firm_name } } };
       },
@@ -46,8 +45,8 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
         description: 'Newest first.',
         answers: { 200: { description: 'A page of keys.', schema: KeyPage } },
       },
-      async handle({ caller, query, request }) {
-        const { count, items } = await keys.listKeys({ actor: actorOf(caller, request), ...query });
+      async handle({ caller, query, address }) {
+        const { count, items } = await keys.listKeys({ actor: actorOf(caller, address), ...query });
         return {
           status: 200,
           body: {
@@ -75,21 +74,15 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
         description: 'Whoever uses it is refused within a second. The firm may be given another one at once.',
         answers: { 204: { description: 'The key is dead.' } },
       },
-      async handle({ caller, params, request }) {
+      async handle({ caller, params, address }) {
         const keyUuid = pathUuid(params['api_key_uuid'], 'API key');
-        await keys.deleteKey({ actor: actorOf(caller, request), key_uuid: keyUuid });
+        await keys.deleteKey({ actor: actorOf(caller, address), key_uuid: keyUuid });
         return { status: 204 };
       },
     }),
   ];
 }
 
-function actorOf(caller: Caller, request: IncomingMessage) {
-  return {
-    user_uuid: caller.userUuid,
-    firm_uuid: caller.firmUuid,
-    role: caller.role,
-    // An IPv4 client of a dual-stack socket.
-    address: (request.socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
-  };
+function actorOf(caller: Caller, address: string) {
+  return { user_uuid: caller.userUuid, firm_uuid: caller.firmUuid, role: caller.role, address };
 }

@@ -57,9 +57,9 @@ export function campaignCalls(
         description: `${aboutProcessUpload.description} ${IN_CAMPAIGN}`,
         refusals: [...aboutProcessUpload.refusals, 'INVALID_TRANSITION'],
       },
-      handle: ({ caller, params, body, request }) =>
+      handle: ({ caller, params, body, request, address }) =>
         processUpload(catalogue, (rejected) => publicUrl(request, `${REJECTED}/${rejected}`), {
-          caller: actorOf(caller, request),
+          caller: actorOf(caller, address),
           ...body,
           campaign_uuid: campaignUuid(params['uuid']),
         }),

@@ -68,8 +68,8 @@ export function campaigns(
         answers: { 201: { description: 'The campaign.', schema: CampaignItem } },
         refusals: ['EXTERNAL_ID_EXISTS'],
       },
-      async handle({ caller, body, request }) {
-        const made = await catalogue.createCampaign({ caller: actorOf(caller, request), ...body });
+      async handle({ caller, body, address }) {
+        const made = await catalogue.createCampaign({ caller: actorOf(caller, address), ...body });
         return { status: 201, body: campaignItem(made) };
       },
     }),
@@ -120,9 +120,9 @@ export function campaigns(
         answers: { 200: { description: 'The campaign.', schema: CampaignItem } },
         refusals: ['INVALID_TRANSITION'],
       },
-      async handle({ caller, params, body, request }) {
+      async handle({ caller, params, body, address }) {
         const changed = await catalogue.changeCampaign({
-          caller: actorOf(caller, request),
+          caller: actorOf(caller, address),
           campaign_uuid: campaignUuid(params['uuid']),
           ...given(body),
           clear: Object.entries(body).flatMap(([field, value]) => (value === null ? [field] : [])),
@@ -142,8 +142,8 @@ export function campaigns(
           answers: { 200: { description: 'The campaign.', schema: CampaignItem } },
           refusals: ['INVALID_TRANSITION'],
         },
-        async handle({ caller, params, request }) {
-          const asked = { caller: actorOf(caller, request), campaign_uuid: campaignUuid(params['uuid']), deed };
+        async handle({ caller, params, address }) {
+          const asked = { caller: actorOf(caller, address), campaign_uuid: campaignUuid(params['uuid']), deed };
           return { status: 200, body: campaignItem(await catalogue.moveCampaign(asked, { deadlineMs: MOVE_MS })) };
         },
       }),

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { CallerInit } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Caller } from '../auth/caller.ts';
 
@@ -7,8 +6,7 @@ export function callerOf(caller: Caller): CallerInit {
   return { firm_uuid: caller.firmUuid, user_uuid: caller.userUuid };
 }
 
-/** The same for what the audit log tells, which says from where it was done. */
-export function actorOf(caller: Caller, request: IncomingMessage): CallerInit {
-  // An IPv4 client of a dual-stack socket.
-  return { ...callerOf(caller), address: (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '') };
+/** The same for what the audit log tells, which says from which address it was done. */
+export function actorOf(caller: Caller, address: string): CallerInit {
+  return { ...callerOf(caller), address };
 }
