@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { wavHeader } from '@call-analysis/testing';
 import { newFirm } from '../deploy/standalone/test/client.ts';
 import { startService } from '../deploy/standalone/test/service-process.ts';
 import { atLeast, atMost, median } from './figure.ts';
@@ -68,19 +69,6 @@ let sent = 0;
  * so that hearing it, which begins at once, takes little from what is measured.
  */
 function form(): Buffer[] {
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0, 'latin1');
-  header.writeUInt32LE(36 + SAMPLES_BYTES, 4);
-  header.write('WAVEfmt ', 8, 'latin1');
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(2, 22);
-  header.writeUInt32LE(192_000, 24);
-  header.writeUInt32LE(192_000 * 8, 28);
-  header.writeUInt16LE(8, 32);
-  header.writeUInt16LE(32, 34);
-  header.write('data', 36, 'latin1');
-  header.writeUInt32LE(SAMPLES_BYTES, 40);
   const metadata = JSON.stringify({
     audio_file_name: 'silence.wav',
     client_phone_number: '+998901234567',
@@ -94,7 +82,7 @@ function form(): Buffer[] {
   const part = (name: string) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"`;
   return [
     Buffer.from(`${part('metadata')}\r\n\r\n${metadata}\r\n${part('audio_file')}; filename="silence.wav"\r\nContent-Type: audio/wav\r\n\r\n`),
-    header,
+    wavHeader({ channels: 2, dataBytes: SAMPLES_BYTES, sampleRate: 192_000, bits: 32 }),
     samples,
     Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
   ];

@@ -5,6 +5,7 @@ export type { TestDatabase } from './database.ts';
 export { openGate } from './tcp-gate.ts';
 export type { TcpGate } from './tcp-gate.ts';
 export { waitUntil } from './wait-until.ts';
+export { wavHeader } from './wav.ts';
 export { endRecords, writeZip, zip64Field } from './zip.ts';
 export type { Zip, ZipEnd, ZipEntry, ZipFields } from './zip.ts';
 export { tracesInFiles, tracesInTables } from './traces.ts';

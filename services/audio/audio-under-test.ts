@@ -16,7 +16,7 @@ import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/Registe
 import type { CallOptions, Handlers } from '@call-analysis/rpc';
 import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
-import { freshDatabase, waitUntil } from '@call-analysis/testing';
+import { freshDatabase, waitUntil, wavHeader } from '@call-analysis/testing';
 import { type Config, migrations, schema, start } from './start.ts';
 
 export type Failed = Event<BodyOf<typeof CallFailed>>;
@@ -201,20 +201,7 @@ export function wavOf({ seconds = 1, channels = 2 }: { seconds?: number; channel
   const frameBytes = 2 * channels;
   const data = Buffer.alloc(Math.round(seconds * 8000) * frameBytes);
   for (let at = 0; at + 1 < data.length; at += 2) data.writeInt16LE(((at * 7919) % 20_000) - 10_000, at);
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + data.length, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(channels, 22);
-  head.writeUInt32LE(8000, 24);
-  head.writeUInt32LE(8000 * frameBytes, 28);
-  head.writeUInt16LE(frameBytes, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(data.length, 40);
-  return Buffer.concat([head, data]);
+  return Buffer.concat([wavHeader({ channels, dataBytes: data.length }), data]);
 }
 
 async function* stream<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncGenerator<Item> {

@@ -16,7 +16,7 @@ import {
 import { type Objects, openObjects } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
-import { freshDatabase, waitUntil } from '@call-analysis/testing';
+import { freshDatabase, waitUntil, wavHeader } from '@call-analysis/testing';
 import type { EarsOptions } from './hearing/ears.ts';
 import { type Config, migrations, schema, start } from './start.ts';
 
@@ -183,22 +183,10 @@ export function stored(change: Partial<Stored['data']> = {}): Stored {
 
 /** A WAV file of 16 bits at 8 kHz. */
 export function wavOf(left: ArrayLike<number>, right: ArrayLike<number>): Buffer {
-  const bytes = Buffer.alloc(44 + 4 * left.length);
-  bytes.write('RIFF', 0);
-  bytes.writeUInt32LE(bytes.length - 8, 4);
-  bytes.write('WAVEfmt ', 8);
-  bytes.writeUInt32LE(16, 16);
-  bytes.writeUInt16LE(1, 20);
-  bytes.writeUInt16LE(2, 22);
-  bytes.writeUInt32LE(8000, 24);
-  bytes.writeUInt32LE(32_000, 28);
-  bytes.writeUInt16LE(4, 32);
-  bytes.writeUInt16LE(16, 34);
-  bytes.write('data', 36);
-  bytes.writeUInt32LE(4 * left.length, 40);
+  const samples = Buffer.alloc(4 * left.length);
   for (let at = 0; at < left.length; at++) {
-    bytes.writeInt16LE(Math.round(32_767 * left[at]!), 44 + 4 * at);
-    bytes.writeInt16LE(Math.round(32_767 * right[at]!), 46 + 4 * at);
+    samples.writeInt16LE(Math.round(32_767 * left[at]!), 4 * at);
+    samples.writeInt16LE(Math.round(32_767 * right[at]!), 4 * at + 2);
   }
-  return bytes;
+  return Buffer.concat([wavHeader({ channels: 2, dataBytes: samples.length }), samples]);
 }
