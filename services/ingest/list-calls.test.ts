@@ -209,6 +209,32 @@ describe('a list of calls', () => {
     expect(await ask(firmUuid, {})).toMatchObject({ count: 29 });
   });
 
+  it('is complete where filters rule each other out, wholly or over long stretches', async () => {
+    const firmUuid = randomUUID();
+    // Whoever is in the night team takes other calls in each third, and in the last one all but the oldest of them.
+    const calls = Array.from({ length: 9_000 }, (_, index): Call => {
+      const third = Math.floor(index / 3_000);
+      const isNight = index % 2 === 0;
+      const isSales = third === 2 ? index % 3_000 < 40 : isNight === (third === 0);
+      return { ...callOf(), team: isNight ? 'Night' : 'Day', segment: isSales ? 'sales' : 'support', start: BEGIN + (index % 20) * DAY };
+    });
+    await add(firmUuid, calls);
+    for (let portion = 1; portion > 0; ) portion = await service.parts.store.search.indexCalls(firmUuid);
+    const both = [{ operatorGroupName: 'Night', segmentType: ['sales'] }, { operatorGroupName: 'Day', segmentType: ['sales'] }];
+    const dated = both.map((filter) => ({ ...filter, startedFrom: new Date(BEGIN + DAY), startedTo: new Date(BEGIN + 3 * DAY) }));
+    for (const filter of [...both, ...dated].map((given) => ({ ...EVERYTHING, ...given }))) {
+      for (const isDescending of [true, false]) {
+        const sort: Sort = { by: 'created_at', isDescending };
+        const expected = modelled(calls, filter, sort);
+        expect(await walk(firmUuid, filter, sort, 100)).toEqual(expected);
+        for (const page of [1, 3, Math.ceil(expected.length / 10), Math.ceil(expected.length / 10) + 1]) {
+          const { items } = await ask(firmUuid, filter, { sort, page });
+          expect(items.map(({ uuid }) => uuid)).toEqual(expected.slice((page - 1) * 10, page * 10));
+        }
+      }
+    }
+  });
+
   it('keeps firms apart, even those that have the same of everything', async () => {
     const [one, other] = [randomUUID(), randomUUID()];
     await add(one, [callOf(), callOf()], '<operator>shared words');

@@ -1,7 +1,7 @@
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { CallDetail, CallItem, CallPage, ErasureReceipt } from '../answers/calls.ts';
+import { CallDetail, CallItem, CallPage, callStatuses, ErasureReceipt } from '../answers/calls.ts';
 import type { Caller } from '../auth/caller.ts';
 import { callDetail, callItem } from './call-shape.ts';
 import type { Answer } from '../http/answer.ts';
@@ -14,7 +14,7 @@ import { callerOf } from './ingest-caller.ts';
 const PATH = '/api/v1/calls';
 /** Every CSV of refused rows is read through for copies of the call. */
 const ERASING_MS = 60_000;
-const Status = z.enum(['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled']);
+const Status = z.enum(callStatuses);
 
 const MAX_VALUE_CHARS = 255;
 const MAX_QUERY_CHARS = 255;
@@ -81,7 +81,7 @@ function isTime(text: string | undefined): text is string {
 }
 
 export const aboutCalls =
-  'All filters must match; `status`, `outcome`, `segment_type` and `direction` may repeat, and any of their values will do. `q` finds words in English, Russian and Spanish in all their forms, in other languages as they are written. To walk more than a few pages take `cursor`: its cost does not grow, and nothing is skipped or repeated while calls arrive. `page` reaches 100,000 calls deep. `count` is exact without a filter and with one filter (`q` apart; a range of time if it begins and ends at midnight UTC); with several as long as one of them lets no more than 100,000 calls through, and with `q` up to 2,500. Beyond that, and right after a large upload, it is an estimate and `count_is_estimate` is true.';
+  'All filters must match; `status`, `outcome`, `segment_type` and `direction` may repeat, and any of their values will do. `q` finds words in English, Russian and Spanish in all their forms, in other languages as they are written. To walk more than a few pages take `cursor`: its cost does not grow, and nothing is skipped or repeated while calls arrive. `page` reaches 100,000 calls deep. `count` is exact without a filter and with one filter (`q` apart; a range of time if it begins and ends at midnight UTC); with several as long as one of them lets no more than 50,000 calls through, and with `q` up to 2,500. Beyond that, and right after a large upload, it is an estimate and `count_is_estimate` is true.';
 
 /** A page of the firm's calls, or of those of one campaign. */
 export async function listCalls(

@@ -10,6 +10,10 @@ const SORTED = 1.5;
 /** What a walk reads at least, and how many times what it expects, before it gives up. */
 const WALKED = 5_000;
 const PATIENCE = 4;
+/** What is read of each key at least, before filters are suspected of ruling each other out. */
+const READ_OF_EACH = 200;
+/** The share of a firm's calls beyond which it is cheaper to look at what is left than to cut it down by an index. */
+const BROAD = 0.3;
 /** Entries that a count is first estimated by. */
 const SAMPLE = 20_000;
 
@@ -19,22 +23,38 @@ interface Walk {
   readonly limit: number | null;
 }
 
-/** The first ones of each key, which stand in the order of the sort; or all of them, to be sorted. */
-interface Collect {
-  readonly is: 'merge' | 'gather';
+/** The first ones of each key, which stand in the order of the sort, over so many of it that do not match. */
+interface Merge {
+  readonly is: 'merge';
+  readonly way: Way;
+  /** Null: to the end. */
+  readonly ofEach: number | null;
+}
+
+/** All of a way, to be sorted. */
+interface Gather {
+  readonly is: 'gather';
   readonly way: Way;
 }
 
-/** The places of the calls that match, in the order of the sort. */
-export async function findEntries(db: Database, question: Question, selection: Selection): Promise<Place[]> {
-  const { first, otherwise } = planOf(question, selection);
-  const found = await read(db, question, selection, first);
-  if (found.length >= question.limit || otherwise === null) return found;
-  // The walk has reached the end, or what is asked for stands elsewhere.
-  return read(db, question, selection, otherwise);
+/** What several ways lead to, to be sorted: where one filter rules out what another lets expect. */
+interface Intersect {
+  readonly is: 'intersect';
 }
 
-function read(db: Database, question: Question, selection: Selection, plan: Walk | Collect): Promise<Place[]> {
+type Plan = Walk | Merge | Gather | Intersect;
+
+/** The places of the calls that match, in the order of the sort. */
+export async function findEntries(db: Database, question: Question, selection: Selection): Promise<Place[]> {
+  for (const plan of plansOf(question, selection)) {
+    const found = await read(db, question, selection, plan);
+    if (found !== null) return found;
+  }
+  throw new Error('The last plan of a list always has an answer.');
+}
+
+/** Null when the plan gave up: what is asked for stands further on, or nowhere. */
+async function read(db: Database, question: Question, selection: Selection, plan: Plan): Promise<Place[] | null> {
   const { sort, after, offset, limit } = question;
   const query = new EntryQuery(selection.firm);
   const order = orderOf(sort, 'c');
@@ -44,7 +64,18 @@ function read(db: Database, question: Question, selection: Selection, plan: Walk
     const matching = conditionsOf(query, selection, null);
     const where = matching.length === 0 ? '' : `WHERE ${matching.join(' AND ')}`;
     const text = `SELECT ${PLACE} FROM (${sources}) AS c ${where} ${page}`;
-    return run(db, text, query, { sorting: false });
+    const found = await run(db, text, query, { sorting: false });
+    return found.length < limit && plan.limit !== null ? null : found;
+  }
+  if (plan.is === 'intersect') {
+    const narrow = selection.ways.filter(({ size }) => size < selection.total * BROAD);
+    const ways = (narrow.length === 0 ? selection.ways : narrow).map(
+      (way) => `c.${way.column} = ANY(${query.value(way.keys, way.column === 'score' ? 'smallint[]' : 'int[]')})`,
+    );
+    const found = query.entries(...ways, ...conditionsOf(query, selection, null));
+    const text = `SELECT ${PLACE} FROM (SELECT uuid, start_time, score FROM ${found} OFFSET 0) AS c
+      WHERE ${query.behind(sort, after) ?? 'true'} ORDER BY ${order} ${page}`;
+    return run(db, text, query, { sorting: true, bitmaps: true, indexes: false });
   }
   const keys = query.value(plan.way.keys, 'int[]');
   const behind = query.behind(sort, after);
@@ -57,11 +88,27 @@ function read(db: Database, question: Question, selection: Selection, plan: Walk
     return run(db, text, query, { sorting: true });
   }
   const first = query.value(offset + limit, 'int');
-  const found = query.entries(`c.${plan.way.column} = each.key`, behind, ...matching);
-  const text = `SELECT ${PLACE} FROM unnest(${keys}) AS each (key) CROSS JOIN LATERAL (
-      SELECT c.uuid, c.start_time, c.score FROM ${found} ORDER BY ${order} LIMIT ${first}) AS c
+  if (plan.ofEach === null) {
+    const found = query.entries(`c.${plan.way.column} = each.key`, behind, ...matching);
+    const text = `SELECT ${PLACE} FROM unnest(${keys}) AS each (key) CROSS JOIN LATERAL (
+        SELECT c.uuid, c.start_time, c.score FROM ${found} ORDER BY ${order} LIMIT ${first}) AS c
+      ORDER BY ${order} ${page}`;
+    return run(db, text, query, { sorting: true });
+  }
+  const ofEach = query.value(plan.ofEach, 'int');
+  const found = query.entries(`c.${plan.way.column} = each.key`, behind);
+  // Where the reading of a key ended there may be more behind, so nothing that comes after it in the order is certain.
+  const text = `SELECT ${PLACE}, is_uncertain AS "isUncertain" FROM (
+      SELECT c.*, bool_or(is_end) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS is_uncertain
+      FROM unnest(${keys}) AS each (key) CROSS JOIN LATERAL (
+        SELECT c.uuid, c.start_time, c.score, c.is_end FROM (
+          SELECT c.*, row_number() OVER (ORDER BY ${order}) = ${ofEach} AS is_end
+          FROM (SELECT c.* FROM ${found} ORDER BY ${order} LIMIT ${ofEach}) AS c) AS c
+        WHERE is_end OR (${matching.join(' AND ')}) ORDER BY ${order} LIMIT ${first}) AS c) AS c
     ORDER BY ${order} ${page}`;
-  return run(db, text, query, { sorting: true });
+  const merged = await run<Place & { isUncertain: boolean }>(db, text, query, { sorting: true });
+  if (merged.some(({ isUncertain }) => isUncertain) || (merged.length === 0 && offset > 0)) return null;
+  return merged.map(({ uuid, startTime, score }) => ({ uuid, startTime, score }));
 }
 
 /** Entries in the order of the sort, as many as are read through. */
@@ -92,31 +139,31 @@ function walks(query: EntryQuery, { sort, after }: Question, { started, scored }
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
-/** What to try, and what to do when that did not find enough. */
-function planOf(
-  { sort, offset, limit }: Question,
-  selection: Selection,
-): { first: Walk | Collect; otherwise: Collect | null } {
+/** What to try, and what to do when that gave up; the last one never does. */
+function plansOf({ sort, offset, limit }: Question, selection: Selection): Plan[] {
   const { total, ways, started, scored } = selection;
   const wanted = offset + limit;
   const expected = ways.reduce((calls, { size }) => (calls * size) / Math.max(total, 1), total);
   // A range of what is sorted by is not read through; the index begins and ends with it.
   const bound = sort.by === 'start_time' ? started?.way : sort.by === 'score' ? scored?.way : undefined;
   const others = ways.filter((way) => way !== bound);
-  if (others.length === 0) return { first: { is: 'walk', limit: null }, otherwise: null };
+  if (others.length === 0) return [{ is: 'walk', limit: null }];
   const length = bound?.size ?? total;
   const walking = Math.min(length, (wanted * length) / Math.max(expected, 1));
-  const is = sort.by === 'created_at' ? 'merge' : 'gather';
-  const costOf = ({ keys, size }: Way) => {
-    const read = Math.min(size, (keys.length * wanted * size) / Math.max(expected, 1));
-    return keys.length * DESCENT + (is === 'merge' ? read : size * SORTED);
-  };
+  const isMerged = sort.by === 'created_at';
+  // What is read of a key until enough of it matches.
+  const ofEach = ({ size }: Way) => Math.min(size, (wanted * size) / Math.max(expected, 1));
+  const costOf = (way: Way) =>
+    way.keys.length * DESCENT + (isMerged ? Math.min(way.size, way.keys.length * ofEach(way)) : way.size * SORTED);
   const way = others.reduce((best, each) => (costOf(each) < costOf(best) ? each : best));
-  if (costOf(way) <= walking) return { first: { is, way }, otherwise: null };
-  return {
-    first: { is: 'walk', limit: Math.round(Math.max(WALKED, PATIENCE * walking)) },
-    otherwise: { is, way },
-  };
+  const patience = Math.round(Math.max(READ_OF_EACH, PATIENCE * ofEach(way)));
+  const collect: Plan[] = !isMerged
+    ? [{ is: 'gather', way }]
+    : ways.length === 1 || patience * way.keys.length >= way.size
+      ? [{ is: 'merge', way, ofEach: null }]
+      : [{ is: 'merge', way, ofEach: patience }, { is: 'intersect' }];
+  if (costOf(way) <= walking) return collect;
+  return [{ is: 'walk', limit: Math.round(Math.max(WALKED, PATIENCE * walking)) }, ...collect];
 }
 
 function narrowestWay({ ways }: Selection): Way | null {

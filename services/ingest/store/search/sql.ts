@@ -65,9 +65,9 @@ export async function run<Row = Place>(
   db: Database,
   text: string,
   query: EntryQuery,
-  { sorting, bitmaps = false }: { sorting: boolean; bitmaps?: boolean },
+  { sorting, bitmaps = false, indexes = true }: { sorting: boolean; bitmaps?: boolean; indexes?: boolean },
 ): Promise<Row[]> {
-  const allowed = { enable_sort: sorting, enable_bitmapscan: bitmaps };
+  const allowed = { enable_sort: sorting, enable_bitmapscan: bitmaps, enable_indexscan: indexes, enable_indexonlyscan: indexes };
   const refused = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_memoize', 'jit'];
   const settings = [
     ...Object.entries(allowed).map(([name, isOn]) => `SET LOCAL ${name} = ${isOn ? 'on' : 'off'}`),
