@@ -2,8 +2,8 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/deploy', '<rootDir>/scripts'],
   testMatch: ['**/*.test.ts'],
-  // These need servers that jest.real.config.js speaks of.
-  testPathIgnorePatterns: ['/node_modules/', '\\.real\\.test\\.ts$'],
+  // These need servers that jest.real.config.js and jest.distributed.config.js speak of.
+  testPathIgnorePatterns: ['/node_modules/', '\\.(real|distributed)\\.test\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
   transform: { '\\.ts$': '<rootDir>/scripts/strip-types.js' },

@@ -1,5 +1,5 @@
 import express from 'express';
-import { createLog } from '@call-analysis/runtime';
+import { createLog, Readiness } from '@call-analysis/runtime';
 import { createApp } from '../services/gateway/app.ts';
 import { bearerGate } from '../services/gateway/auth/bearer.ts';
 import { endpointsOf } from '../services/gateway/gateway.ts';
@@ -10,7 +10,8 @@ import { listen } from '../services/gateway/server.ts';
 
 /**
  * The edge with an endpoint that does nothing but know its caller, among all the others; or, as the yardstick, plain
- * express with that one route. Tells the parent process its URL and ends with it.
+ * express with that one route. Tells the parent process its URL, then its processor time whenever it is asked, and ends
+ * with it.
  */
 const body = { count: 0, items: [] };
 const path = '/bare';
@@ -38,7 +39,7 @@ async function serve(kind: string): Promise<string> {
   });
   const app = createApp({
     // None of these is asked; the router has them to look through.
-    endpoints: [...endpointsOf({}, {} as Behind, () => false), bare],
+    endpoints: [...endpointsOf({}, {} as Behind, new Readiness([])), bare],
     gates: {
       bearer: bearerGate({
         tokens: { issuer: 'bench', audience: 'bench', key: { kind: 'secret', secret } },
@@ -59,4 +60,8 @@ async function serve(kind: string): Promise<string> {
 
 const url = await serve(process.argv[2] ?? '');
 process.once('disconnect', () => process.exit(0));
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send?.(user + system);
+});
 process.send?.(url);

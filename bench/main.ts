@@ -1,4 +1,5 @@
-import type { Figure } from './figure.ts';
+import type { Benchmarks } from './command.ts';
+import { measure, readCommand } from './command.ts';
 
 const help = `Usage: npm run bench -- [name…] [--json] [--quick]
 
@@ -14,13 +15,14 @@ Without a name everything is measured. Exits 0 whatever the figures.
   probing      what is inside a recording, found without decoding it
   speech       the local engine: how fast, and how many words it gets wrong
   edge         a bare authenticated route beside plain express
+  call-page    the JSON of a hundred calls beside JSON written by hand
   get-calls    filters, cursors and search among ten million calls of one firm
   campaigns    a hundred campaigns of a hundred thousand calls, listed with their counters
 
   --quick      smaller inputs: a few seconds each, rougher figures
   --json       an array of figures instead of a table`;
 
-const benchmarks: Record<string, () => Promise<{ run(options: { quick: boolean }): Promise<Figure[]> }>> = {
+const benchmarks: Benchmarks = {
   'csv-intake': () => import('./csv-intake.ts'),
   analysis: () => import('./analysis.ts'),
   startup: () => import('./startup.ts'),
@@ -30,44 +32,9 @@ const benchmarks: Record<string, () => Promise<{ run(options: { quick: boolean }
   probing: () => import('./probing.ts'),
   speech: () => import('./speech.ts'),
   edge: () => import('./edge.ts'),
+  'call-page': () => import('./call-page.ts'),
   'get-calls': () => import('./get-calls.ts'),
   campaigns: () => import('./campaigns.ts'),
 };
 
-const given = process.argv.slice(2);
-if (given.includes('--help') || given.includes('-h')) {
-  console.log(help);
-  process.exit(0);
-}
-const names = given.filter((each) => !each.startsWith('--'));
-const unknown = given.find((each) => (each.startsWith('--') ? !['--json', '--quick'].includes(each) : !(each in benchmarks)));
-if (unknown !== undefined) {
-  console.error(`There is no benchmark or option ${unknown}.\n\n${help}`);
-  process.exit(2);
-}
-
-const figures: Figure[] = [];
-for (const name of names.length > 0 ? names : Object.keys(benchmarks)) {
-  console.error(`measuring ${name}…`);
-  const benchmark = await benchmarks[name]!();
-  figures.push(...(await benchmark.run({ quick: given.includes('--quick') })));
-}
-console.log(given.includes('--json') ? JSON.stringify(figures, null, 2) : table(figures));
-
-function table(rows: readonly Figure[]): string {
-  const cells = rows.map((figure) => [
-    figure.name,
-    `${number(figure.value)} ${figure.unit}`,
-    `${figure.yardstick.name}: ${number(figure.yardstick.value)}`,
-    figure.ratio.toFixed(2),
-    figure.goal,
-    figure.holds ? 'holds' : 'MISSED',
-  ]);
-  const all = [['figure', 'value', 'yardstick', 'ratio', 'goal', ''], ...cells];
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
-  return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()).join('\n');
-}
-
-function number(value: number): string {
-  return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
-}
+await measure(benchmarks, readCommand(benchmarks, help));

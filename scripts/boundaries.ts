@@ -20,7 +20,7 @@ const rules: readonly Rule[] = [
     why: 'packages/testing is for tests',
   },
   {
-    from: /^services\/[^/]+\/(?!start\.ts$|grpc\.ts$|consumers\.ts$|routes\/|.*(\.test|-under-test)\.ts$|test\/)/,
+    from: /^services\/[^/]+\/(?!main\.ts$|start\.ts$|grpc\.ts$|consumers\.ts$|routes\/|.*(\.test|-under-test)\.ts$|test\/)/,
     to: /^services\/[^/]+\/(start|grpc|consumers)\.ts$|^services\/[^/]+\/routes\//,
     // The list of everything that the edge serves.
     except: /^services\/gateway\/gateway\.ts$/,

@@ -1,13 +1,18 @@
-// npm run check: types, lint, the import rule, and whether migrations say what the Prisma schemas say.
+// npm run check: types, lint, the import rule, whether migrations say what the Prisma schemas say, whether callers of
+// the last release still understand the RPC contracts, and whether the page of variables is current.
 import { spawnSync } from 'node:child_process';
 import { checkBoundaries } from './boundaries.ts';
+import { checkConfiguration } from './configuration.ts';
 import { checkMigrations } from './migrations.ts';
+import { checkProtos } from './proto.ts';
 
 const steps: { name: string; run: () => readonly string[] }[] = [
   { name: 'types', run: () => command('tsc', ['-p', '.', '--noEmit']) },
   { name: 'lint', run: () => command('oxlint', ['--deny-warnings', 'packages', 'services', 'deploy', 'bench', 'scripts', 'proto']) },
   { name: 'imports', run: () => checkBoundaries() },
   { name: 'migrations', run: () => checkMigrations() },
+  { name: 'proto', run: () => checkProtos() },
+  { name: 'configuration', run: () => checkConfiguration() },
 ];
 
 let failed = 0;

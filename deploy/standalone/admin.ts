@@ -3,46 +3,91 @@ import { Fault } from '@call-analysis/fault';
 import { parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { Administration } from './administration.ts';
-import { readSettings } from './config.ts';
+import type { Settings } from './config.ts';
+import { readRemote, readSettings } from './config.ts';
+import type { DataDirectory } from './data-directory.ts';
 import { openDataDirectory } from './data-directory.ts';
+import type { DeadLetters } from './dead-letters.ts';
 import { HeldFault } from './holder.ts';
 
 /** A service that starts or stops takes no command yet or no more; so long it is waited for. */
 const PATIENCE_MS = 20_000;
 const POLL_MS = 100;
 
-/** Runs `work` against the service; when it does not run, the part of it that is needed is woken. */
+/**
+ * Runs `work` against the key-management that the environment names or, on one machine, against the service; when that does
+ * not run, the part of it that is needed is woken.
+ */
 async function administer<Result>(work: (admin: Administration) => Promise<Result>): Promise<Result> {
+  const remote = readRemote(process.env);
+  if (remote !== undefined) {
+    const { dialAdministration } = await import('./administration.ts');
+    const admin = dialAdministration(remote.address, remote, undefined);
+    return work(admin).finally(() => admin.close());
+  }
   const settings = readSettings(process.env);
   const directory = openDataDirectory(settings.dataDirectory);
-  const at = async (address: string) => {
-    const { dialAdministration } = await import('./administration.ts');
-    return dialAdministration(address, settings, directory.secrets.jwtSecret);
-  };
+  return whetherRunning(settings, directory, work, async () => {
+    // Loaded when needed: beside a running service most commands take no longer than loading a database would.
+    const [{ wake }, { dialAdministration }] = await Promise.all([import('./wake.ts'), import('./administration.ts')]);
+    return wake(settings, directory, async (address) => {
+      const woken = dialAdministration(address, settings, directory.secrets.jwtSecret);
+      try {
+        return await work(woken);
+      } finally {
+        woken.close();
+      }
+    });
+  });
+}
+
+/** Does the one beside a running service and the other when there is none, as soon as it is either. */
+async function whetherRunning<Result>(
+  settings: Settings,
+  directory: DataDirectory,
+  running: (admin: Administration) => Promise<Result>,
+  asleep: () => Promise<Result>,
+): Promise<Result> {
+  const { dialAdministration } = await import('./administration.ts');
   const giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {
-    const admin = await at(directory.socket('key-management'));
+    const admin = dialAdministration(directory.socket('key-management'), settings, directory.secrets.jwtSecret);
     try {
-      if (await isReady(admin)) return await work(admin);
+      if (await isReady(admin)) return await running(admin);
     } finally {
       admin.close();
     }
     try {
-      // Loaded when needed: beside a running service most commands take no longer than loading a database would.
-      const { wake } = await import('./wake.ts');
-      return await wake(settings, directory, async (address) => {
-        const woken = await at(address);
-        try {
-          return await work(woken);
-        } finally {
-          woken.close();
-        }
-      });
+      return await asleep();
     } catch (error) {
       if (!(error instanceof HeldFault) || Date.now() > giveUpAt) throw error;
     }
     await pause(POLL_MS);
   }
+}
+
+/** Runs `work` on the dead letters in Kafka or, without it, on those in the database of this machine. */
+async function withDeadLetters<Result>(work: (letters: DeadLetters) => Promise<Result>): Promise<Result> {
+  const { kafkaOf, lettersInKafka, lettersIn } = await import('./dead-letters.ts');
+  const kafka = kafkaOf(process.env);
+  if (kafka !== undefined) return lettersInKafka(kafka, work);
+  const settings = readSettings(process.env);
+  const directory = openDataDirectory(settings.dataDirectory);
+  const [{ BUS }, { findQueues }, { wakeDatabase }] = await Promise.all([
+    import('./bus.ts'),
+    import('./database.ts'),
+    import('./wake.ts'),
+  ]);
+  return whetherRunning(
+    settings,
+    directory,
+    async () => {
+      const url = await findQueues(settings, directory);
+      if (url === null) throw new StartFault('The database of the service does not answer. Try again shortly.');
+      return lettersIn(url, work);
+    },
+    () => wakeDatabase(settings, directory, (database) => lettersIn(database.url(BUS), work)),
+  );
 }
 
 async function isReady(admin: { ready(): Promise<void> }): Promise<boolean> {
@@ -66,15 +111,28 @@ function limit(text: string): number {
   return number;
 }
 
+const REPLAY = `An event about a call that failed of it is not done again, which would change nothing: the call itself
+goes on as its next attempt, as POST /api/v1/calls/{call_uuid}/retry has it, also when it failed for good. Every other
+event goes again to the consumer that gave it up, and to no other. Prints { "replayed": n, "retried": m }: of the n dead
+letters, which are listed no more, m were replayed by a retry. A call that has not failed, or has been retried since, or
+was erased, stays as it is.`;
+const WHERE = `
+With KAFKA_BROKERS they are read from the topics *.dlq, as far back as these go, else from the database of this machine,
+which keeps them for 30 days.`;
+
 const collect = (value: string, before: string[]): string[] => [...before, value];
 
 /** Prints the one JSON value that the command is for. */
 async function print(work: (admin: Administration) => Promise<unknown>): Promise<void> {
-  process.stdout.write(`${JSON.stringify(await administer(work), null, 2)}\n`);
+  write(await administer(work));
+}
+
+function write(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
 const program = new Command('npm run -s admin --')
-  .description('Firms, users, tokens and the audit log. Prints one JSON value; works whether the service runs or not.')
+  .description('Firms, users, tokens, the audit log and dead letters. Prints one JSON value; works whether the service runs or not.')
   .exitOverride()
   .showHelpAfterError('Add --help for the options.');
 
@@ -134,6 +192,31 @@ program
   .option('--firm <uuid>', 'of one firm only')
   .option('--limit <number>', 'how many, 1 to 1000', limit, 100)
   .action((options: { firm?: string; limit: number }) => print((admin) => admin.listAudit(options.firm, options.limit)));
+
+const deadLetter = program.command('dead-letter').description('events that a consumer gave up on');
+deadLetter
+  .command('list')
+  .description('list the newest, without their bodies')
+  .option('--consumer <name>', 'of one consumer only')
+  .option('--type <type>', 'of one type of event only, such as audio.stored.v1')
+  .option('--firm <uuid>', 'of one firm only')
+  .option('--code <code>', 'that died of one reason only')
+  .option('--limit <number>', 'how many, 1 to 1000', limit, 100)
+  .addHelpText('after', WHERE)
+  .action(async ({ limit: most, firm: firmUuid, ...which }: { consumer?: string; type?: string; firm?: string; code?: string; limit: number }) =>
+    write(await withDeadLetters((letters) => letters.list({ ...which, ...(firmUuid !== undefined && { firmUuid }) }, most))),
+  );
+deadLetter
+  .command('replay')
+  .description('have them done after all, once what they died of is mended')
+  .option('--id <uuid>', 'this one; may repeat', collect, [])
+  .option('--consumer <name>', 'all of a consumer')
+  .option('--code <code>', 'of these, those that died of one reason')
+  .addHelpText('after', `\n${REPLAY}\n${WHERE}`)
+  .action(async ({ id, ...which }: { id: string[]; consumer?: string; code?: string }, command: Command) => {
+    if (id.length === 0 && which.consumer === undefined) command.error("error: either --id or --consumer says which");
+    write(await withDeadLetters((letters) => letters.replay({ ...which, ...(id.length > 0 && { ids: id }) })));
+  });
 
 try {
   await program.parseAsync();

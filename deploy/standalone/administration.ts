@@ -2,11 +2,11 @@ import type { Client } from '@call-analysis/rpc';
 import { dial } from '@call-analysis/rpc';
 import { keyManagement } from '@call-analysis/proto';
 import { StartFault } from '@call-analysis/runtime';
-import type { Settings } from './config.ts';
+import type { RemoteSettings } from './config.ts';
 import { issueToken } from './issue-token.ts';
 
 /** What the administrator's command can do, whoever serves key-management (api.md, section 9). */
-export function administration(keys: Client<typeof keyManagement>, settings: Settings, keptSecret: string) {
+export function administration(keys: Client<typeof keyManagement>, settings: Pick<RemoteSettings, 'jwt'>, keptSecret: string | undefined) {
   return {
     async createFirm(firm: { uuid?: string; name: string; country: string; segmentTypes: string[] }) {
       return firmOf(
@@ -57,8 +57,8 @@ export function administration(keys: Client<typeof keyManagement>, settings: Set
 
 export type Administration = ReturnType<typeof administration>;
 
-export function dialAdministration(address: string, settings: Settings, keptSecret: string) {
-  const keys = dial(keyManagement, address, { name: 'key-management', deadlineMs: 15_000 });
+export function dialAdministration(address: string, settings: Pick<RemoteSettings, 'jwt' | 'tls'>, keptSecret: string | undefined) {
+  const keys = dial(keyManagement, address, { name: 'key-management', deadlineMs: 15_000, tls: settings.tls });
   return { ...administration(keys, settings, keptSecret), ready: () => keys.ready(), close: () => keys.close() };
 }
 

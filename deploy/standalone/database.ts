@@ -4,19 +4,19 @@ import { migrations as audioMigrations, schema as audioSchema } from '@call-anal
 import { migrateBus } from '@call-analysis/bus';
 import { schema as ingestSchema, migrations as ingestMigrations } from '@call-analysis/ingest';
 import { schema as keySchema, migrations as keyMigrations } from '@call-analysis/key-management';
-import { migrate, provision } from '@call-analysis/postgres';
+import { databaseUrl, migrate, provision } from '@call-analysis/postgres';
 import type { PostgresServer } from '@call-analysis/postgres/server';
-import { startServer } from '@call-analysis/postgres/server';
+import { findServer, startServer } from '@call-analysis/postgres/server';
 import type { Closing, Logger } from '@call-analysis/runtime';
 import { StartFault } from '@call-analysis/runtime';
 import { migrations as transcriptionMigrations, schema as transcriptionSchema } from '@call-analysis/transcription';
+import { BUS, busSchema } from './bus.ts';
 import type { Settings } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { Hold, Holder } from './holder.ts';
 import { hold } from './holder.ts';
 
 const DATABASE = 'call_analysis';
-const BUS = 'bus';
 
 /** Schemas by owner: one role for each, and nobody reads another's tables. */
 const services = [
@@ -43,22 +43,31 @@ export async function openDatabase(
   parts: { log: Logger; closing: Closing },
 ): Promise<OpenedDatabase> {
   const { adminUrl, held } = await holdServer(settings, directory, command, parts);
+  const ownBuses = settings.kafka === undefined ? [] : services.map(({ schema }) => schema);
   const urls = await provision({
     adminUrl,
     database: DATABASE,
-    schemas: [...services.map(({ schema }) => schema), BUS].map((schema) => ({
-      schema,
-      role: schema,
-      password: directory.secrets.databasePassword,
-    })),
+    schemas: [
+      ...services.map(({ schema }) => ({ schema, role: schema })),
+      { schema: BUS, role: BUS },
+      ...ownBuses.map((schema) => ({ schema: busSchema(schema), role: schema })),
+    ].map((each) => ({ ...each, password: directory.secrets.databasePassword })),
     members: services.map(({ schema }) => ({ role: schema, of: BUS })),
   });
   const url = (schema: string): string => urls[schema]!;
   await Promise.all([
     migrateBus({ url: url(BUS), schema: BUS }),
+    ...ownBuses.map(busSchema).map((schema) => migrateBus({ url: url(schema), schema })),
     ...services.map(({ schema, migrations }) => migrate({ url: url(schema), schema, folder: migrations })),
   ]);
   return { hold: held, url };
+}
+
+/** Where the queues of all services are while the service runs; null when the database does not. */
+export async function findQueues(settings: Settings, directory: DataDirectory): Promise<string | null> {
+  const adminUrl = settings.databaseUrl ?? (await findServer(directory.postgres));
+  if (adminUrl === null) return null;
+  return databaseUrl(adminUrl, DATABASE, { user: BUS, password: directory.secrets.databasePassword });
 }
 
 /** A database that goes away again and again before it can be held is given up on after so long. */

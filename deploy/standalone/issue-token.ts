@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey, createSecretKey, sign as signBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readPem } from '@call-analysis/gateway';
 import { StartFault } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
-import type { Settings } from './config.ts';
+import type { JwtSettings } from './config.ts';
 
 export interface TokenUser {
   readonly uuid: string;
@@ -11,8 +11,11 @@ export interface TokenUser {
   readonly role: string;
 }
 
-/** A bearer token with the claims that the gateway requires (api.md, section 9). */
-export function issueToken(settings: Settings['jwt'], keptSecret: string, user: TokenUser, ttlMs: number) {
+/**
+ * A bearer token with the claims that the gateway requires (api.md, section 9). The secret that is kept counts when the
+ * settings have no key.
+ */
+export function issueToken(settings: JwtSettings, keptSecret: string | undefined, user: TokenUser, ttlMs: number) {
   const issuedAt = Math.floor(Date.now() / 1000);
   const expiresAt = issuedAt + Math.max(1, Math.floor(ttlMs / 1000));
   const claims = {
@@ -54,29 +57,18 @@ function signEdDsa(claims: object, key: KeyObject): string {
   return `${signed}.${signBytes(null, Buffer.from(signed), key).toString('base64url')}`;
 }
 
-function signingKey({ secret, publicKeyFile, privateKeyFile }: Settings['jwt'], keptSecret: string): KeyObject {
-  if (publicKeyFile === undefined) return createSecretKey(Buffer.from(secret ?? keptSecret));
+function signingKey({ key, privateKeyFile }: JwtSettings, keptSecret: string | undefined): KeyObject {
+  if (key?.kind !== 'public-key') {
+    const secret = key?.secret ?? keptSecret;
+    if (secret !== undefined) return createSecretKey(Buffer.from(secret));
+    throw new StartFault('To issue a token, set JWT_SECRET to what the gateway has, or JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.');
+  }
   if (privateKeyFile === undefined) {
     throw new StartFault('Tokens are checked with JWT_PUBLIC_KEY_FILE. To issue one here, set JWT_PRIVATE_KEY_FILE too.');
   }
-  const key = readPem('JWT_PRIVATE_KEY_FILE', privateKeyFile, createPrivateKey);
-  if (!createPublicKey(key).equals(readPem('JWT_PUBLIC_KEY_FILE', publicKeyFile, createPublicKey))) {
+  const signing = readPem('JWT_PRIVATE_KEY_FILE', privateKeyFile, createPrivateKey);
+  if (!createPublicKey(signing).equals(createPublicKey(key.pem))) {
     throw new StartFault('JWT_PRIVATE_KEY_FILE and JWT_PUBLIC_KEY_FILE do not belong together, so no token would be valid.');
   }
-  return key;
-}
-
-/** The key in a file that a variable names; StartFault says what is wrong with it. */
-export function readPem(variable: string, file: string, read: (pem: string) => KeyObject): KeyObject {
-  let pem: string;
-  try {
-    pem = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new StartFault(`${variable} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
-  try {
-    return read(pem);
-  } catch {
-    throw new StartFault(`${variable} names ${file}, which is not such a key in PEM form.`);
-  }
+  return signing;
 }

@@ -6,12 +6,11 @@ import { start as startKeyManagement } from '@call-analysis/key-management';
 import type { Logger } from '@call-analysis/runtime';
 import { Closing, exportSpans } from '@call-analysis/runtime';
 import { start as startTranscription } from '@call-analysis/transcription';
-import { createPublicKey } from 'node:crypto';
+import { BUS, buses, refuseLeftBehind } from './bus.ts';
 import type { Settings } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { openDatabase } from './database.ts';
-import { readPem } from './issue-token.ts';
 import { inOneSentence } from './start-failure.ts';
 
 export { readSettings } from './config.ts';
@@ -33,21 +32,23 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
   const closing = new Closing(log);
   try {
     const directory = openDataDirectory(settings.dataDirectory);
-    const jwt = verification(settings.jwt, directory.secrets.jwtSecret);
     if (settings.traces !== undefined) {
       const traces = await exportSpans(settings.traces, log);
       closing.add('traces', () => traces.close());
     }
     const database = await openDatabase(settings, directory, 'start', { log, closing });
     signal?.throwIfAborted();
-    const bus = { transport: 'embedded' as const, url: database.url('bus'), schema: 'bus', exclusive: true };
-    const objects = { store: 'disk' as const, directory: directory.objects, secret: directory.secrets.urlSecret };
+    if (settings.kafka !== undefined) await refuseLeftBehind(database.url(BUS));
+    const kept = { store: 'disk' as const, directory: directory.objects, secret: directory.secrets.urlSecret };
+    const objects = settings.s3 ?? kept;
+    const bus = buses(settings, database.url, objects);
+    const { jwt } = settings;
     const named = (name: string): { log: Logger } => ({ log: log.child({ service: name }) });
 
     const keys = await startKeyManagement(
       {
         databaseUrl: database.url('key_management'),
-        bus,
+        bus: bus.of('key_management'),
         listen: directory.socket('key-management'),
         pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
       },
@@ -58,7 +59,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
       startIngest(
         {
           databaseUrl: database.url('ingest'),
-          bus,
+          bus: bus.of('ingest'),
           objects,
           listen: directory.socket('ingest'),
           keyManagement: keys.address,
@@ -69,7 +70,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
       startTranscription(
         {
           databaseUrl: database.url('transcription'),
-          bus,
+          bus: bus.of('transcription'),
           objects,
           workDirectory: directory.work,
           engine: settings.speech,
@@ -79,7 +80,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
       startAnalysis(
         {
           databaseUrl: database.url('analysis'),
-          bus,
+          bus: bus.of('analysis'),
           objects,
           listen: directory.socket('analysis'),
           keyManagement: keys.address,
@@ -91,7 +92,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     closing.add('transcription', () => transcription.close());
     closing.add('analysis', () => analysis.close());
     const audio = await startAudio(
-      { databaseUrl: database.url('audio'), bus, objects, listen: directory.socket('audio'), ingest: ingest.address },
+      { databaseUrl: database.url('audio'), bus: bus.of('audio'), objects, listen: directory.socket('audio'), ingest: ingest.address },
       named('audio'),
     );
     closing.add('audio', () => audio.close());
@@ -104,13 +105,13 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         quotas: settings.quotas,
         trustedProxies: settings.trustedProxies,
         corsOrigins: settings.corsOrigins,
-        bus,
+        bus: bus.listener,
         objects,
         keyManagement: keys.address,
         ingest: ingest.address,
         audio: audio.address,
         analysis: analysis.address,
-        jwt,
+        jwt: { ...jwt, key: jwt.key ?? { kind: 'secret', secret: directory.secrets.jwtSecret } },
       },
       named('gateway'),
     );
@@ -122,17 +123,4 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     await closing.close().catch(() => {});
     throw reason;
   }
-}
-
-function verification({ issuer, audience, secret, publicKeyFile }: Settings['jwt'], keptSecret: string) {
-  const key =
-    publicKeyFile === undefined
-      ? { kind: 'secret' as const, secret: secret ?? keptSecret }
-      : { kind: 'public-key' as const, pem: publicKey(publicKeyFile) };
-  return { issuer, audience, key };
-}
-
-/** The gateway would refuse a bad key too, but only when everything else has been started. */
-function publicKey(file: string): string {
-  return readPem('JWT_PUBLIC_KEY_FILE', file, createPublicKey).export({ type: 'spki', format: 'pem' }).toString();
 }

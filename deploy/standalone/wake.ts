@@ -1,17 +1,44 @@
 import { start as startKeyManagement } from '@call-analysis/key-management';
+import type { Logger } from '@call-analysis/runtime';
 import { Closing, createLog } from '@call-analysis/runtime';
+import { buses } from './bus.ts';
 import type { Settings } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
+import type { OpenedDatabase } from './database.ts';
 import { openDatabase } from './database.ts';
 
 /**
  * Does `work` with a key-management of our own at the address, started for it alone. HeldFault while another process
- * has the data directory. What was woken is put to sleep again, also when the work fails or the process is told to end.
+ * has the data directory.
  */
-export async function wake<Result>(
+export function wake<Result>(
   settings: Settings,
   directory: DataDirectory,
   work: (address: string) => Promise<Result>,
+): Promise<Result> {
+  return wakeDatabase(settings, directory, async (database, { log, closing }) => {
+    const keys = await startKeyManagement(
+      {
+        databaseUrl: database.url('key_management'),
+        bus: buses(settings, database.url).of('key_management'),
+        listen: directory.socket('admin'),
+        pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
+      },
+      { log },
+    );
+    closing.add('key-management', () => keys.close());
+    return work(keys.address);
+  });
+}
+
+/**
+ * Does `work` with the database, held for it alone. What was woken is put to sleep again, also when the work fails or the
+ * process is told to end.
+ */
+export async function wakeDatabase<Result>(
+  settings: Settings,
+  directory: DataDirectory,
+  work: (database: OpenedDatabase, parts: { log: Logger; closing: Closing }) => Promise<Result>,
 ): Promise<Result> {
   const log = createLog({ name: 'admin', level: 'silent' });
   const closing = new Closing(log);
@@ -26,18 +53,7 @@ export async function wake<Result>(
   try {
     const opened = openDatabase(settings, directory, 'admin', { log, closing });
     opening = opened;
-    const database = await opened;
-    const keys = await startKeyManagement(
-      {
-        databaseUrl: database.url('key_management'),
-        bus: { transport: 'embedded', url: database.url('bus'), schema: 'bus', exclusive: true },
-        listen: directory.socket('admin'),
-        pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
-      },
-      { log },
-    );
-    closing.add('key-management', () => keys.close());
-    return await work(keys.address);
+    return await work(await opened, { log, closing });
   } finally {
     await closing.close();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);

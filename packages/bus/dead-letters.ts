@@ -1,5 +1,7 @@
+import type { Event } from '@call-analysis/events';
 import type { JobResult, JobWithMetadata } from 'pg-boss';
 import { gaveUp } from './outcome.ts';
+import type { DeadReason } from './port.ts';
 import type { Queues } from './queues.ts';
 import { readEnvelope, readEvent, type Routes } from './read-event.ts';
 import { reasonOf, storedReason } from './reason.ts';
@@ -16,12 +18,18 @@ export function deadQueue(consumer: string): string {
   return `${consumer}${suffix}`;
 }
 
-function consumerOf(dead: string): string {
+export function consumerOf(dead: string): string {
   return dead.slice(0, -suffix.length);
 }
 
+/**
+ * Given each event that was given up, as it was published, after its route has taken note of it: at least once, until it
+ * returns.
+ */
+export type DeadLetterSink = (queues: Queues, consumer: string, event: Event, reason: DeadReason) => Promise<void>;
+
 /** Tells the routes of events that were given up on, each until its route has taken note. Returns the worker's id. */
-export async function giveUpDead(queues: Queues, dead: string, routes: Routes): Promise<string> {
+export async function giveUpDead(queues: Queues, dead: string, routes: Routes, sink?: DeadLetterSink): Promise<string> {
   const { boss } = queues;
   let worker: string | undefined;
   worker = await boss.work(
@@ -36,14 +44,19 @@ export async function giveUpDead(queues: Queues, dead: string, routes: Routes): 
     async (jobs: JobWithMetadata<unknown>[]) => {
       if (jobs.length >= batchSize && worker !== undefined) boss.notifyWorker(worker);
       const results: JobResult[] = [];
-      for (const job of jobs) results.push(await giveUp(queues, routes, job));
+      for (const job of jobs) results.push(await giveUp(queues, routes, job, sink));
       return results;
     },
   );
   return worker;
 }
 
-async function giveUp(queues: Queues, routes: Routes, job: JobWithMetadata<unknown>): Promise<JobResult> {
+async function giveUp(
+  queues: Queues,
+  routes: Routes,
+  job: JobWithMetadata<unknown>,
+  sink?: DeadLetterSink,
+): Promise<JobResult> {
   const envelope = readEnvelope(job.data);
   // Nobody can be told of something that is no event; it stays among the dead letters.
   if (!envelope.success) return { id: job.id, status: 'completed' };
@@ -54,6 +67,7 @@ async function giveUp(queues: Queues, routes: Routes, job: JobWithMetadata<unkno
   const died = storedReason(job.sourceOutput, job.sourceRetryCount);
   try {
     await withCauses([dead], () => route?.giveUp?.(event, died));
+    await sink?.(queues, consumerOf(job.name), envelope.data, died);
     gaveUp({ log: queues.log, name: queues.name, consumer: consumerOf(job.name) }, dead, died);
     return { id: job.id, status: 'completed' };
   } catch (error) {

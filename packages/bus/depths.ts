@@ -13,12 +13,15 @@ const gauges = {
 /** Counting a long queue takes tens of milliseconds, and nobody needs to know more often. */
 const rememberMs = 10_000;
 
-/** Shows on the page of metrics how it stands with these consumers, to which more may be added, until it is called. */
-export function watchDepths(queues: Queues, consumers: readonly string[]): () => void {
-  const look = remembered(rememberMs, async () => (consumers.length === 0 ? [] : depths(queues, consumers)));
+/** How it stands with the consumers of these names; absent, with all that there are. */
+export type Look = (queues: Queues, consumers?: readonly string[]) => Promise<ConsumerDepth[]>;
+
+/** Shows on the page of metrics what `look` says, until it is called. */
+export function watchDepths({ name }: Pick<Queues, 'name'>, look: () => Promise<ConsumerDepth[]>): () => void {
+  const seen = remembered(rememberMs, look);
   const sources = (['waiting', 'active', 'dead', 'oldestSeconds'] as const).map((figure) =>
     gauges[figure].from(async () =>
-      (await look()).map((depth) => ({ labels: [queues.name, depth.consumer] as const, value: depth[figure] ?? 0 })),
+      (await seen()).map((depth) => ({ labels: [name, depth.consumer] as const, value: depth[figure] ?? 0 })),
     ),
   );
   return () => {
@@ -35,6 +38,7 @@ const counted = 50_000;
  * Events travel alone or in a parcel, and a parcel's tier is its size. Absent `consumers`, all that there are.
  */
 export async function depths({ query, schema }: Queues, consumers?: readonly string[]): Promise<ConsumerDepth[]> {
+  if (consumers?.length === 0) return [];
   // The orders name the index to count along; left alone, the planner may read the whole table to find nothing dead.
   return query<ConsumerDepth>(
     `SELECT q.name AS consumer,

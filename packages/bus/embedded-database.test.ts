@@ -126,7 +126,7 @@ describe('an embedded bus and its database', () => {
 
   it('says what is missing when its tables are', async () => {
     const empty = { transport: 'embedded', url: database.url('ingest'), schema: 'ingest' } as const;
-    await expect(openBus(empty, { name: 'test', log: silent })).rejects.toThrow(/migrateBus/);
+    await expect(openBus(empty, { name: 'test', log: silent })).rejects.toThrow(/npm run service -- test migrate/);
   });
 
   it('says that the database is unavailable when it is not there', async () => {

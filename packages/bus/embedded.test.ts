@@ -10,7 +10,10 @@ busContract('embedded', async () => {
   const service = openDatabase({ url: database.url('ingest'), schema: 'ingest' });
   return {
     config: { transport: 'embedded', url, schema: 'bus' },
+    remembers: false,
     transaction: (work) => service.transaction(work),
+    // It lands there with the transaction that says it.
+    async arrived() {},
     async close() {
       await service.close();
       await database.drop();

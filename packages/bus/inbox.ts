@@ -1,5 +1,5 @@
 import type { Job } from 'pg-boss';
-import { deadQueue, giveUpDead } from './dead-letters.ts';
+import { type DeadLetterSink, deadQueue, giveUpDead } from './dead-letters.ts';
 import { HandOver } from './hand-over.ts';
 import { watchLeases } from './leases.ts';
 import { PARCEL } from './parcel.ts';
@@ -54,7 +54,7 @@ export async function createInbox({ boss, leaseSeconds }: Queues, subscription: 
 }
 
 /** Hands a consumer's events to its routes until stopped. */
-export async function openInbox(queues: Queues, subscription: SubscriptionOptions): Promise<Inbox> {
+export async function openInbox(queues: Queues, subscription: SubscriptionOptions, sink?: DeadLetterSink): Promise<Inbox> {
   const { boss } = queues;
   const { consumer, batchSize = 1, concurrency = 1 } = subscription;
   const routes: Routes = new Map(subscription.routes.map((route) => [route.event.type, route]));
@@ -98,7 +98,7 @@ export async function openInbox(queues: Queues, subscription: SubscriptionOption
     workers.push(worker);
   }
   const dead = deadQueue(consumer);
-  const deadWorker = await giveUpDead(queues, dead, routes);
+  const deadWorker = await giveUpDead(queues, dead, routes, sink);
   const watch = watchLeases(queues, [consumer, dead]);
   let stopping: Promise<unknown> | undefined;
   return {

@@ -1,9 +1,19 @@
 export { buried, bury, pruneBuried } from './buried.ts';
 export { claim, pruneClaims } from './claim.ts';
+export { openDeadLetters } from './open-dead-letters.ts';
+export { AGAIN } from './dead-letter-office.ts';
+export type { Choose, Course, DeadLetter, DeadLetterOffice, Replayed, WhichLetters } from './dead-letter-office.ts';
+export { giveUpCall } from './give-up-call.ts';
+export type { GivenUp } from './give-up-call.ts';
+export type { Kafka } from './kafka/config.ts';
 export { migrateBus } from './migrate.ts';
 export type { BusSchema } from './migrate.ts';
-export { BusConfig, openBus } from './open.ts';
+export { BusConfig, openBus, openListener } from './open.ts';
+export type { ListenConfig } from './open.ts';
 export type { BusOptions } from './options.ts';
+export { prepareBus } from './prepare.ts';
+export type { Facts } from './prepare.ts';
+export { kafkaFrom, KafkaVariables } from './variables.ts';
 export { Poison, route } from './port.ts';
 export type {
   AnyRoute,
@@ -11,6 +21,7 @@ export type {
   ConsumerDepth,
   DeadReason,
   Forgotten,
+  Listener,
   Route,
   Subscription,
   SubscriptionOptions,

@@ -33,7 +33,7 @@ export function createListeners(queues: Queues): Listeners {
   function spread(text: string): void {
     for (const { type, hear } of hearers) {
       try {
-        const event = readHeard(type, text);
+        const event = readHeard(type, JSON.parse(text));
         if (event !== null) hear(event);
       } catch (error) {
         // An error here would otherwise end the process.
@@ -81,8 +81,8 @@ function channel(schema: string): string {
 }
 
 /** Null when it is of another type, or does not fit. */
-function readHeard(type: EventType, text: string): Event | null {
-  const envelope = Envelope.safeParse(JSON.parse(text));
+export function readHeard(type: EventType, told: unknown): Event | null {
+  const envelope = Envelope.safeParse(told);
   if (!envelope.success || envelope.data.type !== type.type) return null;
   const body = type.body.safeParse(envelope.data.data);
   return body.success ? { ...envelope.data, data: body.data } : null;

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { translateError } from '@call-analysis/postgres';
 import { Client } from 'pg';
 import { PgBoss } from 'pg-boss';
+import { outboxTable } from './kafka/outbox.ts';
 
 export interface BusSchema {
   /** As the role that owns the schema. Roles that are members of it may then publish in their own transactions. */
@@ -26,6 +27,7 @@ export async function migrateBus({ url, schema }: BusSchema): Promise<void> {
     try {
       await boss.start();
       await tune(boss, schema);
+      await makeOutbox(boss, schema);
       await indexesBuilt(boss);
     } finally {
       await boss.stop({ graceful: false });
@@ -57,6 +59,17 @@ async function tune(boss: PgBoss, schema: string): Promise<void> {
   const present = (rows[0] as { reloptions: string[] | null } | undefined)?.reloptions ?? [];
   if (wanted.every((each) => present.includes(each))) return;
   await database.executeSql(`ALTER TABLE ${schema}.job_common SET (${wanted.join(', ')})`);
+}
+
+// In turn: two that make a table at once can collide although both ask whether it is there.
+async function makeOutbox(boss: PgBoss, schema: string): Promise<void> {
+  const database = boss.getDb();
+  const { rows } = await database.executeSql('SELECT to_regclass($1) AS found', [`${schema}.outbox`]);
+  const [row] = rows as { found: string | null }[];
+  if (row !== undefined && row.found !== null) return;
+  await database.executeSql(
+    `BEGIN; SELECT pg_advisory_xact_lock(hashtext('outbox of ${schema}')); ${outboxTable(schema)}; COMMIT`,
+  );
 }
 
 // Some updates of the schema leave their indexes to be built afterwards, and only a migrating process builds them.

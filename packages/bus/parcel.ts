@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Event } from '@call-analysis/events';
 import type { JobInsert } from 'pg-boss';
 import { z } from 'zod';
-import { pack, packParcel, unpackParcel } from './stored-event.ts';
+import { mayBeUnstorable, pack, packParcel, unpackParcel } from './stored-event.ts';
 
 /**
  * Events in one job at most. PostgreSQL takes 185 µs to insert, fetch and delete a job, whatever it holds, and every
@@ -13,10 +13,6 @@ export const PARCEL = 25;
 /** Characters of JSON in one job at most, unless a single event has more; deflated, some 64 KB. */
 const parcelCharacters = 200_000;
 const longestInt = 2 ** 31 - 1;
-
-// PostgreSQL's jsonb takes neither NUL nor half a surrogate pair: whoever says one hears of it when publishing, not
-// when the event has to leave its parcel.
-const unstorable = /\\u(?:0000|d[89a-f])/;
 
 /** What an event in a parcel must have to become a job of its own; the rest is judged there. */
 const Addressed = z.array(z.looseObject({ id: z.guid(), firmuuid: z.string().min(1), turn: z.int() })).min(1);
@@ -34,7 +30,8 @@ export function* jobsOf(events: readonly Event[], most = PARCEL): Generator<Stor
   let room = parcelCharacters;
   for (const event of events) {
     const json = most > 1 ? JSON.stringify(event) : '';
-    const alone = unstorable.test(json);
+    // What jsonb refuses has a form of its own, which a parcel has only when it is long enough.
+    const alone = mayBeUnstorable(json);
     const [first] = together;
     const related = first?.firmuuid === event.firmuuid && first.turn === event.turn;
     if (first !== undefined && (alone || !related || together.length >= most || json.length > room)) {

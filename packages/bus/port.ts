@@ -16,27 +16,48 @@ export interface Bus {
    */
   publish(tx: Sql, events: readonly Event[]): Promise<void>;
 
-  /** Receives facts under a consumer's name, from the first time that name subscribes on. Names are data: renaming one replays nothing and loses what waited. */
+  /**
+   * Receives facts under a consumer's name, from the first time that name subscribes on at the latest: where facts stay
+   * with what carries them, a new name also gets those that were told before. Names are data: renaming one loses what
+   * waited, and where facts stay it replays them. Resolves when what arrives is handed over; `ready` says whether
+   * anything arrives.
+   */
   subscribe(subscription: SubscriptionOptions): Promise<Subscription>;
 
   /**
    * Hears facts as they happen, at most once and only while connected: for caches that may be emptied too often.
-   * Every listener hears every fact.
+   * Every listener hears every fact. Connects in the background when it must; `ready` says whether it is.
    */
   listen(type: EventType, hear: (event: Event) => void): Promise<Subscription>;
 
   /**
    * Takes out what waits or lies dead of a firm's subject, for every consumer, when the transaction commits; only facts of
    * the type `but`, which tell of the erasure itself, stay. What a consumer has in hand stays until it is done with it,
-   * and what is still on its way arrives later: handlers tell by `buried` that nothing shall come of it.
+   * and what is still on its way, or waits at other services, arrives later: handlers tell by `buried` that nothing shall
+   * come of it. What carries facts between services may keep them for a time of its own, Kafka as long as its topics do.
    */
   forget(tx: Sql, firmUuid: string, subject: string, but: EventType): Promise<Forgotten>;
 
-  /** Waiting and dead events by consumer name. */
+  /** Waiting and dead events by consumer name; `outbox` is what waits to leave this service. */
   depths(): Promise<ConsumerDepth[]>;
+
+  /**
+   * Resolves when facts travel now. Rejects with Fault UNAVAILABLE naming what does not answer; publishing works
+   * meanwhile, as long as the database does, and facts wait.
+   */
+  ready(): Promise<void>;
+
+  /**
+   * Resolves when facts travel now, else rejects with Fault UNAVAILABLE naming what does not answer. Publishing works all the
+   * same: facts wait.
+   */
+  ready(): Promise<void>;
 
   close(): Promise<void>;
 }
+
+/** A bus for those who only listen. */
+export type Listener = Pick<Bus, 'listen' | 'ready' | 'close'>;
 
 export interface SubscriptionOptions {
   /** Constant, never derived from a file's name. */
@@ -81,7 +102,7 @@ export interface DeadReason {
 }
 
 export interface Subscription {
-  /** Takes nothing new and waits for what is in hand. */
+  /** Takes nothing new and waits for what is in hand. Events go on to arrive for the consumer. */
   stop(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { translateError } from '@call-analysis/postgres';
-import type { Logger } from '@call-analysis/runtime';
+import { type Logger, StartFault } from '@call-analysis/runtime';
 import { type Db, PgBoss } from 'pg-boss';
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'writes'>;
@@ -35,7 +35,7 @@ export interface Queues {
 const connections = 5;
 // Queues fill and empty faster than statistics are gathered. Without them the planner sorts a whole queue to take its
 // first hundred, so it is left no choice but the indexes that every statement here was made for.
-const planner = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `-c enable_${way}=off`).join(' ');
+export const planner = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `-c enable_${way}=off`).join(' ');
 // Taking an event and noting that it is done may be lost in a crash of the machine: it is then handed over again, which
 // it may be anyway. Nothing that was lost so can have been followed by something kept, for the log is written in order.
 const commit = '-c synchronous_commit=off';
@@ -79,7 +79,7 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
   } catch (error) {
     closed = true;
     await boss.stop({ graceful: false }).catch(() => {});
-    throw explain(error, schema);
+    throw explain(error, options);
   }
 
   const database = boss.getDb();
@@ -108,13 +108,17 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
   };
 }
 
-function explain(error: unknown, schema: string): unknown {
+function explain(error: unknown, { schema, name }: QueueOptions): unknown {
   if (error instanceof Error && /is not installed|requires migrations/.test(error.message)) {
-    return new Error(`The bus has no up-to-date tables in the schema ${schema}; migrateBus makes them.`, {
-      cause: error,
-    });
+    return notOfThisVersion({ schema, name }, error);
   }
   return translateError(error);
+}
+
+export function notOfThisVersion({ schema, name }: Pick<Queues, 'schema' | 'name'>, cause?: unknown): StartFault {
+  return new StartFault(`The queues in the schema ${schema} are not of this version. Run npm run service -- ${name} migrate.`, {
+    cause,
+  });
 }
 
 async function rows<Row>(database: Db, text: string, values: unknown[] = []): Promise<Row[]> {
@@ -125,7 +129,7 @@ async function rows<Row>(database: Db, text: string, values: unknown[] = []): Pr
 const repeatAfterMs = 30_000;
 
 // Every worker reports an absent database at every poll; one line in half a minute says as much.
-function quieten(log: Log): (error: unknown) => void {
+export function quieten(log: Log): (error: unknown) => void {
   const said = new Map<string, { at: number; silenced: number }>();
   return (thrown) => {
     const error = asError(thrown);

@@ -2,6 +2,7 @@ import { Envelope, type Event } from '@call-analysis/events';
 import { z } from 'zod';
 import { type AnyRoute, Poison } from './port.ts';
 import { unpack } from './stored-event.ts';
+import { whyUnreadable } from './unreadable.ts';
 
 export type Routes = ReadonlyMap<string, AnyRoute>;
 
@@ -16,6 +17,8 @@ export function readEnvelope(stored: unknown) {
 
 /** Parses what came from a queue, envelope and body. What does not fit will never fit. */
 export function readEvent(routes: Routes, stored: unknown): ReadEvent {
+  const why = whyUnreadable(stored);
+  if (why !== undefined) return { poison: new Poison('NOT_AN_EVENT', why) };
   const envelope = readEnvelope(stored);
   if (!envelope.success) return { poison: new Poison('NOT_AN_EVENT', z.prettifyError(envelope.error)) };
   const route = routes.get(envelope.data.type);

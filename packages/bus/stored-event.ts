@@ -13,10 +13,20 @@ export interface Packed {
   readonly characters: number;
 }
 
+// PostgreSQL's jsonb takes neither NUL nor half a surrogate pair.
+const unstorable = /\\u(?:0000|d[89a-f])/;
+
+/** Whether jsonb may refuse this JSON. A text that speaks of such an escape is taken for one, which does no harm. */
+export function mayBeUnstorable(json: string): boolean {
+  return unstorable.test(json);
+}
+
 /** An event in the form that queues keep: itself, or with its body in `deflated` (base64 of JSON in raw deflate). */
 export function pack(event: Event): Packed {
   const json = JSON.stringify(event.data);
-  if (json === undefined || json.length < COMPRESSED_FROM) return { stored: event, characters: json?.length ?? 0 };
+  if (json === undefined || (json.length < COMPRESSED_FROM && !mayBeUnstorable(json))) {
+    return { stored: event, characters: json?.length ?? 0 };
+  }
   const { data: _, ...attributes } = event;
   const deflated = deflate(json);
   return { stored: { ...attributes, deflated }, characters: deflated.length };
@@ -54,6 +64,16 @@ export function unpackParcel(stored: unknown): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The JSON of a list of events, as text that any column takes: itself when short, else base64 of raw deflate. */
+export function packList(json: string): string {
+  return json.length < COMPRESSED_FROM ? json : deflate(json);
+}
+
+/** The list whose JSON `packList` was given. */
+export function unpackList(text: string): Event[] {
+  return (text.startsWith('[') ? JSON.parse(text) : inflate(text)) as Event[];
 }
 
 function deflate(json: string): string {

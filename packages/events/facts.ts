@@ -140,6 +140,15 @@ export const CallErased = eventType('call.erased.v1', z.object({ erased_at: z.is
  */
 export const CallsCanceled = eventType('calls.canceled.v1', z.object({ calls: z.array(z.uuid()).min(1).max(1000) }));
 
+/**
+ * Calls that failed are to go on from where they failed, because what stood in their way has been mended. `subject` is the
+ * call, with the attempt that failed (null: any), or the batch whose calls between two uuids could not be announced.
+ */
+export const RetryRequested = eventType(
+  'calls.retry-requested.v1',
+  z.union([z.object({ attempt: attempt.nullable() }), z.object({ first: z.uuid(), last: z.uuid() })]),
+);
+
 /** Something was done in a firm that its audit log tells. `subject` is what it was done to. */
 export const DeedDone = eventType(
   'deed.done.v1',

@@ -106,6 +106,22 @@ describe('disk', () => {
     await rm(root, { recursive: true });
   });
 
+  it('holds a key and keys below it', async () => {
+    const disk = await openDisk({ directory, secret });
+    for (const key of ['tree/a', 'tree/a/b']) await disk.put(key, Readable.from([key]));
+    for (const key of ['tree/a', 'tree/a/b']) expect(await text(await disk.open(key))).toBe(key);
+    const keys = [];
+    for await (const { key } of disk.list('tree/')) keys.push(key);
+    expect(keys.sort()).toEqual(['tree/a', 'tree/a/b']);
+  });
+
+  it('is not ready when its directory is gone', async () => {
+    const root = await temporaryDirectory();
+    const disk = await openDisk({ directory: root, secret });
+    await rm(root, { recursive: true });
+    await expect(disk.ready()).rejects.toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE', message: expect.stringContaining('object store') });
+  });
+
   it('passes on a failure that is not about the key', async () => {
     const root = await temporaryDirectory();
     await mkdir(join(root, 'held'));

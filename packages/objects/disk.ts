@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, link, mkdir, open, opendir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { access, copyFile, link, mkdir, open, opendir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Fault } from '@call-analysis/fault';
+import { Fault, unavailable } from '@call-analysis/fault';
 import { decodeKey, filePath, folderPath, readName } from './file-names.ts';
 import { keyParts, prefixParts } from './key.ts';
 import type { Objects } from './port.ts';
@@ -41,6 +41,14 @@ class Disk implements Objects, SignedUrls {
     this.#root = root;
     this.#signer = signer;
     this.verify = signer.verify.bind(signer);
+  }
+
+  async ready(): Promise<void> {
+    try {
+      await access(join(this.#root, INCOMING), constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw unavailable('The object store', error);
+    }
   }
 
   async put(key: string, bytes: Readable, options: { maxBytes?: number } = {}): Promise<{ sizeBytes: number }> {

@@ -2,7 +2,7 @@ export type { Sql } from './sql.ts';
 export { openDatabase } from './database.ts';
 export type { Database, DatabaseOptions, PreparedSql, Transaction, TransactionOptions } from './database.ts';
 export { sqlState, translateError } from './errors.ts';
-export { migrate } from './migrate.ts';
+export { ensureSchema, migrate, requireMigrated } from './migrate.ts';
 export type { MigrateOptions } from './migrate.ts';
 export { prismaAdapter, prismaSql } from './prisma.ts';
 export type { RawPrisma } from './prisma.ts';

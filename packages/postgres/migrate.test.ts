@@ -7,7 +7,7 @@ import { freshDatabase } from '../testing/index.ts';
 import type { TestDatabase } from '../testing/index.ts';
 import { openDatabase } from './database.ts';
 import type { Database } from './database.ts';
-import { migrate } from './migrate.ts';
+import { migrate, requireMigrated } from './migrate.ts';
 
 let home: TestDatabase;
 let database: Database;
@@ -103,6 +103,38 @@ it('takes a file with the line ends of another system for the same', async () =>
   await run();
   await write(firm, 'CREATE TABLE firm (\r\n  id int\r\n);\r\n');
   expect(await run()).toEqual([]);
+});
+
+it('does nothing to a schema that a later version has brought further, so that a version can be rolled back', async () => {
+  await write(firm, 'CREATE TABLE firm (id int)');
+  await write(call, 'CREATE TABLE call (id int)');
+  await run();
+  await rm(join(folder, call), { recursive: true });
+  expect(await run()).toEqual([]);
+  await requireMigrated(database, folder, 'the command');
+});
+
+it('a service is told of a schema that is older than itself, or not there, and of the command', async () => {
+  await write(firm, 'CREATE TABLE firm (id int)');
+  const refusal = () => requireMigrated(database, folder, 'npm run service -- ingest migrate').then(() => 'none', (error: Error) => error);
+  expect(await refusal()).toMatchObject({
+    name: 'StartFault',
+    message: 'The schema ingest has no tables yet. Run npm run service -- ingest migrate.',
+  });
+  await run();
+  expect(await refusal()).toBe('none');
+  await write(call, 'CREATE TABLE call (id int)');
+  expect(await refusal()).toMatchObject({
+    message: `The schema ingest is older than this version: it lacks ${call}. Run npm run service -- ingest migrate.`,
+  });
+});
+
+it('says which right is missing where the schema cannot be made', async () => {
+  await write(firm, 'CREATE TABLE firm (id int)');
+  await expect(migrate({ url: home.url('audio'), schema: 'new one', folder })).rejects.toMatchObject({
+    name: 'StartFault',
+    message: expect.stringMatching(/^The role "audio" may not create the schema new one\. Let it: GRANT CREATE ON DATABASE "test_\w+" TO "audio";$/),
+  });
 });
 
 it('refuses when an applied migration is no longer in the folder', async () => {

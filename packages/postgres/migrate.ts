@@ -2,9 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { StartFault } from '@call-analysis/runtime';
 import { Client, DatabaseError, escapeIdentifier } from 'pg';
 import { schemaConnection } from './connection.ts';
-import { translateError } from './errors.ts';
+import type { Database } from './database.ts';
+import { sqlState, translateError } from './errors.ts';
 
 export interface MigrateOptions {
   readonly url: string;
@@ -23,16 +25,48 @@ interface Migration {
 
 // Prisma's own lock: `prisma migrate deploy` and this runner then wait for each other.
 const prismaLock = 72_707_369;
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/**
+ * Refuses with a StartFault, which names the command, when the schema lacks a migration of the folder. One that has more is
+ * of a later version, which may be rolled back from while both still run.
+ */
+export async function requireMigrated(db: Database, folder: string | URL, command: string): Promise<void> {
+  const migrations = await readMigrations(folder);
+  const [found] = await db.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [tableOf(db.schema)]);
+  const records = found?.exists === true ? await db.query<Applied>(`${RECORDS} FROM ${tableOf(db.schema)} ${STANDING}`) : [];
+  const missing = migrations.filter((each) => !records.some(({ name, finished }) => name === each.name && finished));
+  if (missing.length === 0) return;
+  const what = records.length === 0 ? 'has no tables yet' : `is older than this version: it lacks ${missing.map(({ name }) => name).join(', ')}`;
+  throw new StartFault(`The schema ${db.schema} ${what}. Run ${command}.`);
+}
+
+/** Makes the schema where there is none. StartFault says which right is missing. */
+export async function ensureSchema({ url, schema }: Pick<MigrateOptions, 'url' | 'schema'>): Promise<void> {
+  await alone(url, schema, (client) => createSchema(client, schema));
+}
 
 /**
  * Brings a schema up to date and returns the names of the migrations it applied, in order. Each is applied in a
  * transaction of its own together with its record, so a failing one leaves nothing behind; those before it stay.
- * Records are kept as Prisma keeps them, so that `prisma migrate status` and `deploy` agree.
+ * Records are kept as Prisma keeps them, so that `prisma migrate status` and `deploy` agree. What a later version has
+ * added stays, and nothing is done. StartFault when the role lacks a right.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);
+  return alone(options.url, options.schema, async (client) => {
+    const table = tableOf(options.schema);
+    await ensureTable(client, options.schema, table);
+    const pending = await findPending(client, table, migrations);
+    for (const migration of pending) await apply(client, table, migration);
+    return pending.map((each) => each.name);
+  });
+}
+
+/** Works while nobody else does: others who migrate in this database wait for their turn. */
+async function alone<Result>(url: string, schema: string, work: (client: Client) => Promise<Result>): Promise<Result> {
   const client = new Client({
-    ...schemaConnection(options.url, options.schema),
+    ...schemaConnection(url, schema),
     application_name: 'migrate',
     connectionTimeoutMillis: 10_000,
   });
@@ -40,11 +74,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   try {
     await client.connect();
     await client.query('SELECT pg_advisory_lock($1)', [prismaLock]);
-    const table = `${escapeIdentifier(options.schema)}._prisma_migrations`;
-    await ensureTable(client, options.schema, table);
-    const pending = await findPending(client, table, migrations);
-    for (const migration of pending) await apply(client, table, migration);
-    return pending.map((each) => each.name);
+    return await work(client);
   } catch (error) {
     throw translateError(error);
   } finally {
@@ -76,10 +106,12 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+function tableOf(schema: string): string {
+  return `${escapeIdentifier(schema)}._prisma_migrations`;
+}
+
 async function ensureTable(client: Client, schema: string, table: string): Promise<void> {
-  // `IF NOT EXISTS` asks for the right to create schemas even when there is nothing to create.
-  const { rows } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
-  if (rows.length === 0) await client.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
+  await createSchema(client, schema);
   await client.query(`CREATE TABLE IF NOT EXISTS ${table} (
     id                  VARCHAR(36) PRIMARY KEY NOT NULL,
     checksum            VARCHAR(64) NOT NULL,
@@ -92,16 +124,44 @@ async function ensureTable(client: Client, schema: string, table: string): Promi
   )`);
 }
 
+async function createSchema(client: Client, schema: string): Promise<void> {
+  // `IF NOT EXISTS` asks for the right to create schemas even when there is nothing to create.
+  const { rowCount } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+  if (rowCount === 1) return;
+  try {
+    await client.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
+  } catch (error) {
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+    const { rows } = await client.query('SELECT current_user AS role, current_database() AS database');
+    const [role, database] = [escapeIdentifier(String(rows[0]?.role)), escapeIdentifier(String(rows[0]?.database))];
+    throw new StartFault(
+      `The role ${role} may not create the schema ${schema}. Let it: GRANT CREATE ON DATABASE ${database} TO ${role};`,
+      { cause: error },
+    );
+  }
+}
+
+interface Applied {
+  readonly name: string;
+  readonly checksum: string;
+  readonly finished: boolean;
+}
+
+const RECORDS = 'SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished';
+const STANDING = 'WHERE rolled_back_at IS NULL ORDER BY started_at';
+
 async function findPending(client: Client, table: string, migrations: Migration[]): Promise<Migration[]> {
-  const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
-    `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
-       FROM ${table} WHERE rolled_back_at IS NULL ORDER BY started_at`,
-  );
+  const { rows } = await client.query<Applied>(`${RECORDS} FROM ${table} ${STANDING}`);
   const known = new Map(migrations.map((each) => [each.name, each]));
+  const newest = migrations.at(-1)?.name ?? '';
   const done = new Set<string>();
   for (const { name, checksum, finished } of rows) {
     const migration = known.get(name);
-    if (migration === undefined) throw new Error(`Migration ${name} was applied but is not in the folder.`);
+    if (migration === undefined) {
+      // Names begin with their time: a later one is of a version that was rolled back from.
+      if (name > newest) continue;
+      throw new Error(`Migration ${name} was applied but is not in the folder.`);
+    }
     if (!finished) {
       throw new Error(`Migration ${name} was begun by another tool and never finished; resolve it with that tool.`);
     }

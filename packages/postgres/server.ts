@@ -115,7 +115,7 @@ export async function startServer(options: ServerOptions): Promise<PostgresServe
   }
 
   return {
-    adminUrl: `postgresql://${superuser}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+    adminUrl: adminUrlOf(port, password),
     port,
     adopted: first.adopted,
     get pid() {
@@ -131,6 +131,22 @@ export async function startServer(options: ServerOptions): Promise<PostgresServe
       return () => listeners.delete(listener);
     },
   };
+}
+
+/** Superuser's address of the server that runs on the directory, database `postgres`; null when none does. */
+export async function findServer(directory: string): Promise<string | null> {
+  try {
+    const places = placesIn(await realpath(directory));
+    const password = await readPassword(places);
+    const running = await findRunning(places, password);
+    return running === null ? null : adminUrlOf(running.port, password);
+  } catch {
+    return null;
+  }
+}
+
+function adminUrlOf(port: number, password: string): string {
+  return `postgresql://${superuser}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
 }
 
 /** PostgreSQL is told the real path, by which it also names itself in the list of processes. */

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { types } from 'node:util';
 import { Fault } from '@call-analysis/fault';
 import { histogram, isTracing, type Logger, recordSpan, withContext } from '@call-analysis/runtime';
-import type { ServerDuplexStream, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
+import { Metadata, type ServerDuplexStream, type ServerWritableStream, type ServiceDefinition } from '@grpc/grpc-js';
 import { MAX_MESSAGE_BYTES } from './connection.ts';
 import { type Incoming, incomingContext } from './context.ts';
 import { END } from './end-mark.ts';
-import { IncomingCall, type InFlight } from './incoming.ts';
+import { IncomingCall, type InFlight, within } from './incoming.ts';
 import type { Call, Method } from './methods.ts';
 import { encodeFault, faultOf, statusOf } from './status.ts';
 
@@ -45,7 +45,7 @@ export function answer(method: Method, handler: UntypedHandler, wire: Wire, surr
 
     let fault: Fault | undefined;
     try {
-      await produce(method, handler, wire, call);
+      await within(call, () => produce(method, handler, wire, call));
     } catch (error) {
       fault = faultOf(error);
     }
@@ -63,6 +63,8 @@ export function answer(method: Method, handler: UntypedHandler, wire: Wire, surr
 }
 
 async function produce(method: Method, handler: UntypedHandler, wire: Wire, call: IncomingCall): Promise<void> {
+  // Until it hears that its stream has been begun, the caller sends no more of it than it could send again elsewhere.
+  if (method.requestStream) wire.sendMetadata(new Metadata());
   const input = method.requestStream ? requestsOf(wire, call) : wire.request;
   const output = handler(input as never, call);
   if (!method.responseStream) {

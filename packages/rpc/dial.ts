@@ -1,26 +1,29 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Fault, unavailable } from '@call-analysis/fault';
-import {
-  type ChannelOptions,
-  credentials,
-  Client as GrpcClient,
-  type ServiceDefinition,
-  type ServiceError,
-} from '@grpc/grpc-js';
-import { CONNECTION_OPTIONS } from './connection.ts';
+import type { Logger } from '@call-analysis/runtime';
+import type { ServiceDefinition, ServiceError } from '@grpc/grpc-js';
 import { outgoingContext } from './context.ts';
 import { END, writeWithEnd } from './end-mark.ts';
 import { health } from './health.ts';
+import { inheritedDeadline } from './incoming.ts';
+import { Line } from './line.ts';
 import { type CallOptions, type Client, type Method, methodsOf } from './methods.ts';
-import { neighbourAt } from './neighbour.ts';
+import { NoAnswer, Repeats } from './repeats.ts';
+import { Requests } from './requests.ts';
 import { decodeFault, faultOfStatus } from './status.ts';
-import type { RequestWriter, Transport } from './transport.ts';
+import { type Tls, tlsReason } from './tls.ts';
+import type { RequestWriter } from './transport.ts';
 
 export interface DialOptions {
   /** Who is called, as it stands in the message when it does not answer: `${name} does not answer.` */
   readonly name: string;
-  /** How long a call may take, unless it says otherwise. Default 10,000. */
-  readonly deadlineMs?: number;
+  /** How long a call may take, all its tries together, unless it says otherwise. Default 10,000. */
+  readonly deadlineMs?: number | undefined;
+  /** Absent: in plain text. */
+  readonly tls?: Tls | undefined;
+  /** Gets a line when certificates are in the way; one, until a call comes through or it is for another reason. */
+  readonly log?: Logger | undefined;
 }
 
 export interface Channel {
@@ -30,153 +33,225 @@ export interface Channel {
   close(): void;
 }
 
-const OPTIONS: ChannelOptions = {
-  ...CONNECTION_OPTIONS,
-  // A service that was restarted is found again within a second.
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 1000,
-  'grpc.dns_min_time_between_resolutions_ms': 1000,
-  // A proxy from the environment is meant for the outside world.
-  'grpc.enable_http_proxy': 0,
-};
-
 /**
- * The methods of a service at `host:port` or `unix:/path`. Connects with the first call and again whenever needed; a
- * server of this process, under the address that it gave, is called without a connection.
- * Every call has a deadline. A call rejects with the Fault that the handler threw, or with UNAVAILABLE when there was
- * no answer in time; aborting its signal rejects it with the signal's reason. A stream is requested when its iteration
- * begins and cancelled when it is left early.
+ * The methods of a service at `host:port` or `unix:/path`. Connects with the first call and again whenever needed, to
+ * each address that the host's name has, and goes round them; a server of this process, under the loopback address or
+ * socket that it gave, is called without a connection.
+ *
+ * Every call has a deadline, and none that a handler makes outlives the call it handles. A call rejects with the Fault
+ * that the handler threw, or with UNAVAILABLE when there was no answer in time; aborting its signal rejects it with the
+ * signal's reason. A stream is requested when its iteration begins and cancelled when it is left early.
+ *
+ * What a server has not begun is tried again elsewhere, what got lost on the way only where the method's
+ * `idempotency_level` allows it and nothing has been read of the answer: see Repeats.
  */
 export function dial<Service extends ServiceDefinition>(
   service: Service,
   address: string,
   options: DialOptions,
 ): Client<Service> & Channel {
-  const grpc = new GrpcClient(address, credentials.createInsecure(), OPTIONS);
-  const line: Line = {
-    transport: () => neighbourAt(address) ?? grpc,
-    name: options.name,
-    deadlineMs: options.deadlineMs ?? 10_000,
-  };
-  const methods = Object.fromEntries(methodsOf(service).map(([name, method]) => [name, remote(line, method)]));
-  const check = remote(line, health.Check) as (request: unknown, options?: CallOptions) => Promise<unknown>;
+  const line = new Line(address, options.tls);
+  const peer = new Peer(line, options);
+  const methods = Object.fromEntries(methodsOf(service).map(([name, method]) => [name, remote(peer, method)]));
+  const check = remote(peer, health.Check) as (request: unknown, options?: CallOptions) => Promise<unknown>;
   const channel: Channel = {
     async ready(callOptions) {
       const { status } = (await check({ service: '' }, callOptions)) as { status: string };
       if (status !== 'SERVING') throw unavailable(options.name);
     },
-    close: () => grpc.close(),
+    close: () => line.close(),
   };
   return Object.assign(methods as Client<Service>, channel);
 }
 
-interface Line {
-  /** Asked for each call: a server may begin and end in this process. */
-  readonly transport: () => Transport;
-  readonly name: string;
-  readonly deadlineMs: number;
+/** Who is called, and what is known of how that went lately. */
+class Peer {
+  readonly line: Line;
+  readonly repeats = new Repeats();
+  readonly #name: string;
+  readonly #deadlineMs: number;
+  readonly #isSecure: boolean;
+  readonly #log: Logger | undefined;
+  #reason: string | undefined;
+
+  constructor(line: Line, { name, deadlineMs = 10_000, tls, log }: DialOptions) {
+    this.line = line;
+    this.#name = name;
+    this.#deadlineMs = deadlineMs;
+    this.#isSecure = tls !== undefined;
+    this.#log = log;
+  }
+
+  /** When a call ends whatever happens, in milliseconds since 1970. */
+  deadline(options: CallOptions): number {
+    return Math.min(Date.now() + (options.deadlineMs ?? this.#deadlineMs), inheritedDeadline());
+  }
+
+  answered(): void {
+    this.repeats.answered();
+    this.#reason = undefined;
+  }
+
+  /** Takes down why a try failed; what certificates have to do with it is told once. */
+  failed({ error }: NoAnswer): void {
+    // Addresses that were looked up anew are not connected for the reason that was known before.
+    if (error.details.includes('Last error: null')) return;
+    const reason = tlsReason(error.details, this.#isSecure);
+    if (reason !== undefined && reason !== this.#reason) {
+      this.#log?.error({ part: this.#name, err: error }, faultOfStatus(this.#name, error, reason).message);
+    }
+    this.#reason = reason;
+  }
+
+  fault({ error }: NoAnswer): Fault {
+    return faultOfStatus(this.#name, error, this.#reason);
+  }
 }
 
-function remote(line: Line, method: Method) {
+function remote(peer: Peer, method: Method) {
   if (method.requestStream) {
-    return (requests: AsyncIterable<unknown>, options?: CallOptions) => upload(line, method, requests, options);
+    return (requests: AsyncIterable<unknown>, options?: CallOptions) => upload(peer, method, requests, options);
   }
   if (method.responseStream) {
-    return (request: unknown, options?: CallOptions) => download(line, method, request, options);
+    return (request: unknown, options?: CallOptions) => download(peer, method, request, options);
   }
-  return (request: unknown, options?: CallOptions) => ask(line, method, request, options);
+  return (request: unknown, options?: CallOptions) => ask(peer, method, request, options);
 }
 
-function ask(line: Line, method: Method, request: unknown, options: CallOptions = {}): Promise<unknown> {
-  const reply = new ReplyReader(method);
-  return answered(line, options, reply, (done) =>
-    line.transport().makeUnaryRequest(
-      method.path,
-      method.requestSerialize,
-      reply.read,
-      request,
-      outgoingContext(),
-      timing(line, options),
-      done,
-    ),
-  );
-}
-
-function upload(
-  line: Line,
-  method: Method,
-  requests: AsyncIterable<unknown>,
-  options: CallOptions = {},
-): Promise<unknown> {
-  const reply = new ReplyReader(method);
-  const over = new AbortController();
-  let sourceFailure: { error: unknown } | undefined;
-  return answered(line, options, reply, (done) => {
-    const call = line.transport().makeClientStreamRequest(
-      method.path,
-      writeWithEnd(method),
-      reply.read,
-      outgoingContext(),
-      timing(line, options),
-      (error, value) => {
-        over.abort();
-        done(error, value);
-      },
+function ask(peer: Peer, method: Method, request: unknown, options: CallOptions = {}): Promise<unknown> {
+  return tried(peer, method, options, (deadline) => {
+    const reply = new ReplyReader(method);
+    return answered(options, reply, (done) =>
+      peer.line
+        .transport()
+        .makeUnaryRequest(method.path, method.requestSerialize, reply.read, request, outgoingContext(), { deadline }, done),
     );
-    void pour(requests, call, over.signal).catch((error: unknown) => {
-      if (over.signal.aborted) return;
-      sourceFailure = { error };
-      call.cancel();
-    });
-    return call;
-  }).catch((error: unknown) => {
-    throw sourceFailure === undefined ? error : sourceFailure.error;
   });
 }
 
+async function upload(
+  peer: Peer,
+  method: Method,
+  source: AsyncIterable<unknown>,
+  options: CallOptions = {},
+): Promise<unknown> {
+  const requests = new Requests(source);
+  let sourceFailure: { error: unknown } | undefined;
+  const send = (deadline: number) => {
+    const reply = new ReplyReader(method);
+    const over = new AbortController();
+    return answered(options, reply, (done) => {
+      const call = peer.line
+        .transport()
+        .makeClientStreamRequest(method.path, writeWithEnd(method), reply.read, outgoingContext(), { deadline }, (error, value) => {
+          over.abort();
+          done(error, value);
+        });
+      call.once('metadata', () => requests.begin());
+      void pour(requests, call, over.signal).catch((error: unknown) => {
+        if (over.signal.aborted) return;
+        sourceFailure = { error };
+        call.cancel();
+      });
+      return call;
+    });
+  };
+  try {
+    return await tried(peer, method, options, send, () => requests.isWhole && sourceFailure === undefined);
+  } catch (error) {
+    throw sourceFailure === undefined ? error : sourceFailure.error;
+  } finally {
+    requests.close();
+  }
+}
+
 /** Writes as fast as the other side reads, until the source ends or the call is over. */
-async function pour(
-  requests: AsyncIterable<unknown>,
-  call: RequestWriter,
-  over: AbortSignal,
-): Promise<void> {
-  for await (const request of requests) {
+async function pour(requests: Requests, call: RequestWriter, over: AbortSignal): Promise<void> {
+  for (let index = 0; ; index += 1) {
+    const next = await requests.at(index, over);
     if (over.aborted) return;
-    if (!call.write(request)) await once(call, 'drain', { signal: over });
+    if (next === undefined) break;
+    if (!call.write(next.request)) await once(call, 'drain', { signal: over });
   }
   call.write(END);
   call.end();
 }
 
 async function* download(
-  line: Line,
+  peer: Peer,
   method: Method,
   request: unknown,
   options: CallOptions = {},
 ): AsyncGenerator<unknown> {
   options.signal?.throwIfAborted();
-  const reply = new ReplyReader(method);
-  const call = line.transport().makeServerStreamRequest(
-    method.path,
-    method.requestSerialize,
-    reply.read,
-    request,
-    outgoingContext(),
-    timing(line, options),
-  );
-  const cancel = () => call.cancel();
-  options.signal?.addEventListener('abort', cancel);
-  try {
-    for await (const message of call) {
-      if (message !== NO_MESSAGE) yield message;
+  const deadline = peer.deadline(options);
+  let hasBegun = false;
+  for (let tries = 1; ; tries += 1) {
+    const reply = new ReplyReader(method);
+    const call = peer.line
+      .transport()
+      .makeServerStreamRequest(method.path, method.requestSerialize, reply.read, request, outgoingContext(), { deadline });
+    const cancel = () => call.cancel();
+    options.signal?.addEventListener('abort', cancel);
+    let failure: NoAnswer;
+    try {
+      for await (const message of call) {
+        if (message === NO_MESSAGE) continue;
+        hasBegun = true;
+        yield message;
+      }
+      peer.answered();
+      return;
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (reply.fault !== undefined) throw reply.fault;
+      failure = new NoAnswer(error as ServiceError);
+    } finally {
+      options.signal?.removeEventListener('abort', cancel);
+      call.cancel();
     }
-  } catch (error) {
-    options.signal?.throwIfAborted();
-    throw reply.fault ?? faultOfStatus(line.name, error as ServiceError);
-  } finally {
-    options.signal?.removeEventListener('abort', cancel);
-    call.cancel();
+    await beforeNextTry(peer, method, { failure, tries, deadline, mayRepeat: !hasBegun }, options);
   }
+}
+
+/** Makes a call, and again while that is safe and of use. */
+async function tried(
+  peer: Peer,
+  method: Method,
+  options: CallOptions,
+  call: (deadline: number) => Promise<unknown>,
+  mayRepeat = () => true,
+): Promise<unknown> {
+  const deadline = peer.deadline(options);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const reply = await call(deadline);
+      peer.answered();
+      return reply;
+    } catch (failure) {
+      if (!(failure instanceof NoAnswer)) throw failure;
+      await beforeNextTry(peer, method, { failure, tries, deadline, mayRepeat: mayRepeat() }, options);
+    }
+  }
+}
+
+/** Within this time a server that can be reached is connected: the longest pause between two attempts, and a little more. */
+const RECONNECT_MS = 700;
+
+/** Resolves when it is time for the next try; rejects when there is to be none. */
+async function beforeNextTry(
+  peer: Peer,
+  method: Method,
+  { failure, tries, deadline, mayRepeat }: { failure: NoAnswer; tries: number; deadline: number; mayRepeat: boolean },
+  { signal }: CallOptions,
+): Promise<void> {
+  peer.failed(failure);
+  const pauseMs = peer.repeats.pauseAfter(failure, method, tries, deadline);
+  if (pauseMs === undefined || !mayRepeat) throw peer.fault(failure);
+  if (failure.reach === 'unreached') await peer.line.connected(Math.min(RECONNECT_MS, deadline - Date.now()), signal);
+  await pause(pauseMs, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+    throw signal?.aborted ? signal.reason : error;
+  });
 }
 
 const NO_MESSAGE = Symbol('stands where a Fault came');
@@ -194,26 +269,21 @@ class ReplyReader {
   }
 }
 
+/** Rejects with the Fault that came, the reason of the signal or NoAnswer. */
 function answered(
-  line: Line,
-  options: CallOptions,
+  { signal }: CallOptions,
   reply: ReplyReader,
   start: (done: (error: ServiceError | null, value?: unknown) => void) => { cancel(): void },
 ): Promise<unknown> {
-  const { signal } = options;
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const call = start((error, value) => {
       signal?.removeEventListener('abort', cancel);
       if (error === null) resolve(value);
       else if (signal?.aborted) reject(signal.reason);
-      else reject(reply.fault ?? faultOfStatus(line.name, error));
+      else reject(reply.fault ?? new NoAnswer(error));
     });
     const cancel = () => call.cancel();
     signal?.addEventListener('abort', cancel);
   });
-}
-
-function timing(line: Line, options: CallOptions): { deadline: number } {
-  return { deadline: Date.now() + (options.deadlineMs ?? line.deadlineMs) };
 }

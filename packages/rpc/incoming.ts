@@ -1,9 +1,11 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Call } from './methods.ts';
 
 /** One call in the hands of its handler. */
 export class IncomingCall implements Call {
   readonly deadline: Date | undefined;
   #cancelledBy: Error | undefined;
+  #isOver = false;
   // Most handlers never look at their signal, and making one for each call costs more than the rest of this class.
   #abort: AbortController | undefined;
 
@@ -25,10 +27,35 @@ export class IncomingCall implements Call {
     return this.#cancelledBy;
   }
 
+  /** Whether the handler has returned. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+
   cancel(reason: Error): void {
     this.#cancelledBy ??= reason;
     this.#abort?.abort(this.#cancelledBy);
   }
+}
+
+const current = new AsyncLocalStorage<IncomingCall>();
+
+/** Runs a handler, and everything it starts, as part of a call. */
+export function within<Result>(call: IncomingCall, work: () => Result): Result {
+  return current.run(call, work);
+}
+
+/**
+ * When the call that is being handled here has to be answered, in milliseconds since 1970: what is asked of others for
+ * its sake is of no use later. Infinity outside any call, and for what a handler left to be done after it returned.
+ */
+export function inheritedDeadline(): number {
+  const call = current.getStore();
+  return call === undefined || call.isOver ? Number.POSITIVE_INFINITY : (call.deadline?.getTime() ?? Number.POSITIVE_INFINITY);
 }
 
 /** The calls whose handlers have not returned. */
@@ -41,6 +68,7 @@ export class InFlight {
   }
 
   remove(call: IncomingCall): void {
+    call.end();
     this.#calls.delete(call);
     if (this.#calls.size === 0) this.#emptied?.resolve();
   }

@@ -84,8 +84,13 @@ interface Messages<Service, Name> {
 
 type Of<Service, Name> = Name extends keyof Service ? Service[Name] : never;
 
-/** A method whose messages nobody has typed: what the machinery sees. */
-export type Method = MethodDefinition<unknown, unknown>;
+/** A method whose messages nobody has typed: what the machinery sees, with what proto-loader knows of its .proto file. */
+export type Method = MethodDefinition<unknown, unknown> & {
+  /** Whether it may be repeated. */
+  readonly options?: { readonly idempotency_level?: string };
+  /** A definition of @grpc/proto-loader, with the descriptors of its file. */
+  readonly requestType?: object;
+};
 
 /** The methods of a definition under the names that handlers and clients use. */
 export function methodsOf(service: ServiceDefinition): [name: string, method: Method][] {

@@ -41,8 +41,13 @@ export class Neighbour {
 
 const neighbours = new Map<string, Neighbour>();
 
+// What these name is on this machine, and nobody else can have it; a host's name, or the address of all interfaces, may
+// well be another machine to whoever dials it, or stand for many.
+const OURS = /^(unix:|127\.0\.0\.1:|\[::1\]:)/;
+
 /** Makes a server known by its address; returns what ends that. */
 export function welcome(address: string, neighbour: Neighbour): () => void {
+  if (!OURS.test(address)) return () => {};
   neighbours.set(address, neighbour);
   return () => {
     if (neighbours.get(address) === neighbour) neighbours.delete(address);
@@ -153,6 +158,7 @@ class DirectCall {
       request: undefined as unknown,
       getDeadline: () => deadline,
       iterator: () => this.requests.iterate(),
+      sendMetadata: () => void this.requests.writer.emit('metadata'),
       write: (bytes: Buffer) => this.#isOver || this.#client.take(bytes),
       end: () => this.#settle(() => this.#client.end()),
     });

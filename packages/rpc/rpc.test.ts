@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { connect } from 'node:http2';
 import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { currentContext, isRequestId, isTraceparent, StartFault, withContext } from '@call-analysis/runtime';
@@ -95,6 +96,9 @@ describe.each([
         },
         { deadlineMs: 5000 },
       );
+      // So that the handler is reached in time, however long connecting takes.
+      await client.ready();
+      lines.length = 0;
       const began = performance.now();
       await expect(client.echo({}, { deadlineMs: 60 })).rejects.toMatchObject({ kind: 'unavailable' });
       expect(performance.now() - began).toBeLessThan(1000);
@@ -373,6 +377,14 @@ describe.each([
       await server.stop(50);
       expect(ended).toBe(true);
       await expect(answer).rejects.toMatchObject({ kind: 'unavailable' });
+    });
+
+    it('takes much of a stream at once: connections have a window of 8 MiB in this direction too', async () => {
+      const { server } = await openOne({}, { address: '127.0.0.1:0' });
+      const session = connect(`http://${server.address}`);
+      await until(() => session.remoteSettings?.initialWindowSize === 8 * 2 ** 20);
+      await until(() => (session.state.remoteWindowSize ?? 0) >= 8 * 2 ** 20);
+      session.destroy();
     });
 
     it('takes the place of a socket that a killed process left behind', async () => {

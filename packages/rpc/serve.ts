@@ -5,9 +5,11 @@ import { CONNECTION_OPTIONS } from './connection.ts';
 import { readWithEnd } from './end-mark.ts';
 import { implementHealth } from './health.ts';
 import { InFlight } from './incoming.ts';
-import { listen } from './listen.ts';
+import { listen, tuneConnections } from './listen.ts';
 import { type Handlers, type Method, methodsOf } from './methods.ts';
 import { Neighbour, type Served, welcome } from './neighbour.ts';
+import { addReflection } from './reflection.ts';
+import { serverCredentials, type Tls } from './tls.ts';
 
 /** Ties handlers to the service they serve; a missing or misspelt method is a type error. */
 export function implement<Service extends ServiceDefinition>(
@@ -21,41 +23,59 @@ export interface Server {
   /** Where it listens, in the form that `dial` takes; a port of 0 has become the real one. */
   readonly address: string;
   /**
-   * Says NOT_SERVING, refuses new calls and waits for those in flight; after `graceMs` (default 5000) they are
-   * cancelled. Resolves when their handlers have returned, at the latest one second after cancelling them.
+   * Says NOT_SERVING, refuses new calls in a way that `dial` makes them elsewhere, and waits for those in flight; after
+   * `graceMs` (default 5000) they are cancelled. Resolves when their handlers have returned, at the latest one second
+   * after cancelling them.
    */
   stop(graceMs?: number): Promise<void>;
 }
+
+export interface ServeOptions {
+  readonly address: string;
+  readonly services: readonly Implementation[];
+  readonly log: Logger;
+  readonly ready?: (() => Promise<void>) | undefined;
+  /** Absent: anyone may call, in plain text. */
+  readonly tls?: Tls | undefined;
+  /** Lets tools ask what is served: for development. */
+  readonly reflection?: boolean | undefined;
+  /** After about so long a caller has to connect anew, and so finds replicas that are new. Default 300,000. */
+  readonly connectionAgeMs?: number | undefined;
+}
+
+/** A call may last so much longer than its connection is used for new ones. */
+const CONNECTION_GRACE_MS = 10 * 60_000;
 
 /**
  * Serves on `host:port` (port 0 picks one) or `unix:/path`, where a socket left by a dead process is replaced.
  * Whoever may enter the socket's directory may call: keeping it to the service's own user is the caller's business.
  * The standard health service answers SERVING while `ready` resolves. Rejects with StartFault when it cannot listen.
  */
-export async function serve(options: {
-  address: string;
-  services: readonly Implementation[];
-  log: Logger;
-  ready?: () => Promise<void>;
-}): Promise<Server> {
+export async function serve(options: ServeOptions): Promise<Server> {
   const inFlight = new InFlight();
   let stopped: Promise<void> | undefined;
 
-  const server = new GrpcServer(CONNECTION_OPTIONS);
+  const server = new GrpcServer({
+    ...CONNECTION_OPTIONS,
+    'grpc.max_connection_age_ms': options.connectionAgeMs ?? 300_000,
+    'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
+  });
   const served = new Map<string, Served>();
   for (const each of options.services) addService(server, served, each, { log: options.log, inFlight, quiet: false });
   const health = implementHealth({
     names: options.services.flatMap((each) => methodsOf(each.service).map(([, method]) => serviceOf(method))),
     ready: options.ready ?? (() => Promise.resolve()),
-    isStopping: () => stopped !== undefined,
   });
-  addService(server, served, health, { log: options.log, inFlight, quiet: true });
-  const address = await listen(server, options.address);
+  addService(server, served, health.implementation, { log: options.log, inFlight, quiet: true });
+  if (options.reflection === true) addReflection(server, options.services.map(({ service }) => service));
+  const address = await listen(server, options.address, serverCredentials(options.tls));
+  tuneConnections(server, options.log, () => stopped !== undefined);
   const neighbour = new Neighbour(served);
-  const leave = welcome(address, neighbour);
+  const leave = options.tls === undefined ? welcome(address, neighbour) : () => {};
 
   async function stop(graceMs: number): Promise<void> {
     leave();
+    health.stop();
     const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
     if (await settlesWithin(Promise.all([closed, inFlight.empty()]), graceMs)) return;
     inFlight.cancelAll(new Error('The server stops.'));

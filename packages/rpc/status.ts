@@ -1,5 +1,6 @@
 import { Fault, type FaultKind, unavailable } from '@call-analysis/fault';
 import { type ServiceError, status } from '@grpc/grpc-js';
+import { reachOf } from './repeats.ts';
 
 const CODES: Record<FaultKind, status> = {
   invalid: status.INVALID_ARGUMENT,
@@ -58,17 +59,18 @@ export function decodeFault(bytes: Buffer): Fault | undefined {
   });
 }
 
-/** What a caller gets to see of a call that failed without an answer of its own. `part` is who was called. */
-export function faultOfStatus(part: string, error: ServiceError): Fault {
-  switch (error.code) {
-    case status.UNAVAILABLE:
-    case status.DEADLINE_EXCEEDED:
-    // Not by this side, which would know: the server stopped waiting for its handler.
-    case status.CANCELLED:
-      return unavailable(part, error);
-    default:
-      return faultOf(error);
+/**
+ * What a caller gets to see of a call that failed without an answer of its own. `part` is who was called; `reason` why no
+ * connection came about, where trying again shortly would not help.
+ */
+export function faultOfStatus(part: string, error: ServiceError, reason?: string): Fault {
+  if (reason !== undefined) {
+    return new Fault('unavailable', 'UNAVAILABLE', `${part} does not answer: ${reason}.`, { cause: error });
   }
+  if (error.code === status.DEADLINE_EXCEEDED || error.code === status.UNAVAILABLE || reachOf(error) !== 'over') {
+    return unavailable(part, error);
+  }
+  return faultOf(error);
 }
 
 function varint(value: number): Buffer {

@@ -14,7 +14,7 @@ export interface Cancellable {
   cancel(): void;
 }
 
-/** Says 'drain' when there is room again. */
+/** Says 'metadata' when the server has begun, and 'drain' when there is room again. */
 export type RequestWriter = EventEmitter & Cancellable & { write(request: unknown): boolean; end(): void };
 
 /** What carries calls: a client of grpc-js is one, a server of this process has another. */

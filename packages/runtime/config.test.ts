@@ -9,11 +9,14 @@ import {
   ConfigFault,
   duration,
   group,
+  hostAndPort,
   logLevel,
   parseByteSize,
   parseConfig,
   parseDuration,
   port,
+  shared,
+  together,
   withSecretFiles,
 } from './config.ts';
 
@@ -92,6 +95,40 @@ describe('group', () => {
     expect(faultOf(() => group({ S3_ENDPOINT: 'a', S3_BUCKET: 'b' }, names))).toBe(
       'S3_ENDPOINT and S3_BUCKET are set, so S3_SECRET_KEY must be set too.',
     );
+  });
+});
+
+describe('together', () => {
+  it('gives what every reader made', () => {
+    expect(together({ a: () => 1, b: () => 'two' })).toEqual({ a: 1, b: 'two' });
+  });
+
+  it('says what all readers refuse, each sentence once, and lets a bug through', () => {
+    const refuse = (message: string) => () => {
+      throw new ConfigFault(message);
+    };
+    const readers = { a: refuse('A.\nB.'), b: () => 1, c: refuse('B.\nC.') };
+    expect(faultOf(() => together(readers))).toBe('A.\nB.\nC.');
+    expect(() => together({ ...readers, d: () => JSON.parse('{') as unknown })).toThrow(SyntaxError);
+  });
+});
+
+describe('shared', () => {
+  it('is what was given, or a sentence that names the variables and the way to do without', () => {
+    expect(shared(['KAFKA_BROKERS'], 'kafka')).toBe('kafka');
+    expect(faultOf(() => shared(['S3_ENDPOINT', 'S3_BUCKET'], undefined))).toBe(
+      'S3_ENDPOINT and S3_BUCKET must be set for a service in a process of its own; npm start runs all of them on one machine without.',
+    );
+  });
+});
+
+describe('an address', () => {
+  it.each(['ingest:50051', 'ingest.calls.svc.cluster.local:1', '10.0.0.1:65535', '[::1]:50051'])('may be %s', (text) => {
+    expect(hostAndPort().parse(text)).toBe(text);
+  });
+
+  it.each(['ingest', ':50051', 'ingest:0', 'ingest:65536', 'http://ingest:50051', '::1:50051', 'a b:1', 'ingest:50051/'])('is not %s', (text) => {
+    expect(hostAndPort().safeParse(text).success).toBe(false);
   });
 });
 

@@ -43,6 +43,38 @@ export function group(env: Environment, names: readonly string[]): 'all' | 'none
 }
 
 /**
+ * What several readers make of one environment, by the readers' names. ConfigFault has the sentences of all that refuse
+ * it, so that whoever sets it up is told of everything at once.
+ */
+export function together<Readers extends Record<string, () => unknown>>(
+  readers: Readers,
+): { [Name in keyof Readers]: ReturnType<Readers[Name]> } {
+  const sentences: string[] = [];
+  const read = Object.entries(readers).map(([name, reader]) => {
+    try {
+      return [name, reader()];
+    } catch (error) {
+      if (!(error instanceof ConfigFault)) throw error;
+      sentences.push(...error.message.split('\n'));
+      return [name, undefined];
+    }
+  });
+  if (sentences.length > 0) throw new ConfigFault([...new Set(sentences)].join('\n'));
+  return Object.fromEntries(read) as { [Name in keyof Readers]: ReturnType<Readers[Name]> };
+}
+
+/**
+ * Settings that processes of one service each cannot do without, because nothing that one of them keeps on its disk is seen
+ * by the others. ConfigFault names the variables when there are none.
+ */
+export function shared<Settings>(names: readonly string[], settings: Settings | undefined): Settings {
+  if (settings !== undefined) return settings;
+  throw new ConfigFault(
+    `${listed(names)} must be set for a service in a process of its own; npm start runs all of them on one machine without.`,
+  );
+}
+
+/**
  * The environment with `NAME` filled from the file that `NAME_FILE` names, as orchestrators hand over secrets.
  * One newline at the end of the file is not part of the secret.
  */
@@ -77,6 +109,19 @@ export function port(): z.ZodType<number> {
 
 export function logLevel() {
   return z.enum(['debug', 'info', 'warn', 'error', 'silent']);
+}
+
+/** `host:port`, where the host is a name, an IPv4 address or an IPv6 address in brackets. */
+export function hostAndPort(): z.ZodType<string> {
+  return z.string().refine((text) => {
+    const [, digits = ''] = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9a-fA-F:.]+\]):(\d{1,5})$/.exec(text) ?? [];
+    return digits !== '' && Number(digits) >= 1 && Number(digits) <= 65_535;
+  }, 'must be written like host:port');
+}
+
+/** As a database's URL holds a password, `DATABASE_URL` is never shown. */
+export function postgresUrl() {
+  return z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgresql://');
 }
 
 /** Milliseconds, written like `500ms`, `45s`, `30m`, `12h`, `7d` or `1h30m`. */

@@ -57,9 +57,9 @@ function nonZeroHex(size: number): string {
     randomFillSync(pool);
     used = 0;
   }
-  const bytes = pool.subarray(used, used + size);
+  const from = used;
   used += size;
-  bytes[0]! |= 1;
-  bytes[size - 1]! |= 1;
-  return bytes.toString('hex');
+  pool[from]! |= 1;
+  pool[used - 1]! |= 1;
+  return pool.toString('hex', from, used);
 }

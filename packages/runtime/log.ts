@@ -2,6 +2,7 @@ import { types } from 'node:util';
 import { Fault } from '@call-analysis/fault';
 import { type DestinationStream, pino, type Logger as PinoLogger } from 'pino';
 import { currentContext } from './context.ts';
+import { plainLine } from './plain-line.ts';
 import { isSecretName, REDACTED, redactText } from './redaction.ts';
 import { flushLog, standardError } from './standard-error.ts';
 
@@ -24,25 +25,30 @@ export interface Logger {
  * for every line costs as much as a request. An exit writes what is left.
  */
 export function createLog(options: { name: string; level?: LogLevel; destination?: DestinationStream }): Logger {
-  return loggerOver(
-    pino(
-      {
-        level: options.level ?? 'info',
-        base: { name: options.name, pid: process.pid },
-        timestamp,
-        formatters: { level: (label) => ({ level: label }) },
-        // Errors have been described before they get here; pino's own serialiser would describe them again.
-        serializers: { err: (err: unknown) => err },
-      },
-      options.destination ?? standardError,
-    ),
+  const destination = options.destination ?? standardError;
+  const base = { name: options.name, pid: process.pid };
+  const lines = pino(
+    {
+      level: options.level ?? 'info',
+      base,
+      timestamp,
+      formatters: { level: (label) => ({ level: label }) },
+      // Errors have been described before they get here; pino's own serialiser would describe them again.
+      serializers: { err: (err: unknown) => err },
+    },
+    destination,
   );
+  return loggerOver(lines, destination, membersOf(base));
 }
 
-function loggerOver(lines: PinoLogger): Logger {
+/** `own` are the logger's own fields as they stand in each of its lines. */
+function loggerOver(lines: PinoLogger, destination: DestinationStream, own: string): Logger {
   const writer = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
     if (!lines.isLevelEnabled(level)) return;
-    lines[level](described(types.isNativeError(fields) ? { err: fields } : fields), redactText(message));
+    const isError = types.isNativeError(fields);
+    const plain = isError ? undefined : plainLine(currentContext(), fields, message);
+    if (plain !== undefined) destination.write(`{"level":"${level}"${timestamp()}${own}${plain}`);
+    else lines[level](described(isError ? { err: fields } : fields), redactText(message));
     if (level === 'warn' || level === 'error') flushLog();
   };
   return {
@@ -51,8 +57,17 @@ function loggerOver(lines: PinoLogger): Logger {
     warn: writer('warn'),
     error: writer('error'),
     writes: (level) => lines.isLevelEnabled(level),
-    child: (fields) => loggerOver(lines.child(describe(fields, 0) as Record<string, unknown>)),
+    child(fields) {
+      const more = describe(fields, 0) as Record<string, unknown>;
+      return loggerOver(lines.child(more), destination, own + membersOf(more));
+    },
   };
+}
+
+/** `,"name":"value"` for each. */
+function membersOf(fields: object): string {
+  const text = JSON.stringify(fields);
+  return text === '{}' ? '' : `,${text.slice(1, -1)}`;
 }
 
 /** With what the line belongs to. */

@@ -20,14 +20,14 @@ const ECHO_MS = 250;
  * - A StartFault (ConfigFault is one) is printed on standard error as it stands, exit 1. Any other failure to start is
  *   logged, exit 1.
  * - An exception or rejection that nobody handles is logged, everything is closed, exit 1.
- * - What has not finished `graceMs` (default 10,000) after the wish to stop is abandoned, exit 1.
+ * - What has not finished `graceMs` (default 10,000; asked for when the wish comes) after the wish to stop is abandoned, exit 1.
  */
 export function runProcess(life: {
   start: (signal: AbortSignal) => Promise<Running>;
   log: Logger;
-  graceMs?: number;
+  graceMs?: number | (() => number);
 }): Promise<never> {
-  const { log, graceMs = 10_000 } = life;
+  const { log } = life;
   const abort = new AbortController();
   let exitCode = 0;
   let stoppedAt: number | undefined;
@@ -44,6 +44,7 @@ export function runProcess(life: {
     exitCode ||= code;
     if (stoppedAt !== undefined) return;
     stoppedAt = performance.now();
+    const graceMs = typeof life.graceMs === 'function' ? life.graceMs() : (life.graceMs ?? 10_000);
     setTimeout(() => {
       say(`Stopping took longer than ${graceMs / 1000} s, so what was left was abandoned.`);
       process.exit(1);

@@ -35,6 +35,13 @@ describe('lines on standard error', () => {
     expect(pieces[0]?.at).toBeLessThan(2000);
   });
 
+  it('come whole and in their order, whatever their length and their letters', async () => {
+    const program = "for (let n = 0; n < 16; n++) log.info({ n, text: (n % 2 ? 'ж€😀' : 'a').repeat((n * 7919) % 30_000) }, 'line');";
+    const lines = linesOf(await written(program)).map((line) => JSON.parse(line) as { n: number; text: string });
+    expect(lines.map(({ n }) => n)).toEqual(Array.from({ length: 16 }, (_, n) => n));
+    expect(lines.every(({ n, text }) => text === (n % 2 ? 'ж€😀' : 'a').repeat((n * 7919) % 30_000))).toBe(true);
+  });
+
   it('are written at once, in their order, when one is a warning', async () => {
     const lines = linesOf(await written(`log.info({}, 'one'); log.warn({}, 'two'); process.kill(process.pid, 'SIGKILL');`));
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['one', 'two']);

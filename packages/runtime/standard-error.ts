@@ -1,19 +1,29 @@
 import { destination, type DestinationStream } from 'pino';
 
-const GATHER_LENGTH = 64 * 1024;
+const GATHER_BYTES = 64 * 1024;
 const GATHER_MS = 50;
+/** What a character may take in UTF-8, at most. */
+const CHARACTER_BYTES = 3;
 
-let gathered = '';
+// As bytes: a long string of many pieces would survive to be moved about by the garbage collector, and be made flat at the
+// end, which costs more than writing it.
+const gathered = Buffer.allocUnsafeSlow(GATHER_BYTES);
+let used = 0;
 let timer: NodeJS.Timeout | undefined;
-let opened: DestinationStream | undefined;
+let opened: { write(bytes: Buffer): unknown } | undefined;
 
 /** Standard error of this process, written to when enough has come together or some time has passed. */
 export const standardError: DestinationStream = {
   write(line) {
     opened ??= open();
-    gathered += line;
-    if (gathered.length >= GATHER_LENGTH) flushLog();
-    else timer ??= setTimeout(flushLog, GATHER_MS).unref();
+    const most = line.length * CHARACTER_BYTES;
+    if (used + most > GATHER_BYTES) flushLog();
+    if (most > GATHER_BYTES) {
+      opened.write(Buffer.from(line));
+      return;
+    }
+    used += gathered.write(line, used);
+    timer ??= setTimeout(flushLog, GATHER_MS).unref();
   },
 };
 
@@ -21,13 +31,14 @@ export const standardError: DestinationStream = {
 export function flushLog(): void {
   clearTimeout(timer);
   timer = undefined;
-  if (gathered === '') return;
-  const text = gathered;
-  gathered = '';
-  opened?.write(text);
+  if (used === 0) return;
+  const bytes = gathered.subarray(0, used);
+  used = 0;
+  opened?.write(bytes);
 }
 
-function open(): DestinationStream {
+/** Has written when `write` returns, so that what was gathered may be overwritten. */
+function open(): { write(bytes: Buffer): unknown } {
   process.once('exit', flushLog);
-  return destination({ fd: 2, sync: true });
+  return destination({ fd: 2, sync: true, contentMode: 'buffer' }) as unknown as { write(bytes: Buffer): unknown };
 }

@@ -1,5 +1,20 @@
 import type { BusConfig } from '@call-analysis/bus';
+import { kafkaFrom, KafkaVariables } from '@call-analysis/bus';
 import type { ObjectsConfig } from '@call-analysis/objects';
+import { s3From, S3Variables } from '@call-analysis/objects';
+import type { Tls } from '@call-analysis/rpc';
+import { AddressVariables, rpcFrom, RpcVariables } from '@call-analysis/rpc';
+import type { Environment, ServiceSettings } from '@call-analysis/runtime';
+import {
+  DatabaseVariables,
+  parseConfig,
+  processFrom,
+  ProcessVariables,
+  requiring,
+  shared,
+  together,
+  withSecrets,
+} from '@call-analysis/runtime';
 
 export interface Config {
   readonly databaseUrl: string;
@@ -9,6 +24,46 @@ export interface Config {
   readonly listen: string;
   /** Where key-management serves; it knows the firms' segment types. */
   readonly keyManagement: string;
+  /** Who may call and be called; absent, whoever reaches the address. */
+  readonly tls?: Tls | undefined;
+  /** Tells callers what is served, for development. */
+  readonly reflection?: boolean;
   /** How often a call that could not be analysed is tried again; consumers.ts has the default. */
   readonly retries?: number;
+}
+
+const BROKERS = ['KAFKA_BROKERS'] as const;
+const STORE = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] as const;
+const Addresses = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true });
+
+/** What the environment of a process of this service alone may say. */
+export const variables = [
+  DatabaseVariables,
+  requiring(KafkaVariables, BROKERS),
+  requiring(S3Variables, STORE),
+  Addresses,
+  RpcVariables,
+  ProcessVariables,
+];
+
+export function readConfig(environment: Environment): ServiceSettings<Config> {
+  const env = withSecrets(environment, variables);
+  const { process, database, kafka, objects, addresses, rpc } = together({
+    database: () => parseConfig(DatabaseVariables, env),
+    kafka: () => shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env))),
+    objects: () => shared(STORE, s3From(parseConfig(S3Variables, env))),
+    addresses: () => parseConfig(Addresses, env),
+    rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
+    process: () => processFrom(parseConfig(ProcessVariables, env)),
+  });
+  return {
+    process,
+    config: {
+      ...rpc,
+      databaseUrl: database.DATABASE_URL,
+      bus: { transport: 'kafka', url: database.DATABASE_URL, schema: 'analysis_bus', kafka, overflow: objects },
+      objects,
+      keyManagement: addresses.KEY_MANAGEMENT_ADDRESS,
+    },
+  };
 }

@@ -1,18 +1,21 @@
 import { notFound } from '@call-analysis/fault';
 import { keyManagement } from '@call-analysis/proto';
+import type { DialOptions } from '@call-analysis/rpc';
 import { dial } from '@call-analysis/rpc';
 
 /** Asks key-management, which owns the firms. Nothing is remembered: a segment type added now counts at once. */
-export function dialFirms(address: string) {
-  const client = dial(keyManagement, address, { name: 'key-management', deadlineMs: 5_000 });
+export function dialFirms(address: string, options: Pick<DialOptions, 'tls' | 'log'> = {}) {
+  const client = dial(keyManagement, address, { ...options, name: 'key-management', deadlineMs: 5_000 });
   return {
     async segmentTypes(firmUuid: string): Promise<ReadonlySet<string>> {
       const { firm } = await client.findFirm({ firm_uuid: firmUuid });
       if (firm === undefined || firm === null) throw notFound('firm');
       return new Set(firm.segment_types);
     },
+    ready: () => client.ready(),
     close: () => client.close(),
   };
 }
 
-export type Firms = ReturnType<typeof dialFirms>;
+/** What use cases ask of it. */
+export type Firms = Pick<ReturnType<typeof dialFirms>, 'segmentTypes' | 'close'>;

@@ -122,7 +122,7 @@ export function openScorecards(db: Database) {
          WHERE firm_uuid = $1 AND segment_type IS NOT DISTINCT FROM $2 AND is_active AND uuid <> $3`,
         [firmUuid, segmentType, uuid],
       );
-      await tx.query('UPDATE scorecard SET is_active = true WHERE uuid = $1', [uuid]);
+      await tx.query('UPDATE scorecard SET is_active = true WHERE firm_uuid = $1 AND uuid = $2', [firmUuid, uuid]);
       return find(tx, firmUuid, uuid);
     },
 

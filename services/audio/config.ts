@@ -1,5 +1,20 @@
 import type { BusConfig } from '@call-analysis/bus';
+import { kafkaFrom, KafkaVariables } from '@call-analysis/bus';
 import type { ObjectsConfig } from '@call-analysis/objects';
+import { s3From, S3Variables } from '@call-analysis/objects';
+import type { Tls } from '@call-analysis/rpc';
+import { AddressVariables, rpcFrom, RpcVariables } from '@call-analysis/rpc';
+import type { Environment, ServiceSettings } from '@call-analysis/runtime';
+import {
+  DatabaseVariables,
+  parseConfig,
+  processFrom,
+  ProcessVariables,
+  requiring,
+  shared,
+  together,
+  withSecrets,
+} from '@call-analysis/runtime';
 
 export interface Config {
   readonly databaseUrl: string;
@@ -9,6 +24,10 @@ export interface Config {
   readonly listen: string;
   /** Where ingest serves. */
   readonly ingest: string;
+  /** Who may call and be called; absent, whoever reaches the address. */
+  readonly tls?: Tls | undefined;
+  /** Tells callers what is served, for development. */
+  readonly reflection?: boolean;
   /** Bytes of a single upload (external-interface.md, "Limits"). Default 52,428,800. */
   readonly uploadBytes?: number;
   /** Recordings taken out of archives at the same time. Default 4. */
@@ -19,4 +38,40 @@ export interface Config {
   readonly orphanAfterMs?: number;
   /** Default 10 min. */
   readonly sweepEveryMs?: number;
+}
+
+const BROKERS = ['KAFKA_BROKERS'] as const;
+const STORE = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] as const;
+const Addresses = AddressVariables.pick({ INGEST_ADDRESS: true });
+
+/** What the environment of a process of this service alone may say. */
+export const variables = [
+  DatabaseVariables,
+  requiring(KafkaVariables, BROKERS),
+  requiring(S3Variables, STORE),
+  Addresses,
+  RpcVariables,
+  ProcessVariables,
+];
+
+export function readConfig(environment: Environment): ServiceSettings<Config> {
+  const env = withSecrets(environment, variables);
+  const { process, database, kafka, objects, addresses, rpc } = together({
+    database: () => parseConfig(DatabaseVariables, env),
+    kafka: () => shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env))),
+    objects: () => shared(STORE, s3From(parseConfig(S3Variables, env))),
+    addresses: () => parseConfig(Addresses, env),
+    rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
+    process: () => processFrom(parseConfig(ProcessVariables, env)),
+  });
+  return {
+    process,
+    config: {
+      ...rpc,
+      databaseUrl: database.DATABASE_URL,
+      bus: { transport: 'kafka', url: database.DATABASE_URL, schema: 'audio_bus', kafka, overflow: objects },
+      objects,
+      ingest: addresses.INGEST_ADDRESS,
+    },
+  };
 }

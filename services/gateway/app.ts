@@ -1,6 +1,5 @@
 import { IncomingMessage } from 'node:http';
 import express from 'express';
-import type { Express } from 'express';
 import {
   childTraceparent,
   currentContext,
@@ -22,6 +21,9 @@ import { endpointFor, routerOf } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 
+/** Sees a request through to its answer, and never fails. */
+export type App = (request: IncomingMessage, response: EdgeResponse) => void;
+
 /** The order in which a request passes through the edge. */
 export function createApp(parts: {
   endpoints: readonly Endpoint[];
@@ -33,7 +35,7 @@ export function createApp(parts: {
   corsOrigins?: readonly string[];
   /** Addresses and networks of proxies that are believed when they say whom they speak for. */
   trustedProxies?: readonly string[];
-}): Express {
+}): App {
   const { endpoints, gates, limits, log, isDraining } = parts;
   const find = routerOf(endpoints);
   const unlimited = new Set(endpoints.filter((each) => each.unlimited).map((each) => each.path));
@@ -45,15 +47,15 @@ export function createApp(parts: {
   const app = express().disable('x-powered-by');
   // Express gives every request and answer the methods of these two. Ours are what they are already, which costs nothing.
   Object.assign(app, { request: IncomingMessage.prototype, response: EdgeResponse.prototype });
-  app.use(async (request: IncomingMessage, response: unknown) => serve(request, response as EdgeResponse));
+  app.use((request: IncomingMessage, response: unknown) => serve(request, response as EdgeResponse));
   return app;
 
-  async function serve(request: IncomingMessage, response: EdgeResponse): Promise<void> {
+  function serve(request: IncomingMessage, response: EdgeResponse): void {
     const context = contextOf(request);
     logOutcome(log, context, request, response);
-    await withContext(context, async () => {
+    void withContext(context, async () => {
       try {
-        response.say('x-request-id', context.requestId, ...common, ...cors.headers(request));
+        response.say(common, ['x-request-id', context.requestId], cors.headers(request));
         await pass(request, response);
       } catch (error) {
         await refuse(error, request, response).catch(() => request.socket.destroy());
@@ -62,9 +64,9 @@ export function createApp(parts: {
   }
 
   /** Returns or throws at once where nothing has to be waited for. */
-  function pass(request: IncomingMessage, response: EdgeResponse): Promise<void> {
+  function pass(request: IncomingMessage, response: EdgeResponse): Promise<void> | undefined {
     const { url = '', method = '', headers, httpVersion } = request;
-    if (isDraining()) response.say('connection', 'close');
+    if (isDraining()) response.say(['connection', 'close']);
     const address = addressed(request);
     const network = networkOf(address);
     if (!unlimited.has(url)) limits.arrive(network, response);

@@ -1,7 +1,13 @@
-import type { BusConfig } from '@call-analysis/bus';
+import type { ListenConfig } from '@call-analysis/bus';
+import { kafkaFrom, KafkaVariables } from '@call-analysis/bus';
 import type { ObjectsConfig } from '@call-analysis/objects';
+import type { Tls } from '@call-analysis/rpc';
+import { AddressVariables, rpcTlsFrom, RpcTlsVariables } from '@call-analysis/rpc';
+import type { Environment, ServiceSettings } from '@call-analysis/runtime';
+import { ConfigFault, parseConfig, processFrom, ProcessVariables, requiring, shared, together, withSecrets } from '@call-analysis/runtime';
 import type { TokenRules } from './auth/token.ts';
 import type { Quotas } from './limits/rate-limits.ts';
+import { edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from './variables.ts';
 
 export interface Config extends Edge {
   /** RPC addresses: `host:port` or `unix:/path`. */
@@ -9,9 +15,12 @@ export interface Config extends Edge {
   readonly ingest: string;
   readonly audio: string;
   readonly analysis: string;
+  /** Who we are to the services behind, and who they must be; absent, nobody asks. */
+  readonly tls?: Tls | undefined;
   /** Carries the news of revoked keys. */
-  readonly bus: BusConfig;
-  readonly objects: ObjectsConfig;
+  readonly bus: ListenConfig;
+  /** A store of another kind than the disk is reached by clients themselves. */
+  readonly objects: ObjectsConfig | { readonly store: 's3' };
 }
 
 /** What the HTTP edge itself is set up with. */
@@ -29,6 +38,47 @@ export interface Edge {
   readonly corsOrigins?: readonly string[] | undefined;
   /** How bearer tokens are checked. */
   readonly jwt: TokenRules;
-  /** How long /readyz says 503 before connections are refused. Default 0. */
-  readonly drainMs?: number | undefined;
+}
+
+const BROKERS = ['KAFKA_BROKERS'] as const;
+
+/** What the environment of a process of this service alone may say. */
+export const variables = [
+  EdgeVariables,
+  TokenVariables,
+  requiring(KafkaVariables, BROKERS),
+  AddressVariables,
+  RpcTlsVariables,
+  ProcessVariables,
+];
+
+export function readConfig(environment: Environment): ServiceSettings<Config> {
+  const env = withSecrets(environment, variables);
+  const { process, edge, jwt, kafka, addresses, tls } = together({
+    edge: () => edgeFrom(parseConfig(EdgeVariables, env)),
+    jwt: () => given(tokenRulesFrom(parseConfig(TokenVariables, env))),
+    kafka: () => shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env))),
+    addresses: () => parseConfig(AddressVariables, env),
+    tls: () => rpcTlsFrom(parseConfig(RpcTlsVariables, env)),
+    process: () => processFrom(parseConfig(ProcessVariables, env)),
+  });
+  return {
+    process,
+    config: {
+      ...edge,
+      jwt,
+      bus: { transport: 'kafka', kafka },
+      objects: { store: 's3' },
+      keyManagement: addresses.KEY_MANAGEMENT_ADDRESS,
+      ingest: addresses.INGEST_ADDRESS,
+      audio: addresses.AUDIO_ADDRESS,
+      analysis: addresses.ANALYSIS_ADDRESS,
+      tls,
+    },
+  };
+}
+
+function given(rules: TokenRules | undefined): TokenRules {
+  if (rules === undefined) throw new ConfigFault('JWT_SECRET or JWT_PUBLIC_KEY_FILE must be set.');
+  return rules;
 }

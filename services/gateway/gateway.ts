@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Objects, SignedUrls } from '@call-analysis/objects';
 import type { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import type { Channel, Client } from '@call-analysis/rpc';
-import type { Logger } from '@call-analysis/runtime';
+import { Readiness } from '@call-analysis/runtime';
+import type { Logger, Part } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
 import type { ApiKeyGate } from './auth/api-key.ts';
 import { bearerGate } from './auth/bearer.ts';
@@ -32,8 +32,24 @@ export interface Behind {
   readonly ingest: Client<typeof ingest> & Pick<Channel, 'ready'>;
   readonly audio: Client<typeof audio> & Pick<Channel, 'ready'>;
   readonly analysis: Client<typeof analysis> & Pick<Channel, 'ready'>;
-  readonly objects: Objects & SignedUrls;
+  /** Null where clients reach the store themselves, by URLs that it has signed. */
+  readonly objects: (Objects & SignedUrls) | null;
   readonly apiKeys: ApiKeyGate;
+}
+
+/** The services behind, each of which every client needs sooner or later. */
+export function neighbours(behind: Behind): Part[] {
+  const channels = {
+    'key-management': behind.keyManagement,
+    ingest: behind.ingest,
+    audio: behind.audio,
+    analysis: behind.analysis,
+  };
+  return Object.entries(channels).map(([name, channel]) => ({
+    name,
+    vital: true,
+    check: () => channel.ready({ deadlineMs: 2000 }),
+  }));
 }
 
 /** Serves the HTTP edge over the parts behind it. */
@@ -41,18 +57,17 @@ export async function serveEdge(
   edge: Edge,
   behind: Behind,
   log: Logger,
+  readiness = new Readiness(neighbours(behind)),
 ): Promise<{ url: string; close(): Promise<void> }> {
-  let draining = false;
-  const isDraining = () => draining;
   const app = createApp({
-    endpoints: endpointsOf(edge, behind, isDraining),
+    endpoints: endpointsOf(edge, behind, readiness),
     gates: {
       bearer: bearerGate({ tokens: edge.jwt, users: behind.keyManagement }),
       'api-key': (request) => behind.apiKeys.prove(request),
     },
     limits: new RateLimits(edge.quotas ?? defaultQuotas),
     log,
-    isDraining,
+    isDraining: () => readiness.isDraining,
     corsOrigins: edge.corsOrigins ?? [],
     trustedProxies: edge.trustedProxies ?? [],
   });
@@ -60,19 +75,17 @@ export async function serveEdge(
   return {
     url: listening.url,
     async close() {
-      draining = true;
-      await delay(edge.drainMs ?? 0);
+      readiness.drain();
       await listening.close(GRACE_MS);
     },
   };
 }
 
 /** All that the edge serves. */
-export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, behind: Behind, isDraining: () => boolean): Endpoint[] {
+export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, behind: Behind, readiness: Readiness): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
-  const ready = [behind.keyManagement, behind.ingest, behind.audio, behind.analysis].map((part) => () => part.ready({ deadlineMs: 2000 }));
   const endpoints = [
-    ...health({ ready, isDraining }),
+    ...health(readiness),
     ...metrics(),
     ...apiKeys(behind.keyManagement),
     ...campaignCalls(behind.ingest, behind.audio, absolute),
@@ -82,7 +95,7 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, behind: Behind, isDra
     ...batches(behind.ingest, absolute),
     ...calls(behind.ingest, absolute),
     ...scorecards(behind.analysis),
-    ...objects(behind.objects),
+    ...(behind.objects === null ? [] : objects(behind.objects)),
   ];
   return [...endpoints, ...docs(endpoints)];
 }

@@ -100,7 +100,7 @@ describe('a client that is refused while it sends', () => {
 
 describe('closing', () => {
   it('says 503 from /readyz first, finishes what is in flight and cuts idle connections', async () => {
-    const stopping = await openFixture({ drainMs: 150 });
+    const stopping = await openFixture();
     stopping.calls.listCalls = async () => {
       await delay(300);
       return { count: 7, items: [] };
@@ -110,9 +110,10 @@ describe('closing', () => {
     await stopping.ask('GET', '/healthz');
     const inFlight = stopping.ask('GET', '/api/v1/calls');
     await delay(50);
-    const closed = stopping.closeEdge();
+    stopping.readiness.drain();
     const ready = await stopping.ask('GET', '/readyz');
     expect([ready.status, ready.body['code'], ready.headers.get('connection')]).toEqual([503, 'UNAVAILABLE', 'close']);
+    const closed = stopping.closeEdge();
     expect((await inFlight).body).toMatchObject({ count: 7 });
     const began = performance.now();
     await closed;

@@ -6,7 +6,7 @@ import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StartFault } from '@call-analysis/runtime';
-import type { Express } from 'express';
+import type { App } from './app.ts';
 import { EdgeResponse } from './http/edge-response.ts';
 import { errorBody } from './http/problem.ts';
 
@@ -28,16 +28,20 @@ export interface Listening {
 }
 
 /** Rejects with StartFault when the address cannot be had. */
-export async function listen(handle: Express, address: { host: string; port: number }): Promise<Listening> {
+export async function listen(
+  handle: App,
+  address: { host: string; port: number },
+  { headersMs = HEADERS_TIMEOUT_MS }: { headersMs?: number } = {},
+): Promise<Listening> {
   const server = createServer<typeof IncomingMessage, typeof EdgeResponse>({
     IncomingMessage,
     ServerResponse: EdgeResponse,
     maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: HEADERS_TIMEOUT_MS,
+    headersTimeout: headersMs,
     // A large upload may take as long as its URL lives; those who read bodies watch for clients that fall silent.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: 1000,
+    connectionsCheckingInterval: headersMs / 10,
     // Node would answer a missing Host without a body.
     requireHostHeader: false,
     noDelay: true,

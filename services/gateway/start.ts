@@ -1,39 +1,54 @@
-import { openBus } from '@call-analysis/bus';
+import { openListener, prepareBus } from '@call-analysis/bus';
 import { ApiKeyRevoked } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
-import { Closing } from '@call-analysis/runtime';
-import type { Logger } from '@call-analysis/runtime';
+import { Closing, Readiness } from '@call-analysis/runtime';
+import type { Logger, RunningService } from '@call-analysis/runtime';
 import { ApiKeyGate } from './auth/api-key.ts';
 import type { Config } from './config.ts';
-import { serveEdge } from './gateway.ts';
+import { neighbours, serveEdge } from './gateway.ts';
 
 export type { Config } from './config.ts';
-export { defaultQuotas } from './limits/rate-limits.ts';
+export type { TokenRules } from './auth/token.ts';
+export { edgeFrom, EdgeVariables, readPem, tokenRulesFrom, TokenVariables } from './variables.ts';
+
+export const facts = { tells: [], hears: [ApiKeyRevoked] };
+
+/** It keeps nothing; only the topic that it hears is made where there is none. */
+export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
+  await prepareBus(config.bus, facts, { name: 'gateway', log });
+}
 
 /** Listens once the news of revoked keys comes in. Rejects with StartFault when the address cannot be had. */
-export async function start(config: Config, parts: { log: Logger }): Promise<{ url: string; close(): Promise<void> }> {
+export async function start(config: Config, parts: { log: Logger }): Promise<RunningService & { url: string }> {
   const { log } = parts;
+  const { tls } = config;
   const closing = new Closing(log);
   try {
-    const keys = dial(keyManagement, config.keyManagement, { name: 'key-management' });
+    const keys = dial(keyManagement, config.keyManagement, { name: 'key-management', tls, log });
     closing.add('key-management channel', () => keys.close());
-    const calls = dial(ingest, config.ingest, { name: 'ingest' });
+    const calls = dial(ingest, config.ingest, { name: 'ingest', tls, log });
     closing.add('ingest channel', () => calls.close());
-    const recordings = dial(audio, config.audio, { name: 'audio' });
+    const recordings = dial(audio, config.audio, { name: 'audio', tls, log });
     closing.add('audio channel', () => recordings.close());
-    const scorecards = dial(analysis, config.analysis, { name: 'analysis' });
+    const scorecards = dial(analysis, config.analysis, { name: 'analysis', tls, log });
     closing.add('analysis channel', () => scorecards.close());
-    const bus = await openBus(config.bus, { name: 'gateway', log });
+    const bus = await openListener(config.bus, { name: 'gateway', log });
     closing.add('bus', () => bus.close());
     const apiKeys = new ApiKeyGate({ keys });
     const news = await bus.listen(ApiKeyRevoked, (event) => apiKeys.revoke(event.subject));
     closing.add('news of revoked keys', () => news.stop());
-    const objects = await openObjects(config.objects);
-    const edge = await serveEdge(config, { keyManagement: keys, ingest: calls, audio: recordings, analysis: scorecards, objects, apiKeys }, log);
+    const objects = config.objects.store === 'disk' ? await openObjects(config.objects) : null;
+    const behind = { keyManagement: keys, ingest: calls, audio: recordings, analysis: scorecards, objects, apiKeys };
+    const readiness = new Readiness([
+      ...neighbours(behind),
+      // Without it a revoked key is found out when what is remembered of it lapses, which takes seconds.
+      ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
+    ]);
+    const edge = await serveEdge(config, behind, log, readiness);
     closing.add('HTTP', () => edge.close());
-    return { url: edge.url, close: () => closing.close() };
+    return { url: edge.url, readiness, close: () => closing.close() };
   } catch (error) {
     await closing.close();
     throw error;

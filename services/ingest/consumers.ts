@@ -1,12 +1,13 @@
 import type { Bus, SubscriptionOptions } from '@call-analysis/bus';
 import { route } from '@call-analysis/bus';
-import { CallAnalyzed, CallErased, CallFailed, CallsAccepted, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
+import { CallAnalyzed, CallErased, CallFailed, CallsAccepted, RetryRequested, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { announceCalls } from './announce-calls.ts';
 import { ERASURES, finishErasures } from './finish-erasure.ts';
 import { giveUpAnnouncing, giveUpHearing, giveUpProjecting } from './give-up.ts';
 import { projectAnalyses, projectFailures } from './project-analysis.ts';
 import { projectProgress, projectTranscripts } from './project-hearing.ts';
+import { retryFailed } from './retry-failed.ts';
 import type { Store } from './store/index.ts';
 
 /** What this service hears. The names are data: they stand in the queues. */
@@ -65,6 +66,20 @@ export function consumers(
           event: CallFailed,
           handle: (events) => projectFailures(parts.store, events),
           giveUp: (event, reason) => giveUpProjecting(parts.store, event, reason),
+        }),
+      ],
+    },
+    {
+      consumer: 'ingest.retries',
+      batchSize: 1,
+      concurrency: 1,
+      retries,
+      routes: [
+        route({
+          event: RetryRequested,
+          handle: async (events) => {
+            for (const event of events) await retryFailed(parts, event);
+          },
         }),
       ],
     },

@@ -2,6 +2,7 @@ import type { DeadReason } from '@call-analysis/bus';
 import type { Event } from '@call-analysis/events';
 import { CallsAccepted } from '@call-analysis/events';
 import { z } from 'zod';
+import { NOT_ANNOUNCED } from './store/calls.ts';
 import type { Store } from './store/index.ts';
 
 /** Fails the calls that could not be announced, so that none waits for ever; each can be retried. */
@@ -11,7 +12,7 @@ export async function giveUpAnnouncing(store: Store, event: Event, { attempts }:
   const batch = await store.batches.find(event.firmuuid, event.subject);
   const stage = batch?.kind === 'audio' ? 'extraction' : 'analysis';
   const message = `The call could not be handed over for ${stage}. Retry it.`;
-  const failure = { stage, code: 'NOT_ANNOUNCED', message, retryable: true, attempts };
+  const failure = { stage, code: NOT_ANNOUNCED, message, retryable: true, attempts };
   await store.calls.failWaiting(event.firmuuid, event.subject, portion.data, failure, new Date());
 }
 

@@ -167,6 +167,27 @@ describe('a file that is wrong as a whole', () => {
     expect(await under(csv.length)).toMatchObject({ accepted: 1 });
   });
 
+  it('that is too large is not even copied, and one that grows while it is copied is refused', async () => {
+    const owner = service.newOwner();
+    const csv = csvOf([{}]);
+    const key = await service.put(owner, csv);
+    const limits = { ...service.parts.limits, csvBytes: csv.length };
+    const { objects } = service.parts;
+    let copies = 0;
+    const growing = objectsBut(objects, {
+      async copy(from, to) {
+        copies += 1;
+        await service.putAt(key, Buffer.concat([Buffer.from(csv), Buffer.from(csv)]));
+        await objects.copy(from, to);
+      },
+    });
+    const tooLarge = { code: 'FILE_TOO_LARGE', details: { size_bytes: 2 * csv.length } };
+    expect(await faultOf(service.process(owner, key, {}, { limits, objects: growing }))).toMatchObject(tooLarge);
+    expect(await faultOf(service.process(owner, key, {}, { limits, objects: growing }))).toMatchObject(tooLarge);
+    expect(copies).toBe(1);
+    expect(await service.tracesOf(owner)).toEqual(nothing);
+  });
+
   it('is refused with TOO_MANY_ROWS by one row, and taken at the limit', async () => {
     const owner = service.newOwner();
     const limits = { ...service.parts.limits, csvRows: 3 };

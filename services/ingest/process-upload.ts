@@ -51,9 +51,9 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
   const csvKey = `${place}.csv`;
   const archiveKey = request.audiosKey === null ? null : `${place}.zip`;
   try {
-    const csvBytes = await freeze(objects, request.metadataKey, csvKey, NO_CSV);
+    const csvBytes = await freeze(objects, request.metadataKey, csvKey, limits.csvBytes, NO_CSV);
     const archive =
-      archiveKey === null ? null : { key: archiveKey, bytes: await freeze(objects, request.audiosKey!, archiveKey, NO_ARCHIVE) };
+      archiveKey === null ? null : { key: archiveKey, bytes: await freeze(objects, request.audiosKey!, archiveKey, limits.zipBytes, NO_ARCHIVE) };
     if (csvBytes > limits.csvBytes) throw tooLarge(csvBytes, limits.csvBytes);
     const upload = { firmUuid: owner.firmUuid, actor: owner, campaignUuid, sessionUuid, csvKey, archive, onError: request.onError };
     const batch = await (archive === null
@@ -109,10 +109,15 @@ function tooLarge(bytes: number, limit: number): Fault {
   });
 }
 
-/** Makes a copy that no later put can change, and returns its size. */
-async function freeze(objects: Objects, from: string, to: string, message: string): Promise<number> {
+/**
+ * Makes a copy that no later put can change, and returns its size. Not every store holds a client to the size that its URL
+ * was made for, and copying may take a while; so what is larger than `maxBytes` is not copied, its size alone is told.
+ */
+async function freeze(objects: Objects, from: string, to: string, maxBytes: number, message: string): Promise<number> {
   const notPut = new Fault('invalid', 'UPLOAD_NOT_FOUND', message);
-  if ((await objects.head(from)) === null) throw notPut;
+  const put = await objects.head(from);
+  if (put === null) throw notPut;
+  if (put.sizeBytes > maxBytes) return put.sizeBytes;
   try {
     await objects.copy(from, to);
   } catch (error) {

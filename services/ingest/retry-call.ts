@@ -9,7 +9,7 @@ import { heardReady, uploadedReady } from './announce-transcripts.ts';
 import type { About } from './fact.ts';
 import type { CallRow, Store } from './store/index.ts';
 
-interface Parts {
+export interface Parts {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -17,18 +17,23 @@ interface Parts {
 
 /** Begins a failed call anew, when trying again can help, from as far as it had come. */
 export async function retryCall(parts: Parts, firmUuid: string, callUuid: string): Promise<CallRow> {
-  const { store, bus } = parts;
+  const { store } = parts;
   return store.db.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     if (call.status !== 'failed') throw notRetryable(`Only a failed call can be retried; this one is ${call.status}.`);
     if (call.failure?.retryable !== true) {
       throw notRetryable(`A retry cannot help this call: ${call.failure?.message ?? 'it failed for good'}`);
     }
-    const requeued = await store.calls.requeue(tx, firmUuid, callUuid, new Date());
-    const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
-    await bus.publish(tx, [await nextStep(parts, tx, requeued, about)]);
-    return requeued;
+    return beginAnew(parts, tx, firmUuid, call);
   });
+}
+
+/** Has a failed call go on as its next attempt, whether a retry is likely to help or not. */
+export async function beginAnew(parts: Parts, tx: Transaction, firmUuid: string, { uuid }: CallRow): Promise<CallRow> {
+  const requeued = await parts.store.calls.requeue(tx, firmUuid, uuid, new Date());
+  const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
+  await parts.bus.publish(tx, [await nextStep(parts, tx, requeued, about)]);
+  return requeued;
 }
 
 /** What has to be told for the call to go on. */

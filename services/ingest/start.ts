@@ -1,10 +1,23 @@
 import { fileURLToPath } from 'node:url';
-import { openBus } from '@call-analysis/bus';
+import { openBus, prepareBus } from '@call-analysis/bus';
+import {
+  AudioExtractionRequested,
+  AudioStored,
+  CallAnalyzed,
+  CallErased,
+  CallFailed,
+  CallsAccepted,
+  CallsCanceled,
+  DeedDone,
+  RetryRequested,
+  TranscriptionProgressed,
+  TranscriptReady,
+} from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
-import { openDatabase } from '@call-analysis/postgres';
+import { migrate, openDatabase, requireMigrated } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
-import type { Logger } from '@call-analysis/runtime';
-import { Closing } from '@call-analysis/runtime';
+import type { Logger, RunningService } from '@call-analysis/runtime';
+import { Closing, Readiness } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { tendCampaigns } from './campaigns/tend-campaigns.ts';
 import { consumers } from './consumers.ts';
@@ -21,39 +34,55 @@ export { defaultLimits } from './config.ts';
 export const schema = 'ingest';
 export const migrations = fileURLToPath(new URL('./prisma/migrations', import.meta.url));
 
+export const facts = {
+  tells: [AudioExtractionRequested, AudioStored, TranscriptReady, CallsAccepted, CallErased, CallsCanceled, DeedDone],
+  hears: [CallsAccepted, TranscriptionProgressed, TranscriptReady, CallAnalyzed, CallFailed, CallErased, RetryRequested],
+};
+
 const SWEEP_EVERY_MS = 10 * 60 * 1000;
 const TEND_EVERY_MS = 5_000;
 
+/** Brings tables, queues and topics up to date; safe to do again, and by several at once. */
+export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
+  await migrate({ url: config.databaseUrl, schema, folder: migrations });
+  await prepareBus(config.bus, facts, { name: 'ingest', log });
+}
+
 /** Starts the service on a database that has been migrated. */
-export async function start(
-  config: Config,
-  parts: { log: Logger },
-): Promise<{ address: string; close(): Promise<void> }> {
+export async function start(config: Config, parts: { log: Logger }): Promise<RunningService & { address: string }> {
   const { log } = parts;
   const closing = new Closing(log);
   try {
     const db = openDatabase({ url: config.databaseUrl, schema, applicationName: 'ingest' });
     closing.add('database', () => db.close());
+    await requireMigrated(db, migrations, 'npm run service -- ingest migrate');
     closing.add('metrics of the calls', watchCalls(db));
     const store = openStore(db, config.databaseUrl);
     closing.add('store', () => store.close());
-    const objects = await openObjects(config.objects);
+    const objects = await openObjects(config.objects, { log });
     const bus = await openBus(config.bus, { name: 'ingest', log });
     closing.add('bus', () => bus.close());
-    const firms = dialFirms(config.keyManagement);
+    const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
 
     for (const subscription of consumers({ store, bus, objects }, config.retries)) {
       const subscribed = await bus.subscribe(subscription);
       closing.add(subscription.consumer, () => subscribed.stop());
     }
+    const readiness = new Readiness([
+      { name: 'database', vital: true, check: () => db.query('SELECT 1') },
+      { name: 'object store', vital: true, check: () => objects.ready() },
+      ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
+      // Lists, uploads and results need no firm; only what is taken in does, and is refused meanwhile.
+      { name: 'key-management', vital: false, check: () => firms.ready() },
+    ]);
     const server = await serve({
       address: config.listen,
       services: [rpcs({ store, bus, objects, firms, limits: config.limits })],
       log,
-      ready: async () => {
-        await db.query('SELECT 1');
-      },
+      ready: () => readiness.demand(),
+      tls: config.tls,
+      reflection: config.reflection,
     });
     closing.add('rpc', () => server.stop());
 
@@ -75,7 +104,7 @@ export async function start(
       clearInterval(tender);
       await tending;
     });
-    return { address: server.address, close: () => closing.close() };
+    return { address: server.address, readiness, close: () => closing.close() };
   } catch (error) {
     await closing.close();
     throw error;

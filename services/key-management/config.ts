@@ -1,4 +1,19 @@
 import type { BusConfig } from '@call-analysis/bus';
+import { kafkaFrom, KafkaVariables } from '@call-analysis/bus';
+import type { Tls } from '@call-analysis/rpc';
+import { rpcFrom, RpcVariables } from '@call-analysis/rpc';
+import type { Environment, ServiceSettings } from '@call-analysis/runtime';
+import {
+  DatabaseVariables,
+  parseConfig,
+  processFrom,
+  ProcessVariables,
+  requiring,
+  shared,
+  together,
+  withSecrets,
+} from '@call-analysis/runtime';
+import { z } from 'zod';
 
 export interface Config {
   /** As the role that owns the schema `key_management`. */
@@ -8,4 +23,47 @@ export interface Config {
   readonly listen: string;
   /** Keys stored under one pepper are unknown under any other. */
   readonly pepper: string;
+  /** Who may call and be called; absent, whoever reaches the address. */
+  readonly tls?: Tls | undefined;
+  /** Tells callers what is served, for development. */
+  readonly reflection?: boolean;
+}
+
+const BROKERS = ['KAFKA_BROKERS'] as const;
+
+/** What API keys are hashed with. */
+export const PepperVariables = z.object({
+  API_KEY_PEPPER: z
+    .string()
+    .refine((pepper) => Buffer.byteLength(pepper) >= 32, 'must have at least 32 bytes')
+    .meta({ description: 'What API keys are hashed with, 32 bytes or more. With another one no key is known any more.' }),
+});
+
+/** What the environment of a process of this service alone may say. */
+export const variables = [
+  PepperVariables,
+  DatabaseVariables,
+  requiring(KafkaVariables, BROKERS),
+  RpcVariables,
+  ProcessVariables,
+];
+
+export function readConfig(environment: Environment): ServiceSettings<Config> {
+  const env = withSecrets(environment, variables);
+  const { process, database, kafka, pepper, rpc } = together({
+    pepper: () => parseConfig(PepperVariables, env),
+    database: () => parseConfig(DatabaseVariables, env),
+    kafka: () => shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env))),
+    rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
+    process: () => processFrom(parseConfig(ProcessVariables, env)),
+  });
+  return {
+    process,
+    config: {
+      ...rpc,
+      databaseUrl: database.DATABASE_URL,
+      bus: { transport: 'kafka', url: database.DATABASE_URL, schema: 'key_management_bus', kafka },
+      pepper: pepper.API_KEY_PEPPER,
+    },
+  };
 }

@@ -1,7 +1,8 @@
-import { openBus } from '@call-analysis/bus';
-import { openDatabase, prismaAdapter } from '@call-analysis/postgres';
+import { openBus, prepareBus } from '@call-analysis/bus';
+import { ApiKeyRevoked, DeedDone } from '@call-analysis/events';
+import { migrate, openDatabase, prismaAdapter, requireMigrated } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
-import { Closing, type Logger } from '@call-analysis/runtime';
+import { Closing, type Logger, Readiness, type RunningService } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { keyHasher } from './domain.ts';
@@ -10,22 +11,29 @@ import { keyManagementService } from './grpc.ts';
 import { recordUses } from './record-use.ts';
 import { openStore, schema } from './store.ts';
 
+export { PepperVariables } from './config.ts';
 export { schema };
 export type { Config };
 
 /** The folder of this service's migrations, for whoever migrates before the start. */
 export const migrations = new URL('./prisma/migrations/', import.meta.url);
 
+export const facts = { tells: [ApiKeyRevoked], hears: [DeedDone] };
+
+/** Brings tables, queues and topics up to date; safe to do again, and by several at once. */
+export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
+  await migrate({ url: config.databaseUrl, schema, folder: migrations });
+  await prepareBus(config.bus, facts, { name: 'key-management', log });
+}
+
 /** Serves on a migrated database. `address` is what `dial` takes. Closing writes the last uses of keys. */
-export async function start(
-  config: Config,
-  { log }: { log: Logger },
-): Promise<{ address: string; close(): Promise<void> }> {
+export async function start(config: Config, { log }: { log: Logger }): Promise<RunningService & { address: string }> {
   const closing = new Closing(log);
   try {
     const connection = { url: config.databaseUrl, schema };
     const database = openDatabase({ ...connection, applicationName: 'key-management' });
     closing.add('database', () => database.close());
+    await requireMigrated(database, migrations, 'npm run service -- key-management migrate');
     const prisma = new PrismaClient({ adapter: prismaAdapter(connection) });
     closing.add('prisma', () => prisma.$disconnect());
     const bus = await openBus(config.bus, { name: 'key-management', log });
@@ -40,9 +48,20 @@ export async function start(
     // A database that has gone silent must not hold up the end; the uses of the last seconds are then lost.
     closing.add('uses of keys', () => uses.close(), { boundMs: 3_000 });
     const service = keyManagementService({ store, hashKey: keyHasher(config.pepper), uses });
-    const server = await serve({ address: config.listen, services: [service], log, ready: () => store.ping() });
+    const readiness = new Readiness([
+      { name: 'database', vital: true, check: () => store.ping() },
+      ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
+    ]);
+    const server = await serve({
+      address: config.listen,
+      services: [service],
+      log,
+      ready: () => readiness.demand(),
+      tls: config.tls,
+      reflection: config.reflection,
+    });
     closing.add('server', () => server.stop());
-    return { address: server.address, close: () => closing.close() };
+    return { address: server.address, readiness, close: () => closing.close() };
   } catch (error) {
     await closing.close();
     throw error;

@@ -1,15 +1,23 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { BusConfig } from '@call-analysis/bus';
+import { kafkaFrom, KafkaVariables } from '@call-analysis/bus';
 import type { ObjectsConfig } from '@call-analysis/objects';
-import type { OtherEngine } from './engines/config.ts';
-
-/** Models on this machine, by sherpa-onnx. */
-export interface LocalEngine {
-  readonly kind: 'local';
-  /** A model, or a folder for each; MODELS.md says what is in it. Absent: English, by the model that comes along. */
-  readonly modelDirectory?: string | undefined;
-  /** Calls heard at the same time, each by one core. Default: as many as there are cores. */
-  readonly ears?: number | undefined;
-}
+import { s3From, S3Variables } from '@call-analysis/objects';
+import type { Environment, ServiceSettings } from '@call-analysis/runtime';
+import {
+  DatabaseVariables,
+  parseConfig,
+  processFrom,
+  ProcessVariables,
+  requiring,
+  shared,
+  together,
+  withSecrets,
+} from '@call-analysis/runtime';
+import { z } from 'zod';
+import type { LocalEngine, OtherEngine } from './engines/config.ts';
+import { speechEngine, SpeechVariables } from './engines/config.ts';
 
 export interface Config {
   readonly databaseUrl: string;
@@ -20,4 +28,49 @@ export interface Config {
   readonly engine: LocalEngine | OtherEngine;
   /** How often a call that could not be heard is tried again; consumers.ts has the default. */
   readonly retries?: number;
+}
+
+const BROKERS = ['KAFKA_BROKERS'] as const;
+const STORE = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] as const;
+
+export const WorkVariables = z.object({
+  WORK_DIR: z
+    .string()
+    .default(join(tmpdir(), 'call-analysis-hearing'))
+    .meta({
+      description: 'For recordings while they are heard: room for as many of the largest as there are ears.',
+      defaultText: "a folder in the system's temporary directory",
+    }),
+});
+
+/** What the environment of a process of this service alone may say. */
+export const variables = [
+  SpeechVariables,
+  WorkVariables,
+  DatabaseVariables,
+  requiring(KafkaVariables, BROKERS),
+  requiring(S3Variables, STORE),
+  ProcessVariables,
+];
+
+export function readConfig(environment: Environment): ServiceSettings<Config> {
+  const env = withSecrets(environment, variables);
+  const { process, database, kafka, objects, engine, work } = together({
+    engine: () => speechEngine(env),
+    work: () => parseConfig(WorkVariables, env),
+    database: () => parseConfig(DatabaseVariables, env),
+    kafka: () => shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env))),
+    objects: () => shared(STORE, s3From(parseConfig(S3Variables, env))),
+    process: () => processFrom(parseConfig(ProcessVariables, env)),
+  });
+  return {
+    process,
+    config: {
+      databaseUrl: database.DATABASE_URL,
+      bus: { transport: 'kafka', url: database.DATABASE_URL, schema: 'transcription_bus', kafka, overflow: objects },
+      objects,
+      workDirectory: work.WORK_DIR,
+      engine,
+    },
+  };
 }

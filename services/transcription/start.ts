@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { openBus, pruneBuried, pruneClaims } from '@call-analysis/bus';
-import { CallErased, CallsCanceled } from '@call-analysis/events';
+import { openBus, prepareBus, pruneBuried, pruneClaims } from '@call-analysis/bus';
+import { AudioStored, CallErased, CallFailed, CallsCanceled, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
-import { openDatabase } from '@call-analysis/postgres';
-import type { Logger } from '@call-analysis/runtime';
-import { Closing } from '@call-analysis/runtime';
+import { migrate, openDatabase, requireMigrated } from '@call-analysis/postgres';
+import type { Logger, RunningService } from '@call-analysis/runtime';
+import { Closing, Readiness } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import type { EarsOptions } from './hearing/ears.ts';
@@ -13,18 +13,29 @@ import { watchEars } from './metrics.ts';
 import { openEars } from './open-ears.ts';
 import { openWorkDirectory } from './work-directory.ts';
 
-export type { Config, LocalEngine } from './config.ts';
-export { otherEngine } from './engines/config.ts';
-export type { OtherEngine } from './engines/config.ts';
+export type { Config } from './config.ts';
+export { speechEngine, SpeechVariables } from './engines/config.ts';
+export type { LocalEngine, OtherEngine } from './engines/config.ts';
 
 export const schema = 'transcription';
 export const migrations = fileURLToPath(new URL('./prisma/migrations', import.meta.url));
+
+export const facts = {
+  tells: [TranscriptionProgressed, TranscriptReady, CallFailed],
+  hears: [AudioStored, CallErased, CallsCanceled],
+};
 
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
 /** Longer than any event can still be delivered again. */
 const CLAIM_DAYS = 30;
 /** A call takes seconds to minutes to hear, and hearing it again costs no more than waiting for it. */
 const CLOSE_WITHIN_MS = 1_000;
+
+/** Brings tables, queues and topics up to date; safe to do again, and by several at once. */
+export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
+  await migrate({ url: config.databaseUrl, schema, folder: migrations });
+  await prepareBus(config.bus, facts, { name: 'transcription', log });
+}
 
 /**
  * Starts the service on a database that has been migrated. ConfigFault when the engine's models are not where the
@@ -33,7 +44,7 @@ const CLOSE_WITHIN_MS = 1_000;
 export async function start(
   config: Config,
   parts: { log: Logger; ears?: Partial<EarsOptions> },
-): Promise<{ close(): Promise<void> }> {
+): Promise<RunningService> {
   const { log } = parts;
   const closing = new Closing(log);
   try {
@@ -41,10 +52,11 @@ export async function start(
     closing.add('work directory', () => workDirectory.close());
     const db = openDatabase({ url: config.databaseUrl, schema, applicationName: 'transcription' });
     closing.add('database', () => db.close());
+    await requireMigrated(db, migrations, 'npm run service -- transcription migrate');
     const { ears, count, close } = openEars(config, parts.ears);
     closing.add('ears', close);
     closing.add('metrics of the ears', watchEars(ears, count));
-    const objects = await openObjects(config.objects);
+    const objects = await openObjects(config.objects, { log });
     const bus = await openBus(config.bus, { name: 'transcription', log, closeWithinMs: CLOSE_WITHIN_MS });
     // Closed before the ears: what is in hand goes back untried first, and is not counted as a failure then.
     closing.add('bus', () => bus.close());
@@ -61,7 +73,12 @@ export async function start(
       pruned.catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
     }, SWEEP_EVERY_MS);
     closing.add('sweep', () => clearInterval(timer));
-    return { close: () => closing.close() };
+    const readiness = new Readiness([
+      { name: 'database', vital: true, check: () => db.query('SELECT 1') },
+      { name: 'object store', vital: true, check: () => objects.ready() },
+      ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
+    ]);
+    return { readiness, close: () => closing.close() };
   } catch (error) {
     await closing.close();
     throw error;

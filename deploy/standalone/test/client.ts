@@ -1,7 +1,7 @@
 import { dialAdministration } from '../administration.ts';
 import type { ApiClient } from '../client.ts';
 import { apiClient } from '../client.ts';
-import { readSettings } from '../config.ts';
+import { readRemote, readSettings } from '../config.ts';
 import { openDataDirectory } from '../data-directory.ts';
 
 export type { Answer, Batch } from '../client.ts';
@@ -11,19 +11,21 @@ export interface Client extends ApiClient {
   readonly userUuid: string;
 }
 
-/** What an administrator does on the machine itself, against the running service. */
-export function administrator(directory: string) {
-  const settings = readSettings({ DATA_DIR: directory });
+/** What an administrator does, with what the administrator's command has in its environment, against the running service. */
+export function administrator(variables: Readonly<Record<string, string>>) {
+  const remote = readRemote(variables);
+  if (remote !== undefined) return dialAdministration(remote.address, remote, undefined);
+  const settings = readSettings(variables);
   const data = openDataDirectory(settings.dataDirectory);
   return dialAdministration(data.socket('key-management'), settings, data.secrets.jwtSecret);
 }
 
 /** A new firm with a user of the role, and a client that acts as that user. `url` may change between requests. */
 export async function newFirm(
-  service: { readonly url: string; readonly directory: string },
+  service: { readonly url: string; readonly administration: Readonly<Record<string, string>> },
   options: { role?: string; segmentTypes?: string[]; firm?: string } = {},
 ): Promise<Client> {
-  const admin = administrator(service.directory);
+  const admin = administrator(service.administration);
   try {
     const segmentTypes = options.segmentTypes ?? ['support', 'sales', 'billing', 'delivery'];
     const firmUuid = options.firm ?? (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes })).uuid;

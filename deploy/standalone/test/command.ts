@@ -18,9 +18,9 @@ export interface Begun {
 
 /** Starts `main.ts`, `admin.ts` or `demo.ts` with these variables and none of the tester's own settings. */
 export function begin(script: string, args: readonly string[], variables: Record<string, string>): Begun {
-  const { PATH, HOME, TMPDIR } = process.env;
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [fileURLToPath(new URL(`../${script}`, import.meta.url)), ...args], {
-    env: { PATH, HOME, TMPDIR, ...variables },
+    env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

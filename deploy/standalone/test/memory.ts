@@ -1,16 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** How much more memory a process had at its highest while the work was done than before, in MiB. Linux alone tells. */
-export async function growthMiB(pid: number, work: () => Promise<void>): Promise<number> {
+/** How much more memory processes had, each at its highest, while the work was done than before, in MiB. Linux alone tells. */
+export async function growthMiB(pids: readonly number[], work: () => Promise<void>): Promise<number> {
   if (process.platform !== 'linux') {
     await work();
     return 0;
   }
   // Makes the highest mark so far the present one.
-  await writeFile(`/proc/${pid}/clear_refs`, '5');
-  const before = await peakMiB(pid);
+  for (const pid of pids) await writeFile(`/proc/${pid}/clear_refs`, '5');
+  const peaks = async () => (await Promise.all(pids.map(peakMiB))).reduce((sum, peak) => sum + peak, 0);
+  const before = await peaks();
   await work();
-  return (await peakMiB(pid)) - before;
+  return (await peaks()) - before;
 }
 
 async function peakMiB(pid: number): Promise<number> {

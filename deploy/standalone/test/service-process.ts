@@ -1,11 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { copyOfFirstStart } from './first-start.ts';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
@@ -15,6 +14,8 @@ const flags = ['--max-semi-space-size=32'];
 export interface ServiceProcess {
   readonly url: string;
   readonly directory: string;
+  /** What the administrator's command needs in its environment. */
+  readonly administration: Readonly<Record<string, string>>;
   readonly pid: number;
   /** From the start of the process to its `ready` line. */
   readonly readyMs: number;
@@ -25,12 +26,15 @@ export interface ServiceProcess {
   stop(options?: { keep?: boolean }): Promise<number | null>;
 }
 
-/** The service in a process of its own, as `npm start` runs it, on a data directory that is removed at the end. */
+/**
+ * The service in a process of its own, as `npm start` runs it, on a data directory that is removed at the end. Unless
+ * one is named, it is one on which the service has been started before.
+ */
 export async function startService(
   dataDirectory?: string,
   variables: Record<string, string> = {},
 ): Promise<ServiceProcess> {
-  const directory = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'call-analysis-')));
+  const directory = dataDirectory ?? (await copyOfFirstStart((made) => startService(made)));
   const began = performance.now();
   const child = spawn(process.execPath, [...flags, main], {
     env: { ...process.env, LOG_LEVEL: 'error', ...variables, DATA_DIR: directory, PORT: variables['PORT'] ?? '0' },
@@ -48,6 +52,7 @@ export async function startService(
   return {
     url,
     directory,
+    administration: { DATA_DIR: directory },
     pid: child.pid!,
     readyMs: performance.now() - began,
     child,

@@ -13,7 +13,7 @@ import {
   type ServiceDefinition,
 } from '@grpc/grpc-js';
 import { loadSync, type MethodDefinition } from '@grpc/proto-loader';
-import { dial, type Handlers, implement, serve } from '../index.ts';
+import { dial, type Handlers, implement, serve, type ServeOptions } from '../index.ts';
 
 interface Ask {
   what: string;
@@ -29,10 +29,11 @@ interface Answer {
 }
 
 type Definition = ServiceDefinition &
-  Record<'Echo' | 'Download' | 'Upload', MethodDefinition<Partial<Ask>, Partial<Answer>, Ask, Answer>>;
+  Record<'Echo' | 'Read' | 'Download' | 'Upload', MethodDefinition<Partial<Ask>, Partial<Answer>, Ask, Answer>>;
 
 interface Shapes {
   Echo: handleUnaryCall<Ask, Answer>;
+  Read: handleUnaryCall<Ask, Answer>;
   Download: handleServerStreamingCall<Ask, Answer>;
   Upload: handleClientStreamingCall<Ask, Answer>;
 }
@@ -55,6 +56,7 @@ export const nothing = Buffer.alloc(0);
 
 const quietHandlers: Handlers<typeof trial> = {
   echo: async ({ what, count, data }) => ({ what, count, data }),
+  read: async ({ what, count, data }) => ({ what, count, data }),
   async *download({ what, count, data }) {
     for (let index = 0; index < count; index += 1) yield { what, count: index, data };
   },
@@ -70,20 +72,24 @@ const quietHandlers: Handlers<typeof trial> = {
 };
 
 type LogLine = Record<string, unknown>;
+export type TrialHandlers = Partial<Handlers<typeof trial>>;
+
+/** A trial that is served, with the lines of its log. Handlers that are not given echo. */
+export async function serveTrial(handlers: TrialHandlers, options: Omit<ServeOptions, 'services' | 'log'>) {
+  const lines: LogLine[] = [];
+  const services = [implement(trial, { ...quietHandlers, ...handlers })];
+  return { lines, server: await serve({ ...options, services, log: logInto(lines) }) };
+}
 
 /** A served trial and a client to it; `close` ends both. Handlers that are not given echo. */
 export async function openTrial(
-  handlers: Partial<Handlers<typeof trial>> = {},
+  handlers: TrialHandlers = {},
   options: { address?: string; deadlineMs?: number; ready?: () => Promise<void> } = {},
 ) {
-  const lines: LogLine[] = [];
-  const server = await serve({
-    address: options.address ?? newAddress(),
-    services: [implement(trial, { ...quietHandlers, ...handlers })],
-    log: logInto(lines),
-    ...(options.ready === undefined ? {} : { ready: options.ready }),
-  });
-  const client = dial(trial, callers.areFar ? fromAfar(server.address) : server.address, { name: 'The trial', deadlineMs: options.deadlineMs ?? 5000 });
+  const { address = newAddress(), deadlineMs = 5000, ready } = options;
+  const { server, lines } = await serveTrial(handlers, { address, ready });
+  const called = callers.areFar ? fromAfar(server.address) : server.address;
+  const client = dial(trial, called, { name: 'The trial', deadlineMs });
   return {
     server,
     client,
@@ -107,7 +113,7 @@ export function newAddress(): string {
   return `unix:${join(mkdtempSync(join(tmpdir(), 'rpc-')), 'trial.sock')}`;
 }
 
-function logInto(lines: LogLine[]): Logger {
+export function logInto(lines: LogLine[]): Logger {
   return createLog({
     name: 'trial',
     level: 'debug',

@@ -21,7 +21,7 @@ export function bearerGate(options: {
   tokens: TokenRules;
   users: Users;
   ttlMs?: number;
-}): (request: IncomingMessage) => Promise<Caller> {
+}): (request: IncomingMessage) => Caller | Promise<Caller> {
   const verify = tokenVerifier(options.tokens);
   const firms = new BriefCache<string | null>({
     ttlMs: options.ttlMs ?? 5000,
@@ -29,17 +29,19 @@ export function bearerGate(options: {
     keep: (firm) => firm !== null,
   });
 
-  return async (request) => {
+  return (request) => {
     const caller = verify(tokenOf(request));
-    const firm = await firms.get(caller.userUuid, async () => {
+    const firm = firms.get(caller.userUuid, async () => {
       const { user } = await options.users.findUser({ user_uuid: caller.userUuid }, { deadlineMs: DEADLINE_MS });
       return user?.firm_uuid.toLowerCase() ?? null;
     });
-    if (firm !== caller.firmUuid) {
-      throw unauthenticated('The user of the bearer token is unknown, was removed or is of another firm.');
-    }
-    return caller;
+    return firm instanceof Promise ? firm.then((found) => inFirm(caller, found)) : inFirm(caller, firm);
   };
+}
+
+function inFirm(caller: Caller, firm: string | null): Caller {
+  if (firm === caller.firmUuid) return caller;
+  throw unauthenticated('The user of the bearer token is unknown, was removed or is of another firm.');
 }
 
 function tokenOf(request: IncomingMessage): string {

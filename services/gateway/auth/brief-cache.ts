@@ -25,13 +25,14 @@ export class BriefCache<Value> {
     this.#options = options;
   }
 
-  get(key: string, ask: () => Promise<Value>): Promise<Value> {
+  /** At once what is remembered. */
+  get(key: string, ask: () => Promise<Value>): Value | Promise<Value> {
     const entry = this.#entries.get(key);
     if (entry !== undefined) {
       this.#entries.delete(key);
       if (performance.now() < entry.expiresAt) {
         this.#entries.set(key, entry);
-        return Promise.resolve(entry.value);
+        return entry.value;
       }
     }
     const asked = this.#asked.get(key) ?? this.#ask(key, ask);

@@ -24,16 +24,19 @@ export function logOutcome(log: Logger, context: Context, request: IncomingMessa
   const mark = performance.now();
   response.on('close', () => {
     const ms = performance.now() - mark;
+    const { route = 'none', firm_uuid, user_uuid, call_uuid } = response.notes;
     const fields = {
       // The connection's events belong to no request, so the line is told of its own.
       request_id: context.requestId,
       traceparent: context.traceparent,
       method: request.method ?? '',
-      route: 'none',
-      ...response.notes,
+      route,
+      firm_uuid,
+      user_uuid,
+      call_uuid,
       status: response.statusCode,
       ms: Math.round(ms * 10) / 10,
-      ...(response.writableFinished ? undefined : { aborted: true }),
+      aborted: response.writableFinished ? undefined : true,
     };
     duration.of(known(fields.method), fields.route, String(fields.status)).observe(ms / 1000);
     if (isTracing()) trace(request, context, beganAt, ms, fields);

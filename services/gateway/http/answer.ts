@@ -17,9 +17,10 @@ const DISCARD_BYTES = 16 * 1024 * 1024;
 
 /**
  * Sends an answer. When the request's body is still on its way the connection will be closed, but not at once:
- * closing while bytes come in resets the connection, and the client would lose the answer.
+ * closing while bytes come in resets the connection, and the client would lose the answer. Nothing is to be waited for
+ * otherwise.
  */
-export async function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
+export function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> | undefined {
   const text = answer.body === undefined ? undefined : JSON.stringify(answer.body);
   const headers: OutgoingHttpHeaders = { ...answer.headers };
   if (text !== undefined) {
@@ -30,13 +31,12 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   if (text !== undefined && text.length > SHORT) response.setTimeout(SILENCE_MS);
   if (!isBodyPending(request)) {
     response.writeHead(answer.status, headers).end(text);
-    return;
+    return undefined;
   }
   response.writeHead(answer.status, { ...headers, connection: 'close' });
   response.flushHeaders();
   if (text !== undefined) response.write(text);
-  await discardBody(request);
-  response.end();
+  return discardBody(request).then(() => void response.end());
 }
 
 /** Whether bytes of the request's body may still arrive. */

@@ -12,9 +12,9 @@ export class EdgeResponse extends ServerResponse {
   /** Names in lower case and values, by turns. */
   readonly #common: string[] = [];
 
-  /** For every head, whoever writes it; `headers` are names in lower case and values, by turns. */
-  say(...headers: readonly string[]): void {
-    this.#common.push(...headers);
+  /** For every head, whoever writes it; names in lower case and values, by turns. */
+  say(...headers: readonly (readonly string[])[]): void {
+    for (const some of headers) this.#common.push(...some);
   }
 
   /** One more item of a common header that is a list. */

@@ -16,8 +16,8 @@ import type { Params } from './router.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Proof = 'none' | 'bearer' | 'api-key';
 
-/** How to find out who is asking, by what an endpoint asks for. */
-export type Gates = Record<Exclude<Proof, 'none'>, (request: IncomingMessage) => Promise<Caller>>;
+/** How to find out who is asking, by what an endpoint asks for; at once when it is known already. */
+export type Gates = Record<Exclude<Proof, 'none'>, (request: IncomingMessage) => Caller | Promise<Caller>>;
 
 /** One method on one path, with all that a request must bring. */
 export interface Endpoint {
@@ -92,10 +92,11 @@ export interface Entrance {
   readonly network: string;
 }
 
-/** Checks a request in the order that tells strangers least, then has it handled. */
+/** Checks a request in the order that tells strangers least, then has it handled. Waits for nothing that is there already. */
 export async function run(endpoint: Endpoint, at: Entrance, arrived: Arrived): Promise<void> {
   const { request, response } = arrived;
-  const caller = endpoint.proof === 'none' ? null : await prove(at, endpoint.proof, request);
+  const proving = endpoint.proof === 'none' ? null : prove(at, endpoint.proof, request);
+  const caller = proving instanceof Promise ? await proving : proving;
   if (caller !== null) {
     response.notes.firm_uuid = caller.firmUuid;
     response.notes.user_uuid = caller.userUuid;
@@ -104,27 +105,30 @@ export async function run(endpoint: Endpoint, at: Entrance, arrived: Arrived): P
     requireRole(endpoint, caller);
   }
   const query = request.url?.includes('?') ? parse(endpoint.query, queryOf(request.url)) : (endpoint.unasked ?? parse(endpoint.query, {}));
-  const body = await read(endpoint.body, request, response);
+  const body = endpoint.body === null ? {} : await read(endpoint.body, request, response);
   const answer = await endpoint.handle({ caller, query, body, ...arrived });
   if (answer !== undefined) await send(request, response, answer);
 }
 
-async function prove(
+function prove(
   { gates, limits, network }: Entrance,
   proof: Exclude<Proof, 'none'>,
   request: IncomingMessage,
-): Promise<Caller> {
-  try {
-    return await gates[proof](request);
-  } catch (error) {
+): Caller | Promise<Caller> {
+  const refuse = (error: unknown): never => {
     const isRefused = error instanceof Fault && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
     if (isRefused) limits.fail(network);
     throw error;
+  };
+  try {
+    const caller = gates[proof](request);
+    return caller instanceof Promise ? caller.catch(refuse) : caller;
+  } catch (error) {
+    return refuse(error);
   }
 }
 
-async function read(body: Endpoint['body'], request: IncomingMessage, response: EdgeResponse): Promise<unknown> {
-  if (body === null) return {};
+async function read(body: z.ZodObject | Form, request: IncomingMessage, response: EdgeResponse): Promise<unknown> {
   return 'parts' in body ? readForm(body, request, response) : parse(body, await readJson(request, response));
 }
 

@@ -7,12 +7,19 @@ const MAX_BYTES = 1024 * 1024;
 /** The whole body must have come by then. */
 const PATIENCE_MS = 30_000;
 
-/** The JSON object that a request carries; refuses what is none as early as that is known. */
-export async function readJson(request: IncomingMessage, response: ServerResponse): Promise<object> {
+/**
+ * The JSON object that a request carries; refuses what is none as early as that is known, with REQUEST_TIMEOUT what is not
+ * there after `patienceMs`.
+ */
+export async function readJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  patienceMs = PATIENCE_MS,
+): Promise<object> {
   requireJson(request);
   if (Number(request.headers['content-length'] ?? 0) > MAX_BYTES) throw tooLarge();
   welcomeBody(request, response);
-  const value = parseJson(await collect(request));
+  const value = parseJson(await collect(request, patienceMs));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidJson('The body must be a JSON object.');
   }
@@ -32,13 +39,13 @@ function requireJson(request: IncomingMessage): void {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw invalidJson('Send the body uncompressed.');
 }
 
-function collect(request: IncomingMessage): Promise<Buffer> {
+function collect(request: IncomingMessage, patienceMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const timer = setTimeout(() => {
       settle(() => reject(new Problem(408, 'REQUEST_TIMEOUT', 'The body took too long to arrive. Send it again.')));
-    }, PATIENCE_MS);
+    }, patienceMs);
 
     function settle(act: () => void) {
       clearTimeout(timer);

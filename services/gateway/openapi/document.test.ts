@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Readiness } from '@call-analysis/runtime';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { endpointsOf } from '../gateway.ts';
@@ -29,7 +30,7 @@ interface Document {
   components: { schemas: Record<string, object>; examples: Record<string, { value: object }> };
 }
 
-const endpoints = endpointsOf({}, {} as Behind, () => false);
+const endpoints = endpointsOf({}, {} as Behind, new Readiness([]));
 const document = JSON.parse(JSON.stringify(openApiDocument(endpoints))) as Document;
 const operations = Object.entries(document.paths).flatMap(([path, onPath]) =>
   Object.entries(onPath).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation })),

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { extname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Fault } from '@call-analysis/fault';
+import { MEDIA_TYPES, mediaType } from '@call-analysis/objects';
 import type { Objects, SignedUrl, SignedUrls } from '@call-analysis/objects';
 import { z } from 'zod';
 import { SILENCE_MS, welcomeBody } from '../http/answer.ts';
@@ -11,17 +11,6 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { Problem } from '../http/problem.ts';
 import { bodyOf } from '../http/request-body.ts';
 
-const TYPES: Record<string, string> = {
-  '.csv': 'text/csv; charset=utf-8',
-  '.zip': 'application/zip',
-  '.wav': 'audio/wav',
-  '.mp3': 'audio/mpeg',
-  '.flac': 'audio/flac',
-  '.ogg': 'audio/ogg',
-  '.aiff': 'audio/aiff',
-  '.au': 'audio/basic',
-};
-
 /** What a URL is signed with, for the document alone: it is the store that says whether they are good, whatever they are. */
 const SignedQuery = z.looseObject(
   Object.fromEntries(
@@ -29,7 +18,7 @@ const SignedQuery = z.looseObject(
   ),
 );
 
-const MEDIA = [...new Set([...Object.values(TYPES).map((type) => type.replace(/;.*/, '')), 'application/octet-stream'])];
+const MEDIA = MEDIA_TYPES.map((type) => type.replace(/;.*/, ''));
 const FILE_HEADERS = { ETag: 'Of these bytes.', 'Accept-Ranges': '`bytes`', 'Content-Disposition': 'The name of the file.' };
 
 /**
@@ -131,11 +120,11 @@ async function download(store: Objects, key: string, request: IncomingMessage, r
     });
   }
   const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
-  const type = TYPES[extname(key).toLowerCase()] ?? 'application/octet-stream';
+  const { type, disposition } = mediaType(key);
   response.writeHead(range === null ? 200 : 206, {
     ...headers,
     'content-type': type,
-    'content-disposition': disposition(key, type.startsWith('audio/') ? 'inline' : 'attachment'),
+    'content-disposition': disposition,
     'content-length': end - start + 1,
     ...(range !== null && { 'content-range': `bytes ${start}-${end}/${sizeBytes}` }),
   });
@@ -145,13 +134,6 @@ async function download(store: Objects, key: string, request: IncomingMessage, r
   }
   response.setTimeout(SILENCE_MS);
   await pipeline(await store.open(key, { start, end }), response);
-}
-
-/** RFC 6266, for a name of any script. Only what a browser plays is shown in place; the rest is downloaded. */
-function disposition(key: string, how: 'inline' | 'attachment'): string {
-  const name = key.slice(key.lastIndexOf('/') + 1);
-  const encoded = encodeURIComponent(name).replace(/['()*]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);
-  return `${how}; filename*=UTF-8''${encoded}`;
 }
 
 function tooLarge(maxBytes: number): Fault {

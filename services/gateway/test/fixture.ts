@@ -10,12 +10,12 @@ import type { Objects, SignedUrls } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial, implement, serve } from '@call-analysis/rpc';
 import type { Handlers } from '@call-analysis/rpc';
-import { Closing, createLog } from '@call-analysis/runtime';
+import { Closing, createLog, Readiness } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
 import { ApiKeyGate } from '../auth/api-key.ts';
 import type { Role } from '../auth/caller.ts';
 import type { Edge } from '../config.ts';
-import { serveEdge } from '../gateway.ts';
+import { neighbours, serveEdge } from '../gateway.ts';
 
 export const firm = { uuid: '1a2b3c4d-0000-4000-8000-000000000001', name: 'Firm' };
 export const user = '1a2b3c4d-0000-4000-8000-00000000000a';
@@ -44,6 +44,8 @@ export interface Fixture {
   /** Stops a service behind the edge, as if its machine were gone. */
   cutKeyManagement(): Promise<void>;
   cutAudio(): Promise<void>;
+  /** Draining says that the edge will stop, while it serves on. */
+  readonly readiness: Readiness;
   /** Closes the edge alone. */
   closeEdge(): Promise<void>;
   close(): Promise<void>;
@@ -132,7 +134,8 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
     objects,
     apiKeys,
   };
-  const running = await serveEdge(config, behind, log).catch(async (error: unknown) => {
+  const readiness = new Readiness(neighbours(behind));
+  const running = await serveEdge(config, behind, log, readiness).catch(async (error: unknown) => {
     await closing.close();
     throw error;
   });
@@ -170,6 +173,7 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
     },
     cutKeyManagement: () => keyServer.stop(0),
     cutAudio: () => audioServer.stop(0),
+    readiness,
     closeEdge: () => running.close(),
     close: () => closing.close(),
   };

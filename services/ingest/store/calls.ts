@@ -50,6 +50,9 @@ export interface CallRow {
   readonly updated_at: Date;
 }
 
+/** Why calls failed of which nobody could be told. */
+export const NOT_ANNOUNCED = 'NOT_ANNOUNCED';
+
 const fast = { level: 1 };
 
 const columns = `uuid, source, status, attempt, outcome, partner_call_id, client_phone_number, operator_name, operator_id,
@@ -428,6 +431,20 @@ export function calls(db: Database) {
     ): Promise<void> {
       const which = `firm_uuid = $5 AND uuid BETWEEN $7 AND $8 AND batch_uuid = $6 AND status = 'queued' AND attempt = 1`;
       await fail(db, failure, now, which, [firmUuid, batchUuid, first, last]);
+    },
+
+    /** Uuids of a batch's calls, from `first` to `last`, that failed before anybody was told of them. */
+    async unannounced(
+      firmUuid: string,
+      batchUuid: string,
+      { first, last }: { first: string; last: string },
+    ): Promise<string[]> {
+      const rows = await db.query<{ uuid: string }>(
+        `SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid BETWEEN $3 AND $4 AND batch_uuid = $2
+           AND status = 'failed' AND failure->>'code' = '${NOT_ANNOUNCED}' ORDER BY uuid`,
+        [firmUuid, batchUuid, first, last],
+      );
+      return rows.map(({ uuid }) => uuid);
     },
 
     /** Nothing happens when the call has ended, is past the stage, or in another attempt. */

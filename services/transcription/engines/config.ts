@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Environment } from '@call-analysis/runtime';
-import { ConfigFault, group, parseConfig } from '@call-analysis/runtime';
+import { ConfigFault, group, parseConfig, together } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { CommandConfig } from './command.ts';
 import { CommandLineFault, parseCommand } from './command-line.ts';
@@ -13,23 +13,57 @@ export type OtherEngine =
   | ({ readonly kind: 'openai' } & OpenaiConfig)
   | ({ readonly kind: 'command' } & Omit<CommandConfig, 'workDirectory'>);
 
-const concurrency = z
-  .string()
-  .regex(/^([1-9]|[1-9]\d|1\d\d|2[0-4]\d|25[0-6])$/, 'must be a number from 1 to 256')
-  .transform(Number)
-  .optional();
+/** Models on this machine, by sherpa-onnx. */
+export interface LocalEngine {
+  readonly kind: 'local';
+  /** A model, or a folder for each; MODELS.md says what is in it. Absent: English, by the model that comes along. */
+  readonly modelDirectory?: string | undefined;
+  /** Calls heard at the same time, each by one core. Default: as many as there are cores. */
+  readonly ears?: number | undefined;
+}
 
-const OpenaiVariables = z.object({
+/** How speech becomes text. */
+export const SpeechVariables = z.object({
+  SPEECH_MODEL_DIR: z.string().optional().meta({
+    description: 'Models for the local engine, one a folder; services/transcription/MODELS.md says what is in it.',
+    defaultText: 'Moonshine tiny, English',
+  }),
+  SPEECH_EARS: z
+    .string()
+    .regex(/^([1-9]|[1-9]\d)$/, 'must be a number from 1 to 99')
+    .transform(Number)
+    .optional()
+    .meta({ description: 'Recordings that the local engine hears at the same time.', defaultText: 'one per core' }),
   SPEECH_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .refine((text) => !hasCredentials(text), 'must not hold a user or password; a key belongs into SPEECH_API_KEY'),
-  SPEECH_MODEL: z.string().max(200),
+    .refine((text) => !hasCredentials(text), 'must not hold a user or password; a key belongs into SPEECH_API_KEY')
+    .optional()
+    .meta({ description: "A server of OpenAI's kind that hears instead, with SPEECH_MODEL." }),
+  SPEECH_MODEL: z.string().max(200).optional().meta({ description: 'The model that the server is asked for.' }),
   // It travels in a header: a line's end there is a slip of copying.
-  SPEECH_API_KEY: z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without blanks').optional(),
-  SPEECH_CONCURRENCY: concurrency,
+  SPEECH_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without blanks')
+    .optional()
+    .meta({ description: 'The key that the server asks for, if it does.' }),
+  SPEECH_COMMAND: z
+    .string()
+    .optional()
+    .meta({ description: 'A program that hears instead, such as `["recognise", "--wav", "{file}"]`; it gets no secret of ours.' }),
+  SPEECH_CONCURRENCY: z
+    .string()
+    .regex(/^([1-9]|[1-9]\d|1\d\d|2[0-4]\d|25[0-6])$/, 'must be a number from 1 to 256')
+    .transform(Number)
+    .optional()
+    .meta({ description: 'Pieces that a server or program hears at the same time.', defaultText: '4 for a server, one per core for a program' }),
 });
 
-const CommandVariables = z.object({ SPEECH_CONCURRENCY: concurrency });
+const OpenaiVariables = SpeechVariables.pick({ SPEECH_API_KEY: true, SPEECH_CONCURRENCY: true }).extend({
+  SPEECH_URL: SpeechVariables.shape.SPEECH_URL.unwrap(),
+  SPEECH_MODEL: SpeechVariables.shape.SPEECH_MODEL.unwrap(),
+});
+const CommandVariables = SpeechVariables.pick({ SPEECH_CONCURRENCY: true });
+const LocalVariables = SpeechVariables.pick({ SPEECH_MODEL_DIR: true, SPEECH_EARS: true });
 
 /** SPEECH_URL and SPEECH_MODEL, or neither: then null. ConfigFault when they are wrong or only one is there. */
 export function openaiConfig(env: Environment): OpenaiConfig | null {
@@ -69,6 +103,17 @@ export function otherEngine(env: Environment): OtherEngine | null {
   if (openai !== null && command !== null) throw new ConfigFault('SPEECH_URL and SPEECH_COMMAND are both set; set only one of them.');
   if (openai !== null) return { kind: 'openai', ...openai };
   return command === null ? null : { kind: 'command', ...command };
+}
+
+/** What turns speech into text: the local engine unless another one is named. ConfigFault when two are. */
+export function speechEngine(env: Environment): LocalEngine | OtherEngine {
+  const { other, local } = together({ other: () => otherEngine(env), local: () => parseConfig(LocalVariables, env) });
+  if (other === null) return { kind: 'local', modelDirectory: local.SPEECH_MODEL_DIR, ears: local.SPEECH_EARS };
+  const chosen = other.kind === 'openai' ? 'SPEECH_URL' : 'SPEECH_COMMAND';
+  const idle = Object.entries(local).filter(([, value]) => value !== undefined);
+  if (idle.length === 0) return other;
+  const sentences = idle.map(([name]) => `${name} is for the local engine, but ${chosen} chooses another one; set only one of them.`);
+  throw new ConfigFault(sentences.join('\n'));
 }
 
 /**

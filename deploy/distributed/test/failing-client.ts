@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** How a request ended: a status, with its code where it is an error, or `no answer`. */
+export type Outcome = string;
+
+/** A request as its client saw it. */
+export interface Seen {
+  readonly request: string;
+  readonly at: number;
+  readonly ms: number;
+  readonly outcome: Outcome;
+}
+
+export interface Reply<Body = unknown> extends Seen {
+  readonly ok: boolean;
+  readonly body: Body;
+}
+
+interface Question {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | FormData | undefined;
+}
+
+/** More than any request may take; whoever waits so long has found a request that hangs. */
+export const HANGS_MS = 60_000;
+
+/**
+ * A client of the API as its description wants clients to be: it makes again what is safe to make again (everything here
+ * is) until it has an answer, and keeps count of what it was promised and of every request.
+ */
+export class FailingClient {
+  readonly seen: Seen[] = [];
+  /** By partner_call_id: those that a 200 has said are accepted. */
+  readonly accepted = new Set<string>();
+  readonly batches = new Map<string, { readonly calls: number }>();
+  readonly #token: string;
+  readonly #gateway: () => string;
+
+  constructor(token: string, gateway: () => string) {
+    this.#token = token;
+    this.#gateway = gateway;
+  }
+
+  ask<Body>(request: string, method: string, path: string, body?: unknown): Promise<Reply<Body>> {
+    const isForm = body instanceof FormData;
+    return this.send<Body>(request, {
+      method,
+      url: this.#gateway() + path,
+      headers: { authorization: `Bearer ${this.#token}`, ...(body !== undefined && !isForm && { 'content-type': 'application/json' }) },
+      body: body === undefined || isForm ? body : JSON.stringify(body),
+    });
+  }
+
+  async send<Body>(request: string, { url, ...rest }: Question): Promise<Reply<Body>> {
+    const at = Date.now();
+    const mark = performance.now();
+    const done = (outcome: string, ok: boolean, body: unknown): Reply<Body> => {
+      const seen = { request, at, ms: Math.round(performance.now() - mark), outcome };
+      this.seen.push(seen);
+      return { ...seen, ok, body: body as Body };
+    };
+    try {
+      const { body, ...others } = rest;
+      const response = await fetch(url, { ...others, ...(body !== undefined && { body }), signal: AbortSignal.timeout(HANGS_MS) });
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+      const answer = isJson ? (JSON.parse(text) as { code?: string }) : text;
+      const code = typeof answer === 'object' && response.status >= 400 ? ` ${answer.code}` : '';
+      return done(`${response.status}${code}`, response.ok, answer);
+    } catch {
+      return done('no answer', false, undefined);
+    }
+  }
+
+  /** Until it is answered by something else than that the service is away. */
+  async insist<Body>(make: () => Promise<Reply<Body>>, over?: AbortSignal): Promise<Reply<Body>> {
+    for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 1000)) {
+      over?.throwIfAborted();
+      const reply = await make();
+      if (reply.ok) return reply;
+      if (reply.outcome !== 'no answer' && !/^(429|5\d\d)/.test(reply.outcome)) {
+        throw new Error(`${reply.request} was refused: ${reply.outcome} ${JSON.stringify(reply.body)}`);
+      }
+      await pause(waitMs * (0.5 + Math.random()), undefined, over === undefined ? {} : { signal: over });
+    }
+  }
+
+  openUpload = () =>
+    this.ask<{ data: { metadata_upload_url: string; metadata_key: string } }>('open upload', 'POST', '/api/v1/calls/upload', {
+      metadata_filename: 'calls.csv',
+    });
+
+  put = (url: string, csv: string) => this.send('put', { method: 'PUT', url, headers: { 'content-type': 'text/csv' }, body: csv });
+
+  process = (key: string) =>
+    this.ask<{ data: { batch_id: string; accepted: number; duplicates: number } }>('process', 'POST', '/api/v1/calls/process-upload', {
+      metadata_key: key,
+    });
+
+  readBatch = (uuid: string) =>
+    this.ask<{ accepted: number; by_status: Record<string, number>; finished_at: string | null }>(
+      'batch',
+      'GET',
+      `/api/v1/calls/batches/${uuid}`,
+    );
+
+  list = () => this.ask<{ count: number }>('list', 'GET', '/api/v1/calls?size=1');
+
+  scorecards = () => this.ask('scorecards', 'GET', '/api/v1/scorecards');
+
+  upload(recording: Uint8Array<ArrayBuffer>, id: string) {
+    const form = new FormData();
+    form.append('metadata', JSON.stringify(metadata(id)));
+    form.append('audio_file', new Blob([recording]), `${id}.wav`);
+    return this.ask<{ audio_id: string }>('audio', 'POST', '/api/v1/audio/upload', form);
+  }
+
+  /** The three steps, each until it has succeeded; returns the batch. */
+  async batch(calls: number, over?: AbortSignal): Promise<string> {
+    const ids = Array.from({ length: calls }, () => randomUUID());
+    const { data } = (await this.insist(this.openUpload, over)).body;
+    await this.insist(() => this.put(data.metadata_upload_url, transcripts(ids)), over);
+    const { batch_id, accepted, duplicates } = (await this.insist(() => this.process(data.metadata_key), over)).body.data;
+    if (accepted !== calls || duplicates !== 0) {
+      throw new Error(`Of ${calls} new calls ${accepted} were accepted and ${duplicates} taken for duplicates.`);
+    }
+    for (const id of ids) this.accepted.add(id);
+    this.batches.set(batch_id, { calls });
+    return batch_id;
+  }
+
+  async recording(bytes: Uint8Array<ArrayBuffer>, over?: AbortSignal): Promise<string> {
+    const id = `recording-${randomUUID()}`;
+    const { body } = await this.insist(() => this.upload(bytes, id), over);
+    this.accepted.add(id);
+    return body.audio_id;
+  }
+}
+
+function transcripts(ids: readonly string[]): string {
+  const text = '<operator>Good morning, this is Ann, how can I help you?<client>My order has not come.<operator>It will be there tomorrow. Goodbye.';
+  const rows = ids.map((id) => `+998901234567,Ann,60,"${text}",2026-10-01T09:00:00Z,support,${id}\n`);
+  return `client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n${rows.join('')}`;
+}
+
+function metadata(id: string): Record<string, string> {
+  return {
+    audio_file_name: `${id}.wav`,
+    client_phone_number: '+998901234567',
+    operator_name: 'Ann',
+    start_time: '2026-10-01T09:00:00Z',
+    segment_type: 'support',
+    left_channel: 'operator',
+    right_channel: 'client',
+    partner_call_id: id,
+  };
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServer } from '@call-analysis/postgres/server';
+import type { PostgresServer } from '@call-analysis/postgres/server';
+import { startKafka, startS3 } from '@call-analysis/testing';
+import type { KafkaServer, S3Server } from '@call-analysis/testing';
+import { dialAdministration } from '../../standalone/administration.ts';
+import { readRemote } from '../../standalone/config.ts';
+import type { Links } from './links.ts';
+import { openLinks } from './links.ts';
+import type { DistributedSystem } from './system.ts';
+import { startSystem } from './system.ts';
+
+/** Six processes on servers of their own that may be killed, every link through a proxy that may be spoilt. */
+export interface FailingSystem {
+  readonly system: DistributedSystem;
+  readonly links: Links;
+  readonly kafka: KafkaServer;
+  readonly store: S3Server;
+  readonly postgres: PostgresServer;
+  readonly kafkaPrefix: string;
+  /** How clients reach the gateway over the link that can be spoilt. */
+  readonly gatewayLink: string;
+  /** A new firm with a user who may do everything in it. */
+  newUser(): Promise<{ token: string; firmUuid: string }>;
+  stop(): Promise<void>;
+}
+
+const DRAIN = '1s';
+
+export async function startFailingSystem(): Promise<FailingSystem> {
+  const ends: (() => Promise<unknown>)[] = [];
+  async function stop(): Promise<void> {
+    for (const end of ends.splice(0).toReversed()) await end().catch((error: unknown) => console.error(error));
+  }
+  try {
+    const links = await openLinks();
+    ends.push(() => links.close());
+    const directory = await mkdtemp(join(tmpdir(), 'call-analysis-failures-'));
+    ends.push(() => rm(directory, { recursive: true, force: true }));
+    const [kafka, store, postgres] = await Promise.all([
+      startKafka({ advertise: (address) => links.name('services → kafka', address) }),
+      startS3(),
+      startServer({ directory: join(directory, 'postgres'), log: () => {} }),
+    ]);
+    ends.push(() => postgres.stop(), () => store.stop(), () => kafka.stop());
+    const kafkaPrefix = `failures-${randomBytes(4).toString('hex')}.`;
+    const { endpoint, accessKey, secretKey } = store;
+    const system = await startSystem({
+      servers: {
+        adminUrl: postgres.adminUrl,
+        kafka: { brokers: kafka.brokers, prefix: kafkaPrefix },
+        store: { endpoint, accessKey, secretKey, bucket: 'failures' },
+      },
+      link: links.link,
+      variables: {
+        all: { ...links.variables, DRAIN, LOG_LEVEL: 'error' },
+        gateway: { RATE_LIMIT_PER_FIRM: '0', RATE_LIMIT_PER_ADDRESS: '0' },
+        transcription: { SPEECH_COMMAND: JSON.stringify(['/bin/echo', 'Good morning, how can I help you?']) },
+      },
+    });
+    ends.push(() => system.stop());
+    const gatewayLink = `http://${await links.address('client → gateway', new URL(system.url).host)}`;
+    return {
+      system,
+      links,
+      kafka,
+      store,
+      postgres,
+      kafkaPrefix,
+      gatewayLink,
+      async newUser() {
+        const { address, jwt } = readRemote(system.administration)!;
+        const admin = dialAdministration(address, { jwt }, undefined);
+        try {
+          const firm = await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] });
+          const user = await admin.createUser({ firm: firm.uuid, name: 'Test', role: 'ADMIN' });
+          const { token } = await admin.issueToken(user.uuid, 12 * 3_600_000);
+          return { token, firmUuid: firm.uuid };
+        } finally {
+          admin.close();
+        }
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,134 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { toxiproxy } from '@call-analysis/testing';
+import type { ToxicProxy } from '@call-analysis/testing';
+import type { Edge, Fault } from '../failures/promises.ts';
+import type { Part, ServiceName } from './system.ts';
+
+const names = new URL('./names.ts', import.meta.url).href;
+const lostNames = new URL('./lost-names.ts', import.meta.url).href;
+
+/** What is between the parts of a system: one proxy for each edge, by which it can be spoilt. */
+export interface Links {
+  /** For `startSystem`. Once `bypass` was called, processes that begin reach their neighbours directly. */
+  link(from: ServiceName, to: Part, address: string): Promise<string>;
+  /** What the processes must be started with so that a name can be lost. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The edge's address, for who stands outside of the system. */
+  address(edge: Edge, upstream: string): Promise<string>;
+  /** The same for who is inside, where names can be lost. */
+  name(edge: Edge, upstream: string): Promise<string>;
+  spoil(edge: Edge, fault: Fault): Promise<void>;
+  heal(edge: Edge): Promise<void>;
+  bypass(): void;
+  close(): Promise<void>;
+}
+
+interface Way {
+  readonly proxy: ToxicProxy;
+  readonly name: string;
+}
+
+export async function openLinks(): Promise<Links> {
+  const directory = await mkdtemp(join(tmpdir(), 'call-analysis-links-'));
+  const file = join(directory, 'lost.json');
+  const ways = new Map<Edge, Promise<Way>>();
+  const lost = new Set<string>();
+  let isBypassed = false;
+
+  const tell = () => writeFile(file, JSON.stringify([...lost]));
+  await tell();
+
+  function way(edge: Edge, upstream: string): Promise<Way> {
+    const known = ways.get(edge);
+    if (known !== undefined) return known;
+    const made = toxiproxy()
+      .proxy(edge.replaceAll(' ', '-'), upstream)
+      .then((proxy) => ({ proxy, name: `${edge.replaceAll(/\W+/g, '-')}.link` }));
+    ways.set(edge, made);
+    return made;
+  }
+
+  async function existing(edge: Edge): Promise<Way> {
+    const found = ways.get(edge);
+    if (found === undefined) throw new Error(`Nobody uses ${edge}.`);
+    return found;
+  }
+
+  return {
+    variables: { NODE_OPTIONS: `--import=${names} --import=${lostNames}`, LOST_NAMES: file },
+    async link(from, to, address) {
+      const edge = edgeOf(from, to);
+      const isRpc = address.includes('.test:');
+      if (edge === undefined || (isRpc && isBypassed)) return address;
+      // The proxy knows nothing of the names; the first process of each service is on the first address of loopback.
+      const { proxy, name } = await way(edge, isRpc ? `127.0.0.1:${address.split(':')[1]}` : address);
+      // Clients are no processes of ours and look no names up.
+      return edge === 'client → store' ? proxy.address : `${name}:${proxy.port}`;
+    },
+    address: async (edge, upstream) => (await way(edge, upstream)).proxy.address,
+    async name(edge, upstream) {
+      const { proxy, name } = await way(edge, upstream);
+      return `${name}:${proxy.port}`;
+    },
+    async spoil(edge, fault) {
+      const { proxy, name } = await existing(edge);
+      switch (fault) {
+        case 'refused':
+          return proxy.disable();
+        case 'black hole':
+          return proxy.toxic({ type: 'timeout', afterMs: 0, direction: 'both' });
+        case 'reset':
+          return proxy.toxic({ type: 'reset_peer', afterMs: 100, direction: 'both' });
+        case 'slow':
+          return proxy.toxic({ type: 'latency', latencyMs: 2000 });
+        case 'narrow':
+          return proxy.toxic({ type: 'bandwidth', bytesPerSecond: 1000, direction: 'both' });
+        case 'half-open':
+          // What is asked arrives and is done; the answer does not come back.
+          return proxy.toxic({ type: 'timeout', afterMs: 0, direction: 'downstream' });
+        case 'no name':
+          lost.add(name);
+          await tell();
+          // Connections that there are would go on without the name.
+          await proxy.disable();
+          return proxy.enable();
+      }
+    },
+    async heal(edge) {
+      const { proxy, name } = await existing(edge);
+      if (lost.delete(name)) await tell();
+      await proxy.clear();
+      await proxy.enable();
+    },
+    bypass() {
+      isBypassed = true;
+    },
+    async close() {
+      for (const each of ways.values()) await (await each).proxy.remove().catch(() => {});
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Undefined where nobody goes. */
+function edgeOf(from: ServiceName, to: Part): Edge | undefined {
+  if (to === 'database') return 'services → database';
+  if (to === 'store') return 'services → store';
+  if (to === 'clients-store') return 'client → store';
+  // Its listener tells clients the proxy's address: see startKafka's advertise.
+  if (to === 'kafka') return undefined;
+  const edge = `${from} → ${to}`;
+  return RPC_EDGES.has(edge) ? (edge as Edge) : undefined;
+}
+
+const RPC_EDGES = new Set([
+  'gateway → key-management',
+  'gateway → ingest',
+  'gateway → audio',
+  'gateway → analysis',
+  'audio → ingest',
+  'ingest → key-management',
+  'analysis → key-management',
+]);

@@ -1,0 +1,294 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { provision } from '@call-analysis/postgres';
+import { freePort, removeBucket, waitUntil, watch } from '@call-analysis/testing';
+import { allowSchemas, dropDatabases } from './databases.ts';
+
+const program = fileURLToPath(new URL('../../service.ts', import.meta.url));
+const names = new URL('./names.ts', import.meta.url).href;
+
+const DATABASES = { 'key-management': 'key_management', ingest: 'ingest', audio: 'audio', transcription: 'transcription', analysis: 'analysis' };
+const CALLED = ['key-management', 'ingest', 'audio', 'analysis'] as const;
+/** In an order in which each comes after those that it calls. */
+const SERVICES = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'] as const;
+
+export type ServiceName = (typeof SERVICES)[number];
+type Called = (typeof CALLED)[number];
+export type Part = 'database' | 'kafka' | 'store' | 'clients-store' | Called;
+
+/** On a machine that does much else besides. */
+const READY_WITHIN_MS = 90_000;
+/** Longer than a service takes to stop in order; what takes longer is killed. */
+const ENDED_WITHIN_MS = 20_000;
+
+/** The servers that the system runs on; topics, groups, databases and the bucket are its own. */
+export interface Servers {
+  /** A superuser's. */
+  readonly adminUrl: string;
+  readonly kafka: { readonly brokers: readonly string[]; readonly prefix: string };
+  readonly store: { readonly endpoint: string; readonly accessKey: string; readonly secretKey: string; readonly bucket: string };
+}
+
+export interface SystemOptions {
+  readonly servers: Servers;
+  /** For every service, or for one. */
+  readonly variables?: Partial<Record<ServiceName | 'all', Readonly<Record<string, string>>>>;
+  /** How many processes each service begins with; default one. */
+  readonly replicas?: Partial<Record<ServiceName, number>>;
+  /** Where a service finds a part, when something stands between them: `host:port` for `host:port`. */
+  readonly link?: (from: ServiceName, to: Part, address: string) => Promise<string>;
+  /** Hears every line that a process writes to standard error, in the order in which they come. */
+  readonly heard?: (service: ServiceName, line: string) => void;
+}
+
+/** A process of a service. */
+export interface Replica {
+  readonly service: ServiceName;
+  readonly pid: number;
+  readonly child: ChildProcess;
+  readonly healthUrl: string;
+  /** All that it has written to standard error. */
+  stderr(): string;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+export interface DistributedSystem {
+  readonly url: string;
+  /** Those of a service that run. */
+  replicas(service: ServiceName): readonly Replica[];
+  /** What the administrator's commands need to find key-management and to sign tokens. */
+  readonly administration: Readonly<Record<string, string>>;
+  /** The database of each service, as its own role. */
+  readonly databaseUrls: Readonly<Record<string, string>>;
+  /** What no log may hold. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly store: Servers['store'];
+  /** Another process of the service; found by its callers beside those that there are, or alone. */
+  start(service: ServiceName): Promise<Replica>;
+  /** In order, and leaves everything that it has made where it is. */
+  end(): Promise<void>;
+  /** Ends it and removes everything that it has made; what a server keeps that is away stays there. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The system as it runs on many machines, on this one: databases of their own, each migrated by its service's command,
+ * a process per service on loopback, found by names that a file says the addresses of, as a cluster's DNS would.
+ */
+export async function startSystem({ servers, variables = {}, replicas: wanted = {}, link, heard }: SystemOptions): Promise<DistributedSystem> {
+  const suffix = randomBytes(6).toString('hex');
+  // By its real path, which is how it stands in the list of processes.
+  const directory = await mkdtemp(join(await realpath(tmpdir()), 'call-analysis-system-'));
+  const pids = join(directory, 'pids');
+  await mkdir(pids);
+  const watchdog = watch({ directory, pidFile: 'pids', signal: 'SIGKILL' });
+  const hosts = join(directory, 'hosts.json');
+  const secrets = { JWT_SECRET: randomBytes(24).toString('base64'), API_KEY_PEPPER: randomBytes(24).toString('base64') };
+  const password = randomBytes(12).toString('hex');
+  const ports = { ...Object.fromEntries(await Promise.all(SERVICES.map(async (name) => [name, await freePort()]))) } as Record<ServiceName, number>;
+  const running: Replica[] = [];
+  const spawned = new Set<ChildProcess>();
+  const places = new Map<Replica, string>();
+  /** Services with the addresses at which they listen, or will. */
+  const taken = new Set<string>();
+  const of = (service: ServiceName) => running.filter((each) => each.service === service);
+  const linked = (from: ServiceName, to: Part, address: string) => link?.(from, to, address) ?? Promise.resolve(address);
+
+  const databaseUrls: Record<string, string> = {};
+  const roles = Object.values(DATABASES).map((schema) => `${schema}_${suffix}`);
+
+  async function makeDatabases(): Promise<void> {
+    for (const [service, schema] of Object.entries(DATABASES)) {
+      const role = `${schema}_${suffix}`;
+      const made = await provision({ adminUrl: servers.adminUrl, database: role, schemas: [{ schema, role, password }] });
+      databaseUrls[service] = made[schema]!;
+    }
+    await allowSchemas(servers.adminUrl, roles);
+  }
+
+  async function environment(service: ServiceName): Promise<Record<string, string>> {
+    const { kafka, store } = servers;
+    const { host, hostname, protocol, port } = new URL(store.endpoint);
+    const storeAt = host === hostname ? `${host}:${port || (protocol === 'https:' ? 443 : 80)}` : host;
+    const env: Record<string, string> = {
+      LOG_LEVEL: 'error',
+      DRAIN: '0s',
+      HEALTH_HOST: '127.0.0.1',
+      KAFKA_BROKERS: (await Promise.all(kafka.brokers.map((each) => linked(service, 'kafka', each)))).join(','),
+      KAFKA_TOPIC_PREFIX: kafka.prefix,
+      KAFKA_TOPIC_PARTITIONS: '4',
+      S3_ENDPOINT: `${protocol}//${await linked(service, 'store', storeAt)}`,
+      S3_PUBLIC_ENDPOINT: `${protocol}//${await linked(service, 'clients-store', storeAt)}`,
+      S3_BUCKET: store.bucket,
+      S3_ACCESS_KEY: store.accessKey,
+      S3_SECRET_KEY: store.secretKey,
+      ...secrets,
+    };
+    for (const called of CALLED) {
+      env[`${called.replace('-', '_').toUpperCase()}_ADDRESS`] = await linked(service, called, `${called}.test:${ports[called]}`);
+    }
+    const database = databaseUrls[service];
+    if (database !== undefined) {
+      const url = new URL(database);
+      url.host = await linked(service, 'database', url.host);
+      env['DATABASE_URL'] = url.href;
+    }
+    return { ...env, ...variables.all, ...variables[service] };
+  }
+
+  let announced = Promise.resolve();
+  /** Whoever looks a name up finds the whole list or the one before. */
+  function announce(): Promise<void> {
+    announced = announced.then(async () => {
+      const entries = SERVICES.map((service) => [`${service}.test`, of(service).map((each) => places.get(each)!)]);
+      await writeFile(`${hosts}.new`, JSON.stringify(Object.fromEntries(entries)));
+      await rename(`${hosts}.new`, hosts);
+    });
+    return announced;
+  }
+
+  function spawnService(service: ServiceName, args: readonly string[], env: Record<string, string>): ChildProcess {
+    // The watchdog knows a process of ours by the folder among its arguments.
+    const flags = ['--max-semi-space-size=32', `--diagnostic-dir=${directory}`];
+    const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+    const child = spawn(process.execPath, [...flags, program, service, ...args], {
+      env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, NODE_OPTIONS: `--import=${names}`, TEST_NAMES: hosts, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    if (child.pid !== undefined) writeFileSync(join(pids, String(child.pid)), `${child.pid}\n`);
+    spawned.add(child);
+    child.once('exit', () => spawned.delete(child));
+    return child;
+  }
+
+  async function migrate(service: ServiceName): Promise<void> {
+    const child = spawnService(service, ['migrate'], await environment(service));
+    let said = '';
+    for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+    const [code] = (await once(child, 'exit')) as [number | null];
+    if (code !== 0) throw new Error(`${service} migrate ended with ${code}:\n${said}`);
+  }
+
+  async function start(service: ServiceName): Promise<Replica> {
+    const place = Array.from({ length: 250 }, (_, number) => `127.0.0.${number + 1}`).find((each) => !taken.has(`${service} ${each}`))!;
+    taken.add(`${service} ${place}`);
+    const healthPort = await freePort();
+    const env: Record<string, string> = {
+      ...(await environment(service)),
+      HEALTH_PORT: String(healthPort),
+      ...(service === 'gateway' ? { HOST: place, PORT: String(ports.gateway) } : { RPC_HOST: place, RPC_PORT: String(ports[service]) }),
+    };
+    const child = spawnService(service, [], env);
+    child.once('exit', () => taken.delete(`${service} ${place}`));
+    let said = '';
+    createInterface(child.stderr!).on('line', (line) => {
+      said += `${line}\n`;
+      heard?.(service, line);
+    });
+    await new Promise<void>((resolve, reject) => {
+      const fail = (what: string) => reject(new Error(`${service} ${what} before it was ready:\n${said}`));
+      const timer = setTimeout(() => {
+        child.kill('SIGKILL');
+        fail(`took ${READY_WITHIN_MS / 1000} seconds`);
+      }, READY_WITHIN_MS);
+      child.once('error', reject);
+      // What it has said last is read by then.
+      child.once('close', (code, signal) => {
+        clearTimeout(timer);
+        fail(`ended (${code ?? signal})`);
+      });
+      createInterface(child.stdout!).on('line', (line) => {
+        if (!line.startsWith('ready ')) return;
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    const replica: Replica = {
+      service,
+      pid: child.pid!,
+      child,
+      healthUrl: `http://127.0.0.1:${healthPort}`,
+      stderr: () => said,
+      async kill(signal) {
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        const ended = once(child, 'exit');
+        child.kill(signal);
+        const timer = setTimeout(() => child.kill('SIGKILL'), ENDED_WITHIN_MS);
+        await ended;
+        clearTimeout(timer);
+      },
+    };
+    running.push(replica);
+    places.set(replica, place);
+    const gone = () => {
+      running.splice(running.indexOf(replica), 1);
+      announce().catch(() => {});
+    };
+    if (child.exitCode !== null || child.signalCode !== null) gone();
+    else child.once('exit', gone);
+    await announce();
+    return replica;
+  }
+
+  /** All find each other. */
+  async function settled(): Promise<void> {
+    let last = '';
+    const isReady = async ({ service, healthUrl }: Replica) => {
+      const answer = await fetch(`${healthUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
+      last = `${service}: ${answer.status} ${await answer.text()}`;
+      return answer.ok;
+    };
+    for (const replica of [...running]) {
+      await waitUntil(() => isReady(replica), { timeoutMs: READY_WITHIN_MS, everyMs: 50 }).catch(() => {
+        throw new Error(`The system does not get ready. ${last}\n${replica.stderr()}`);
+      });
+    }
+  }
+
+  async function end(): Promise<void> {
+    for (const service of SERVICES.toReversed()) await Promise.all(of(service).map((each) => each.kill('SIGTERM')));
+  }
+
+  let stopping: Promise<void> | null = null;
+  async function stop(): Promise<void> {
+    await end();
+    // Those that have not got ready.
+    for (const child of spawned) child.kill('SIGKILL');
+    await Promise.allSettled([dropDatabases(servers.adminUrl, roles), removeBucket(servers.store), announced]);
+    watchdog.stdin?.end();
+    await rm(directory, { recursive: true, force: true });
+  }
+
+  try {
+    await Promise.all([makeDatabases(), announce()]);
+    await Promise.all(SERVICES.map(migrate));
+    await Promise.all(SERVICES.flatMap((service) => Array.from({ length: wanted[service] ?? 1 }, () => start(service))));
+    await settled();
+  } catch (error) {
+    await stop().catch(() => {});
+    throw error;
+  }
+  return {
+    get url() {
+      return `http://${places.get(of('gateway')[0]!)}:${ports.gateway}`;
+    },
+    replicas: of,
+    get administration() {
+      return { KEY_MANAGEMENT_ADDRESS: `127.0.0.1:${ports['key-management']}`, JWT_SECRET: secrets.JWT_SECRET };
+    },
+    databaseUrls,
+    secrets: { ...secrets, password, secretKey: servers.store.secretKey },
+    store: servers.store,
+    start,
+    end,
+    stop: () => (stopping ??= stop()),
+  };
+}

@@ -1,0 +1,79 @@
+{{/* The `env` of one service: (dict "root" $ "name" … "facts" … "settings" … "secrets" …). */}}
+{{- define "call-analysis.environment" -}}
+{{- $root := .root -}}
+{{- $values := .root.Values -}}
+{{- $env := dict "LOG_LEVEL" $values.logLevel "HEALTH_PORT" "9090" "DRAIN" $values.drain -}}
+{{- with $values.otlp.endpoint }}{{ $_ := set $env "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}
+{{- with $values.kafka -}}
+{{- $_ := set $env "KAFKA_BROKERS" (join "," .brokers) -}}
+{{- $_ := set $env "KAFKA_TLS" (ternary "on" "off" .tls.enabled) -}}
+{{- $_ := set $env "KAFKA_CREATE_TOPICS" (ternary "on" "off" .createTopics) -}}
+{{- $_ := set $env "KAFKA_TOPIC_PARTITIONS" (.topicPartitions | int64 | toString) -}}
+{{- if .topicReplication }}{{ $_ := set $env "KAFKA_TOPIC_REPLICATION" (.topicReplication | int64 | toString) }}{{ end -}}
+{{- $_ := set $env "KAFKA_TOPIC_RETENTION" .topicRetention -}}
+{{- with .topicPrefix }}{{ $_ := set $env "KAFKA_TOPIC_PREFIX" . }}{{ end -}}
+{{- if .sasl.mechanism -}}
+{{- $_ := set $env "KAFKA_SASL_MECHANISM" .sasl.mechanism -}}
+{{- $_ := set $env "KAFKA_SASL_USERNAME" .sasl.username -}}
+{{- end -}}
+{{- end -}}
+{{- if .facts.store -}}
+{{- with $values.s3 -}}
+{{- $_ := set $env "S3_ENDPOINT" .endpoint -}}
+{{- with .publicEndpoint }}{{ $_ := set $env "S3_PUBLIC_ENDPOINT" . }}{{ end -}}
+{{- $_ := set $env "S3_BUCKET" .bucket -}}
+{{- $_ := set $env "S3_REGION" .region -}}
+{{- $_ := set $env "S3_PATH_STYLE" (ternary "on" "off" .pathStyle) -}}
+{{- $_ := set $env "S3_CREATE_BUCKET" (ternary "on" "off" .createBucket) -}}
+{{- end -}}
+{{- end -}}
+{{- if .facts.rpc -}}
+{{- $_ := set $env "RPC_PORT" "50051" -}}
+{{- $_ := set $env "RPC_REFLECTION" (ternary "on" "off" $values.rpc.reflection) -}}
+{{- end -}}
+{{- range .facts.calls -}}
+{{- $variable := printf "%s_ADDRESS" (. | upper | replace "-" "_") -}}
+{{- $_ := set $env $variable (printf "%s:50051" (include "call-analysis.serviceName" (dict "root" $root "name" .))) -}}
+{{- end -}}
+{{- if eq .name "gateway" -}}
+{{- with $values.gateway -}}
+{{- $_ := set $env "HOST" "0.0.0.0" -}}
+{{- $_ := set $env "PORT" "8080" -}}
+{{- with .publicUrl }}{{ $_ := set $env "PUBLIC_URL" . }}{{ end -}}
+{{- $_ := set $env "RATE_LIMIT_PER_FIRM" (.rateLimitPerFirm | int64 | toString) -}}
+{{- $_ := set $env "RATE_LIMIT_PER_ADDRESS" (.rateLimitPerAddress | int64 | toString) -}}
+{{- with .trustedProxies }}{{ $_ := set $env "TRUST_PROXY" (join "," .) }}{{ end -}}
+{{- with .corsOrigins }}{{ $_ := set $env "CORS_ORIGINS" (join "," .) }}{{ end -}}
+{{- end -}}
+{{- $_ := set $env "JWT_ISSUER" $values.jwt.issuer -}}
+{{- $_ := set $env "JWT_AUDIENCE" $values.jwt.audience -}}
+{{- end -}}
+{{- if eq .name "transcription" -}}
+{{- $_ := set $env "WORK_DIR" "/scratch" -}}
+{{- with $values.speech -}}
+{{- if .url -}}
+{{- $_ := set $env "SPEECH_URL" .url -}}
+{{- $_ := set $env "SPEECH_MODEL" .model -}}
+{{- if .concurrency }}{{ $_ := set $env "SPEECH_CONCURRENCY" (.concurrency | int64 | toString) }}{{ end -}}
+{{- else -}}
+{{- $_ := set $env "SPEECH_EARS" (.ears | int64 | toString) -}}
+{{- if .modelsClaim }}{{ $_ := set $env "SPEECH_MODEL_DIR" "/models" }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range .secrets }}{{ $_ := set $env .variable (printf "/run/secrets/call-analysis/%s" .file) }}{{ end -}}
+{{- range $name, $value := $env }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- if .facts.store }}
+- name: S3_ACCESS_KEY
+  valueFrom:
+    secretKeyRef:
+      name: {{ $values.s3.existingSecret }}
+      key: {{ $values.s3.accessKeyKey }}
+{{- end }}
+{{- with .settings.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,39 @@
+{{/* What the schema of the values cannot say, all of it at once. */}}
+{{- define "call-analysis.check" -}}
+{{- $values := .Values -}}
+{{- $faults := list -}}
+{{- range $name, $facts := include "call-analysis.services" . | fromYaml -}}
+{{- $settings := include "call-analysis.settings" (dict "root" $ "name" $name) | fromYaml -}}
+{{- if and $facts.database (not (or $values.database.existingSecret $settings.database.existingSecret)) -}}
+{{- $faults = append $faults (printf "database.existingSecret or services.%s.database.existingSecret must name the secret with the URL of the database of %s." $name $name) -}}
+{{- end -}}
+{{- if and $values.rpc.tls.enabled (or $facts.rpc $facts.calls) (not (or $values.rpc.tls.existingSecret $settings.rpcTlsSecret)) -}}
+{{- $faults = append $faults (printf "rpc.tls.enabled is on, so rpc.tls.existingSecret or services.%s.rpcTlsSecret must name the secret with the certificate of %s." $name $name) -}}
+{{- end -}}
+{{- if and $settings.autoscaling.enabled (include "call-analysis.byQueueAge" (dict "root" $ "name" $name)) -}}
+{{- $faults = append $faults (printf "keda.enabled scales %s, so services.%s.autoscaling.enabled must be off: two that scale one deployment fight." $name $name) -}}
+{{- end -}}
+{{- if gt ($settings.autoscaling.minReplicas | int) ($settings.autoscaling.maxReplicas | int) -}}
+{{- $faults = append $faults (printf "services.%s.autoscaling.minReplicas is above its maxReplicas." $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if not $values.kafka.brokers }}{{ $faults = append $faults "kafka.brokers must name at least one broker, such as kafka:9092." }}{{ end -}}
+{{- if not $values.s3.endpoint }}{{ $faults = append $faults "s3.endpoint must be the URL of the object store." }}{{ end -}}
+{{- if not $values.s3.existingSecret }}{{ $faults = append $faults "s3.existingSecret must name the secret with the keys of the object store." }}{{ end -}}
+{{- if not $values.jwt.existingSecret }}{{ $faults = append $faults "jwt.existingSecret must name the secret that bearer tokens are checked with." }}{{ end -}}
+{{- if not $values.apiKeyPepper.existingSecret }}{{ $faults = append $faults "apiKeyPepper.existingSecret must name the secret with the pepper of API keys." }}{{ end -}}
+{{- if and $values.jwt.secretKey $values.jwt.publicKeyKey }}{{ $faults = append $faults "jwt.secretKey and jwt.publicKeyKey are both set; empty one of them." }}{{ end -}}
+{{- if not (or $values.jwt.secretKey $values.jwt.publicKeyKey) }}{{ $faults = append $faults "jwt.secretKey or jwt.publicKeyKey must be set." }}{{ end -}}
+{{- with $values.kafka -}}
+{{- if and .sasl.mechanism (not (and .sasl.username .sasl.existingSecret)) }}{{ $faults = append $faults "kafka.sasl.mechanism is set, so kafka.sasl.username and kafka.sasl.existingSecret must be set too." }}{{ end -}}
+{{- if ne (empty .tls.certKey) (empty .tls.keyKey) }}{{ $faults = append $faults "kafka.tls.certKey and kafka.tls.keyKey go together." }}{{ end -}}
+{{- end -}}
+{{- if ne (empty $values.speech.url) (empty $values.speech.model) }}{{ $faults = append $faults "speech.url and speech.model go together." }}{{ end -}}
+{{- if and $values.speech.existingSecret (not $values.speech.url) }}{{ $faults = append $faults "speech.existingSecret is set, so speech.url must be set too." }}{{ end -}}
+{{- if and $values.otlp.existingSecret (not $values.otlp.endpoint) }}{{ $faults = append $faults "otlp.existingSecret is set, so otlp.endpoint must be set too." }}{{ end -}}
+{{- if regexMatch "^[0-9]+s$" $values.drain -}}
+{{- if gt (add (trimSuffix "s" $values.drain) 10) ($values.terminationGracePeriodSeconds | int64) }}{{ $faults = append $faults (printf "drain is %s and closing takes up to 10 s more, so terminationGracePeriodSeconds must be above %v." $values.drain $values.terminationGracePeriodSeconds) }}{{ end -}}
+{{- end -}}
+{{- if and $values.ingress.enabled (not $values.ingress.hosts) }}{{ $faults = append $faults "ingress.enabled is on, so ingress.hosts must name a host." }}{{ end -}}
+{{- if $faults }}{{ fail (printf "\n\n%s\n" (join "\n" $faults)) }}{{ end -}}
+{{- end -}}

@@ -1,0 +1,40 @@
+{{/*
+What each service is: whether it keeps a database, puts bytes into the store, serves RPCs, and which services it calls.
+Everything else in this chart follows from this table and the values.
+*/}}
+{{- define "call-analysis.services" -}}
+gateway:
+  calls: [key-management, ingest, audio, analysis]
+key-management:
+  database: true
+  rpc: true
+ingest:
+  database: true
+  store: true
+  rpc: true
+  calls: [key-management]
+audio:
+  database: true
+  store: true
+  rpc: true
+  calls: [ingest]
+transcription:
+  database: true
+  store: true
+analysis:
+  database: true
+  store: true
+  rpc: true
+  calls: [key-management]
+{{- end -}}
+
+{{/* The values of one service: (dict "root" $ "name" "ingest"), as YAML. */}}
+{{- define "call-analysis.settings" -}}
+{{- $own := default (dict) (index .root.Values.services .name) -}}
+{{- mergeOverwrite (deepCopy .root.Values.defaults) (deepCopy $own) | toYaml -}}
+{{- end -}}
+
+{{/* Whether KEDA decides how many pods of a service there are. */}}
+{{- define "call-analysis.byQueueAge" -}}
+{{- if and .root.Values.keda.enabled (hasKey .root.Values.keda.queueAgeSeconds .name) }}true{{ end -}}
+{{- end -}}

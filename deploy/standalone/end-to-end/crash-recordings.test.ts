@@ -1,0 +1,197 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openDisk } from '@call-analysis/objects';
+import { waitUntil, writeZip } from '@call-analysis/testing';
+import { openDataDirectory } from '../data-directory.ts';
+import type { Batch, Client } from '../test/client.ts';
+import { newFirm } from '../test/client.ts';
+import { insist } from '../test/insist.ts';
+import { long } from '../test/long.ts';
+import type { ServiceProcess } from '../test/service-process.ts';
+import { startService } from '../test/service-process.ts';
+import { silence } from '../test/silence.ts';
+
+const KILLS = long ? 14 : 6;
+const SINGLE_UPLOADS = long ? 30 : 12;
+const BATCHES = long ? 6 : 3;
+const RECORDINGS_A_BATCH = 8;
+/** Of the single uploads every so many brings speech, which takes an engine; the others bring silence, which takes none. */
+const SPEAKS_EVERY = 5;
+const SILENT_SECONDS = 3;
+
+const speech = await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
+
+function metadata(fileName: string, id: string): Record<string, string> {
+  return {
+    audio_file_name: fileName,
+    client_phone_number: '+998901234567',
+    operator_name: 'Ann',
+    start_time: '2026-10-01T09:00:00Z',
+    segment_type: 'support',
+    left_channel: 'operator',
+    right_channel: 'client',
+    partner_call_id: id,
+  };
+}
+
+interface CallItem {
+  readonly uuid: string;
+  readonly partner_call_id: string;
+  readonly status: string;
+  readonly outcome: string | null;
+  readonly failure: { code: string; stage: string } | null;
+}
+
+/** Processes that another one has started, such as those that hear recordings. */
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'latin1'))?.[1]) === pid;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+describe('a service that is killed while recordings come in, are taken out of archives and are heard', () => {
+  let service: ServiceProcess;
+  let client: Client;
+  const over = new AbortController();
+  const live = { url: '', directory: '' };
+
+  async function begin(directory?: string): Promise<void> {
+    service = await startService(directory);
+    live.url = service.url;
+    live.directory = service.directory;
+  }
+
+  async function killAndRestart(): Promise<void> {
+    const ended = once(service.child, 'exit');
+    process.kill(service.pid, 'SIGKILL');
+    await ended;
+    await begin(live.directory);
+  }
+
+  /** PostgreSQL is a child too, but not of ours: it is started to survive. */
+  function killAWorker(): void {
+    const postgres = Number(readFileSync(join(live.directory, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]);
+    const victim = childrenOf(service.pid).find((pid) => pid !== postgres);
+    if (victim !== undefined) process.kill(victim, 'SIGKILL');
+  }
+
+  /** Begins to send a recording and goes away in the middle of it. */
+  async function goAway(): Promise<void> {
+    const sending = request(`${live.url}/api/v1/audio/upload`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${client.token}`, 'content-type': 'multipart/form-data; boundary=b', 'content-length': 90_000 },
+    });
+    sending.on('error', () => {});
+    sending.write('--b\r\nContent-Disposition: form-data; name="audio_file"; filename="left.wav"\r\n\r\n');
+    sending.write(speech.subarray(0, 40_000));
+    await pause(20);
+    sending.destroy();
+  }
+
+  async function uploadSingles(): Promise<void> {
+    for (let number = 0; number < SINGLE_UPLOADS; number++) {
+      const speaks = number % SPEAKS_EVERY === 0;
+      const file = `${speaks ? 'talk' : 'quiet'}-${number}.wav`;
+      const recording = new Blob([speaks ? new Uint8Array(speech) : new Uint8Array(silence(SILENT_SECONDS))]);
+      const answer = await insist(() => client.uploadRecording<{ audio_id: string }>(recording, file, metadata(file, `single-${number}`)));
+      expect(answer).toMatchObject({ status: 200, body: { audio_id: expect.any(String) } });
+      if (number % 4 === 0) await goAway();
+      await pause(randomInt(0, 300));
+    }
+  }
+
+  /** Of each batch the last recording is broken: its bytes are not what the archive's directory says. */
+  async function uploadBatches(): Promise<void> {
+    for (let batch = 0; batch < BATCHES; batch++) {
+      const names = Array.from({ length: RECORDINGS_A_BATCH }, (_, index) => `batch-${batch}-${index}.wav`);
+      const zip = writeZip(
+        names.map((name, index) => {
+          const data = index === 0 ? speech : silence(SILENT_SECONDS);
+          return { name, data, method: 8, ...(index === RECORDINGS_A_BATCH - 1 && { local: { crc32: 1 }, central: { crc32: 1 } }) };
+        }),
+      );
+      const rows = names.map((name) => metadata(name, name));
+      const csv = [Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))].map((row) => `${row.join(',')}\n`).join('');
+      const keys = await insist(async () => ({ status: 200, headers: new Headers(), body: await client.uploadBatch(csv, new Blob([new Uint8Array(zip.bytes)])) }));
+      const answer = await insist(() => client.request<{ data: Batch }>('POST', '/api/v1/calls/process-upload', keys.body));
+      expect(answer.body.data).toMatchObject({ accepted: RECORDINGS_A_BATCH, duplicates: 0 });
+      await pause(randomInt(0, 1000));
+    }
+  }
+
+  beforeAll(async () => {
+    await begin();
+    client = await newFirm(live);
+  }, 60_000);
+
+  afterAll(async () => {
+    over.abort();
+    await service.stop();
+    await rm(live.directory, { recursive: true, force: true });
+  }, 60_000);
+
+  it('brings every accepted recording to its end once, loses none and keeps none that has no call', async () => {
+    const killer = (async () => {
+      for (let round = 1; round <= KILLS && !over.signal.aborted; round++) {
+        await pause(randomInt(100, 1500));
+        if (round % 3 === 0) killAWorker();
+        else await killAndRestart();
+      }
+    })();
+    await Promise.all([uploadSingles(), uploadBatches()]);
+    await killer;
+
+    const accepted = SINGLE_UPLOADS + BATCHES * RECORDINGS_A_BATCH;
+    const ended = async () =>
+      (await client.call<{ count: number }>('GET', '/api/v1/calls?status=completed&status=failed&size=1')).count === accepted;
+    await waitUntil(ended, { timeoutMs: 240_000, everyMs: 500 });
+
+    const seen = new Map<string, CallItem>();
+    for (let page = 1; ; page++) {
+      const { count, items } = await client.call<{ count: number; items: CallItem[] }>('GET', `/api/v1/calls?page=${page}&size=100`);
+      expect(count).toBe(accepted);
+      if (items.length === 0) break;
+      for (const item of items) seen.set(item.partner_call_id, item);
+    }
+    expect(seen.size).toBe(accepted);
+    for (const [id, call] of seen) {
+      const broken = id.endsWith(`-${RECORDINGS_A_BATCH - 1}.wav`);
+      if (broken) expect(call).toMatchObject({ status: 'failed', failure: { stage: 'extraction', code: 'ENTRY_CORRUPT' } });
+      // A worker that was killed again and again over one call may have used up its tries; then the call says so.
+      else if (call.status === 'failed') expect(call.failure).toMatchObject({ stage: 'transcription', code: 'ENGINE_CRASHED' });
+      else expect(call.outcome).toBe(/^single-(\d+)$/.test(id) ? outcomeOf(id) : id.endsWith('-0.wav') ? 'scored' : 'no_speech');
+    }
+
+    const calls = new Set([...seen.values()].map(({ uuid }) => uuid));
+    const data = openDataDirectory(live.directory);
+    const objects = await openDisk({ directory: data.objects, secret: data.secrets.urlSecret });
+    const marked = new Set<string>();
+    for await (const { key } of objects.list('uploading/')) marked.add(uuidIn(key));
+    const recordings = new Set<string>();
+    for await (const { key } of objects.list('recordings/')) recordings.add(uuidIn(key));
+    expect([...recordings].filter((uuid) => !calls.has(uuid) && !marked.has(uuid))).toEqual([]);
+    const kept = [...seen.values()].filter((call) => call.failure?.stage !== 'extraction');
+    expect(kept.filter(({ uuid }) => !recordings.has(uuid))).toEqual([]);
+  }, 600_000);
+});
+
+function outcomeOf(id: string): string {
+  return Number(id.slice('single-'.length)) % SPEAKS_EVERY === 0 ? 'scored' : 'no_speech';
+}
+
+function uuidIn(key: string): string {
+  return /([^/]+)\.[a-z0-9]+$/.exec(key)![1]!;
+}

@@ -1,0 +1,125 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitUntil } from '@call-analysis/testing';
+import type { Batch, Client } from '../test/client.ts';
+import { newFirm } from '../test/client.ts';
+import { insist } from '../test/insist.ts';
+import { long } from '../test/long.ts';
+import type { ServiceProcess } from '../test/service-process.ts';
+import { startService } from '../test/service-process.ts';
+
+const KILLS = long ? 50 : 12;
+const BATCHES = long ? 50 : 12;
+const CALLS_A_BATCH = 40;
+/** Every fifth upload has a row at fault and is refused whole. */
+const REFUSED_EVERY = 5;
+
+const header = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n';
+
+function csv(upload: number, calls: number, broken: boolean): string {
+  let text = header;
+  for (let number = 0; number < calls; number++) {
+    const talk = `<operator>Good morning, this is Ann, how can I help you?<client>Order ${upload}-${number} has not come.<operator>I am sorry, it will be there tomorrow at noon. Goodbye.`;
+    text += `+998901234567,Ann,60,"${talk}",2026-10-01T09:00:00Z,support,${broken ? 'refused' : 'call'}-${upload}-${number}\n`;
+  }
+  return broken ? `${text}+998901234567,Ann,60,no tags,2026-10-01T09:00:00Z,support,refused-${upload}-last\n` : text;
+}
+
+describe('a service that is killed again and again', () => {
+  let service: ServiceProcess;
+  let client: Client;
+  const over = new AbortController();
+  const live = { url: '', directory: '' };
+
+  async function begin(directory?: string): Promise<void> {
+    service = await startService(directory);
+    live.url = service.url;
+    live.directory = service.directory;
+  }
+
+  /** SIGKILL to the service and, every fourth time, to PostgreSQL as well; then a new start. */
+  async function killAndRestart(round: number): Promise<void> {
+    const ended = once(service.child, 'exit');
+    if (round % 4 === 0) {
+      const [pid] = (await readFile(join(live.directory, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')).split('\n');
+      process.kill(Number(pid), 'SIGKILL');
+    }
+    process.kill(service.pid, 'SIGKILL');
+    await ended;
+    await begin(live.directory);
+  }
+
+  beforeAll(async () => {
+    await begin();
+    client = await newFirm(live);
+  }, 60_000);
+
+  afterAll(async () => {
+    over.abort();
+    await service.stop();
+    await rm(live.directory, { recursive: true, force: true });
+  }, 60_000);
+
+  it('completes every accepted call exactly once and knows nothing of those it refused', async () => {
+    const killer = (async () => {
+      for (let round = 1; round <= KILLS && !over.signal.aborted; round++) {
+        await pause(randomInt(20, 900));
+        await killAndRestart(round);
+      }
+    })();
+
+    const batches: string[] = [];
+    let refusals = 0;
+    for (let upload = 0; batches.length < BATCHES; upload++) {
+      const broken = upload % REFUSED_EVERY === 0;
+      const { body: key } = await insist(async () => ({
+        status: 200,
+        headers: new Headers(),
+        body: await client.upload(csv(upload, CALLS_A_BATCH, broken)),
+      }));
+      const answer = await insist(() =>
+        client.request<{ code?: string; data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: key }),
+      );
+      if (broken) {
+        expect(answer.body.code).toBe('VALIDATION_FAILED');
+        refusals++;
+      } else {
+        expect(answer.body.data).toMatchObject({ accepted: CALLS_A_BATCH, duplicates: 0 });
+        batches.push(answer.body.data.batch_id);
+      }
+      await pause(randomInt(0, 600));
+    }
+    await killer;
+    expect(refusals).toBeGreaterThan(0);
+
+    for (const batch of batches) {
+      await waitUntil(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${batch}`)).finished_at !== null, {
+        timeoutMs: 60_000,
+        everyMs: 100,
+      });
+    }
+    const seen = new Map<string, { uuid: string; status: string }>();
+    for (let page = 1; ; page++) {
+      const { count, items } = await client.call<{ count: number; items: { uuid: string; partner_call_id: string; status: string }[] }>(
+        'GET',
+        `/api/v1/calls?page=${page}&size=100`,
+      );
+      expect(count).toBe(BATCHES * CALLS_A_BATCH);
+      if (items.length === 0) break;
+      for (const item of items) seen.set(item.partner_call_id, item);
+    }
+    expect(seen.size).toBe(BATCHES * CALLS_A_BATCH);
+    const unfinished = [...seen.values()].filter((call) => call.status !== 'completed');
+    expect(unfinished).toEqual([]);
+    expect([...seen.keys()].filter((id) => id.startsWith('refused'))).toEqual([]);
+    for (const { uuid } of seen.values()) {
+      const call = await client.call<{ analyses: unknown[]; history: { status: string }[] }>('GET', `/api/v1/calls/${uuid}`);
+      expect(call.analyses).toHaveLength(1);
+      expect(call.history.map((entry) => entry.status)).toEqual(['queued', 'completed']);
+    }
+  }, 600_000);
+});

@@ -1,0 +1,276 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Database, openDatabase } from '@call-analysis/postgres';
+import { type PostgresServer, startServer } from '@call-analysis/postgres/server';
+import { tracesInFiles, tracesInTables, waitUntil, writeZip } from '@call-analysis/testing';
+import { openDataDirectory } from '../data-directory.ts';
+import type { Batch, Client } from '../test/client.ts';
+import { newFirm } from '../test/client.ts';
+import type { ServiceProcess } from '../test/service-process.ts';
+import { startService } from '../test/service-process.ts';
+import { silence } from '../test/silence.ts';
+
+const speech = await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
+
+let postgres: PostgresServer;
+let postgresDirectory: string;
+let service: ServiceProcess;
+let client: Client;
+/** As the superuser, over the tables of all services. */
+let tables: Database;
+const live = { url: '', directory: '' };
+
+async function begin(directory?: string): Promise<void> {
+  service = await startService(directory, { DATABASE_URL: postgres.adminUrl });
+  live.url = service.url;
+  live.directory = service.directory;
+}
+
+beforeAll(async () => {
+  postgresDirectory = await mkdtemp(join(tmpdir(), 'call-analysis-postgres-'));
+  postgres = await startServer({ directory: postgresDirectory, log: () => {}, ephemeral: true });
+  await begin();
+  client = await newFirm(live);
+  const url = new URL(postgres.adminUrl);
+  url.pathname = '/call_analysis';
+  tables = openDatabase({ url: url.href, schema: 'public' });
+}, 60_000);
+
+afterAll(async () => {
+  await tables?.close();
+  await service?.stop();
+  await postgres?.stop();
+  await rm(postgresDirectory, { recursive: true, force: true });
+}, 60_000);
+
+interface Item {
+  readonly uuid: string;
+  readonly status: string;
+  readonly partner_call_id: string;
+}
+
+interface Receipt {
+  readonly uuid: string;
+  readonly erased_at: string;
+  readonly removed: readonly { what: string; count: number }[];
+}
+
+/** Values of one call; the word stands in all of them but the number. */
+function secrets() {
+  const word = randomBytes(8).toString('hex');
+  return {
+    word,
+    phone: `99${String(Math.random()).slice(2, 14).padEnd(12, '7')}`,
+    id: `id-${word}`,
+    file: `${word}.wav`,
+  };
+}
+
+type Secrets = ReturnType<typeof secrets>;
+
+const transcripts = (rows: readonly Secrets[]) =>
+  `client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n${rows
+    .map(
+      ({ word, phone, id }) =>
+        `${phone},Operator ${word},60,<operator>Good morning ${word}<client>Where is my ${word}?,2026-10-01T09:00:00,support,${id}\n`,
+    )
+    .join('')}`;
+
+const metadata = ({ word, phone, id, file }: Secrets) => ({
+  audio_file_name: file,
+  client_phone_number: phone,
+  operator_name: `Operator ${word}`,
+  start_time: '2026-10-01T09:00:00Z',
+  segment_type: 'support',
+  left_channel: 'operator',
+  right_channel: 'client',
+  partner_call_id: id,
+});
+
+const callPath = (uuid: string) => `/api/v1/calls/${uuid}`;
+const erase = (uuid: string, by = client) => by.request<Receipt>('DELETE', callPath(uuid));
+
+async function find({ id }: Secrets): Promise<Item> {
+  const found = () => client.call<{ items: Item[] }>('GET', `/api/v1/calls?partner_call_id=${id}`);
+  return waitUntil(async () => (await found()).items[0]);
+}
+
+const statusOf = async (uuid: string) => (await client.call<Item>('GET', callPath(uuid))).status;
+
+/** Takes transcripts in and returns their batch. */
+async function sendTranscripts(rows: readonly Secrets[]): Promise<string> {
+  const metadata_key = await client.upload(transcripts(rows));
+  const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key });
+  return data.batch_id;
+}
+
+async function sendRecording(call: Secrets, recording: Buffer): Promise<string> {
+  const blob = new Blob([new Uint8Array(recording)]);
+  const { status, body } = await client.uploadRecording<{ audio_id: string }>(blob, call.file, metadata(call));
+  expect(status).toBe(200);
+  return body.audio_id;
+}
+
+/** What remains of a call besides that it was erased, wherever anything is kept. */
+async function tracesOf(calls: readonly Secrets[], uuids: readonly string[]): Promise<string[]> {
+  const words = [...calls.flatMap(({ word, phone }) => [word, phone]), ...uuids];
+  const { objects, work } = openDataDirectory(live.directory);
+  const traces = [
+    ...(await tracesInTables(tables, words)),
+    ...(await tracesInFiles(objects, words)),
+    ...(await tracesInFiles(work, words)),
+  ];
+  const lasting = /^(ingest\.(batch|erasure)|\w+\.erased_subject): /;
+  return traces.filter((trace) => !(lasting.test(trace) && uuids.some((uuid) => trace.endsWith(uuid))));
+}
+
+async function nothingLeft(calls: readonly Secrets[], uuids: readonly string[]): Promise<void> {
+  let traces: string[] = [];
+  const isClean = async () => (traces = await tracesOf(calls, uuids)).length === 0;
+  await waitUntil(isClean, { timeoutMs: 10_000, everyMs: 100 }).catch(() => {});
+  expect(traces).toEqual([]);
+}
+
+/** The same sound again and again: long enough to be caught while it is heard. */
+function longSpeech(times: number): Buffer {
+  const data = Buffer.concat(Array.from({ length: times }, () => speech.subarray(44)));
+  const header = Buffer.from(speech.subarray(0, 44));
+  header.writeUInt32LE(36 + data.length, 4);
+  header.writeUInt32LE(data.length, 40);
+  return Buffer.concat([header, data]);
+}
+
+describe('erasing a call', () => {
+  it('that is completed leaves nothing of it in any store of any service, and its batch still counts it', async () => {
+    const [gone, kept] = [secrets(), secrets()];
+    const batch = await sendTranscripts([gone, kept]);
+    const { uuid } = await find(gone);
+    await waitUntil(async () => (await statusOf(uuid)) === 'completed');
+    expect((await tracesOf([gone], [uuid])).length).toBeGreaterThan(3);
+    const { status, body } = await erase(uuid);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ uuid, erased_at: expect.any(String) });
+    expect(body.removed).toEqual(
+      expect.arrayContaining([
+        { what: 'call', count: 1 },
+        { what: 'analysis', count: 1 },
+      ]),
+    );
+    await nothingLeft([gone], [uuid]);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/retry'],
+      ['POST', '/analyze'],
+    ] as const) {
+      expect(await client.request(method, callPath(uuid) + path)).toMatchObject({
+        status: 404,
+        body: { code: 'NOT_FOUND' },
+      });
+    }
+    await waitUntil(async () => (await statusOf((await find(kept)).uuid)) === 'completed');
+    const answer = await client.call<Batch>('GET', `/api/v1/calls/batches/${batch}`);
+    expect(answer).toMatchObject({ accepted: 2, by_status: { completed: 1, erased: 1 } });
+    expect(answer.finished_at).not.toBeNull();
+    // Its id is free again.
+    await sendTranscripts([gone]);
+    expect((await find(gone)).uuid).not.toBe(uuid);
+  }, 30_000);
+
+  it('that is being heard stops the hearing, and its recording cannot be had any more', async () => {
+    const call = secrets();
+    const uuid = await sendRecording(call, longSpeech(40));
+    await waitUntil(async () => (await statusOf(uuid)) === 'transcribing', { timeoutMs: 20_000 });
+    const { audio } = await client.call<{ audio: { url: string } }>('GET', callPath(uuid));
+    expect((await fetch(audio.url, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
+    const began = Date.now();
+    expect((await erase(uuid)).status).toBe(200);
+    expect((await fetch(audio.url)).status).toBe(404);
+    await nothingLeft([call], [uuid]);
+    expect(Date.now() - began).toBeLessThan(10_000);
+    const quiet = secrets();
+    const next = await sendRecording(quiet, silence(2));
+    await waitUntil(async () => (await statusOf(next)) === 'completed', { timeoutMs: 20_000 });
+  }, 60_000);
+
+  it('whose recording is still in its archive, whatever stage it has come to, takes the archive along in the end', async () => {
+    const calls = Array.from({ length: 6 }, secrets);
+    const zip = writeZip(calls.map(({ file }, index) => ({ name: file, data: silence(1 + index / 10), method: 8 })));
+    const rows = calls.map(metadata);
+    const csv = [Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))]
+      .map((row) => `${row.join(',')}\n`)
+      .join('');
+    const keys = await client.uploadBatch(csv, new Blob([new Uint8Array(zip.bytes)]));
+    const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', keys);
+    const uuids = await Promise.all(calls.map(async (call) => (await find(call)).uuid));
+    const answers = await Promise.all(uuids.map((uuid) => erase(uuid)));
+    expect(answers.map(({ status }) => status)).toEqual(uuids.map(() => 200));
+    await nothingLeft(calls, uuids);
+    const batch = await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`);
+    expect(batch).toMatchObject({ accepted: 6, by_status: { erased: 6 } });
+  }, 60_000);
+
+  it('is for its own firm alone', async () => {
+    const call = secrets();
+    await sendTranscripts([call]);
+    const { uuid } = await find(call);
+    const stranger = await newFirm(live);
+    expect(await erase(uuid, stranger)).toMatchObject({ status: 404 });
+    expect(await erase('not-a-uuid')).toMatchObject({ status: 404 });
+    expect((await client.request('GET', callPath(uuid))).status).toBe(200);
+  }, 30_000);
+
+  it('finishes by itself when the service is killed in the middle of it', async () => {
+    const calls = Array.from({ length: 40 }, secrets);
+    await sendTranscripts(calls);
+    const uuids = await Promise.all(calls.map(async (call) => (await find(call)).uuid));
+    const asked = Promise.allSettled(uuids.map((uuid) => erase(uuid)));
+    await waitUntil(
+      async () => (await tables.query('SELECT 1 FROM ingest.erasure WHERE call_uuid = ANY($1)', [uuids])).length > 5,
+      { everyMs: 2 },
+    );
+    const ended = once(service.child, 'exit');
+    process.kill(service.pid, 'SIGKILL');
+    await Promise.all([ended, asked]);
+    const begun = new Set(
+      (await tables.query<{ uuid: string }>('SELECT call_uuid AS uuid FROM ingest.erasure')).map(({ uuid }) => uuid),
+    );
+    await begin(live.directory);
+    const whole = uuids.filter((uuid) => !begun.has(uuid));
+    // Those that had not begun are whole, and can be erased now.
+    for (const uuid of whole) expect((await client.request('GET', callPath(uuid))).status).toBe(200);
+    await Promise.all(whole.map((uuid) => erase(uuid)));
+    await nothingLeft(calls, uuids);
+    const unfinished = async () => tables.query('SELECT 1 FROM ingest.erasure WHERE finished_at IS NULL');
+    await waitUntil(async () => (await unfinished()).length === 0, { timeoutMs: 20_000 });
+  }, 90_000);
+});
+
+it('a call is analyzed once more on request, and keeps both analyses', async () => {
+  const call = secrets();
+  await sendTranscripts([call]);
+  const { uuid } = await find(call);
+  await waitUntil(async () => (await statusOf(uuid)) === 'completed');
+  expect(await client.request('POST', `${callPath(uuid)}/analyze`)).toMatchObject({
+    status: 202,
+    body: { uuid, status: 'analyzing', outcome: null },
+  });
+  await waitUntil(async () => (await statusOf(uuid)) === 'completed');
+  const detail = await client.call<{ analyses: unknown[]; history: { status: string; detail: string | null }[] }>(
+    'GET',
+    callPath(uuid),
+  );
+  expect(detail.analyses).toHaveLength(2);
+  expect(detail.history.map(({ status }) => status)).toEqual(['queued', 'completed', 'analyzing', 'completed']);
+  const lost = secrets();
+  const unheard = await sendRecording(lost, longSpeech(20));
+  expect(await client.request('POST', `${callPath(unheard)}/analyze`)).toMatchObject({
+    status: 409,
+    body: { code: 'INVALID_TRANSITION', details: { allowed: [] } },
+  });
+  await erase(unheard);
+}, 30_000);

@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitUntil, writeZip } from '@call-analysis/testing';
+import type { Batch, Client } from '../test/client.ts';
+import { newFirm } from '../test/client.ts';
+import { admin } from '../test/command.ts';
+import type { ServiceProcess } from '../test/service-process.ts';
+import { startService } from '../test/service-process.ts';
+
+const canary = (name: string): string => `${name}${randomBytes(6).toString('hex')}`;
+const header = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id,operator_id\n';
+
+let service: ServiceProcess;
+beforeAll(async () => {
+  service = await startService(undefined, { LOG_LEVEL: 'debug' });
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+}, 30_000);
+
+describe('the log at its most talkative', () => {
+  it('holds no token, key, secret, signature, phone number, name or word of a conversation', async () => {
+    const phone = `99890${String(Math.random()).slice(2, 11)}`;
+    const said = { word: canary('said'), operator: canary('Operator'), call: canary('call'), file: canary('file'), firm: canary('Firm'), user: canary('User'), body: canary('body'), query: canary('query'), path: canary('path'), wrong: canary('wrong'), id: canary('id') };
+    const { directory } = service;
+    const firm = await admin<{ uuid: string }>({ DATA_DIR: directory }, 'firm', 'create', '--name', said.firm, '--country', 'UZ', '--segment-type', 'support');
+    await admin({ DATA_DIR: directory }, 'user', 'create', '--firm', firm.uuid, '--name', said.user, '--role', 'ADMIN');
+    const client = await newFirm(service, { role: 'SUPERUSER', firm: firm.uuid });
+
+    // What goes well.
+    const row = (id: string, text: string, number = `+${phone}`) => `${number},${said.operator},60,"${text}",2026-10-01T09:00:00,support,${id},${said.id}\n`;
+    const good = row(said.call, `<operator>Good morning ${said.word}<client>I want ${said.word} back`);
+    const opened = await client.call<{ data: { metadata_upload_url: string; metadata_key: string } }>('POST', '/api/v1/calls/upload', { metadata_filename: `${said.file}.csv` });
+    const url = opened.data.metadata_upload_url;
+    const signature = new URL(url).search.slice(1).split('&').map((each) => each.split('=')[1]!).sort((a, b) => b.length - a.length)[0]!;
+    expect(signature.length).toBeGreaterThan(20);
+    await fetch(url, { method: 'PUT', body: header + good });
+    const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: opened.data.metadata_key });
+    await waitUntil(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null);
+    const { items } = await client.call<{ items: { uuid: string }[] }>('GET', `/api/v1/calls?partner_call_id=${said.call}`);
+    expect(JSON.stringify(await client.call('GET', `/api/v1/calls/${items[0]!.uuid}`))).toContain(said.word);
+    const { api_key } = await client.call<{ api_key: string }>('POST', '/external/api/v1/api-key', { firm_uuid: firm.uuid });
+    const use = (key: string) => fetch(`${service.url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': key } });
+    expect((await use(api_key)).status).toBe(200);
+
+    // And what does not: refused rows, bodies that break off, forged papers, altered signatures, unknown addresses.
+    const bad = await client.upload(header + row('a', said.word) + row('b', `<operator>${said.word}<client>`, `${phone}${phone}`) + `"${said.word}`, `${said.file}.csv`);
+    expect((await client.request('POST', '/api/v1/calls/process-upload', { metadata_key: bad })).status).toBe(400);
+    const faulty = await client.upload(header + row('a', said.word) + row('b', `<operator>${said.word}<client>`, `${phone}${phone}`), `${said.file}.csv`);
+    const refused = await client.request<{ details: { rejected_csv_url: string } }>('POST', '/api/v1/calls/process-upload', { metadata_key: faulty });
+    const rejected = await fetch(refused.body.details.rejected_csv_url, { headers: { authorization: `Bearer ${client.token}` } });
+    expect(await rejected.text()).toContain(said.word);
+    await client.request('POST', '/api/v1/calls/upload', `{"metadata_filename":"${said.body}`);
+    await client.request('POST', '/api/v1/calls/upload', { [said.body]: said.body, metadata_filename: said.body });
+    await client.request('GET', `/api/v1/calls?${said.query}=${said.query}`);
+    await client.request('GET', `/api/v1/calls?status=${said.query}`);
+    await client.request('GET', `/api/v1/calls/${said.path}`);
+    await client.request('GET', `/${said.path}`);
+    await fetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${said.wrong}.${said.wrong}.${said.wrong}` } });
+    await fetch(`${service.url}/api/v1/calls`, { headers: { 'x-request-id': `${said.wrong} ${said.wrong}` } });
+    await use(`abcdefg$${said.wrong}`);
+    await use(said.wrong);
+    await fetch(`${url}${said.wrong}`, { method: 'PUT', body: said.body });
+    await fetch(url, { headers: { cookie: said.wrong } });
+
+    const { jwtSecret, apiKeyPepper, urlSecret, databasePassword } = JSON.parse(await readFile(join(directory, 'secrets.json'), 'utf8')) as Record<string, string>;
+    const secrets = { ...said, phone, signature, token: client.token, tokenSignature: client.token.split('.')[2]!, apiKey: api_key.split('$')[1]!, jwtSecret: jwtSecret!, apiKeyPepper: apiKeyPepper!, urlSecret: urlSecret!, databasePassword: databasePassword! };
+    await service.stop({ keep: true });
+    const log = service.stderr();
+    // The lines are there, so that what is not in them means something.
+    expect(log.split('\n').filter((line) => line.includes('"request"')).length).toBeGreaterThan(15);
+    for (const line of log.trim().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
+    const postgres = await readFile(join(directory, 'postgres', 'postgres.log'), 'utf8');
+    const told = Object.entries(secrets).filter(([, secret]) => log.includes(secret) || postgres.includes(secret));
+    expect(told.map(([name]) => name)).toEqual([]);
+  }, 60_000);
+});
+
+/** A speech server that understands the same sentence every time, after it has failed twice with an indiscreet answer. */
+async function openSpeechServer(sentence: string) {
+  let asked = 0;
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      asked += 1;
+      response.setHeader('content-type', 'application/json');
+      if (asked <= 2) response.writeHead(500).end(JSON.stringify({ error: { message: `I could not hear: ${sentence}` } }));
+      else response.end(JSON.stringify({ text: sentence, language: 'english', segments: [{ start: 0.1, end: 0.9, text: sentence }] }));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+describe('the log of recordings', () => {
+  it('holds nothing of them either, whatever is wrong with them and whatever breaks meanwhile', async () => {
+    const said = Object.fromEntries(
+      ['sentence', 'file', 'entry', 'operator', 'group', 'call', 'reason', 'wrongFile', 'badEntry', 'nested', 'stray', 'metadata', 'field', 'bytes', 'speechKey', 'trace'].map(
+        (name) => [name, canary(name)],
+      ),
+    ) as Record<string, string>;
+    const phone = `99890${String(Math.random()).slice(2, 11)}`;
+    const speech = await openSpeechServer(`we never agreed to ${said['sentence']}`);
+    const voices = await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
+    const settings = {
+      LOG_LEVEL: 'debug',
+      SPEECH_URL: speech.url,
+      SPEECH_MODEL: 'test',
+      SPEECH_API_KEY: said['speechKey']!,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_HEADERS: `x-key=${said['trace']}`,
+    };
+    let live = await startService(undefined, settings);
+    const { directory } = live;
+    let log = '';
+    const alive = { directory, get url() { return live.url; } };
+    try {
+      const client: Client = await newFirm(alive);
+      const metadata = (file: string, id: string) => ({
+        audio_file_name: file,
+        client_phone_number: `+${phone}`,
+        operator_name: said['operator'],
+        operator_group_name: said['group'],
+        disconnect_reason: said['reason'],
+        start_time: '2026-10-01T09:00:00Z',
+        segment_type: 'support',
+        left_channel: 'operator',
+        right_channel: 'client',
+        partner_call_id: id,
+      });
+      const blob = (bytes: Uint8Array) => new Blob([new Uint8Array(bytes)]);
+      const send = (bytes: Uint8Array, file: string, about: object) => client.uploadRecording<{ audio_id: string }>(blob(bytes), file, about);
+      const columns = ['audio_file_name', 'client_phone_number', 'operator_name', 'operator_group_name', 'start_time', 'segment_type', 'left_channel', 'right_channel', 'partner_call_id'] as const;
+      const csvOf = (files: readonly string[]) =>
+        `${columns.join()}\n${files.map((file, at) => { const about = metadata(file, `${said['call']}-${file}-${at}`); return columns.map((column) => about[column]).join(); }).join('\n')}\n`;
+
+      // Recordings one by one: a good one, and every kind of bad one.
+      const good = await send(voices, `${said['file']}.wav`, metadata(`${said['file']}.wav`, said['call']!));
+      expect(good.status).toBe(200);
+      const broken = Buffer.from(`RIFF....WAVEfmt ${said['bytes']!.repeat(40)}`);
+      const mono = Buffer.from(voices);
+      mono.writeUInt16LE(1, 22);
+      for (const [bytes, file, about] of [
+        [voices, `${said['wrongFile']}.wav`, metadata(`${said['file']}.wav`, 'x')],
+        [voices, `${said['wrongFile']}.txt`, metadata(`${said['wrongFile']}.txt`, 'x')],
+        [broken, `${said['file']}.wav`, metadata(`${said['file']}.wav`, 'x')],
+        [broken, `${said['file']}.mp3`, metadata(`${said['file']}.mp3`, 'x')],
+        [voices, `${said['file']}.wav`, { ...metadata(`${said['file']}.wav`, 'x'), client_phone_number: `${said['metadata']}${phone}` }],
+        [voices, `${said['file']}.wav`, { ...metadata(`${said['file']}.wav`, 'x'), [said['field']!]: said['metadata'] }],
+        [voices.subarray(0, 4000), `${said['file']}.wav`, metadata(`${said['file']}.wav`, said['call']!)],
+      ] as const) {
+        await send(bytes, file, about);
+      }
+      for (const [name, value] of [['metadata', `{"${said['metadata']}`], [said['field']!, said['metadata']!]] as const) {
+        const form = new FormData();
+        form.append(name, value);
+        await fetch(`${live.url}/api/v1/audio/upload`, { method: 'POST', headers: { authorization: `Bearer ${client.token}` }, body: form });
+      }
+      await fetch(`${live.url}/api/v1/audio/upload`, { method: 'POST', headers: { authorization: `Bearer ${said['metadata']}` }, body: said['bytes']! });
+
+      // Batches of them: refused ones, and one with an entry that turns out to be broken.
+      for (const names of [[`${said['nested']}/a.wav`], [`${said['stray']}.wav`], [`${said['entry']}.wav`, `${said['stray']}.exe`]]) {
+        const keys = await client.uploadBatch(csvOf([`${said['entry']}.wav`]), blob(writeZip(names.map((name) => ({ name, data: voices }))).bytes));
+        expect((await client.request('POST', '/api/v1/calls/process-upload', keys)).status).toBe(400);
+      }
+      const entries = [
+        { name: `${said['entry']}.wav`, data: voices },
+        { name: `${said['badEntry']}-crc.wav`, data: voices, central: { crc32: 1 }, local: { crc32: 1 } },
+        { name: `${said['badEntry']}-sound.wav`, data: broken },
+        { name: `${said['badEntry']}-mono.wav`, data: mono },
+      ];
+      const keys = await client.uploadBatch(csvOf(entries.map(({ name }) => name)), blob(writeZip(entries).bytes));
+      const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', keys);
+      expect(data).toMatchObject({ accepted: 4 });
+
+      // The database is killed under the work, and then the service.
+      const [postmaster] = (await readFile(join(directory, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')).split('\n');
+      process.kill(Number(postmaster), 'SIGKILL');
+      for (let i = 0; i < 5; i++) {
+        await send(voices, `${said['file']}.wav`, metadata(`${said['file']}.wav`, `${said['call']}-${i}`)).catch(() => {});
+        await client.request('GET', `/api/v1/calls?partner_call_id=${said['call']}`).catch(() => {});
+        await pause(100);
+      }
+      const ended = once(live.child, 'exit');
+      process.kill(live.pid, 'SIGKILL');
+      await ended;
+      log += live.stderr();
+      live = await startService(directory, settings);
+      await waitUntil(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null, { timeoutMs: 60_000 });
+      const heard = await client.call<{ items: { uuid: string; status: string }[] }>('GET', '/api/v1/calls?status=completed');
+      const details = await Promise.all(heard.items.map(({ uuid }) => client.call('GET', `/api/v1/calls/${uuid}`)));
+      expect(JSON.stringify(details)).toContain(said['sentence']);
+      const signatures = [...JSON.stringify(details).matchAll(/[?&][\w-]+=([\w%.-]{25,})/g)].map((match) => match[1]!);
+      expect(signatures.length).toBeGreaterThan(0);
+
+      await live.stop({ keep: true });
+      log += live.stderr();
+      const { jwtSecret, apiKeyPepper, urlSecret, databasePassword } = JSON.parse(await readFile(join(directory, 'secrets.json'), 'utf8')) as Record<string, string>;
+      const kept = { jwtSecret: jwtSecret!, apiKeyPepper: apiKeyPepper!, urlSecret: urlSecret!, databasePassword: databasePassword! };
+      const secrets = { ...said, phone, token: client.token, ...kept, ...Object.fromEntries(signatures.entries()) };
+      for (const word of ['"event"', '"rpc"', '"request"', 'poison', 'could not be handled']) expect(log).toContain(word);
+      const postgres = await readFile(join(directory, 'postgres', 'postgres.log'), 'utf8');
+      const lines = [...log.split('\n'), ...postgres.split('\n')];
+      const told = Object.entries(secrets).map(([name, secret]) => [name, lines.find((line) => line.includes(secret))]);
+      expect(told.filter(([, line]) => line !== undefined)).toEqual([]);
+    } finally {
+      if (live.child.exitCode === null && live.child.signalCode === null) await live.stop({ keep: true });
+      await speech.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  }, 120_000);
+});

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitUntil } from '@call-analysis/testing';
+import type { Batch, Client } from '../test/client.ts';
+import { newFirm } from '../test/client.ts';
+import type { ServiceProcess } from '../test/service-process.ts';
+import { startService } from '../test/service-process.ts';
+import { silence } from '../test/silence.ts';
+
+const header = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n';
+const CALLS = 30;
+
+let service: ServiceProcess;
+let client: Client;
+beforeAll(async () => {
+  service = await startService();
+  client = await newFirm(service);
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+}, 30_000);
+
+async function page(): Promise<string> {
+  const answer = await fetch(`${service.url}/metrics`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  return answer.text();
+}
+
+/** Sum of the series of a metric whose labels hold all of these. */
+function figure(text: string, name: string, labels: Record<string, string> = {}): number {
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  return text
+    .split('\n')
+    .filter((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) && wanted.every((each) => line.includes(each)))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+describe('the page of metrics', () => {
+  it('shows what was asked, handled and counted, in a form that Prometheus reads, without a word of whose it was', async () => {
+    const before = await page();
+    const row = (n: number) => `+99890123456${n % 10},Ann,60,<operator>Good morning<client>Hello,2026-10-01T09:00:00,support,m-${n}\n`;
+    const key = await client.upload(header + Array.from({ length: CALLS }, (_, n) => row(n)).join(''));
+    const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+    await waitUntil(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null);
+    const recording = { audio_file_name: 'a.wav', client_phone_number: '+998901234567', operator_name: 'Ann', start_time: '2026-10-01T09:00:00Z', segment_type: 'support', left_channel: 'operator', right_channel: 'client' };
+    const uploaded = await client.uploadRecording<{ audio_id: string }>(new Blob([new Uint8Array(silence(2))]), 'a.wav', recording);
+    expect(uploaded.status).toBe(200);
+    expect((await client.uploadRecording(new Blob(['no sound']), 'a.wav', recording)).status).toBe(400);
+    await waitUntil(async () => (await client.call<{ status: string }>('GET', `/api/v1/calls/${uploaded.body.audio_id}`)).status === 'completed', { timeoutMs: 30_000 });
+    for (const path of ['/api/v1/calls/not-a-uuid', '/nowhere/at/all', '/nowhere/else']) await fetch(`${service.url}${path}`);
+    const text = await page();
+    const grown = (name: string, labels?: Record<string, string>) => figure(text, name, labels) - figure(before, name, labels);
+
+    expect(grown('http_request_duration_seconds_count', { method: 'POST', route: '/api/v1/calls/process-upload', status: '200' })).toBe(1);
+    expect(grown('http_request_duration_seconds_count', { route: 'none', status: '404' })).toBe(2);
+    expect(grown('rpc_duration_seconds_count', { service: 'ingest', method: 'ProcessUpload', outcome: 'ok' })).toBe(1);
+    expect(grown('uploads_total', { kind: 'transcription' })).toBe(1);
+    expect(grown('upload_rows_total', { kind: 'transcription', outcome: 'accepted' })).toBe(CALLS);
+    expect(grown('recordings_total', { via: 'upload', outcome: 'taken' })).toBe(1);
+    expect(grown('recordings_total', { via: 'upload', outcome: 'refused' })).toBe(1);
+    expect(grown('audio_heard_seconds_total')).toBe(2);
+    for (const [of, consumer] of [['analysis', 'analysis'], ['ingest', 'ingest.catalogue']] as const) {
+      expect(grown('events_handled_total', { service: of, consumer, outcome: 'done' })).toBe(CALLS + 1);
+      for (const name of ['events_waiting', 'events_in_hand', 'dead_letters', 'oldest_event_seconds']) {
+        expect(text).toContain(`\n${name}{service="${of}",consumer="${consumer}"} `);
+      }
+    }
+    expect(text).toMatch(/^database_connections\{service="ingest",state="idle"\} \d+$/m);
+    expect(text).toMatch(/^speech_ears\{state="busy"\} 0$/m);
+    expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds [\d.e-]+$/m);
+    expect(text).toMatch(/^speech_ears\{state="idle"\} 1$/m);
+    expect(text).toContain('\n# TYPE calls gauge\n');
+
+    for (const line of text.trim().split('\n')) {
+      expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|[a-zA-Z_:][\w:]*(\{[a-z_]+="([^"\\]|\\.)*"(,[a-z_]+="([^"\\]|\\.)*")*\})? (-?[\d.e+-]+|NaN|\+Inf))$/);
+    }
+    const names = text.split('\n').flatMap((line) => /^# TYPE (\w+)/.exec(line)?.[1] ?? []);
+    expect(names).toEqual([...new Set(names)]);
+    const series = text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.slice(0, line.lastIndexOf(' ')));
+    expect(series).toEqual([...new Set(series)]);
+    expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
+    expect(text).not.toContain('nowhere');
+    expect(text).not.toContain(service.directory);
+  }, 60_000);
+
+  it('costs little to ask for again', async () => {
+    await page();
+    const began = performance.now();
+    for (let i = 0; i < 10; i++) await page();
+    expect((performance.now() - began) / 10).toBeLessThan(200);
+  });
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CollectedSpan, openCollector, waitUntil } from '@call-analysis/testing';
+import { randomBytes } from 'node:crypto';
+import type { Batch, Client } from '../test/client.ts';
+import { newFirm } from '../test/client.ts';
+import type { ServiceProcess } from '../test/service-process.ts';
+import { startService } from '../test/service-process.ts';
+import { silence } from '../test/silence.ts';
+
+const row = '+998901234567,Ann,60,<operator>Good morning<client>Hello,2026-10-01T09:00:00,support,t-1\n';
+const csv = `client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n${row}`;
+
+let collector: Awaited<ReturnType<typeof openCollector>>;
+let service: ServiceProcess;
+let client: Client;
+beforeAll(async () => {
+  collector = await openCollector();
+  service = await startService(undefined, {
+    LOG_LEVEL: 'info',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20abc',
+  });
+  client = await newFirm(service);
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  await collector.close();
+}, 30_000);
+
+/** What a client sends to have its own trace and request id continued. */
+function identity() {
+  const traceId = randomBytes(16).toString('hex');
+  const spanId = randomBytes(8).toString('hex');
+  const requestId = `trace-test.${spanId}`;
+  return {
+    traceId,
+    spanId,
+    requestId,
+    headers: { authorization: `Bearer ${client.token}`, traceparent: `00-${traceId}-${spanId}-01`, 'x-request-id': requestId },
+  };
+}
+
+async function ended(callUuid: string): Promise<void> {
+  await waitUntil(async () => (await client.call<{ status: string }>('GET', `/api/v1/calls/${callUuid}`)).status === 'completed', {
+    timeoutMs: 30_000,
+  });
+}
+
+/** The names of the spans from this one up to the client's own. */
+function pathUp(spans: readonly CollectedSpan[], name: string, root: string): string[] {
+  const path: string[] = [];
+  for (let span = spans.find((each) => each.name === name); span !== undefined; ) {
+    path.push(`${span.service}: ${span.name}`);
+    const { parentSpanId } = span;
+    if (parentSpanId === root) path.push('the client');
+    span = spans.find((each) => each.spanId === parentSpanId);
+  }
+  return path;
+}
+
+async function spansOf(traceId: string, last: string): Promise<CollectedSpan[]> {
+  const found = () => collector.spans.filter((span) => span.traceId === traceId);
+  await waitUntil(() => found().some((span) => span.name === last), { timeoutMs: 15_000 });
+  return found();
+}
+
+const LAST = 'ingest.catalogue call.analyzed.v1';
+
+describe('a trace', () => {
+  it('leads from the upload of a transcript to its analysis, span by span, with one request id in every line', async () => {
+    const key = await client.upload(csv);
+    const { traceId, spanId, requestId, headers } = identity();
+    const accepted = await fetch(`${service.url}/api/v1/calls/process-upload`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ metadata_key: key }),
+    });
+    expect(accepted.status).toBe(200);
+    const { data } = (await accepted.json()) as { data: Batch };
+    const { items } = await client.call<{ items: { uuid: string }[] }>('GET', `/api/v1/calls?batch=${data.batch_id}`);
+    const uuid = items[0]!.uuid;
+    await ended(uuid);
+
+    const spans = await spansOf(traceId, LAST);
+    expect(pathUp(spans, LAST, spanId)).toEqual([
+      `ingest: ${LAST}`,
+      'analysis: analysis transcript.ready.v1',
+      'ingest: call_analysis.ingest.v1.Ingest/ProcessUpload',
+      'gateway: POST /api/v1/calls/process-upload',
+      'the client',
+    ]);
+    expect(new Set(spans.map((span) => span.spanId)).size).toBe(spans.length);
+    expect(collector.requests[0]?.headers.authorization).toBe('Basic abc');
+
+    const lines = service.stderr().split('\n').filter((line) => line.includes(traceId)).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.every((line) => line['request_id'] === requestId)).toBe(true);
+    const events = lines.filter((line) => line['msg'] === 'event');
+    expect(events.map(({ consumer, outcome, call_uuid, firm_uuid }) => ({ consumer, outcome, call_uuid, firm_uuid }))).toEqual(
+      ['analysis', 'ingest.catalogue'].map((consumer) => ({ consumer, outcome: 'done', call_uuid: uuid, firm_uuid: client.firmUuid })),
+    );
+    expect(events.every((line) => typeof line['ms'] === 'number')).toBe(true);
+  }, 60_000);
+
+  it('leads from the upload of a recording through its hearing to its analysis', async () => {
+    const { traceId, spanId, headers } = identity();
+    const form = new FormData();
+    const metadata = {
+      client_phone_number: '+998901234567',
+      operator_name: 'Ann',
+      start_time: '2026-10-01T09:00:00Z',
+      segment_type: 'support',
+      audio_file_name: 'a.wav',
+      left_channel: 'operator',
+      right_channel: 'client',
+    };
+    form.set('metadata', JSON.stringify(metadata));
+    form.set('audio_file', new Blob([new Uint8Array(silence(1))]), 'a.wav');
+    const uploaded = await fetch(`${service.url}/api/v1/audio/upload`, { method: 'POST', headers, body: form });
+    const answer = (await uploaded.json()) as { audio_id: string };
+    expect({ status: uploaded.status, answer }).toMatchObject({ status: 200 });
+    await ended(answer.audio_id);
+
+    expect(pathUp(await spansOf(traceId, LAST), LAST, spanId)).toEqual([
+      `ingest: ${LAST}`,
+      'analysis: analysis transcript.ready.v1',
+      'transcription: transcription audio.stored.v1',
+      'ingest: call_analysis.ingest.v1.Ingest/RegisterCall',
+      'audio: call_analysis.audio.v1.Audio/UploadRecording',
+      'gateway: POST /api/v1/audio/upload',
+      'the client',
+    ]);
+  }, 60_000);
+});

@@ -1,0 +1,51 @@
+import type { Event } from '@call-analysis/events';
+import type { DeadReason } from './port.ts';
+
+/** An event that a consumer gave up on. Its body is not shown: bodies hold conversations. */
+export interface DeadLetter extends DeadReason {
+  /** Of the event. */
+  readonly id: string;
+  readonly type: string;
+  readonly consumer: string;
+  readonly subject: string;
+  readonly firmUuid: string;
+  /** When it was given up. */
+  readonly at: Date;
+}
+
+/** Which dead letters: those that everything given here is true of. */
+export interface WhichLetters {
+  readonly ids?: readonly string[];
+  readonly consumer?: string;
+  readonly type?: string;
+  readonly firmUuid?: string;
+  readonly code?: string;
+}
+
+/** What is done to replay an event. */
+export interface Course {
+  /** The event goes once more to the consumer that gave it up, and to no other. */
+  readonly again: boolean;
+  /** What is told to whoever hears it, from no service. */
+  readonly tell: readonly Event[];
+}
+
+/** Chooses for an event, its body unparsed, and the consumer that gave it up. Absent, every event goes again. */
+export type Choose = (event: Event, consumer: string) => Course;
+
+export interface Replayed {
+  readonly replayed: number;
+  /** For how many of them something was told. */
+  readonly told: number;
+}
+
+export const AGAIN: Course = { again: true, tell: [] };
+
+/** The dead letters of all consumers of one system, for those who administer it. */
+export interface DeadLetterOffice {
+  /** Newest first. What has been replayed is not among them. */
+  list(which: WhichLetters, limit: number): Promise<DeadLetter[]>;
+  /** What dies meanwhile, or again, is left for the next time. */
+  replay(which: WhichLetters, choose?: Choose): Promise<Replayed>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,119 @@
+import { unavailable } from '@call-analysis/fault';
+import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
+import { openDatabase } from '@call-analysis/postgres';
+import { depths } from '../depths.ts';
+import { forget } from '../forget.ts';
+import { type InboxPlace, openInboxes } from '../inboxes.ts';
+import type { BusOptions } from '../options.ts';
+import { published } from '../outcome.ts';
+import type { Bus, Listener } from '../port.ts';
+import { type Queues, quieten } from '../queues.ts';
+import { caused } from '../trace.ts';
+import { connect } from './client.ts';
+import type { Kafka } from './config.ts';
+import { toDeadLetterTopics } from './dead-letter-topics.ts';
+import { createKnownTopics, type KnownTopics } from './known-topics.ts';
+import { createKafkaListeners } from './listen.ts';
+import { forgetOutgoing, needOutbox, outboxDepth, putIntoOutbox } from './outbox.ts';
+import { openReader, type Reader } from './reader.ts';
+import { startRelay } from './relay.ts';
+import { createSender } from './send.ts';
+
+export interface KafkaPlace extends InboxPlace {
+  readonly kafka: Kafka;
+  /** Where bodies lie that are too large for a message; all services share it. */
+  readonly overflow?: ObjectsConfig | undefined;
+}
+
+const readerConnections = 3;
+
+/**
+ * Outbox and inboxes in the service's own database, Kafka between them. What is published lies in the outbox with the
+ * transaction that says it; one process of the service relays it to Kafka, and every service reads what its consumers
+ * hear into its own inboxes.
+ */
+export async function openKafka(place: KafkaPlace, options: BusOptions): Promise<Bus> {
+  const { kafka, url, schema } = place;
+  const { name, log } = options;
+  const inboxes = await openInboxes(place, options, {
+    look: allDepths,
+    sink: toDeadLetterTopics({ overflow: place.overflow !== undefined }),
+  });
+  const { queues } = inboxes;
+  try {
+    await needOutbox(queues);
+  } catch (error) {
+    await inboxes.close(async () => {});
+    throw error;
+  }
+  const client = connect(kafka, { name, log });
+  const overflow = place.overflow === undefined ? undefined : await openObjects(place.overflow);
+  // Unlike the queues' own connections these wait until what they write is safe.
+  const inboxDatabase = openDatabase({ url, schema, poolSize: readerConnections, applicationName: `${name} readers` });
+  const topics = createKnownTopics(client, kafka, log);
+  const listeners = createKafkaListeners({ client, kafka, topics, log, name, complain: queues.complain });
+  const sender = createSender({ client, kafka, topics, log, overflow });
+  const relay = startRelay(queues, { url, sender });
+  const readers = new Map<string, Reader>();
+  let closing: Promise<void> | undefined;
+
+  return {
+    async publish(tx, events) {
+      const distinct = [...new Map(events.map((event) => [event.id, caused(event)])).values()];
+      await putIntoOutbox(tx, schema, distinct.map((event) => ({ event })), { overflow: overflow !== undefined });
+      for (const { type } of distinct) published.of(name, type).add();
+    },
+    subscribe(subscription) {
+      const { consumer, routes } = subscription;
+      return inboxes.subscribe(subscription, async () => {
+        const reader = readers.get(consumer);
+        if (reader !== undefined) reader.hear(routes);
+        else if (routes.length > 0) {
+          readers.set(consumer, openReader({ client, kafka, topics, queues, sql: inboxDatabase, consumer, routes, overflow }));
+        }
+      });
+    },
+    listen: (type, hear) => listeners.listen(type, hear),
+    async forget(tx, firmUuid, subject, but) {
+      const about = { firmUuid, subject, but: but.type };
+      const outgoing = await forgetOutgoing(tx, schema, about);
+      const incoming = await forget(tx, schema, about);
+      return { removed: outgoing.removed + incoming.removed, inHand: incoming.inHand };
+    },
+    depths: () => allDepths(queues),
+    async ready() {
+      await inboxes.ready();
+      await travels(topics, [relay.fault, listeners.fault, ...[...readers.values()].map(({ fault }) => fault)]);
+    },
+    close: () =>
+      (closing ??= inboxes.close(async () => {
+        await Promise.all([listeners.close(), ...[...readers.values()].map((reader) => reader.close())]);
+        await relay.close();
+        await Promise.all([sender.close(), topics.close(), inboxDatabase.close()]);
+      })),
+  };
+}
+
+/** Hears facts without a database of one's own. */
+export async function openKafkaListener(kafka: Kafka, { name, log }: BusOptions): Promise<Listener> {
+  const client = connect(kafka, { name, log });
+  const topics = createKnownTopics(client, kafka, log);
+  const listeners = createKafkaListeners({ client, kafka, topics, log, name, complain: quieten(log) });
+  let closing: Promise<void> | undefined;
+  return {
+    listen: (type, hear) => listeners.listen(type, hear),
+    ready: () => travels(topics, [listeners.fault]),
+    close: () => (closing ??= listeners.close().then(() => topics.close())),
+  };
+}
+
+async function allDepths(queues: Queues, consumers?: readonly string[]) {
+  const [outbox, inboxes] = await Promise.all([outboxDepth(queues), depths(queues, consumers)]);
+  return [...inboxes, outbox];
+}
+
+async function travels(topics: KnownTopics, faults: readonly (Error | undefined)[]): Promise<void> {
+  await topics.answers();
+  const fault = faults.find((each) => each !== undefined);
+  if (fault !== undefined) throw unavailable('Kafka', fault);
+}

@@ -1,0 +1,13 @@
+import type { DeadLetterOffice } from './dead-letter-office.ts';
+import { openTopicDeadLetters } from './kafka/topic-dead-letters.ts';
+import type { ListenConfig } from './open.ts';
+import { openQueuedDeadLetters } from './queued-dead-letters.ts';
+import type { Log } from './queues.ts';
+
+/** The dead letters of a whole system: over Kafka those of its topics, else those of the queues that all services share. */
+export function openDeadLetters(
+  config: ListenConfig,
+  options: { readonly name: string; readonly log: Log },
+): Promise<DeadLetterOffice> {
+  return config.transport === 'kafka' ? openTopicDeadLetters(config.kafka, options) : openQueuedDeadLetters(config, options);
+}

@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ConfigFault, parseConfig } from '@call-analysis/runtime';
+import { kafkaFrom, KafkaVariables } from './variables.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'kafka-variables-'));
+const ca = join(directory, 'ca.pem');
+const cert = join(directory, 'cert.pem');
+const key = join(directory, 'key.pem');
+const notPem = join(directory, 'notes.txt');
+
+beforeAll(() => {
+  writeFileSync(ca, '-----BEGIN CERTIFICATE-----\nca\n-----END CERTIFICATE-----\n');
+  writeFileSync(cert, '-----BEGIN CERTIFICATE-----\nours\n-----END CERTIFICATE-----\n');
+  writeFileSync(key, '-----BEGIN PRIVATE KEY-----\nkey\n-----END PRIVATE KEY-----\n');
+  writeFileSync(notPem, 'nothing of the kind\n');
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function read(env: Record<string, string>) {
+  return kafkaFrom(parseConfig(KafkaVariables, env));
+}
+
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    read(env);
+  } catch (error) {
+    if (error instanceof ConfigFault) return error.message.split('\n');
+    throw error;
+  }
+  throw new Error('Nothing was at fault.');
+}
+
+describe('the variables of Kafka', () => {
+  it('mean no Kafka when none is set', () => {
+    expect(read({})).toBeUndefined();
+  });
+
+  it('need no more than brokers', () => {
+    expect(read({ KAFKA_BROKERS: 'one:9092, two.example:9093' })).toEqual({
+      brokers: ['one:9092', 'two.example:9093'],
+      tls: undefined,
+      sasl: undefined,
+      topics: { create: true, partitions: 12, replication: -1, retentionMs: 30 * 86_400_000 },
+      prefix: '',
+    });
+  });
+
+  it('say everything that Kafka needs to know', () => {
+    expect(
+      read({
+        KAFKA_BROKERS: 'one:9093',
+        KAFKA_TLS: 'on',
+        KAFKA_TLS_CA_FILE: ca,
+        KAFKA_TLS_CERT_FILE: cert,
+        KAFKA_TLS_KEY_FILE: key,
+        KAFKA_SASL_MECHANISM: 'scram-sha-512',
+        KAFKA_SASL_USERNAME: 'ingest',
+        KAFKA_SASL_PASSWORD: 'secret',
+        KAFKA_CREATE_TOPICS: 'off',
+        KAFKA_TOPIC_PARTITIONS: '48',
+        KAFKA_TOPIC_REPLICATION: '3',
+        KAFKA_TOPIC_RETENTION: '7d',
+        KAFKA_TOPIC_PREFIX: 'staging.',
+      }),
+    ).toEqual({
+      brokers: ['one:9093'],
+      tls: { ca: expect.stringContaining('\nca\n'), cert: expect.stringContaining('\nours\n'), key: expect.stringContaining('\nkey\n') },
+      sasl: { mechanism: 'scram-sha-512', username: 'ingest', password: 'secret' },
+      topics: { create: false, partitions: 48, replication: 3, retentionMs: 7 * 86_400_000 },
+      prefix: 'staging.',
+    });
+  });
+
+  it('encrypt without a file too, by the authorities that Node knows', () => {
+    expect(read({ KAFKA_BROKERS: 'one:9093', KAFKA_TLS: 'on' })?.tls).toEqual({});
+  });
+
+  it('are all named that have a wrong value, without showing the password', () => {
+    expect(
+      faultsOf({
+        KAFKA_BROKERS: 'one',
+        KAFKA_TLS: 'yes',
+        KAFKA_SASL_MECHANISM: 'gssapi',
+        KAFKA_TOPIC_PARTITIONS: '0',
+        KAFKA_TOPIC_REPLICATION: 'many',
+        KAFKA_TOPIC_RETENTION: '0s',
+        KAFKA_TOPIC_PREFIX: 'a/b',
+      }),
+    ).toEqual([
+      'KAFKA_BROKERS must be brokers with commas between them, such as kafka-1:9092,kafka-2:9092, not "one".',
+      'KAFKA_TLS must be one of on, off, not "yes".',
+      'KAFKA_SASL_MECHANISM must be one of plain, scram-sha-256, scram-sha-512, not "gssapi".',
+      'KAFKA_TOPIC_PARTITIONS must be a whole number from 1 to 9999, not "0".',
+      'KAFKA_TOPIC_REPLICATION must be a whole number from 1 to 9999, not "many".',
+      'KAFKA_TOPIC_RETENTION must be longer than nothing, not "0s".',
+      'KAFKA_TOPIC_PREFIX must be at most 200 letters, digits, dots, hyphens and underscores, not "a/b".',
+    ]);
+  });
+
+  it('are refused by halves, with one sentence for each half', () => {
+    expect(
+      faultsOf({
+        KAFKA_BROKERS: 'one:9093',
+        KAFKA_TLS: 'on',
+        KAFKA_TLS_CERT_FILE: cert,
+        KAFKA_SASL_USERNAME: 'ingest',
+      }),
+    ).toEqual([
+      'KAFKA_TLS_CERT_FILE is set, so KAFKA_TLS_KEY_FILE must be set too.',
+      'KAFKA_SASL_USERNAME is set, so KAFKA_SASL_MECHANISM and KAFKA_SASL_PASSWORD must be set too.',
+    ]);
+    expect(faultsOf({ KAFKA_BROKERS: 'one:9093', KAFKA_TLS_CA_FILE: ca, KAFKA_TLS_KEY_FILE: key })).toEqual([
+      'KAFKA_TLS_CA_FILE is set, so KAFKA_TLS must be on.',
+      'KAFKA_TLS_KEY_FILE is set, so KAFKA_TLS must be on.',
+    ]);
+  });
+
+  it('are refused without brokers where somebody means to use Kafka', () => {
+    expect(faultsOf({ KAFKA_TLS: 'on', KAFKA_SASL_PASSWORD: 'secret', KAFKA_SASL_USERNAME: 'ingest', KAFKA_SASL_MECHANISM: 'plain' })).toEqual([
+      'KAFKA_TLS is set, so KAFKA_BROKERS must be set too.',
+      'KAFKA_SASL_MECHANISM is set, so KAFKA_BROKERS must be set too.',
+      'KAFKA_SASL_USERNAME is set, so KAFKA_BROKERS must be set too.',
+      'KAFKA_SASL_PASSWORD is set, so KAFKA_BROKERS must be set too.',
+    ]);
+  });
+
+  it('name files that are read at start, or say what is wrong with them', () => {
+    expect(faultsOf({ KAFKA_BROKERS: 'one:9093', KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: join(directory, 'absent.pem') })).toEqual([
+      `KAFKA_TLS_CA_FILE names ${join(directory, 'absent.pem')}, which cannot be read (ENOENT).`,
+    ]);
+    expect(
+      faultsOf({ KAFKA_BROKERS: 'one:9093', KAFKA_TLS: 'on', KAFKA_TLS_CERT_FILE: cert, KAFKA_TLS_KEY_FILE: notPem }),
+    ).toEqual([`KAFKA_TLS_KEY_FILE names ${notPem}, which holds no private key in PEM.`]);
+  });
+
+  it('all have a description', () => {
+    for (const [name, variable] of Object.entries(KafkaVariables.shape)) {
+      expect([name, variable.meta()?.description]).toEqual([name, expect.stringMatching(/\.$/)]);
+    }
+  });
+});

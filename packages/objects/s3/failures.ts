@@ -1,0 +1,118 @@
+import { Fault, unavailable } from '@call-analysis/fault';
+
+/** The store took too long. `isStale`: on a connection that had been idle, which may have been dead for long. */
+export class TimeOut extends Error {
+  readonly code = 'ETIMEDOUT';
+  readonly isStale: boolean;
+
+  constructor(what: string, isStale = false) {
+    super(`the object store ${what}`);
+    this.isStale = isStale;
+  }
+}
+
+/** An answer that is about the state of the store and not about what was asked of it: 408, 429, 499 and from 500 on. */
+export class Refusal extends Error {
+  readonly statusCode: number;
+  /** As S3 names it, else `HTTP 503`. */
+  readonly code: string;
+
+  constructor(statusCode: number, code: string) {
+    super(`the object store answered ${statusCode}: ${code}`);
+    this.statusCode = statusCode;
+    this.code = code;
+  }
+}
+
+const LOST = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+]);
+const PASSING = new Set([
+  'SlowDown',
+  'Throttling',
+  'RequestTimeout',
+  'OperationAborted',
+  'InternalError',
+  'ServiceUnavailable',
+  'RequestLimitExceeded',
+]);
+const MISSING = new Set(['NoSuchKey', 'NotFound']);
+const FULL = new Set(['QuotaExceeded', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'InsufficientStorage']);
+/** The keys, or what they may do, are wrong; no try will help. */
+const REFUSED = new Set([
+  'AccessDenied',
+  'AccountProblem',
+  'AllAccessDisabled',
+  'InvalidAccessKeyId',
+  'SignatureDoesNotMatch',
+  'XAdminUserNotFound',
+]);
+
+/** What S3 or the operating system calls this error; empty when it has no name. */
+export function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  // Several addresses of one host were tried, each in vain.
+  if (error instanceof AggregateError) return codeOf(error.errors[0]);
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+export function isMissing(error: unknown): boolean {
+  return MISSING.has(codeOf(error));
+}
+
+/** Whether the connection was lost or never made. What was asked may have been done all the same. */
+export function isLost(error: unknown): boolean {
+  return LOST.has(codeOf(error));
+}
+
+/** Whether the same request, sent again in a moment, may well succeed. */
+export function isPassing(error: unknown): boolean {
+  // Thirty silent seconds on a new connection are answer enough.
+  if (error instanceof TimeOut) return error.isStale;
+  if (error instanceof Refusal) return !isFull(error);
+  return isLost(error) || PASSING.has(codeOf(error));
+}
+
+/** What a failed request means to who asked for bytes to be kept or given back. */
+export function toFault(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  if (isMissing(error)) return missing();
+  if (isFull(error)) {
+    const message = 'The object store is full. Free some space, then try again.';
+    return new Fault('unavailable', 'INSUFFICIENT_STORAGE', message, { cause: error });
+  }
+  const code = codeOf(error);
+  if (code === 'EntityTooLarge') return tooLarge(error);
+  if (!REFUSED.has(code)) return unavailable('The object store', error);
+  return unavailable('The object store', new Error(`the object store refuses the access key (${code})`, { cause: error }));
+}
+
+export async function faulted<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toFault(error);
+  }
+}
+
+export function tooLarge(cause?: unknown): Fault {
+  return new Fault('too-large', 'TOO_LARGE', 'These are more bytes than the object store keeps as one object.', { cause });
+}
+
+export function missing(): Fault {
+  return new Fault('not-found', 'NOT_FOUND', 'Nothing is stored under this key.');
+}
+
+function isFull(error: unknown): boolean {
+  return FULL.has(codeOf(error)) || (error instanceof Refusal && error.statusCode === 507);
+}

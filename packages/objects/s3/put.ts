@@ -1,0 +1,130 @@
+import type { Readable } from 'node:stream';
+import { Fault } from '@call-analysis/fault';
+import { faulted, tooLarge } from './failures.ts';
+import { MAX_PARTS, Multipart } from './multipart.ts';
+import { Part } from './part.ts';
+import type { Body, Question, Requests } from './requests.ts';
+
+/** So many parts are as large as the first; those after each further thousand are larger by one such part. */
+const EVEN_PARTS = 1000;
+/** Of one put, while the next part is gathered. */
+const MAX_AHEAD = 3;
+
+/** Bytes of all puts of this process that are on their way while more is gathered. */
+export interface Ahead {
+  bytes: number;
+}
+
+/**
+ * Streams to a key. What fits in one part goes in one request; more goes in parts, each of which is held until the store
+ * has it, so that it can be sent again.
+ */
+export async function put(
+  requests: Requests,
+  ahead: Ahead,
+  key: string,
+  bytes: Readable,
+  maxBytes: number,
+): Promise<{ sizeBytes: number }> {
+  const upload = new Upload(requests, ahead, key, bytes);
+  try {
+    let sizeBytes = 0;
+    for await (const piece of bytes as AsyncIterable<Buffer | string>) {
+      const chunk = typeof piece === 'string' ? Buffer.from(piece) : piece;
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxBytes) throw new Fault('too-large', 'TOO_LARGE', `More than ${maxBytes} bytes were sent.`);
+      await upload.add(chunk);
+    }
+    await upload.end();
+    return { sizeBytes };
+  } catch (error) {
+    await upload.abort();
+    throw upload.failure ?? error;
+  } finally {
+    bytes.destroy();
+  }
+}
+
+class Upload {
+  /** Why a part could not be sent. */
+  failure: Fault | undefined;
+  readonly #requests: Requests;
+  readonly #ahead: Ahead;
+  readonly #key: string;
+  readonly #source: Readable;
+  readonly #stop = new AbortController();
+  readonly #sending = new Set<Promise<void>>();
+  #multipart: Promise<Multipart> | undefined;
+  #number = 1;
+  #part: Part;
+
+  constructor(requests: Requests, ahead: Ahead, key: string, source: Readable) {
+    this.#requests = requests;
+    this.#ahead = ahead;
+    this.#key = key;
+    this.#source = source;
+    this.#part = this.#nextPart();
+  }
+
+  async add(chunk: Buffer): Promise<void> {
+    for (let rest = this.#part.add(chunk); rest.length > 0; rest = this.#part.add(rest)) {
+      // Only now is it known that this part is not the last.
+      if (this.#number === MAX_PARTS) throw tooLarge();
+      await this.#send();
+      this.#number += 1;
+      this.#part = this.#nextPart();
+    }
+  }
+
+  async end(): Promise<void> {
+    if (this.#multipart === undefined) {
+      const question: Question = { method: 'PUT', key: this.#key, body: this.#part.body() };
+      await faulted(this.#requests.ask(question, { signal: this.#stop.signal }));
+      return;
+    }
+    await this.#send();
+    await Promise.all(this.#sending);
+    const multipart = await this.#multipart;
+    await faulted(multipart.complete());
+  }
+
+  async abort(): Promise<void> {
+    this.#stop.abort();
+    await Promise.allSettled(this.#sending);
+    const multipart = await this.#multipart?.catch(() => undefined);
+    await multipart?.abort();
+  }
+
+  /** Hands the part on its way; comes back when there is memory to gather the next one in. */
+  async #send(): Promise<void> {
+    if (this.#multipart === undefined) {
+      this.#multipart = Multipart.begin(this.#requests, this.#key);
+      this.#multipart.catch(() => {});
+    }
+    const body = this.#part.body();
+    while (this.#sending.size >= MAX_AHEAD) await Promise.race(this.#sending);
+    const isAhead = this.#ahead.bytes + body.sizeBytes <= this.#requests.limits.aheadBytes;
+    if (isAhead) this.#ahead.bytes += body.sizeBytes;
+    const sending = faulted(this.#sendPart(this.#number, body)).finally(() => {
+      if (isAhead) this.#ahead.bytes -= body.sizeBytes;
+      this.#sending.delete(sending);
+    });
+    this.#sending.add(sending);
+    sending.catch((error: Fault) => {
+      this.failure ??= error;
+      // The next piece may be long in coming.
+      this.#source.destroy(error);
+    });
+    if (!isAhead) await sending;
+  }
+
+  async #sendPart(number: number, body: Body): Promise<void> {
+    const multipart = await this.#multipart;
+    await multipart?.part(number, { body }, { signal: this.#stop.signal });
+  }
+
+  #nextPart(): Part {
+    const { partBytes } = this.#requests.limits;
+    return new Part(partBytes * Math.ceil(this.#number / EVEN_PARTS), this.#requests.isSummed);
+  }
+}

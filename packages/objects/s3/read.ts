@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import { PassThrough, Readable } from 'node:stream';
+import { toFault } from './failures.ts';
+import { encode, isCode } from './requests.ts';
+import type { Requests } from './requests.ts';
+import { element, elements } from './xml.ts';
+
+const READ_BYTES = 256 * 1024;
+
+export async function open(requests: Requests, key: string, range?: { start: number; end?: number }): Promise<Readable> {
+  const headers = range && { range: `bytes=${range.start}-${range.end ?? ''}` };
+  let response: IncomingMessage;
+  try {
+    response = await requests.open({ method: 'GET', key, ...(headers && { headers }) });
+  } catch (error) {
+    // The range begins where the object has ended.
+    if (range !== undefined && isCode(error, 'InvalidRange')) return Readable.from([]);
+    throw error;
+  }
+  return readable(response);
+}
+
+/** Fails with a Fault when the store breaks off; a reader who stops early closes the connection. */
+function readable(response: IncomingMessage): Readable {
+  const bytes = new PassThrough({ highWaterMark: READ_BYTES });
+  // It may break off before anybody reads, who is told then.
+  bytes.on('error', () => {});
+  response.once('error', (error) => bytes.destroy(toFault(error)));
+  bytes.once('close', () => response.destroy());
+  return response.pipe(bytes);
+}
+
+interface Listed {
+  readonly key: string;
+  readonly sizeBytes: number;
+  readonly modifiedAt: Date;
+}
+
+export async function* list(requests: Requests, prefix: string): AsyncGenerator<Listed> {
+  for (let token: string | undefined; ; ) {
+    const from = token === undefined ? '' : `&continuation-token=${encode(token)}`;
+    const query = `list-type=2&encoding-type=url&prefix=${encode(prefix)}${from}`;
+    const { text } = await requests.ask({ method: 'GET', query });
+    // Not every store knows the encoding; without it, XML's own has been taken off already.
+    const decode = element(text, 'EncodingType') === 'url' ? decodeUrl : (key: string) => key;
+    for (const entry of elements(text, 'Contents')) {
+      const [key, size, modified] = ['Key', 'Size', 'LastModified'].map((name) => element(entry, name));
+      if (key === undefined || size === undefined || modified === undefined) {
+        throw new Error('the object store listed an object without its key, size or time');
+      }
+      yield { key: decode(key), sizeBytes: Number(size), modifiedAt: new Date(modified) };
+    }
+    token = element(text, 'IsTruncated') === 'true' ? element(text, 'NextContinuationToken') : undefined;
+    if (token === undefined) return;
+  }
+}
+
+function decodeUrl(key: string): string {
+  return decodeURIComponent(key.replaceAll('+', ' '));
+}

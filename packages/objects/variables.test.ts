@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseConfig } from '@call-analysis/runtime';
+import { s3From, S3Variables } from './variables.ts';
+
+const four = {
+  S3_ENDPOINT: 'http://store:7070',
+  S3_BUCKET: 'calls',
+  S3_ACCESS_KEY: 'access',
+  S3_SECRET_KEY: 'a secret that nobody may read',
+};
+const read = (env: Record<string, string>) => s3From(parseConfig(S3Variables, env));
+
+describe('variables of the object store', () => {
+  it('name a store with four of them, and the rest has defaults', () => {
+    expect(read(four)).toEqual({
+      store: 's3',
+      endpoint: 'http://store:7070',
+      publicEndpoint: 'http://store:7070',
+      bucket: 'calls',
+      accessKey: 'access',
+      secretKey: 'a secret that nobody may read',
+      region: 'us-east-1',
+      pathStyle: true,
+      createBucket: true,
+    });
+  });
+
+  it('say otherwise where they are set', () => {
+    const rest = { S3_PUBLIC_ENDPOINT: 'https://files.example.com/', S3_REGION: 'eu-central-1', S3_PATH_STYLE: 'off', S3_CREATE_BUCKET: 'off' };
+    expect(read({ ...four, ...rest })).toMatchObject({
+      publicEndpoint: 'https://files.example.com',
+      region: 'eu-central-1',
+      pathStyle: false,
+      createBucket: false,
+    });
+  });
+
+  it('name no store when none of them is set', () => {
+    expect(read({})).toBeUndefined();
+    expect(read({ S3_ENDPOINT: '', S3_BUCKET: '' })).toBeUndefined();
+  });
+
+  it('stop the start when only some are set, and say which are missing', () => {
+    expect(() => read({ S3_ENDPOINT: four.S3_ENDPOINT, S3_BUCKET: 'calls' })).toThrow(
+      'S3_ENDPOINT and S3_BUCKET are set, so S3_ACCESS_KEY and S3_SECRET_KEY must be set too.',
+    );
+    expect(() => read({ S3_PUBLIC_ENDPOINT: 'https://files.example.com' })).toThrow('S3_ENDPOINT, S3_BUCKET');
+  });
+
+  it.each([
+    ['S3_ENDPOINT', 'store:7070'],
+    ['S3_ENDPOINT', 'ftp://store'],
+    ['S3_ENDPOINT', 'http://store/path'],
+    ['S3_ENDPOINT', 'http://me:password@store'],
+    ['S3_PUBLIC_ENDPOINT', 'https://files.example.com/?x'],
+    ['S3_BUCKET', 'Calls'],
+    ['S3_BUCKET', '10.0.0.1'],
+    ['S3_BUCKET', 'a..b'],
+    ['S3_REGION', 'eu central'],
+    ['S3_PATH_STYLE', 'yes'],
+  ])('refuse %s=%s', (name, value) => {
+    expect(() => read({ ...four, [name]: value })).toThrow(name);
+  });
+
+  it('are described, each of them', () => {
+    for (const shape of Object.values(S3Variables.shape)) expect(shape.meta()?.description).toMatch(/\.$/);
+  });
+});

@@ -1,0 +1,16 @@
+import { hostAndPort } from '@call-analysis/runtime';
+import { z } from 'zod';
+
+/** Where each service that serves RPCs is called; a service takes those that it calls. */
+export const AddressVariables = z.object({
+  KEY_MANAGEMENT_ADDRESS: address('key-management'),
+  INGEST_ADDRESS: address('ingest'),
+  AUDIO_ADDRESS: address('audio'),
+  ANALYSIS_ADDRESS: address('analysis'),
+});
+
+function address(service: string) {
+  return hostAndPort().meta({
+    description: `Where ${service} serves RPCs: \`host:port\`. A name with several addresses is balanced over all of them.`,
+  });
+}

@@ -1,0 +1,83 @@
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { serveHealth } from './health-server.ts';
+import type { HealthServer } from './health-server.ts';
+import { Readiness } from './readiness.ts';
+import { counter } from './telemetry/metrics.ts';
+
+let server: HealthServer;
+afterEach(() => server.close());
+
+const address = { host: '127.0.0.1', port: 0 };
+
+async function ask(path: string, method = 'GET') {
+  const response = await fetch(server.url + path, { method });
+  const text = await response.text();
+  return { status: response.status, text, type: response.headers.get('content-type') };
+}
+
+describe('the health server', () => {
+  it('says that the process lives and starts, before there is anything to be ready', async () => {
+    server = await serveHealth(address);
+    expect(await ask('/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}', type: 'application/json' });
+    expect(await ask('/readyz')).toMatchObject({ status: 503, text: '{"status":"starting"}' });
+  });
+
+  it('says ready, ready in part, or what is missing', async () => {
+    const broken = new Set<string>();
+    const part = (name: string, vital: boolean) => ({
+      name,
+      vital,
+      check: async () => {
+        if (broken.has(name)) throw new Error('away');
+      },
+    });
+    server = await serveHealth(address);
+    server.started(new Readiness([part('database', true), part('kafka', false)], { rememberMs: 0 }));
+    expect(await ask('/readyz')).toMatchObject({ status: 200, text: '{"status":"ready"}' });
+    broken.add('kafka');
+    expect(await ask('/readyz?verbose')).toMatchObject({ status: 200, text: '{"status":"ready","degraded":["kafka"]}' });
+    broken.add('database');
+    expect(await ask('/readyz')).toMatchObject({ status: 503, text: '{"status":"unavailable","parts":["database"]}' });
+  });
+
+  it('says at once that the service stops, even while a part is being asked', async () => {
+    const readiness = new Readiness([{ name: 'database', vital: true, check: async () => readiness.drain() }]);
+    server = await serveHealth(address);
+    server.started(readiness);
+    expect(await ask('/readyz')).toMatchObject({ status: 503, text: '{"status":"stopping"}' });
+    expect((await ask('/healthz')).status).toBe(200);
+  });
+
+  it('has the page of metrics, and nothing else', async () => {
+    counter('health_server_test_total', 'For this test.', []).of().add();
+    server = await serveHealth(address);
+    const metrics = await ask('/metrics');
+    expect(metrics).toMatchObject({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8' });
+    expect(metrics.text).toContain('health_server_test_total 1');
+    expect((await ask('/')).status).toBe(404);
+    expect((await ask('/healthz', 'POST')).status).toBe(405);
+    expect(await ask('/healthz', 'HEAD')).toMatchObject({ status: 200, text: '' });
+  });
+
+  it('says in one sentence that its port is in use', async () => {
+    server = await serveHealth(address);
+    const port = Number(new URL(server.url).port);
+    await expect(serveHealth({ host: '127.0.0.1', port })).rejects.toMatchObject({
+      name: 'StartFault',
+      message: `Port ${port} is in use. Stop what listens there, or set HEALTH_PORT to another one.`,
+    });
+    await expect(serveHealth({ host: '192.0.2.1', port: 0 })).rejects.toThrow('Set HEALTH_HOST and HEALTH_PORT');
+  });
+
+  it('closes within a second or so, although somebody holds a connection open', async () => {
+    server = await serveHealth(address);
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1', () => socket.write('GET /healthz HTTP/1.1\r\n'));
+    socket.on('error', () => {});
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const began = performance.now();
+    await server.close();
+    expect(performance.now() - began).toBeLessThan(2_000);
+    socket.destroy();
+  });
+});

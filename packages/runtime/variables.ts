@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { ConfigFault, duration, logLevel, port, postgresUrl } from './config.ts';
+import type { LogLevel } from './log.ts';
+import type { SpanExportOptions } from './telemetry/span-export.ts';
+
+/** What every process says of itself, and to whom. */
+export const TelemetryVariables = z.object({
+  LOG_LEVEL: logLevel()
+    .default('info')
+    .meta({ description: '`debug`, `info`, `warn`, `error` or `silent`. The log is JSON lines on standard error.' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({ description: 'Where spans go, by OTLP over HTTP; nowhere when it is not set.' }),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .optional()
+    .meta({ description: 'Sent along with spans, written `name=value,name=value`, percent-encoded.', secret: true }),
+});
+
+/** What the process of a single service needs beside. */
+export const ProcessVariables = TelemetryVariables.extend({
+  HEALTH_HOST: z
+    .string()
+    .default('0.0.0.0')
+    .meta({ description: 'The address that serves `/healthz`, `/readyz` and `/metrics`.' }),
+  HEALTH_PORT: port()
+    .default(9090)
+    .meta({ description: 'Its port; 0 picks a free one.' }),
+  DRAIN: duration()
+    .prefault('5s')
+    .meta({
+      description:
+        'How long, once it is told to stop, `/readyz` says 503 before new work is refused: as long as load balancers take to notice.',
+    }),
+});
+
+/** A service's own tables and its queues. */
+export const DatabaseVariables = z.object({
+  DATABASE_URL: postgresUrl().meta({
+    description: 'PostgreSQL, as a role that may create schemas in this database: one for the tables, one for the queues.',
+    secret: true,
+  }),
+});
+
+/** How a process lives, whatever it serves. */
+export interface ProcessSettings {
+  readonly logLevel: LogLevel;
+  readonly health: { readonly host: string; readonly port: number };
+  readonly drainMs: number;
+  /** Absent: spans go nowhere. */
+  readonly traces: SpanExportOptions | undefined;
+}
+
+export function processFrom(variables: z.output<typeof ProcessVariables>): ProcessSettings {
+  return {
+    logLevel: variables.LOG_LEVEL,
+    health: { host: variables.HEALTH_HOST, port: variables.HEALTH_PORT },
+    drainMs: variables.DRAIN,
+    traces: tracesFrom(variables),
+  };
+}
+
+/** The headers hold keys, so none is shown. */
+export function tracesFrom(variables: z.output<typeof TelemetryVariables>): SpanExportOptions | undefined {
+  const endpoint = variables.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined) return undefined;
+  const pairs = (variables.OTEL_EXPORTER_OTLP_HEADERS ?? '').split(',').filter((pair) => pair.trim() !== '');
+  const named = pairs.map((pair) => {
+    const [, name, value] = /^\s*([!#$%&'*+.^`|~\w-]+)\s*=(.*)$/.exec(pair) ?? [];
+    try {
+      if (name !== undefined && value !== undefined) return [name, decodeURIComponent(value.trim())] as const;
+    } catch {
+      // A percent sign that stands for nothing is said below.
+    }
+    throw new ConfigFault('OTEL_EXPORTER_OTLP_HEADERS must be written like name=value,name=value, percent-encoded.');
+  });
+  return { endpoint, headers: Object.fromEntries(named) };
+}

@@ -1,0 +1,122 @@
+import { access } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { ContainerRuntimeClient, StartedTestContainer } from 'testcontainers';
+import type { Runner } from './own-server.ts';
+import type { Environment } from './programs.ts';
+
+export interface ContainerOptions {
+  /** With its tag. */
+  readonly image: string;
+  /** The same inside and on this machine's loopback; none where it shares this machine's network. */
+  readonly ports?: readonly number[];
+  readonly sharesNetwork?: boolean;
+  readonly entrypoint?: readonly string[];
+  readonly command?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly files?: readonly { readonly path: string; readonly content: string }[];
+}
+
+const answerMs = 1_500;
+
+/** Whether a container engine answers. Quick and without a word where there is none. */
+export async function hasEngine(env: Environment = process.env): Promise<boolean> {
+  if (!(await mayHaveEngine(env))) return false;
+  const { getContainerRuntimeClient } = await import('testcontainers');
+  return Promise.race([
+    getContainerRuntimeClient().then(
+      () => true,
+      () => false,
+    ),
+    new Promise<boolean>((resolve) => {
+      setTimeout(resolve, answerMs, false).unref();
+    }),
+  ]);
+}
+
+/** Where none of these is, the library, which takes a second to load, need not be asked. */
+async function mayHaveEngine(env: Environment): Promise<boolean> {
+  if (process.platform === 'win32' || env['DOCKER_HOST'] || env['TESTCONTAINERS_HOST_OVERRIDE']) return true;
+  const home = env['HOME'] || homedir();
+  const paths = [
+    '/var/run/docker.sock',
+    join(env['XDG_RUNTIME_DIR'] || `/run/user/${process.getuid?.() ?? 0}`, 'docker.sock'),
+    join(home, '.docker/run/docker.sock'),
+    join(home, '.docker/desktop/docker.sock'),
+    join(home, '.testcontainers.properties'),
+  ];
+  const found = await Promise.all(paths.map((path) => access(path).then(() => true, () => false)));
+  return found.includes(true);
+}
+
+/** A container; what it leaves when the test run is killed is removed by the library's own watchdog. */
+export function containerRunner(options: ContainerOptions): Runner {
+  let container: StartedTestContainer | null = null;
+  let client: ContainerRuntimeClient | null = null;
+  let pid = 0;
+
+  async function state(): Promise<{ running: boolean; pid: number }> {
+    if (container === null || client === null) return { running: false, pid: 0 };
+    const { State } = await client.container.inspect(client.container.getById(container.getId()));
+    return { running: State.Running, pid: State.Pid };
+  }
+
+  return {
+    pid: () => pid,
+    alive: async () => (await state()).running,
+    async start() {
+      if (container === null || client === null) {
+        const { getContainerRuntimeClient } = await import('testcontainers');
+        client = await getContainerRuntimeClient();
+        container = await startContainer(options);
+      } else {
+        await client.container.getById(container.getId()).start();
+      }
+      ({ pid } = await state());
+    },
+    async signal(signal) {
+      if (container === null || client === null || !(await state()).running) return;
+      await client.container.getById(container.getId()).kill({ signal });
+    },
+    async lastWords() {
+      if (container === null) return '';
+      const lines: string[] = [];
+      for await (const chunk of await container.logs({ tail: 12 })) lines.push(String(chunk));
+      return lines.join('').trim();
+    },
+    async remove() {
+      await container?.stop();
+    },
+  };
+}
+
+async function startContainer(options: ContainerOptions): Promise<StartedTestContainer> {
+  const { GenericContainer, StartupCheckStrategy } = await import('testcontainers');
+
+  /** Whether the server answers is asked from outside, as for a process. */
+  class NoWait extends StartupCheckStrategy {
+    override async checkStartupState(): Promise<'SUCCESS'> {
+      return 'SUCCESS';
+    }
+  }
+
+  /** Its ports are open to this machine alone. */
+  class LoopbackContainer extends GenericContainer {
+    protected override async beforeContainerCreated(): Promise<void> {
+      const bindings = (options.ports ?? []).map((port) => [`${port}/tcp`, [{ HostIp: '127.0.0.1', HostPort: String(port) }]]);
+      this.hostConfig.PortBindings = Object.fromEntries(bindings);
+    }
+  }
+
+  const container = new LoopbackContainer(options.image)
+    .withWaitStrategy(new NoWait())
+    .withEnvironment({ ...options.env })
+    .withCopyContentToContainer((options.files ?? []).map(({ path, content }) => ({ target: path, content, mode: 0o644 })));
+  if (options.ports !== undefined) {
+    container.withExposedPorts(...options.ports.map((port) => ({ container: port, host: port })));
+  }
+  if (options.sharesNetwork === true) container.withNetworkMode('host');
+  if (options.entrypoint !== undefined) container.withEntrypoint([...options.entrypoint]);
+  if (options.command !== undefined) container.withCommand([...options.command]);
+  return container.start();
+}

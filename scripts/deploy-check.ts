@@ -1,0 +1,26 @@
+// npm run check:deploy: what can be known of the image, of docker-compose.yml and of the chart without a container engine
+// and without a cluster. Fetches the programs that it looks with when they are not there yet.
+import { spawnSync } from 'node:child_process';
+import { chartFaults } from './deploy/chart.ts';
+import { composeFaults } from './deploy/compose.ts';
+import { hadolint } from './deploy/tools.ts';
+
+const steps: { name: string; run: () => Promise<readonly string[]> }[] = [
+  { name: 'Dockerfile', run: dockerfileFaults },
+  { name: 'compose', run: composeFaults },
+  { name: 'chart', run: chartFaults },
+];
+
+let failed = 0;
+for (const { name, run } of steps) {
+  const faults = await run();
+  console.log(`${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name}`);
+  for (const fault of faults) console.log(fault);
+  if (faults.length > 0) failed++;
+}
+process.exitCode = failed === 0 ? 0 : 1;
+
+async function dockerfileFaults(): Promise<string[]> {
+  const { status, stdout, stderr } = spawnSync(await hadolint(), ['deploy/Dockerfile'], { encoding: 'utf8' });
+  return status === 0 ? [] : [`${stdout}${stderr}`.trim()];
+}

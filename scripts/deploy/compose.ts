@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { environmentFaults, services } from './environment.ts';
+import { composeSpec } from './tools.ts';
+
+interface Container {
+  readonly command?: readonly string[];
+  readonly user?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly mem_limit?: string | number;
+  readonly restart?: string;
+  readonly profiles?: readonly string[];
+  readonly healthcheck?: object;
+  readonly stop_grace_period?: string;
+  readonly environment?: Readonly<Record<string, string | number | boolean | null>>;
+  readonly ports?: readonly { readonly host_ip?: string; readonly target: number }[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly networks?: Readonly<Record<string, unknown>>;
+}
+
+const VARIABLE = /\$\{(\w+)(?:(:-|:\?)([^}]*))?\}/g;
+
+/** What is wrong with docker-compose.yml, .env.example and the script that fills it in. */
+export async function composeFaults(): Promise<string[]> {
+  const text = readFileSync('docker-compose.yml', 'utf8');
+  const directory = mkdtempSync(join(tmpdir(), 'compose-'));
+  try {
+    const env = newEnv(directory);
+    const faults = [...exampleFaults(text), ...literalFaults(text), ...refusalFaults(text)];
+    writeFileSync(join(directory, 'docker-compose.yml'), filledIn(text, env));
+    const { status, stdout, stderr } = spawnSync(await composeSpec(), ['-format', 'json', 'docker-compose.yml'], {
+      cwd: directory,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    });
+    if (status !== 0) return [...faults, `docker-compose.yml: ${stderr.trim()}`];
+    const containers = (JSON.parse(stdout) as { services: Record<string, Container> }).services;
+    for (const [name, container] of Object.entries(containers))
+      faults.push(...containerFaults(name, container, containers));
+    for (const service of services) {
+      for (const name of [service, `migrate-${service}`])
+        faults.push(...(await processFaults(service, name, containers[name])));
+    }
+    return faults;
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Runs new-env.sh in a directory of its own and reads what it wrote. */
+function newEnv(directory: string): Record<string, string> {
+  mkdirSync(join(directory, 'deploy/compose'), { recursive: true });
+  copyFileSync('.env.example', join(directory, '.env.example'));
+  copyFileSync('deploy/compose/new-env.sh', join(directory, 'deploy/compose/new-env.sh'));
+  const write = () => spawnSync('sh', ['deploy/compose/new-env.sh'], { cwd: directory, encoding: 'utf8' });
+  const first = write();
+  if (first.status !== 0) throw new Error(`new-env.sh: ${first.stderr}`);
+  if (write().status === 0) throw new Error('new-env.sh writes over an .env that is there already.');
+  const file = join(directory, '.env');
+  if ((statSync(file).mode & 0o077) !== 0) throw new Error('new-env.sh lets others read .env.');
+  return variablesIn(readFileSync(file, 'utf8'));
+}
+
+function variablesIn(text: string): Record<string, string> {
+  return Object.fromEntries([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]));
+}
+
+function exampleFaults(text: string): string[] {
+  const used = new Set([...text.matchAll(VARIABLE)].map(([, name]) => name!));
+  const told = new Set(Object.keys(variablesIn(readFileSync('.env.example', 'utf8'))));
+  return [
+    ...[...used].filter((name) => !told.has(name)).map((name) => `.env.example does not tell of ${name}.`),
+    ...[...told].filter((name) => !used.has(name)).map((name) => `${name} of .env.example is used nowhere.`),
+  ];
+}
+
+/** A secret comes from the environment and has no default. */
+function literalFaults(text: string): string[] {
+  const lines = text
+    .split('\n')
+    .filter((line) => /^\s*[A-Z_]*(PASSWORD|SECRET|SECRET_KEY|ACCESS_KEY|PEPPER|DATABASE_URL): /.test(line));
+  return lines
+    .filter((line) => !/\$\{\w+:\?/.test(line))
+    .map((line) => `docker-compose.yml holds a secret: ${line.trim()}`);
+}
+
+function refusalFaults(text: string): string[] {
+  const example = variablesIn(readFileSync('.env.example', 'utf8'));
+  const required = new Set([...text.matchAll(VARIABLE)].filter(([, , kind]) => kind === ':?').map(([, name]) => name!));
+  return [...required]
+    .filter((name) => example[name] !== '')
+    .map((name) => `${name} must be empty in .env.example, so that everybody makes one.`);
+}
+
+/** compose-go's program knows no environment, so the variables are put in before it reads the file. */
+function filledIn(text: string, env: Readonly<Record<string, string>>): string {
+  return text.replaceAll(VARIABLE, (_, name: string, kind: string | undefined, rest: string | undefined) => {
+    const value = env[name] ?? '';
+    if (value === '' && kind === ':?') throw new Error(`${name} is empty after new-env.sh.`);
+    return value === '' && kind === ':-' ? (rest ?? '') : value;
+  });
+}
+
+function containerFaults(name: string, container: Container, all: Readonly<Record<string, Container>>): string[] {
+  const faults: string[] = [];
+  const demand = (holds: boolean, what: string) => {
+    if (!holds) faults.push(`docker-compose.yml: ${name} ${what}.`);
+  };
+  const isOnce = name.startsWith('migrate-') || name === 'store-volume' || container.profiles !== undefined;
+  demand(
+    container.user !== undefined && (name === 'store-volume' || !/^0?(:|$)|root/.test(container.user)),
+    'runs as root',
+  );
+  demand(container.read_only === true, 'can write to its root');
+  demand(container.cap_drop?.join() === 'ALL', 'keeps capabilities');
+  demand(container.security_opt?.join() === 'no-new-privileges:true', 'may gain privileges');
+  demand(isOnce || container.healthcheck !== undefined, 'has no health check');
+  demand(isOnce || container.restart === 'unless-stopped', 'is not started again');
+  demand(isOnce || container.stop_grace_period !== undefined, 'has no time to stop');
+  demand(name === 'store-volume' || container.mem_limit !== undefined, 'has no limit of memory');
+  for (const { host_ip: address } of container.ports ?? [])
+    demand(address === '127.0.0.1', `is published on ${address}`);
+  demand(container.ports === undefined || ['gateway', 'store'].includes(name), 'is published');
+  for (const [other, { condition }] of Object.entries(container.depends_on ?? {})) {
+    demand(
+      condition !== 'service_healthy' || all[other]?.healthcheck !== undefined,
+      `waits for the health of ${other}, which has no check`,
+    );
+  }
+  return faults;
+}
+
+async function processFaults(service: string, name: string, container: Container | undefined): Promise<string[]> {
+  if (container === undefined) return [`docker-compose.yml has no ${name}.`];
+  const environment = Object.entries(container.environment ?? {}).flatMap(([key, value]): [string, string][] =>
+    value === null || value === '' ? [] : [[key, String(value)]],
+  );
+  const faults = await environmentFaults(service, Object.fromEntries(environment));
+  const command = name === service ? [service] : [service, 'migrate'];
+  if (container.command?.join(' ') !== command.join(' '))
+    faults.push(`docker-compose.yml: ${name} runs "${container.command?.join(' ')}".`);
+  if (
+    name === service &&
+    container.depends_on?.[`migrate-${service}`]?.condition !== 'service_completed_successfully'
+  ) {
+    faults.push(`docker-compose.yml: ${name} does not wait until its database is prepared.`);
+  }
+  return faults;
+}

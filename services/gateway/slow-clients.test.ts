@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { send } from './http/answer.ts';
+import { readJson } from './http/json-body.ts';
+import { problemAnswer } from './http/problem.ts';
+import { bodyOf } from './http/request-body.ts';
+import { listen } from './server.ts';
+import type { Listening } from './server.ts';
+import { converse, openFixture } from './test/fixture.ts';
+
+const HEADERS_MS = 300;
+const address = { host: '127.0.0.1', port: 0 };
+
+/** Writes a byte whenever so much time has passed, for as long as the other end takes it. */
+function trickle(socket: { writable: boolean; write(text: string): unknown }, everyMs: number): void {
+  const timer = setInterval(() => (socket.writable ? socket.write('x') : clearInterval(timer)), everyMs);
+}
+
+async function served(edge: Listening, ask: () => Promise<void>): Promise<void> {
+  try {
+    await ask();
+  } finally {
+    await edge.close(0);
+  }
+}
+
+function impatient(): Promise<Listening> {
+  return listen((request, response) => void send(request, response, { status: 204 }), address, { headersMs: HEADERS_MS });
+}
+
+describe('a client that takes its time with the headers', () => {
+  it.each([
+    ['sends them byte by byte', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ', 20],
+    ['begins and falls silent', 'GET /healthz HTTP/1.1\r\nHost: x\r\n', null],
+    ['says nothing at all', '', null],
+  ])('and %s is told 408 and cut off', async (_, begun, everyMs) => {
+    const edge = await impatient();
+    await served(edge, async () => {
+      const began = performance.now();
+      const answer = await converse(edge.url, (socket) => {
+        if (begun !== '') socket.write(begun);
+        if (everyMs !== null) trickle(socket, everyMs);
+      });
+      const took = performance.now() - began;
+      expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+      expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
+      expect(took).toBeGreaterThanOrEqual(HEADERS_MS - 50);
+      expect(took).toBeLessThan(5000);
+    });
+  });
+
+  it('does not hold up others, nor a connection of its own that waits between two requests', async () => {
+    const edge = await impatient();
+    await served(edge, async () => {
+      const slow = converse(edge.url, (socket) => trickle(socket, 20));
+      const answers = await converse(edge.url, async (socket) => {
+        socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+        await delay(3 * HEADERS_MS);
+        socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      });
+      expect(answers.match(/HTTP\/1\.1 204 /g)).toHaveLength(2);
+      expect(await slow).toMatch(/^HTTP\/1\.1 4/);
+    });
+  });
+});
+
+describe('a client that sends its body a byte at a time', () => {
+  it.each([
+    ['JSON', (request, response) => readJson(request, response, 300)],
+    ['a file', async (request) => void (await bodyOf(request, { maxMs: 300 }).forEach(() => {}))],
+  ] satisfies [string, (...parts: Parameters<Parameters<typeof listen>[0]>) => Promise<unknown>][])(
+    'is told 408 when the time for %s is over, though it is never silent, and cut off',
+    async (_, read) => {
+      const edge = await listen((request, response) => {
+        read(request, response).catch((error: unknown) => send(request, response, problemAnswer(error, '')));
+      }, address);
+      await served(edge, async () => {
+        let toldAt = Number.POSITIVE_INFINITY;
+        const began = performance.now();
+        const answer = await converse(edge.url, (socket) => {
+          socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n');
+          trickle(socket, 50);
+          socket.once('data', () => (toldAt = performance.now() - began));
+        });
+        expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+        expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
+        expect(toldAt).toBeLessThan(3000);
+        // It is listened to for five seconds more, so that it can read why.
+        expect(performance.now() - began).toBeLessThan(10_000);
+      });
+    },
+  );
+});
+
+describe('a client that reads its answer slowly', () => {
+  it('holds no more of it in memory than a few buffers, and gets all of it', async () => {
+    const edge = await openFixture();
+    try {
+      const megabyte = Buffer.alloc(1024 * 1024, 'x');
+      const megabytes = 32;
+      await edge.objects.put('firm/large.csv', Readable.from(Array.from({ length: megabytes }, () => megabyte)));
+      const signed = await edge.objects.presignGet('firm/large.csv', { expiresInSeconds: 60 });
+      const { pathname, search, port } = new URL(signed, edge.url);
+      const buffered = () => process.memoryUsage().arrayBuffers;
+      const before = buffered();
+      const clients = await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const socket = connect(Number(port), '127.0.0.1');
+          await once(socket, 'connect');
+          socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+          await once(socket, 'readable');
+          return socket.pause();
+        }),
+      );
+      await delay(300);
+      // Of 128 MB that were asked for.
+      expect(buffered() - before).toBeLessThan(32 * megabyte.length);
+      const [first, ...others] = clients;
+      for (const socket of others) socket.destroy();
+      let bytes = 0;
+      for await (const chunk of first!) bytes += (chunk as Buffer).length;
+      expect(bytes).toBeGreaterThan(megabytes * megabyte.length);
+    } finally {
+      await edge.close();
+    }
+  });
+});
