@@ -27,6 +27,11 @@ export function atMost(goal: number, measured: Measured): Figure {
   return { ...measured, ratio, goal: `ratio at most ${goal}`, holds: ratio <= goal };
 }
 
+/** Without a goal: a quantity beside one that helps to see what it means. */
+export function noted(measured: Measured): Figure {
+  return { ...measured, ratio: measured.value / measured.yardstick.value, goal: 'none', holds: true };
+}
+
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }

@@ -11,19 +11,22 @@ const dialogue =
 export const header =
   'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id,direction\n';
 
-/** A row of about 450 bytes; ids are unique by number, as a partner's exports have them. */
-export function row(number: number, prefix: string): string {
+/**
+ * A row of about 450 bytes, or of a conversation that goes on `length` times as long; ids are unique by number, as a
+ * partner's exports have them.
+ */
+export function row(number: number, prefix: string, length = 1): string {
   const second = String(number % 60).padStart(2, '0');
-  return `+99890${String(1_000_000 + (number % 9_000_000))},Ann,${60 + (number % 600)},"${dialogue}",2026-10-01T09:00:${second},support,${prefix}-${number},inbound\n`;
+  return `+99890${String(1_000_000 + (number % 9_000_000))},Ann,${60 + (number % 600)},"${dialogue.repeat(length)}",2026-10-01T09:00:${second},support,${prefix}-${number},inbound\n`;
 }
 
 /** Writes a CSV of so many rows, in flat memory. */
-export async function writeRows(path: string, rows: number, prefix: string): Promise<void> {
+export async function writeRows(path: string, rows: number, prefix: string, length = 1): Promise<void> {
   const file = createWriteStream(path, { highWaterMark: 4 * 1024 * 1024 });
   file.write(header);
   let text = '';
   for (let number = 0; number < rows; number++) {
-    text += row(number, prefix);
+    text += row(number, prefix, length);
     if (text.length < 1024 * 1024) continue;
     if (!file.write(text)) await once(file, 'drain');
     text = '';

@@ -123,7 +123,7 @@ describe('two starts at one instant', () => {
       expect.stringMatching(new RegExp(`^${DATA_DIR} is in use by process ${winner.child.pid}[,.]`)),
     ]);
     const ready = await waitUntil(() => /^ready\s+(\S+)/m.exec(said[index]!()));
-    const client = await newFirm({ url: ready[1]!, directory: DATA_DIR });
+    const client = await newFirm({ url: ready[1]!, administration: { DATA_DIR } });
     expect((await client.request('GET', '/api/v1/calls')).status).toBe(200);
     winner.child.kill('SIGTERM');
     expect((await winner.outcome).code).toBe(0);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { freshDatabase, openGate, waitUntil } from '../testing/index.ts';
 import type { TestDatabase } from '../testing/index.ts';
@@ -223,6 +224,30 @@ describe('a broken connection', () => {
     await expect(gated.query('SELECT 1')).rejects.toMatchObject({ kind: 'unavailable' });
     await gate.close();
     await gated.close();
+  });
+
+  it('is given up when an answer does not come and the server cannot be reached any more', async () => {
+    const target = new URL(home.url('ingest'));
+    const gate = await openGate({ port: Number(target.port) });
+    target.port = String(gate.port);
+    const gated = openDatabase({ url: target.href, schema: 'ingest', poolSize: 2, patience: { silentMs: 100, lookMs: 200 } });
+    await gated.query('SELECT 1');
+    gate.blackhole();
+    await expect(gated.query('SELECT 1')).rejects.toMatchObject({ kind: 'unavailable' });
+    gate.heal();
+    expect(await gated.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await gated.close();
+    await gate.close();
+  });
+
+  it('is waited for while its server is at work on the statement, or has nothing to do', async () => {
+    const patient = openDatabase({ url: home.url('ingest'), schema: 'ingest', poolSize: 1, patience: { silentMs: 50, lookMs: 1_000 } });
+    await patient.transaction(async (tx) => {
+      await tx.query('SELECT pg_sleep(0.6)');
+      await pause(600);
+      expect(await tx.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    });
+    await patient.close();
   });
 
   it('after closing is unavailable too, and closing twice is closing once', async () => {

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Pool, types } from 'pg';
-import type { PoolClient, QueryResult } from 'pg';
+import { Client, Pool, types } from 'pg';
+import type { ClientConfig, PoolClient, QueryResult } from 'pg';
 import { schemaConnection } from './connection.ts';
 import { isUnreachable, sqlState, translateError } from './errors.ts';
 import { watchPool } from './pool-metrics.ts';
+import { endSilentConnections } from './silent-connections.ts';
+import type { Patience } from './silent-connections.ts';
 import type { Sql } from './sql.ts';
 
 export interface DatabaseOptions {
@@ -14,8 +16,10 @@ export interface DatabaseOptions {
   readonly poolSize?: number;
   /** Shown in `pg_stat_activity` and on the page of metrics. */
   readonly applicationName?: string;
-  /** How long to wait for a connection, a free one or a new one. Default 10,000. */
+  /** How long to wait for a connection, a free one or a new one. Default 10,000; 0 waits for a free one for ever. */
   readonly connectTimeoutMs?: number;
+  /** With connections on which nothing comes any more. */
+  readonly patience?: Patience;
 }
 
 export interface PreparedSql extends Sql {
@@ -64,15 +68,26 @@ const serializationFailure = '40001';
 // A rollback waits behind whatever the transaction still has in flight, a forgotten COPY for instance.
 const rollbackTimeoutMs = 5_000;
 
+const connectMs = 10_000;
+
+/** Waiting for one's turn may have no end, a connection that does not come about must have one. */
+class BoundedClient extends Client {
+  constructor(config: ClientConfig = {}) {
+    super({ ...config, connectionTimeoutMillis: config.connectionTimeoutMillis || connectMs });
+  }
+}
+
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new Pool({
     ...schemaConnection(options.url, options.schema),
+    Client: BoundedClient,
     max: options.poolSize ?? 10,
     application_name: options.applicationName,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? connectMs,
     keepAlive: true,
     types: { getTypeParser },
   });
+  endSilentConnections(pool, options.url, options.patience);
   const unwatch = watchPool(options.applicationName ?? options.schema, pool);
   const broken = new WeakSet<object>();
   // Without these listeners a connection that breaks, idle or lent, would end the process. Its next query tells.

@@ -45,7 +45,8 @@ const settings = {
   log_checkpoints: 'off',
 };
 const durable = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
-const ephemeral = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+// Several systems of several processes may share one while tests run.
+const ephemeral = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' };
 
 const logLimitBytes = 10 * 1024 * 1024;
 const obstacleTimeoutMs = 20_000;

@@ -1,6 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import { Pool } from 'pg';
 import { schemaConnection } from './connection.ts';
 import { translateError } from './errors.ts';
+import { endSilentConnections } from './silent-connections.ts';
 import type { Sql } from './sql.ts';
 
 /**
@@ -9,8 +11,9 @@ import type { Sql } from './sql.ts';
  */
 export function prismaAdapter(options: { url: string; schema: string; poolSize?: number }): PrismaPg {
   const { url, schema, poolSize } = options;
-  const pool = { ...schemaConnection(url, schema), max: poolSize ?? 10, connectionTimeoutMillis: 10_000 };
-  return new PrismaPg(pool, { schema, onPoolError: () => {}, onConnectionError: () => {} });
+  const pool = new Pool({ ...schemaConnection(url, schema), max: poolSize ?? 10, connectionTimeoutMillis: 10_000 });
+  endSilentConnections(pool, url);
+  return new PrismaPg(pool, { schema, disposeExternalPool: true, onPoolError: () => {}, onConnectionError: () => {} });
 }
 
 /** The part of a Prisma client, or of its transaction client, that runs raw SQL. */

@@ -75,17 +75,17 @@ export class Line {
     return new GrpcClient(target(this.#address), channelCredentials(this.#tls), OPTIONS);
   }
 
+  /** Until there is a connection, or none can be had. */
   #watch(): void {
+    if (this.#isClosed) return;
     const channel = this.#client.getChannel();
     const state = channel.getConnectivityState(true);
-    if (state === connectivityState.READY) return;
-    this.#isWatched = true;
+    this.#isWatched = state === connectivityState.IDLE || state === connectivityState.CONNECTING;
+    if (!this.#isWatched) return;
     channel.watchConnectivityState(state, Date.now() + CONNECT_MS, (late) => {
-      if (late !== undefined && state === connectivityState.CONNECTING) {
-        void this.#replace().finally(() => (this.#isWatched = false));
-      } else {
-        this.#isWatched = false;
-      }
+      if (this.#isClosed) this.#isWatched = false;
+      else if (late === undefined || state === connectivityState.IDLE) this.#watch();
+      else void this.#replace().then(() => this.#watch());
     });
   }
 

@@ -49,7 +49,7 @@ describe('when the network fails', () => {
     ['swallows everything', 'blackhole'],
   ] as const)('every call over a link that %s ends within its deadline, and the first call after it is answered', async (_how, deed) => {
     const { gate, client } = await openGated();
-    await client.echo({});
+    await client.echo({}, { deadlineMs: 5000 });
     gate[deed]();
     const all = [client.echo({}), client.read({}), client.upload(chunks(30)), client.download({})[Symbol.asyncIterator]().next()];
     expect(await took(Promise.all(all.map((each) => expect(each).rejects.toMatchObject(UNAVAILABLE))))).toBeLessThan(1500);

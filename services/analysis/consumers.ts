@@ -36,10 +36,10 @@ export function consumers(
         route({
           event: CallErased,
           handle: async (events) => {
-            for (const event of events) await eraseCall(parts.store, event);
+            for (const event of events) await eraseCall(parts, event);
           },
           // Erasure is never given up: until this returns it is asked again.
-          giveUp: (event) => eraseCall(parts.store, event),
+          giveUp: (event) => eraseCall(parts, event),
         }),
       ],
     },

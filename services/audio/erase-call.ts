@@ -1,17 +1,23 @@
 import { bury } from '@call-analysis/bus';
-import type { Event } from '@call-analysis/events';
+import { CallErased, type Event } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { Parts } from './extract-recording.ts';
 import { markerKey, recordingKeys } from './recording-key.ts';
 
 export const ERASURES = 'audio.erasures';
 
-/** Stops taking the recording of a call out of its archive and removes it; what comes to its end later is dropped. */
+/**
+ * Stops taking the recording of a call out of its archive and removes it, also from what waits or lies dead here; what
+ * comes to its end later is dropped.
+ */
 export async function eraseCall(
-  { db, objects, inHand }: Pick<Parts, 'db' | 'objects' | 'inHand'>,
+  { db, bus, objects, inHand }: Pick<Parts, 'db' | 'bus' | 'objects' | 'inHand'>,
   event: Event,
 ): Promise<void> {
-  await db.transaction((tx) => bury(tx, event.firmuuid, event.subject));
+  await db.transaction(async (tx) => {
+    await bury(tx, event.firmuuid, event.subject);
+    await bus.forget(tx, event.firmuuid, event.subject, CallErased);
+  });
   inHand.breakOff(event.subject);
   await removeRecording(objects, event);
 }

@@ -1,16 +1,22 @@
 import { bury } from '@call-analysis/bus';
-import type { Event } from '@call-analysis/events';
+import { CallErased, type Event } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { Parts } from './transcribe-call.ts';
 
 export const ERASURES = 'transcription.erasures';
 
-/** Stops hearing a call and removes what was heard; what comes to its end later is dropped. */
+/**
+ * Stops hearing a call and removes what was heard, also from what waits or lies dead here; what comes to its end later is
+ * dropped.
+ */
 export async function eraseCall(
-  { db, objects, inHand }: Pick<Parts, 'db' | 'objects' | 'inHand'>,
+  { db, bus, objects, inHand }: Pick<Parts, 'db' | 'bus' | 'objects' | 'inHand'>,
   event: Event,
 ): Promise<void> {
-  await db.transaction((tx) => bury(tx, event.firmuuid, event.subject));
+  await db.transaction(async (tx) => {
+    await bury(tx, event.firmuuid, event.subject);
+    await bus.forget(tx, event.firmuuid, event.subject, CallErased);
+  });
   inHand.breakOff(event.subject);
   await removeTranscripts(objects, event);
 }

@@ -1,4 +1,4 @@
-/** Between whom something stands that may fail. `services` are all that have it. */
+/** Between whom something may fail. `services` are all that have it. */
 export const EDGES = [
   'client → gateway',
   'client → store',
@@ -8,7 +8,6 @@ export const EDGES = [
   'gateway → analysis',
   'audio → ingest',
   'ingest → key-management',
-  'analysis → key-management',
   'services → database',
   'services → store',
   'services → kafka',
@@ -17,3 +16,298 @@ export type Edge = (typeof EDGES)[number];
 
 export const FAULTS = ['refused', 'black hole', 'reset', 'slow', 'narrow', 'half-open', 'no name'] as const;
 export type Fault = (typeof FAULTS)[number];
+
+export const faults: Readonly<Record<Fault, string>> = {
+  refused: 'open connections are reset, new ones refused',
+  'black hole': 'connections stay, and no byte passes either way',
+  reset: 'every connection is reset 100 ms after its first byte',
+  slow: 'every answer comes 2 s later',
+  narrow: '1 KB a second',
+  'half-open': 'what is asked arrives, no answer comes back',
+  'no name': 'the name cannot be looked up, and open connections are reset',
+};
+
+/** What a test asks: reading a list, handing a CSV in, having it processed, a recording, a look at scorecards. */
+export const REQUESTS = ['list', 'put', 'process', 'audio', 'scorecards'] as const;
+export type Request = (typeof REQUESTS)[number];
+
+export const requests: Readonly<Record<Request, string>> = {
+  list: '`GET /calls`',
+  put: '`PUT` to a signed URL',
+  process: '`POST /calls/process-upload`',
+  audio: '`POST /audio/upload`',
+  scorecards: '`GET /scorecards`',
+};
+
+/** How a request ends. `no answer`: its connection fails, or nothing comes until the client gives up. */
+export type Ending = '200' | '503' | 'no answer';
+
+export interface Answer {
+  readonly endings: readonly Ending[];
+  /** The longest that it takes. Undefined: as long as the client waits. */
+  readonly withinS?: number;
+}
+
+export interface EdgePromise {
+  readonly edge: Edge;
+  /** What is asked over the edge. What else is asked goes on as ever. */
+  readonly answers: Partial<Record<Request, Readonly<Partial<Record<Fault, Answer>>>>>;
+  /** After the edge is whole again: until such a request succeeds, and until a new batch is completed. */
+  readonly backS: number;
+  readonly completedS: number;
+  readonly why: string;
+}
+
+const ok = (withinS: number): Answer => ({ endings: ['200'], withinS });
+const away = (withinS: number): Answer => ({ endings: ['503'], withinS });
+const either = (withinS: number): Answer => ({ endings: ['200', '503'], withinS });
+const none: Answer = { endings: ['no answer'] };
+
+const UNNAMED_CLIENT = { refused: none, 'black hole': none, reset: none, slow: ok(6), narrow: ok(10), 'half-open': none };
+
+/** How long things take where nothing else does: on an idle machine milliseconds. */
+const SOON_S = 5;
+
+/** What is promised of each edge, in seconds; failures.distributed.test.ts holds the system to it. */
+export const edgePromises: readonly EdgePromise[] = [
+  {
+    edge: 'client → gateway',
+    answers: { list: UNNAMED_CLIENT },
+    backS: SOON_S,
+    completedS: 10,
+    why: 'Everything may be asked again as it was; what has been done is not done twice.',
+  },
+  {
+    edge: 'client → store',
+    answers: { put: UNNAMED_CLIENT },
+    backS: SOON_S,
+    completedS: 10,
+    why: 'The same URL takes the bytes again within its hour.',
+  },
+  {
+    edge: 'gateway → key-management',
+    answers: {
+      list: {
+        refused: away(SOON_S),
+        'black hole': away(SOON_S),
+        reset: either(SOON_S),
+        slow: ok(8),
+        narrow: either(SOON_S),
+        'half-open': away(SOON_S),
+        'no name': either(SOON_S),
+      },
+    },
+    backS: SOON_S,
+    completedS: 10,
+    why: 'Who was let in within the last 5 s is let in; of others nobody knows who they are, and they are not let in.',
+  },
+  {
+    edge: 'gateway → ingest',
+    answers: {
+      list: {
+        refused: away(SOON_S),
+        'black hole': away(11),
+        reset: either(SOON_S),
+        slow: ok(8),
+        narrow: either(11),
+        'half-open': away(11),
+        'no name': either(SOON_S),
+      },
+      process: {
+        refused: away(SOON_S),
+        'black hole': away(15),
+        reset: either(15),
+        slow: ok(10),
+        narrow: either(15),
+        'half-open': either(15),
+        'no name': either(SOON_S),
+      },
+    },
+    backS: SOON_S,
+    completedS: 10,
+    why: 'Reading has 10 s; what takes longer ends when the connection is found dead, which takes 10 s.',
+  },
+  {
+    edge: 'gateway → audio',
+    answers: {
+      audio: {
+        refused: away(SOON_S),
+        'black hole': away(15),
+        reset: either(15),
+        slow: ok(10),
+        narrow: either(35),
+        'half-open': either(15),
+        'no name': either(SOON_S),
+      },
+    },
+    backS: SOON_S,
+    completedS: 10,
+    why: 'An upload takes as long as the client takes to send it; a dead connection is found within 10 s.',
+  },
+  {
+    edge: 'gateway → analysis',
+    answers: {
+      scorecards: {
+        refused: away(SOON_S),
+        'black hole': away(11),
+        reset: either(SOON_S),
+        slow: ok(8),
+        narrow: either(11),
+        'half-open': away(11),
+        'no name': either(SOON_S),
+      },
+    },
+    backS: SOON_S,
+    completedS: 10,
+    why: 'Calls are analysed all the same: what is to be analysed does not come by this edge.',
+  },
+  {
+    edge: 'audio → ingest',
+    answers: {
+      audio: {
+        refused: away(10),
+        'black hole': away(35),
+        reset: either(15),
+        slow: ok(12),
+        narrow: either(35),
+        'half-open': either(35),
+        'no name': either(10),
+      },
+    },
+    backS: SOON_S,
+    completedS: 10,
+    why: 'The call is registered up to three times, 10 s each. Whether it was is not known then; the same upload again finds out.',
+  },
+  {
+    edge: 'ingest → key-management',
+    answers: {
+      process: {
+        refused: either(SOON_S),
+        'black hole': either(11),
+        reset: either(SOON_S),
+        slow: ok(10),
+        narrow: either(11),
+        'half-open': either(11),
+        'no name': either(SOON_S),
+      },
+      audio: {
+        refused: either(10),
+        'black hole': either(35),
+        reset: either(15),
+        slow: ok(12),
+        narrow: either(35),
+        'half-open': either(35),
+        'no name': either(10),
+      },
+    },
+    backS: SOON_S,
+    completedS: 10,
+    why: 'Nothing new is taken in: what the firm may send is asked for each upload, with 5 s for the answer.',
+  },
+  {
+    edge: 'services → database',
+    answers: {
+      list: {
+        refused: away(SOON_S),
+        'black hole': away(11),
+        reset: either(SOON_S),
+        slow: either(11),
+        narrow: either(11),
+        'half-open': away(11),
+        'no name': away(SOON_S),
+      },
+      process: {
+        refused: away(SOON_S),
+        'black hole': away(45),
+        reset: either(SOON_S),
+        slow: either(60),
+        narrow: either(60),
+        'half-open': away(45),
+        'no name': away(SOON_S),
+      },
+      audio: {
+        refused: away(10),
+        'black hole': away(45),
+        reset: either(10),
+        slow: either(45),
+        narrow: either(45),
+        'half-open': away(45),
+        'no name': away(10),
+      },
+    },
+    backS: 10,
+    completedS: 30,
+    why: 'A connection that is silent while the server does not answer a new one is given up.',
+  },
+  {
+    edge: 'services → store',
+    answers: {
+      list: {
+        refused: ok(SOON_S),
+        'black hole': ok(SOON_S),
+        reset: ok(SOON_S),
+        slow: ok(SOON_S),
+        narrow: ok(SOON_S),
+        'half-open': ok(SOON_S),
+        'no name': ok(SOON_S),
+      },
+      process: {
+        refused: away(15),
+        'black hole': away(75),
+        reset: either(15),
+        slow: ok(30),
+        narrow: either(60),
+        'half-open': away(75),
+        'no name': away(15),
+      },
+      audio: {
+        refused: away(15),
+        'black hole': away(75),
+        reset: either(15),
+        slow: ok(30),
+        narrow: either(60),
+        'half-open': away(75),
+        'no name': away(15),
+      },
+    },
+    backS: SOON_S,
+    completedS: 10,
+    why: 'Large objects may take long, so a store is given up only after 30 s without a byte.',
+  },
+  {
+    edge: 'services → kafka',
+    answers: Object.fromEntries(
+      (['list', 'process', 'audio'] as const).map((request) => [
+        request,
+        Object.fromEntries(FAULTS.map((fault) => [fault, ok(SOON_S)])),
+      ]),
+    ),
+    backS: SOON_S,
+    completedS: 60,
+    why: 'Facts wait in the outboxes, and `/readyz` says `degraded`. Groups find each other anew within half a minute.',
+  },
+];
+
+export const KILLED = ['gateway', 'key-management', 'ingest', 'audio', 'transcription', 'analysis', 'Kafka', 'the store', 'PostgreSQL'] as const;
+export type Killed = (typeof KILLED)[number];
+
+export interface KillPromise {
+  readonly killed: Killed;
+  /** While it is away, and until `backS` after it is there again. */
+  readonly answers: Partial<Record<Request, Answer>>;
+  readonly backS: number;
+  readonly completedS: number;
+}
+
+/** What is promised when one is killed (SIGKILL) and begins anew. */
+export const killPromises: readonly KillPromise[] = [
+  { killed: 'gateway', answers: { list: { endings: ['no answer'] } }, backS: SOON_S, completedS: 10 },
+  { killed: 'key-management', answers: { list: away(SOON_S) }, backS: SOON_S, completedS: 10 },
+  { killed: 'ingest', answers: { list: away(SOON_S), process: away(SOON_S), scorecards: ok(SOON_S) }, backS: SOON_S, completedS: 90 },
+  { killed: 'audio', answers: { list: ok(SOON_S), audio: away(SOON_S) }, backS: SOON_S, completedS: 10 },
+  { killed: 'transcription', answers: { list: ok(SOON_S), process: ok(SOON_S), audio: ok(SOON_S) }, backS: SOON_S, completedS: 10 },
+  { killed: 'analysis', answers: { list: ok(SOON_S), process: ok(SOON_S), scorecards: away(SOON_S) }, backS: SOON_S, completedS: 90 },
+  { killed: 'Kafka', answers: { list: ok(SOON_S), process: ok(SOON_S), audio: ok(SOON_S) }, backS: SOON_S, completedS: 90 },
+  { killed: 'the store', answers: { list: ok(SOON_S), process: away(15), audio: away(15) }, backS: SOON_S, completedS: 10 },
+  { killed: 'PostgreSQL', answers: { list: away(SOON_S), process: away(SOON_S), audio: away(10) }, backS: 10, completedS: 30 },
+];

@@ -1,8 +1,7 @@
-import { openDeadLetters } from '@call-analysis/bus';
 import { openObjects } from '@call-analysis/objects';
-import { createLog } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { Client } from 'pg';
+import { admin } from '../../standalone/test/command.ts';
 import type { FailingClient } from './failing-client.ts';
 import type { FailingSystem } from './failing-system.ts';
 
@@ -15,7 +14,7 @@ export interface Accounts {
   readonly failures: readonly unknown[];
   /** Calls with another number of analyses than one, in the catalogue or with the analysis service. */
   readonly notAnalyzedOnce: readonly unknown[];
-  /** Batches whose counters are not what the client was told. */
+  /** Batches and campaigns whose counters are not what the client was told. */
   readonly miscounted: readonly unknown[];
   /** Recordings of calls that are not there and that no marker announces to the sweep, and calls without their recording. */
   readonly orphans: readonly string[];
@@ -46,9 +45,10 @@ export async function settled({ system }: FailingSystem, firmUuid: string, timeo
         `SELECT count(*)::int AS open FROM ingest.call WHERE firm_uuid = $1 AND status NOT IN ('completed', 'failed', 'canceled')`,
         [firmUuid],
       );
+      if (process.env['TEST_FIGURES'] === 'on') process.stderr.write(`${new Date().toISOString()} open ${row!.open} ${JSON.stringify(await waiting(system.databaseUrls))} ${JSON.stringify(await zz(system.databaseUrls))}\n`);
       return row!.open === 0 && Object.values(await waiting(system.databaseUrls)).every((count) => count === 0);
     },
-    { timeoutMs, everyMs: 250 },
+    { timeoutMs, everyMs: 1000 },
   );
 }
 
@@ -88,6 +88,10 @@ export async function balance(world: FailingSystem, client: FailingClient, firmU
 
 async function miscounted(client: FailingClient): Promise<unknown[]> {
   const wrong: unknown[] = [];
+  for (const [uuid, calls] of client.campaigns) {
+    const { body } = await client.insist(() => client.readCampaign(uuid));
+    if (body.calls.total !== calls || body.calls.by_status['completed'] !== calls) wrong.push({ campaign: uuid, calls, body });
+  }
   for (const [uuid, { calls }] of client.batches) {
     const { body } = await client.insist(() => client.readBatch(uuid));
     const counted = Object.values(body.by_status).reduce((sum, count) => sum + count, 0);
@@ -135,23 +139,10 @@ async function waiting(databaseUrls: Readonly<Record<string, string>>): Promise<
   return Object.fromEntries(await Promise.all(counts));
 }
 
-async function deadLetters({ kafka, kafkaPrefix }: FailingSystem): Promise<unknown[]> {
-  const office = await openDeadLetters(
-    {
-      transport: 'kafka',
-      kafka: {
-        brokers: kafka.inside,
-        topics: { create: false, partitions: 4, replication: -1, retentionMs: 86_400_000 },
-        prefix: kafkaPrefix,
-      },
-    },
-    { name: 'failures', log: createLog({ name: 'failures', level: 'silent' }) },
-  );
-  try {
-    return await office.list({}, 100);
-  } finally {
-    await office.close();
-  }
+/** As the administrator sees them. */
+function deadLetters({ kafka, kafkaPrefix, links }: FailingSystem): Promise<unknown[]> {
+  const variables = { ...links.variables, KAFKA_BROKERS: kafka.brokers.join(','), KAFKA_TOPIC_PREFIX: kafkaPrefix };
+  return admin(variables, 'dead-letter', 'list');
 }
 
 async function rows<Row>(url: string, text: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -162,4 +153,12 @@ async function rows<Row>(url: string, text: string, values: readonly unknown[] =
   } finally {
     await client.end();
   }
+}
+
+async function zz(urls: Readonly<Record<string, string>>): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (const [service, schema] of Object.entries(BUSES)) {
+    all.push(...(await rows(urls[service]!, `SELECT j.name, j.state, j.retry_count, j.start_after, j.started_on, j.created_on FROM ${schema}.job j JOIN ${schema}.queue q ON q.name = j.name WHERE q.dead_letter IS NOT NULL AND j.state <= 'active' LIMIT 5`)));
+  }
+  return all;
 }

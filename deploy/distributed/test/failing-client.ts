@@ -24,8 +24,10 @@ interface Question {
   readonly body?: string | FormData | undefined;
 }
 
+const CAMPAIGNS = '/external/api/v1/call-campaign';
+
 /** More than any request may take; whoever waits so long has found a request that hangs. */
-export const HANGS_MS = 60_000;
+export const HANGS_MS = 90_000;
 
 /**
  * A client of the API as its description wants clients to be: it makes again what is safe to make again (everything here
@@ -36,20 +38,25 @@ export class FailingClient {
   /** By partner_call_id: those that a 200 has said are accepted. */
   readonly accepted = new Set<string>();
   readonly batches = new Map<string, { readonly calls: number }>();
-  readonly #token: string;
+  /** How many calls were accepted under each. */
+  readonly campaigns = new Map<string, number>();
+  readonly #proof: Record<string, string>;
+  readonly #partner: Record<string, string>;
   readonly #gateway: () => string;
 
-  constructor(token: string, gateway: () => string) {
-    this.#token = token;
+  /** The API key is for campaigns. */
+  constructor({ token, apiKey = '' }: { token: string; apiKey?: string }, gateway: () => string) {
+    this.#proof = { authorization: `Bearer ${token}` };
+    this.#partner = { 'x-service-api-key': apiKey };
     this.#gateway = gateway;
   }
 
-  ask<Body>(request: string, method: string, path: string, body?: unknown): Promise<Reply<Body>> {
+  ask<Body>(request: string, method: string, path: string, body?: unknown, proof = this.#proof): Promise<Reply<Body>> {
     const isForm = body instanceof FormData;
     return this.send<Body>(request, {
       method,
       url: this.#gateway() + path,
-      headers: { authorization: `Bearer ${this.#token}`, ...(body !== undefined && !isForm && { 'content-type': 'application/json' }) },
+      headers: { ...proof, ...(body !== undefined && !isForm && { 'content-type': 'application/json' }) },
       body: body === undefined || isForm ? body : JSON.stringify(body),
     });
   }
@@ -75,12 +82,12 @@ export class FailingClient {
     }
   }
 
-  /** Until it is answered by something else than that the service is away. */
-  async insist<Body>(make: () => Promise<Reply<Body>>, over?: AbortSignal): Promise<Reply<Body>> {
+  /** Until it is answered by something else than that the service is away; `known` says which refusal is an answer too. */
+  async insist<Body>(make: () => Promise<Reply<Body>>, over?: AbortSignal, known?: string): Promise<Reply<Body>> {
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 1000)) {
       over?.throwIfAborted();
       const reply = await make();
-      if (reply.ok) return reply;
+      if (reply.ok || (known !== undefined && reply.outcome.startsWith(known))) return reply;
       if (reply.outcome !== 'no answer' && !/^(429|5\d\d)/.test(reply.outcome)) {
         throw new Error(`${reply.request} was refused: ${reply.outcome} ${JSON.stringify(reply.body)}`);
       }
@@ -88,17 +95,34 @@ export class FailingClient {
     }
   }
 
-  openUpload = () =>
-    this.ask<{ data: { metadata_upload_url: string; metadata_key: string } }>('open upload', 'POST', '/api/v1/calls/upload', {
-      metadata_filename: 'calls.csv',
-    });
+  openUpload = (campaign?: string) =>
+    this.ask<{ data: { metadata_upload_url: string; metadata_key: string } }>(
+      'open upload',
+      'POST',
+      campaign === undefined ? '/api/v1/calls/upload' : `${CAMPAIGNS}/${campaign}/calls/upload`,
+      { metadata_filename: 'calls.csv' },
+      campaign === undefined ? this.#proof : this.#partner,
+    );
 
   put = (url: string, csv: string) => this.send('put', { method: 'PUT', url, headers: { 'content-type': 'text/csv' }, body: csv });
 
-  process = (key: string) =>
-    this.ask<{ data: { batch_id: string; accepted: number; duplicates: number } }>('process', 'POST', '/api/v1/calls/process-upload', {
-      metadata_key: key,
-    });
+  process = (key: string, campaign?: string) =>
+    this.ask<{ data: { batch_id: string; accepted: number; duplicates: number } }>(
+      'process',
+      'POST',
+      campaign === undefined ? '/api/v1/calls/process-upload' : `${CAMPAIGNS}/${campaign}/calls/process-upload`,
+      { metadata_key: key },
+      campaign === undefined ? this.#proof : this.#partner,
+    );
+
+  readCampaign = (uuid: string) =>
+    this.ask<{ status: string; calls: { total: number; by_status: Record<string, number> } }>(
+      'campaign',
+      'GET',
+      `${CAMPAIGNS}/${uuid}`,
+      undefined,
+      this.#partner,
+    );
 
   readBatch = (uuid: string) =>
     this.ask<{ accepted: number; by_status: Record<string, number>; finished_at: string | null }>(
@@ -119,17 +143,41 @@ export class FailingClient {
   }
 
   /** The three steps, each until it has succeeded; returns the batch. */
-  async batch(calls: number, over?: AbortSignal): Promise<string> {
+  async batch(calls: number, over?: AbortSignal, campaign?: string): Promise<string> {
     const ids = Array.from({ length: calls }, () => randomUUID());
-    const { data } = (await this.insist(this.openUpload, over)).body;
+    const { data } = (await this.insist(() => this.openUpload(campaign), over)).body;
     await this.insist(() => this.put(data.metadata_upload_url, transcripts(ids)), over);
-    const { batch_id, accepted, duplicates } = (await this.insist(() => this.process(data.metadata_key), over)).body.data;
+    const { batch_id, accepted, duplicates } = (await this.insist(() => this.process(data.metadata_key, campaign), over)).body.data;
     if (accepted !== calls || duplicates !== 0) {
       throw new Error(`Of ${calls} new calls ${accepted} were accepted and ${duplicates} taken for duplicates.`);
     }
     for (const id of ids) this.accepted.add(id);
     this.batches.set(batch_id, { calls });
     return batch_id;
+  }
+
+  /** What was put and is only to be processed. */
+  async prepare(): Promise<string> {
+    const { data } = (await this.insist(() => this.openUpload())).body;
+    await this.insist(() => this.put(data.metadata_upload_url, transcripts([randomUUID()])));
+    return data.metadata_key;
+  }
+
+  /** A campaign with a batch of so many calls. An answer that was lost is found out about by its external_id. */
+  async campaign(externalId: string, calls: number, over?: AbortSignal): Promise<void> {
+    const body = { name: 'Spring', external_id: externalId, segment_type: 'support' };
+    const made = await this.insist(
+      () => this.ask<{ uuid: string }>('new campaign', 'POST', CAMPAIGNS, body, this.#partner),
+      over,
+      '409',
+    );
+    const find = () =>
+      this.ask<{ items: { uuid: string }[] }>('campaigns', 'GET', `${CAMPAIGNS}?external_id=${externalId}`, undefined, this.#partner);
+    const uuid = made.ok ? made.body.uuid : (await this.insist(find, over)).body.items[0]!.uuid;
+    const start = () => this.ask('start campaign', 'POST', `${CAMPAIGNS}/${uuid}/start`, undefined, this.#partner);
+    await this.insist(start, over, '409');
+    await this.batch(calls, over, uuid);
+    this.campaigns.set(uuid, calls);
   }
 
   async recording(bytes: Uint8Array<ArrayBuffer>, over?: AbortSignal): Promise<string> {
@@ -140,7 +188,7 @@ export class FailingClient {
   }
 }
 
-function transcripts(ids: readonly string[]): string {
+export function transcripts(ids: readonly string[]): string {
   const text = '<operator>Good morning, this is Ann, how can I help you?<client>My order has not come.<operator>It will be there tomorrow. Goodbye.';
   const rows = ids.map((id) => `+998901234567,Ann,60,"${text}",2026-10-01T09:00:00Z,support,${id}\n`);
   return `client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n${rows.join('')}`;

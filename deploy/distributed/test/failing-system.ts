@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '@call-analysis/postgres/server';
 import type { PostgresServer } from '@call-analysis/postgres/server';
-import { startKafka, startS3 } from '@call-analysis/testing';
+import { startKafka, startS3, watch } from '@call-analysis/testing';
 import type { KafkaServer, S3Server } from '@call-analysis/testing';
 import { dialAdministration } from '../../standalone/administration.ts';
 import { readRemote } from '../../standalone/config.ts';
@@ -23,8 +23,9 @@ export interface FailingSystem {
   readonly kafkaPrefix: string;
   /** How clients reach the gateway over the link that can be spoilt. */
   readonly gatewayLink: string;
-  /** A new firm with a user who may do everything in it. */
-  newUser(): Promise<{ token: string; firmUuid: string }>;
+  newFirm(): Promise<string>;
+  /** A new user of the firm, whom nobody remembers having let in. */
+  newUser(firmUuid: string, role?: 'ADMIN' | 'SUPERUSER'): Promise<{ token: string }>;
   stop(): Promise<void>;
 }
 
@@ -39,7 +40,11 @@ export async function startFailingSystem(): Promise<FailingSystem> {
     const links = await openLinks();
     ends.push(() => links.close());
     const directory = await mkdtemp(join(tmpdir(), 'call-analysis-failures-'));
-    ends.push(() => rm(directory, { recursive: true, force: true }));
+    const watchdog = watch({ directory, pidFile: 'postgres/cluster/postmaster.pid', signal: 'SIGQUIT' });
+    ends.push(async () => {
+      watchdog.stdin?.end();
+      await rm(directory, { recursive: true, force: true });
+    });
     const [kafka, store, postgres] = await Promise.all([
       startKafka({ advertise: (address) => links.name('services → kafka', address) }),
       startS3(),
@@ -71,22 +76,29 @@ export async function startFailingSystem(): Promise<FailingSystem> {
       postgres,
       kafkaPrefix,
       gatewayLink,
-      async newUser() {
-        const { address, jwt } = readRemote(system.administration)!;
-        const admin = dialAdministration(address, { jwt }, undefined);
-        try {
-          const firm = await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] });
-          const user = await admin.createUser({ firm: firm.uuid, name: 'Test', role: 'ADMIN' });
-          const { token } = await admin.issueToken(user.uuid, 12 * 3_600_000);
-          return { token, firmUuid: firm.uuid };
-        } finally {
-          admin.close();
-        }
-      },
+      newFirm: () => administer(system, async (admin) => (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] })).uuid),
+      newUser: (firm, role = 'ADMIN') =>
+        administer(system, async (admin) => {
+          const user = await admin.createUser({ firm, name: 'Test', role });
+          return { token: (await admin.issueToken(user.uuid, 12 * 3_600_000)).token };
+        }),
       stop,
     };
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+async function administer<Result>(
+  system: DistributedSystem,
+  work: (admin: ReturnType<typeof dialAdministration>) => Promise<Result>,
+): Promise<Result> {
+  const { address, jwt } = readRemote(system.administration)!;
+  const admin = dialAdministration(address, { jwt }, undefined);
+  try {
+    return await work(admin);
+  } finally {
+    admin.close();
   }
 }

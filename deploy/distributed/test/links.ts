@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { toxiproxy } from '@call-analysis/testing';
 import type { ToxicProxy } from '@call-analysis/testing';
 import type { Edge, Fault } from '../failures/promises.ts';
+import { EDGES } from '../failures/promises.ts';
 import type { Part, ServiceName } from './system.ts';
 
 const names = new URL('./names.ts', import.meta.url).href;
@@ -119,16 +120,5 @@ function edgeOf(from: ServiceName, to: Part): Edge | undefined {
   if (to === 'clients-store') return 'client → store';
   // Its listener tells clients the proxy's address: see startKafka's advertise.
   if (to === 'kafka') return undefined;
-  const edge = `${from} → ${to}`;
-  return RPC_EDGES.has(edge) ? (edge as Edge) : undefined;
+  return EDGES.find((edge) => edge === `${from} → ${to}`);
 }
-
-const RPC_EDGES = new Set([
-  'gateway → key-management',
-  'gateway → ingest',
-  'gateway → audio',
-  'gateway → analysis',
-  'audio → ingest',
-  'ingest → key-management',
-  'analysis → key-management',
-]);

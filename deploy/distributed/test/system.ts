@@ -54,6 +54,8 @@ export interface Replica {
   readonly service: ServiceName;
   readonly pid: number;
   readonly child: ChildProcess;
+  /** Where it serves, if it does: `host:port`. */
+  readonly address: string;
   readonly healthUrl: string;
   /** All that it has written to standard error. */
   stderr(): string;
@@ -215,6 +217,7 @@ export async function startSystem({ servers, variables = {}, replicas: wanted = 
       service,
       pid: child.pid!,
       child,
+      address: `${place}:${ports[service]}`,
       healthUrl: `http://127.0.0.1:${healthPort}`,
       stderr: () => said,
       async kill(signal) {

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { waitUntil } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { administrator, newFirm } from '../test/client.ts';
-import type { ServiceProcess } from '../test/service-process.ts';
-import { startService } from '../test/service-process.ts';
+import type { SystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest } from '../test/system-under-test.ts';
 
 const samples = new URL('../../../samples/', import.meta.url);
 const header = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n';
@@ -25,13 +25,13 @@ interface Processed {
   data: Batch & { message: string; ignored_columns: string[] };
 }
 
-let service: ServiceProcess;
+let service: SystemUnderTest;
 let client: Client;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startSystemUnderTest();
   client = await newFirm(service);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await service.stop();
 }, 30_000);
@@ -212,7 +212,7 @@ describe('an API key', () => {
     expect(created.status).toBe(201);
     expect((await engineer.request('GET', '/external/api/v1/api-key')).status).toBe(403);
     expect((await client.request('POST', '/external/api/v1/api-key', { firm_uuid: client.firmUuid })).status).toBe(403);
-    const admin = administrator(service.directory);
+    const admin = administrator(service.administration);
     const entries = await admin.listAudit(engineer.firmUuid, 100);
     admin.close();
     expect(entries.map(({ action }) => action)).toEqual(expect.arrayContaining(['api_key.created', 'user.created', 'firm.created']));

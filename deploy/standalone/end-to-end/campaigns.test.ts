@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil, writeZip } from '@call-analysis/testing';
 import type { Client } from '../test/client.ts';
 import { administrator, newFirm } from '../test/client.ts';
-import type { ServiceProcess } from '../test/service-process.ts';
-import { startService } from '../test/service-process.ts';
+import type { SystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest } from '../test/system-under-test.ts';
 
 const PATH = '/external/api/v1/call-campaign';
 const speech = new Uint8Array(await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url)));
@@ -45,7 +45,7 @@ function metadata(fileName: string): Record<string, string> {
 }
 
 /** A firm's partner, which has the key alone. */
-function partner(service: ServiceProcess, key: string) {
+function partner(service: SystemUnderTest, key: string) {
   const headers = { 'x-service-api-key': key };
 
   async function ask<Body>(method: string, rest: string, json?: unknown): Promise<{ status: number; body: Body }> {
@@ -101,7 +101,7 @@ function partner(service: ServiceProcess, key: string) {
   };
 }
 
-let service: ServiceProcess;
+let service: SystemUnderTest;
 let admin: Client;
 
 async function newPartner() {
@@ -112,7 +112,7 @@ async function newPartner() {
 
 /** What the audit log says was done to the campaign. */
 async function auditOf(firmUuid: string, campaignUuid: string) {
-  const administration = administrator(service.directory);
+  const administration = administrator(service.administration);
   try {
     const entries = await administration.listAudit(firmUuid, 100);
     return entries.filter(({ subject }) => subject === campaignUuid);
@@ -122,9 +122,9 @@ async function auditOf(firmUuid: string, campaignUuid: string) {
 }
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startSystemUnderTest();
   admin = await newFirm(service, { role: 'SUPERUSER' });
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await service.stop();
@@ -171,7 +171,7 @@ describe('a campaign run with nothing but an API key', () => {
     const [apiUser] = new Set(entries.map(({ actor }) => actor));
     const { metadata_key } = await client.opened(await client.create());
     expect(metadata_key.startsWith(`UZ/${firm.firmUuid}/${apiUser}/`)).toBe(true);
-  }, 90_000);
+  }, 60_000);
 
   it('is canceled with what is queued of it', async () => {
     const { partner: client } = await newPartner();

@@ -1,25 +1,22 @@
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openDisk } from '@call-analysis/objects';
 import { waitUntil, writeZip } from '@call-analysis/testing';
-import { openDataDirectory } from '../data-directory.ts';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
 import { insist } from '../test/insist.ts';
 import { long } from '../test/long.ts';
-import type { ServiceProcess } from '../test/service-process.ts';
-import { startService } from '../test/service-process.ts';
 import { silence } from '../test/silence.ts';
+import type { SystemUnderTest } from '../test/system-under-test.ts';
+import { isDistributed, startSystemUnderTest } from '../test/system-under-test.ts';
 
-const KILLS = long ? 14 : 6;
-const SINGLE_UPLOADS = long ? 30 : 12;
-const BATCHES = long ? 6 : 3;
+const many = long && !isDistributed;
+const KILLS = many ? 14 : isDistributed ? 9 : 6;
+const SINGLE_UPLOADS = many ? 30 : 12;
+const BATCHES = many ? 6 : 3;
 const RECORDINGS_A_BATCH = 8;
 /** Of the single uploads every so many brings speech, which takes an engine; the others bring silence, which takes none. */
 const SPEAKS_EVERY = 5;
@@ -48,13 +45,14 @@ interface CallItem {
   readonly failure: { code: string; stage: string } | null;
 }
 
-/** Processes that another one has started, such as those that hear recordings. */
-function childrenOf(pid: number): number[] {
+/** Processes that these have started, such as those that hear recordings; PostgreSQL is one too, but started to survive. */
+function childrenOf(pids: readonly number[]): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((name) => {
       try {
-        return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'latin1'))?.[1]) === pid;
+        const [, program, parent] = /\((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'latin1')) ?? [];
+        return pids.includes(Number(parent)) && program !== 'postgres';
       } catch {
         return false;
       }
@@ -63,34 +61,23 @@ function childrenOf(pid: number): number[] {
 }
 
 describe('a service that is killed while recordings come in, are taken out of archives and are heard', () => {
-  let service: ServiceProcess;
+  let service: SystemUnderTest;
   let client: Client;
   const over = new AbortController();
-  const live = { url: '', directory: '' };
-
-  async function begin(directory?: string): Promise<void> {
-    service = await startService(directory);
-    live.url = service.url;
-    live.directory = service.directory;
-  }
 
   async function killAndRestart(): Promise<void> {
-    const ended = once(service.child, 'exit');
-    process.kill(service.pid, 'SIGKILL');
-    await ended;
-    await begin(live.directory);
+    await service.kill();
+    await service.revive();
   }
 
-  /** PostgreSQL is a child too, but not of ours: it is started to survive. */
   function killAWorker(): void {
-    const postgres = Number(readFileSync(join(live.directory, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]);
-    const victim = childrenOf(service.pid).find((pid) => pid !== postgres);
+    const [victim] = childrenOf(service.pids);
     if (victim !== undefined) process.kill(victim, 'SIGKILL');
   }
 
   /** Begins to send a recording and goes away in the middle of it. */
   async function goAway(): Promise<void> {
-    const sending = request(`${live.url}/api/v1/audio/upload`, {
+    const sending = request(`${service.url}/api/v1/audio/upload`, {
       method: 'POST',
       headers: { authorization: `Bearer ${client.token}`, 'content-type': 'multipart/form-data; boundary=b', 'content-length': 90_000 },
     });
@@ -133,14 +120,13 @@ describe('a service that is killed while recordings come in, are taken out of ar
   }
 
   beforeAll(async () => {
-    await begin();
-    client = await newFirm(live);
-  }, 60_000);
+    service = await startSystemUnderTest();
+    client = await newFirm(service);
+  }, 120_000);
 
   afterAll(async () => {
     over.abort();
     await service.stop();
-    await rm(live.directory, { recursive: true, force: true });
   }, 60_000);
 
   it('brings every accepted recording to its end once, loses none and keeps none that has no call', async () => {
@@ -176,8 +162,7 @@ describe('a service that is killed while recordings come in, are taken out of ar
     }
 
     const calls = new Set([...seen.values()].map(({ uuid }) => uuid));
-    const data = openDataDirectory(live.directory);
-    const objects = await openDisk({ directory: data.objects, secret: data.secrets.urlSecret });
+    const objects = await service.objects();
     const marked = new Set<string>();
     for await (const { key } of objects.list('uploading/')) marked.add(uuidIn(key));
     const recordings = new Set<string>();

@@ -1,7 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
@@ -9,11 +6,12 @@ import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
 import { insist } from '../test/insist.ts';
 import { long } from '../test/long.ts';
-import type { ServiceProcess } from '../test/service-process.ts';
-import { startService } from '../test/service-process.ts';
+import type { SystemUnderTest } from '../test/system-under-test.ts';
+import { isDistributed, startSystemUnderTest } from '../test/system-under-test.ts';
 
-const KILLS = long ? 50 : 12;
-const BATCHES = long ? 50 : 12;
+const many = long && !isDistributed;
+const KILLS = many ? 50 : 12;
+const BATCHES = many ? 50 : 12;
 const CALLS_A_BATCH = 40;
 /** Every fifth upload has a row at fault and is refused whole. */
 const REFUSED_EVERY = 5;
@@ -30,38 +28,25 @@ function csv(upload: number, calls: number, broken: boolean): string {
 }
 
 describe('a service that is killed again and again', () => {
-  let service: ServiceProcess;
+  let service: SystemUnderTest;
   let client: Client;
   const over = new AbortController();
-  const live = { url: '', directory: '' };
-
-  async function begin(directory?: string): Promise<void> {
-    service = await startService(directory);
-    live.url = service.url;
-    live.directory = service.directory;
-  }
 
   /** SIGKILL to the service and, every fourth time, to PostgreSQL as well; then a new start. */
   async function killAndRestart(round: number): Promise<void> {
-    const ended = once(service.child, 'exit');
-    if (round % 4 === 0) {
-      const [pid] = (await readFile(join(live.directory, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')).split('\n');
-      process.kill(Number(pid), 'SIGKILL');
-    }
-    process.kill(service.pid, 'SIGKILL');
-    await ended;
-    await begin(live.directory);
+    if (round % 4 === 0) await service.killDatabase();
+    await service.kill();
+    await service.revive();
   }
 
   beforeAll(async () => {
-    await begin();
-    client = await newFirm(live);
-  }, 60_000);
+    service = await startSystemUnderTest();
+    client = await newFirm(service);
+  }, 120_000);
 
   afterAll(async () => {
     over.abort();
     await service.stop();
-    await rm(live.directory, { recursive: true, force: true });
   }, 60_000);
 
   it('completes every accepted call exactly once and knows nothing of those it refused', async () => {

@@ -9,15 +9,15 @@ import type { Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
 import { growthMiB } from '../test/memory.ts';
 import { problemOf } from '../test/problem.ts';
-import type { ServiceProcess } from '../test/service-process.ts';
-import { startService } from '../test/service-process.ts';
+import type { SystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest } from '../test/system-under-test.ts';
 
-let service: ServiceProcess;
+let service: SystemUnderTest;
 let client: Client;
 beforeAll(async () => {
-  service = await startService();
+  service = await startSystemUnderTest();
   client = await newFirm(service, { role: 'SUPERUSER' });
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await service.stop();
 }, 30_000);
@@ -124,7 +124,7 @@ describe('a JSON body', () => {
 
   it('of 100 MB is BODY_TOO_LARGE at once, whether its length was declared or not, and no memory is spent on it', async () => {
     const size = 100_000_000;
-    const growth = await growthMiB(service.pid, async () => {
+    const growth = await growthMiB(service.pids, async () => {
       for (const [name, value] of [['content-length', String(size)], ['transfer-encoding', 'chunked']] as const) {
         const { answer, sent } = await pour(UPLOAD, { [name]: value }, size);
         expect(answer.status).toBe(413);
@@ -267,7 +267,9 @@ describe('a caller without good papers', () => {
     for (const [method, target] of attempts) {
       const response = await fetch(target, { method, ...(method === 'PUT' && { body: 'x' }) });
       expect([target, response.status]).toEqual([target, 403]);
-      expect(await problemOf(response)).toMatchObject({ code: 'FORBIDDEN' });
+      // A store of its own refuses in its own words.
+      const isOurs = target.startsWith(`${service.url}/`);
+      if (isOurs) expect(await problemOf(response)).toMatchObject({ code: 'FORBIDDEN' });
     }
   });
 });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
-import type { ServiceProcess } from '../test/service-process.ts';
-import { startService } from '../test/service-process.ts';
+import type { SystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest } from '../test/system-under-test.ts';
 
 const header = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type\n';
 const PATH = '/api/v1/scorecards';
@@ -22,14 +22,14 @@ interface Detail {
   analyses: { scorecard: { uuid: string; revision: number } }[];
 }
 
-let service: ServiceProcess;
+let service: SystemUnderTest;
 let client: Client;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startSystemUnderTest();
   client = await newFirm(service, { segmentTypes: ['support', 'sales'] });
-}, 60_000);
-afterAll(() => service.stop(), 30_000);
+}, 120_000);
+afterAll(() => service.stop(), 60_000);
 
 function asks(text: string, phrase: string, more: object = {}) {
   return {

@@ -3,25 +3,25 @@ import { type CollectedSpan, openCollector, waitUntil } from '@call-analysis/tes
 import { randomBytes } from 'node:crypto';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
-import type { ServiceProcess } from '../test/service-process.ts';
-import { startService } from '../test/service-process.ts';
 import { silence } from '../test/silence.ts';
+import type { SystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest } from '../test/system-under-test.ts';
 
 const row = '+998901234567,Ann,60,<operator>Good morning<client>Hello,2026-10-01T09:00:00,support,t-1\n';
 const csv = `client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n${row}`;
 
 let collector: Awaited<ReturnType<typeof openCollector>>;
-let service: ServiceProcess;
+let service: SystemUnderTest;
 let client: Client;
 beforeAll(async () => {
   collector = await openCollector();
-  service = await startService(undefined, {
+  service = await startSystemUnderTest({
     LOG_LEVEL: 'info',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20abc',
   });
   client = await newFirm(service);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await service.stop();
   await collector.close();
@@ -58,9 +58,10 @@ function pathUp(spans: readonly CollectedSpan[], name: string, root: string): st
   return path;
 }
 
-async function spansOf(traceId: string, last: string): Promise<CollectedSpan[]> {
+/** Every process sends its own spans when it likes; all have come when they lead from the last one to the client. */
+async function spansOf(traceId: string, last: string, root: string): Promise<CollectedSpan[]> {
   const found = () => collector.spans.filter((span) => span.traceId === traceId);
-  await waitUntil(() => found().some((span) => span.name === last), { timeoutMs: 15_000 });
+  await waitUntil(() => pathUp(found(), last, root).at(-1) === 'the client', { timeoutMs: 15_000 });
   return found();
 }
 
@@ -81,7 +82,7 @@ describe('a trace', () => {
     const uuid = items[0]!.uuid;
     await ended(uuid);
 
-    const spans = await spansOf(traceId, LAST);
+    const spans = await spansOf(traceId, LAST, spanId);
     expect(pathUp(spans, LAST, spanId)).toEqual([
       `ingest: ${LAST}`,
       'analysis: analysis transcript.ready.v1',
@@ -120,7 +121,7 @@ describe('a trace', () => {
     expect({ status: uploaded.status, answer }).toMatchObject({ status: 200 });
     await ended(answer.audio_id);
 
-    expect(pathUp(await spansOf(traceId, LAST), LAST, spanId)).toEqual([
+    expect(pathUp(await spansOf(traceId, LAST, spanId), LAST, spanId)).toEqual([
       `ingest: ${LAST}`,
       'analysis: analysis transcript.ready.v1',
       'transcription: transcription audio.stored.v1',

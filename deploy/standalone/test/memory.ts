@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** How much more memory processes had, each at its highest, while the work was done than before, in MiB. Linux alone tells. */
+/** How much more memory the process that grew most had at its highest while the work was done than before, in MiB. Linux alone tells. */
 export async function growthMiB(pids: readonly number[], work: () => Promise<void>): Promise<number> {
   if (process.platform !== 'linux') {
     await work();
@@ -8,10 +8,10 @@ export async function growthMiB(pids: readonly number[], work: () => Promise<voi
   }
   // Makes the highest mark so far the present one.
   for (const pid of pids) await writeFile(`/proc/${pid}/clear_refs`, '5');
-  const peaks = async () => (await Promise.all(pids.map(peakMiB))).reduce((sum, peak) => sum + peak, 0);
-  const before = await peaks();
+  const before = await Promise.all(pids.map(peakMiB));
   await work();
-  return (await peaks()) - before;
+  const after = await Promise.all(pids.map(peakMiB));
+  return Math.max(...after.map((peak, index) => peak - before[index]!));
 }
 
 async function peakMiB(pid: number): Promise<number> {

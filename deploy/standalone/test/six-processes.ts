@@ -74,12 +74,12 @@ export async function sixProcesses(variables: Record<string, string>): Promise<S
       const traces = await Promise.all([...databases.values()].map((tables) => tracesInTables(tables, words)));
       return [...traces.flat(), ...(await tracesInBucket(store, words))];
     },
-    async kill(service = NAMES[turn++ % NAMES.length]!) {
-      for (const replica of system.replicas(service)) {
-        healthy.delete(replica);
-        await replica.kill('SIGKILL');
-        killed.push(service);
-      }
+    async kill(...services) {
+      const victims = services.length > 0 ? services : [NAMES[turn++ % NAMES.length]!];
+      const replicas = victims.flatMap((service) => system.replicas(service));
+      for (const replica of replicas) healthy.delete(replica);
+      await Promise.all(replicas.map((replica) => replica.kill('SIGKILL')));
+      killed.push(...replicas.map(({ service }) => service));
     },
     killDatabase: async () => {},
     async revive() {

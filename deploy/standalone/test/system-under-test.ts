@@ -23,8 +23,8 @@ export interface SystemUnderTest {
   objects(): Promise<Pick<Objects, 'list'>>;
   /** Where one of the words stands, in whatever any service keeps in tables and files. */
   tracesOf(words: readonly string[]): Promise<string[]>;
-  /** SIGKILL: of several processes to that of the service named, else to the next of them in turn. */
-  kill(service?: ServiceName): Promise<void>;
+  /** SIGKILL: of several processes to those of the services named, else to the next one in turn. */
+  kill(...services: readonly ServiceName[]): Promise<void>;
   /** SIGKILL to the database, where it is the system's own. */
   killDatabase(): Promise<void>;
   /** Starts again what was killed. */

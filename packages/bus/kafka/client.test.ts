@@ -15,7 +15,9 @@ beforeAll(async () => {
   });
   address = `127.0.0.1:${(silent.address() as { port: number }).port}`;
 });
-afterAll(() => silent.close());
+afterAll(() => {
+  silent.close();
+});
 
 function logOf(lines: [level: string, message: string][]) {
   const writer = (level: string) => (_: object, message: string) => void lines.push([level, message]);

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { StartFault } from '@call-analysis/runtime';
 import type { Consumer, EachBatchPayload, Kafka as Client } from 'kafkajs';
 import type { Log } from '../queues.ts';
 import type { Kafka } from './config.ts';
@@ -18,6 +19,8 @@ const metadataMaxAge = 60_000;
 const partitionsAtOnce = 100;
 const retry = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 5, restartOnFailure: async () => false };
 
+/** A broker that has just begun, or takes groups over from another, is not ready for them; that passes by itself. */
+const patienceMs = 10_000;
 const firstPauseMs = 250;
 const longestPauseMs = 5_000;
 /** A member that neither reads nor tells the group that it lives for so long has got stuck, and begins anew. */
@@ -61,6 +64,7 @@ export function join(options: MembershipOptions): Membership {
   const groupId = `${kafka.prefix}${options.group}`;
   let { types } = options;
   let fault: Error | undefined = new Error(`${groupId} has not joined yet.`);
+  let outOfItSince: number | undefined;
   let interrupted = new AbortController();
   const ending = new AbortController();
   const running = live();
@@ -75,7 +79,10 @@ export function join(options: MembershipOptions): Membership {
       } catch (error) {
         if (ending.signal.aborted) return;
         fault = explain(error, kafka);
-        options.complain(fault);
+        outOfItSince ??= began;
+        const mayPass = !(fault instanceof StartFault) && Date.now() - outOfItSince < patienceMs;
+        if (mayPass) log.info({ group: groupId, err: fault }, 'Could not join a consumer group yet.');
+        else options.complain(fault);
         if (Date.now() - began > longestPauseMs) pauseMs = firstPauseMs;
         await pause(pauseMs, undefined, { signal: ending.signal }).catch(() => {});
         pauseMs = Math.min(pauseMs * 2, longestPauseMs);
@@ -134,6 +141,7 @@ export function join(options: MembershipOptions): Membership {
       lastSign = Date.now();
       // Until the first answer nobody knows where reading begins.
       fault = undefined;
+      outOfItSince = undefined;
     });
     consumer.on(GROUP_JOIN, ({ payload }) => {
       lastSign = Date.now();

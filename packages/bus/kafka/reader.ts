@@ -94,6 +94,7 @@ export function openReader(options: ReaderOptions): Reader {
   ): Promise<void> {
     const replayTo = headerOf(message, REPLAY_TO);
     if (replayTo !== undefined && replayTo !== consumer) return;
+    if (isOfAnotherSource(message)) return;
     try {
       const ref = headerOf(message, DATA_REF);
       const body = ref === undefined ? message.value : await fetchBody(ref);
@@ -101,13 +102,21 @@ export function openReader(options: ReaderOptions): Reader {
       const envelope = Envelope.safeParse(fromMessage(message, body));
       if (!envelope.success) throw new Poison('NOT_AN_EVENT', z.prettifyError(envelope.error));
       const event: Event = envelope.data;
-      const from = sources.get(event.type);
       if (replayTo !== undefined) read.replayed.push(event.id);
-      if (from === undefined || from === event.source) read.events.push(event);
+      read.events.push(event);
     } catch (error) {
       if (!(error instanceof Poison)) throw error;
       read.unreadable.push(unreadable(message, place, error.message));
     }
+  }
+
+  /** Told by the headers alone: of a million facts of another's no body is fetched or parsed. */
+  function isOfAnotherSource(message: KafkaMessage): boolean {
+    const from = sources.get(headerOf(message, 'ce_type') ?? '');
+    if (from === undefined) return false;
+    const source = headerOf(message, 'ce_source');
+    // What names no source is no event, and somebody should know.
+    return source !== undefined && source !== '' && source !== from;
   }
 
   async function fetchBody(key: string): Promise<Buffer> {

@@ -78,7 +78,9 @@ describe('the relay', () => {
     const heard: number[] = [];
     const Passed = eventType('test.passed.v1', z.object({ n: z.int() }));
     const owner = openDatabase({ url: place.config.url, schema: 'bus' });
-    const holders = async () => (await owner.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted")).length;
+    const locks = `SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+      WHERE datname = current_database() AND locktype = 'advisory' AND objsubid = 2 AND granted`;
+    const holders = async () => (await owner.query(locks)).length;
     for (const name of ['one', 'two', 'three']) {
       opened.push(await openBus(place.config, { name, log: silent }));
       await waitUntil(async () => (await holders()) === 1);

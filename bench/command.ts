@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Figure } from './figure.ts';
+
+export interface Benchmark {
+  run(options: { quick: boolean }): Promise<Figure[]>;
+}
+
+/** Benchmarks by name, in the order in which they run. */
+export type Benchmarks = Readonly<Record<string, () => Promise<Benchmark>>>;
+
+/** What is asked for on the command line; ends the process where that is help or nonsense. */
+export interface Asked {
+  readonly names: readonly string[];
+  readonly quick: boolean;
+  readonly json: boolean;
+}
+
+export function readCommand(benchmarks: Benchmarks, help: string): Asked {
+  const given = process.argv.slice(2);
+  if (given.includes('--help') || given.includes('-h')) {
+    console.log(help);
+    process.exit(0);
+  }
+  const names = given.filter((each) => !each.startsWith('--'));
+  const unknown = given.find((each) => (each.startsWith('--') ? !['--json', '--quick'].includes(each) : !(each in benchmarks)));
+  if (unknown !== undefined) {
+    console.error(`There is no benchmark or option ${unknown}.\n\n${help}`);
+    process.exit(2);
+  }
+  return {
+    names: names.length > 0 ? names : Object.keys(benchmarks),
+    quick: given.includes('--quick'),
+    json: given.includes('--json'),
+  };
+}
+
+/** Runs what is asked for and prints it. */
+export async function measure(benchmarks: Benchmarks, { names, quick, json }: Asked): Promise<void> {
+  const figures: Figure[] = [];
+  const scratch = await mkdtemp(join(tmpdir(), 'call-analysis-bench-'));
+  // Where the launcher of the standalone keeps what every start of it begins with.
+  process.env['TEST_SCRATCH'] ??= scratch;
+  try {
+    for (const name of names) {
+      console.error(`measuring ${name}…`);
+      const benchmark = await benchmarks[name]!();
+      figures.push(...(await benchmark.run({ quick })));
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+  console.log(json ? JSON.stringify(figures, null, 2) : table(figures));
+}
+
+function table(rows: readonly Figure[]): string {
+  const cells = rows.map((figure) => [
+    figure.name,
+    `${number(figure.value)} ${figure.unit}`,
+    `${figure.yardstick.name}: ${number(figure.yardstick.value)}`,
+    figure.ratio.toFixed(2),
+    figure.goal,
+    figure.goal === 'none' ? '' : figure.holds ? 'holds' : 'MISSED',
+  ]);
+  const all = [['figure', 'value', 'yardstick', 'ratio', 'goal', ''], ...cells];
+  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()).join('\n');
+}
+
+function number(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
+}

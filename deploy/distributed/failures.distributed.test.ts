@@ -1,0 +1,303 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitUntil } from '@call-analysis/testing';
+import { long } from '../standalone/test/long.ts';
+import { silence } from '../standalone/test/silence.ts';
+import type { Answer, Edge, Fault, Killed, Request } from './failures/promises.ts';
+import { edgePromises, FAULTS, killPromises } from './failures/promises.ts';
+import { balance, settled } from './test/accounts.ts';
+import type { Reply } from './test/failing-client.ts';
+import { FailingClient, transcripts } from './test/failing-client.ts';
+import type { FailingSystem } from './test/failing-system.ts';
+import { startFailingSystem } from './test/failing-system.ts';
+import type { Load } from './test/load.ts';
+import { startLoad } from './test/load.ts';
+import type { ServiceName } from './test/system.ts';
+
+const SERVICES: readonly ServiceName[] = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'];
+
+/** Each link in each way in the long run; else refused, and two or three of the others, each of which some link has. */
+const ROUNDS = edgePromises.flatMap(({ edge, answers }, index) =>
+  FAULTS.filter((_, number) => long || number === 0 || (number + index) % 3 === 0)
+    .filter((fault) => Object.values(answers).some((each) => fault in each))
+    .map((fault) => [edge, fault] as const),
+);
+/** A fault lasts at least so long, and at most; what has no answer by then must have one soon after. */
+const LASTS_MS = { least: 1_000, most: long ? 80_000 : 12_000 };
+const RESTART_AFTER_MS = 1_000;
+const KAFKA_AWAY_MS = long ? 60_000 : 20_000;
+
+const speech = new Uint8Array(await readFile(new URL('../../services/transcription/fixtures/two-voices.wav', import.meta.url)));
+const quiet = new Uint8Array(silence(1));
+
+let world: FailingSystem;
+let firmUuid: string;
+let client: FailingClient;
+let load: Load;
+/** Where the load goes; a balancer would send it to a gateway that is ready. */
+let gateway: () => string;
+
+/** What was seen, for those who want to know by how much a promise is kept. */
+function note(figure: object): void {
+  if (process.env['TEST_FIGURES'] === 'on') process.stderr.write(`${JSON.stringify(figure)}\n`);
+}
+
+beforeAll(async () => {
+  world = await startFailingSystem();
+  gateway = () => world.gatewayLink;
+  firmUuid = await world.newFirm();
+  const superuser = new FailingClient(await world.newUser(firmUuid, 'SUPERUSER'), () => world.system.url);
+  const { body } = await superuser.insist(() =>
+    superuser.ask<{ api_key: string }>('key', 'POST', '/external/api/v1/api-key', { firm_uuid: firmUuid }),
+  );
+  client = new FailingClient({ ...(await world.newUser(firmUuid)), apiKey: body.api_key }, () => gateway());
+  load = startLoad(client, { silence: quiet, speech });
+}, 180_000);
+
+afterAll(async () => {
+  await load?.stop().catch(() => {});
+  await world?.stop();
+}, 60_000);
+
+/** Asks what a promise is about as somebody new, whom nobody remembers having let in. */
+class Prober {
+  readonly #own: FailingClient;
+  /** Whoever has opened an upload, and alone may have it processed. */
+  readonly #opener: FailingClient;
+  #key = '';
+  #url = '';
+
+  private constructor(own: FailingClient, opener: FailingClient) {
+    this.#own = own;
+    this.#opener = opener;
+  }
+
+  /** Opens while everything works what will be needed later. */
+  static async open(edge?: Edge): Promise<Prober> {
+    const reached = () => (edge === 'client → gateway' ? world.gatewayLink : world.system.url);
+    const opener = new FailingClient(await world.newUser(firmUuid), reached);
+    const prober = new Prober(new FailingClient(await world.newUser(firmUuid), reached), opener);
+    const asked = edgePromises.find((promise) => promise.edge === edge)?.answers;
+    if (asked === undefined || 'process' in asked) prober.#key = await opener.prepare();
+    if (asked === undefined || 'put' in asked) {
+      prober.#url = (await opener.insist(() => opener.openUpload())).body.data.metadata_upload_url;
+    }
+    return prober;
+  }
+
+  ask(request: Request): Promise<Reply> {
+    switch (request) {
+      case 'list':
+        return this.#own.list();
+      case 'put':
+        return this.#opener.put(this.#url, transcripts(['one']));
+      case 'process':
+        return this.#opener.process(this.#key);
+      case 'audio':
+        return this.#own.upload(quiet, crypto.randomUUID());
+      case 'scorecards':
+        return this.#own.scorecards();
+    }
+  }
+}
+
+interface Recovery {
+  readonly backMs: number;
+  readonly completedMs: number;
+}
+
+/** How long it takes from now until all these requests succeed, and a new batch is done. */
+async function recovery(prober: Prober, requests: readonly Request[]): Promise<Recovery> {
+  const mark = performance.now();
+  for (const request of requests) await client.insist(() => prober.ask(request));
+  const backMs = Math.round(performance.now() - mark);
+  const canary = new FailingClient(await world.newUser(firmUuid), () => world.system.url);
+  const batch = await canary.batch(1);
+  await waitUntil(async () => (await canary.readBatch(batch)).body?.finished_at != null, { timeoutMs: 180_000, everyMs: 50 });
+  for (const id of canary.accepted) client.accepted.add(id);
+  return { backMs, completedMs: Math.round(performance.now() - mark) };
+}
+
+/** What is not as promised, in words. */
+function broken(seen: readonly (Reply & { promised: Answer })[]): string[] {
+  return seen.flatMap(({ request, outcome, ms, promised: { endings, withinS } }) => {
+    const ending = outcome.startsWith('503 UNAVAILABLE') ? '503' : outcome;
+    const isKnown = endings.some((each) => each === ending);
+    const isInTime = withinS === undefined || ms <= withinS * 1000;
+    return isKnown && isInTime ? [] : [`${request}: ${outcome} after ${ms} ms, not ${endings.join(' or ')} within ${withinS} s`];
+  });
+}
+
+function ended(): ServiceName[] {
+  return SERVICES.filter((service) => world.system.replicas(service).length === 0);
+}
+
+async function readyz(service: ServiceName): Promise<{ status: number; body: { status: string; degraded?: string[] } }> {
+  const [replica] = world.system.replicas(service);
+  const response = await fetch(`${replica!.healthUrl}/readyz`);
+  return { status: response.status, body: (await response.json()) as { status: string; degraded?: string[] } };
+}
+
+/** Of a gauge, all its labels together. */
+async function figure(service: ServiceName, name: string, labels: string): Promise<number> {
+  const [replica] = world.system.replicas(service);
+  const text = await (await fetch(`${replica!.healthUrl}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) && line.includes(labels));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}
+
+describe('six processes under load', () => {
+  it.each(ROUNDS)(
+    '%s, %s: is answered as promised, and soon all is as before',
+    async (edge: Edge, fault: Fault) => {
+      const promise = edgePromises.find((each) => each.edge === edge)!;
+      const asked = (Object.keys(promise.answers) as Request[]).filter((request) => promise.answers[request]![fault] !== undefined);
+      const prober = await Prober.open(edge);
+      await world.links.spoil(edge, fault);
+      let healed = 0;
+      const seen: (Reply & { promised: Answer })[] = [];
+      const probes = asked.map(async (request) => {
+        const promised = promise.answers[request]![fault]!;
+        seen.push({ ...(await prober.ask(request)), promised });
+      });
+      await Promise.race([Promise.all([...probes, pause(LASTS_MS.least)]), pause(LASTS_MS.most)]);
+      await world.links.heal(edge);
+      healed = performance.now();
+      const late = asked.length - seen.length;
+      await Promise.all(probes);
+      const lateMs = late === 0 ? 0 : Math.round(performance.now() - healed);
+      const after = await recovery(prober, asked);
+      note({ edge, fault, seen: seen.map(({ request, outcome, ms }) => `${request} ${outcome} ${ms}`), lateMs, ...after });
+      expect(broken(seen)).toEqual([]);
+      expect(after.backMs).toBeLessThanOrEqual(promise.backS * 1000);
+      expect(after.completedMs).toBeLessThanOrEqual(promise.completedS * 1000);
+      expect(ended()).toEqual([]);
+    },
+    240_000,
+  );
+
+  it.each(killPromises.map(({ killed }) => [killed] as const))(
+    '%s is killed: requests are answered as promised, and soon all is as before',
+    async (killed: Killed) => {
+      const { answers, backS, completedS } = killPromises.find((each) => each.killed === killed)!;
+      const asked = Object.keys(answers) as Request[];
+      const prober = await Prober.open();
+      const restart = await kill(killed);
+      const seen: (Reply & { promised: Answer })[] = [];
+      const probes = asked.map(async (request) => seen.push({ ...(await prober.ask(request)), promised: answers[request]! }));
+      await Promise.all([...probes, pause(RESTART_AFTER_MS)]);
+      const mark = performance.now();
+      await restart();
+      const restartMs = Math.round(performance.now() - mark);
+      const after = await recovery(prober, asked);
+      note({ killed, seen: seen.map(({ request, outcome, ms }) => `${request} ${outcome} ${ms}`), restartMs, ...after });
+      expect(broken(seen)).toEqual([]);
+      expect(after.backMs).toBeLessThanOrEqual(backS * 1000);
+      expect(after.completedMs).toBeLessThanOrEqual(completedS * 1000);
+      expect(ended()).toEqual([]);
+    },
+    240_000,
+  );
+
+  async function kill(killed: Killed): Promise<() => Promise<unknown>> {
+    const { kafka, store, postgres, system } = world;
+    switch (killed) {
+      case 'Kafka':
+        await kafka.kill();
+        return () => kafka.restart();
+      case 'the store':
+        await store.kill();
+        return () => store.restart();
+      case 'PostgreSQL':
+        process.kill(postgres.pid, 'SIGKILL');
+        return () => waitUntil(() => postgres.restart().then(() => true), { timeoutMs: 30_000 });
+      default:
+        await system.replicas(killed)[0]!.kill('SIGKILL');
+        return () => system.start(killed);
+    }
+  }
+
+  it('takes everything in while Kafka is away for long, says so, starts without it, and does all of it afterwards', async () => {
+    const prober = await Prober.open('services → kafka');
+    await world.links.spoil('services → kafka', 'refused');
+    const until = Date.now() + KAFKA_AWAY_MS;
+    const began = client.accepted.size;
+    await waitUntil(async () => (await readyz('ingest')).body.degraded?.includes('kafka'), { timeoutMs: 10_000 });
+    expect(await readyz('ingest')).toEqual({ status: 200, body: { status: 'ready', degraded: ['kafka'] } });
+    for (const service of ['ingest', 'gateway'] as const) {
+      await world.system.replicas(service)[0]!.kill('SIGKILL');
+      await world.system.start(service);
+      expect((await readyz(service)).body.degraded).toEqual(['kafka']);
+    }
+    while (Date.now() < until) {
+      expect((await prober.ask('list')).outcome).toBe('200');
+      await pause(500);
+    }
+    expect(client.accepted.size).toBeGreaterThan(began + 20);
+    expect(await figure('ingest', 'events_waiting', 'consumer="outbox"')).toBeGreaterThan(20);
+    await world.links.heal('services → kafka');
+    const { completedS } = edgePromises.find(({ edge }) => edge === 'services → kafka')!;
+    const after = await recovery(prober, ['list']);
+    note({ kafkaAwayMs: KAFKA_AWAY_MS, accepted: client.accepted.size - began, ...after });
+    expect(after.completedMs).toBeLessThanOrEqual(completedS * 1000);
+    await waitUntil(async () => (await readyz('ingest')).body.degraded === undefined, { timeoutMs: 30_000 });
+  }, 240_000);
+
+  it('begins before the name of a neighbour is known, and finds it when it is', async () => {
+    const prober = await Prober.open();
+    await world.links.spoil('gateway → ingest', 'no name');
+    await world.system.replicas('gateway')[0]!.kill('SIGKILL');
+    await world.system.start('gateway');
+    expect((await prober.ask('list')).outcome).toBe('503 UNAVAILABLE');
+    expect((await prober.ask('scorecards')).outcome).toBe('200');
+    expect((await readyz('gateway')).status).toBe(503);
+    await world.links.heal('gateway → ingest');
+    const after = await recovery(prober, ['list']);
+    note({ nameKnownLate: true, ...after });
+    expect(after.backMs).toBeLessThanOrEqual(5_000);
+  }, 120_000);
+
+  it('lets no request fail while every service is replaced, process by process', async () => {
+    world.links.bypass();
+    const before = client.seen.length;
+    // Callers first: the new ones go round the links, which know one process of each service.
+    for (const service of ['gateway', 'audio', 'ingest', 'analysis', 'transcription', 'key-management'] as const) {
+      const [old] = world.system.replicas(service);
+      const fresh = await world.system.start(service);
+      await waitUntil(async () => (await fetch(`${fresh.healthUrl}/readyz`)).ok, { timeoutMs: 30_000 });
+      if (service === 'gateway') {
+        // As a balancer does once the old one says that it stops.
+        const { address } = fresh;
+        gateway = () => `http://${address}`;
+      }
+      await old!.kill('SIGTERM');
+      expect([service, old!.child.exitCode]).toEqual([service, 0]);
+      await pause(500);
+    }
+    const failed = client.seen.slice(before).filter(({ outcome }) => !outcome.startsWith('20'));
+    expect(failed).toEqual([]);
+  }, 240_000);
+
+  it('has in the end done all that it accepted, once', async () => {
+    await load.stop();
+    const mark = performance.now();
+    await settled(world, firmUuid, 120_000);
+    const settledMs = Math.round(performance.now() - mark);
+    const accounts = await balance(world, client, firmUuid);
+    note({ settledMs, accepted: client.accepted.size, requests: client.seen.length, byStatus: accounts.byStatus });
+    const slowest = client.seen.toSorted((a, b) => b.ms - a.ms).slice(0, 5);
+    note({ slowest });
+    expect(accounts).toMatchObject({
+      lost: [],
+      failures: [],
+      notAnalyzedOnce: [],
+      miscounted: [],
+      orphans: [],
+      withoutRecording: [],
+      deadLetters: [],
+    });
+    expect(Object.values(accounts.waiting)).toEqual([0, 0, 0, 0, 0]);
+    expect(accounts.byStatus['completed']).toBeGreaterThanOrEqual(client.accepted.size);
+  }, 240_000);
+});
