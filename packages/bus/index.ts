@@ -6,6 +6,7 @@ export type { Choose, Course, DeadLetter, DeadLetterOffice, Replayed, WhichLette
 export { giveUpCall } from './give-up-call.ts';
 export type { GivenUp } from './give-up-call.ts';
 export type { Kafka } from './kafka/config.ts';
+export { removeLargeBodies } from './large-bodies.ts';
 export { migrateBus } from './migrate.ts';
 export type { BusSchema } from './migrate.ts';
 export { BusConfig, openBus, openListener } from './open.ts';

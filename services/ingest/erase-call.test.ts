@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { route } from '@call-analysis/bus';
@@ -250,6 +251,20 @@ describe('an erased call', () => {
     const { removed } = await erase(call);
     expect(counts(removed)).toMatchObject({ analysis: 2, stored_file: 3, queued_event: 2 });
     await nothingLeft(row, call);
+  });
+
+  it('goes from what its facts have left in the store because they were too large for a broker', async () => {
+    const row = secrets();
+    const call = await newCall(row);
+    const others = await newCall(secrets());
+    const bodyOf = ({ owner, uuid }: Call) => `facts/${owner.firmUuid}/${uuid}/${randomUUID()}`;
+    const { objects } = service.parts;
+    for (const one of [call, call, others]) await objects.put(bodyOf(one), Readable.from([row.anonymized_text]));
+    const { removed } = await erase(call);
+    expect(counts(removed)).toMatchObject({ stored_file: 3 });
+    const left: string[] = [];
+    for await (const { key } of objects.list(`facts/${others.owner.firmUuid}/`)) left.push(key);
+    expect(left).toHaveLength(1);
   });
 
   it('goes from the search index, be it indexed or not, as does what it alone had there', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Bus } from '@call-analysis/bus';
+import { type Bus, removeLargeBodies } from '@call-analysis/bus';
 import { CallErased, type Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
@@ -84,6 +84,7 @@ async function removeFiles(
 ): Promise<number> {
   if (objectKey !== null) await objects.remove(objectKey);
   let files = await removeSentTranscripts(objects, firmUuid, callUuid);
+  files += await removeLargeBodies(objects, firmUuid, callUuid);
   // What was uploaded lies there until its hour is over. A copy of the call may be in any of it: sent twice, or refused
   // at first.
   const uploaded = await store.uploads.done(tx, firmUuid);

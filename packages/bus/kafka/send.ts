@@ -3,6 +3,7 @@ import type { Event } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { StartFault } from '@call-analysis/runtime';
 import { CompressionTypes, type Kafka as Client, type Producer } from 'kafkajs';
+import { largeBodyKey } from '../large-bodies.ts';
 import type { Log } from '../queues.ts';
 import type { Kafka } from './config.ts';
 import { explain } from './explain.ts';
@@ -156,7 +157,7 @@ async function loadsOf(rows: readonly OutboxRow[], overflow: Objects | undefined
 async function fitting(event: Event, overflow: Objects | undefined): Promise<Message> {
   const message = toMessage(event);
   if (overflow === undefined || message.value === null || message.value.length <= OVERFLOW_BYTES) return message;
-  const key = ['facts', event.firmuuid, encodeURIComponent(event.subject), event.id].join('/');
+  const key = largeBodyKey(event);
   await overflow.put(key, Readable.from([message.value]));
   return withDataRef(message, key);
 }

@@ -1,6 +1,7 @@
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
-import type { Prisma, PrismaClient } from '../generated/client.ts';
+import type { Prisma } from '../generated/client.ts';
+import type { IngestPrisma } from './prisma.ts';
 import { UNFINISHED, UNFINISHED_SQL } from './unfinished.ts';
 
 export interface Batch {
@@ -30,7 +31,7 @@ export interface BatchProgress extends Batch {
 }
 
 /** Batches and their CSVs of refused rows. Every question is asked in the name of one firm. */
-export function batches(prisma: PrismaClient, db: Sql) {
+export function batches(prisma: IngestPrisma, db: Sql) {
   async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
     const groups = await db.query<{ batch_uuid: string; status: string; count: number; latest: Date }>(
       `SELECT call.batch_uuid, status, count(*)::int AS count, max(updated_at) AS latest

@@ -1,10 +1,10 @@
 import type { Database } from '@call-analysis/postgres';
-import { openDatabase, prismaAdapter } from '@call-analysis/postgres';
-import { PrismaClient } from '../generated/client.ts';
+import { openDatabase } from '@call-analysis/postgres';
 import { batches } from './batches.ts';
 import { calls } from './calls.ts';
 import { campaigns } from './campaigns.ts';
 import { erasures } from './erasures.ts';
+import { openPrisma } from './prisma.ts';
 import { recordings } from './recordings.ts';
 import { search } from './search/index.ts';
 import { tally } from './tally.ts';
@@ -16,7 +16,7 @@ const INTAKES = 4;
 
 /** The only way to this service's tables. */
 export function openStore(db: Database, url: string) {
-  const prisma = new PrismaClient({ adapter: prismaAdapter({ url, schema: db.schema }) });
+  const prisma = openPrisma(url, db.schema);
   // An upload may hold its connection for minutes: from a pool of its own it cannot keep the rest of the service waiting.
   const intake = openDatabase({
     url,

@@ -1,6 +1,6 @@
 import type { Database, Sql } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
-import type { PrismaClient } from '../generated/client.ts';
+import type { IngestPrisma } from './prisma.ts';
 
 export interface UploadSession {
   readonly uuid: string;
@@ -17,7 +17,7 @@ export interface Owner {
 /** A file name with six random characters before its extension, for a key that is held already. */
 export type Rename = (filename: string) => string;
 
-export function uploads(prisma: PrismaClient, db: Database) {
+export function uploads(prisma: IngestPrisma, db: Database) {
   return {
     /**
      * Opens a session on `<prefix><filename>` for each file. A key that an open session of the user holds is never
