@@ -15,17 +15,40 @@ export function processorSeconds(pid: number): number {
   return familyOf(pid).reduce((sum, each) => sum + each.seconds, 0);
 }
 
-/**
- * The same for a PostgreSQL server by the role that its connections belong to; what no connection of today took, such as
- * writing its log and cleaning, is under `server`.
- */
-export function databaseSeconds(postmaster: number): Record<string, number> {
-  const byRole: Record<string, number> = {};
-  for (const each of familyOf(postmaster)) {
-    const role = /^postgres: (\S+) \S+ 127\.0\.0\.1\(/.exec(titleOf(each.pid))?.[1] ?? 'server';
-    byRole[role] = (byRole[role] ?? 0) + each.seconds;
+export interface DatabaseWatch {
+  /**
+   * Seconds by the role that connections belong to; what none of them took, such as writing the log and cleaning, is under
+   * `server`.
+   */
+  seconds(): Record<string, number>;
+  stop(): void;
+}
+
+const lookEveryMs = 1_000;
+
+/** Watches the connections of a PostgreSQL server. Those that end have rested for seconds before, so that little is missed. */
+export function watchDatabase(postmaster: number): DatabaseWatch {
+  const connections = new Map<number, { readonly role: string; readonly seconds: number }>();
+  function look(): number {
+    const family = familyOf(postmaster);
+    for (const { pid, seconds } of family) {
+      const role = connections.get(pid)?.role ?? /^postgres: (\S+) \S+ 127\.0\.0\.1\(/.exec(titleOf(pid))?.[1];
+      if (role !== undefined) connections.set(pid, { role, seconds });
+    }
+    return family.reduce((sum, each) => sum + each.seconds, 0);
   }
-  return byRole;
+  const timer = setInterval(look, lookEveryMs);
+  return {
+    seconds() {
+      const byRole: Record<string, number> = { server: look() };
+      for (const { role, seconds } of connections.values()) {
+        byRole[role] = (byRole[role] ?? 0) + seconds;
+        byRole['server']! -= seconds;
+      }
+      return byRole;
+    },
+    stop: () => clearInterval(timer),
+  };
 }
 
 function familyOf(pid: number): Process[] {

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { BusConfig } from '@call-analysis/bus';
 import { migrateBus, openBus, route } from '@call-analysis/bus';
 import type { Event } from '@call-analysis/events';
@@ -95,8 +94,8 @@ async function bare({ kafka, postgres }: Servers, count: number): Promise<Passag
     await joined;
     const events = makeEvents(count);
     const watch = startWatch(postgres.pid, kafka.pid, count);
-    for (let first = 0; first < count; first += TOGETHER) {
-      const messages = events.slice(first, first + TOGETHER).map(({ data, ...attributes }) => ({
+    for (let at = 0; at < count; at += TOGETHER) {
+      const messages = events.slice(at, at + TOGETHER).map(({ data, ...attributes }) => ({
         key: attributes.subject,
         value: JSON.stringify(data),
         headers: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`ce_${name}`, String(value)])),
@@ -133,19 +132,20 @@ async function throughBus(servers: Servers, transport: BusConfig['transport'], c
   const bus = await openBus(config, { name: 'bench', log: silent });
   try {
     let handled = 0;
-    const all = Promise.withResolvers<void>();
+    const [first, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const handle = async (some: readonly unknown[]) => {
       handled += some.length;
+      first.resolve();
       if (handled >= count + 1) all.resolve();
     };
     await bus.subscribe({ consumer: 'bench', batchSize: 250, concurrency: 2, routes: [route({ event: Counted, handle })] });
     // The first one finds topics and groups unmade.
     await service.transaction((tx) => bus.publish(tx, makeEvents(1)));
-    while (handled === 0) await pause(20);
+    await first.promise;
     const events = makeEvents(count);
     const watch = startWatch(postgres.pid, kafka.pid, count);
-    for (let first = 0; first < count; first += TOGETHER) {
-      await service.transaction((tx) => bus.publish(tx, events.slice(first, first + TOGETHER)));
+    for (let at = 0; at < count; at += TOGETHER) {
+      await service.transaction((tx) => bus.publish(tx, events.slice(at, at + TOGETHER)));
     }
     await all.promise;
     return watch();

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { startServer } from '@call-analysis/postgres/server';
 import { startKafka, startS3 } from '@call-analysis/testing';
 import { watch } from '../../packages/testing/watch.ts';
+import type { DatabaseWatch } from '../processor.ts';
+import { watchDatabase } from '../processor.ts';
 
 /** A server, and its process where it is one of ours. */
 interface Started<Place> {
@@ -15,7 +17,7 @@ interface Started<Place> {
 
 export interface Servers {
   /** A superuser's. It waits for the disk, as in earnest. */
-  readonly postgres: { readonly adminUrl: string; readonly pid: number | null };
+  readonly postgres: { readonly adminUrl: string; readonly pid: number | null; readonly watch: DatabaseWatch | null };
   readonly kafka: { readonly brokers: string[]; readonly pid: number | null };
   readonly store: { readonly endpoint: string; readonly accessKey: string; readonly secretKey: string; readonly pid: number | null };
   stop(): Promise<void>;
@@ -46,11 +48,15 @@ async function startAll(): Promise<Servers> {
     throw failed.reason;
   }
   const [database, broker, objects] = await Promise.all(starting);
+  const watched = database.pid === null ? null : watchDatabase(database.pid);
   return {
-    postgres: { adminUrl: database.place, pid: database.pid },
+    postgres: { adminUrl: database.place, pid: database.pid, watch: watched },
     kafka: { brokers: broker.place, pid: broker.pid },
     store: { ...objects.place, pid: objects.pid },
-    stop,
+    async stop() {
+      watched?.stop();
+      await stop();
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import type { ApiClient } from '../../deploy/standalone/client.ts';
 import { apiClient } from '../../deploy/standalone/client.ts';
 import type { DistributedSystem, SystemOptions } from '../../deploy/distributed/test/system.ts';
 import { startSystem } from '../../deploy/distributed/test/system.ts';
-import { processorSeconds, databaseSeconds } from '../processor.ts';
+import { processorSeconds } from '../processor.ts';
 import type { Servers } from './servers.ts';
 
 /** The six processes on the servers, with topics, databases and a bucket of their own. */
@@ -48,8 +48,8 @@ export function secondsOfParts(system: DistributedSystem, servers: Servers): Rec
   for (const service of SERVICES) {
     parts[service] = system.replicas(service).reduce((sum, { pid }) => sum + processorSeconds(pid), 0);
   }
-  if (servers.postgres.pid !== null) {
-    const byRole = databaseSeconds(servers.postgres.pid);
+  if (servers.postgres.watch !== null) {
+    const byRole = servers.postgres.watch.seconds();
     for (const service of SERVICES) {
       const url = system.databaseUrls[service];
       if (url === undefined) continue;

@@ -4,7 +4,7 @@ export type { Database, DatabaseOptions, PreparedSql, Transaction, TransactionOp
 export { sqlState, translateError } from './errors.ts';
 export { ensureSchema, migrate, requireMigrated } from './migrate.ts';
 export type { MigrateOptions } from './migrate.ts';
-export { prismaAdapter, prismaSql } from './prisma.ts';
+export { prismaAdapter, prismaSql, unavailability } from './prisma.ts';
 export type { RawPrisma } from './prisma.ts';
 export { databaseUrl, provision } from './provision.ts';
 export type { Membership, OwnedSchema, ProvisionOptions } from './provision.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { freshDatabase } from '../testing/index.ts';
 import type { TestDatabase } from '../testing/index.ts';
 import { sqlState } from './errors.ts';
-import { prismaAdapter, prismaSql } from './prisma.ts';
+import { prismaAdapter, prismaSql, unavailability } from './prisma.ts';
 
 let home: TestDatabase;
 
@@ -54,4 +54,20 @@ it('what PostgreSQL says about a statement is thrown as it stands, with its stat
   const sql = prismaSql({ $queryRawUnsafe: () => Promise.reject(error) });
   await expect(sql.query('SELECT 1')).rejects.toBe(error);
   expect(sqlState(error)).toBe('23505');
+});
+
+it('a client’s own query that finds no free connection is the same Fault, and any other failure stands as it is', async () => {
+  const { $allOperations } = unavailability.query;
+  const failing = (error: Error) =>
+    $allOperations({
+      args: {},
+      query: async () => {
+        throw error;
+      },
+    });
+  const full = Object.assign(new Error('Too many database connections opened.'), { code: 'P2037' });
+  await expect(failing(full)).rejects.toMatchObject({ name: 'Fault', kind: 'unavailable', cause: full });
+  const twice = Object.assign(new Error('Unique constraint failed.'), { code: 'P2002' });
+  await expect(failing(twice)).rejects.toBe(twice);
+  expect(await $allOperations({ args: 2, query: async (number) => number * 2 })).toBe(4);
 });

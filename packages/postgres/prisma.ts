@@ -16,6 +16,19 @@ export function prismaAdapter(options: { url: string; schema: string; poolSize?:
   return new PrismaPg(pool, { schema, disposeExternalPool: true, onPoolError: () => {}, onConnectionError: () => {} });
 }
 
+/** For a client's `$extends`: its queries reject with a Fault `unavailable` for a failed connection, as raw SQL does. */
+export const unavailability = {
+  query: {
+    async $allOperations<Args>({ args, query }: { args: Args; query: (args: Args) => Promise<unknown> }): Promise<unknown> {
+      try {
+        return await query(args);
+      } catch (error) {
+        throw translateError(error);
+      }
+    },
+  },
+};
+
 /** The part of a Prisma client, or of its transaction client, that runs raw SQL. */
 export interface RawPrisma {
   $queryRawUnsafe<T = unknown>(query: string, ...values: unknown[]): PromiseLike<T>;

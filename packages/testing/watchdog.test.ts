@@ -65,3 +65,23 @@ it('nor a server of one test, started again and stopped in its tracks', async ()
   run.kill();
   await waitUntil(() => !isAlive(Number(run.line)) && !existsSync(directory));
 });
+
+it('nor any of several processes, each named by a file of a folder', async () => {
+  const directory = await makeDirectory('left');
+  const run = await lineOfOneKilled(`
+    import { spawn } from 'node:child_process';
+    import { mkdirSync, writeFileSync } from 'node:fs';
+    import { watch } from ${JSON.stringify(new URL('./watch.ts', import.meta.url).href)};
+    const directory = ${JSON.stringify(directory)};
+    mkdirSync(directory + '/pids');
+    watch({ directory, pidFile: 'pids', signal: 'SIGKILL' });
+    const start = () => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', directory], { stdio: 'ignore' }).pid;
+    const pids = [start(), start()];
+    for (const pid of pids) writeFileSync(directory + '/pids/' + pid, String(pid));
+    console.log(pids.join());
+    setInterval(() => {}, 1000);`);
+  const pids = run.line.split(',').map(Number);
+  expect(pids.map(isAlive)).toEqual([true, true]);
+  run.kill();
+  await waitUntil(() => !pids.some(isAlive) && !existsSync(directory));
+});

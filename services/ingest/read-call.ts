@@ -28,12 +28,11 @@ export async function readCall(
   uuid: string,
   campaignUuid: string | null = null,
 ): Promise<CallDetail> {
-  const call = await store.calls.get(firmUuid, uuid);
+  const { call, analyses } = await store.calls.withAnalyses(firmUuid, uuid);
   if (campaignUuid !== null && call.campaign_uuid !== campaignUuid) throw notFound('call');
-  const [audio, utterances, analyses] = await Promise.all([
+  const [audio, utterances] = await Promise.all([
     call.source === 'audio' ? audioOf(store, objects, firmUuid, uuid) : null,
     call.source === 'audio' ? store.transcripts.find(firmUuid, uuid) : uploaded(store, firmUuid, uuid),
-    store.calls.analysesOf(firmUuid, uuid),
   ]);
   const created = { status: 'queued', at: call.created_at.toISOString(), detail: null };
   return {

@@ -33,7 +33,8 @@ function links(): string {
 
 ${FAULTS.map((fault) => `- **${fault}**: ${faults[fault]}.`).join('\n')}
 
-While it lasts (a status, and within how many seconds):
+While it lasts (a status, and within how many seconds). \`services\` are all that have the part, \`others\` are audio,
+transcription and analysis; what is asked over another link goes on as ever:
 
 | link | request | ${FAULTS.join(' | ')} |
 |---|---|${FAULTS.map(() => '---|').join('')}

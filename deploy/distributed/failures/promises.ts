@@ -1,4 +1,4 @@
-/** Between whom something may fail. `services` are all that have it. */
+/** Between whom something may fail. `services` are all that have it, `others` all but those that are named. */
 export const EDGES = [
   'client → gateway',
   'client → store',
@@ -8,7 +8,9 @@ export const EDGES = [
   'gateway → analysis',
   'audio → ingest',
   'ingest → key-management',
-  'services → database',
+  'key-management → database',
+  'ingest → database',
+  'others → database',
   'services → store',
   'services → kafka',
 ] as const;
@@ -205,7 +207,24 @@ export const edgePromises: readonly EdgePromise[] = [
     why: 'Nothing new is taken in: what the firm may send is asked for each upload, with 5 s for the answer.',
   },
   {
-    edge: 'services → database',
+    edge: 'key-management → database',
+    answers: {
+      list: {
+        refused: away(SOON_S),
+        'black hole': away(SOON_S),
+        reset: either(SOON_S),
+        slow: either(SOON_S),
+        narrow: either(SOON_S),
+        'half-open': away(SOON_S),
+        'no name': away(SOON_S),
+      },
+    },
+    backS: SOON_S,
+    completedS: 10,
+    why: 'As if key-management were away.',
+  },
+  {
+    edge: 'ingest → database',
     answers: {
       list: {
         refused: away(SOON_S),
@@ -227,17 +246,36 @@ export const edgePromises: readonly EdgePromise[] = [
       },
       audio: {
         refused: away(10),
-        'black hole': away(45),
+        'black hole': away(35),
         reset: either(10),
-        slow: either(45),
-        narrow: either(45),
-        'half-open': away(45),
+        slow: either(35),
+        narrow: either(35),
+        'half-open': away(35),
         'no name': away(10),
       },
     },
     backS: 10,
     completedS: 30,
-    why: 'A connection that is silent while the server does not answer a new one is given up.',
+    why: 'A connection that is silent is given up when the server does not answer on another one either, within 15 s.',
+  },
+  {
+    edge: 'others → database',
+    answers: {
+      list: Object.fromEntries(FAULTS.map((fault) => [fault, ok(SOON_S)])),
+      process: Object.fromEntries(FAULTS.map((fault) => [fault, ok(SOON_S)])),
+      scorecards: {
+        refused: away(SOON_S),
+        'black hole': away(11),
+        reset: either(SOON_S),
+        slow: either(11),
+        narrow: either(11),
+        'half-open': away(11),
+        'no name': away(SOON_S),
+      },
+    },
+    backS: 10,
+    completedS: 60,
+    why: 'Calls are taken in and wait, between two services, for the one that has no database.',
   },
   {
     edge: 'services → store',
@@ -262,17 +300,17 @@ export const edgePromises: readonly EdgePromise[] = [
       },
       audio: {
         refused: away(15),
-        'black hole': away(75),
+        'black hole': away(100),
         reset: either(15),
         slow: ok(30),
-        narrow: either(60),
-        'half-open': away(75),
+        narrow: either(100),
+        'half-open': away(100),
         'no name': away(15),
       },
     },
-    backS: SOON_S,
-    completedS: 10,
-    why: 'Large objects may take long, so a store is given up only after 30 s without a byte.',
+    backS: 10,
+    completedS: 20,
+    why: 'Large objects may take long, so a store is given up only after 30 s without a byte, and for one that has been silent on an old connection after another 30 s.',
   },
   {
     edge: 'services → kafka',

@@ -26,6 +26,9 @@ export interface Accounts {
 
 const BUSES = { 'key-management': 'key_management_bus', ingest: 'ingest_bus', audio: 'audio_bus', transcription: 'transcription_bus', analysis: 'analysis_bus' };
 
+/** How many questions are open at the same time. */
+const ASKERS = 8;
+
 interface CallRow {
   readonly uuid: string;
   readonly partner_call_id: string;
@@ -45,10 +48,9 @@ export async function settled({ system }: FailingSystem, firmUuid: string, timeo
         `SELECT count(*)::int AS open FROM ingest.call WHERE firm_uuid = $1 AND status NOT IN ('completed', 'failed', 'canceled')`,
         [firmUuid],
       );
-      if (process.env['TEST_FIGURES'] === 'on') process.stderr.write(`${new Date().toISOString()} open ${row!.open} ${JSON.stringify(await waiting(system.databaseUrls))} ${JSON.stringify(await zz(system.databaseUrls))}\n`);
       return row!.open === 0 && Object.values(await waiting(system.databaseUrls)).every((count) => count === 0);
     },
-    { timeoutMs, everyMs: 1000 },
+    { timeoutMs, everyMs: 250 },
   );
 }
 
@@ -87,17 +89,23 @@ export async function balance(world: FailingSystem, client: FailingClient, firmU
 }
 
 async function miscounted(client: FailingClient): Promise<unknown[]> {
-  const wrong: unknown[] = [];
-  for (const [uuid, calls] of client.campaigns) {
-    const { body } = await client.insist(() => client.readCampaign(uuid));
-    if (body.calls.total !== calls || body.calls.by_status['completed'] !== calls) wrong.push({ campaign: uuid, calls, body });
-  }
-  for (const [uuid, { calls }] of client.batches) {
-    const { body } = await client.insist(() => client.readBatch(uuid));
-    const counted = Object.values(body.by_status).reduce((sum, count) => sum + count, 0);
-    if (body.accepted !== calls || counted !== calls || body.finished_at === null) wrong.push({ uuid, calls, body });
-  }
-  return wrong;
+  const campaigns = [...client.campaigns].map(([uuid, calls]) => async () => {
+    const { total, by_status } = (await client.insist(() => client.readCampaign(uuid))).body.calls;
+    return total === calls && by_status['completed'] === calls ? [] : [{ campaign: uuid, calls, total, by_status }];
+  });
+  const batches = [...client.batches].map(([uuid, { calls }]) => async () => {
+    const { accepted, by_status, finished_at } = (await client.insist(() => client.readBatch(uuid))).body;
+    const counted = Object.values(by_status).reduce((sum, count) => sum + count, 0);
+    return accepted === calls && counted === calls && finished_at !== null ? [] : [{ batch: uuid, calls, accepted, by_status }];
+  });
+  const questions = [...campaigns, ...batches].values();
+  // All ask out of one list.
+  const askers = Array.from({ length: ASKERS }, async () => {
+    const wrong: unknown[] = [];
+    for (const question of questions) wrong.push(...(await question()));
+    return wrong;
+  });
+  return (await Promise.all(askers)).flat();
 }
 
 async function recordings({ store, system }: FailingSystem, firmUuid: string, calls: readonly CallRow[]) {
@@ -153,12 +161,4 @@ async function rows<Row>(url: string, text: string, values: readonly unknown[] =
   } finally {
     await client.end();
   }
-}
-
-async function zz(urls: Readonly<Record<string, string>>): Promise<unknown[]> {
-  const all: unknown[] = [];
-  for (const [service, schema] of Object.entries(BUSES)) {
-    all.push(...(await rows(urls[service]!, `SELECT j.name, j.state, j.retry_count, j.start_after, j.started_on, j.created_on FROM ${schema}.job j JOIN ${schema}.queue q ON q.name = j.name WHERE q.dead_letter IS NOT NULL AND j.state <= 'active' LIMIT 5`)));
-  }
-  return all;
 }

@@ -115,7 +115,7 @@ export async function openLinks(): Promise<Links> {
 
 /** Undefined where nobody goes. */
 function edgeOf(from: ServiceName, to: Part): Edge | undefined {
-  if (to === 'database') return 'services → database';
+  if (to === 'database') return EDGES.find((edge) => edge === `${from} → database`) ?? 'others → database';
   if (to === 'store') return 'services → store';
   if (to === 'clients-store') return 'client → store';
   // Its listener tells clients the proxy's address: see startKafka's advertise.

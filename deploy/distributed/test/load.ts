@@ -8,6 +8,8 @@ export interface Load {
 }
 
 const CALLS_A_BATCH = 20;
+/** Hearing stands back for whatever else the machine does, and must not be left behind. */
+const RECORDING_EVERY_MS = 5_000;
 
 /** A firm at work: batches, recordings, looks at lists and states, and now and then a campaign. */
 export function startLoad(client: FailingClient, recordings: { silence: Uint8Array<ArrayBuffer>; speech: Uint8Array<ArrayBuffer> }): Load {
@@ -27,8 +29,8 @@ export function startLoad(client: FailingClient, recordings: { silence: Uint8Arr
   }
 
   const work = [
-    again(() => client.batch(CALLS_A_BATCH, until), 800),
-    again((round) => client.recording(round % 5 === 0 ? recordings.speech : recordings.silence, until), 800),
+    again(() => client.batch(CALLS_A_BATCH, until), 1_200),
+    again((round) => client.recording(round % 5 === 0 ? recordings.speech : recordings.silence, until), RECORDING_EVERY_MS),
     again(look, 400),
     again(() => client.list(), 400),
     again(() => client.campaign(`campaign-${randomUUID()}`, 3, until), 10_000),

@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { provision } from '@call-analysis/postgres';
 import { freePort, removeBucket, waitUntil, watch } from '@call-analysis/testing';
@@ -28,6 +29,8 @@ export type Part = 'database' | 'kafka' | 'store' | 'clients-store' | Called;
 const READY_WITHIN_MS = 90_000;
 /** Longer than a service takes to stop in order; what takes longer is killed. */
 const ENDED_WITHIN_MS = 20_000;
+/** A server that says nothing at all is not waited for. */
+const CLEARED_WITHIN_MS = 20_000;
 
 /** The servers that the system runs on; topics, groups, databases and the bucket are its own. */
 export interface Servers {
@@ -95,7 +98,7 @@ export async function startSystem({ servers, variables = {}, replicas: wanted = 
   const hosts = join(directory, 'hosts.json');
   const secrets = { JWT_SECRET: randomBytes(24).toString('base64'), API_KEY_PEPPER: randomBytes(24).toString('base64') };
   const password = randomBytes(12).toString('hex');
-  const ports = { ...Object.fromEntries(await Promise.all(SERVICES.map(async (name) => [name, await freePort()]))) } as Record<ServiceName, number>;
+  const ports = Object.fromEntries(await Promise.all(SERVICES.map(async (name) => [name, await freePort()]))) as Record<ServiceName, number>;
   const running: Replica[] = [];
   const spawned = new Set<ChildProcess>();
   const places = new Map<Replica, string>();
@@ -249,7 +252,7 @@ export async function startSystem({ servers, variables = {}, replicas: wanted = 
       last = `${service}: ${answer.status} ${await answer.text()}`;
       return answer.ok;
     };
-    for (const replica of [...running]) {
+    for (const replica of running.slice()) {
       await waitUntil(() => isReady(replica), { timeoutMs: READY_WITHIN_MS, everyMs: 50 }).catch(() => {
         throw new Error(`The system does not get ready. ${last}\n${replica.stderr()}`);
       });
@@ -265,7 +268,8 @@ export async function startSystem({ servers, variables = {}, replicas: wanted = 
     await end();
     // Those that have not got ready.
     for (const child of spawned) child.kill('SIGKILL');
-    await Promise.allSettled([dropDatabases(servers.adminUrl, roles), removeBucket(servers.store), announced]);
+    const clearing = Promise.allSettled([dropDatabases(servers.adminUrl, roles), removeBucket(servers.store), announced]);
+    await Promise.race([clearing, pause(CLEARED_WITHIN_MS, undefined, { ref: false })]);
     watchdog.stdin?.end();
     await rm(directory, { recursive: true, force: true });
   }

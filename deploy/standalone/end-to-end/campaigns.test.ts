@@ -183,11 +183,11 @@ describe('a campaign run with nothing but an API key', () => {
     const { calls } = await waitUntil(async () => {
       const now = await client.read(uuid);
       return now.calls.by_status['queued'] === undefined ? now : undefined;
-    });
+    }, { timeoutMs: 20_000 });
     expect(calls.total).toBe(10_000);
     expect(calls.by_status['canceled']).toBeGreaterThan(0);
     expect((await client.ask('POST', `/${uuid}/start`)).status).toBe(409);
-  }, 30_000);
+  }, 60_000);
 
   it('is not there for another firm, with its own key or with its calls', async () => {
     const [{ partner: one }, { partner: other }] = [await newPartner(), await newPartner()];

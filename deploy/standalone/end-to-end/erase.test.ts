@@ -166,7 +166,7 @@ describe('erasing a call', () => {
     const quiet = secrets();
     const next = await sendRecording(quiet, silence(2));
     await waitUntil(async () => (await statusOf(next)) === 'completed', { timeoutMs: 20_000 });
-  }, 60_000);
+  }, 90_000);
 
   it('whose recording is still in its archive, whatever stage it has come to, takes the archive along in the end', async () => {
     const calls = Array.from({ length: 6 }, secrets);

@@ -197,7 +197,7 @@ describe('what is too much', () => {
       expect(response.status).toBe(400);
       problem = await problemOf(response);
     });
-    expect(checking).toBeLessThan(64);
+    expect(checking).toBeLessThan(128);
     expect(problem).toMatchObject({ code: 'VALIDATION_FAILED', details: { rows: 3, valid: 2, invalid: 1 } });
     const [fault, ...more] = problem!.details!['faults'] as Fault[];
     expect([fault, more]).toMatchObject([{ row: 3, column: 'anonymized_text', code: 'TOO_LONG' }, []]);

@@ -190,7 +190,7 @@ describe('the log of recordings', () => {
       await live.kill('audio', 'ingest', 'transcription');
       await live.revive();
       await live.settled();
-      await waitUntil(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null, { timeoutMs: 60_000 });
+      await waitUntil(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null, { timeoutMs: 90_000 });
       const heard = await client.call<{ items: { uuid: string; status: string }[] }>('GET', '/api/v1/calls?status=completed');
       const details = await Promise.all(heard.items.map(({ uuid }) => client.call('GET', `/api/v1/calls/${uuid}`)));
       expect(JSON.stringify(details)).toContain(said['sentence']);
@@ -210,5 +210,5 @@ describe('the log of recordings', () => {
       await live.stop();
       await speech.close();
     }
-  }, 120_000);
+  }, 180_000);
 });

@@ -57,7 +57,6 @@ async function ask(operation: string, params: Record<string, string> = {}, sent:
     ...init,
     headers: { ...proof, ...(init.headers as Record<string, string> | undefined), ...headers },
   });
-  if (answer.status>=500) console.log(operation, answer.status, answer.body);
   return { ...answer, body: answer.body as Fields };
 }
 

@@ -1,5 +1,6 @@
 import type { Event } from '@call-analysis/events';
 import { Poison } from '../port.ts';
+import { textOf } from '../text.ts';
 
 /**
  * A fact as it is sent: CloudEvents 1.0 in the binary mode of its Kafka protocol binding, so that any consumer can read
@@ -80,7 +81,7 @@ function bodyOf(body: Buffer, type: string | undefined): unknown {
     throw new Poison('NOT_AN_EVENT', 'Its body is not of the type application/json.');
   }
   try {
-    return JSON.parse(body.toString());
+    return JSON.parse(textOf(body));
   } catch (error) {
     // What JSON.parse says quotes the body.
     throw new Poison('NOT_AN_EVENT', `Its body is no JSON (${(error as Error).name}).`);

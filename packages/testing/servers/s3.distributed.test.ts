@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, expect, it } from '@jest/globals';
 import { Client } from 'minio';
+import { removeBucket, tracesInBucket } from './bucket.ts';
 import { s3ForTests } from './for-tests.ts';
 import { startS3 } from './s3.ts';
 import type { S3Server } from './s3.ts';
@@ -22,6 +23,19 @@ it('a bucket is one’s own, and a Unicode key finds its object', async () => {
   expect(await s3.bucketExists(s3ForTests().bucket)).toBe(false);
   await s3.putObject(place.bucket, 'звонки/ё.wav', Buffer.from('bytes'));
   expect((await buffer(await s3.getObject(place.bucket, 'звонки/ё.wav'))).toString()).toBe('bytes');
+});
+
+it('a bucket shows in which objects a word stands, and goes with all that is in it', async () => {
+  const place = s3ForTests();
+  await removeBucket(place);
+  const s3 = client(place);
+  await s3.makeBucket(place.bucket);
+  await s3.putObject(place.bucket, 'UZ/звонки/said.csv', Buffer.from('nothing'));
+  await s3.putObject(place.bucket, 'frozen/a', Buffer.from('what was said'));
+  await s3.putObject(place.bucket, 'frozen/b', Buffer.from('nothing'));
+  expect((await tracesInBucket(place, ['said'])).toSorted()).toEqual(['UZ/звонки/said.csv: said', 'frozen/a: said']);
+  await removeBucket(place);
+  expect(await s3.bucketExists(place.bucket)).toBe(false);
 });
 
 it('a store of one’s own has after SIGKILL and a restart what was put by a signed URL', async () => {

@@ -197,6 +197,20 @@ export function calls(db: Database) {
       return one(db, firmUuid, uuid, false);
     },
 
+    /** A call and its analyses as JSON texts, newest first; of one moment, so that its score is that of the newest. */
+    async withAnalyses(firmUuid: string, uuid: string): Promise<{ call: CallRow; analyses: string[] }> {
+      const rows = await db.query<CallRow & { bodies: Buffer[] }>(
+        `SELECT ${columns}, ARRAY(
+           SELECT body FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND call_uuid = call.uuid
+           ORDER BY analysis.created_at DESC, analysis.uuid DESC) AS bodies
+         FROM call WHERE firm_uuid = $1 AND uuid = $2`,
+        [firmUuid, uuid],
+      );
+      if (rows[0] === undefined) throw notFound('call');
+      const { bodies, ...call } = rows[0];
+      return { call, analyses: bodies.map((body) => inflateRawSync(body).toString()) };
+    },
+
     /**
      * Whether somebody may still fetch the transcript that was sent by key: a service that is working on the call, or
      * this one, which has heard of its analysis but not yet of what was said.
@@ -302,16 +316,6 @@ export function calls(db: Database) {
       );
       if (rows[0] === undefined) throw notFound('call');
       return rows[0];
-    },
-
-    /** JSON texts, newest first. */
-    async analysesOf(firmUuid: string, uuid: string): Promise<string[]> {
-      const rows = await db.query<{ body: Buffer }>(
-        `SELECT body FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2
-         ORDER BY created_at DESC, uuid DESC`,
-        [firmUuid, uuid],
-      );
-      return rows.map(({ body }) => inflateRawSync(body).toString());
     },
 
     /** Calls of a batch that still wait in their first attempt, from uuid `first` to uuid `last`. */
