@@ -1,11 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
+import type { Objects } from '@call-analysis/objects';
 import type { UploadRecordingRequestInit } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
+import { createLog } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AudioUnderTest, firmUuid, upload, wavOf } from './audio-under-test.ts';
+import { uploadRecording } from './upload-recording.ts';
 
 const LIMIT = 100_000;
 const service = new AudioUnderTest({ uploadBytes: LIMIT });
@@ -179,6 +183,28 @@ describe('when the answer of the catalogue is lost', () => {
       `recordings/${firmUuid}/${uuid}.wav`,
       `uploading/${firmUuid}/${uuid}.wav`,
     ]);
+  });
+});
+
+describe('when the store is given up on', () => {
+  it('it may take the bytes all the same, so the marker stays for the sweep', async () => {
+    const objects: Objects = Object.assign(Object.create(service.objects) as Objects, {
+      async put(key: string, bytes: Readable) {
+        const done = await service.objects.put(key, bytes);
+        if (key.startsWith('recordings/')) throw new Fault('unavailable', 'UNAVAILABLE', 'The object store does not answer.');
+        return done;
+      },
+      remove: (key: string) => service.objects.remove(key),
+    });
+    async function* pieces() {
+      yield* [{ fileName: 'call.wav' }, { metadata: '{}' }, { bytes: wav }];
+    }
+    const registerCall = () => Promise.reject(new Error('There is nothing to register.'));
+    const log = createLog({ name: 'audio', level: 'silent' });
+    const parts = { objects, ingest: { registerCall }, log, uploadBytes: LIMIT, orphanAfterMs: 60_000 };
+    const uploader = { firmUuid, userUuid: randomUUID(), campaignUuid: null };
+    expect(await codeOf(uploadRecording(parts, uploader, pieces()))).toBe('UNAVAILABLE');
+    expect(await service.stored()).toEqual([expect.stringMatching(/^uploading\//)]);
   });
 });
 

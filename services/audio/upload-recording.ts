@@ -64,8 +64,12 @@ export async function uploadRecording(
   const marked = parts.objects.put(markerKey(key), Readable.from([]));
   let isUndecided = false;
   let isKept = false;
+  let isStored = false;
+  // A store that was given up on may take the bytes after they have been removed; the sweep then knows of them.
+  let mayComeLate = false;
   try {
     await parts.objects.put(key, Readable.from(withheld(upload.bytes(), marked), { objectMode: false }));
+    isStored = true;
     const { sizeBytes } = upload.digest;
     const found = await judged(probeRecording(parts.objects, { key, fileName, sizeBytes, sha256: upload.digest.sha256() }));
     if (Date.now() - beganAt > parts.orphanAfterMs / 2) throw tooLate();
@@ -83,10 +87,11 @@ export async function uploadRecording(
     return registered;
   } catch (error) {
     isUndecided &&= !(error instanceof Fault) || UNDECIDED.has(error.kind);
+    mayComeLate = !isStored && error instanceof Fault && error.code === 'UNAVAILABLE';
     throw error;
   } finally {
     await marked.catch(() => {});
-    if (!isUndecided) await cleanUp(parts, key, isKept);
+    if (!isUndecided) await cleanUp(parts, key, { isKept, isMarked: mayComeLate });
   }
 }
 
@@ -171,10 +176,14 @@ async function register({ ingest }: Parts, request: RegisterCallRequestInit): Pr
 }
 
 /** The marker goes last: while it stands, the sweep can still find what could not be removed. */
-async function cleanUp({ objects, log }: Parts, key: string, isKept: boolean): Promise<void> {
+async function cleanUp(
+  { objects, log }: Parts,
+  key: string,
+  { isKept, isMarked }: { isKept: boolean; isMarked: boolean },
+): Promise<void> {
   try {
     if (!isKept) await objects.remove(key);
-    await objects.remove(markerKey(key));
+    if (!isMarked) await objects.remove(markerKey(key));
   } catch (error) {
     log.warn({ err: error }, 'an upload was left to the sweep');
   }

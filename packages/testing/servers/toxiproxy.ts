@@ -52,7 +52,8 @@ export function toxiproxy(url: string | undefined = process.env['TEST_TOXIPROXY_
       // It refuses whom it takes for a browser.
       headers: { 'user-agent': 'call-analysis-tests' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(10_000),
+      // A narrow link is first emptied of what is in it.
+      signal: AbortSignal.timeout(60_000),
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`Toxiproxy answered ${response.status} to ${method} ${path}: ${text}`);
