@@ -48,7 +48,7 @@ describe('the demo', () => {
     expect(await readdir(TMPDIR)).toEqual([]);
     expect(seen).toHaveLength(1);
     expect(() => process.kill(seen[0]!, 0)).toThrow('ESRCH');
-  }, 180_000);
+  }, 600_000);
 
   it('that is interrupted before the table is shown exits with 0 and leaves nothing', async () => {
     const { child, outcome } = begin('demo.ts', ['--exit'], { TMPDIR });
