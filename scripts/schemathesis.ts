@@ -9,7 +9,8 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newFirm } from '../deploy/standalone/test/client.ts';
 import { startService } from '../deploy/standalone/test/service-process.ts';
@@ -29,7 +30,7 @@ if (!existsSync(program)) {
   execFileSync(join(directory, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${VERSION}`], { stdio: 'inherit' });
 }
 
-const service = await startService();
+const service = await startService(mkdtempSync(join(tmpdir(), 'call-analysis-api-')));
 try {
   const firm = await newFirm(service, { role: 'ADMIN' });
   const head = await newFirm(service, { role: 'SUPERUSER', firm: firm.firmUuid });
