@@ -81,7 +81,7 @@ function isTime(text: string | undefined): text is string {
 }
 
 export const aboutCalls =
-  'All filters must match; `status`, `outcome`, `segment_type` and `direction` may repeat, and any of their values will do. `q` finds words in English, Russian and Spanish in all their forms, in other languages as they are written. To walk more than a few pages take `cursor`: its cost does not grow, and nothing is skipped or repeated while calls arrive. `page` reaches 100,000 calls deep. `count` is exact without a filter and with one filter (`q` apart; a range of time if it begins and ends at midnight UTC); with several as long as one of them lets no more than 50,000 calls through, and with `q` up to 200, or in a firm of up to 250,000 calls up to 50,000. Beyond that, and right after a large upload, it is an estimate and `count_is_estimate` is true.';
+  'All filters must match; `status`, `outcome`, `segment_type` and `direction` may repeat, and any of their values will do. `q` finds words in English, Russian and Spanish in all their forms, in other languages as they are written. To walk more than a few pages take `cursor`: its cost does not grow, and nothing is skipped or repeated while calls arrive. `page` reaches 100,000 calls deep. `count` is exact without a filter and with one filter (`q` apart; a range of time if it begins and ends at midnight UTC); with several as long as one of them lets no more than 20,000 calls through, and with `q` up to 200, or in a firm of up to 250,000 calls up to 20,000. Beyond that, and right after a large upload, it is an estimate and `count_is_estimate` is true.';
 
 /** A page of the firm's calls, or of those of one campaign. */
 export async function listCalls(

@@ -15,7 +15,7 @@ const READ_OF_EACH = 200;
 /** The share of a firm's calls beyond which it is cheaper to look at what is left than to cut it down by an index. */
 const BROAD = 0.3;
 /** Entries that a count is first estimated by. */
-const SAMPLE = 20_000;
+const SAMPLE = 5_000;
 
 /** In the order of the sort, over what does not match, until enough is found. `limit` null: to the end. */
 interface Walk {

@@ -71,7 +71,7 @@ export const COUNTED = 10_000;
 /** The same where words are asked for: to know how many have them, each document is visited, and at worst read from disk. */
 export const COUNTED_BY_WORDS = 200;
 /** As far as one count reads through what matches only in part. */
-export const READ_THROUGH = 50_000;
+export const READ_THROUGH = 20_000;
 /** A sample that lets expect more than this many times what is counted one by one is taken at its word. */
 export const CLEARLY = 2;
 
