@@ -37,11 +37,12 @@ describe('an embedded bus and its database', () => {
 
   /** Publishes past the gate. */
   async function publish(...numbers: number[]): Promise<void> {
+    const firm = randomUUID();
     const bus = await openBus(
       { transport: 'embedded', url: database.url('bus'), schema: 'bus' },
       { name: 'publisher', log: silent },
     );
-    await service.transaction((tx) => bus.publish(tx, numbers.map(happened)));
+    await service.transaction((tx) => bus.publish(tx, numbers.map((n) => happened(n, firm))));
     await bus.close();
   }
 
@@ -105,6 +106,37 @@ describe('an embedded bus and its database', () => {
     await subscription.stop();
   });
 
+  it('takes parcels apart in one transaction, so that a crash of the database loses both halves of it or none', async () => {
+    const queues = openDatabase({ url: database.url('bus'), schema: 'bus' });
+    await queues.query(`
+      CREATE TABLE moves (id bigserial, consumer text, deed text, tx xid8 DEFAULT pg_current_xact_id());
+      CREATE FUNCTION note_move() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN INSERT INTO bus.moves (consumer, deed) VALUES (coalesce(NEW.name, OLD.name), TG_OP); RETURN NULL; END $$;
+      CREATE TRIGGER note_move AFTER INSERT OR DELETE ON job FOR EACH ROW EXECUTE FUNCTION note_move()`);
+    const handled: number[] = [];
+    const subscription = await behindGate.subscribe({
+      consumer: 'one-by-one',
+      routes: [
+        route({
+          event: Happened,
+          async handle(events) {
+            handled.push(...events.map(numberOf));
+          },
+        }),
+      ],
+    });
+    await publish(1, 2, 3);
+    await waitUntil(() => handled.length === 3);
+    await subscription.stop();
+    const moves = await queues.query<{ deeds: string[] }>(
+      "SELECT array_agg(deed ORDER BY id) AS deeds FROM moves WHERE consumer = 'one-by-one' GROUP BY tx ORDER BY min(id)",
+    );
+    await queues.query('DROP FUNCTION note_move CASCADE; DROP TABLE moves');
+    await queues.close();
+    expect(moves.map(({ deeds }) => deeds)).toEqual([['INSERT'], ['INSERT', 'INSERT', 'INSERT', 'DELETE'], ['DELETE'], ['DELETE'], ['DELETE']]);
+    expect(handled.toSorted()).toEqual([1, 2, 3]);
+  });
+
   it('keeps nothing of what an event said once it is handled', async () => {
     let handled = 0;
     const subscription = await behindGate.subscribe({
@@ -139,14 +171,14 @@ describe('an embedded bus and its database', () => {
   });
 });
 
-function happened(n: number): Event {
+function happened(n: number, firmuuid: string): Event {
   return {
     id: randomUUID(),
     source: 'test',
     type: Happened.type,
     time: new Date().toISOString(),
     subject: randomUUID(),
-    firmuuid: randomUUID(),
+    firmuuid,
     turn: 0,
     data: { n },
   };

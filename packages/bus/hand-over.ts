@@ -1,8 +1,10 @@
 import type { Event } from '@call-analysis/events';
+import type { Sql } from '@call-analysis/postgres';
 import type { Job, JobResult } from 'pg-boss';
 import { Began, type Place, unreadable } from './outcome.ts';
 import { jobsOf, openParcel, type StoredJob } from './parcel.ts';
 import { type AnyRoute, Poison } from './port.ts';
+import { insertJobs } from './put-into-inbox.ts';
 import type { Queues } from './queues.ts';
 import { readEvent, type Routes } from './read-event.ts';
 import { reasonOf } from './reason.ts';
@@ -117,23 +119,22 @@ export class HandOver {
   }
 
   /**
-   * Takes jobs out of the queue, after others have taken their place: in between events are there twice, never lost.
+   * Takes jobs out of the queue with the transaction that puts others in their place.
    * What is done does not stay: conversations do not outlive their use, and the queue does not grow. The ids
    * are the condition of the index, not a join, which PostgreSQL would answer by reading the whole queue.
    */
   async #replace(taken: readonly Taken[], by: readonly StoredJob[]): Promise<void> {
     if (taken.length === 0) return;
-    const { boss, query, insist, schema } = this.#queues;
+    const { query, transaction, insist, schema } = this.#queues;
     const jobs = [...new Map(by.map(({ job }) => [job.id, job])).values()];
-    if (jobs.length > 0) await insist(() => boss.insert(this.#consumer, jobs));
-    const values = [this.#consumer, taken.map(({ job }) => job.id), taken.map(({ job }) => job.retryCount)];
-    await insist(() =>
-      query(
-        `DELETE FROM ${schema}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'active'
-            AND retry_count = ($3::int[])[array_position($2::uuid[], id)]`,
-        values,
-      ),
-    );
+    const remove = `DELETE FROM ${schema}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'active'
+      AND retry_count = ($3::int[])[array_position($2::uuid[], id)]`;
+    const removed = [this.#consumer, taken.map(({ job }) => job.id), taken.map(({ job }) => job.retryCount)];
+    const replace = async (tx: Sql) => {
+      await insertJobs(this.#queues, tx, this.#consumer, jobs);
+      await tx.query(remove, removed);
+    };
+    await insist<unknown>(() => (jobs.length === 0 ? query(remove, removed) : transaction(replace)));
     for (const { job } of taken) this.#results.push({ id: job.id, status: 'completed' });
   }
 

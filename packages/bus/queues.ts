@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
-import { translateError } from '@call-analysis/postgres';
+import { type Sql, translateError } from '@call-analysis/postgres';
 import { type Logger, StartFault } from '@call-analysis/runtime';
 import { type Db, PgBoss } from 'pg-boss';
 
@@ -24,6 +24,8 @@ export interface Queues {
   readonly log: Log;
   readonly leaseSeconds: number;
   query<Row>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** What is done in it stays or goes together, also when the database crashes right after it was answered. */
+  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /** Runs until the database has answered it; gives up when the queues are closed. */
   insist<T>(statement: () => Promise<T>): Promise<T>;
   /** Logs what went wrong in the background, and the same thing not too often. */
@@ -36,8 +38,9 @@ const connections = 5;
 // Queues fill and empty faster than statistics are gathered. Without them the planner sorts a whole queue to take its
 // first hundred, so it is left no choice but the indexes that every statement here was made for.
 export const planner = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `-c enable_${way}=off`).join(' ');
-// Taking an event and noting that it is done may be lost in a crash of the machine: it is then handed over again, which
-// it may be anyway. Nothing that was lost so can have been followed by something kept, for the log is written in order.
+// Taking an event and noting that it is done may be lost when the database crashes: it is then handed over again, which it
+// may be anyway. But a process that outlives the crash goes on from what it was told, so what must not come apart belongs
+// into one transaction.
 const commit = '-c synchronous_commit=off';
 const maintenanceSeconds = 300;
 const dayInSeconds = 86_400;
@@ -91,6 +94,7 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
     leaseSeconds,
     complain,
     query: (text, values) => rows(database, text, values),
+    transaction: (work) => transaction(database, work),
     async insist(statement) {
       for (;;) {
         try {
@@ -121,8 +125,21 @@ export function notOfThisVersion({ schema, name }: Pick<Queues, 'schema' | 'name
   });
 }
 
-async function rows<Row>(database: Db, text: string, values: unknown[] = []): Promise<Row[]> {
-  const result = await database.executeSql(text, values);
+async function transaction<T>(database: Db, work: (tx: Sql) => Promise<T>): Promise<T> {
+  const begun = await database.beginTransaction?.();
+  if (begun === undefined) throw new Error('The queues have a database without transactions.');
+  try {
+    const result = await work({ query: (text, values) => rows(begun.db, text, values) });
+    await begun.commit();
+    return result;
+  } catch (error) {
+    await begun.rollback();
+    throw error;
+  }
+}
+
+async function rows<Row>(database: Db, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  const result = await database.executeSql(text, [...values]);
   return result.rows as Row[];
 }
 
