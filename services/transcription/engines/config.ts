@@ -49,7 +49,7 @@ export const SpeechVariables = z.object({
   SPEECH_COMMAND: z
     .string()
     .optional()
-    .meta({ description: 'A program that hears instead, such as `["recognise", "--wav", "{file}"]`; it gets no secret of ours.' }),
+    .meta({ description: 'A program that hears instead, such as `["recognise", "--wav", "{file}"]`; it gets no secret of ours. What it says on standard error when it fails goes to the log.' }),
   SPEECH_CONCURRENCY: z
     .string()
     .regex(/^([1-9]|[1-9]\d|1\d\d|2[0-4]\d|25[0-6])$/, 'must be a number from 1 to 256')

@@ -1,4 +1,5 @@
 import type { Fault } from '@call-analysis/fault';
+import { z } from 'zod';
 import { engineMisconfigured, engineRefused, engineUnavailable } from './engine-faults.ts';
 
 /** An answer that is no transcription. */
@@ -24,10 +25,9 @@ export function advise(refusal: Refusal, asked: { readonly segments: boolean; re
   const { status, body } = refusal;
   const giveUp = (fault: Fault): Advice => ({ kind: 'give-up', fault });
   if (status === 401 || status === 403) {
-    // Servers quote the key in such answers, so nothing of them is kept.
     return giveUp(engineMisconfigured(`The speech server does not accept the key (status ${status}). Check SPEECH_API_KEY.`));
   }
-  const cause = new Error(`status ${status}: ${body}`);
+  const cause = new Error([`status ${status}`, ...wordsFor(body)].join(', '));
   if (status === 402 || (status === 429 && /insufficient_quota|billing/i.test(body))) {
     return giveUp(engineMisconfigured('The quota of the speech server is used up. Raise it, or set another SPEECH_API_KEY.', cause));
   }
@@ -54,4 +54,21 @@ export function advise(refusal: Refusal, asked: { readonly segments: boolean; re
   if (asked.hint && /language/i.test(body)) return { kind: 'drop-hint' };
   if (/model/i.test(body)) return giveUp(engineMisconfigured('The speech server refuses the model. Check SPEECH_MODEL.', cause));
   return giveUp(engineRefused(`The speech server does not take this recording (status ${status}).`, cause));
+}
+
+const Body = z.object({ error: z.object({ code: z.unknown(), type: z.unknown() }).partial() });
+const word = /^[a-z][\w.-]{0,63}$/i;
+
+/** The server's names for what is wrong. Its sentences may quote the key or the conversation, and causes are for the log. */
+function wordsFor(body: string): string[] {
+  const { error = {} } = parsed(body);
+  return [error.code, error.type].filter((each): each is string => typeof each === 'string' && word.test(each));
+}
+
+function parsed(body: string): Partial<z.infer<typeof Body>> {
+  try {
+    return Body.safeParse(JSON.parse(body)).data ?? {};
+  } catch {
+    return {};
+  }
 }

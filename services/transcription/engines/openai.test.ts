@@ -225,6 +225,12 @@ describe('openai engine', () => {
       expect(server.asked).toHaveLength(1);
     });
 
+    it('and keeps of an answer the names for what is wrong, not the sentences, which may quote a conversation', async () => {
+      const error = { message: 'no words for: my card is 8600', type: 'invalid_request_error', code: 'my card is 8600' };
+      server.does(answers(JSON.stringify({ error }), { status: 404 }));
+      await expect(hear(open())).rejects.toMatchObject({ cause: { message: 'status 404, invalid_request_error' } });
+    });
+
     it('on a redirect, which it does not follow', async () => {
       const elsewhere = await openSpeechServer();
       server.does(answers('', { status: 307, headers: { location: `${elsewhere.url}/v1/audio/transcriptions` } }));

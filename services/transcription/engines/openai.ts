@@ -106,7 +106,7 @@ export function openaiEngine(config: OpenaiConfig): SpeechEngine {
     const { text } = await boundedText(response, REFUSAL_BYTES);
     return {
       status: response.status,
-      body: config.apiKey === undefined ? text : text.replaceAll(config.apiKey, '[redacted]'),
+      body: text,
       retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()),
     };
   }
