@@ -14,7 +14,7 @@ export type { ListenConfig } from './open.ts';
 export type { BusOptions } from './options.ts';
 export { prepareBus } from './prepare.ts';
 export type { Facts } from './prepare.ts';
-export { kafkaFrom, KafkaVariables } from './variables.ts';
+export { kafkaFrom, KafkaVariables, sharedKafka, SharedKafkaVariables } from './variables.ts';
 export { Poison, route } from './port.ts';
 export type {
   AnyRoute,

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConfigFault, parseConfig } from '@call-analysis/runtime';
-import { kafkaFrom, KafkaVariables } from './variables.ts';
+import { ConfigFault, describeVariables, parseConfig } from '@call-analysis/runtime';
+import { kafkaFrom, KafkaVariables, sharedKafka, SharedKafkaVariables } from './variables.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'kafka-variables-'));
 const ca = join(directory, 'ca.pem');
@@ -125,6 +125,13 @@ describe('the variables of Kafka', () => {
       'KAFKA_SASL_USERNAME is set, so KAFKA_BROKERS must be set too.',
       'KAFKA_SASL_PASSWORD is set, so KAFKA_BROKERS must be set too.',
     ]);
+  });
+
+  it('must name the brokers that services in processes of their own share, and nothing else', () => {
+    expect(sharedKafka({ KAFKA_BROKERS: 'one:9092' })).toEqual(read({ KAFKA_BROKERS: 'one:9092' }));
+    expect(() => sharedKafka({})).toThrow('KAFKA_BROKERS must be set for a service in a process of its own');
+    const required = describeVariables([SharedKafkaVariables]).filter((each) => each.required);
+    expect(required.map(({ name }) => name)).toEqual(['KAFKA_BROKERS']);
   });
 
   it('name files that are read at start, or say what is wrong with them', () => {

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { ConfigFault, duration, group, together } from '@call-analysis/runtime';
+import type { Environment } from '@call-analysis/runtime';
+import { ConfigFault, duration, group, parseConfig, requiring, shared, together } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { Kafka } from './kafka/config.ts';
 
+const BROKERS = ['KAFKA_BROKERS'] as const;
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
 /** What the environment says of Kafka. Without KAFKA_BROKERS there is none. */
@@ -50,6 +52,9 @@ export const KafkaVariables = z.object({
 });
 export type KafkaVariables = z.infer<typeof KafkaVariables>;
 
+/** The same for a service in a process of its own, which shares its brokers with the others. */
+export const SharedKafkaVariables = requiring(KafkaVariables, BROKERS);
+
 /** Undefined without brokers. ConfigFault has one sentence for each thing that does not go together. */
 export function kafkaFrom(variables: KafkaVariables): Kafka | undefined {
   const { brokers, tls, sasl } = together({
@@ -70,6 +75,11 @@ export function kafkaFrom(variables: KafkaVariables): Kafka | undefined {
     },
     prefix: variables.KAFKA_TOPIC_PREFIX ?? '',
   };
+}
+
+/** As `kafkaFrom`; ConfigFault also when there are no brokers. */
+export function sharedKafka(env: Environment): Kafka {
+  return shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env)));
 }
 
 /** Some variables are set by nobody who does not mean to use Kafka. */

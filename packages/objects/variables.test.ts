@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseConfig } from '@call-analysis/runtime';
-import { s3From, S3Variables } from './variables.ts';
+import { describeVariables, parseConfig } from '@call-analysis/runtime';
+import { s3From, S3Variables, sharedS3, SharedS3Variables } from './variables.ts';
 
 const four = {
   S3_ENDPOINT: 'http://store:7070',
@@ -45,6 +45,15 @@ describe('variables of the object store', () => {
       'S3_ENDPOINT and S3_BUCKET are set, so S3_ACCESS_KEY and S3_SECRET_KEY must be set too.',
     );
     expect(() => read({ S3_PUBLIC_ENDPOINT: 'https://files.example.com' })).toThrow('S3_ENDPOINT, S3_BUCKET');
+  });
+
+  it('must name the store that services in processes of their own share, with the same four', () => {
+    expect(sharedS3(four)).toEqual(read(four));
+    expect(() => sharedS3({})).toThrow(
+      'S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY must be set for a service in a process of its own',
+    );
+    const required = describeVariables([SharedS3Variables]).filter((each) => each.required);
+    expect(required.map(({ name }) => name)).toEqual(Object.keys(four));
   });
 
   it.each([

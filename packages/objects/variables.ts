@@ -1,8 +1,9 @@
-import { ConfigFault, group } from '@call-analysis/runtime';
+import type { Environment } from '@call-analysis/runtime';
+import { ConfigFault, group, parseConfig, requiring, shared } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { S3Config } from './s3/config.ts';
 
-const NAMES = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] as const;
+const STORE = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] as const;
 
 /** S3 takes none that looks like an address. */
 const BUCKET_NAME = /^(?!\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)[a-z\d][a-z\d.-]{1,61}[a-z\d]$/;
@@ -31,14 +32,17 @@ export const S3Variables = z.object({
 
 export type S3Variables = z.infer<typeof S3Variables>;
 
+/** The same for a service in a process of its own, which shares its store with the others. */
+export const SharedS3Variables = requiring(S3Variables, STORE);
+
 /** Undefined when no store is named. ConfigFault when only a part of one is. */
 export function s3From(variables: S3Variables): S3Config | undefined {
   const { S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } = variables;
   const { S3_PUBLIC_ENDPOINT: publicEndpoint } = variables;
-  group(Object.fromEntries(NAMES.map((name) => [name, variables[name]])), NAMES);
+  group(Object.fromEntries(STORE.map((name) => [name, variables[name]])), STORE);
   if (endpoint === undefined || bucket === undefined || accessKey === undefined || secretKey === undefined) {
     if (publicEndpoint === undefined) return undefined;
-    const rest = `${NAMES.slice(0, -1).join(', ')} and ${NAMES.at(-1)}`;
+    const rest = `${STORE.slice(0, -1).join(', ')} and ${STORE.at(-1)}`;
     throw new ConfigFault(`S3_PUBLIC_ENDPOINT is set, so ${rest} must be set too.`);
   }
   return {
@@ -52,6 +56,11 @@ export function s3From(variables: S3Variables): S3Config | undefined {
     pathStyle: variables.S3_PATH_STYLE,
     createBucket: variables.S3_CREATE_BUCKET,
   };
+}
+
+/** As `s3From`; ConfigFault also when no store is named. */
+export function sharedS3(env: Environment): S3Config {
+  return shared(STORE, s3From(parseConfig(S3Variables, env)));
 }
 
 /** Scheme, host and port alone: a signature covers the path, so nothing between client and store may add to it. */

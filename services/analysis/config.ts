@@ -1,7 +1,7 @@
 import type { BusConfig } from '@call-analysis/bus';
-import { kafkaFrom, KafkaVariables } from '@call-analysis/bus';
+import { sharedKafka, SharedKafkaVariables } from '@call-analysis/bus';
 import type { ObjectsConfig } from '@call-analysis/objects';
-import { s3From, S3Variables } from '@call-analysis/objects';
+import { sharedS3, SharedS3Variables } from '@call-analysis/objects';
 import type { Tls } from '@call-analysis/rpc';
 import { AddressVariables, rpcFrom, RpcVariables } from '@call-analysis/rpc';
 import type { Environment, ServiceSettings } from '@call-analysis/runtime';
@@ -10,8 +10,6 @@ import {
   parseConfig,
   processFrom,
   ProcessVariables,
-  requiring,
-  shared,
   together,
   withSecrets,
 } from '@call-analysis/runtime';
@@ -32,15 +30,13 @@ export interface Config {
   readonly retries?: number;
 }
 
-const BROKERS = ['KAFKA_BROKERS'] as const;
-const STORE = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] as const;
 const Addresses = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true });
 
 /** What the environment of a process of this service alone may say. */
 export const variables = [
   DatabaseVariables,
-  requiring(KafkaVariables, BROKERS),
-  requiring(S3Variables, STORE),
+  SharedKafkaVariables,
+  SharedS3Variables,
   Addresses,
   RpcVariables,
   ProcessVariables,
@@ -50,8 +46,8 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
   const env = withSecrets(environment, variables);
   const { process, database, kafka, objects, addresses, rpc } = together({
     database: () => parseConfig(DatabaseVariables, env),
-    kafka: () => shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env))),
-    objects: () => shared(STORE, s3From(parseConfig(S3Variables, env))),
+    kafka: () => sharedKafka(env),
+    objects: () => sharedS3(env),
     addresses: () => parseConfig(Addresses, env),
     rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
     process: () => processFrom(parseConfig(ProcessVariables, env)),

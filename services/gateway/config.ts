@@ -1,12 +1,12 @@
 import type { ListenConfig } from '@call-analysis/bus';
-import { kafkaFrom, KafkaVariables } from '@call-analysis/bus';
+import { sharedKafka, SharedKafkaVariables } from '@call-analysis/bus';
 import type { ObjectsConfig } from '@call-analysis/objects';
 import type { Tls } from '@call-analysis/rpc';
 import { AddressVariables, rpcTlsFrom, RpcTlsVariables } from '@call-analysis/rpc';
 import type { Environment, ServiceSettings } from '@call-analysis/runtime';
-import { ConfigFault, parseConfig, processFrom, ProcessVariables, requiring, shared, together, withSecrets } from '@call-analysis/runtime';
+import { ConfigFault, parseConfig, processFrom, ProcessVariables, together, withSecrets } from '@call-analysis/runtime';
 import type { TokenRules } from './auth/token.ts';
-import type { Quotas } from './limits/rate-limits.ts';
+import type { Edge } from './variables.ts';
 import { edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from './variables.ts';
 
 export interface Config extends Edge {
@@ -23,30 +23,11 @@ export interface Config extends Edge {
   readonly objects: ObjectsConfig | { readonly store: 's3' };
 }
 
-/** What the HTTP edge itself is set up with. */
-export interface Edge {
-  readonly host: string;
-  /** 0 picks a free one. */
-  readonly port: number;
-  /** What absolute URLs in answers begin with; the request's own Host when it is not given. */
-  readonly publicUrl?: string | undefined;
-  /** What firms and addresses may ask for. */
-  readonly quotas?: Quotas | undefined;
-  /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is believed. Default none. */
-  readonly trustedProxies?: readonly string[] | undefined;
-  /** Origins whose pages may read answers; `*` is any. Default none. */
-  readonly corsOrigins?: readonly string[] | undefined;
-  /** How bearer tokens are checked. */
-  readonly jwt: TokenRules;
-}
-
-const BROKERS = ['KAFKA_BROKERS'] as const;
-
 /** What the environment of a process of this service alone may say. */
 export const variables = [
   EdgeVariables,
   TokenVariables,
-  requiring(KafkaVariables, BROKERS),
+  SharedKafkaVariables,
   AddressVariables,
   RpcTlsVariables,
   ProcessVariables,
@@ -57,7 +38,7 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
   const { process, edge, jwt, kafka, addresses, tls } = together({
     edge: () => edgeFrom(parseConfig(EdgeVariables, env)),
     jwt: () => given(tokenRulesFrom(parseConfig(TokenVariables, env))),
-    kafka: () => shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env))),
+    kafka: () => sharedKafka(env),
     addresses: () => parseConfig(AddressVariables, env),
     tls: () => rpcTlsFrom(parseConfig(RpcTlsVariables, env)),
     process: () => processFrom(parseConfig(ProcessVariables, env)),

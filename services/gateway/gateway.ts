@@ -6,7 +6,6 @@ import type { Logger, Part } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
 import type { ApiKeyGate } from './auth/api-key.ts';
 import { bearerGate } from './auth/bearer.ts';
-import type { Edge } from './config.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { publicUrl } from './http/public-url.ts';
 import { defaultQuotas, RateLimits } from './limits/rate-limits.ts';
@@ -23,6 +22,7 @@ import { objects } from './routes/objects.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { uploads } from './routes/uploads.ts';
 import { listen } from './server.ts';
+import type { Edge } from './variables.ts';
 
 /** Requests in flight get so long to finish, so that a whole process can stop within 10 s. */
 const GRACE_MS = 8000;

@@ -5,8 +5,25 @@ import { isIP } from 'node:net';
 import { ConfigFault, port } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { TokenRules } from './auth/token.ts';
-import type { Edge } from './config.ts';
+import type { Quotas } from './limits/rate-limits.ts';
 import { defaultQuotas } from './limits/rate-limits.ts';
+
+/** What the HTTP edge itself is set up with. */
+export interface Edge {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** What absolute URLs in answers begin with; the request's own Host when it is not given. */
+  readonly publicUrl?: string | undefined;
+  /** What firms and addresses may ask for. */
+  readonly quotas?: Quotas | undefined;
+  /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is believed. Default none. */
+  readonly trustedProxies?: readonly string[] | undefined;
+  /** Origins whose pages may read answers; `*` is any. Default none. */
+  readonly corsOrigins?: readonly string[] | undefined;
+  /** How bearer tokens are checked. */
+  readonly jwt: TokenRules;
+}
 
 /** The HTTP edge. */
 export const EdgeVariables = z.object({

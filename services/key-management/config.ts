@@ -1,5 +1,5 @@
 import type { BusConfig } from '@call-analysis/bus';
-import { kafkaFrom, KafkaVariables } from '@call-analysis/bus';
+import { sharedKafka, SharedKafkaVariables } from '@call-analysis/bus';
 import type { Tls } from '@call-analysis/rpc';
 import { rpcFrom, RpcVariables } from '@call-analysis/rpc';
 import type { Environment, ServiceSettings } from '@call-analysis/runtime';
@@ -8,8 +8,6 @@ import {
   parseConfig,
   processFrom,
   ProcessVariables,
-  requiring,
-  shared,
   together,
   withSecrets,
 } from '@call-analysis/runtime';
@@ -29,8 +27,6 @@ export interface Config {
   readonly reflection?: boolean;
 }
 
-const BROKERS = ['KAFKA_BROKERS'] as const;
-
 /** What API keys are hashed with. */
 export const PepperVariables = z.object({
   API_KEY_PEPPER: z
@@ -43,7 +39,7 @@ export const PepperVariables = z.object({
 export const variables = [
   PepperVariables,
   DatabaseVariables,
-  requiring(KafkaVariables, BROKERS),
+  SharedKafkaVariables,
   RpcVariables,
   ProcessVariables,
 ];
@@ -53,7 +49,7 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
   const { process, database, kafka, pepper, rpc } = together({
     pepper: () => parseConfig(PepperVariables, env),
     database: () => parseConfig(DatabaseVariables, env),
-    kafka: () => shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env))),
+    kafka: () => sharedKafka(env),
     rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
     process: () => processFrom(parseConfig(ProcessVariables, env)),
   });

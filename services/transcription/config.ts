@@ -1,17 +1,15 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BusConfig } from '@call-analysis/bus';
-import { kafkaFrom, KafkaVariables } from '@call-analysis/bus';
+import { sharedKafka, SharedKafkaVariables } from '@call-analysis/bus';
 import type { ObjectsConfig } from '@call-analysis/objects';
-import { s3From, S3Variables } from '@call-analysis/objects';
+import { sharedS3, SharedS3Variables } from '@call-analysis/objects';
 import type { Environment, ServiceSettings } from '@call-analysis/runtime';
 import {
   DatabaseVariables,
   parseConfig,
   processFrom,
   ProcessVariables,
-  requiring,
-  shared,
   together,
   withSecrets,
 } from '@call-analysis/runtime';
@@ -30,9 +28,6 @@ export interface Config {
   readonly retries?: number;
 }
 
-const BROKERS = ['KAFKA_BROKERS'] as const;
-const STORE = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] as const;
-
 export const WorkVariables = z.object({
   WORK_DIR: z
     .string()
@@ -48,8 +43,8 @@ export const variables = [
   SpeechVariables,
   WorkVariables,
   DatabaseVariables,
-  requiring(KafkaVariables, BROKERS),
-  requiring(S3Variables, STORE),
+  SharedKafkaVariables,
+  SharedS3Variables,
   ProcessVariables,
 ];
 
@@ -59,8 +54,8 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
     engine: () => speechEngine(env),
     work: () => parseConfig(WorkVariables, env),
     database: () => parseConfig(DatabaseVariables, env),
-    kafka: () => shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env))),
-    objects: () => shared(STORE, s3From(parseConfig(S3Variables, env))),
+    kafka: () => sharedKafka(env),
+    objects: () => sharedS3(env),
     process: () => processFrom(parseConfig(ProcessVariables, env)),
   });
   return {

@@ -14,8 +14,8 @@ import { Closing, createLog, Readiness } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
 import { ApiKeyGate } from '../auth/api-key.ts';
 import type { Role } from '../auth/caller.ts';
-import type { Edge } from '../config.ts';
 import { neighbours, serveEdge } from '../gateway.ts';
+import type { Edge } from '../variables.ts';
 
 export const firm = { uuid: '1a2b3c4d-0000-4000-8000-000000000001', name: 'Firm' };
 export const user = '1a2b3c4d-0000-4000-8000-00000000000a';
