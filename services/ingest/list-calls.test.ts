@@ -216,13 +216,15 @@ describe('a list of calls', () => {
       const third = Math.floor(index / 3_000);
       const isNight = index % 2 === 0;
       const isSales = third === 2 ? index % 3_000 < 40 : isNight === (third === 0);
-      return { ...callOf(), team: isNight ? 'Night' : 'Day', segment: isSales ? 'sales' : 'support', start: BEGIN + (index % 20) * DAY };
+      const score = ((index * 7) % 1_000) / 10;
+      return { ...callOf(), team: isNight ? 'Night' : 'Day', segment: isSales ? 'sales' : 'support', start: BEGIN + (index % 20) * DAY, score };
     });
     await add(firmUuid, calls);
     for (let portion = 1; portion > 0; ) portion = await service.parts.store.search.indexCalls(firmUuid);
     const both = [{ operatorGroupName: 'Night', segmentType: ['sales'] }, { operatorGroupName: 'Day', segmentType: ['sales'] }];
     const dated = both.map((filter) => ({ ...filter, startedFrom: new Date(BEGIN + DAY), startedTo: new Date(BEGIN + 3 * DAY) }));
-    for (const filter of [...both, ...dated].map((given) => ({ ...EVERYTHING, ...given }))) {
+    const scored = both.map((filter) => ({ ...filter, scoreMin: 12, scoreMax: 45 }));
+    for (const filter of [...both, ...dated, ...scored].map((given) => ({ ...EVERYTHING, ...given }))) {
       for (const isDescending of [true, false]) {
         const sort: Sort = { by: 'created_at', isDescending };
         const expected = modelled(calls, filter, sort);
@@ -232,6 +234,33 @@ describe('a list of calls', () => {
           expect(items.map(({ uuid }) => uuid)).toEqual(expected.slice((page - 1) * 10, page * 10));
         }
       }
+    }
+  });
+
+  it('is counted exactly where one filter or some days leave few calls, and elsewhere about, whichever calls are the newest', async () => {
+    const firmUuid = randomUUID();
+    // Nobody has worked yet on what came last, and every second call is about sales.
+    const calls = Array.from({ length: 44_000 }, (_, index): Call => {
+      const segment = index % 2 === 0 ? 'sales' : 'support';
+      const start = BEGIN + Math.floor(index / 400) * DAY;
+      const isDone = index < 36_000;
+      return { ...callOf(), segment, start, status: isDone ? 'completed' : 'queued', outcome: isDone ? 'scored' : null, score: isDone ? 50 : null };
+    });
+    await add(firmUuid, calls);
+    for (let portion = 1; portion > 0; ) portion = await service.parts.store.search.indexCalls(firmUuid);
+    const sales = { segmentType: ['sales'] };
+    const days = (from: number, to: number) => ({ startedFrom: new Date(BEGIN + from * DAY + 1), startedTo: new Date(BEGIN + to * DAY) });
+    expect(await ask(firmUuid, { ...sales, ...days(20, 25) })).toMatchObject({ count: 4 * 200, isEstimate: false });
+    expect(await ask(firmUuid, { ...sales, ...days(200, 300) })).toMatchObject({ count: 0, isEstimate: false });
+    expect(await ask(firmUuid, { ...sales, status: ['queued'] })).toMatchObject({ count: 4_000, isEstimate: false });
+    for (const [filter, expected] of [
+      [{ ...sales, status: ['completed'] }, 18_000],
+      [{ ...sales, scoreMin: 40, scoreMax: 60 }, 18_000],
+      [{ ...sales, ...days(0, 105) }, 104 * 200],
+    ] as const) {
+      const { count, isEstimate } = await ask(firmUuid, filter);
+      expect(isEstimate).toBe(true);
+      expect(Math.abs(count / expected - 1)).toBeLessThan(0.15);
     }
   });
 

@@ -31,6 +31,9 @@ export async function wordsOf(sql: Sql, q: string): Promise<string | null> {
   );
   const queries = row!.queries;
   if (queries.at(-1) === '') return null;
+  const [query] = queries;
+  // What is the same in every language need not be looked for in each; without a tag nothing but a minus finds no list.
+  if (queries.every((each) => each === query && !each.includes('!'))) return query!;
   return configurations
     .flatMap((configuration, index) =>
       queries[index] === '' ? [] : [`( '${tagOfConfiguration(configuration)}' & ( ${queries[index]} ) )`],
@@ -51,8 +54,8 @@ export async function findDocuments(
     const found = await readGroups(db, question, selection, words, groups.slice(0, ONE_BY_ONE));
     if (found.length >= limit || groups.length <= ONE_BY_ONE) return found;
   }
-  const query = new EntryQuery(selection.firm);
-  const { from, place } = source(query, question, selection, words, query.value(tagged([selection.firm]), 'tsquery'));
+  const query = new EntryQuery({ firm: selection.firm, span: null });
+  const { from, place } = source(query, question, selection, words, null);
   const text = `SELECT ${PLACE} FROM (SELECT ${place} FROM ${from}) AS c
     ORDER BY ${orderOf(question.sort, 'c')} ${pageOf(query, question)}`;
   return run(db, text, query, { sorting: true, bitmaps: true });
@@ -75,12 +78,12 @@ export async function countDocuments(
     const count = Math.round(((await countAmong(tag, null)) / Math.max(texts(near), 1)) * texts(shelves));
     if (count > CLEARLY * COUNTED_BY_WORDS) return { count, isEstimate: true };
   }
-  const matched = await countAmong(tagged([selection.firm]), READ_THROUGH);
+  const matched = await countAmong(null, READ_THROUGH);
   return { count: matched, isEstimate: matched === READ_THROUGH };
 
-  async function countAmong(group: string, limit: number | null): Promise<number> {
-    const query = new EntryQuery(selection.firm);
-    const { from } = source(query, asked, selection, words, query.value(group, 'tsquery'));
+  async function countAmong(group: string | null, limit: number | null): Promise<number> {
+    const query = new EntryQuery({ firm: selection.firm, span: null });
+    const { from } = source(query, asked, selection, words, group && query.value(group, 'tsquery'));
     const text = `SELECT count(*)::int AS matched FROM (SELECT 1 FROM ${from} ${limit === null ? '' : `LIMIT ${limit}`}) AS found`;
     const [row] = await run<{ matched: number }>(db, text, query, { sorting: true, bitmaps: true });
     return row!.matched;
@@ -118,7 +121,7 @@ function readGroups(
   words: string,
   groups: readonly Facet[],
 ): Promise<Place[]> {
-  const query = new EntryQuery(selection.firm);
+  const query = new EntryQuery({ firm: selection.firm, span: null });
   const tags = query.value(groups.map(({ id }) => tagged([id])), 'text[]');
   const { from, place } = source(query, question, selection, words, 'each.tag::tsquery');
   // Group after group is read until there is enough, so what comes out is in the order of the groups.
@@ -129,13 +132,13 @@ function readGroups(
   return run(db, text, query, { sorting: true, bitmaps: true });
 }
 
-/** Documents of a group that match and have the words, with their places. `group` is an expression. */
+/** Documents that match and have the words, with their places: of a group, which is an expression, or of the whole firm. */
 function source(
   query: EntryQuery,
   { sort, after }: Question,
   selection: Selection,
   words: string,
-  group: string,
+  group: string | null,
 ): { from: string; place: string } {
   const looked = selection.ways.filter(
     ({ column, keys, size }) => TAGGED.has(column) && keys.length <= MANY_TAGS && size < selection.total * NARROW,
@@ -145,10 +148,12 @@ function source(
   const withEntries = conditions.length > 0 || sort.by !== 'created_at';
   const behind = query.behind(sort, after);
   const tags = looked.map((way: Way) => query.value(tagged(way.keys), 'tsquery'));
+  // The ids of facets are of one firm, so any of them stands for it; its own list is the longest.
+  if (group !== null || tags.length === 0) tags.unshift(group ?? query.value(tagged([selection.firm]), 'tsquery'));
   const from = query.texts(
     { withEntries },
     // Each by itself, and not in one query: the index then leaps from one list to the next, and ends with the first.
-    ...[group, query.value(words, 'tsquery'), ...tags].map((wanted) => `t.words @@ ${wanted}`),
+    ...[query.value(words, 'tsquery'), ...tags].map((wanted) => `t.words @@ ${wanted}`),
     ...conditions,
     behind === null ? null : onlyChecked(withEntries ? behind : behind.replace('c.uuid', 't.uuid')),
   );

@@ -1,5 +1,5 @@
 import type { Database } from '@call-analysis/postgres';
-import { CLEARLY, type Count, COUNTED, type Place, type Question, READ_THROUGH } from './question.ts';
+import { type Place, type Question, READ_THROUGH } from './question.ts';
 import { conditionsOf, type Selection, type Way } from './selection.ts';
 import { EntryQuery, orderOf, PLACE, run } from './sql.ts';
 
@@ -12,10 +12,10 @@ const WALKED = 5_000;
 const PATIENCE = 4;
 /** What is read of each key at least, before filters are suspected of ruling each other out. */
 const READ_OF_EACH = 200;
+/** What is read of each of many keys beyond its share. */
+const SCATTER = 15;
 /** The share of a firm's calls beyond which it is cheaper to look at what is left than to cut it down by an index. */
 const BROAD = 0.3;
-/** Entries that a count is first estimated by. */
-const SAMPLE = 5_000;
 
 /** In the order of the sort, over what does not match, until enough is found. `limit` null: to the end. */
 interface Walk {
@@ -56,7 +56,7 @@ export async function findEntries(db: Database, question: Question, selection: S
 /** Null when the plan gave up: what is asked for stands further on, or nowhere. */
 async function read(db: Database, question: Question, selection: Selection, plan: Plan): Promise<Place[] | null> {
   const { sort, after, offset, limit } = question;
-  const query = new EntryQuery(selection.firm);
+  const query = new EntryQuery(selection);
   const order = orderOf(sort, 'c');
   const page = `LIMIT ${query.value(limit, 'int')} OFFSET ${query.value(offset, 'int')}`;
   if (plan.is === 'walk') {
@@ -141,79 +141,40 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** What to try, and what to do when that gave up; the last one never does. */
 function plansOf({ sort, offset, limit }: Question, selection: Selection): Plan[] {
-  const { total, ways, started, scored } = selection;
+  const { total, ways, started, scored, span } = selection;
   const wanted = offset + limit;
   const expected = ways.reduce((calls, { size }) => (calls * size) / Math.max(total, 1), total);
   // A range of what is sorted by is not read through; the index begins and ends with it.
   const bound = sort.by === 'start_time' ? started?.way : sort.by === 'score' ? scored?.way : undefined;
   const others = ways.filter((way) => way !== bound);
   if (others.length === 0) return [{ is: 'walk', limit: null }];
-  const length = bound?.size ?? total;
+  const length = (span === null ? bound : started?.way)?.size ?? total;
   const walking = Math.min(length, (wanted * length) / Math.max(expected, 1));
   const isMerged = sort.by === 'created_at';
   // What is read of a key until enough of it matches.
   const ofEach = ({ size }: Way) => Math.min(size, (wanted * size) / Math.max(expected, 1));
   const costOf = (way: Way) =>
     way.keys.length * DESCENT + (isMerged ? Math.min(way.size, way.keys.length * ofEach(way)) : way.size * SORTED);
-  const way = others.reduce((best, each) => (costOf(each) < costOf(best) ? each : best));
-  const patience = Math.round(Math.max(READ_OF_EACH, PATIENCE * ofEach(way)));
-  const collect: Plan[] = !isMerged
-    ? [{ is: 'gather', way }]
-    : ways.length === 1 || patience * way.keys.length >= way.size
-      ? [{ is: 'merge', way, ofEach: null }]
-      : [{ is: 'merge', way, ofEach: patience }, { is: 'intersect' }];
-  if (costOf(way) <= walking) return collect;
+  const [cheapest, ...rest] = others.toSorted((a, b) => costOf(a) - costOf(b)) as [Way, ...Way[]];
+  const collect: Plan[] = isMerged ? mergesOf([cheapest, ...rest], ofEach, ways.length > 1) : [{ is: 'gather', way: cheapest }];
+  if (costOf(cheapest) <= walking) return collect;
   return [{ is: 'walk', limit: Math.round(Math.max(WALKED, PATIENCE * walking)) }, ...collect];
 }
 
-function narrowestWay({ ways }: Selection): Way | null {
-  return ways.reduce<Way | null>((best, way) => (best === null || way.size < best.size ? way : best), null);
-}
-
-/** How many calls match: exactly where the facets know it or when it is few, else what a sample lets expect. */
-export async function countEntries(db: Database, selection: Selection): Promise<Count> {
-  const { ways, total } = selection;
-  const narrowest = narrowestWay(selection);
-  if (narrowest === null) return { count: total, isEstimate: false };
-  const { size, keys } = narrowest;
-  if (ways.length === 1 && isOfWholeDays(selection)) return { count: size, isEstimate: false };
-  if (size > READ_THROUGH) {
-    // Some of each key, the newest.
-    const sample = await countAmong(db, selection, narrowest, Math.ceil(SAMPLE / keys.length));
-    const count = estimated(sample, size);
-    if (count > CLEARLY * COUNTED) return { count, isEstimate: true };
+/**
+ * Where filters hang together, the first calls of one key may all be ruled out by the other filter, but hardly those of the
+ * other key by the first; so each way is tried before all of what matches is looked up.
+ */
+function mergesOf(ways: readonly Way[], ofEach: (way: Way) => number, isFiltered: boolean): Plan[] {
+  const plans: Plan[] = [];
+  for (const way of ways) {
+    const { length } = way.keys;
+    const enough = Math.round(Math.max(READ_OF_EACH, PATIENCE * ofEach(way)));
+    // Among many keys what is wanted stands scattered, unless they follow each other as days do.
+    for (const patience of length === 1 ? [enough] : [Math.ceil(enough / length) + SCATTER, enough]) {
+      if (!isFiltered || way.size <= READ_THROUGH || patience * length >= way.size) return [...plans, { is: 'merge', way, ofEach: null }];
+      if (plans.length === 0 || patience * length <= READ_THROUGH) plans.push({ is: 'merge', way, ofEach: patience });
+    }
   }
-  const whole = await countAmong(db, selection, narrowest, READ_THROUGH);
-  return size > READ_THROUGH
-    ? { count: estimated(whole, size), isEstimate: true }
-    : { count: whole.matched, isEstimate: false };
-}
-
-interface Counted {
-  readonly matched: number;
-  readonly read: number;
-}
-
-function estimated({ matched, read }: Counted, size: number): number {
-  return Math.max(matched, Math.round((matched / Math.max(read, 1)) * size));
-}
-
-/** Reads so many entries of each key, and no more than a count may. */
-async function countAmong(db: Database, selection: Selection, way: Way, ofEach: number): Promise<Counted> {
-  const query = new EntryQuery(selection.firm);
-  const source = query.entries(`c.${way.column} = each.key`);
-  const keys = query.value(way.keys, 'int[]');
-  const matching = conditionsOf(query, selection, way);
-  const text = `SELECT count(*)::int AS read, (count(*) FILTER (WHERE ${matching.length === 0 ? 'true' : matching.join(' AND ')}))::int AS matched
-    FROM (
-      SELECT c.* FROM unnest(${keys}) AS each (key) CROSS JOIN LATERAL (
-        SELECT c.* FROM ${source} ORDER BY c.uuid DESC LIMIT ${ofEach}) AS c
-      LIMIT ${READ_THROUGH}) AS c`;
-  const [row] = await run<Counted>(db, text, query, { sorting: true });
-  return row!;
-}
-
-function isOfWholeDays({ started }: Selection): boolean {
-  const isMidnight = (time: Date | null) => time === null || time.getTime() % 86_400_000 === 0;
-  return started === null || (isMidnight(started.from) && isMidnight(started.to));
+  return [...plans, { is: 'intersect' }];
 }

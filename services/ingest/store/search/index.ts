@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@call-analysis/postgres';
 import { changesSoFar, countCalls, forget, indexPortion, isBehind, lastChange, noteNewCalls } from './changes.ts';
+import { countEntries } from './count-entries.ts';
 import { countDocuments, findDocuments, hasWords, wordsOf } from './documents.ts';
-import { countEntries, findEntries } from './entries.ts';
+import { findEntries } from './entries.ts';
 import type { Count, Place, Question } from './question.ts';
 import { select } from './selection.ts';
 import { hasTextsWaiting, indexTexts } from './texts.ts';
@@ -53,11 +54,14 @@ export function search(db: Database) {
     async find(question: Question, words: string | null): Promise<Found> {
       const selection = await select(db, question.firmUuid, question.filter);
       if (selection === null) return NOTHING;
-      const [places, count] = await Promise.all(
-        words === null
-          ? [findEntries(db, question, selection), countEntries(db, selection)]
-          : [findDocuments(db, question, selection, words), countDocuments(db, question, selection, words)],
-      );
+      const { after, offset, limit } = question;
+      const places = await (words === null
+        ? findEntries(db, question, selection)
+        : findDocuments(db, question, selection, words));
+      // The last page tells how many there are.
+      const isLast = places.length < limit && (places.length > 0 || offset === 0);
+      if (isLast && after === null) return { places, count: { count: offset + places.length, isEstimate: false } };
+      const count = await (words === null ? countEntries(db, selection) : countDocuments(db, question, selection, words));
       return { places, count };
     },
   };

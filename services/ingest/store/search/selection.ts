@@ -1,4 +1,4 @@
-import type { Sql } from '@call-analysis/postgres';
+import type { Database } from '@call-analysis/postgres';
 import {
   dayOf,
   DIRECTIONS,
@@ -13,7 +13,7 @@ import {
   STATUSES,
 } from './facets.ts';
 import { type CallFilter, scoreRange } from './question.ts';
-import { type EntryQuery, onlyChecked } from './sql.ts';
+import { EntryQuery, onlyChecked, run, type Span } from './sql.ts';
 
 /** A way into the index: the entries under these keys of a column, each key's in the order of uuids. */
 export interface Way {
@@ -32,29 +32,36 @@ export interface Selection {
   readonly ways: readonly Way[];
   readonly started: { readonly from: Date | null; readonly to: Date | null; readonly way: Way } | null;
   readonly scored: { readonly low: number; readonly high: number; readonly way: Way } | null;
+  /**
+   * Calls come soon after they were held, so those of a few days stand close together in the order of uuids: where days
+   * are asked for with something else, all that can match stands here.
+   */
+  readonly span: Span | null;
 }
 
 const FIRST_DAY = '0001-01-01';
 const LAST_DAY = '9999-12-31';
+/** Of more keys it takes too long to find where they begin and end. */
+const SPANNED = 100;
 
 /** Null when no call can match. */
-export async function select(sql: Sql, firmUuid: string, filter: CallFilter): Promise<Selection | null> {
+export async function select(db: Database, firmUuid: string, filter: CallFilter): Promise<Selection | null> {
   const named = namedFacets(filter);
   const score = scoreRange(filter);
   const { startedFrom: from, startedTo: to } = filter;
   const isDated = from !== null || to !== null;
   const [facets, days, marks] = await Promise.all([
-    readFacets(sql, firmUuid, new Map([['all', ['']] as const, ...named])),
+    readFacets(db, firmUuid, new Map([['all', ['']] as const, ...named])),
     isDated
       ? readFacetsBetween(
-          sql,
+          db,
           firmUuid,
           'day',
           from === null ? FIRST_DAY : dayOf(from),
           to === null ? LAST_DAY : dayOf(new Date(to.getTime() - 1)),
         )
       : [],
-    score === null ? [] : readFacetsBetween(sql, firmUuid, 'mark', markOf(score.low), markOf(score.high)),
+    score === null ? [] : readFacetsBetween(db, firmUuid, 'mark', markOf(score.low), markOf(score.high)),
   ]);
   const all = facets.find(({ kind }) => kind === 'all');
   if (all === undefined) return null;
@@ -67,7 +74,23 @@ export async function select(sql: Sql, firmUuid: string, filter: CallFilter): Pr
   if (started !== null) ways.push(started.way);
   if (scored !== null) ways.push(scored.way);
   if (ways.some(({ keys }) => keys.length === 0)) return null;
-  return { firm: all.id, total: all.calls, ways, started, scored };
+  const span = started !== null && ways.length > 1 ? await spanOf(db, all.id, started.way) : null;
+  return { firm: all.id, total: all.calls, ways, started, scored, span };
+}
+
+/** Where entries of the way are, or all of the firm's; null when there are none, or too many keys to tell. */
+export async function spanOf(db: Database, firm: number, way: Way | null): Promise<Span | null> {
+  if (way !== null && way.keys.length > SPANNED) return null;
+  const query = new EntryQuery({ firm, span: null });
+  const keys = way === null ? '(VALUES (0))' : `unnest(${query.value(way.keys, 'int[]')})`;
+  const entries = query.entries(way && `c.${way.column} = each.key`);
+  const outermost = (order: string) =>
+    `(SELECT c.uuid FROM ${keys} AS each (key) CROSS JOIN LATERAL (
+        SELECT c.uuid FROM ${entries} ORDER BY c.uuid ${order} LIMIT 1) AS c
+      ORDER BY c.uuid ${order} LIMIT 1)`;
+  const text = `SELECT ${outermost('ASC')} AS first, ${outermost('DESC')} AS last`;
+  const [found] = await run<Span | { first: null }>(db, text, query, { sorting: true });
+  return found === undefined || found.first === null ? null : found;
 }
 
 function wayOf(column: string, facets: readonly Facet[]): Way {

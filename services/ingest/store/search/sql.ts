@@ -1,15 +1,24 @@
 import type { Database } from '@call-analysis/postgres';
 import type { Place, Sort } from './question.ts';
 
+/** Uuids from the first to the last, both inclusive. They begin with the time at which their calls came. */
+export interface Span {
+  readonly first: string;
+  readonly last: string;
+}
+
 /**
  * The text of one query over the entries of one firm. The firm is given when it is begun, stands in every source of
  * entries, and cannot be left out.
  */
 export class EntryQuery {
   readonly values: unknown[];
+  readonly #within: string | null;
 
-  constructor(firm: number) {
+  /** `span`: beyond it no entry can match. */
+  constructor({ firm, span }: { readonly firm: number; readonly span: Span | null }) {
     this.values = [firm];
+    this.#within = span && `c.uuid BETWEEN ${this.value(span.first, 'uuid')} AND ${this.value(span.last, 'uuid')}`;
   }
 
   /** Stands for the value in the text. */
@@ -20,7 +29,8 @@ export class EntryQuery {
 
   /** Entries of the firm under these conditions, as `c`. */
   entries(...conditions: readonly (string | null)[]): string {
-    return `call_search AS c WHERE ${['c.firm = $1', ...conditions.filter((each) => each !== null)].join(' AND ')}`;
+    const all = ['c.firm = $1', this.#within, ...conditions].filter((each) => each !== null);
+    return `call_search AS c WHERE ${all.join(' AND ')}`;
   }
 
   /** Documents of the firm under these conditions, as `t`; `withEntries` each beside its entry, as `c`. */
@@ -73,6 +83,8 @@ export async function run<Row = Place>(
     ...Object.entries(allowed).map(([name, isOn]) => `SET LOCAL ${name} = ${isOn ? 'on' : 'off'}`),
     ...refused.map((name) => `SET LOCAL ${name} = off`),
     'SET LOCAL max_parallel_workers_per_gather = 0',
+    // A bitmap that does not fit names pages instead of entries, and all of these are looked at.
+    ...(bitmaps ? ["SET LOCAL work_mem = '64MB'"] : []),
   ];
   return db.transaction(async (tx) => {
     await tx.query(settings.join('; '));
