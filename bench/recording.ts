@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { wavHeader } from '@call-analysis/testing';
+import { metadataOf } from '../deploy/standalone/test/good-calls.ts';
 
 const MIB = 1024 ** 2;
 const HEADER_BYTES = 44;
@@ -16,16 +17,7 @@ export const recordingMiB = 50;
 
 /** The recording in a form with its metadata; each under an id of its own. */
 export function form(): Buffer[] {
-  const metadata = JSON.stringify({
-    audio_file_name: 'silence.wav',
-    client_phone_number: '+998901234567',
-    operator_name: 'Ann',
-    start_time: '2026-10-01T09:00:00Z',
-    segment_type: 'support',
-    left_channel: 'operator',
-    right_channel: 'client',
-    partner_call_id: `silence-${sent++}`,
-  });
+  const metadata = JSON.stringify(metadataOf('silence.wav', { partner_call_id: `silence-${sent++}` }));
   const part = (name: string) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"`;
   return [
     Buffer.from(`${part('metadata')}\r\n\r\n${metadata}\r\n${part('audio_file')}; filename="silence.wav"\r\nContent-Type: audio/wav\r\n\r\n`),

@@ -16,6 +16,7 @@ import { type BusConfig, openBus } from './open.ts';
 import type { BusOptions } from './options.ts';
 import { type Bus, type DeadReason, Poison, route } from './port.ts';
 import type { Log } from './queues.ts';
+import { type Body, firm, happened } from './test/happened.ts';
 
 /** Where a transport under test meets. */
 export interface BusPlace {
@@ -29,13 +30,7 @@ export interface BusPlace {
   close(): Promise<void>;
 }
 
-interface Body {
-  readonly n: number;
-  readonly text?: string | undefined;
-}
-
 const silent: Log = { info() {}, warn() {}, error() {} };
-const firm = randomUUID();
 
 /** The promises of the port; every transport keeps all of them. */
 export function busContract(name: string, open: () => Promise<BusPlace>): void {
@@ -1058,24 +1053,6 @@ export function busContract(name: string, open: () => Promise<BusPlace>): void {
       });
     });
   });
-}
-
-function happened(
-  type: EventType,
-  n: number,
-  { turn = 0, text, traceparent }: { turn?: number; text?: string; traceparent?: string } = {},
-): Event<Body> {
-  return {
-    id: randomUUID(),
-    source: 'test',
-    type: type.type,
-    time: new Date().toISOString(),
-    subject: randomUUID(),
-    firmuuid: firm,
-    turn,
-    ...(traceparent === undefined ? {} : { traceparent }),
-    data: text === undefined ? { n } : { n, text },
-  };
 }
 
 function numberOf(event: Event): number {

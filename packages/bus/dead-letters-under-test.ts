@@ -9,10 +9,7 @@ import { openBus } from './open.ts';
 import { openDeadLetters } from './open-dead-letters.ts';
 import { type Bus, Poison, route } from './port.ts';
 import type { Log } from './queues.ts';
-
-interface Body {
-  readonly n: number;
-}
+import { type Body, happened } from './test/happened.ts';
 
 const silent: Log = { info() {}, warn() {}, error() {} };
 const patience = { timeoutMs: 20_000 };
@@ -85,7 +82,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
     it('are listed newest first, with who gave them up, why and when, and without their bodies', async () => {
       const { Happened, consumer, patient } = await consumers();
       const began = Date.now();
-      const [one, two] = [happened(Happened, 1), happened(Happened, 2)];
+      const [one, two] = [ofNewFirm(Happened, 1), ofNewFirm(Happened, 2)];
       await publish(one);
       await waitUntil(async () => (await numbered({ consumer })).length === 1, patience);
       await publish(two);
@@ -101,7 +98,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
 
     it('are found by event, consumer, type, firm and reason, and no more are shown than were asked for', async () => {
       const { Happened, consumer } = await consumers();
-      const [one, two, three] = [happened(Happened, 1), happened(Happened, 2), happened(Happened, 3)];
+      const [one, two, three] = [ofNewFirm(Happened, 1), ofNewFirm(Happened, 2), ofNewFirm(Happened, 3)];
       await publish(one, two, three);
       await waitUntil(async () => (await numbered({ consumer })).length === 3, patience);
       expect(await numbered({ ids: [one.id, three.id, randomUUID()] })).toEqual(expect.arrayContaining([one.id, three.id]));
@@ -114,7 +111,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
 
     it('that are replayed go to the consumer that gave them up and to no other, whole, and are listed no more', async () => {
       const { Happened, consumer, patient } = await consumers();
-      const [one, two] = [happened(Happened, 1), happened(Happened, 2)];
+      const [one, two] = [ofNewFirm(Happened, 1), ofNewFirm(Happened, 2)];
       await publish(one, two);
       await waitUntil(async () => (await numbered({ consumer })).length === 2 && patient.othersHeard.length === 2, patience);
       patient.isIll = false;
@@ -132,7 +129,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
 
     it('that die again are told of again and listed again', async () => {
       const { Happened, consumer, patient } = await consumers();
-      const event = happened(Happened, 2);
+      const event = ofNewFirm(Happened, 2);
       await publish(event);
       await waitUntil(async () => (await numbered({ consumer })).length === 1, patience);
       expect(await office.replay({ consumer })).toEqual({ replayed: 1, told: 0 });
@@ -142,11 +139,11 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
 
     it('may be replayed by telling something else in their place', async () => {
       const { Happened, consumer, patient } = await consumers();
-      const event = happened(Happened, 4);
+      const event = ofNewFirm(Happened, 4);
       await publish(event);
       await waitUntil(async () => (await numbered({ consumer })).length === 1, patience);
       patient.isIll = false;
-      const other = happened(Happened, 5);
+      const other = ofNewFirm(Happened, 5);
       const seen: [Event, string][] = [];
       const replayed = await office.replay({ consumer }, (each, who) => {
         seen.push([each, who]);
@@ -161,7 +158,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
 
     it('by the hundreds are all replayed, each once', async () => {
       const { Happened, consumer, patient } = await consumers();
-      const events = Array.from({ length: MANY }, (_, n) => happened(Happened, n));
+      const events = Array.from({ length: MANY }, (_, n) => ofNewFirm(Happened, n));
       await publish(...events);
       await waitUntil(async () => (await office.list({ consumer }, 1000)).length === MANY, { timeoutMs: 90_000, everyMs: 500 });
       patient.isIll = false;
@@ -173,17 +170,9 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
   });
 }
 
-function happened(type: EventType<Body>, n: number): Event<Body> {
-  return {
-    id: randomUUID(),
-    source: 'test',
-    type: type.type,
-    time: new Date().toISOString(),
-    subject: randomUUID(),
-    firmuuid: randomUUID(),
-    turn: 0,
-    data: { n },
-  };
+/** Each is of a firm of its own. */
+function ofNewFirm(type: EventType, n: number): Event<Body> {
+  return happened(type, n, { firmuuid: randomUUID() });
 }
 
 function of({ id, type, subject, firmuuid }: Event): object {

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { migrateBus } from './migrate.ts';
 import { openBus } from './open.ts';
 import { type Bus, Poison, route } from './port.ts';
+import { happened } from './test/happened.ts';
 
 const Happened = eventType('test.happened.v1', z.object({ n: z.int() }));
 const silent = { info() {}, warn() {}, error() {} };
@@ -37,12 +38,12 @@ describe('an embedded bus and its database', () => {
 
   /** Publishes past the gate. */
   async function publish(...numbers: number[]): Promise<void> {
-    const firm = randomUUID();
+    const firmuuid = randomUUID();
     const bus = await openBus(
       { transport: 'embedded', url: database.url('bus'), schema: 'bus' },
       { name: 'publisher', log: silent },
     );
-    await service.transaction((tx) => bus.publish(tx, numbers.map((n) => happened(n, firm))));
+    await service.transaction((tx) => bus.publish(tx, numbers.map((n) => happened(Happened, n, { firmuuid }))));
     await bus.close();
   }
 
@@ -170,19 +171,6 @@ describe('an embedded bus and its database', () => {
     gate.heal();
   });
 });
-
-function happened(n: number, firmuuid: string): Event {
-  return {
-    id: randomUUID(),
-    source: 'test',
-    type: Happened.type,
-    time: new Date().toISOString(),
-    subject: randomUUID(),
-    firmuuid,
-    turn: 0,
-    data: { n },
-  };
-}
 
 function numberOf(event: Event): number {
   return (event.data as { n: number }).n;

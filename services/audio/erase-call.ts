@@ -1,8 +1,7 @@
 import { bury } from '@call-analysis/bus';
 import { CallErased, type Event } from '@call-analysis/events';
-import type { Objects } from '@call-analysis/objects';
 import type { Parts } from './extract-recording.ts';
-import { markerKey, recordingKeys } from './recording-key.ts';
+import { removeRecording } from './remove-recording.ts';
 
 export const ERASURES = 'audio.erasures';
 
@@ -20,12 +19,4 @@ export async function eraseCall(
   });
   inHand.breakOff(event.subject);
   await removeRecording(objects, event);
-}
-
-/** The marker goes last: while it stands, the sweep looks after the recording. */
-export async function removeRecording(objects: Objects, { firmuuid, subject }: Event): Promise<void> {
-  for (const key of recordingKeys(firmuuid, subject)) {
-    await objects.remove(key);
-    await objects.remove(markerKey(key));
-  }
 }

@@ -9,11 +9,11 @@ import type { ingest } from '@call-analysis/proto';
 import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import { Digest } from './digest.ts';
-import { removeRecording } from './erase-call.ts';
 import { openEntry } from './extract-entry.ts';
 import type { InHand } from './in-hand.ts';
 import { probeRecording } from './probe-recording.ts';
 import { recordingKey } from './recording-key.ts';
+import { removeRecording } from './remove-recording.ts';
 
 export type ExtractionRequested = Event<BodyOf<typeof AudioExtractionRequested>>;
 

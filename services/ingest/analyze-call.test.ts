@@ -1,24 +1,25 @@
-import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
-import {
-  type BodyOf,
-  CallAnalyzed,
-  CallFailed,
-  type Event,
-  type EventType,
-  TranscriptReady,
-} from '@call-analysis/events';
+import { type BodyOf, type Event, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { v7 as uuidv7 } from 'uuid';
 import { analyzeCall } from './analyze-call.ts';
-import { fact } from './fact.ts';
-import { csvOf, faultOf, goodAudio, IngestUnderTest, recordingOf } from './ingest-under-test.ts';
+import {
+  analysis,
+  type Call,
+  callAnalyzed,
+  callFailed,
+  csvOf,
+  faultOf,
+  goodAudio,
+  IngestUnderTest,
+  recordingOf,
+  transcriptReady,
+} from './ingest-under-test.ts';
 import { projectAnalyses, projectFailures } from './project-analysis.ts';
 import { projectTranscripts } from './project-hearing.ts';
 import { readCall } from './read-call.ts';
 import { registerCall } from './register-call.ts';
 import { retryCall } from './retry-call.ts';
-import type { Owner } from './store/uploads.ts';
 
 const service = new IngestUnderTest();
 let ready: Event<BodyOf<typeof TranscriptReady>>[];
@@ -26,11 +27,6 @@ let ready: Event<BodyOf<typeof TranscriptReady>>[];
 beforeAll(async () => {
   ready = await service.hear(TranscriptReady);
 });
-
-interface Call {
-  readonly owner: Owner;
-  readonly uuid: string;
-}
 
 async function sent(): Promise<Call> {
   const owner = service.newOwner();
@@ -50,49 +46,13 @@ async function recorded(): Promise<Call> {
   return { owner, uuid: callUuid };
 }
 
-function told<Body>(type: EventType<Body>, { owner, uuid }: Call, data: Body): Event<Body> {
-  return fact(type, uuid, { firmuuid: owner.firmUuid, turn: 0 }, data);
-}
-
 async function analyzed(call: Call, attempt: number, score: number): Promise<void> {
-  const analysis = {
-    scorecard: { uuid: randomUUID(), name: 'Scorecard', revision: attempt },
-    analyst: { name: 'rules', version: '1' },
-    score,
-    auto_failed: false,
-    sections: [],
-    summary: 'A call.',
-    topics: [],
-    sentiment: { operator: 0, client: 0 },
-    metrics: {
-      talk_ratio: { operator: 0.5, client: 0.5, silence: null },
-      interruptions: null,
-      longest_monologue: { operator: 1, client: 1 },
-      words: { operator: 1, client: 1 },
-      questions_asked: 0,
-    },
-    created_at: new Date().toISOString(),
-  };
-  const body = { attempt, analysis_uuid: uuidv7(), outcome: 'scored' as const, language: 'en' as const, analysis };
-  await projectAnalyses(service.parts.store, [told(CallAnalyzed, call, body)]);
+  const event = callAnalyzed(call, { attempt, analysis: { ...analysis, score, created_at: new Date().toISOString() } });
+  await projectAnalyses(service.parts.store, [event]);
 }
 
 async function failed(call: Call, stage: 'extraction' | 'transcription' | 'analysis', attempt = 1): Promise<void> {
-  const failure = { stage, code: 'TOO_HARD', message: 'Too hard.', retryable: true, attempts: 1 };
-  await projectFailures(service.parts.store, [told(CallFailed, call, { attempt, ...failure })]);
-}
-
-async function heard(call: Call): Promise<void> {
-  const utterances = [{ role: 'client' as const, text: 'Hi', start: 0, end: 1 }];
-  const body = {
-    attempt: 1,
-    source: 'audio' as const,
-    duration: 60,
-    language: 'en' as const,
-    tags: [],
-    segment_type: 'support',
-  };
-  await projectTranscripts(service.parts, [told(TranscriptReady, call, { ...body, transcript: { utterances } })]);
+  await projectFailures(service.parts.store, [callFailed(call, { attempt, stage })]);
 }
 
 const analyze = ({ owner, uuid }: Call) => analyzeCall(service.parts, owner.firmUuid, uuid);
@@ -122,7 +82,7 @@ it('a completed call is scored once more, keeps both analyses, and its history s
 
 it('a call that was heard is scored once more by what was heard, and is not heard again', async () => {
   const call = await recorded();
-  await heard(call);
+  await projectTranscripts(service.parts, [transcriptReady(call)]);
   await analyzed(call, 1, 40);
   await analyze(call);
   expect((await announced(call, 2)).data).toMatchObject({

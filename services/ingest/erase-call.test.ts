@@ -6,10 +6,7 @@ import { route } from '@call-analysis/bus';
 import {
   AudioExtractionRequested,
   AudioStored,
-  type BodyOf,
-  CallAnalyzed,
   CallErased,
-  CallFailed,
   CallsAccepted,
   type Event,
   type EventType,
@@ -27,15 +24,21 @@ import { eraseCall } from './erase-call.ts';
 import { fact } from './fact.ts';
 import { finishErasures } from './finish-erasure.ts';
 import {
+  analysis,
   audioCsvOf,
+  type Call,
+  callAnalyzed,
+  callFailed,
   csvOf,
   type CsvRow,
+  factOf,
   faultOf,
   goodAudio,
   IngestUnderTest,
   objectsBut,
   type Parts,
   recordingOf,
+  transcriptReady,
   zipOf,
 } from './ingest-under-test.ts';
 import { projectAnalyses, projectFailures } from './project-analysis.ts';
@@ -65,11 +68,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => busTables?.close());
-
-interface Call {
-  readonly owner: Owner;
-  readonly uuid: string;
-}
 
 /** Values that stand nowhere else; in all but the number is the same word. */
 function secrets() {
@@ -124,52 +122,17 @@ function erase({ owner, uuid }: Call, changed: Partial<Parts> = {}) {
 
 const counts = (removed: readonly Removed[]) => Object.fromEntries(removed.map(({ what, count }) => [what, count]));
 
-function told<Body>(type: EventType<Body>, { owner, uuid }: Call, data: Body): Event<Body> {
-  return { ...fact(type, uuid, { firmuuid: owner.firmUuid, turn: 0 }, data), source: 'transcription' };
-}
-
-const analysis: NonNullable<BodyOf<typeof CallAnalyzed>['analysis']> = {
-  scorecard: { uuid: randomUUID(), name: 'Scorecard', revision: 1 },
-  analyst: { name: 'rules', version: '1' },
-  score: 87.5,
-  auto_failed: false,
-  sections: [],
-  summary: 'A call.',
-  topics: [],
-  sentiment: { operator: 0, client: 0 },
-  metrics: {
-    talk_ratio: { operator: 0.5, client: 0.5, silence: null },
-    interruptions: null,
-    longest_monologue: { operator: 1, client: 1 },
-    words: { operator: 1, client: 1 },
-    questions_asked: 0,
-  },
-  created_at: '2026-01-02T03:04:05.000Z',
-};
-
 async function analyzed(call: Call, attempt = 1, summary = 'A call.'): Promise<void> {
-  const body = { attempt, analysis_uuid: randomUUID(), outcome: 'scored' as const, language: 'en' as const };
-  await projectAnalyses(service.parts.store, [
-    told(CallAnalyzed, call, { ...body, analysis: { ...analysis, summary } }),
-  ]);
+  await projectAnalyses(service.parts.store, [callAnalyzed(call, { attempt, analysis: { ...analysis, summary } })]);
 }
 
-async function failed(call: Call, attempt = 1, stage: 'analysis' | 'transcription' = 'analysis'): Promise<void> {
-  const failure = { stage, code: 'TOO_HARD', message: 'Too hard.', retryable: true, attempts: 1 };
-  await projectFailures(service.parts.store, [told(CallFailed, call, { attempt, ...failure })]);
+async function failed(call: Call): Promise<void> {
+  await projectFailures(service.parts.store, [callFailed(call)]);
 }
 
-async function heard(call: Call, said: string, attempt = 1): Promise<void> {
+async function heard(call: Call, said: string): Promise<void> {
   const utterances = [{ role: 'client' as const, text: said, start: 0, end: 1 }];
-  const body = {
-    attempt,
-    source: 'audio' as const,
-    duration: 60,
-    language: 'en' as const,
-    tags: [],
-    segment_type: 'support',
-  };
-  await projectTranscripts(service.parts, [told(TranscriptReady, call, { ...body, transcript: { utterances } })]);
+  await projectTranscripts(service.parts, [transcriptReady(call, { transcript: { utterances } })]);
 }
 
 /** A call whose recording came by itself and is stored. */
@@ -229,7 +192,7 @@ describe('an erased call', () => {
       const call = await recorded(row);
       if (status === 'transcribing') {
         const progress = { attempt: 1, heard: 10, duration: 60 };
-        await projectProgress(service.parts.store, [told(TranscriptionProgressed, call, progress)]);
+        await projectProgress(service.parts.store, [factOf(TranscriptionProgressed, call, progress)]);
       }
       if (status !== 'queued' && status !== 'transcribing') await heard(call, said);
       if (status === 'failed') await failed(call);
@@ -330,7 +293,7 @@ describe('an erased call', () => {
     await analyzed(call, 1, said);
     await failed(call);
     const progress = { attempt: 1, heard: 10, duration: 60 };
-    await projectProgress(service.parts.store, [told(TranscriptionProgressed, call, progress)]);
+    await projectProgress(service.parts.store, [factOf(TranscriptionProgressed, call, progress)]);
     const { firmUuid } = call.owner;
     const late = { firmUuid, callUuid: call.uuid, attempt: 1, recording: recordingOf(), traceparent: undefined };
     expect(await faultOf(recordAudio(service.parts, late))).toMatchObject({ code: 'NOT_FOUND' });
@@ -351,7 +314,7 @@ describe('an erased call', () => {
       segment_type: 'support',
     };
     await projectTranscripts(service.parts, [
-      told(TranscriptReady, call, { ...byKey, transcript: { key: 'transcripts/gone' } }),
+      factOf(TranscriptReady, call, { ...byKey, transcript: { key: 'transcripts/gone' } }),
     ]);
     await nothingLeft({ ...row, said }, call);
   });
@@ -502,7 +465,7 @@ describe('an erasure that is broken off', () => {
   };
 
   async function finishes(call: Call, row: Record<string, string>): Promise<void> {
-    await finishErasures(service.parts, told(CallErased, call, { erased_at: new Date().toISOString() }));
+    await finishErasures(service.parts, factOf(CallErased, call, { erased_at: new Date().toISOString() }));
     await nothingLeft(row, call);
     expect(await faultOf(erase(call))).toMatchObject({ code: 'NOT_FOUND' });
   }
@@ -548,7 +511,7 @@ describe('an erasure that is broken off', () => {
     await service.uploadBatch(owner, audioCsvOf([{ audio_file_name: 'a.wav' }]), zipOf(['a.wav']));
     const [call] = (await service.callsOf(owner)).map(({ uuid }) => ({ owner, uuid }));
     await erase(call!, { objects: objectsBut(service.parts.objects, { remove: broken }) });
-    await finishErasures(service.parts, told(CallErased, call!, { erased_at: new Date().toISOString() }));
+    await finishErasures(service.parts, factOf(CallErased, call!, { erased_at: new Date().toISOString() }));
     await sweep(service.parts, new Date(Date.now() + 7 * 3600_000));
     expect(await service.objectsOf(owner)).toEqual([]);
   });

@@ -5,7 +5,6 @@ import {
   AudioExtractionRequested,
   AudioStored,
   type BodyOf,
-  CallAnalyzed,
   CallFailed,
   type Event,
   type EventType,
@@ -15,8 +14,21 @@ import {
 } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { v7 as uuidv7 } from 'uuid';
-import { audioCsvOf, faultOf, fileNames, goodAudio, IngestUnderTest, zipOf } from './ingest-under-test.ts';
-import type { Owner } from './store/uploads.ts';
+import {
+  audioCsvOf,
+  type Call,
+  callAnalyzed,
+  callerOf,
+  callFailed,
+  factOf,
+  faultOf,
+  fileNames,
+  goodAudio,
+  IngestUnderTest,
+  noSpeech,
+  transcriptReady,
+  zipOf,
+} from './ingest-under-test.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
@@ -30,12 +42,6 @@ beforeAll(async () => {
   ready = await service.hear(TranscriptReady);
 });
 
-interface Call {
-  readonly owner: Owner;
-  readonly uuid: string;
-}
-
-const callerOf = ({ firmUuid, userUuid }: Owner) => ({ caller: { firm_uuid: firmUuid, user_uuid: userUuid } });
 const read = ({ owner, uuid }: Call) => service.client.getCall({ ...callerOf(owner), call_uuid: uuid });
 const retry = ({ owner, uuid }: Call) => service.client.retryCall({ ...callerOf(owner), call_uuid: uuid });
 
@@ -91,42 +97,22 @@ function record({ owner, uuid }: Call, change: object = {}) {
   return service.client.recordAudio({ firm_uuid: owner.firmUuid, call_uuid: uuid, attempt: 1, recording, ...change });
 }
 
-function fact<Body>(type: EventType<Body>, { owner, uuid }: Call, data: Body): Event<Body> {
-  const time = new Date().toISOString();
-  return { id: randomUUID(), source: 'transcription', type: type.type, time, subject: uuid, firmuuid: owner.firmUuid, turn: 0, data };
-}
-
 const utterances = [
   { role: 'operator' as const, text: 'Hello', start: 0.5, end: 1.25 },
   { role: 'client' as const, text: 'Hi', start: 1.5, end: 2 },
 ];
 
 function heard(call: Call, change: Partial<BodyOf<typeof TranscriptReady>> = {}) {
-  return fact(TranscriptReady, call, {
-    attempt: 1,
-    source: 'audio',
-    duration: 2520,
-    language: 'en',
-    tags: [],
-    segment_type: 'support',
-    engine: 'moonshine-tiny',
-    transcript: { utterances },
-    ...change,
-  });
+  return transcriptReady(call, { duration: 2520, engine: 'moonshine-tiny', transcript: { utterances }, ...change });
 }
 
 function progressed(call: Call, minutes: number, change: object = {}) {
-  return fact(TranscriptionProgressed, call, { attempt: 1, heard: minutes * 60, duration: 2520, ...change });
-}
-
-function analyzed(call: Call, change: Partial<BodyOf<typeof CallAnalyzed>> = {}) {
-  const body = { attempt: 1, analysis_uuid: randomUUID(), outcome: 'no_speech' as const, language: null, analysis: null };
-  return fact(CallAnalyzed, call, { ...body, ...change });
+  return factOf(TranscriptionProgressed, call, { attempt: 1, heard: minutes * 60, duration: 2520, ...change });
 }
 
 function failed(call: Call, change: Partial<BodyOf<typeof CallFailed>> = {}) {
   const body = { stage: 'transcription' as const, code: 'ENGINE_CRASHED', message: 'It crashed.', retryable: true, attempts: 3 };
-  return fact(CallFailed, call, { attempt: 1, ...body, ...change });
+  return callFailed(call, { ...body, ...change });
 }
 
 async function fails(call: Call, change: Partial<BodyOf<typeof CallFailed>> = {}): Promise<void> {
@@ -255,7 +241,7 @@ describe('the progress of hearing', () => {
 
   it('that does not have its form fails no call', async () => {
     const call = await uploaded();
-    await service.publish(fact(TranscriptionProgressed as EventType, call, { attempt: 1, heard: 'much' }));
+    await service.publish(factOf(TranscriptionProgressed as EventType, call, { attempt: 1, heard: 'much' }));
     await settled();
     expect(await historyOf(call)).toHaveLength(1);
   });
@@ -274,7 +260,7 @@ describe('what was heard', () => {
       ['analyzing', notes[0]],
       ['analyzing', notes[1]],
     ]);
-    await service.publish(analyzed(call));
+    await service.publish(callAnalyzed(call, noSpeech));
     await reaches(call, 'completed');
   });
 
@@ -312,7 +298,7 @@ describe('what was heard', () => {
     const [done, lost] = [await uploaded(), await uploaded()];
     const late = [heard(done), heard(lost)];
     const time = new Date(Date.now() + 1_000).toISOString();
-    await service.publish({ ...analyzed(done), time }, failed(lost, { stage: 'analysis', code: 'TOO_HARD' }));
+    await service.publish({ ...callAnalyzed(done, noSpeech), time }, failed(lost, { stage: 'analysis', code: 'TOO_HARD' }));
     await Promise.all([reaches(done, 'completed'), reaches(lost, 'failed')]);
     await service.publish(...late);
     await settled();
@@ -342,7 +328,7 @@ describe('what was heard', () => {
     await service.publish(
       heard(broken, { transcript: { key } }),
       heard(missing, { transcript: { key: `${key}x` } }),
-      fact(TranscriptReady as EventType, formless, { attempt: 1, source: 'audio' }),
+      factOf(TranscriptReady as EventType, formless, { attempt: 1, source: 'audio' }),
     );
     for (const call of [broken, missing, formless]) {
       await reaches(call, 'failed');
@@ -429,7 +415,7 @@ describe('a retry of a recording', () => {
     });
     await settled();
     expect(stored.filter(({ subject }) => subject === call.uuid)).toHaveLength(1);
-    await service.publish(analyzed(call, { attempt: 2 }));
+    await service.publish(callAnalyzed(call, { attempt: 2, ...noSpeech }));
     await reaches(call, 'completed');
     expect(await transcriptOf(call)).toMatchObject({ engine: 'moonshine-tiny', utterances });
   });

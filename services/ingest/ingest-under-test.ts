@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Bus, migrateBus, openBus, route } from '@call-analysis/bus';
-import type { Event, EventType } from '@call-analysis/events';
+import { type BodyOf, CallAnalyzed, CallFailed, type Event, type EventType, TranscriptReady } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import { type Objects, openObjects } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
@@ -14,6 +14,8 @@ import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase } from '@call-analysis/testing';
 import AdmZip from 'adm-zip';
+import { v7 as uuidv7 } from 'uuid';
+import { fact } from './fact.ts';
 import type { Firm, Firms } from './firms.ts';
 import { openUpload } from './open-upload.ts';
 import { processUpload, type ProcessUploadRequest } from './process-upload.ts';
@@ -343,6 +345,76 @@ export function recordingOf(change: Partial<StoredRecording> = {}): StoredRecord
 /** The same row that many times; without one, good rows without a partner_call_id. */
 export function rowsOf(count: number, row: CsvRow = {}): CsvRow[] {
   return Array.from({ length: count }, () => row);
+}
+
+export interface Call {
+  readonly owner: Owner;
+  readonly uuid: string;
+}
+
+/** As whom a request is made over gRPC. */
+export function callerOf({ firmUuid, userUuid }: Owner) {
+  return { caller: { firm_uuid: firmUuid, user_uuid: userUuid } };
+}
+
+/** A fact about a call from beyond this service, which does not hear its own transcripts. */
+export function factOf<Body>(type: EventType<Body>, { owner, uuid }: Call, data: Body): Event<Body> {
+  return { ...fact(type, uuid, { firmuuid: owner.firmUuid, turn: 0 }, data), source: 'transcription' };
+}
+
+export const analysis: NonNullable<BodyOf<typeof CallAnalyzed>['analysis']> = {
+  scorecard: { uuid: randomUUID(), name: 'Scorecard', revision: 1 },
+  analyst: { name: 'rules', version: '1' },
+  score: 87.5,
+  auto_failed: false,
+  sections: [],
+  summary: 'A call.',
+  topics: [],
+  sentiment: { operator: 0, client: 0 },
+  metrics: {
+    talk_ratio: { operator: 0.5, client: 0.5, silence: null },
+    interruptions: null,
+    longest_monologue: { operator: 1, client: 1 },
+    words: { operator: 1, client: 1 },
+    questions_asked: 0,
+  },
+  created_at: '2026-01-02T03:04:05.000Z',
+};
+
+export function callAnalyzed(call: Call, change: Partial<BodyOf<typeof CallAnalyzed>> = {}) {
+  const body = { analysis_uuid: uuidv7(), outcome: 'scored' as const, language: 'en' as const, analysis };
+  return factOf(CallAnalyzed, call, { attempt: 1, ...body, ...change });
+}
+
+/** Of a conversation in which nobody spoke. */
+export const noSpeech = { outcome: 'no_speech' as const, language: null, analysis: null };
+
+export const failure = {
+  stage: 'analysis' as const,
+  code: 'TOO_HARD',
+  message: 'It was too hard.',
+  retryable: true,
+  attempts: 6,
+};
+
+export function callFailed(call: Call, change: Partial<BodyOf<typeof CallFailed>> = {}) {
+  return factOf(CallFailed, call, { attempt: 1, ...failure, ...change });
+}
+
+type Transcribed = BodyOf<typeof TranscriptReady>;
+
+/** That the recording of a call has been heard. */
+export function transcriptReady(call: Call, change: Partial<Transcribed> = {}) {
+  return factOf<Transcribed>(TranscriptReady, call, {
+    attempt: 1,
+    source: 'audio',
+    duration: 60,
+    language: 'en',
+    tags: [],
+    segment_type: 'support',
+    transcript: { utterances: [{ role: 'client', text: 'Hi', start: 0, end: 1 }] },
+    ...change,
+  });
 }
 
 /** The Fault that it is refused with. */

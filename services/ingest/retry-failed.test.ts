@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { BodyOf, Event, EventType } from '@call-analysis/events';
-import { CallAnalyzed, CallFailed, CallsAccepted, RetryRequested, TranscriptReady } from '@call-analysis/events';
+import type { BodyOf, Event } from '@call-analysis/events';
+import { CallsAccepted, RetryRequested, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
-import { csvOf, IngestUnderTest, rowsOf } from './ingest-under-test.ts';
+import { type Call, callAnalyzed, callerOf, callFailed, csvOf, factOf, IngestUnderTest, noSpeech, rowsOf } from './ingest-under-test.ts';
 import type { Owner } from './store/uploads.ts';
 
 const service = new IngestUnderTest({ serving: true });
@@ -14,15 +14,6 @@ beforeAll(async () => {
   accepted = await service.hear(CallsAccepted);
   ready = await service.hear(TranscriptReady);
 });
-
-interface Call {
-  readonly owner: Owner;
-  readonly uuid: string;
-}
-
-function callerOf({ firmUuid, userUuid }: Owner) {
-  return { caller: { firm_uuid: firmUuid, user_uuid: userUuid } };
-}
 
 async function upload(owner: Owner, rows: number): Promise<string> {
   const { metadata_key } = await service.client.openUpload({ ...callerOf(owner), metadata_filename: 'calls.csv' });
@@ -50,26 +41,12 @@ const settled = () =>
     return waiting + active === 0;
   });
 
-function fact<Body>(type: EventType<Body>, firmuuid: string, subject: string, data: Body): Event<Body> {
-  return { id: randomUUID(), source: 'test', type: type.type, time: new Date().toISOString(), subject, firmuuid, turn: 0, data };
-}
-
-function failed({ owner, uuid }: Call, retryable = true): Event {
-  const failure = { stage: 'analysis' as const, code: 'TOO_HARD', message: 'It was too hard.', retryable, attempts: 3 };
-  return fact(CallFailed, owner.firmUuid, uuid, { attempt: 1, ...failure });
-}
-
-function analyzed({ owner, uuid }: Call): Event {
-  const data = { attempt: 1, analysis_uuid: randomUUID(), outcome: 'no_speech' as const, language: null, analysis: null };
-  return fact(CallAnalyzed, owner.firmUuid, uuid, data);
-}
-
-const asked = ({ owner, uuid }: Call, attempt: number | null) => fact(RetryRequested, owner.firmUuid, uuid, { attempt });
+const asked = (call: Call, attempt: number | null) => factOf(RetryRequested, call, { attempt });
 
 describe('a failed call of which a retry is asked for', () => {
   it.each([true, false])('goes on as its next attempt, also when it failed for good (retryable: %s)', async (retryable) => {
     const call = await newCall();
-    await service.publish(failed(call, retryable));
+    await service.publish(callFailed(call, { retryable }));
     await reaches(call, 'failed');
     await service.publish(asked(call, 1));
     await announced(call, 2);
@@ -78,7 +55,7 @@ describe('a failed call of which a retry is asked for', () => {
 
   it('of which nobody knows the attempt goes on as well', async () => {
     const call = await newCall();
-    await service.publish(failed(call));
+    await service.publish(callFailed(call));
     await reaches(call, 'failed');
     await service.publish(asked(call, null));
     await announced(call, 2);
@@ -86,7 +63,7 @@ describe('a failed call of which a retry is asked for', () => {
 
   it('goes on once, however often it is asked for', async () => {
     const call = await newCall();
-    await service.publish(failed(call));
+    await service.publish(callFailed(call));
     await reaches(call, 'failed');
     await service.publish(asked(call, 1), asked(call, 1));
     await announced(call, 2);
@@ -100,13 +77,13 @@ describe('a failed call of which a retry is asked for', () => {
     await service.publish(asked(call, 1));
     await waitUntil(async () => (await depth('ingest.retries')).waiting === 1);
     expect(attemptsOf(call)).toEqual([1]);
-    await service.publish(failed(call));
+    await service.publish(callFailed(call));
     await announced(call, 2);
   });
 
   it('stays as it is when it has been completed, retried or erased since', async () => {
     const [done, retried, unknown] = [await newCall(), await newCall(), { owner: service.newOwner(), uuid: randomUUID() }];
-    await service.publish(analyzed(done), failed(retried));
+    await service.publish(callAnalyzed(done, noSpeech), callFailed(retried));
     await Promise.all([reaches(done, 'completed'), reaches(retried, 'failed')]);
     await service.client.retryCall({ ...callerOf(retried.owner), call_uuid: retried.uuid });
     await announced(retried, 2);
@@ -131,7 +108,7 @@ describe('calls that could not be announced', () => {
       [early.uuid, ...late.map(({ uuid }) => uuid)],
       JSON.stringify(failure),
     ]);
-    await service.publish(fact(RetryRequested, owner.firmUuid, subject, data));
+    await service.publish(factOf(RetryRequested, { owner, uuid: subject }, data));
     for (const { uuid } of late) await announced({ owner, uuid }, 2);
     await settled();
     expect(late).toHaveLength(3);

@@ -7,18 +7,32 @@ import {
   CallFailed,
   CallsAccepted,
   type Event,
+  type EventType,
   INLINE_BYTES,
   TranscriptReady,
 } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
-import { csvOf, type CsvRow, faultOf, IngestUnderTest, rowsOf } from './ingest-under-test.ts';
+import {
+  analysis,
+  type Call,
+  callAnalyzed,
+  callerOf,
+  callFailed,
+  csvOf,
+  type CsvRow,
+  factOf,
+  failure,
+  faultOf,
+  IngestUnderTest,
+  noSpeech,
+  rowsOf,
+} from './ingest-under-test.ts';
 import { start } from './start.ts';
 import type { Owner } from './store/uploads.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
-type Analysis = NonNullable<BodyOf<typeof CallAnalyzed>['analysis']>;
 
 let accepted: Event<BodyOf<typeof CallsAccepted>>[];
 let ready: Ready[];
@@ -27,10 +41,6 @@ beforeAll(async () => {
   accepted = await service.hear(CallsAccepted);
   ready = await service.hear(TranscriptReady);
 });
-
-function callerOf({ firmUuid, userUuid }: Owner) {
-  return { caller: { firm_uuid: firmUuid, user_uuid: userUuid } };
-}
 
 /** Uploads a CSV over gRPC and has it processed. */
 async function upload(owner: Owner, rows: readonly CsvRow[], on_error = 'reject') {
@@ -52,15 +62,15 @@ function announced(uuid: string, attempt = 1): Promise<Ready> {
   return waitUntil(() => ready.find(({ subject, data }) => subject === uuid && data.attempt === attempt));
 }
 
-function read({ owner, uuid }: { owner: Owner; uuid: string }) {
+function read({ owner, uuid }: Call) {
   return service.client.getCall({ ...callerOf(owner), call_uuid: uuid });
 }
 
-async function statusOf(call: { owner: Owner; uuid: string }): Promise<string> {
+async function statusOf(call: Call): Promise<string> {
   return (await read(call)).call!.status;
 }
 
-function reaches(call: { owner: Owner; uuid: string }, status: string): Promise<boolean> {
+function reaches(call: Call, status: string): Promise<boolean> {
   return waitUntil(async () => (await statusOf(call)) === status);
 }
 
@@ -70,61 +80,6 @@ function settled(): Promise<boolean> {
     const depths = await service.parts.bus.depths();
     return depths.every(({ consumer, waiting, active }) => !consumer.startsWith('ingest.') || waiting + active === 0);
   });
-}
-
-const analysis: Analysis = {
-  scorecard: { uuid: randomUUID(), name: 'Scorecard', revision: 1 },
-  analyst: { name: 'rules', version: '1' },
-  score: 87.5,
-  auto_failed: false,
-  sections: [],
-  summary: 'A call.',
-  topics: [],
-  sentiment: { operator: 0, client: 0 },
-  metrics: {
-    talk_ratio: { operator: 0.5, client: 0.5, silence: null },
-    interruptions: null,
-    longest_monologue: { operator: 1, client: 1 },
-    words: { operator: 1, client: 1 },
-    questions_asked: 0,
-  },
-  created_at: '2026-01-02T03:04:05.000Z',
-};
-
-function fact<Body>(type: { type: string }, { owner, uuid }: { owner: Owner; uuid: string }, data: Body): Event<Body> {
-  return {
-    id: randomUUID(),
-    source: 'test',
-    type: type.type,
-    time: new Date().toISOString(),
-    subject: uuid,
-    firmuuid: owner.firmUuid,
-    turn: 0,
-    data,
-  };
-}
-
-function analyzed(call: { owner: Owner; uuid: string }, change: Partial<BodyOf<typeof CallAnalyzed>> = {}) {
-  const body = {
-    attempt: 1,
-    analysis_uuid: randomUUID(),
-    outcome: 'scored' as const,
-    language: 'en' as const,
-    analysis,
-  };
-  return fact(CallAnalyzed, call, { ...body, ...change });
-}
-
-const failure = {
-  stage: 'analysis' as const,
-  code: 'TOO_HARD',
-  message: 'It was too hard.',
-  retryable: true,
-  attempts: 6,
-};
-
-function failed(call: { owner: Owner; uuid: string }, change: Partial<BodyOf<typeof CallFailed>> = {}) {
-  return fact(CallFailed, call, { attempt: 1, ...failure, ...change });
 }
 
 describe('an accepted call', () => {
@@ -229,7 +184,7 @@ describe('an accepted call', () => {
 describe('an analysis', () => {
   it('completes its call', async () => {
     const call = await newCall();
-    const event = analyzed(call, { language: 'uz' });
+    const event = callAnalyzed(call, { language: 'uz' });
     await service.publish(event);
     await reaches(call, 'completed');
     const detail = await read(call);
@@ -247,12 +202,12 @@ describe('an analysis', () => {
 
   it('is stored once, however often and in whatever company it is delivered', async () => {
     const [call, other] = [await newCall(), await newCall()];
-    const event = analyzed(call);
+    const event = callAnalyzed(call);
     await service.publish(event);
     await reaches(call, 'completed');
     const before = await read(call);
     const later = new Date(Date.now() + 1_000).toISOString();
-    await service.publish(event, analyzed(other), { ...analyzed(call, { language: 'ru' }), time: later }, event);
+    await service.publish(event, callAnalyzed(other), { ...callAnalyzed(call, { language: 'ru' }), time: later }, event);
     await reaches(other, 'completed');
     await settled();
     expect(await read(call)).toEqual(before);
@@ -260,7 +215,7 @@ describe('an analysis', () => {
 
   it('of a conversation in which nobody spoke completes its call without a score', async () => {
     const call = await newCall();
-    await service.publish(analyzed(call, { outcome: 'no_speech', language: null, analysis: null }));
+    await service.publish(callAnalyzed(call, noSpeech));
     await reaches(call, 'completed');
     const detail = await read(call);
     expect(detail.call).toMatchObject({ outcome: 'no_speech' });
@@ -272,11 +227,11 @@ describe('an analysis', () => {
     const call = await newCall();
     const stranger = { owner: service.newOwner(), uuid: call.uuid };
     await service.publish(
-      analyzed(stranger),
-      analyzed({ ...call, uuid: randomUUID() }),
-      analyzed(call, { attempt: 2 }),
-      failed(stranger),
-      failed(call, { attempt: 2 }),
+      callAnalyzed(stranger),
+      callAnalyzed({ ...call, uuid: randomUUID() }),
+      callAnalyzed(call, { attempt: 2 }),
+      callFailed(stranger),
+      callFailed(call, { attempt: 2 }),
     );
     await settled();
     expect((await read(call)).history).toHaveLength(1);
@@ -284,7 +239,7 @@ describe('an analysis', () => {
 
   it('that does not have its form fails the call instead of leaving it waiting, and a retry brings it back', async () => {
     const call = await newCall();
-    await service.publish(fact(CallAnalyzed, call, { attempt: 1, analysis: 'good' }));
+    await service.publish(factOf(CallAnalyzed as EventType, call, { attempt: 1, analysis: 'good' }));
     await reaches(call, 'failed');
     expect((await read(call)).call!.failure).toMatchObject({
       stage: 'analysis',
@@ -300,7 +255,7 @@ describe('an analysis', () => {
 describe('a failure', () => {
   it('fails its call, with its stage, code, message and how often it was tried', async () => {
     const call = await newCall();
-    await service.publish(failed(call));
+    await service.publish(callFailed(call));
     await reaches(call, 'failed');
     const detail = await read(call);
     expect(detail.call!.failure).toEqual(failure);
@@ -309,16 +264,16 @@ describe('a failure', () => {
 
   it('that does not have its form fails the call all the same', async () => {
     const call = await newCall();
-    await service.publish(fact(CallFailed, call, { attempt: 1, stage: 'nowhere' }));
+    await service.publish(factOf(CallFailed as EventType, call, { attempt: 1, stage: 'nowhere' }));
     await reaches(call, 'failed');
     expect((await read(call)).call!.failure).toMatchObject({ code: 'RESULT_NOT_STORED', retryable: true });
   });
 
   it('neither undoes a completed call nor is undone by a late success of the same attempt', async () => {
     const [done, lost] = [await newCall(), await newCall()];
-    await service.publish(analyzed(done), failed(lost));
+    await service.publish(callAnalyzed(done), callFailed(lost));
     await Promise.all([reaches(done, 'completed'), reaches(lost, 'failed')]);
-    await service.publish(failed(done), analyzed(lost));
+    await service.publish(callFailed(done), callAnalyzed(lost));
     await settled();
     expect([await statusOf(done), await statusOf(lost)]).toEqual(['completed', 'failed']);
     expect((await read(lost)).analyses_json).toEqual([]);
@@ -332,15 +287,15 @@ describe('a retry', () => {
   it('announces the call as its next attempt, first in the queue, and what earlier attempts say late is ignored', async () => {
     const call = await newCall();
     const first = await announced(call.uuid);
-    await service.publish(failed(call));
+    await service.publish(callFailed(call));
     await reaches(call, 'failed');
     expect(await retry(call)).toMatchObject({ uuid: call.uuid, status: 'queued', failure: null });
     const second = await announced(call.uuid, 2);
     expect(second).toMatchObject({ firmuuid: call.owner.firmUuid, turn: 0, data: { ...first.data, attempt: 2 } });
-    await service.publish(failed(call), analyzed(call));
+    await service.publish(callFailed(call), callAnalyzed(call));
     await settled();
     expect(await statusOf(call)).toBe('queued');
-    await service.publish(analyzed(call, { attempt: 2 }));
+    await service.publish(callAnalyzed(call, { attempt: 2 }));
     await reaches(call, 'completed');
     const { history, analyses_json } = await read(call);
     expect(history?.map(({ status, detail }) => [status, detail])).toEqual([
@@ -354,7 +309,7 @@ describe('a retry', () => {
 
   it('is refused for a call that has not failed, or that failed for good', async () => {
     const [queued, done, hopeless] = [await newCall(), await newCall(), await newCall()];
-    await service.publish(analyzed(done), failed(hopeless, { retryable: false }));
+    await service.publish(callAnalyzed(done), callFailed(hopeless, { retryable: false }));
     await Promise.all([reaches(done, 'completed'), reaches(hopeless, 'failed')]);
     for (const call of [queued, done, hopeless]) {
       const before = await read(call);
@@ -365,7 +320,7 @@ describe('a retry', () => {
 
   it('asked for twice at the same instant is one retry', async () => {
     const call = await newCall();
-    await service.publish(failed(call));
+    await service.publish(callFailed(call));
     await reaches(call, 'failed');
     const answers = await Promise.allSettled([retry(call), retry(call)]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -436,7 +391,7 @@ describe('reading', () => {
     expect(await list({ partner_call_id: 'b1', batch: one.batch_id })).toMatchObject({ count: 0 });
     const [, second] = await service.callsOf(owner);
     await announced(second!.uuid);
-    await service.publish(analyzed({ owner, uuid: second!.uuid }));
+    await service.publish(callAnalyzed({ owner, uuid: second!.uuid }));
     await reaches({ owner, uuid: second!.uuid }, 'completed');
     expect(await ids(list({ status: ['completed'] }))).toEqual(['a1']);
     expect(await list({ status: ['completed', 'queued'], batch: other.batch_id })).toMatchObject({ count: 4 });
@@ -463,10 +418,10 @@ describe('reading', () => {
     expect(begun).not.toHaveProperty('finished_at');
     expect(begun.rejected_uuid).toBeTruthy();
     const [first, second, third] = await service.callsOf(owner);
-    await service.publish(analyzed({ owner, uuid: first!.uuid }), failed({ owner, uuid: second!.uuid }));
+    await service.publish(callAnalyzed({ owner, uuid: first!.uuid }), callFailed({ owner, uuid: second!.uuid }));
     await waitUntil(async () => (await batch()).by_status['failed'] === 1);
     expect(await batch()).not.toHaveProperty('finished_at');
-    const last = { ...analyzed({ owner, uuid: third!.uuid }), time: new Date(Date.now() + 5_000).toISOString() };
+    const last = { ...callAnalyzed({ owner, uuid: third!.uuid }), time: new Date(Date.now() + 5_000).toISOString() };
     await service.publish(last);
     await waitUntil(async () => (await batch()).finished_at);
     expect(await batch()).toMatchObject({ by_status: { completed: 2, failed: 1 }, finished_at: last.time });
@@ -489,7 +444,7 @@ describe('reading', () => {
 
   it('gives a firm nothing of another one, which is not found rather than forbidden', async () => {
     const { owner, uuid, batch } = await newCall();
-    await service.publish(failed({ owner, uuid }));
+    await service.publish(callFailed({ owner, uuid }));
     await reaches({ owner, uuid }, 'failed');
     const { rejected_uuid } = await upload(owner, [{ operator_name: '' }], 'skip').then(({ batch_id }) =>
       service.client.getBatch({ ...callerOf(owner), batch_id }),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { csvOf, metadataOf } from '../../standalone/test/good-calls.ts';
 
 /** How a request ended: a status, with its code where it is an error, or `no answer`. */
 export type Outcome = string;
@@ -137,7 +138,7 @@ export class FailingClient {
 
   upload(recording: Uint8Array<ArrayBuffer>, id: string) {
     const form = new FormData();
-    form.append('metadata', JSON.stringify(metadata(id)));
+    form.append('metadata', JSON.stringify(metadataOf(`${id}.wav`, { partner_call_id: id })));
     form.append('audio_file', new Blob([recording]), `${id}.wav`);
     return this.ask<{ audio_id: string }>('audio', 'POST', '/api/v1/audio/upload', form);
   }
@@ -189,20 +190,5 @@ export class FailingClient {
 }
 
 export function transcripts(ids: readonly string[]): string {
-  const text = '<operator>Good morning, this is Ann, how can I help you?<client>My order has not come.<operator>It will be there tomorrow. Goodbye.';
-  const rows = ids.map((id) => `+998901234567,Ann,60,"${text}",2026-10-01T09:00:00Z,support,${id}\n`);
-  return `client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n${rows.join('')}`;
-}
-
-function metadata(id: string): Record<string, string> {
-  return {
-    audio_file_name: `${id}.wav`,
-    client_phone_number: '+998901234567',
-    operator_name: 'Ann',
-    start_time: '2026-10-01T09:00:00Z',
-    segment_type: 'support',
-    left_channel: 'operator',
-    right_channel: 'client',
-    partner_call_id: id,
-  };
+  return csvOf(ids.map((partner_call_id) => ({ partner_call_id })));
 }

@@ -3,13 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { waitUntil } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { administrator, newFirm } from '../test/client.ts';
+import { header, row } from '../test/good-calls.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { startSystemUnderTest } from '../test/system-under-test.ts';
 
 const samples = new URL('../../../samples/', import.meta.url);
-const header = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n';
-const good = (id: string) =>
-  `+998901234567,Ann,60,"<operator>Good morning, this is Ann, how can I help you?<client>My parcel is late.",2026-10-01T09:00:00,support,${id}\n`;
+const good = (id: string) => row({ partner_call_id: id });
 
 interface Item {
   uuid: string;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil, writeZip } from '@call-analysis/testing';
 import type { Client } from '../test/client.ts';
 import { administrator, newFirm } from '../test/client.ts';
+import { csvOf, metadataOf, recordingsCsvOf } from '../test/good-calls.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { startSystemUnderTest } from '../test/system-under-test.ts';
 
@@ -25,24 +26,7 @@ interface Opened {
   readonly data: { readonly metadata_upload_url: string; readonly metadata_key: string; readonly audio_upload_url: string; readonly audio_key: string };
 }
 
-function transcripts(ids: readonly string[]): string {
-  const text = '<operator>Good morning, how can I help you?<client>I am happy with it, thank you.';
-  const rows = ids.map((id) => `+998901234567,Ann,60,"${text}",2026-10-01T09:00:00,support,${id}\n`);
-  return `client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n${rows.join('')}`;
-}
-
-function metadata(fileName: string): Record<string, string> {
-  return {
-    audio_file_name: fileName,
-    client_phone_number: '+998901234567',
-    operator_name: 'Ann',
-    start_time: '2026-10-01T09:00:00Z',
-    segment_type: 'support',
-    left_channel: 'operator',
-    right_channel: 'client',
-    partner_call_id: fileName,
-  };
-}
+const metadata = (fileName: string) => metadataOf(fileName, { partner_call_id: fileName });
 
 /** A firm's partner, which has the key alone. */
 function partner(service: SystemUnderTest, key: string) {
@@ -78,14 +62,13 @@ function partner(service: SystemUnderTest, key: string) {
     opened,
     async uploadTranscripts(uuid: string, ids: readonly string[]) {
       const { metadata_upload_url, metadata_key } = await opened(uuid);
-      await put(metadata_upload_url, transcripts(ids));
+      await put(metadata_upload_url, csvOf(ids.map((partner_call_id) => ({ partner_call_id }))));
       return ask<{ data: { accepted: number } }>('POST', `/${uuid}/calls/process-upload`, { metadata_key });
     },
     async uploadBatch(uuid: string, fileName: string) {
       const names = { metadata_filename: 'batch.csv', audios_filename: 'batch.zip' };
       const { body } = await ask<Opened>('POST', `/${uuid}/calls/upload`, names);
-      const row = metadata(fileName);
-      await put(body.data.metadata_upload_url, `${Object.keys(row).join(',')}\n${Object.values(row).join(',')}\n`);
+      await put(body.data.metadata_upload_url, recordingsCsvOf([metadata(fileName)]));
       const zip = writeZip([{ name: fileName, data: Buffer.from(speech), method: 8 }]);
       await put(body.data.audio_upload_url, new Blob([new Uint8Array(zip.bytes)]));
       const { metadata_key, audio_key } = body.data;

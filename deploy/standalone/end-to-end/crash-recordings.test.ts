@@ -7,7 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil, writeZip } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
-import { insist } from '../test/insist.ts';
+import { everyCall, killAtRandom } from '../test/crashes.ts';
+import { metadataOf, recordingsCsvOf } from '../test/good-calls.ts';
+import { insist, insistOnAnswer } from '../test/insist.ts';
 import { long } from '../test/long.ts';
 import { silence } from '../test/silence.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
@@ -23,19 +25,6 @@ const SPEAKS_EVERY = 5;
 const SILENT_SECONDS = 3;
 
 const speech = await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
-
-function metadata(fileName: string, id: string): Record<string, string> {
-  return {
-    audio_file_name: fileName,
-    client_phone_number: '+998901234567',
-    operator_name: 'Ann',
-    start_time: '2026-10-01T09:00:00Z',
-    segment_type: 'support',
-    left_channel: 'operator',
-    right_channel: 'client',
-    partner_call_id: id,
-  };
-}
 
 interface CallItem {
   readonly uuid: string;
@@ -93,7 +82,8 @@ describe('a service that is killed while recordings come in, are taken out of ar
       const speaks = number % SPEAKS_EVERY === 0;
       const file = `${speaks ? 'talk' : 'quiet'}-${number}.wav`;
       const recording = new Blob([speaks ? new Uint8Array(speech) : new Uint8Array(silence(SILENT_SECONDS))]);
-      const answer = await insist(() => client.uploadRecording<{ audio_id: string }>(recording, file, metadata(file, `single-${number}`)));
+      const metadata = metadataOf(file, { partner_call_id: `single-${number}` });
+      const answer = await insistOnAnswer(() => client.uploadRecording<{ audio_id: string }>(recording, file, metadata));
       expect(answer).toMatchObject({ status: 200, body: { audio_id: expect.any(String) } });
       if (number % 4 === 0) await goAway();
       await pause(randomInt(0, 300));
@@ -110,10 +100,9 @@ describe('a service that is killed while recordings come in, are taken out of ar
           return { name, data, method: 8, ...(index === RECORDINGS_A_BATCH - 1 && { local: { crc32: 1 }, central: { crc32: 1 } }) };
         }),
       );
-      const rows = names.map((name) => metadata(name, name));
-      const csv = [Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))].map((row) => `${row.join(',')}\n`).join('');
-      const keys = await insist(async () => ({ status: 200, headers: new Headers(), body: await client.uploadBatch(csv, new Blob([new Uint8Array(zip.bytes)])) }));
-      const answer = await insist(() => client.request<{ data: Batch }>('POST', '/api/v1/calls/process-upload', keys.body));
+      const csv = recordingsCsvOf(names.map((name) => metadataOf(name, { partner_call_id: name })));
+      const keys = await insist(() => client.uploadBatch(csv, new Blob([new Uint8Array(zip.bytes)])));
+      const answer = await insistOnAnswer(() => client.request<{ data: Batch }>('POST', '/api/v1/calls/process-upload', keys));
       expect(answer.body.data).toMatchObject({ accepted: RECORDINGS_A_BATCH, duplicates: 0 });
       await pause(randomInt(0, 1000));
     }
@@ -130,13 +119,10 @@ describe('a service that is killed while recordings come in, are taken out of ar
   }, 60_000);
 
   it('brings every accepted recording to its end once, loses none and keeps none that has no call', async () => {
-    const killer = (async () => {
-      for (let round = 1; round <= KILLS && !over.signal.aborted; round++) {
-        await pause(randomInt(100, 1500));
-        if (round % 3 === 0) killAWorker();
-        else await killAndRestart();
-      }
-    })();
+    const killer = killAtRandom({ rounds: KILLS, pauseMs: [100, 1500], over: over.signal }, async (round) => {
+      if (round % 3 === 0) killAWorker();
+      else await killAndRestart();
+    });
     await Promise.all([uploadSingles(), uploadBatches()]);
     await killer;
 
@@ -145,14 +131,7 @@ describe('a service that is killed while recordings come in, are taken out of ar
       (await client.call<{ count: number }>('GET', '/api/v1/calls?status=completed&status=failed&size=1')).count === accepted;
     await waitUntil(ended, { timeoutMs: 240_000, everyMs: 500 });
 
-    const seen = new Map<string, CallItem>();
-    for (let page = 1; ; page++) {
-      const { count, items } = await client.call<{ count: number; items: CallItem[] }>('GET', `/api/v1/calls?page=${page}&size=100`);
-      expect(count).toBe(accepted);
-      if (items.length === 0) break;
-      for (const item of items) seen.set(item.partner_call_id, item);
-    }
-    expect(seen.size).toBe(accepted);
+    const seen = await everyCall<CallItem>(client, accepted);
     for (const [id, call] of seen) {
       const broken = id.endsWith(`-${RECORDINGS_A_BATCH - 1}.wav`);
       if (broken) expect(call).toMatchObject({ status: 'failed', failure: { stage: 'extraction', code: 'ENTRY_CORRUPT' } });

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
-import { insist } from '../test/insist.ts';
+import { everyCall, killAtRandom } from '../test/crashes.ts';
+import { csvOf } from '../test/good-calls.ts';
+import { insist, insistOnAnswer } from '../test/insist.ts';
 import { long } from '../test/long.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { isDistributed, startSystemUnderTest } from '../test/system-under-test.ts';
@@ -16,15 +18,10 @@ const CALLS_A_BATCH = 40;
 /** Every fifth upload has a row at fault and is refused whole. */
 const REFUSED_EVERY = 5;
 
-const header = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n';
-
 function csv(upload: number, calls: number, broken: boolean): string {
-  let text = header;
-  for (let number = 0; number < calls; number++) {
-    const talk = `<operator>Good morning, this is Ann, how can I help you?<client>Order ${upload}-${number} has not come.<operator>I am sorry, it will be there tomorrow at noon. Goodbye.`;
-    text += `+998901234567,Ann,60,"${talk}",2026-10-01T09:00:00Z,support,${broken ? 'refused' : 'call'}-${upload}-${number}\n`;
-  }
-  return broken ? `${text}+998901234567,Ann,60,no tags,2026-10-01T09:00:00Z,support,refused-${upload}-last\n` : text;
+  const rows = Array.from({ length: calls }, (_, number) => ({ partner_call_id: `${broken ? 'refused' : 'call'}-${upload}-${number}` }));
+  const atFault = { anonymized_text: 'no tags', partner_call_id: `refused-${upload}-last` };
+  return csvOf(broken ? [...rows, atFault] : rows);
 }
 
 describe('a service that is killed again and again', () => {
@@ -50,23 +47,14 @@ describe('a service that is killed again and again', () => {
   }, 60_000);
 
   it('completes every accepted call exactly once and knows nothing of those it refused', async () => {
-    const killer = (async () => {
-      for (let round = 1; round <= KILLS && !over.signal.aborted; round++) {
-        await pause(randomInt(20, 900));
-        await killAndRestart(round);
-      }
-    })();
+    const killer = killAtRandom({ rounds: KILLS, pauseMs: [20, 900], over: over.signal }, killAndRestart);
 
     const batches: string[] = [];
     let refusals = 0;
     for (let upload = 0; batches.length < BATCHES; upload++) {
       const broken = upload % REFUSED_EVERY === 0;
-      const { body: key } = await insist(async () => ({
-        status: 200,
-        headers: new Headers(),
-        body: await client.upload(csv(upload, CALLS_A_BATCH, broken)),
-      }));
-      const answer = await insist(() =>
+      const key = await insist(() => client.upload(csv(upload, CALLS_A_BATCH, broken)));
+      const answer = await insistOnAnswer(() =>
         client.request<{ code?: string; data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: key }),
       );
       if (broken) {
@@ -87,17 +75,7 @@ describe('a service that is killed again and again', () => {
         everyMs: 100,
       });
     }
-    const seen = new Map<string, { uuid: string; status: string }>();
-    for (let page = 1; ; page++) {
-      const { count, items } = await client.call<{ count: number; items: { uuid: string; partner_call_id: string; status: string }[] }>(
-        'GET',
-        `/api/v1/calls?page=${page}&size=100`,
-      );
-      expect(count).toBe(BATCHES * CALLS_A_BATCH);
-      if (items.length === 0) break;
-      for (const item of items) seen.set(item.partner_call_id, item);
-    }
-    expect(seen.size).toBe(BATCHES * CALLS_A_BATCH);
+    const seen = await everyCall<{ uuid: string; partner_call_id: string; status: string }>(client, BATCHES * CALLS_A_BATCH);
     const unfinished = [...seen.values()].filter((call) => call.status !== 'completed');
     expect(unfinished).toEqual([]);
     expect([...seen.keys()].filter((id) => id.startsWith('refused'))).toEqual([]);

@@ -5,6 +5,7 @@ import type { Database } from '@call-analysis/postgres';
 import { waitUntil, writeZip } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
+import { csvOf, metadataOf } from '../test/good-calls.ts';
 import { silence } from '../test/silence.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { startSystemUnderTest } from '../test/system-under-test.ts';
@@ -49,23 +50,17 @@ function secrets() {
 type Secrets = ReturnType<typeof secrets>;
 
 const transcripts = (rows: readonly Secrets[]) =>
-  `client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n${rows
-    .map(
-      ({ word, phone, id }) =>
-        `${phone},Operator ${word},60,<operator>Good morning ${word}<client>Where is my ${word}?,2026-10-01T09:00:00,support,${id}\n`,
-    )
-    .join('')}`;
+  csvOf(
+    rows.map(({ word, phone, id }) => ({
+      client_phone_number: phone,
+      operator_name: `Operator ${word}`,
+      anonymized_text: `<operator>Good morning ${word}<client>Where is my ${word}?`,
+      partner_call_id: id,
+    })),
+  );
 
-const metadata = ({ word, phone, id, file }: Secrets) => ({
-  audio_file_name: file,
-  client_phone_number: phone,
-  operator_name: `Operator ${word}`,
-  start_time: '2026-10-01T09:00:00Z',
-  segment_type: 'support',
-  left_channel: 'operator',
-  right_channel: 'client',
-  partner_call_id: id,
-});
+const metadata = ({ word, phone, id, file }: Secrets) =>
+  metadataOf(file, { client_phone_number: phone, operator_name: `Operator ${word}`, partner_call_id: id });
 
 const callPath = (uuid: string) => `/api/v1/calls/${uuid}`;
 const erase = (uuid: string, by = client) => by.request<Receipt>('DELETE', callPath(uuid));

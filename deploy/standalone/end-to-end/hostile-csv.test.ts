@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
+import { header, row } from '../test/good-calls.ts';
 import { growthMiB } from '../test/memory.ts';
 import { problemOf } from '../test/problem.ts';
 import type { Problem } from '../test/problem.ts';
@@ -22,16 +23,12 @@ interface Fault {
 }
 type Accepted = Batch & { message: string; ignored_columns: string[] };
 
-const columns = ['client_phone_number', 'operator_name', 'duration', 'anonymized_text', 'start_time', 'segment_type', 'partner_call_id'];
-const values = ['+998901234567', 'Ann', '60', '<operator>Good morning<client>Hello', '2026-10-01T09:00:00', 'support'];
 let made = 0;
 
-/** A record that is good but for what is said of it. */
-function record(changed: Record<string, string> = {}, separator = ','): string {
-  const cells = [...values, `csv-${made++}`].map((value, index) => changed[columns[index]!] ?? value);
-  return `${cells.join(separator)}\n`;
+/** A record that is good but for what is said of it. By itself it has no quotes, and no commas in its fields. */
+function record(said: Parameters<typeof row>[0] = {}): string {
+  return row({ anonymized_text: '<operator>Good morning<client>Hello', partner_call_id: `csv-${made++}`, ...said });
 }
-const header = `${columns.join(',')}\n`;
 
 let service: SystemUnderTest;
 let client: Client;
@@ -85,9 +82,9 @@ describe('a CSV as programs really write it', () => {
     ['with a BOM', `\uFEFF${header}${record()}`],
     ['with CRLF', (header + record()).replaceAll('\n', '\r\n')],
     ['without a last line end', (header + record()).trimEnd()],
-    ['with semicolons', header.replaceAll(',', ';') + record({}, ';')],
-    ['with tabs', header.replaceAll(',', '\t') + record({}, '\t')],
-    ['that begins with sep=;', `sep=;\n${header.replaceAll(',', ';')}${record({}, ';')}`],
+    ['with semicolons', (header + record()).replaceAll(',', ';')],
+    ['with tabs', (header + record()).replaceAll(',', '\t')],
+    ['that begins with sep=;', `sep=;\n${(header + record()).replaceAll(',', ';')}`],
     ['that begins with a BOM and sep=,', `\uFEFFsep=,\r\n${header}${record()}`],
     ['with capitals and spaces in its header', header.toUpperCase().replaceAll(',', ' , ') + record()],
     ['with every field in quotes', (header + record()).replaceAll(/[^,\n]+/g, '"$&"')],

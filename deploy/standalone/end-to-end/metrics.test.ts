@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
+import { csvOf, metadataOf } from '../test/good-calls.ts';
 import { silence } from '../test/silence.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { startSystemUnderTest } from '../test/system-under-test.ts';
 
-const header = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n';
 const CALLS = 30;
 
 let service: SystemUnderTest;
@@ -44,11 +44,10 @@ function figure(text: string, name: string, labels: Record<string, string> = {})
 describe('the page of metrics', () => {
   it('shows what was asked, handled and counted, in a form that Prometheus reads, without a word of whose it was', async () => {
     const before = (await pages()).join('');
-    const row = (n: number) => `+99890123456${n % 10},Ann,60,<operator>Good morning<client>Hello,2026-10-01T09:00:00,support,m-${n}\n`;
-    const key = await client.upload(header + Array.from({ length: CALLS }, (_, n) => row(n)).join(''));
+    const key = await client.upload(csvOf(Array.from({ length: CALLS }, (_, n) => ({ partner_call_id: `m-${n}` }))));
     const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
     await waitUntil(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null);
-    const recording = { audio_file_name: 'a.wav', client_phone_number: '+998901234567', operator_name: 'Ann', start_time: '2026-10-01T09:00:00Z', segment_type: 'support', left_channel: 'operator', right_channel: 'client' };
+    const recording = metadataOf('a.wav');
     const uploaded = await client.uploadRecording<{ audio_id: string }>(new Blob([new Uint8Array(silence(2))]), 'a.wav', recording);
     expect(uploaded.status).toBe(200);
     expect((await client.uploadRecording(new Blob(['no sound']), 'a.wav', recording)).status).toBe(400);

@@ -5,22 +5,14 @@ import { newFirm } from '../test/client.ts';
 import type { Client } from '../test/client.ts';
 import { openApiOf } from '../test/document.ts';
 import type { OpenApi } from '../test/document.ts';
+import { csvOf, metadataOf } from '../test/good-calls.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { startSystemUnderTest } from '../test/system-under-test.ts';
 
 type Fields = Record<string, unknown>;
 
 const nowhere = '00000000-0000-4000-8000-00000000dead';
-const header = 'client_phone_number,operator_name,duration,start_time,segment_type,anonymized_text';
-const row = (phone: string) => `${phone},Ann,61,2026-10-01T09:00:00Z,support,"<operator> Good morning. <client> Where is my order?"`;
-const recording = {
-  client_phone_number: '+998901234567',
-  operator_name: 'Ann',
-  start_time: '2026-10-01T09:00:00Z',
-  segment_type: 'support',
-  left_channel: 'operator',
-  right_channel: 'client',
-};
+const callsOf = (...phones: string[]) => csvOf(phones.map((client_phone_number) => ({ client_phone_number })));
 
 let service: SystemUnderTest;
 let admin: Client;
@@ -77,7 +69,7 @@ async function upload(prefix: string, uuid: Record<string, string>, csv: string,
 async function form(name: string): Promise<FormData> {
   const bytes = await readFile(new URL(`../../../samples/recordings/${name}`, import.meta.url));
   const data = new FormData();
-  data.append('metadata', JSON.stringify({ ...recording, audio_file_name: name }));
+  data.append('metadata', JSON.stringify(metadataOf(name)));
   data.append('audio_file', new Blob([new Uint8Array(bytes)]), name);
   return data;
 }
@@ -91,7 +83,7 @@ describe('what the service answers is in its document', () => {
     const key = await ask('POST /external/api/v1/api-key', {}, { firm_uuid: admin.firmUuid });
     apiKey = String(key.body['api_key']);
 
-    const batch = await upload('/api/v1', {}, [header, row('+998901234567'), row('+998901234568'), row('wrong')].join('\n'));
+    const batch = await upload('/api/v1', {}, callsOf('+998901234567', '+998901234568', 'wrong'));
     const { batch_id } = batch.body['data'] as { batch_id: string };
     await ask('GET /api/v1/calls/batches');
     const shown = await ask('GET /api/v1/calls/batches/{batch_id}', { batch_id });
@@ -132,9 +124,9 @@ describe('what the service answers is in its document', () => {
     await ask(`GET ${PATH}`);
     await ask(`PATCH ${PATH}/{uuid}`, campaign, { description: 'Renewals.' });
     await ask(`POST ${PATH}/{uuid}/start`, campaign);
-    const taken = await upload(`${PATH}/{uuid}`, campaign, [header, row('+998901234569'), row('wrong')].join('\n'));
+    const taken = await upload(`${PATH}/{uuid}`, campaign, callsOf('+998901234569', 'wrong'));
     expect(taken.status).toBe(200);
-    const refused = await upload(`${PATH}/{uuid}`, campaign, [header, row('wrong')].join('\n'), 'reject');
+    const refused = await upload(`${PATH}/{uuid}`, campaign, callsOf('wrong'), 'reject');
     const { rejected_csv_url: file } = refused.body['details'] as { rejected_csv_url: string };
     await ask(`GET ${PATH}/rejected/{uuid}`, { uuid: file.split('/').at(-1) ?? '' });
     await ask(`POST ${PATH}/{uuid}/audio/upload`, campaign, await form(RECORDING));

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
+import { csvOf } from '../test/good-calls.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { startSystemUnderTest } from '../test/system-under-test.ts';
 
-const header = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type\n';
 const PATH = '/api/v1/scorecards';
 
 interface Scorecard {
@@ -41,8 +41,8 @@ function asks(text: string, phrase: string, more: object = {}) {
 
 /** Uploads one call and waits for its result. */
 async function scored(segmentType: string, said: string): Promise<{ uuid: string; detail: Detail }> {
-  const row = `+998901234567,Ann,60,"<operator>Good morning, this is Ann. ${said}<client>Thank you, that is good to know.",2026-10-01T09:00:00,${segmentType}\n`;
-  const key = await client.upload(header + row);
+  const anonymized_text = `"<operator>Good morning, this is Ann. ${said}<client>Thank you, that is good to know."`;
+  const key = await client.upload(csvOf([{ anonymized_text, segment_type: segmentType }]));
   const { data } = await client.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
   await waitUntil(async () => {
     const batch = await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`);

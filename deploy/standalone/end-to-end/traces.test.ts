@@ -3,12 +3,10 @@ import { type CollectedSpan, openCollector, waitUntil } from '@call-analysis/tes
 import { randomBytes } from 'node:crypto';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
+import { csvOf, metadataOf } from '../test/good-calls.ts';
 import { silence } from '../test/silence.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { startSystemUnderTest } from '../test/system-under-test.ts';
-
-const row = '+998901234567,Ann,60,<operator>Good morning<client>Hello,2026-10-01T09:00:00,support,t-1\n';
-const csv = `client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id\n${row}`;
 
 let collector: Awaited<ReturnType<typeof openCollector>>;
 let service: SystemUnderTest;
@@ -69,7 +67,7 @@ const LAST = 'ingest.catalogue call.analyzed.v1';
 
 describe('a trace', () => {
   it('leads from the upload of a transcript to its analysis, span by span, with one request id in every line', async () => {
-    const key = await client.upload(csv);
+    const key = await client.upload(csvOf([{ partner_call_id: 't-1' }]));
     const { traceId, spanId, requestId, headers } = identity();
     const accepted = await fetch(`${service.url}/api/v1/calls/process-upload`, {
       method: 'POST',
@@ -105,16 +103,7 @@ describe('a trace', () => {
   it('leads from the upload of a recording through its hearing to its analysis', async () => {
     const { traceId, spanId, headers } = identity();
     const form = new FormData();
-    const metadata = {
-      client_phone_number: '+998901234567',
-      operator_name: 'Ann',
-      start_time: '2026-10-01T09:00:00Z',
-      segment_type: 'support',
-      audio_file_name: 'a.wav',
-      left_channel: 'operator',
-      right_channel: 'client',
-    };
-    form.set('metadata', JSON.stringify(metadata));
+    form.set('metadata', JSON.stringify(metadataOf('a.wav')));
     form.set('audio_file', new Blob([new Uint8Array(silence(1))]), 'a.wav');
     const uploaded = await fetch(`${service.url}/api/v1/audio/upload`, { method: 'POST', headers, body: form });
     const answer = (await uploaded.json()) as { audio_id: string };

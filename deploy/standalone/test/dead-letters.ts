@@ -9,6 +9,7 @@ import { waitUntil } from '@call-analysis/testing';
 import { openDataDirectory } from '../data-directory.ts';
 import { type Client, newFirm } from './client.ts';
 import { admin, run } from './command.ts';
+import { metadataOf } from './good-calls.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 import { silence } from './silence.ts';
 
@@ -31,15 +32,6 @@ export function deadLetterSuite(bus: Record<string, string>): void {
   let client: Client;
   let variables: Record<string, string>;
 
-  const recording = {
-    audio_file_name: 'a.wav',
-    client_phone_number: '+998901234567',
-    operator_name: 'Ann',
-    start_time: '2026-03-01T10:00:00Z',
-    segment_type: 'support',
-    left_channel: 'operator',
-    right_channel: 'client',
-  };
   const command = <Result>(...args: string[]) => admin<Result>({ ...bus, DATA_DIR: service.directory }, 'dead-letter', ...args);
   const outcome = (...args: string[]) => run('admin.ts', ['dead-letter', ...args], { ...bus, DATA_DIR: service.directory });
   const call = (uuid: string) => client.call<{ status: string; attempt: number; failure: { code: string } | null }>('GET', `/api/v1/calls/${uuid}`);
@@ -59,7 +51,7 @@ export function deadLetterSuite(bus: Record<string, string>): void {
   });
 
   async function upload(): Promise<string> {
-    const { status, body } = await client.uploadRecording<{ audio_id: string }>(new Blob([new Uint8Array(silence(2))]), 'a.wav', recording);
+    const { status, body } = await client.uploadRecording<{ audio_id: string }>(new Blob([new Uint8Array(silence(2))]), 'a.wav', metadataOf('a.wav'));
     expect(status).toBe(200);
     return body.audio_id;
   }

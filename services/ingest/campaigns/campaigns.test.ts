@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { AudioStored, type BodyOf, CallAnalyzed, CallsCanceled, DeedDone, type Event } from '@call-analysis/events';
+import { AudioStored, type BodyOf, CallsCanceled, DeedDone, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { v7 as uuidv7 } from 'uuid';
 import {
   audioCsvOf,
+  callAnalyzed,
+  callerOf,
   csvOf,
   type CsvRow,
   faultOf,
@@ -32,10 +34,6 @@ beforeAll(async () => {
 });
 
 const INVALID = { kind: 'conflict', code: 'INVALID_TRANSITION' };
-
-function callerOf({ firmUuid, userUuid }: Owner) {
-  return { caller: { firm_uuid: firmUuid, user_uuid: userUuid } };
-}
 
 async function newCampaign(owner: Owner, change: object = {}): Promise<string> {
   return (await service.client.createCampaign({ ...callerOf(owner), name: 'Spring', ...change })).uuid;
@@ -353,17 +351,7 @@ describe('canceling', () => {
     const { items } = await service.client.listCalls({ ...callerOf(owner), page: 1, size: 1, campaign: uuid });
     const { uuid: callUuid } = items[0]!;
     await move(owner, uuid, 'cancel');
-    await service.publish({
-      id: uuidv7(),
-      source: 'analysis',
-      type: CallAnalyzed.type,
-      time: new Date().toISOString(),
-      subject: callUuid,
-      firmuuid: owner.firmUuid,
-      turn: 0,
-      traceparent: undefined,
-      data: { attempt: 1, analysis_uuid: randomUUID(), outcome: 'scored', language: 'en', analysis: null },
-    });
+    await service.publish(callAnalyzed({ owner, uuid: callUuid }, { analysis: null }));
     await waitUntil(async () => {
       const [claimed] = await service.db.query<{ count: number }>(`SELECT count(*)::int AS count FROM claimed_event WHERE consumer = 'ingest.catalogue'`);
       return claimed!.count > 0;
