@@ -57,14 +57,14 @@ export async function listCalls(store: Store, firmUuid: string, request: ListCal
     throw invalidFields([{ field: 'page', code: 'INVALID', message }]);
   }
   const shown = places.slice(0, size);
-  const rows = await store.calls.some(firmUuid, shown.map(({ uuid }) => uuid));
+  const rows = await store.listing.some(firmUuid, shown.map(({ uuid }) => uuid));
   const last = places.length > size ? shown.at(-1) : undefined;
   return {
     // A call that has changed since it was found is shown as it is, or not at all.
     items: shown.flatMap(({ uuid }) => rows.get(uuid) ?? []).filter((row) => matches(filter, row)),
     count: count.count,
     isEstimate: count.isEstimate,
-    nextCursor: last === undefined ? null : sealCursor(await store.calls.cursorKey(), { firmUuid, filter, sort }, last),
+    nextCursor: last === undefined ? null : sealCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, last),
   };
 }
 
@@ -77,7 +77,7 @@ async function checked(
   const faults: FieldFault[] = [];
   const words = filter.q === null ? null : await store.search.wordsOf(filter.q);
   if (filter.q !== null && words === null) faults.push({ field: 'q', code: 'INVALID', message: 'must have a word in it' });
-  const after = cursor === null ? null : openCursor(await store.calls.cursorKey(), { firmUuid, filter, sort }, cursor);
+  const after = cursor === null ? null : openCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, cursor);
   if (cursor !== null && after === null) {
     const message = 'is not a next_cursor of a list with the same filters and the same sort';
     faults.push({ field: 'cursor', code: 'INVALID', message });
@@ -92,7 +92,7 @@ function everythingByTime({ filter, sort }: Question): boolean {
 
 /** Without a filter the catalogue's own order serves, and knows every call at once. */
 async function wholeCatalogue(store: Store, question: Question): Promise<Found> {
-  const [places, count] = await Promise.all([store.calls.inOrder(question), store.search.count(question.firmUuid)]);
+  const [places, count] = await Promise.all([store.listing.inOrder(question), store.search.count(question.firmUuid)]);
   return { places, count: { count, isEstimate: false } };
 }
 
@@ -106,14 +106,14 @@ async function indexed(store: Store, question: Question, words: string | null): 
     return store.search.find(question, words);
   }
   const { places, count } = await store.search.find(question, words);
-  const newest = words === null && sort.by === 'created_at' ? await store.calls.inOrderMatching(question, READ_THROUGH) : null;
+  const newest = words === null && sort.by === 'created_at' ? await store.listing.inOrderMatching(question, READ_THROUGH) : null;
   const known = Math.max(count.count, newest === null ? 0 : question.offset + newest.length);
   return { places: newest ?? places, count: { count: known, isEstimate: true } };
 }
 
 /** An id of the partner's names one call at most. */
 async function theOne(store: Store, { firmUuid, filter, after, offset }: Question, words: string | null): Promise<ListedCalls> {
-  const row = await store.calls.ofPartner(firmUuid, filter.partnerCallId!);
+  const row = await store.listing.ofPartner(firmUuid, filter.partnerCallId!);
   if (row === null || !matches(filter, row)) return NOBODY;
   if (words !== null) {
     await store.search.catchUp(firmUuid, { words: true, withinMs: CATCH_UP_MS });

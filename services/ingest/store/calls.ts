@@ -3,7 +3,6 @@ import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { CallRecord } from '../rows/call-record.ts';
 import { noteNewCalls } from './search/changes.ts';
-import { type Place, type Question, scoreRange } from './search/index.ts';
 import { UNFINISHED_SQL, unfinishedBy } from './unfinished.ts';
 
 export interface Failure {
@@ -55,7 +54,8 @@ export const NOT_ANNOUNCED = 'NOT_ANNOUNCED';
 
 const fast = { level: 1 };
 
-const columns = `uuid, source, status, attempt, outcome, partner_call_id, client_phone_number, operator_name, operator_id,
+/** Of the table, as a CallRow has them. */
+export const CALL_COLUMNS = `uuid, source, status, attempt, outcome, partner_call_id, client_phone_number, operator_name, operator_id,
   operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, engine, score, batch_uuid,
   campaign_uuid, failure, history, created_at, updated_at`;
 
@@ -98,11 +98,9 @@ export interface AnalyzedCall {
  * condition of every question.
  */
 export function calls(db: Database) {
-  let key: Buffer | undefined;
-
   async function one(sql: Sql, firmUuid: string, uuid: string, lock: boolean): Promise<CallRow> {
     const rows = await sql.query<CallRow>(
-      `SELECT ${columns} FROM call WHERE firm_uuid = $1 AND uuid = $2 ${lock ? 'FOR UPDATE' : ''}`,
+      `SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND uuid = $2 ${lock ? 'FOR UPDATE' : ''}`,
       [firmUuid, uuid],
     );
     if (rows[0] === undefined) throw notFound('call');
@@ -110,89 +108,6 @@ export function calls(db: Database) {
   }
 
   return {
-    /** Calls by uuid, those that are there. */
-    async some(firmUuid: string, uuids: readonly string[]): Promise<Map<string, CallRow>> {
-      if (uuids.length === 0) return new Map();
-      const rows = await db.query<CallRow>(`SELECT ${columns} FROM call WHERE firm_uuid = $1 AND uuid = ANY($2)`, [firmUuid, uuids]);
-      return new Map(rows.map((row) => [row.uuid, row]));
-    },
-
-    /** The places of all calls, in the order in which they were created: their uuids begin with the time. */
-    async inOrder({ firmUuid, sort, after, offset, limit }: Question): Promise<Place[]> {
-      const [than, way] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
-      const rows = await db.query<{ uuid: string }>(
-        `SELECT uuid FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2) ORDER BY uuid ${way} LIMIT $3 OFFSET $4`,
-        [firmUuid, after?.uuid ?? null, limit, offset],
-      );
-      return rows.map(({ uuid }) => ({ uuid, startTime: new Date(0), score: 0 }));
-    },
-
-    /** The call that the partner knows by this id; null when there is none. */
-    async ofPartner(firmUuid: string, partnerCallId: string): Promise<CallRow | null> {
-      const rows = await db.query<CallRow>(`SELECT ${columns} FROM call WHERE firm_uuid = $1 AND partner_call_id = $2`, [
-        firmUuid,
-        partnerCallId,
-      ]);
-      return rows[0] ?? null;
-    },
-
-    /**
-     * As far as the catalogue itself can tell without reading through more than `readThrough` calls: the places of the
-     * newest, or oldest, calls that match, words apart. Null: it cannot.
-     */
-    async inOrderMatching(question: Question, readThrough: number): Promise<Place[] | null> {
-      const { firmUuid, sort, after, filter, offset, limit } = question;
-      const [than, way] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
-      const score = scoreRange(filter);
-      const rows = await db.query<{ uuid: string | null; read: number }>(
-        `WITH read AS MATERIALIZED (
-           SELECT * FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2)
-             AND ($3::uuid IS NULL OR (batch_uuid = $3
-               AND uuid BETWEEN (SELECT first_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)
-                 AND (SELECT last_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)))
-           ORDER BY uuid ${way} LIMIT $4),
-         matching AS (
-           SELECT uuid FROM read
-           WHERE ($5 = '{}' OR status = ANY($5::text[])) AND ($6 = '{}' OR outcome = ANY($6::text[]))
-             AND ($7 = '{}' OR segment_type = ANY($7::text[])) AND ($8 = '{}' OR direction = ANY($8::text[]))
-             AND ($9::text IS NULL OR operator_name = $9) AND ($10::text IS NULL OR operator_group_name = $10)
-             AND ($11::uuid IS NULL OR campaign_uuid = $11) AND ($12::text IS NULL OR source = $12)
-             AND ($13::timestamptz IS NULL OR start_time >= $13) AND ($14::timestamptz IS NULL OR start_time < $14)
-             AND ($15::int IS NULL OR round(score * 10) BETWEEN $15 AND $16::int)
-           ORDER BY uuid ${way} LIMIT $17 OFFSET $18)
-         SELECT uuid, count::int AS read FROM (SELECT count(*) FROM read) AS counted LEFT JOIN matching ON true ORDER BY uuid ${way}`,
-        [
-          firmUuid,
-          after?.uuid ?? null,
-          filter.batch,
-          readThrough,
-          filter.status,
-          filter.outcome,
-          filter.segmentType,
-          filter.direction,
-          filter.operatorName,
-          filter.operatorGroupName,
-          filter.campaign,
-          filter.source,
-          filter.startedFrom,
-          filter.startedTo,
-          score?.low ?? null,
-          score?.high ?? null,
-          limit,
-          offset,
-        ],
-      );
-      const found = rows.flatMap(({ uuid }) => (uuid === null ? [] : [uuid]));
-      if (found.length < limit && rows[0]!.read === readThrough) return null;
-      return found.map((uuid) => ({ uuid, startTime: new Date(0), score: 0 }));
-    },
-
-    /** What cursors are signed with. */
-    async cursorKey(): Promise<Buffer> {
-      key ??= (await db.query<{ key: Buffer }>('SELECT key FROM cursor_key'))[0]!.key;
-      return key;
-    },
-
     async get(firmUuid: string, uuid: string): Promise<CallRow> {
       return one(db, firmUuid, uuid, false);
     },
@@ -200,7 +115,7 @@ export function calls(db: Database) {
     /** A call and its analyses as JSON texts, newest first; of one moment, so that its score is that of the newest. */
     async withAnalyses(firmUuid: string, uuid: string): Promise<{ call: CallRow; analyses: string[] }> {
       const rows = await db.query<CallRow & { bodies: Buffer[] }>(
-        `SELECT ${columns}, ARRAY(
+        `SELECT ${CALL_COLUMNS}, ARRAY(
            SELECT body FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND call_uuid = call.uuid
            ORDER BY analysis.created_at DESC, analysis.uuid DESC) AS bodies
          FROM call WHERE firm_uuid = $1 AND uuid = $2`,
@@ -350,7 +265,7 @@ export function calls(db: Database) {
       const rows = await tx.query<CallRow>(
         `UPDATE call SET status = 'queued', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3,
            history = history || jsonb_build_object('status', 'queued', 'at', $4::text, 'detail', 'retried')
-         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${columns}`,
+         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
         [firmUuid, uuid, now, now.toISOString()],
       );
       if (rows[0] === undefined) throw notFound('call');
@@ -362,7 +277,7 @@ export function calls(db: Database) {
       const rows = await tx.query<CallRow>(
         `UPDATE call SET status = 'analyzing', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3,
            history = history || jsonb_build_object('status', 'analyzing', 'at', $4::text, 'detail', 'asked for once more')
-         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${columns}`,
+         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
         [firmUuid, uuid, now, now.toISOString()],
       );
       if (rows[0] === undefined) throw notFound('call');

@@ -4,6 +4,7 @@ import { batches } from './batches.ts';
 import { calls } from './calls.ts';
 import { campaigns } from './campaigns.ts';
 import { erasures } from './erasures.ts';
+import { listing } from './listing.ts';
 import { openPrisma } from './prisma.ts';
 import { recordings } from './recordings.ts';
 import { search } from './search/index.ts';
@@ -30,6 +31,7 @@ export function openStore(db: Database, url: string) {
     uploads: uploads(prisma, db),
     batches: batches(prisma, db),
     calls: calls(db),
+    listing: listing(db),
     campaigns: campaigns(db),
     search: search(db),
     tally: tally(db),
