@@ -4,6 +4,7 @@ import { migrateBus, openBus, route } from '@call-analysis/bus';
 import type { Event } from '@call-analysis/events';
 import { eventType } from '@call-analysis/events';
 import { databaseUrl, openDatabase, provision } from '@call-analysis/postgres';
+import { makeTopic } from '@call-analysis/testing';
 import kafkajs from 'kafkajs';
 import { Client } from 'pg';
 import { z } from 'zod';
@@ -79,7 +80,7 @@ async function bare({ kafka, postgres }: Servers, count: number): Promise<Passag
   const consumer = client.consumer({ groupId: topic });
   await Promise.all([admin.connect(), producer.connect(), consumer.connect()]);
   try {
-    await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS }] });
+    await makeTopic(admin, { topic, numPartitions: PARTITIONS });
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
     const joined = new Promise((resolve) => consumer.on(consumer.events.GROUP_JOIN, resolve));
     const all = Promise.withResolvers<void>();

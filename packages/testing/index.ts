@@ -12,6 +12,7 @@ export { tracesInFiles, tracesInTables } from './traces.ts';
 export { kafkaForTests, s3ForTests } from './servers/for-tests.ts';
 export { removeBucket, tracesInBucket } from './servers/bucket.ts';
 export { startKafka } from './servers/kafka.ts';
+export { makeTopic } from './servers/make-topic.ts';
 export type { KafkaOptions, KafkaServer } from './servers/kafka.ts';
 export type { OwnServer } from './servers/own-server.ts';
 export { startS3 } from './servers/s3.ts';

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Event, eventType } from '@call-analysis/events';
 import { openDatabase } from '@call-analysis/postgres';
-import { waitUntil } from '@call-analysis/testing';
+import { makeTopic, waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openBus } from '../open.ts';
@@ -121,7 +121,7 @@ describe('the relay', () => {
     const bare = { ...kafka, prefix: `${kafka.prefix}bare.` };
     const admin = connect(kafka, { name: 'test', log: silent }).admin();
     await admin.connect();
-    await admin.createTopics({ topics: [{ topic: topicOf(bare, 'test.known.v1') }] });
+    await makeTopic(admin, { topic: topicOf(bare, 'test.known.v1') });
     const complaints: unknown[] = [];
     const bus = await openBus(
       { ...place.config, kafka: { ...bare, topics: { ...bare.topics, create: false } } },

@@ -1,4 +1,5 @@
 import { StartFault } from '@call-analysis/runtime';
+import { makeTopic } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs, { type Admin } from 'kafkajs';
 import { connect } from './client.ts';
@@ -42,9 +43,7 @@ describe('topics', () => {
 
   it('that are there are left as they are, and a warning names what they lack', async () => {
     const topic = topicOf(kafka, 'small.v1');
-    await admin.createTopics({
-      topics: [{ topic, numPartitions: 2, configEntries: [{ name: 'max.message.bytes', value: '1000' }] }],
-    });
+    await makeTopic(admin, { topic, numPartitions: 2, configEntries: [{ name: 'max.message.bytes', value: '1000' }] });
     await haveTopics(admin, [topic], kafka, log);
     expect(warnings).toEqual([
       { topic, partitions: 2, wanted: 3 },

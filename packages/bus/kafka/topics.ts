@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { StartFault } from '@call-analysis/runtime';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { Log } from '../queues.ts';
@@ -9,6 +10,9 @@ import { explain } from './explain.ts';
  * to the same partition counts, for the client makes one batch of them.
  */
 export const LARGEST_BATCH_BYTES = 1_048_588;
+
+const KNOWN_WITHIN_MS = 10_000;
+const ASK_EVERY_MS = 50;
 
 /** The topic of a type of fact; Kafka takes at most 249 letters, digits, dots, hyphens and underscores. */
 export function topicOf(kafka: Pick<Kafka, 'prefix'>, type: string): string {
@@ -40,6 +44,8 @@ async function make(admin: Admin, missing: readonly string[], kafka: Kafka): Pro
   const configEntries = Object.entries(settingsOf(kafka)).map(([name, value]) => ({ name, value }));
   try {
     await admin.createTopics({
+      // It would take a broker that has not heard of a new topic yet for a failure.
+      waitForLeaders: false,
       topics: missing.map((topic) => ({
         topic,
         numPartitions: partitions,
@@ -47,6 +53,7 @@ async function make(admin: Admin, missing: readonly string[], kafka: Kafka): Pro
         configEntries,
       })),
     });
+    await untilKnown(admin, missing);
   } catch (error) {
     const refusals = refusalsIn(error).filter(({ type }) => type !== 'TOPIC_ALREADY_EXISTS');
     if (refusals.length === 0 && refusalsIn(error).length > 0) return;
@@ -58,6 +65,14 @@ async function make(admin: Admin, missing: readonly string[], kafka: Kafka): Pro
     if (refusal === undefined) throw error;
     const refused = refusals.flatMap(({ type, topic }) => (type === refusal && topic !== undefined ? [topic] : []));
     throw new StartFault(howToMake(refused.length > 0 ? refused : missing, kafka, `we may make none (${refusal})`));
+  }
+}
+
+/** What is not known in time will be: whoever writes and reads asks again. */
+async function untilKnown(admin: Admin, topics: readonly string[]): Promise<void> {
+  for (const until = Date.now() + KNOWN_WITHIN_MS; Date.now() < until; await pause(ASK_EVERY_MS)) {
+    const known = new Set(await admin.listTopics());
+    if (topics.every((topic) => known.has(topic))) return;
   }
 }
 

@@ -3,6 +3,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { kafkaForTests } from './for-tests.ts';
 import { startKafka } from './kafka.ts';
 import type { KafkaOptions, KafkaServer } from './kafka.ts';
+import { makeTopic } from './make-topic.ts';
 import { toxiproxy } from './toxiproxy.ts';
 
 const servers: KafkaServer[] = [];
@@ -19,10 +20,10 @@ function client(brokers: string[], more: Partial<ConstructorParameters<typeof Ka
   return new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 20, initialRetryTime: 100, maxRetryTime: 500 }, ...more });
 }
 
-async function makeTopic(kafka: Kafka, topic: string): Promise<void> {
+async function make(kafka: Kafka, topic: string): Promise<void> {
   const admin = kafka.admin();
   await admin.connect();
-  await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: true });
+  await makeTopic(admin, { topic, numPartitions: 1 });
   await admin.disconnect();
 }
 
@@ -48,7 +49,7 @@ it('carries a message, and two tests have different prefixes', async () => {
   const { brokers, prefix } = kafkaForTests();
   expect(kafkaForTests().prefix).not.toBe(prefix);
   const kafka = client(brokers);
-  await makeTopic(kafka, `${prefix}carried`);
+  await make(kafka, `${prefix}carried`);
   await send(kafka, `${prefix}carried`, 'hello');
   expect(await firstOf(kafka, `${prefix}carried`)).toBe('hello');
 });
@@ -56,7 +57,7 @@ it('carries a message, and two tests have different prefixes', async () => {
 it('a broker of one keeps an acknowledged message through SIGKILL and a restart on the same port', async () => {
   const server = await start();
   const kafka = client(server.brokers);
-  await makeTopic(kafka, 'kept');
+  await make(kafka, 'kept');
   await send(kafka, 'kept', 'still here');
   const { pid } = server;
   await server.kill();
@@ -79,14 +80,14 @@ it('lets in by password whom it was told of, and nobody else', async () => {
   });
   const as = (password: string) =>
     client(server.brokers, { sasl: { mechanism: 'scram-sha-512', username: 'anna', password }, retry: { retries: 0 } });
-  await makeTopic(as('secret'), 'private');
-  await expect(makeTopic(as('guess'), 'private')).rejects.toThrow(/authentication/i);
+  await make(as('secret'), 'private');
+  await expect(make(as('guess'), 'private')).rejects.toThrow(/authentication/i);
 });
 
 it('can be reached by a link that fails, where it tells clients of that link', async () => {
   const server = await start({ advertise: async (address) => (await toxiproxy().proxy('kafka', address)).address });
   const kafka = client(server.brokers);
-  await makeTopic(kafka, 'through');
+  await make(kafka, 'through');
   await send(kafka, 'through', 'hello');
   expect(await firstOf(kafka, 'through')).toBe('hello');
 });
