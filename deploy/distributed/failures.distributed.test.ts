@@ -228,6 +228,8 @@ describe('six processes under load', () => {
         return () => store.restart();
       case 'PostgreSQL':
         process.kill(postgres.pid, 'SIGKILL');
+        // Those of its processes that serve connections answer until they notice.
+        await waitUntil(async () => (await readyz('ingest')).status === 503);
         return () => waitUntil(() => postgres.restart().then(() => true), { timeoutMs: 30_000 });
       default:
         await system.replicas(killed)[0]!.kill('SIGKILL');

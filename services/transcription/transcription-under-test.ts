@@ -33,7 +33,7 @@ interface Opened {
   close(): Promise<void>;
 }
 
-const PATIENCE = { timeoutMs: 25_000 };
+const PATIENCE = { timeoutMs: 50_000 };
 
 /** The whole service over a database, a bus and a disk of its own, for the tests of one file, and what it says. */
 export class TranscriptionUnderTest {

@@ -61,8 +61,12 @@ export function search(db: Database) {
       // The last page tells how many there are.
       const isLast = places.length < limit && (places.length > 0 || offset === 0);
       if (isLast && after === null) return { places, count: { count: offset + places.length, isEstimate: false } };
-      const count = await (words === null ? countEntries(db, selection) : countDocuments(db, question, selection, words));
-      return { places, count };
+      const { count, isEstimate } = await (words === null
+        ? countEntries(db, selection)
+        : countDocuments(db, question, selection, words));
+      // No sample knows better than what has been found.
+      const found = places.length === 0 ? 0 : offset + places.length;
+      return { places, count: { count: Math.max(count, found), isEstimate } };
     },
   };
 }
