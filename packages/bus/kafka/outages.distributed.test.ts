@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openBus, openListener } from '../open.ts';
 import { type AnyRoute, type Bus, route } from '../port.ts';
+import { happened } from '../test/happened.ts';
 import { connect } from './client.ts';
 import { kafkaOf, type KafkaPlaceUnderTest, openKafkaPlace } from './kafka-under-test.ts';
 import { topicOf } from './topics.ts';
@@ -51,7 +52,7 @@ describe('the Kafka transport in an outage', () => {
     const late = await openBus(place.config, { name: 'late', log: silent });
     await late.subscribe({ consumer, batchSize: 10, routes });
     await late.listen(eventType(type, z.unknown()), () => {});
-    await publish(numbers(30).map((n) => happened(type, n)), late);
+    await publish(numbers(30).map((n) => happened({ type }, n)), late);
     expect(Date.now() - began).toBeLessThan(3_000);
     await expect(late.ready()).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('Kafka') });
     await pause(1_100);
@@ -77,7 +78,7 @@ describe('the Kafka transport in an outage', () => {
     await listener.listen(eventType(type, z.unknown()), (event) => heard.push(event));
     await expect(listener.ready()).rejects.toMatchObject({ kind: 'unavailable' });
     await ready(listener);
-    const event = happened(type, 1);
+    const event = happened({ type }, 1);
     await publish([event]);
     await waitUntil(() => heard.length === 1);
     expect(heard).toEqual([event]);
@@ -86,7 +87,7 @@ describe('the Kafka transport in an outage', () => {
     await server.restart();
     await ready(listener);
     await waitUntil(async () => {
-      await publish([happened(type, 2)]);
+      await publish([happened({ type }, 2)]);
       return heard.length > 1;
     });
     await listener.close();
@@ -100,7 +101,7 @@ describe('the Kafka transport in an outage', () => {
     const over = new AbortController();
     const load = (async () => {
       while (!over.signal.aborted) {
-        await publish(Array.from({ length: 20 }, () => happened(type, told++)));
+        await publish(Array.from({ length: 20 }, () => happened({ type }, told++)));
         await pause(20);
       }
     })();
@@ -131,7 +132,7 @@ describe('the Kafka transport in an outage', () => {
     const one = await openBus(dark.config, { name: 'dark', log: silent });
     await one.subscribe({ consumer, batchSize: 10, routes });
     await ready(one);
-    const tell = (n: number) => dark.transaction((tx) => one.publish(tx, [happened(type, n)]));
+    const tell = (n: number) => dark.transaction((tx) => one.publish(tx, [happened({ type }, n)]));
     await tell(0);
     await waitUntil(() => heard.length === 1);
     gate!.blackhole();
@@ -162,10 +163,10 @@ describe('the Kafka transport in an outage', () => {
     const behind = await openBus({ ...place.config, url: url.href }, { name: 'behind', log });
     await behind.subscribe({ consumer, batchSize: 10, routes });
     await ready(behind);
-    await publish([happened(type, 0)]);
+    await publish([happened({ type }, 0)]);
     await waitUntil(() => heard.length === 1);
     gate.cut();
-    await publish(numbers(20).map((n) => happened(type, n + 1)));
+    await publish(numbers(20).map((n) => happened({ type }, n + 1)));
     // Longer than a member may be silent.
     await pause(13_000);
     expect(heard).toHaveLength(1);
@@ -200,10 +201,10 @@ describe('the Kafka transport in an outage', () => {
       ],
     });
     await ready(patient);
-    await publish([happened(Slow.type, 0)]);
+    await publish([happened(Slow, 0)]);
     await waitUntil(() => begun === 1);
     // Others pass it meanwhile.
-    await publish([happened(Slow.type, 1)]);
+    await publish([happened(Slow, 1)]);
     await waitUntil(() => done === 1);
     await waitUntil(() => done === 2, { timeoutMs: 25_000 });
     await pause(1_000);
@@ -226,7 +227,7 @@ describe('the Kafka transport in an outage', () => {
       { key: '\u0000', value: Buffer.from([0, 255]), headers: { odd: Buffer.from([0, 254]) } },
     ];
     await producer.send({ topic: topicOf(kafka, type), messages: misfits.map((each) => ({ ...each, partition: 0 })) });
-    await publish(numbers(9).map((n) => happened(type, n)));
+    await publish(numbers(9).map((n) => happened({ type }, n)));
     await waitUntil(() => heard.length === 9);
     await waitUntil(async () => (await bus.depths()).find((each) => each.consumer === consumer)?.dead === misfits.length);
     await producer.disconnect();
@@ -235,26 +236,13 @@ describe('the Kafka transport in an outage', () => {
   it('an event that the database does not take is a dead letter, and its neighbours are handled', async () => {
     const { type, consumer, heard, routes } = newcomers();
     await bus.subscribe({ consumer, batchSize: 10, routes });
-    const odd = { ...happened(type, 1), subject: 'half a pair \ud800'.toWellFormed(), source: 'nul \u0000' };
-    await publish([happened(type, 0), odd, happened(type, 2)]);
+    const odd = { ...happened({ type }, 1), subject: 'half a pair \ud800'.toWellFormed(), source: 'nul \u0000' };
+    await publish([happened({ type }, 0), odd, happened({ type }, 2)]);
     await waitUntil(() => heard.length === 2);
     expect(heard.toSorted()).toEqual([0, 2]);
     await waitUntil(async () => (await bus.depths()).find((each) => each.consumer === consumer)?.dead === 1);
   });
 });
-
-function happened(type: string, n: number): Event {
-  return {
-    id: randomUUID(),
-    source: 'test',
-    type,
-    time: new Date().toISOString(),
-    subject: randomUUID(),
-    firmuuid: '7d4c8fd5-44f3-4a8d-9f66-0b8a0e1f1c55',
-    turn: 0,
-    data: { n },
-  };
-}
 
 function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n);

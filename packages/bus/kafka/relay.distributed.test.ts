@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openBus } from '../open.ts';
 import { type Bus, route } from '../port.ts';
+import { happened } from '../test/happened.ts';
 import { connect } from './client.ts';
 import { headerOf } from './message.ts';
 import { kafkaOf, type KafkaPlaceUnderTest, openKafkaPlace } from './kafka-under-test.ts';
@@ -47,7 +48,7 @@ describe('the relay', () => {
           const subject = subjects[(i * 13 + k) % subjects.length]!;
           const n = told.get(subject)!;
           told.set(subject, n + 1);
-          return counted(subject, n);
+          return happened(Counted, n, { subject });
         });
         await put(events);
         await pause(20);
@@ -99,7 +100,7 @@ describe('the relay', () => {
     });
     await waitUntil(() => opened[2]!.ready().then(() => true));
     let n = 0;
-    const tell = () => put([{ ...counted(randomUUID(), n++), type: Passed.type }]);
+    const tell = () => put([happened(Passed, n++)]);
     await tell();
     await waitUntil(() => heard.length === 1);
     await opened[0]!.close();
@@ -127,8 +128,8 @@ describe('the relay', () => {
       { ...place.config, kafka: { ...bare, topics: { ...bare.topics, create: false } } },
       { name: 'test', log: { ...silent, error: (fields) => complaints.push(fields) } },
     );
-    const known = { ...counted(randomUUID(), 2), type: 'test.known.v1' };
-    await put([{ ...counted(randomUUID(), 1), type: 'test.unknown.v1' }]);
+    const known = happened({ type: 'test.known.v1' }, 2);
+    await put([happened({ type: 'test.unknown.v1' }, 1)]);
     await put([known]);
     await waitUntil(async () => (await waiting()) === 1);
     const sent = await everySent(topicOf(bare, 'test.known.v1'), (all) => all.length === 1);
@@ -139,19 +140,6 @@ describe('the relay', () => {
     await place.transaction((tx) => tx.query('DELETE FROM bus.outbox'));
   });
 });
-
-function counted(subject: string, n: number): Event {
-  return {
-    id: randomUUID(),
-    source: 'test',
-    type: Counted.type,
-    time: new Date().toISOString(),
-    subject,
-    firmuuid: '7d4c8fd5-44f3-4a8d-9f66-0b8a0e1f1c55',
-    turn: 0,
-    data: { n },
-  };
-}
 
 interface Sent {
   readonly id: string | undefined;

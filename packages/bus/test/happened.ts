@@ -12,7 +12,7 @@ export const firm = randomUUID();
 
 /** A fact as of now, about a subject of its own unless told otherwise. */
 export function happened(
-  { type }: EventType,
+  { type }: Pick<EventType, 'type'>,
   n: number,
   { text, ...attributes }: Partial<Omit<Event, 'data'>> & { readonly text?: string } = {},
 ): Event<Body> {

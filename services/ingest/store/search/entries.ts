@@ -155,8 +155,9 @@ function plansOf({ sort, offset, limit }: Question, selection: Selection): Plan[
   const ofEach = ({ size }: Way) => Math.min(size, (wanted * size) / Math.max(expected, 1));
   const costOf = (way: Way) =>
     way.keys.length * DESCENT + (isMerged ? Math.min(way.size, way.keys.length * ofEach(way)) : way.size * SORTED);
-  const [cheapest, ...rest] = others.toSorted((a, b) => costOf(a) - costOf(b)) as [Way, ...Way[]];
-  const collect: Plan[] = isMerged ? mergesOf([cheapest, ...rest], ofEach, ways.length > 1) : [{ is: 'gather', way: cheapest }];
+  const cheapestFirst = others.toSorted((a, b) => costOf(a) - costOf(b));
+  const [cheapest] = cheapestFirst as [Way];
+  const collect: Plan[] = isMerged ? mergesOf(cheapestFirst, ofEach, ways.length > 1) : [{ is: 'gather', way: cheapest }];
   if (costOf(cheapest) <= walking) return collect;
   return [{ is: 'walk', limit: Math.round(Math.max(WALKED, PATIENCE * walking)) }, ...collect];
 }
