@@ -1,13 +1,13 @@
 import type { Utterance } from '@call-analysis/events';
 
 /**
- * How words of a language become what is searched for. PostgreSQL has stems and stop words of three of our languages;
- * those of the others, and of a language that is not known, stay as they are.
+ * How words of a language become what is searched for. PostgreSQL has stems of three of our languages; words of the
+ * others, and of a language that is not known, stay as they are. None is left out because it is frequent.
  */
 const CONFIGURATIONS = new Map([
-  ['en', 'english'],
-  ['ru', 'russian'],
-  ['es', 'spanish'],
+  ['en', 'every_english_word'],
+  ['ru', 'every_russian_word'],
+  ['es', 'every_spanish_word'],
 ]);
 const PLAIN = 'simple';
 
@@ -29,8 +29,7 @@ export function tagOfFacet(id: number): string {
 
 /** A number that stands between utterances while words get their places, so that no phrase reaches across. */
 export const PAUSE = '000000000000';
-/** More than the words that a phrase may leave out in one place because they are frequent in its language. */
-const BETWEEN_UTTERANCES = ` ${`${PAUSE} `.repeat(5)}`;
+const BETWEEN_UTTERANCES = ` ${PAUSE} `;
 
 /** Letters that belong together in Latin Uzbek, whatever apostrophe is typed between them, and also when none is. */
 const APOSTROPHES = /(?<=\p{L})['‘’ʻʼ`´′](?=\p{L})/gu;
