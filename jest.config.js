@@ -9,6 +9,6 @@ export default {
   transform: { '\\.ts$': '<rootDir>/scripts/strip-types.js' },
   globalSetup: '<rootDir>/packages/testing/start.ts',
   globalTeardown: '<rootDir>/packages/testing/stop.ts',
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   maxWorkers: 2,
 };

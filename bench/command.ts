@@ -59,13 +59,19 @@ function table(rows: readonly Figure[]): string {
     figure.name,
     `${number(figure.value)} ${figure.unit}`,
     `${figure.yardstick.name}: ${number(figure.yardstick.value)}`,
-    figure.ratio.toFixed(2),
+    ratio(figure),
     figure.goal,
     figure.goal === 'none' ? '' : figure.holds ? 'holds' : 'MISSED',
   ]);
   const all = [['figure', 'value', 'yardstick', 'ratio', 'goal', ''], ...cells];
   const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
   return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()).join('\n');
+}
+
+function ratio({ ratio, spread }: Figure): string {
+  const [from, to] = spread ?? [];
+  const middle = from === undefined || to === undefined ? '' : ` (${from.toFixed(2)} to ${to.toFixed(2)})`;
+  return ratio.toFixed(2) + middle;
 }
 
 function number(value: number): string {

@@ -5,6 +5,8 @@ export interface Figure {
   readonly unit: string;
   readonly yardstick: { readonly name: string; readonly value: number };
   readonly ratio: number;
+  /** What the middle half of the rounds lies between, where each round measured both sides and the ratio is their median. */
+  readonly spread?: readonly [number, number];
   /** In words, such as "ratio at least 0.45". */
   readonly goal: string;
   readonly holds: boolean;
@@ -15,21 +17,25 @@ interface Measured {
   value: number;
   unit: string;
   yardstick: { name: string; value: number };
+  /** Of rounds that measured both sides one after the other: what disturbs one of them disturbs the other too. */
+  ratios?: readonly number[];
 }
 
 export function atLeast(goal: number, measured: Measured): Figure {
-  const ratio = measured.value / measured.yardstick.value;
-  return { ...measured, ratio, goal: `ratio at least ${goal}`, holds: ratio >= goal };
+  const figure = noted(measured);
+  return { ...figure, goal: `ratio at least ${goal}`, holds: figure.ratio >= goal };
 }
 
 export function atMost(goal: number, measured: Measured): Figure {
-  const ratio = measured.value / measured.yardstick.value;
-  return { ...measured, ratio, goal: `ratio at most ${goal}`, holds: ratio <= goal };
+  const figure = noted(measured);
+  return { ...figure, goal: `ratio at most ${goal}`, holds: figure.ratio <= goal };
 }
 
 /** Without a goal: a quantity beside one that helps to see what it means. */
-export function noted(measured: Measured): Figure {
-  return { ...measured, ratio: measured.value / measured.yardstick.value, goal: 'none', holds: true };
+export function noted({ ratios, ...measured }: Measured): Figure {
+  const figure = { ...measured, goal: 'none', holds: true };
+  if (ratios === undefined) return { ...figure, ratio: measured.value / measured.yardstick.value };
+  return { ...figure, ratio: median(ratios), spread: [quantile(ratios, 0.25), quantile(ratios, 0.75)] };
 }
 
 export function median(values: readonly number[]): number {

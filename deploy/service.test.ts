@@ -14,6 +14,7 @@ import { consumers as keyConsumers } from '../services/key-management/consumers.
 import { facts as keyFacts } from '../services/key-management/start.ts';
 import { consumers as transcriptionConsumers } from '../services/transcription/consumers.ts';
 import { facts as transcriptionFacts } from '../services/transcription/start.ts';
+import './standalone/test/time-limit.ts';
 
 const script = fileURLToPath(new URL('./service.ts', import.meta.url));
 

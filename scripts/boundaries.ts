@@ -16,7 +16,7 @@ const rules: readonly Rule[] = [
   {
     from: /^(services|packages|proto|deploy)\/(?!.*(\.test|-under-test)\.ts$|.*\/test\/)/,
     to: /^packages\/testing\//,
-    except: /^packages\/(testing\/|[^/]+\/contract\.ts$)/,
+    except: /^packages\/(testing\/|[^/]+\/contract(\.ts$|\/))/,
     why: 'packages/testing is for tests',
   },
   {

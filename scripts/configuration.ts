@@ -11,6 +11,7 @@ import { variables as audio } from '../services/audio/config.ts';
 import { variables as gateway } from '../services/gateway/config.ts';
 import { EdgeVariables } from '../services/gateway/variables.ts';
 import { variables as ingest } from '../services/ingest/config.ts';
+import { LimitVariables } from '../services/ingest/limits.ts';
 import { PepperVariables, variables as keyManagement } from '../services/key-management/config.ts';
 import { SpeechVariables } from '../services/transcription/engines/config.ts';
 import { variables as transcription, WorkVariables } from '../services/transcription/config.ts';
@@ -38,6 +39,7 @@ const groups: Readonly<Record<string, Shapes>> = {
   Kafka: [KafkaVariables],
   'The object store': [S3Variables],
   'Calls between services': [AddressVariables, RpcVariables],
+  'What is taken at most': [LimitVariables],
   'Speech to text': [SpeechVariables, WorkVariables],
   'Every process': [ProcessVariables],
   'npm start': standalone,

@@ -1,19 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
+import { eventually } from '../standalone/test/insist.ts';
 import { long } from '../standalone/test/long.ts';
 import { silence } from '../standalone/test/silence.ts';
 import type { Answer, Edge, Fault, Killed, Request } from './failures/promises.ts';
 import { edgePromises, FAULTS, killPromises } from './failures/promises.ts';
 import { balance, settled } from './test/accounts.ts';
-import type { Reply } from './test/failing-client.ts';
+import type { Reply, Seen } from './test/failing-client.ts';
 import { FailingClient, transcripts } from './test/failing-client.ts';
 import type { FailingSystem } from './test/failing-system.ts';
 import { startFailingSystem } from './test/failing-system.ts';
 import type { Load } from './test/load.ts';
 import { startLoad } from './test/load.ts';
-import type { ServiceName } from './test/system.ts';
+import type { Replica, ServiceName } from './test/system.ts';
 
 const SERVICES: readonly ServiceName[] = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'];
 
@@ -25,9 +28,17 @@ const ROUNDS = edgePromises.flatMap(({ edge, answers }, index) =>
 );
 /** A fault lasts at least so long, and at most; what has no answer by then must have one soon after. */
 const LASTS_MS = { least: 1_000, most: long ? 105_000 : 12_000 };
+/** In less than this nobody has given up a process that stood still: what is not as promised then, is not for the machine. */
+const STOOD_STILL_MS = 2_000;
+/** What is bounded but once may take so much longer, for a process that stood still. */
+const PAUSE_MS = 10_000;
+/** So often a round is made at most; in one of them nothing may be late. */
+const MOST_ROUNDS = 3;
 /** Whoever has no answer to wait for has waited long enough. */
 const SILENT_MS = 4_000;
 const RESTART_AFTER_MS = 1_000;
+/** What an upload lasts at least after its gateway was told to stop: DRAIN and the usual CLOSE_TIMEOUT are over by then. */
+const SLOW_MS = 17_000;
 const KAFKA_AWAY_MS = long ? 60_000 : 20_000;
 
 const speech = new Uint8Array(await readFile(new URL('../../services/transcription/fixtures/two-voices.wav', import.meta.url)));
@@ -55,12 +66,12 @@ beforeAll(async () => {
   );
   client = new FailingClient({ ...(await world.newUser(firmUuid)), apiKey: body.api_key }, () => gateway());
   load = startLoad(client, { silence: quiet, speech });
-}, 180_000);
+}, 300_000);
 
 afterAll(async () => {
   await load?.stop().catch(() => {});
   await world?.stop();
-}, 60_000);
+}, 120_000);
 
 /** Asks what a promise is about. */
 class Prober {
@@ -127,13 +138,71 @@ async function recovery(prober: Prober, requests: readonly Request[]): Promise<R
 type Answered = Reply & { readonly promised: Answer };
 
 /** What is not as promised, in words. */
-function broken(seen: readonly Answered[]): string[] {
-  return seen.flatMap(({ request, outcome, ms, promised: { endings, withinS } }) => {
+interface Verdict {
+  readonly wrong: readonly string[];
+  /** For this it is enough that a process stood still for some seconds. */
+  readonly late: readonly string[];
+}
+
+interface Promised {
+  readonly backS: number;
+  readonly completedS: number;
+}
+
+/** `spare`: what a machine that does much else needs besides. */
+function judge(seen: readonly Answered[], after: Recovery, promise: Promised, spare: Recovery): Verdict {
+  const broken = seen.flatMap(({ request, outcome, ms, promised: { endings, withinS } }) => {
     const ending = outcome.startsWith('503 UNAVAILABLE') ? '503' : outcome;
     const isKnown = endings.some((each) => each === ending);
-    const isInTime = withinS === undefined || ms <= withinS * 1000;
-    return isKnown && isInTime ? [] : [`${request}: ${outcome} after ${ms} ms, not ${endings.join(' or ')} within ${withinS} s`];
+    const isInTime = withinS === undefined || ms <= withinS * 1000 + spare.backMs;
+    const words = `${request}: ${outcome} after ${ms} ms, not ${endings.join(' or ')} within ${withinS} s`;
+    return isKnown && isInTime ? [] : [{ words, isLate: ms >= STOOD_STILL_MS && (isKnown || ending === '503') }];
   });
+  const slow = (
+    [
+      ['requests succeed', after.backMs, promise.backS, spare.backMs],
+      ['a new batch is completed', after.completedMs, promise.completedS, spare.completedMs],
+    ] as const
+  ).flatMap(([what, ms, withinS, spareMs]) => (ms <= withinS * 1000 + spareMs ? [] : [`${what} after ${ms} ms, not within ${withinS} s`]));
+  return {
+    wrong: broken.flatMap(({ words, isLate }) => (isLate ? [] : [words])),
+    late: [...broken.flatMap(({ words, isLate }) => (isLate ? [words] : [])), ...slow],
+  };
+}
+
+interface Round {
+  readonly verdict: (spare: Recovery) => Verdict;
+  /** The same again with nothing wrong. */
+  readonly control?: () => Promise<Recovery>;
+}
+
+const IDLE: Recovery = { backMs: 0, completedMs: 0 };
+
+/**
+ * Holds the system to what is promised: what is wrong fails at once, what is late when it is late in every round, by more
+ * than twice what the same takes here and now when nothing is wrong.
+ */
+async function hold(round: () => Promise<Round>): Promise<void> {
+  for (let rounds = 1; ; rounds++) {
+    const { verdict, control: controlled = async () => IDLE } = await round();
+    const { wrong, late } = verdict(IDLE);
+    expect(wrong).toEqual([]);
+    expect(ended()).toEqual([]);
+    if (late.length === 0) return;
+    const control = await controlled();
+    note({ rounds, late, control });
+    const still = verdict({ backMs: 2 * control.backMs, completedMs: 2 * control.completedMs }).late;
+    if (still.length === 0) return;
+    if (rounds === MOST_ROUNDS) expect(still).toEqual([]);
+  }
+}
+
+/** Asks, and again when it may be that a process stood still. */
+async function answerOf(prober: Prober, request: Request): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    const { outcome, ms } = await prober.ask(request);
+    if (outcome === '200' || ms < STOOD_STILL_MS || tries === MOST_ROUNDS) return outcome;
+  }
 }
 
 /** How long a request may take whatever happens, in seconds. */
@@ -163,58 +232,55 @@ async function figure(service: ServiceName, name: string, labels: string): Promi
 describe('six processes under load', () => {
   it.each(ROUNDS)(
     '%s, %s: is answered as promised, and soon all is as before',
-    async (edge: Edge, fault: Fault) => {
-      const promise = edgePromises.find((each) => each.edge === edge)!;
-      const asked = (Object.keys(promise.answers) as Request[]).filter((request) => promise.answers[request]![fault] !== undefined);
-      const prober = await Prober.open(edge);
-      await world.links.spoil(edge, fault);
-      const seen: Answered[] = [];
-      let isWhole = false;
-      const probes = asked.map(async (request) => {
-        const promised = promise.answers[request]![fault]!;
-        const reply = await prober.ask(request);
-        // What waits while the link becomes whole may succeed after all.
-        seen.push({ ...reply, promised: isWhole ? { ...promised, endings: [...promised.endings, '200'] } : promised });
-      });
-      const isSilent = asked.every((request) => promise.answers[request]![fault]!.withinS === undefined);
-      await Promise.race([Promise.all([...probes, pause(LASTS_MS.least)]), pause(isSilent ? SILENT_MS : LASTS_MS.most)]);
-      isWhole = true;
-      await world.links.heal(edge);
-      const healed = performance.now();
-      const late = asked.length - seen.length;
-      await Promise.all(probes);
-      const lateMs = late === 0 ? 0 : Math.round(performance.now() - healed);
-      const after = await recovery(prober, asked);
-      note({ edge, fault, seen: seen.map(({ request, outcome, ms }) => `${request} ${outcome} ${ms}`), lateMs, ...after });
-      expect(broken(seen)).toEqual([]);
-      expect(after.backMs).toBeLessThanOrEqual(promise.backS * 1000);
-      expect(after.completedMs).toBeLessThanOrEqual(promise.completedS * 1000);
-      expect(ended()).toEqual([]);
-    },
-    240_000,
+    (edge: Edge, fault: Fault) =>
+      hold(async () => {
+        const promise = edgePromises.find((each) => each.edge === edge)!;
+        const asked = (Object.keys(promise.answers) as Request[]).filter((request) => promise.answers[request]![fault] !== undefined);
+        const prober = await Prober.open(edge);
+        await world.links.spoil(edge, fault);
+        const seen: Answered[] = [];
+        let isWhole = false;
+        const probes = asked.map(async (request) => {
+          const promised = promise.answers[request]![fault]!;
+          const reply = await prober.ask(request);
+          // What waits while the link becomes whole may succeed after all.
+          seen.push({ ...reply, promised: isWhole ? { ...promised, endings: [...promised.endings, '200'] } : promised });
+        });
+        const isSilent = asked.every((request) => promise.answers[request]![fault]!.withinS === undefined);
+        await Promise.race([Promise.all([...probes, pause(LASTS_MS.least)]), pause(isSilent ? SILENT_MS : LASTS_MS.most)]);
+        isWhole = true;
+        await world.links.heal(edge);
+        const healed = performance.now();
+        const late = asked.length - seen.length;
+        await Promise.all(probes);
+        const lateMs = late === 0 ? 0 : Math.round(performance.now() - healed);
+        const after = await recovery(prober, asked);
+        note({ edge, fault, seen: seen.map(({ request, outcome, ms }) => `${request} ${outcome} ${ms}`), lateMs, ...after });
+        return { verdict: (spare) => judge(seen, after, promise, spare), control: () => recovery(prober, asked) };
+      }),
+    720_000,
   );
 
   it.each(killPromises.map(({ killed }) => [killed] as const))(
     '%s is killed: requests are answered as promised, and soon all is as before',
-    async (killed: Killed) => {
-      const { answers, backS, completedS } = killPromises.find((each) => each.killed === killed)!;
-      const asked = Object.keys(answers) as Request[];
-      const prober = await Prober.open(undefined, killed === 'key-management');
-      const restart = await kill(killed);
-      const seen: Answered[] = [];
-      const probes = asked.map(async (request) => seen.push({ ...(await prober.ask(request)), promised: answers[request]! }));
-      await Promise.all([...probes, pause(RESTART_AFTER_MS)]);
-      const mark = performance.now();
-      await restart();
-      const restartMs = Math.round(performance.now() - mark);
-      const after = await recovery(prober, asked);
-      note({ killed, seen: seen.map(({ request, outcome, ms }) => `${request} ${outcome} ${ms}`), restartMs, ...after });
-      expect(broken(seen)).toEqual([]);
-      expect(after.backMs).toBeLessThanOrEqual(backS * 1000);
-      expect(after.completedMs).toBeLessThanOrEqual(completedS * 1000);
-      expect(ended()).toEqual([]);
-    },
-    240_000,
+    (killed: Killed) =>
+      hold(async () => {
+        const promise = killPromises.find((each) => each.killed === killed)!;
+        const { answers } = promise;
+        const asked = Object.keys(answers) as Request[];
+        const prober = await Prober.open(undefined, killed === 'key-management');
+        const restart = await kill(killed);
+        const seen: Answered[] = [];
+        const probes = asked.map(async (request) => seen.push({ ...(await prober.ask(request)), promised: answers[request]! }));
+        await Promise.all([...probes, pause(RESTART_AFTER_MS)]);
+        const mark = performance.now();
+        await restart();
+        const restartMs = Math.round(performance.now() - mark);
+        const after = await recovery(prober, asked);
+        note({ killed, seen: seen.map(({ request, outcome, ms }) => `${request} ${outcome} ${ms}`), restartMs, ...after });
+        return { verdict: (spare) => judge(seen, after, promise, spare), control: () => recovery(prober, asked) };
+      }),
+    720_000,
   );
 
   async function kill(killed: Killed): Promise<() => Promise<unknown>> {
@@ -229,8 +295,8 @@ describe('six processes under load', () => {
       case 'PostgreSQL':
         process.kill(postgres.pid, 'SIGKILL');
         // Those of its processes that serve connections answer until they notice.
-        await waitUntil(async () => (await readyz('ingest')).status === 503);
-        return () => waitUntil(() => postgres.restart().then(() => true), { timeoutMs: 30_000 });
+        await eventually(async () => (await readyz('ingest')).status === 503);
+        return () => eventually(() => postgres.restart().then(() => true));
       default:
         await system.replicas(killed)[0]!.kill('SIGKILL');
         return () => system.start(killed);
@@ -242,66 +308,104 @@ describe('six processes under load', () => {
     await world.links.spoil('services → kafka', 'refused');
     const until = Date.now() + KAFKA_AWAY_MS;
     const began = client.accepted.size;
-    await waitUntil(async () => (await readyz('ingest')).body.degraded?.includes('kafka'), { timeoutMs: 10_000 });
-    expect(await readyz('ingest')).toEqual({ status: 200, body: { status: 'ready', degraded: ['kafka'] } });
+    const isWithoutKafka = (service: ServiceName) =>
+      eventually(async () => {
+        const { status, body } = await readyz(service);
+        return status === 200 && body.status === 'ready' && body.degraded?.join() === 'kafka';
+      });
+    await isWithoutKafka('ingest');
     for (const service of ['ingest', 'gateway'] as const) {
       await world.system.replicas(service)[0]!.kill('SIGKILL');
       await world.system.start(service);
-      expect((await readyz(service)).body.degraded).toEqual(['kafka']);
+      await isWithoutKafka(service);
     }
     while (Date.now() < until) {
-      expect((await prober.ask('list')).outcome).toBe('200');
+      expect(await answerOf(prober, 'list')).toBe('200');
       await pause(500);
     }
-    expect(client.accepted.size).toBeGreaterThan(began + 20);
-    expect(await figure('ingest', 'events_waiting', 'consumer="outbox"')).toBeGreaterThan(20);
+    await eventually(() => client.accepted.size > began + 20);
+    await eventually(async () => (await figure('ingest', 'events_waiting', 'consumer="outbox"')) > 20);
     await world.links.heal('services → kafka');
     const { completedS } = edgePromises.find(({ edge }) => edge === 'services → kafka')!;
     const after = await recovery(prober, ['list']);
     note({ kafkaAwayMs: KAFKA_AWAY_MS, accepted: client.accepted.size - began, ...after });
-    expect(after.completedMs).toBeLessThanOrEqual(completedS * 1000);
-    await waitUntil(async () => (await readyz('ingest')).body.degraded === undefined, { timeoutMs: 30_000 });
-  }, 240_000);
+    expect(after.completedMs).toBeLessThanOrEqual(completedS * 1000 + PAUSE_MS);
+    await eventually(async () => (await readyz('ingest')).body.degraded === undefined);
+  }, 600_000);
 
-  it('begins before the name of a neighbour is known, and finds it when it is', async () => {
-    const prober = await Prober.open();
-    await world.links.spoil('gateway → ingest', 'no name');
-    await world.system.replicas('gateway')[0]!.kill('SIGKILL');
-    await world.system.start('gateway');
-    expect((await prober.ask('list')).outcome).toBe('503 UNAVAILABLE');
-    expect((await prober.ask('scorecards')).outcome).toBe('200');
-    expect((await readyz('gateway')).status).toBe(503);
-    await world.links.heal('gateway → ingest');
-    const after = await recovery(prober, ['list']);
-    note({ nameKnownLate: true, ...after });
-    expect(after.backMs).toBeLessThanOrEqual(5_000);
-  }, 120_000);
+  it(
+    'begins before the name of a neighbour is known, and finds it when it is',
+    () =>
+      hold(async () => {
+        const prober = await Prober.open();
+        await world.links.spoil('gateway → ingest', 'no name');
+        await world.system.replicas('gateway')[0]!.kill('SIGKILL');
+        await world.system.start('gateway');
+        expect((await prober.ask('list')).outcome).toBe('503 UNAVAILABLE');
+        expect(await answerOf(prober, 'scorecards')).toBe('200');
+        expect((await readyz('gateway')).status).toBe(503);
+        await world.links.heal('gateway → ingest');
+        const after = await recovery(prober, ['list']);
+        note({ nameKnownLate: true, ...after });
+        const verdict = (spare: Recovery) => judge([], after, { backS: 5, completedS: 10 }, spare);
+        return { verdict, control: () => recovery(prober, ['list']) };
+      }),
+    360_000,
+  );
 
   it('lets no request fail while every service is replaced, process by process', async () => {
     world.links.bypass();
-    const before = client.seen.length;
+    await hold(async () => {
+      const before = client.seen.length;
+      await replaceAll();
+      const failed = client.seen.slice(before).filter(({ outcome }) => !outcome.startsWith('20'));
+      const isLate = ({ outcome, ms }: Seen) => outcome.startsWith('503 UNAVAILABLE') && ms >= STOOD_STILL_MS;
+      const inWords = ({ request, outcome, ms }: Seen) => `${request}: ${outcome} after ${ms} ms`;
+      const verdict = () => ({ wrong: failed.filter((each) => !isLate(each)).map(inWords), late: failed.filter(isLate).map(inWords) });
+      return { verdict };
+    });
+  }, 720_000);
+
+  async function replaceAll(): Promise<void> {
     // Callers first: the new ones go round the links, which know one process of each service.
     for (const service of ['gateway', 'audio', 'ingest', 'analysis', 'transcription', 'key-management'] as const) {
       const [old] = world.system.replicas(service);
       const fresh = await world.system.start(service);
-      await waitUntil(async () => (await fetch(`${fresh.healthUrl}/readyz`)).ok, { timeoutMs: 30_000 });
-      if (service === 'gateway') {
-        // As a balancer does once the old one says that it stops.
-        const { address } = fresh;
-        gateway = () => `http://${address}`;
-      }
-      await old!.kill('SIGTERM');
+      await eventually(async () => (await fetch(`${fresh.healthUrl}/readyz`)).ok);
+      if (service === 'gateway') await replaceGateway(old!, fresh);
+      else await old!.kill('SIGTERM');
       expect([service, old!.child.exitCode]).toEqual([service, 0]);
       await pause(500);
     }
-    const failed = client.seen.slice(before).filter(({ outcome }) => !outcome.startsWith('20'));
-    expect(failed).toEqual([]);
-  }, 240_000);
+  }
+
+  /** The load goes to the new one once the old one says that it stops, as by a balancer; what the old one has in hand is finished. */
+  async function replaceGateway(old: Replica, fresh: Replica): Promise<void> {
+    const uploader = new FailingClient(await world.newUser(firmUuid), () => `http://${old.address}`);
+    const id = `slow-${randomUUID()}`;
+    const goOn = Promise.withResolvers<void>();
+    const uploaded = uploader.uploadSlowly(quiet, id, goOn.promise);
+    // By then it has arrived.
+    await pause(2_000);
+    const ended = once(old.child, 'exit');
+    try {
+      old.child.kill('SIGTERM');
+      await eventually(async () => !(await fetch(`${old.healthUrl}/serving`)).ok);
+      gateway = () => `http://${fresh.address}`;
+      await pause(SLOW_MS);
+      expect(old.child.exitCode).toBeNull();
+    } finally {
+      goOn.resolve();
+    }
+    expect((await uploaded).outcome).toBe('200');
+    client.accepted.add(id);
+    await ended;
+  }
 
   it('has in the end done all that it accepted, once', async () => {
     await load.stop();
     const mark = performance.now();
-    await settled(world, firmUuid, 180_000);
+    await settled(world, firmUuid, 400_000);
     const settledMs = Math.round(performance.now() - mark);
     const accounts = await balance(world, client, firmUuid);
     note({ settledMs, accepted: client.accepted.size, requests: client.seen.length, byStatus: accounts.byStatus });
@@ -310,7 +414,7 @@ describe('six processes under load', () => {
       .toSorted((a, b) => b.ms - a.ms)
       .slice(0, 5);
     note({ slowest });
-    expect(slowest[0]!.ms).toBeLessThanOrEqual(Math.max(...longest()) * 1000);
+    expect(slowest[0]!.ms).toBeLessThanOrEqual(Math.max(...longest()) * 1000 + PAUSE_MS);
     expect(accounts).toMatchObject({
       lost: [],
       failures: [],
@@ -322,5 +426,5 @@ describe('six processes under load', () => {
     });
     expect(Object.values(accounts.waiting)).toEqual([0, 0, 0, 0, 0]);
     expect(accounts.byStatus['completed']).toBeGreaterThanOrEqual(client.accepted.size);
-  }, 240_000);
+  }, 600_000);
 });

@@ -9,6 +9,7 @@ import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { admin, run } from './test/command.ts';
+import './test/time-limit.ts';
 
 const closing = new Closing();
 const JWT_SECRET = 's'.repeat(32);
@@ -45,6 +46,17 @@ describe('the administrator’s commands, where key-management is a process of i
     const { code, stdout, stderr } = await run('admin.ts', ['token', 'issue', '--user', user.uuid], { KEY_MANAGEMENT_ADDRESS, DATA_DIR });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toBe('To issue a token, set JWT_SECRET to what the gateway has, or JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.\n');
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+
+  it('on dead letters ask for the brokers that have them, and look for none on this machine', async () => {
+    for (const command of [['list'], ['replay', '--consumer', 'analysis.analyze']]) {
+      const { code, stdout, stderr } = await run('admin.ts', ['dead-letter', ...command], { KEY_MANAGEMENT_ADDRESS, DATA_DIR });
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toBe(
+        'KEY_MANAGEMENT_ADDRESS is set, so the dead letters are in Kafka. Set KAFKA_BROKERS too, and every other KAFKA_… variable as the services have it.\n',
+      );
+    }
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 

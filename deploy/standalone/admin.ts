@@ -11,7 +11,7 @@ import type { DeadLetters } from './dead-letters.ts';
 import { HeldFault } from './holder.ts';
 
 /** A service that starts or stops takes no command yet or no more; so long it is waited for. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 const POLL_MS = 100;
 
 /**
@@ -71,6 +71,11 @@ async function withDeadLetters<Result>(work: (letters: DeadLetters) => Promise<R
   const { kafkaOf, lettersInKafka, lettersIn } = await import('./dead-letters.ts');
   const kafka = kafkaOf(process.env);
   if (kafka !== undefined) return lettersInKafka(kafka, work);
+  if (readRemote(process.env) !== undefined) {
+    throw new StartFault(
+      'KEY_MANAGEMENT_ADDRESS is set, so the dead letters are in Kafka. Set KAFKA_BROKERS too, and every other KAFKA_… variable as the services have it.',
+    );
+  }
   const settings = readSettings(process.env);
   const directory = openDataDirectory(settings.dataDirectory);
   const [{ BUS }, { findQueues }, { wakeDatabase }] = await Promise.all([
@@ -99,9 +104,13 @@ async function isReady(admin: { ready(): Promise<void> }): Promise<boolean> {
   }
 }
 
+const LONGEST_TTL = '36500d';
+const LONGEST_TTL_MS = 36_500 * 24 * 3600 * 1000;
+
 function ttl(text: string): number {
   const ms = parseDuration(text);
   if (ms === null || ms < 1000) throw new InvalidArgumentError('It is a duration such as 30m, 12h or 7d.');
+  if (ms > LONGEST_TTL_MS) throw new InvalidArgumentError(`The longest is ${LONGEST_TTL}.`);
   return ms;
 }
 
@@ -174,6 +183,11 @@ user
   .description("list a firm's users")
   .requiredOption('--firm <uuid>', 'the firm')
   .action((options: { firm: string }) => print((admin) => admin.listUsers(options.firm)));
+user
+  .command('remove')
+  .description('remove a user for good; their tokens are refused within 5 s')
+  .requiredOption('--user <uuid>', 'the user')
+  .action((options: { user: string }) => print((admin) => admin.removeUser(options.user)));
 
 program
   .command('token')
@@ -181,7 +195,7 @@ program
   .command('issue')
   .description('issue a token to a user')
   .requiredOption('--user <uuid>', 'the user')
-  .option('--ttl <duration>', 'how long it is valid', ttl, 12 * 3600 * 1000)
+  .option('--ttl <duration>', `how long it is valid, ${LONGEST_TTL} at most`, ttl, 12 * 3600 * 1000)
   .action((options: { user: string; ttl: number }) => print((admin) => admin.issueToken(options.user, options.ttl)));
 
 program

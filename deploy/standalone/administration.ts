@@ -36,6 +36,12 @@ export function administration(keys: Client<typeof keyManagement>, settings: Pic
       return (await keys.listUsers({ firm_uuid: firmUuid })).users.map(userOf);
     },
 
+    async removeUser(userUuid: string) {
+      const { user, removed_at } = await keys.removeUser({ user_uuid: userUuid });
+      if (user === null) throw new Error('key-management answered without the user.');
+      return { ...userOf(user), removed_at };
+    },
+
     async issueToken(userUuid: string, ttlMs: number) {
       const { user } = await keys.findUser({ user_uuid: userUuid });
       if (user === undefined || user === null) throw new StartFault(`There is no user ${userUuid}. "user list" shows a firm's users.`);

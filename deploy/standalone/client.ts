@@ -5,6 +5,7 @@ export interface Answer<Body> {
   readonly body: Body;
 }
 
+type Send = (url: string, init: RequestInit) => Promise<Response>;
 type Bytes = string | Uint8Array<ArrayBuffer> | Blob;
 
 /** The service over HTTP, as one user. */
@@ -36,12 +37,12 @@ export interface Batch {
   readonly rejected_csv_url: string | null;
 }
 
-/** `url` of the service may change between requests. */
-export function apiClient(service: { readonly url: string }, token: string, signal?: AbortSignal): ApiClient {
+/** `url` of the service may change between requests, which are sent by `send`. */
+export function apiClient(service: { readonly url: string }, token: string, signal?: AbortSignal, send: Send = fetch): ApiClient {
   const until = signal === undefined ? {} : { signal };
 
-  async function send<Body>(method: string, path: string, headers: Record<string, string>, body?: string | FormData): Promise<Answer<Body>> {
-    const response = await fetch(service.url + path, {
+  async function ask<Body>(method: string, path: string, headers: Record<string, string>, body?: string | FormData): Promise<Answer<Body>> {
+    const response = await send(service.url + path, {
       method,
       headers: { authorization: `Bearer ${token}`, ...headers },
       ...(body === undefined ? {} : { body }),
@@ -53,16 +54,16 @@ export function apiClient(service: { readonly url: string }, token: string, sign
   }
 
   async function put(url: string, contentType: string, body: Bytes): Promise<void> {
-    const response = await fetch(url, { method: 'PUT', headers: { 'content-type': contentType }, body, ...until });
+    const response = await send(url, { method: 'PUT', headers: { 'content-type': contentType }, body, ...until });
     if (!response.ok) throw new Error(`PUT: ${response.status} ${await response.text()}`);
   }
 
   const self: ApiClient = {
     token,
     async request(method, path, body, headers = {}) {
-      if (body === undefined) return send(method, path, headers);
+      if (body === undefined) return ask(method, path, headers);
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      return send(method, path, { 'content-type': 'application/json', ...headers }, text);
+      return ask(method, path, { 'content-type': 'application/json', ...headers }, text);
     },
     async call<Body>(method: string, path: string, body?: unknown) {
       const answer = await self.request<Body>(method, path, body);
@@ -85,7 +86,7 @@ export function apiClient(service: { readonly url: string }, token: string, sign
       const form = new FormData();
       form.append('metadata', JSON.stringify(metadata));
       form.append('audio_file', recording, fileName);
-      return send('POST', '/api/v1/audio/upload', {}, form);
+      return ask('POST', '/api/v1/audio/upload', {}, form);
     },
   };
   return self;

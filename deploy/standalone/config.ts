@@ -3,13 +3,23 @@ import type { Kafka } from '@call-analysis/bus';
 import { kafkaFrom, KafkaVariables } from '@call-analysis/bus';
 import type { TokenRules } from '@call-analysis/gateway';
 import { edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from '@call-analysis/gateway';
+import { type Limits, limitsFrom, LimitVariables } from '@call-analysis/ingest';
 import { PepperVariables } from '@call-analysis/key-management';
 import type { S3Config } from '@call-analysis/objects';
 import { s3From, S3Variables } from '@call-analysis/objects';
 import type { Tls } from '@call-analysis/rpc';
 import { AddressVariables, rpcTlsFrom, RpcTlsVariables } from '@call-analysis/rpc';
 import type { Environment, LogLevel, SpanExportOptions } from '@call-analysis/runtime';
-import { ConfigFault, group, parseConfig, postgresUrl, TelemetryVariables, together, tracesFrom, withSecrets } from '@call-analysis/runtime';
+import {
+  CloseVariables,
+  ConfigFault,
+  parseConfig,
+  postgresUrl,
+  TelemetryVariables,
+  together,
+  tracesFrom,
+  withSecrets,
+} from '@call-analysis/runtime';
 import type { LocalEngine, OtherEngine } from '@call-analysis/transcription';
 import { speechEngine, SpeechVariables } from '@call-analysis/transcription';
 import { z } from 'zod';
@@ -21,6 +31,8 @@ export interface Settings {
   readonly port: number;
   readonly dataDirectory: string;
   readonly logLevel: LogLevel;
+  /** How long what is in hand may go on once the process is told to stop. */
+  readonly closeMs: number;
   /** Absent: URLs are made from the Host header of the request. */
   readonly publicUrl: string | undefined;
   /** Absent: PostgreSQL from npm, under the data directory. */
@@ -40,6 +52,8 @@ export interface Settings {
   readonly kafka?: Kafka | undefined;
   /** Absent: files are kept under the data directory. */
   readonly s3?: S3Config | undefined;
+  /** What is taken at most. */
+  readonly limits: Limits;
   /** Where traces are sent; absent: nowhere. */
   readonly traces?: SpanExportOptions | undefined;
 }
@@ -52,7 +66,7 @@ export interface JwtSettings extends Omit<TokenRules, 'key'> {
   readonly privateKeyFile: string | undefined;
 }
 
-/** A language model comes with a later version, and half of one is refused already. */
+/** A language model comes with a later version; until then what asks for one is refused, whole or half. */
 const laterGroup = ['LLM_URL', 'LLM_MODEL'];
 
 const StandaloneVariables = z.object({
@@ -82,10 +96,12 @@ export const variables = [
   EDGE,
   SigningVariables,
   PEPPER,
+  LimitVariables,
   SpeechVariables,
   KafkaVariables,
   S3Variables,
   TelemetryVariables,
+  CloseVariables,
 ];
 
 export function readSettings(environment: Environment): Settings {
@@ -97,7 +113,9 @@ export function readSettings(environment: Environment): Settings {
     jwt: () => jwtFrom(parseConfig(SigningVariables, env)),
     pepper: () => parseConfig(PEPPER, env),
     telemetry: () => parseConfig(TelemetryVariables, env),
+    close: () => parseConfig(CloseVariables, env),
     traces: () => tracesFrom(parseConfig(TelemetryVariables, env)),
+    limits: () => limitsFrom(parseConfig(LimitVariables, env)),
     speech: () => speechEngine(env),
     kafka: () => kafkaFrom(parseConfig(KafkaVariables, env)),
     s3: () => s3From(parseConfig(S3Variables, env)),
@@ -113,8 +131,10 @@ export function readSettings(environment: Environment): Settings {
     dataDirectory: resolve(read.own.DATA_DIR),
     databaseUrl: read.own.DATABASE_URL,
     logLevel: read.telemetry.LOG_LEVEL,
+    closeMs: read.close.CLOSE_TIMEOUT,
     jwt: read.jwt,
     apiKeyPepper: read.pepper.API_KEY_PEPPER,
+    limits: read.limits,
     speech: read.speech,
     kafka: read.kafka,
     s3: read.s3,
@@ -124,8 +144,11 @@ export function readSettings(environment: Environment): Settings {
 
 const REMOTE = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true }).partial();
 
-/** What the environment of the administrator's command may say where each service is a process of its own. */
-export const remoteVariables = [REMOTE, RpcTlsVariables, SigningVariables];
+/**
+ * What the environment of the administrator's command may say where each service is a process of its own. Dead letters are
+ * then in Kafka; all else is asked of key-management.
+ */
+export const remoteVariables = [REMOTE, RpcTlsVariables, SigningVariables, KafkaVariables];
 
 /** How the administrator's command reaches a key-management that is not on this machine. */
 export interface RemoteSettings {
@@ -147,8 +170,13 @@ export function readRemote(environment: Environment): RemoteSettings | undefined
 }
 
 function refuseLater(env: Environment): void {
-  if (group(env, laterGroup) === 'none') return;
-  throw new ConfigFault(`${laterGroup[0]} is set, but this version has no language model as analyst. Take it out of the environment.`);
+  const set = laterGroup.filter((name) => (env[name] ?? '') !== '');
+  if (set.length === 0) return;
+  const missing = laterGroup.filter((name) => !set.includes(name));
+  const half = missing.length === 0 ? '' : ` without ${missing.join(' and ')}`;
+  throw new ConfigFault(
+    `${set.join(' and ')} ${set.length === 1 ? 'is' : 'are'} set${half}, but this version has no language model as analyst. Take ${set.length === 1 ? 'it' : 'them'} out of the environment.`,
+  );
 }
 
 /** ConfigFault when the keys do not go together, or one cannot be read. */

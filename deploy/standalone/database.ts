@@ -27,6 +27,12 @@ const services = [
   { schema: analysisSchema, migrations: analysisMigrations },
 ];
 
+interface Parts {
+  readonly log: Logger;
+  readonly closing: Closing;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface OpenedDatabase {
   readonly hold: Hold;
   url(schema: string): string;
@@ -34,15 +40,17 @@ export interface OpenedDatabase {
 
 /**
  * The database of the whole system, held against other processes and migrated. Without DATABASE_URL it is a
- * PostgreSQL of our own under the data directory, which is started again when it dies.
+ * PostgreSQL of our own under the data directory, which is started again when it dies. Between two steps it ends when
+ * `signal` aborts.
  */
 export async function openDatabase(
   settings: Settings,
   directory: DataDirectory,
   command: Holder['command'],
-  parts: { log: Logger; closing: Closing },
+  parts: Parts,
 ): Promise<OpenedDatabase> {
   const { adminUrl, held } = await holdServer(settings, directory, command, parts);
+  parts.signal?.throwIfAborted();
   const ownBuses = settings.kafka === undefined ? [] : services.map(({ schema }) => schema);
   const urls = await provision({
     adminUrl,
@@ -54,6 +62,7 @@ export async function openDatabase(
     ].map((each) => ({ ...each, password: directory.secrets.databasePassword })),
     members: services.map(({ schema }) => ({ role: schema, of: BUS })),
   });
+  parts.signal?.throwIfAborted();
   const url = (schema: string): string => urls[schema]!;
   await Promise.all([
     migrateBus({ url: url(BUS), schema: BUS }),
@@ -77,15 +86,17 @@ async function holdServer(
   settings: Settings,
   directory: DataDirectory,
   command: Holder['command'],
-  { log, closing }: { log: Logger; closing: Closing },
+  { log, closing, signal }: Parts,
 ): Promise<{ adminUrl: string; held: Hold }> {
   const giveUpAt = Date.now() + GIVE_UP_MS;
   for (;;) {
+    signal?.throwIfAborted();
     const server = settings.databaseUrl === undefined ? await ownServer(directory, log) : null;
     const adminUrl = settings.databaseUrl ?? server!.adminUrl;
     // Whoever holds the directory may stop its server; the server is ours to stop once we hold it.
-    const held = await hold(directory.path, adminUrl, command);
+    const held = await hold(directory.path, adminUrl, command, signal);
     if (held === null) {
+      signal?.throwIfAborted();
       if (server === null) throw new StartFault('The database that DATABASE_URL names does not answer. Start it, or correct the URL.');
       if (Date.now() > giveUpAt) throw new StartFault(`PostgreSQL in ${directory.postgres} ends as soon as it is asked. Its log there says why.`);
       continue;

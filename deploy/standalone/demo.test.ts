@@ -2,9 +2,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitUntil } from '@call-analysis/testing';
 import { begin, postgresOf, run } from './test/command.ts';
+import { eventually } from './test/insist.ts';
 import { long } from './test/long.ts';
+import './test/time-limit.ts';
 
 /** Its temporary folder is ours alone, so that we see what it leaves. */
 let TMPDIR: string;
@@ -22,14 +23,17 @@ async function directory(): Promise<string | undefined> {
 
 describe('the demo', () => {
   it('shows a table of scored calls with the best and the worst and why, and leaves nothing', async () => {
-    const seen: number[] = [];
     // Settings that are meant for the real service are none of its business.
     const { child, outcome } = begin('demo.ts', ['--exit'], { TMPDIR, DATABASE_URL: 'postgresql://127.0.0.1:1/real', PORT: '1' });
-    void waitUntil(async () => postgresOf((await directory()) ?? ''), { timeoutMs: 20_000 }).then((pid) => seen.push(pid));
+    const seen = eventually(async () => postgresOf((await directory()) ?? '')).catch(() => null);
     // Hearing the recordings takes long; a short run leaves when the conversations that came as text are shown.
     if (!long) {
-      child.stdout!.on('data', (text: string) => {
-        if (text.includes('Worst call')) child.kill('SIGINT');
+      let shown = '';
+      child.stdout!.on('data', function look(text: string) {
+        shown += text;
+        if (!shown.includes('Worst call')) return;
+        child.stdout!.off('data', look);
+        void seen.then(() => child.kill('SIGINT'));
       });
     }
     const { code, stdout, stderr } = await outcome;
@@ -46,13 +50,14 @@ describe('the demo', () => {
       expect(stdout).toMatch(/^What moonshine-tiny heard in recording-en-01:\n {3}0:00 {2}operator {2}Good morning, thank you for calling/m);
     }
     expect(await readdir(TMPDIR)).toEqual([]);
-    expect(seen).toHaveLength(1);
-    expect(() => process.kill(seen[0]!, 0)).toThrow('ESRCH');
+    const postgres = await seen;
+    expect(postgres).not.toBeNull();
+    expect(() => process.kill(postgres!, 0)).toThrow('ESRCH');
   }, 600_000);
 
   it('that is interrupted before the table is shown exits with 0 and leaves nothing', async () => {
     const { child, outcome } = begin('demo.ts', ['--exit'], { TMPDIR });
-    await waitUntil(async () => postgresOf((await directory()) ?? ''), { everyMs: 10 });
+    await eventually(async () => postgresOf((await directory()) ?? ''), 10);
     child.kill('SIGINT');
     expect(await outcome).toMatchObject({ code: 0, stderr: '' });
     expect(await readdir(TMPDIR)).toEqual([]);

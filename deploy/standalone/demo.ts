@@ -2,14 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createLog, runProcess } from '@call-analysis/runtime';
+import { createLog, runProcess, StartFault } from '@call-analysis/runtime';
 import { dialAdministration } from './administration.ts';
 import type { ApiClient } from './client.ts';
 import { apiClient } from './client.ts';
 import { readSettings } from './config.ts';
+import { patient } from './demo-patience.ts';
 import { conversation, report } from './demo-report.ts';
 import type { DemoCall } from './demo-report.ts';
 import { batchOfRecordings, recordings, transcripts } from './demo-samples.ts';
+import { sampleSegmentTypes } from './sample-segment-types.ts';
 import type { Settings, Standalone } from './start.ts';
 import { start } from './start.ts';
 
@@ -20,8 +22,6 @@ would: transcripts as a CSV, recordings one by one, and recordings as a CSV with
 and why, and what was heard. It then stays up for a look around.
 
   --exit   stop when the table has been shown`;
-
-const segmentTypes = ['support', 'sales', 'billing', 'delivery'];
 
 const options = process.argv.slice(2);
 if (options.includes('--help') || options.includes('-h')) {
@@ -54,7 +54,7 @@ await runProcess({
         await show(running, settings, signal);
       } catch (error) {
         await close();
-        throw error;
+        throw signal.aborted ? error : new StartFault(`The demo could not go on. ${sentenceOf(error)}`);
       }
       if (options.includes('--exit') && !signal.aborted) setImmediate(() => process.kill(process.pid, 'SIGTERM'));
       return { close };
@@ -67,11 +67,11 @@ await runProcess({
 
 async function show(running: Standalone, settings: Settings, signal: AbortSignal): Promise<void> {
   const admin = dialAdministration(running.keyManagement, settings, running.directory.secrets.jwtSecret);
-  const firm = await admin.createFirm({ name: 'Demo', country: 'UZ', segmentTypes });
+  const firm = await admin.createFirm({ name: 'Demo', country: 'UZ', segmentTypes: sampleSegmentTypes });
   const user = await admin.createUser({ firm: firm.uuid, name: 'Demo', role: 'ADMIN' });
   const { token } = await admin.issueToken(user.uuid, 12 * 3600 * 1000);
   admin.close();
-  const api = apiClient(running, token, signal);
+  const api = apiClient(running, token, signal, patient(fetch));
 
   const metadata_key = await api.upload(await transcripts());
   const texts = await accept(api, { metadata_key });
@@ -98,6 +98,10 @@ A bearer token of the demo firm, for twelve hours:
   curl -H "Authorization: Bearer $TOKEN" '${running.url}/api/v1/calls?size=3'
 `);
   if (!options.includes('--exit')) console.log('Ctrl-C stops it and removes its data.');
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function accept(api: ApiClient, keys: object): Promise<{ batch_id: string; accepted: number }> {

@@ -12,9 +12,12 @@ export type Holder = z.infer<typeof Holder>;
 /** Any number that nothing else locks in this database. */
 const LOCK = 7_365_201;
 /** How long an administrator's command may take, at most, before we stop waiting for it. */
-const ADMIN_MS = 20_000;
-/** The file is written right after the lock is had; whoever asks in between finds the holder before, or none. */
-const INTRODUCTION_MS = 2_000;
+const ADMIN_MS = 60_000;
+/**
+ * The file is written right after the lock is had; whoever asks in between finds the holder before, or none. So does who
+ * asks before PostgreSQL has noticed that the holder was killed. Either takes moments where the machine is free.
+ */
+const INTRODUCTION_MS = 15_000;
 const POLL_MS = 100;
 
 /** The data directory belongs to another process at the moment. */
@@ -36,9 +39,14 @@ export interface Hold {
  * Holds a data directory: a lock of PostgreSQL's, which ends with its connection and so cannot outlive a killed
  * process. When PostgreSQL dies, the lock is taken again as soon as it is back.
  * Null when the database went away meanwhile, as it does after an administrator's command: begin again.
- * HeldFault says who holds the directory.
+ * HeldFault says who holds the directory. What `signal` ends is the wait for another holder, with null.
  */
-export async function hold(directory: string, databaseUrl: string, command: Holder['command']): Promise<Hold | null> {
+export async function hold(
+  directory: string,
+  databaseUrl: string,
+  command: Holder['command'],
+  signal: AbortSignal | undefined,
+): Promise<Hold | null> {
   const file = join(directory, 'holder.json');
   const options = { connectionString: databaseUrl, application_name: `call-analysis ${command}`, keepAlive: true };
   const { promise: lost, resolve: lose } = Promise.withResolvers<void>();
@@ -48,7 +56,7 @@ export async function hold(directory: string, databaseUrl: string, command: Hold
   let client = await connect(options);
   if (client === null) return null;
   try {
-    await waitForLock(client, directory, file);
+    await waitForLock(client, directory, file, signal);
   } catch (error) {
     await client.end().catch(() => {});
     if (error instanceof StartFault) throw error;
@@ -122,14 +130,14 @@ async function tryLock(client: Client): Promise<boolean> {
   return rows[0]?.held === true;
 }
 
-async function waitForLock(client: Client, directory: string, file: string): Promise<void> {
+async function waitForLock(client: Client, directory: string, file: string, signal: AbortSignal | undefined): Promise<void> {
   const began = Date.now();
   while (!(await tryLock(client))) {
     const holder = currentHolder(file);
     const isKnown = holder !== null && isAlive(holder.pid);
     const patience = !isKnown ? INTRODUCTION_MS : holder.command === 'admin' ? ADMIN_MS : 0;
     if (Date.now() - began >= patience) throw new HeldFault(heldBy(directory, isKnown ? holder : null));
-    await pause(POLL_MS);
+    await pause(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }
 

@@ -1,16 +1,19 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitUntil } from '@call-analysis/testing';
 import { openDataDirectory } from './data-directory.ts';
+import type { Client } from './test/client.ts';
 import { newFirm } from './test/client.ts';
 import { begin, postgresOf, run } from './test/command.ts';
+import { eventually, patientFetch } from './test/insist.ts';
+import type { ServiceProcess } from './test/service-process.ts';
 import { startService } from './test/service-process.ts';
+import './test/time-limit.ts';
 
 let scratch: string;
 beforeAll(async () => {
@@ -25,6 +28,12 @@ function refused(variables: Record<string, string>) {
   return run('main.ts', [], { PORT: '0', ...variables });
 }
 
+/** Stops it, keeping its data; fails with all that it said when it does not end well. */
+async function endWell(service: ServiceProcess): Promise<void> {
+  const code = await service.stop({ keep: true });
+  expect({ code, said: service.stderr() }).toEqual({ code: 0, said: expect.any(String) });
+}
+
 /** What a person reads: standard error without the log's lines. */
 function sentences(stderr: string): string[] {
   return stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
@@ -32,26 +41,32 @@ function sentences(stderr: string): string[] {
 
 describe('a service that runs', () => {
   const DATA_DIR = () => join(scratch, 'life');
-  let firstMs = 0;
+  /** Which file it is: one that is written anew is another. */
+  async function fileOf(...path: string[]): Promise<string> {
+    const { ino, mtimeNs } = await stat(join(DATA_DIR(), ...path), { bigint: true });
+    return `${ino} of ${mtimeNs}`;
+  }
+  const database = () => fileOf('postgres', 'cluster', 'PG_VERSION');
+  let made: { readonly client: Client; readonly database: string } | undefined;
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 within ten seconds of %s, and PostgreSQL with it', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 at %s, which says that it took less than ten seconds, and PostgreSQL with it', async (signal) => {
     const service = await startService(DATA_DIR());
-    firstMs ||= service.readyMs;
+    made ??= { client: await newFirm(service), database: await database() };
     expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
     expect(await postgresOf(DATA_DIR())).not.toBeNull();
     const ended = once(service.child, 'exit');
-    const toldAt = performance.now();
     service.child.kill(signal);
     expect(await ended).toEqual([0, null]);
-    expect(performance.now() - toldAt).toBeLessThan(10_000);
     expect(await postgresOf(DATA_DIR())).toBeNull();
   });
 
-  it('is ready sooner when it starts again than the first time, having kept what it had', async () => {
+  it('starts again on the database that it made the first time, having kept what it had', async () => {
     const service = await startService(DATA_DIR());
-    await service.stop({ keep: true });
-    expect(service.readyMs).toBeLessThan(firstMs);
+    expect(await database()).toBe(made!.database);
+    const headers = { authorization: `Bearer ${made!.client.token}` };
+    expect((await patientFetch(`${service.url}/api/v1/calls`, { headers })).status).toBe(200);
+    await endWell(service);
   });
 
   it('holds its data directory: a second start names it and exits with 1, and the first goes on serving', async () => {
@@ -62,22 +77,25 @@ describe('a service that runs', () => {
       `${DATA_DIR()} is in use by process ${service.pid}, which serves ${service.url}. Stop it, or set DATA_DIR to another folder.`,
     ]);
     expect(second.stderr).not.toContain('"msg"');
-    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
-    await service.stop({ keep: true });
+    expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
+    await endWell(service);
   });
 
-  it('is served again within seconds when PostgreSQL alone is killed, and still holds its directory', async () => {
+  it('is served again when PostgreSQL alone is killed, and still holds its directory', async () => {
     const service = await startService(DATA_DIR());
     const client = await newFirm(service);
     const before = await postgresOf(DATA_DIR());
+    const hold = await fileOf('holder.json');
     process.kill(before!, 'SIGKILL');
-    await waitUntil(async () => (await client.request('GET', '/api/v1/calls')).status === 200, { timeoutMs: 15_000, everyMs: 100 });
+    await eventually(async () => (await client.request('GET', '/api/v1/calls')).status === 200, 100);
     expect(await postgresOf(DATA_DIR())).not.toBe(before);
-    await waitUntil(async () => (await client.request('POST', '/api/v1/calls/upload', { metadata_filename: 'a.csv' })).status === 200);
+    await eventually(async () => (await client.request('POST', '/api/v1/calls/upload', { metadata_filename: 'a.csv' })).status === 200);
+    // Whoever takes the lock writes down that it has it; until then another start might be quicker.
+    await eventually(async () => (await fileOf('holder.json')) !== hold);
     const second = await refused({ DATA_DIR: DATA_DIR() });
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(`is in use by process ${service.pid}`);
-    expect(await service.stop({ keep: true })).toBe(0);
+    await endWell(service);
     expect(await postgresOf(DATA_DIR())).toBeNull();
   });
 
@@ -91,15 +109,15 @@ describe('a service that runs', () => {
     expect(await postgresOf(DATA_DIR())).toBe(postgres);
     const next = await startService(DATA_DIR());
     expect(await postgresOf(DATA_DIR())).toBe(postgres);
-    const answer = await fetch(`${next.url}/api/v1/calls`, { headers: { authorization: `Bearer ${client.token}` } });
+    const answer = await patientFetch(`${next.url}/api/v1/calls`, { headers: { authorization: `Bearer ${client.token}` } });
     expect(answer.status).toBe(200);
-    await next.stop({ keep: true });
+    await endWell(next);
     expect(await postgresOf(DATA_DIR())).toBeNull();
   });
 
   it('that is told to stop while it starts leaves nothing behind', async () => {
     const { child, outcome } = begin('main.ts', [], { DATA_DIR: DATA_DIR(), PORT: '0' });
-    await waitUntil(() => postgresOf(DATA_DIR()), { everyMs: 5 });
+    await eventually(() => postgresOf(DATA_DIR()), 5);
     await pause(100);
     child.kill('SIGTERM');
     expect(await outcome).toMatchObject({ code: 0 });
@@ -123,7 +141,7 @@ describe('two starts at one instant', () => {
     expect(sentences(loser.stderr)).toEqual([
       expect.stringMatching(new RegExp(`^${DATA_DIR} is in use by process ${winner.child.pid}[,.]`)),
     ]);
-    const ready = await waitUntil(() => /^ready\s+(\S+)/m.exec(said[index]!()));
+    const ready = await eventually(() => /^ready\s+(\S+)/m.exec(said[index]!()));
     const client = await newFirm({ url: ready[1]!, administration: { DATA_DIR } });
     expect((await client.request('GET', '/api/v1/calls')).status).toBe(200);
     winner.child.kill('SIGTERM');
@@ -187,7 +205,7 @@ describe('a data directory', () => {
     const client = await newFirm(service);
     const key = await client.upload('client_phone_number\n');
     expect(key).toContain(client.userUuid);
-    expect(await service.stop({ keep: true })).toBe(0);
+    await endWell(service);
     expect(await postgresOf(service.directory)).toBeNull();
     // It may lie elsewhere.
     await rm(dirname(openDataDirectory(service.directory).socket('any').slice('unix:'.length)), { recursive: true });

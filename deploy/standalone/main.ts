@@ -1,5 +1,6 @@
-import { createLog, runProcess, StartFault } from '@call-analysis/runtime';
+import { createLog, ENDING_MS, runProcess, StartFault } from '@call-analysis/runtime';
 import { readSettings } from './config.ts';
+import { startHint } from './start-hint.ts';
 
 const help = `Usage: npm start
 
@@ -19,10 +20,14 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) {
 
 const log = createLog({ name: 'call-analysis', level: logLevel() });
 
+let graceMs = ENDING_MS;
+
 await runProcess({
   log,
+  graceMs: () => graceMs,
   start: async (signal) => {
     const settings = readSettings(process.env);
+    graceMs = settings.closeMs + ENDING_MS;
     // Loaded when the settings are good, so that a wrong one is said at once.
     const { start } = await import('./start.ts');
     const running = await start(settings, { log, signal });
@@ -30,12 +35,7 @@ await runProcess({
     void running.lost.then(() => {
       throw new StartFault(`${settings.dataDirectory} was taken by another process while PostgreSQL was away.`);
     });
-    console.log(`ready  ${running.url}
-
-Next, in another terminal:
-  npm run -s admin -- firm create --name 'Acme' --country UZ --segment-type support
-  npm run -s admin -- user create --firm <uuid of the firm> --name 'Ann' --role ADMIN
-  npm run -s admin -- token issue --user <uuid of the user>`);
+    console.log(`ready  ${running.url}\n\n${startHint}`);
     return running;
   },
 });

@@ -9,8 +9,10 @@ import { createLog } from '@call-analysis/runtime';
 import { issueToken } from './issue-token.ts';
 import { readSettings, start } from './start.ts';
 import { admin, run } from './test/command.ts';
+import { patientFetch } from './test/insist.ts';
 import type { ServiceProcess } from './test/service-process.ts';
 import { startService } from './test/service-process.ts';
+import './test/time-limit.ts';
 
 const log = createLog({ name: 'test', level: 'silent' });
 const long = 'a'.repeat(32);
@@ -42,8 +44,12 @@ describe('a configuration that is half set or wrong', () => {
     [{ CORS_ORIGINS: 'https://example.com/' }, ['CORS_ORIGINS must be origins']],
     [{ S3_ENDPOINT: 'http://127.0.0.1:9000' }, ['S3_ENDPOINT is set', 'S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY must be set too.']],
     [{ SPEECH_URL: 'http://127.0.0.1:9000' }, ['SPEECH_URL is set, so SPEECH_MODEL must be set too.']],
-    [{ LLM_MODEL: 'small' }, ['LLM_MODEL is set, so LLM_URL must be set too.']],
-    [{ LLM_MODEL: 'small', LLM_URL: 'http://127.0.0.1:9' }, ['LLM_URL is set, but this version has no language model as analyst.']],
+    [{ LLM_MODEL: 'small' }, ['LLM_MODEL is set without LLM_URL, but this version has no language model as analyst. Take it out of the environment.']],
+    [{ LLM_URL: 'http://127.0.0.1:9' }, ['LLM_URL is set without LLM_MODEL, but this version has no language model as analyst. Take it out']],
+    [
+      { LLM_MODEL: 'small', LLM_URL: 'http://127.0.0.1:9' },
+      ['LLM_URL and LLM_MODEL are set, but this version has no language model as analyst. Take them out of the environment.'],
+    ],
     [{ KAFKA_BROKERS: 'kafka' }, ['KAFKA_BROKERS must be brokers with commas between them']],
     [{ KAFKA_SASL_PASSWORD: 'telling' }, ['KAFKA_SASL_PASSWORD is set, so KAFKA_BROKERS must be set too.']],
     [{ JWT_SECRET: 'short-and-telling' }, ['JWT_SECRET must have at least 32 bytes.']],
@@ -54,6 +60,16 @@ describe('a configuration that is half set or wrong', () => {
     [{ JWT_PUBLIC_KEY_FILE: '/proc/version' }, ['JWT_PUBLIC_KEY_FILE names /proc/version, which is not such a key in PEM form.']],
     [{ JWT_SECRET: long, JWT_SECRET_FILE: '/secret' }, ['JWT_SECRET and JWT_SECRET_FILE are both set; set only one of them.']],
     [{ API_KEY_PEPPER_FILE: '/no/such/file' }, ['API_KEY_PEPPER_FILE names /no/such/file, which cannot be read (ENOENT).']],
+    [
+      { CSV_MAX_BYTES: '0', CSV_MAX_ROWS: 'many', ZIP_MAX_BYTES: '6TiB', TRANSCRIPT_MAX_BYTES: '5MiB', VALUE_MAX_CHARS: '256' },
+      [
+        'CSV_MAX_BYTES must be 1KiB to 5TiB, not "0".',
+        'CSV_MAX_ROWS must be a whole number from 1 to 1000000000, not "many".',
+        'ZIP_MAX_BYTES must be 1KiB to 5TiB, not "6TiB".',
+        'TRANSCRIPT_MAX_BYTES must be 1KiB to 4MiB, not "5MiB".',
+        'VALUE_MAX_CHARS must be a whole number from 1 to 255, not "256".',
+      ],
+    ],
     [{ LOG_LEVEL: 'loud' }, ['LOG_LEVEL must be one of debug, info, warn, error, silent, not "loud".']],
     [{ PORT: '99999' }, ['PORT must be a port from 0 to 65535, not "99999".']],
     [{ PORT: '80a', LOG_LEVEL: 'loud' }, ['PORT must be', 'LOG_LEVEL must be']],
@@ -75,6 +91,17 @@ describe('a configuration that is half set or wrong', () => {
     for (const sentence of sentences) expect(message).toContain(sentence);
     expect(message).not.toContain('telling');
     expect(existsSync(join(DATA_DIR, 'postgres'))).toBe(false);
+  });
+
+  it('leaves alone what is not set: the limits of uploads are those of the interface', () => {
+    const { limits } = readSettings({ ZIP_MAX_BYTES: '', CSV_MAX_ROWS: '12', CSV_MAX_BYTES: '7MB' });
+    expect(limits).toEqual({
+      csvBytes: 7_000_000,
+      csvRows: 12,
+      zipBytes: 50 * 1024 ** 3,
+      transcriptBytes: 4 * 1024 ** 2,
+      valueChars: 255,
+    });
   });
 
   it('is all that standard error says, one sentence to a line, and the process exits with 1', async () => {
@@ -111,7 +138,7 @@ describe('the keys of bearer tokens', () => {
   });
 
   async function answer(service: ServiceProcess, token: string): Promise<number> {
-    return (await fetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } })).status;
+    return (await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } })).status;
   }
 
   async function issued(variables: Record<string, string>): Promise<string> {

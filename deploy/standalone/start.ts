@@ -1,10 +1,10 @@
 import { start as startAnalysis } from '@call-analysis/analysis';
 import { start as startAudio } from '@call-analysis/audio';
 import { start as startGateway } from '@call-analysis/gateway';
-import { defaultLimits, start as startIngest } from '@call-analysis/ingest';
+import { start as startIngest } from '@call-analysis/ingest';
 import { start as startKeyManagement } from '@call-analysis/key-management';
 import type { Logger } from '@call-analysis/runtime';
-import { Closing, exportSpans } from '@call-analysis/runtime';
+import { Closing, exportSpans, timeLeft } from '@call-analysis/runtime';
 import { start as startTranscription } from '@call-analysis/transcription';
 import { BUS, buses, refuseLeftBehind } from './bus.ts';
 import type { Settings } from './config.ts';
@@ -36,14 +36,15 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
       const traces = await exportSpans(settings.traces, log);
       closing.add('traces', () => traces.close());
     }
-    const database = await openDatabase(settings, directory, 'start', { log, closing });
+    const database = await openDatabase(settings, directory, 'start', { log, closing, signal });
     signal?.throwIfAborted();
     if (settings.kafka !== undefined) await refuseLeftBehind(database.url(BUS));
     const kept = { store: 'disk' as const, directory: directory.objects, secret: directory.secrets.urlSecret };
     const objects = settings.s3 ?? kept;
     const bus = buses(settings, database.url, objects);
     const { jwt } = settings;
-    const named = (name: string): { log: Logger } => ({ log: log.child({ service: name }) });
+    const left = timeLeft(settings.closeMs);
+    const named = (name: string) => ({ log: log.child({ service: name }), left });
 
     const keys = await startKeyManagement(
       {
@@ -55,6 +56,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
       named('key-management'),
     );
     closing.add('key-management', () => keys.close());
+    signal?.throwIfAborted();
     const [ingest, transcription, analysis] = await Promise.all([
       startIngest(
         {
@@ -63,7 +65,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
           objects,
           listen: directory.socket('ingest'),
           keyManagement: keys.address,
-          limits: defaultLimits,
+          limits: settings.limits,
         },
         named('ingest'),
       ),
@@ -91,6 +93,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     closing.add('ingest', () => ingest.close());
     closing.add('transcription', () => transcription.close());
     closing.add('analysis', () => analysis.close());
+    signal?.throwIfAborted();
     const audio = await startAudio(
       { databaseUrl: database.url('audio'), bus: bus.of('audio'), objects, listen: directory.socket('audio'), ingest: ingest.address },
       named('audio'),

@@ -3,7 +3,7 @@ import { type Event, type EventType, eventType } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import type { BusPlace } from './contract.ts';
+import type { BusPlace } from './contract/index.ts';
 import type { DeadLetterOffice, WhichLetters } from './dead-letter-office.ts';
 import { openBus } from './open.ts';
 import { openDeadLetters } from './open-dead-letters.ts';
@@ -12,7 +12,6 @@ import type { Log } from './queues.ts';
 import { type Body, happened } from './test/happened.ts';
 
 const silent: Log = { info() {}, warn() {}, error() {} };
-const patience = { timeoutMs: 20_000 };
 /** More than are replayed at once. */
 const MANY = 130;
 
@@ -28,7 +27,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       place = await open();
       bus = await openBus(place.config, { name: 'test', log: silent });
       office = await openDeadLetters(place.config, { name: 'test', log: silent });
-    });
+    }, 240_000);
     afterAll(async () => {
       await office?.close();
       await bus?.close();
@@ -36,7 +35,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
     });
 
     const publish = async (...events: Event[]) => {
-      await waitUntil(() => bus.ready().then(() => true), patience);
+      await waitUntil(() => bus.ready().then(() => true));
       await place.transaction((tx) => bus.publish(tx, events));
     };
     const numbered = (which: WhichLetters) => office.list(which, 100).then((letters) => letters.map(({ id }) => id));
@@ -84,9 +83,9 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       const began = Date.now();
       const [one, two] = [ofNewFirm(Happened, 1), ofNewFirm(Happened, 2)];
       await publish(one);
-      await waitUntil(async () => (await numbered({ consumer })).length === 1, patience);
+      await waitUntil(async () => (await numbered({ consumer })).length === 1);
       await publish(two);
-      await waitUntil(async () => (await numbered({ consumer })).length === 2, patience);
+      await waitUntil(async () => (await numbered({ consumer })).length === 2);
       const letters = await office.list({ consumer }, 100);
       expect(letters).toEqual([
         { ...of(two), consumer, code: 'EVEN', message: '2 is even', attempts: 1, at: expect.any(Date) },
@@ -100,7 +99,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       const { Happened, consumer } = await consumers();
       const [one, two, three] = [ofNewFirm(Happened, 1), ofNewFirm(Happened, 2), ofNewFirm(Happened, 3)];
       await publish(one, two, three);
-      await waitUntil(async () => (await numbered({ consumer })).length === 3, patience);
+      await waitUntil(async () => (await numbered({ consumer })).length === 3);
       expect(await numbered({ ids: [one.id, three.id, randomUUID()] })).toEqual(expect.arrayContaining([one.id, three.id]));
       expect((await numbered({ type: Happened.type })).toSorted()).toEqual([one.id, two.id, three.id].toSorted());
       expect(await numbered({ firmUuid: two.firmuuid })).toEqual([two.id]);
@@ -113,14 +112,14 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       const { Happened, consumer, patient } = await consumers();
       const [one, two] = [ofNewFirm(Happened, 1), ofNewFirm(Happened, 2)];
       await publish(one, two);
-      await waitUntil(async () => (await numbered({ consumer })).length === 2 && patient.othersHeard.length === 2, patience);
+      await waitUntil(async () => (await numbered({ consumer })).length === 2 && patient.othersHeard.length === 2);
       patient.isIll = false;
       expect(await office.replay({ ids: [one.id] })).toEqual({ replayed: 1, told: 0 });
-      await waitUntil(() => patient.heard.length === 1, patience);
+      await waitUntil(() => patient.heard.length === 1);
       expect(await numbered({ consumer })).toEqual([two.id]);
       expect(await office.replay({ consumer, code: 'INTERNAL' })).toEqual({ replayed: 0, told: 0 });
       expect(await office.replay({ consumer, code: 'EVEN' })).toEqual({ replayed: 1, told: 0 });
-      await waitUntil(() => patient.heard.length === 2, patience);
+      await waitUntil(() => patient.heard.length === 2);
       expect(await numbered({ consumer })).toEqual([]);
       const attributes = ({ id, type, subject, firmuuid, source, time, data }: Event) => ({ id, type, subject, firmuuid, source, time, data });
       expect(patient.heard.map(attributes)).toEqual([one, two].map(attributes));
@@ -131,9 +130,9 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       const { Happened, consumer, patient } = await consumers();
       const event = ofNewFirm(Happened, 2);
       await publish(event);
-      await waitUntil(async () => (await numbered({ consumer })).length === 1, patience);
+      await waitUntil(async () => (await numbered({ consumer })).length === 1);
       expect(await office.replay({ consumer })).toEqual({ replayed: 1, told: 0 });
-      await waitUntil(async () => patient.told === 2 && (await numbered({ consumer })).length === 1, patience);
+      await waitUntil(async () => patient.told === 2 && (await numbered({ consumer })).length === 1);
       expect(await numbered({ consumer })).toEqual([event.id]);
     });
 
@@ -141,7 +140,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       const { Happened, consumer, patient } = await consumers();
       const event = ofNewFirm(Happened, 4);
       await publish(event);
-      await waitUntil(async () => (await numbered({ consumer })).length === 1, patience);
+      await waitUntil(async () => (await numbered({ consumer })).length === 1);
       patient.isIll = false;
       const other = ofNewFirm(Happened, 5);
       const seen: [Event, string][] = [];
@@ -151,7 +150,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       });
       expect(replayed).toEqual({ replayed: 1, told: 1 });
       expect(seen).toEqual([[expect.objectContaining({ id: event.id, data: { n: 4 } }), consumer]]);
-      await waitUntil(() => patient.heard.length === 1 && patient.othersHeard.length === 2, patience);
+      await waitUntil(() => patient.heard.length === 1 && patient.othersHeard.length === 2);
       expect(patient.heard[0]).toMatchObject({ id: other.id, data: { n: 5 } });
       expect(await numbered({ consumer })).toEqual([]);
     });
@@ -160,13 +159,13 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       const { Happened, consumer, patient } = await consumers();
       const events = Array.from({ length: MANY }, (_, n) => ofNewFirm(Happened, n));
       await publish(...events);
-      await waitUntil(async () => (await office.list({ consumer }, 1000)).length === MANY, { timeoutMs: 90_000, everyMs: 500 });
+      await waitUntil(async () => (await office.list({ consumer }, 1000)).length === MANY, { timeoutMs: 150_000, everyMs: 500 });
       patient.isIll = false;
       expect(await office.replay({ consumer })).toEqual({ replayed: MANY, told: 0 });
-      await waitUntil(() => patient.heard.length >= MANY, { timeoutMs: 60_000 });
+      await waitUntil(() => patient.heard.length >= MANY, { timeoutMs: 100_000 });
       expect(new Set(patient.heard.map(({ id }) => id))).toEqual(new Set(events.map(({ id }) => id)));
       expect(patient.heard).toHaveLength(MANY);
-    }, 180_000);
+    }, 300_000);
   });
 }
 

@@ -102,7 +102,7 @@ describe('an embedded bus and its database', () => {
       ],
     });
     await publish(1);
-    await waitUntil(() => reasons.length === 1, { timeoutMs: 8_000 });
+    await waitUntil(() => reasons.length === 1);
     expect(reasons).toEqual([{ code: 'CUT_OFF', message: 'in the dark', attempts: 1 }]);
     await subscription.stop();
   });

@@ -1,6 +1,6 @@
 import { openDatabase } from '@call-analysis/postgres';
 import { freshDatabase } from '@call-analysis/testing';
-import { busContract } from './contract.ts';
+import { busContract } from './contract/index.ts';
 import { migrateBus } from './migrate.ts';
 
 busContract('embedded', async () => {

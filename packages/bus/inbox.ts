@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Job } from 'pg-boss';
 import { type DeadLetterSink, deadQueue, giveUpDead } from './dead-letters.ts';
 import { HandOver } from './hand-over.ts';
@@ -16,6 +17,10 @@ const deadLettersKeptSeconds = 30 * daySeconds;
 const longestInt = 2 ** 31 - 1;
 
 export interface Inbox extends Subscription {
+  /** Stopped before, and what it had in hand did not end in time. */
+  readonly isLate: boolean;
+  /** Hand-overs that have not ended. */
+  readonly inHand: number;
   /** Puts back what is still in hand, as if it had never been taken. Its handlers are on their own then. */
   release(): Promise<void>;
 }
@@ -101,14 +106,27 @@ export async function openInbox(queues: Queues, subscription: SubscriptionOption
   const deadWorker = await giveUpDead(queues, dead, routes, sink);
   const watch = watchLeases(queues, [consumer, dead]);
   let stopping: Promise<unknown> | undefined;
+  let isLate = false;
   return {
-    async stop() {
+    get isLate() {
+      return isLate;
+    },
+    get inHand() {
+      return inHand.size;
+    },
+    async stop(withinMs) {
       stopping ??= Promise.all([
         ...workers.map((id) => boss.offWork(consumer, { id, wait: true })),
         boss.offWork(dead, { id: deadWorker, wait: true }),
         watch.stop(),
       ]);
-      await stopping;
+      if (withinMs === undefined) {
+        await stopping;
+        return;
+      }
+      const over = new AbortController();
+      const late = pause(withinMs, true, { signal: over.signal }).catch(() => false);
+      isLate = await Promise.race([stopping.then(() => false), late]).finally(() => over.abort());
     },
     async release() {
       await putBack(queues, consumer, [...inHand]);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { unavailable } from '@call-analysis/fault';
+import { shareConnections } from '@call-analysis/postgres';
 import type { DeadLetterSink } from './dead-letters.ts';
 import { type Look, watchDepths } from './depths.ts';
 import { createInbox, type Inbox, openInbox } from './inbox.ts';
@@ -16,6 +17,8 @@ export interface InboxPlace {
   readonly url: string;
   readonly schema: string;
   readonly exclusive?: boolean | undefined;
+  /** To the database, of the whole process. */
+  readonly connections?: number | undefined;
 }
 
 /** What every transport has on the side of those who hear: queues in PostgreSQL, out of which consumers are served. */
@@ -34,12 +37,12 @@ export interface Inboxes {
 
 /** `look` says how it stands with consumers of these names, for the page of metrics; `sink` takes what was given up. */
 export async function openInboxes(
-  { url, schema, exclusive = false }: InboxPlace,
+  { url, schema, exclusive = false, connections }: InboxPlace,
   options: BusOptions,
   { look, sink }: { readonly look: Look; readonly sink?: DeadLetterSink },
 ): Promise<Inboxes> {
   const { name, log, closeWithinMs = defaultCloseWithinMs, leaseSeconds = defaultLeaseSeconds } = options;
-  const queues = await startQueues({ url, schema, name, log, leaseSeconds });
+  const queues = await startQueues({ url, schema, name, log, leaseSeconds, connections: shareConnections(connections).queues });
   const inboxes: Inbox[] = [];
   const consumers: string[] = [];
   const unwatch = watchDepths(queues, () => look(queues, consumers));
@@ -48,13 +51,15 @@ export async function openInboxes(
     unwatch();
     const othersStopped = others();
     let handled = false;
-    const stopped = Promise.all(inboxes.map((inbox) => inbox.stop())).then(() => {
-      handled = true;
+    const stopped = Promise.all(inboxes.filter(({ isLate }) => !isLate).map((inbox) => inbox.stop())).then(() => {
+      handled = inboxes.every(({ isLate }) => !isLate);
     });
     const late = new AbortController();
     const left = new AbortController();
     await Promise.race([Promise.all([stopped, othersStopped]), pause(closeWithinMs, undefined, { signal: late.signal })]);
     late.abort();
+    const inHand = inboxes.reduce((sum, each) => sum + each.inHand, 0);
+    if (!handled && inHand > 0) log.info({ inHand }, 'What was not done in time is put back, for another process or the next start.');
     const farewell = (async () => {
       if (!handled) await Promise.allSettled(inboxes.map((inbox) => inbox.release()));
       await othersStopped;

@@ -5,6 +5,7 @@ export { AGAIN } from './dead-letter-office.ts';
 export type { Choose, Course, DeadLetter, DeadLetterOffice, Replayed, WhichLetters } from './dead-letter-office.ts';
 export { giveUpCall } from './give-up-call.ts';
 export type { GivenUp } from './give-up-call.ts';
+export { InHand } from './in-hand.ts';
 export type { Kafka } from './kafka/config.ts';
 export { removeLargeBodies } from './large-bodies.ts';
 export { migrateBus } from './migrate.ts';
@@ -14,6 +15,7 @@ export type { ListenConfig } from './open.ts';
 export type { BusOptions } from './options.ts';
 export { prepareBus } from './prepare.ts';
 export type { Facts } from './prepare.ts';
+export { comesAgainWithinDays } from './retention.ts';
 export { kafkaFrom, KafkaVariables, sharedKafka, SharedKafkaVariables } from './variables.ts';
 export { Poison, route } from './port.ts';
 export type {

@@ -10,6 +10,8 @@ const Queues = z.object({
   /** As the role that owns the schema. */
   url: z.url({ protocol: /^postgres(?:ql)?$/ }),
   schema: z.string().regex(/^[a-z_][a-z0-9_]{0,49}$/),
+  /** To the database, of the whole process: the bus takes its share of them (`shareConnections`). Default 24. */
+  connections: z.int().min(10).optional(),
   /**
    * Only one process subscribes its consumers here. What an earlier process died with is then taken up at once, and
    * dying does not use up tries; otherwise it is taken up when its lease lapses, and counts as a try.

@@ -102,8 +102,11 @@ export interface DeadReason {
 }
 
 export interface Subscription {
-  /** Takes nothing new and waits for what is in hand. Events go on to arrive for the consumer. */
-  stop(): Promise<void>;
+  /**
+   * Takes nothing new and waits for what is in hand, at most `withinMs`; what is in hand after that goes on by itself until
+   * the bus is closed, which does not wait for it again. Events go on to arrive for the consumer.
+   */
+  stop(withinMs?: number): Promise<void>;
 }
 
 export interface Forgotten {

@@ -27,7 +27,7 @@ export async function openQueuedDeadLetters(
   { url, schema }: BusSchema,
   { name, log }: { readonly name: string; readonly log: Log },
 ): Promise<DeadLetterOffice> {
-  const queues = await startQueues({ url, schema, name, log, leaseSeconds });
+  const queues = await startQueues({ url, schema, name, log, leaseSeconds, connections: 2 });
   const database = openDatabase({ url, schema, poolSize: 2, applicationName: name });
   return {
     async list(which, limit) {

@@ -3,6 +3,7 @@ import { Fault } from '@call-analysis/fault';
 import { type Sql, translateError } from '@call-analysis/postgres';
 import { type Logger, StartFault } from '@call-analysis/runtime';
 import { type Db, PgBoss } from 'pg-boss';
+import { listenTo } from './notices.ts';
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'writes'>;
 
@@ -13,6 +14,8 @@ export interface QueueOptions {
   readonly name: string;
   readonly log: Log;
   readonly leaseSeconds: number;
+  /** At most, beside the one that listens. */
+  readonly connections: number;
 }
 
 /** The durable queues of one schema, as one process sees them. */
@@ -34,7 +37,6 @@ export interface Queues {
   close(): Promise<void>;
 }
 
-const connections = 5;
 // Queues fill and empty faster than statistics are gathered. Without them the planner sorts a whole queue to take its
 // first hundred, so it is left no choice but the indexes that every statement here was made for.
 export const planner = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `-c enable_${way}=off`).join(' ');
@@ -50,7 +52,7 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
   const connection = {
     connectionString: options.url,
     application_name: `${options.name} bus`,
-    max: connections,
+    max: options.connections,
     options: `${planner} ${commit}`,
     // A connection that is dead without a word would otherwise hold its worker for ever.
     keepAlive: true,
@@ -75,6 +77,10 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
     if (!closed) say(error);
   };
   boss.on('error', complain);
+  const database = boss.getDb();
+  // pg-boss's own takes its listeners off a connection before that has ended; the server's last word would then end the
+  // process.
+  database.listen = (channel, came, connected) => listenTo(connection, channel, { came, connected, lost: complain });
   // What comes with a warning may quote statements and their values.
   boss.on('warning', ({ message }) => log.warn({}, `bus: ${message}`));
   try {
@@ -85,7 +91,6 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
     throw explain(error, options);
   }
 
-  const database = boss.getDb();
   return {
     boss,
     name: options.name,

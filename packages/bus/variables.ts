@@ -43,7 +43,10 @@ export const KafkaVariables = z.object({
   KAFKA_TOPIC_RETENTION: duration()
     .refine((ms) => ms > 0, 'must be longer than nothing')
     .prefault('30d')
-    .meta({ description: 'How long facts and dead letters stay in topics that are made.' }),
+    .meta({
+      description:
+        'How long facts and dead letters stay in topics that are made. No less than what topics that stand already keep: by it goes what belongs to facts that can come no more.',
+    }),
   KAFKA_TOPIC_PREFIX: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,200}$/, 'must be at most 200 letters, digits, dots, hyphens and underscores')

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { waitUntil } from '@call-analysis/testing';
 import type { Objects } from './port.ts';
 
 export interface OpenedForTest {
@@ -33,7 +34,8 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
     afterAll(() => opened.close());
 
     it('is ready', async () => {
-      await expect(objects.ready()).resolves.toBeUndefined();
+      // It says no when it has not answered within some seconds, as on a machine that stands still.
+      await waitUntil(() => objects.ready().then(() => true));
     });
 
     it('gives back the bytes that were put', async () => {
@@ -146,20 +148,24 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
 
     it('needs no more memory for more bytes', async () => {
       const key = freshKey();
-      const megabytes = 200;
-      const before = process.memoryUsage.rss();
-      let peak = before;
-      const source = Readable.from(
-        (function* () {
-          for (let sent = 0; sent < megabytes * 4; sent += 1) {
-            peak = Math.max(peak, process.memoryUsage.rss());
-            yield Buffer.alloc(250_000, sent);
-          }
-        })(),
-      );
-      await expect(objects.put(key, source)).resolves.toEqual({ sizeBytes: megabytes * 1_000_000 });
-      expect((peak - before) / 1_000_000).toBeLessThan(megabytes * 0.6);
-      expect(await read(key, { start: 199_999_999 })).toBe(String.fromCharCode((megabytes * 4 - 1) % 256));
+      let peak = 0;
+      const putMegabytes = async (megabytes: number) => {
+        const source = Readable.from(
+          (function* () {
+            for (let sent = 0; sent < megabytes * 4; sent += 1) {
+              peak = Math.max(peak, process.memoryUsage.rss());
+              yield Buffer.alloc(250_000, sent);
+            }
+          })(),
+        );
+        await expect(objects.put(key, source)).resolves.toEqual({ sizeBytes: megabytes * 1_000_000 });
+      };
+      // What the process takes for being busy it has taken after these; only what grows with the bytes comes on top.
+      await putMegabytes(40);
+      const before = peak;
+      await putMegabytes(200);
+      expect((peak - before) / 1_000_000).toBeLessThan(120);
+      expect(await read(key, { start: 199_999_999 })).toBe(String.fromCharCode(799 % 256));
       await objects.remove(key);
     });
 

@@ -124,7 +124,7 @@ describe('URLs of s3', () => {
     const publicEndpoint = `http://localhost:${gate.port}`;
     const s3 = await openS3({ ...place, publicEndpoint });
     const key = 'UZ/firm/user/Звонки (1) +100%.wav';
-    const putUrl = await s3.presignPut(key, { expiresInSeconds: 60, maxBytes: 10 });
+    const putUrl = await s3.presignPut(key, { expiresInSeconds: 3600, maxBytes: 10 });
     expect(putUrl.startsWith(`${publicEndpoint}/`)).toBe(true);
     const put = await fetch(putUrl, { method: 'PUT', body: '0123456789', headers: { 'content-type': 'text/html' } });
     expect(put.status).toBe(200);
@@ -160,40 +160,45 @@ afterEach(async () => {
 });
 
 describe('s3 over a bad network', () => {
-  const limits: Partial<S3Limits> = { connectMs: 2000, idleMs: 4000, workMs: 4000, wholeMs: 5000, startMs: 2500, againMs: 100 };
+  /** Of one that meets a store which does not answer; whatever a healthy one does is asked again or of a patient one. */
+  const hasty: Partial<S3Limits> = { connectMs: 2000, idleMs: 2500, workMs: 2500, wholeMs: 4000, startMs: 2500, againMs: 100 };
 
-  async function gated(changed: Partial<S3Limits> = {}) {
+  /** A store behind a gate, and the same one past it, with time for everything. */
+  async function gated(limits: Partial<S3Limits> = hasty) {
     const place = config();
+    const past = await openS3(place);
     const gate = await openGate(targetOf(place));
     gates.push(gate);
-    return { gate, s3: await openS3({ ...place, endpoint: `http://127.0.0.1:${gate.port}` }, { limits: { ...limits, ...changed } }) };
+    return { gate, past, s3: await openS3({ ...place, endpoint: `http://127.0.0.1:${gate.port}` }, { limits }) };
   }
 
   it.each(['cut', 'blackhole'] as const)('says in time that the store does not answer (%s), and goes on when it does', async (how) => {
-    const { gate, s3 } = await gated();
-    await s3.put('a', Readable.from(['bytes']));
+    const { gate, s3, past } = await gated();
+    await past.put('a', Readable.from(['bytes']));
     gate[how]();
     const from = Date.now();
     const each = [
       s3.ready(),
       s3.head('a'),
       s3.open('a'),
-      s3.put('a', Readable.from(['other'])),
-      s3.put('a', pieces(randomBytes(12 * MiB))),
+      // Not under the first key: what was sent into the dark may yet arrive.
+      s3.put('d', Readable.from(['other'])),
+      s3.put('d', pieces(randomBytes(12 * MiB))),
       s3.copy('a', 'b'),
       s3.remove('c'),
       Array.fromAsync(s3.list('folder/')),
     ];
     for (const outcome of await Promise.allSettled(each)) expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
-    expect(Date.now() - from).toBeLessThan(25_000);
+    // By the limits of a service it would take two minutes.
+    expect(Date.now() - from).toBeLessThan(60_000);
     gate.heal();
-    await waitUntil(() => s3.ready().then(() => true, () => false));
-    await s3.put('a', Readable.from(['new']));
-    expect(await text(await s3.open('a'))).toBe('new');
+    await waitUntil(() => s3.ready().then(() => true));
+    await waitUntil(() => s3.put('a', Readable.from(['new'])));
+    expect(await waitUntil(async () => text(await s3.open('a')))).toBe('new');
   });
 
   it('rides out a moment without the store', async () => {
-    const { gate, s3 } = await gated();
+    const { gate, s3 } = await gated({});
     await s3.put('a', Readable.from(['bytes']));
     gate.cut();
     const reading = s3.open('a').then(text);
@@ -205,9 +210,9 @@ describe('s3 over a bad network', () => {
   });
 
   it.each(['cut', 'blackhole'] as const)('fails a read that the store breaks off (%s) with what the reader can tell others', async (how) => {
-    const { gate, s3 } = await gated();
-    await s3.put('a', pieces(randomBytes(30 * MiB)));
-    const stream = await s3.open('a');
+    const { gate, s3, past } = await gated();
+    await past.put('a', pieces(randomBytes(30 * MiB)));
+    const stream = await waitUntil(() => s3.open('a'));
     const reading = (async () => {
       for await (const _ of stream) if (how in gate) gate[how]();
     })();
@@ -217,20 +222,25 @@ describe('s3 over a bad network', () => {
   it('does not take a slow reader or a slow writer for a silent store', async () => {
     const { s3 } = await gated({ idleMs: 2000 });
     const bytes = randomBytes(12 * MiB);
-    const slow = Readable.from(
-      (async function* () {
-        yield bytes.subarray(0, 6 * MiB);
-        await delay(3000);
-        yield bytes.subarray(6 * MiB);
-      })(),
-    );
-    await s3.put('a', slow);
-    const got: Buffer[] = [];
-    for await (const piece of await s3.open('a')) {
-      if (got.length === 2) await delay(3000);
-      got.push(piece as Buffer);
-    }
-    expect(Buffer.concat(got).equals(bytes)).toBe(true);
+    const slow = () =>
+      Readable.from(
+        (async function* () {
+          yield bytes.subarray(0, 6 * MiB);
+          await delay(3000);
+          yield bytes.subarray(6 * MiB);
+        })(),
+      );
+    const slowlyRead = async () => {
+      const got: Buffer[] = [];
+      for await (const piece of await s3.open('a')) {
+        if (got.length === 2) await delay(3000);
+        got.push(piece as Buffer);
+      }
+      return Buffer.concat(got);
+    };
+    // A store that was in truth silent, as on a machine that stands still, is so once, and not each time.
+    await waitUntil(() => s3.put('a', slow()));
+    expect((await waitUntil(slowlyRead)).equals(bytes)).toBe(true);
   });
 
   it('closes the connection of a reader who stops early', async () => {
@@ -265,14 +275,14 @@ describe('s3 over a bad network', () => {
     const note = (_: object, line: string) => void lines.push(line);
     const s3 = await openS3(
       { ...place, endpoint: `http://127.0.0.1:${gate.port}` },
-      { limits, log: { info: note, warn: note, error: note } },
+      { limits: hasty, log: { info: note, warn: note, error: note } },
     );
     expect(lines).toEqual(['the object store does not answer yet; the start goes on without it']);
     await expect(s3.ready()).rejects.toMatchObject(unavailable);
     gate.heal();
     await waitUntil(() => lines.includes('the object store answers'));
-    await s3.ready();
-    await s3.put('a', Readable.from(['bytes']));
+    await waitUntil(() => s3.ready().then(() => true));
+    await waitUntil(() => s3.put('a', Readable.from(['bytes'])));
   });
 });
 
@@ -297,6 +307,6 @@ describe('a start with s3', () => {
   it('of several processes at once makes one bucket for all', async () => {
     const place = config();
     const all = await Promise.all(Array.from({ length: 6 }, () => openS3(place)));
-    for (const s3 of all) await s3.ready();
+    for (const s3 of all) await waitUntil(() => s3.ready().then(() => true));
   });
 });

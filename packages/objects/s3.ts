@@ -9,9 +9,11 @@ import type { S3Config, S3Limits } from './s3/config.ts';
 import { copy } from './s3/copy.ts';
 import type { Version } from './s3/copy.ts';
 import { faulted, isMissing, toFault } from './s3/failures.ts';
+import { BROKEN_UPLOADS, forgetting } from './s3/lifecycle.ts';
 import { put } from './s3/put.ts';
 import { list, open } from './s3/read.ts';
 import { Requests } from './s3/requests.ts';
+import { keepRules, LIFECYCLE } from './s3/rules.ts';
 import type { SignedUrl, SignedUrls } from './signed-urls.ts';
 
 /** Signatures of version 4 hold no longer. */
@@ -95,6 +97,12 @@ class S3 implements Objects, SignedUrls {
     } catch (error) {
       throw toFault(error);
     }
+  }
+
+  async forget(prefix: string, afterDays: number): Promise<boolean> {
+    prefixParts(prefix);
+    // Both at once: of two processes that set rules at the same time, one undoes what the other did.
+    return faulted(keepRules(this.#requests, LIFECYCLE, { ...BROKEN_UPLOADS, ...forgetting(prefix, afterDays) }));
   }
 
   async presignPut(key: string, options: { expiresInSeconds: number; maxBytes: number }): Promise<string> {

@@ -27,6 +27,8 @@ describe('variables of the object store', () => {
 
   it('say otherwise where they are set', () => {
     const rest = { S3_PUBLIC_ENDPOINT: 'https://files.example.com/', S3_REGION: 'eu-central-1', S3_PATH_STYLE: 'off', S3_CREATE_BUCKET: 'off' };
+    const pages = { S3_CORS_ORIGINS: 'https://app.example.com, http://localhost:3000' };
+    expect(read({ ...four, ...pages })?.corsOrigins).toEqual(['https://app.example.com', 'http://localhost:3000']);
     expect(read({ ...four, ...rest })).toMatchObject({
       publicEndpoint: 'https://files.example.com',
       region: 'eu-central-1',
@@ -67,6 +69,8 @@ describe('variables of the object store', () => {
     ['S3_BUCKET', 'a..b'],
     ['S3_REGION', 'eu central'],
     ['S3_PATH_STYLE', 'yes'],
+    ['S3_CORS_ORIGINS', 'app.example.com'],
+    ['S3_CORS_ORIGINS', 'https://app.example.com/page'],
   ])('refuse %s=%s', (name, value) => {
     expect(() => read({ ...four, [name]: value })).toThrow(name);
   });

@@ -28,6 +28,15 @@ export const S3Variables = z.object({
     .meta({ description: 'Region of the bucket.' }),
   S3_PATH_STYLE: onOff().meta({ description: '`on`: the bucket is in the path of URLs; `off`: it is in their host name.' }),
   S3_CREATE_BUCKET: onOff().meta({ description: '`on`: the bucket is made when it is not there; `off`: the start fails without it.' }),
+  S3_CORS_ORIGINS: z
+    .string()
+    .transform((text) => text.split(',').map((each) => each.trim()))
+    .refine((list) => list.every((each) => each === '*' || isPage(each)), 'must be origins with commas between them, such as https://example.com, or *')
+    .optional()
+    .meta({
+      description:
+        'Origins whose pages may send to and get from signed URLs, with commas between them, or `*`. They become a CORS rule of the bucket, which the access key must be allowed to set; without it, the rules of the bucket are left as they are.',
+    }),
 });
 
 export type S3Variables = z.infer<typeof S3Variables>;
@@ -55,6 +64,7 @@ export function s3From(variables: S3Variables): S3Config | undefined {
     region: variables.S3_REGION,
     pathStyle: variables.S3_PATH_STYLE,
     createBucket: variables.S3_CREATE_BUCKET,
+    ...(variables.S3_CORS_ORIGINS !== undefined && { corsOrigins: variables.S3_CORS_ORIGINS }),
   };
 }
 
@@ -75,6 +85,10 @@ function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, pathname, search, hash, username, password } = new URL(text);
   return /^https?:$/.test(protocol) && pathname === '/' && `${search}${hash}${username}${password}` === '';
+}
+
+function isPage(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 function onOff() {

@@ -231,17 +231,18 @@ describe('a broken connection', () => {
     const gate = await openGate({ port: Number(target.port) });
     target.port = String(gate.port);
     const gated = openDatabase({ url: target.href, schema: 'ingest', poolSize: 2, patience: { silentMs: 100, lookMs: 200 } });
-    await gated.query('SELECT 1');
+    // With so little patience a server that stands still for a moment is given up, too.
+    await waitUntil(() => gated.query('SELECT 1'));
     gate.blackhole();
     await expect(gated.query('SELECT 1')).rejects.toMatchObject({ kind: 'unavailable' });
     gate.heal();
-    expect(await gated.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await waitUntil(() => gated.query('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
     await gated.close();
     await gate.close();
   });
 
   it('is waited for while its server is at work on the statement, or has nothing to do', async () => {
-    const patient = openDatabase({ url: home.url('ingest'), schema: 'ingest', poolSize: 1, patience: { silentMs: 50, lookMs: 1_000 } });
+    const patient = openDatabase({ url: home.url('ingest'), schema: 'ingest', poolSize: 1, patience: { silentMs: 50, lookMs: 30_000 } });
     await patient.transaction(async (tx) => {
       await tx.query('SELECT pg_sleep(0.6)');
       await pause(600);

@@ -1,4 +1,5 @@
 import { Fault, unavailable } from '@call-analysis/fault';
+import { isUntrusted } from './advice.ts';
 
 // SQLSTATE classes and codes that say "not now" rather than "not like this":
 // 08 connection, 53 out of disk, memory or connections, 57P01–57P05 shutting down, starting up or cut off.
@@ -45,7 +46,7 @@ export function isUnreachable(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return transientState.test(state);
   const code = property(error, 'code');
-  if (typeof code === 'string' && (networkCodes.has(code) || prismaCodes.has(code))) return true;
+  if (typeof code === 'string' && (networkCodes.has(code) || prismaCodes.has(code) || isUntrusted(code))) return true;
   const kind = adapterCause(error, 'kind');
   if (typeof kind === 'string' && prismaKinds.has(kind)) return true;
   const message = property(error, 'message');

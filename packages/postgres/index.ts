@@ -1,4 +1,6 @@
 export type { Sql } from './sql.ts';
+export { shareConnections } from './connections.ts';
+export type { Connections } from './connections.ts';
 export { openDatabase } from './database.ts';
 export type { Database, DatabaseOptions, PreparedSql, Transaction, TransactionOptions } from './database.ts';
 export { sqlState, translateError } from './errors.ts';

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StartFault } from '@call-analysis/runtime';
 import { Client, DatabaseError, escapeIdentifier } from 'pg';
+import type { PoolClient } from 'pg';
+import { adviceOn, refuseSharedProcesses } from './advice.ts';
 import { schemaConnection } from './connection.ts';
 import type { Database } from './database.ts';
 import { sqlState, translateError } from './errors.ts';
@@ -29,9 +31,11 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 
 /**
  * Refuses with a StartFault, which names the command, when the schema lacks a migration of the folder. One that has more is
- * of a later version, which may be rolled back from while both still run.
+ * of a later version, which may be rolled back from while both still run. StartFault also when the way to PostgreSQL is one
+ * that cannot be gone.
  */
 export async function requireMigrated(db: Database, folder: string | URL, command: string): Promise<void> {
+  await refusePooler(db);
   const migrations = await readMigrations(folder);
   const [found] = await db.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [tableOf(db.schema)]);
   const records = found?.exists === true ? await db.query<Applied>(`${RECORDS} FROM ${tableOf(db.schema)} ${STANDING}`) : [];
@@ -63,23 +67,42 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   });
 }
 
+async function refusePooler({ pool }: Database): Promise<void> {
+  const lent: PoolClient[] = [];
+  const lend = async () => {
+    const client = await pool.connect();
+    lent.push(client);
+    return client;
+  };
+  try {
+    await refuseSharedProcesses(await lend(), lend);
+  } catch (error) {
+    throw translateError(adviceOn(error));
+  } finally {
+    for (const client of lent) client.release();
+  }
+}
+
 /** Works while nobody else does: others who migrate in this database wait for their turn. */
 async function alone<Result>(url: string, schema: string, work: (client: Client) => Promise<Result>): Promise<Result> {
-  const client = new Client({
-    ...schemaConnection(url, schema),
-    application_name: 'migrate',
-    connectionTimeoutMillis: 10_000,
-  });
-  client.on('error', () => {});
-  try {
+  const opened: Client[] = [];
+  const open = async () => {
+    const client = new Client({ ...schemaConnection(url, schema), application_name: 'migrate', connectionTimeoutMillis: 10_000 });
+    client.on('error', () => {});
+    opened.push(client);
     await client.connect();
+    return client;
+  };
+  try {
+    const client = await open();
+    await refuseSharedProcesses(client, open);
     await client.query('SELECT pg_advisory_lock($1)', [prismaLock]);
     return await work(client);
   } catch (error) {
-    throw translateError(error);
+    throw translateError(adviceOn(error));
   } finally {
     // Ends the session, and with it the lock.
-    await client.end().catch(() => {});
+    await Promise.all(opened.map((client) => client.end().catch(() => {})));
   }
 }
 

@@ -10,7 +10,9 @@ describe('the use of a pool', () => {
     const shown = async () => (await exposition()).split('\n').filter((line) => line.includes('service="trial"'));
     try {
       await db.query('SELECT 1');
-      const working = [db.query('SELECT pg_sleep(1)'), db.query('SELECT pg_sleep(1)'), db.query('SELECT 1')];
+      const finish = Promise.withResolvers<void>();
+      const busy = () => db.transaction(() => finish.promise);
+      const working = [busy(), busy(), db.query('SELECT 1')];
       await waitUntil(() => db.pool.totalCount === 2 && db.pool.waitingCount === 1);
       expect(await shown()).toEqual([
         'database_connections{service="trial",state="busy"} 2',
@@ -18,6 +20,7 @@ describe('the use of a pool', () => {
         'database_connections_limit{service="trial"} 2',
         'database_waiting{service="trial"} 1',
       ]);
+      finish.resolve();
       await Promise.all(working);
       expect(await shown()).toContain('database_connections{service="trial",state="idle"} 2');
     } finally {

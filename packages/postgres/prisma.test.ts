@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { freshDatabase } from '../testing/index.ts';
 import type { TestDatabase } from '../testing/index.ts';
+import { openDatabase } from './database.ts';
 import { sqlState } from './errors.ts';
 import { prismaAdapter, prismaSql, unavailability } from './prisma.ts';
 
@@ -13,12 +14,15 @@ beforeAll(async () => {
 afterAll(() => home.drop());
 
 it('Prisma and raw SQL beside it work in the same schema', async () => {
-  const adapter = await prismaAdapter({ url: home.url('ingest'), schema: 'ingest' }).connect();
+  const database = openDatabase({ url: home.url('ingest'), schema: 'ingest' });
+  const adapter = await prismaAdapter(database).connect();
   try {
     const { rows } = await adapter.queryRaw({ sql: 'SELECT current_schema()::text', args: [], argTypes: [] });
     expect([adapter.getConnectionInfo().schemaName, rows]).toEqual(['ingest', [['ingest']]]);
-  } finally {
     await adapter.dispose();
+    expect(await database.query('SELECT 1::int8 AS one')).toEqual([{ one: 1 }]);
+  } finally {
+    await database.close();
   }
 });
 

@@ -1,19 +1,14 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool } from 'pg';
-import { schemaConnection } from './connection.ts';
+import type { Database } from './database.ts';
 import { translateError } from './errors.ts';
-import { endSilentConnections } from './silent-connections.ts';
 import type { Sql } from './sql.ts';
 
 /**
- * What `new PrismaClient({ adapter })` takes. Prisma's own queries name their schema, raw SQL goes by the search path,
- * so both have to be told.
+ * What `new PrismaClient({ adapter })` takes: it shares the connections of the database, which outlives it. Prisma's own
+ * queries name their schema, raw SQL goes by the search path, so both have to be told.
  */
-export function prismaAdapter(options: { url: string; schema: string; poolSize?: number }): PrismaPg {
-  const { url, schema, poolSize } = options;
-  const pool = new Pool({ ...schemaConnection(url, schema), max: poolSize ?? 10, connectionTimeoutMillis: 10_000 });
-  endSilentConnections(pool, url);
-  return new PrismaPg(pool, { schema, disposeExternalPool: true, onPoolError: () => {}, onConnectionError: () => {} });
+export function prismaAdapter({ pool, schema }: Pick<Database, 'pool' | 'schema'>): PrismaPg {
+  return new PrismaPg(pool, { schema, onPoolError: () => {}, onConnectionError: () => {} });
 }
 
 /** For a client's `$extends`: its queries reject with a Fault `unavailable` for a failed connection, as raw SQL does. */

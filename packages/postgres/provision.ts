@@ -1,4 +1,5 @@
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { adviceOn } from './advice.ts';
 import { parseUrl } from './connection.ts';
 import { translateError } from './errors.ts';
 import { scramVerifier, verifies } from './scram.ts';
@@ -58,15 +59,16 @@ export function databaseUrl(url: string, database: string, as?: { user: string; 
 }
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, application_name: 'provision', connectionTimeoutMillis: 10_000 });
-  client.on('error', () => {});
+  let client: Client | undefined;
   try {
+    client = new Client({ connectionString: url, application_name: 'provision', connectionTimeoutMillis: 10_000 });
+    client.on('error', () => {});
     await client.connect();
     return await work(client);
   } catch (error) {
-    throw translateError(error);
+    throw translateError(adviceOn(error));
   } finally {
-    await client.end().catch(() => {});
+    await client?.end().catch(() => {});
   }
 }
 

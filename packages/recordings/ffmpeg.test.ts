@@ -58,7 +58,7 @@ if (here) {
       const run = (args: string[]): Buffer => execFileSync('ffmpeg', ['-v', 'error', '-nostdin', ...args]);
       run(['-f', 'lavfi', '-i', SOUND, ...write]);
       run([...all.flatMap((index) => ['-i', file(index)]), ...read]);
-    });
+    }, 180_000);
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
     it.each(

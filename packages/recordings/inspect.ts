@@ -31,7 +31,7 @@ export function formatOf(fileName: string): Format {
  */
 export async function inspect(source: Source, fileName: string): Promise<RecordingInfo> {
   const format = formatOf(fileName);
-  if (source.sizeBytes === 0) throw unreadable('The file is empty.');
+  if (source.sizeBytes === 0) throw unreadable('The file is empty. Send the recording itself.');
   const seen = await recognise(source);
   // MP3 alone may begin with anything, so its own reader says what it is before anyone guesses.
   if (seen && seen.format !== 'mp3' && seen.format !== format) throw misnamed(format, seen);

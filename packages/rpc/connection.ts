@@ -6,6 +6,12 @@ setLogVerbosity(logVerbosity.NONE);
 /** The largest message either side takes. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
+/**
+ * No call lasts longer, whatever deadline its caller asks for. A connection that has come of age is kept so long for the
+ * calls that it still carries.
+ */
+export const LONGEST_CALL_MS = 60 * 60_000;
+
 /** What may be under way on a connection. At Node's 64 KiB a stream of chunks waits for its window, at half the speed. */
 export const WINDOW_BYTES = 8 * 1024 * 1024;
 

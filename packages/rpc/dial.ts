@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Fault, unavailable } from '@call-analysis/fault';
 import type { Logger } from '@call-analysis/runtime';
 import type { ServiceDefinition, ServiceError } from '@grpc/grpc-js';
+import { LONGEST_CALL_MS } from './connection.ts';
 import { outgoingContext } from './context.ts';
 import { END, writeWithEnd } from './end-mark.ts';
 import { health } from './health.ts';
@@ -18,7 +19,7 @@ import type { RequestWriter } from './transport.ts';
 export interface DialOptions {
   /** Who is called, as it stands in the message when it does not answer: `${name} does not answer.` */
   readonly name: string;
-  /** How long a call may take, all its tries together, unless it says otherwise. Default 10,000. */
+  /** How long a call may take, all its tries together, unless it says otherwise; at most LONGEST_CALL_MS. Default 10,000. */
   readonly deadlineMs?: number | undefined;
   /** Absent: in plain text. */
   readonly tls?: Tls | undefined;
@@ -84,7 +85,7 @@ class Peer {
 
   /** When a call ends whatever happens, in milliseconds since 1970. */
   deadline(options: CallOptions): number {
-    return Math.min(Date.now() + (options.deadlineMs ?? this.#deadlineMs), inheritedDeadline());
+    return Math.min(Date.now() + Math.min(options.deadlineMs ?? this.#deadlineMs, LONGEST_CALL_MS), inheritedDeadline());
   }
 
   answered(): void {

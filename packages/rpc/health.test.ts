@@ -40,10 +40,9 @@ describe('the standard health service', () => {
     while (seen.length < 2) await pause(10);
     isReady = true;
     while (seen.length < 3) await pause(10);
-    const began = performance.now();
-    await server.stop(5000);
+    // It ends the stream itself: nobody waits here until the time for that is over.
+    await server.stop(3_600_000);
     await watched;
-    expect(performance.now() - began).toBeLessThan(1000);
     expect(seen).toEqual(['SERVING', 'NOT_SERVING', 'SERVING', 'NOT_SERVING']);
   });
 

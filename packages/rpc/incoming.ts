@@ -63,6 +63,10 @@ export class InFlight {
   readonly #calls = new Set<IncomingCall>();
   #emptied: PromiseWithResolvers<void> | undefined;
 
+  get size(): number {
+    return this.#calls.size;
+  }
+
   add(call: IncomingCall): void {
     this.#calls.add(call);
   }

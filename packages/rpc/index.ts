@@ -1,4 +1,5 @@
 export { AddressVariables } from './addresses.ts';
+export { LONGEST_CALL_MS } from './connection.ts';
 export { dial } from './dial.ts';
 export type { Channel, DialOptions } from './dial.ts';
 export type { Call, CallOptions, Client, Handlers } from './methods.ts';

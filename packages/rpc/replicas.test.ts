@@ -1,6 +1,6 @@
 import dns from 'node:dns';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openGate } from '@call-analysis/testing';
+import { freePort, openGate, waitUntil } from '@call-analysis/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { Server } from './index.ts';
 import { dial, type Tls } from './index.ts';
@@ -54,7 +54,7 @@ class Replica {
 
 /** A client whose calls all have to succeed. */
 function caller(address: string, tls?: Tls) {
-  const client = dial(trial, address, { name: 'The trial', deadlineMs: 5000, tls });
+  const client = dial(trial, address, { name: 'The trial', deadlineMs: 60_000, tls });
   closing.push(() => client.close());
   return client;
 }
@@ -92,7 +92,8 @@ describe('several replicas behind one name', () => {
     await client.echo({});
     await b.start(`127.0.0.2:${port}`);
     addresses.push('127.0.0.2');
-    const until = performance.now() + 5000;
+    // By itself a connection lasts for five minutes.
+    const until = performance.now() + 40_000;
     while (b.calls === 0 && performance.now() < until) await Promise.all([client.echo({}), client.echo({})]);
     expect(b.calls).toBeGreaterThan(0);
   });
@@ -115,9 +116,9 @@ describe('several replicas behind one name', () => {
       await pause(100);
       gate.heal();
     }
+    await waitUntil(() => read > 50);
     over.abort();
     await Promise.all(readers);
-    expect(read).toBeGreaterThan(50);
   });
 
   it('are not asked twice for what may have been done', async () => {
@@ -146,8 +147,9 @@ describe('several replicas behind one name', () => {
     const own = credentials();
     const hosts = ['127.0.0.1', '127.0.0.2'];
     const replicas = [new Replica('a', { tls: own }), new Replica('b', { tls: own })];
-    const port = await replicas[0]!.start('127.0.0.1:0');
-    await replicas[1]!.start(`127.0.0.2:${port}`);
+    // One that nobody takes while a replica is down.
+    const port = await freePort();
+    for (const [index, replica] of replicas.entries()) await replica.start(`${hosts[index]}:${port}`);
     const client = caller(`${nameFor(hosts)}:${port}`, own);
     const over = new AbortController();
     let [asked, uploaded] = [0, 0];
@@ -166,14 +168,13 @@ describe('several replicas behind one name', () => {
     for (let round = 0; round < 6; round += 1) {
       await pause(100);
       const replica = replicas[round % 2]!;
-      await replica.stop(3000);
+      await replica.stop(60_000);
       await pause(50);
       await replica.start(`${hosts[round % 2]}:${port}`);
     }
+    await waitUntil(() => failures.length > 0 || (asked > 50 && uploaded > 3));
     over.abort();
     await Promise.all(load);
     expect(failures.map((each) => (each as Error).cause ?? each)).toEqual([]);
-    expect(asked).toBeGreaterThan(50);
-    expect(uploaded).toBeGreaterThan(3);
   });
 });

@@ -1,7 +1,7 @@
 import type { Logger } from '@call-analysis/runtime';
 import { Server as GrpcServer, type ServiceDefinition, type UntypedHandleCall } from '@grpc/grpc-js';
 import { answer, type Implementation, type Surroundings, type UntypedHandler, type Wire } from './answer.ts';
-import { CONNECTION_OPTIONS } from './connection.ts';
+import { CONNECTION_OPTIONS, LONGEST_CALL_MS } from './connection.ts';
 import { readWithEnd } from './end-mark.ts';
 import { implementHealth } from './health.ts';
 import { InFlight } from './incoming.ts';
@@ -24,7 +24,7 @@ export interface Server {
   readonly address: string;
   /**
    * Says NOT_SERVING, refuses new calls in a way that `dial` makes them elsewhere, and waits for those in flight; after
-   * `graceMs` (default 5000) they are cancelled. Resolves when their handlers have returned, at the latest one second
+   * `graceMs` (default 5000) they are cancelled, and a line says how many. Resolves when their handlers have returned, at the latest one second
    * after cancelling them.
    */
   stop(graceMs?: number): Promise<void>;
@@ -41,10 +41,9 @@ export interface ServeOptions {
   readonly reflection?: boolean | undefined;
   /** After about so long a caller has to connect anew, and so finds replicas that are new. Default 300,000. */
   readonly connectionAgeMs?: number | undefined;
+  /** How long after that a call may still last on the old connection. Default LONGEST_CALL_MS. */
+  readonly longestCallMs?: number | undefined;
 }
-
-/** A call may last so much longer than its connection is used for new ones. */
-const CONNECTION_GRACE_MS = 10 * 60_000;
 
 /**
  * Serves on `host:port` (port 0 picks one) or `unix:/path`, where a socket left by a dead process is replaced.
@@ -58,7 +57,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const server = new GrpcServer({
     ...CONNECTION_OPTIONS,
     'grpc.max_connection_age_ms': options.connectionAgeMs ?? 300_000,
-    'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
+    'grpc.max_connection_age_grace_ms': options.longestCallMs ?? LONGEST_CALL_MS,
   });
   const served = new Map<string, Served>();
   for (const each of options.services) addService(server, served, each, { log: options.log, inFlight, quiet: false });
@@ -78,6 +77,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     health.stop();
     const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
     if (await settlesWithin(Promise.all([closed, inFlight.empty()]), graceMs)) return;
+    if (inFlight.size > 0) options.log.warn({ calls: inFlight.size }, 'calls that were not done in time are cut off');
     inFlight.cancelAll(new Error('The server stops.'));
     server.forceShutdown();
     neighbour.close();

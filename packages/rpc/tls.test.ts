@@ -24,7 +24,7 @@ async function serveWith(tls: Tls | undefined) {
 
 function call(address: string, tls: Tls | undefined) {
   const lines: Record<string, unknown>[] = [];
-  const client = dial(trial, address, { name: 'Ingest', deadlineMs: 3000, tls, log: logInto(lines) });
+  const client = dial(trial, address, { name: 'Ingest', deadlineMs: 60_000, tls, log: logInto(lines) });
   closing.push(() => client.close());
   return { client, lines };
 }
@@ -88,7 +88,8 @@ describe('over mutual TLS', () => {
     for (let asked = 0; asked < 2; asked += 1) {
       await expect(client.echo({})).rejects.toMatchObject({ message: `Ingest does not answer: ${words}.` });
     }
-    expect(performance.now() - began).toBeLessThan(1000);
+    // Not only when their time is over.
+    expect(performance.now() - began).toBeLessThan(30_000);
     expect(lines).toMatchObject([{ level: 'error', msg: `Ingest does not answer: ${words}.` }]);
   });
 

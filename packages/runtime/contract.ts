@@ -33,6 +33,9 @@ export const database = {
   refusals: [
     [{ DATABASE_URL: 'mysql://root:telling@db/x' }, ['DATABASE_URL must begin with postgresql://.']],
     [{ DATABASE_URL: '' }, ['DATABASE_URL must be set.']],
+    ...['9', '1001', '12.5', '1e2', 'many'].map(
+      (text): Refusal => [{ DATABASE_CONNECTIONS: text }, ['DATABASE_CONNECTIONS must be a whole number from 10 to 1000']],
+    ),
   ] satisfies Refusal[],
 };
 
@@ -109,6 +112,7 @@ export const serving = {
 const everyProcess: readonly Refusal[] = [
   [{ HEALTH_PORT: 'x' }, ['HEALTH_PORT must be a port from 0 to 65535, not "x".']],
   [{ DRAIN: 'soon' }, ['DRAIN must be a duration like 500ms, 45s, 30m, 12h or 7d, not "soon".']],
+  [{ CLOSE_TIMEOUT: '25h' }, ['CLOSE_TIMEOUT must be at most 24h, not "25h".']],
   [{ LOG_LEVEL: 'loud' }, ['LOG_LEVEL must be one of debug, info, warn, error, silent, not "loud".']],
   [
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_EXPORTER_OTLP_HEADERS: 'telling' },
@@ -132,7 +136,7 @@ export function environmentContract(name: string, reader: EnvironmentReader): vo
   describe(`the environment of ${name}`, () => {
     it('is as little as this, and the rest is usual', () => {
       expect(readConfig(env)).toEqual({
-        process: { logLevel: 'info', health: { host: '0.0.0.0', port: 9090 }, drainMs: 5_000, traces: undefined },
+        process: { logLevel: 'info', health: { host: '0.0.0.0', port: 9090 }, drainMs: 5_000, closeMs: 10_000, traces: undefined },
         config,
       });
       const required = describeVariables(variables).filter((each) => each.required);

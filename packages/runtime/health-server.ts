@@ -25,9 +25,10 @@ const JSON_TYPE = 'application/json';
 const CLOSE_MS = 1_000;
 
 /**
- * Serves `/healthz` (the process lives), `/readyz` and `/metrics` beside whatever the process serves, to those who watch
- * over it. /readyz is 200 `{ "status": "ready" }`, with `degraded` naming what is away without keeping requests from being
- * taken, or 503 with the status `unavailable` and the `parts` that are away, `starting` or `stopping`.
+ * Serves `/healthz` (the process lives), `/readyz`, `/serving` and `/metrics` beside whatever the process serves, to those
+ * who watch over it. /readyz is 200 `{ "status": "ready" }`, with `degraded` naming what is away without keeping requests
+ * from being taken, or 503 with the status `unavailable` and the `parts` that are away, `starting` or `stopping`. /serving
+ * asks no part: it is 200 from the end of the start until the process is told to stop.
  * StartFault when the address cannot be had.
  */
 export async function serveHealth(address: { host: string; port: number }): Promise<HealthServer> {
@@ -40,6 +41,8 @@ export async function serveHealth(address: { host: string; port: number }): Prom
         return { status: 200, body: json({ status: 'ok' }) };
       case '/readyz':
         return ready();
+      case '/serving':
+        return serving();
       case '/metrics':
         return { status: 200, type: EXPOSITION_TYPE, body: await exposition() };
       default:
@@ -53,6 +56,12 @@ export async function serveHealth(address: { host: string; port: number }): Prom
     if (readiness.isDraining) return { status: 503, body: json({ status: 'stopping' }) };
     if (vital.length > 0) return { status: 503, body: json({ status: 'unavailable', parts: vital }) };
     return { status: 200, body: json({ status: 'ready', ...(others.length > 0 && { degraded: others }) }) };
+  }
+
+  function serving(): Answer {
+    if (readiness === undefined) return { status: 503, body: json({ status: 'starting' }) };
+    if (readiness.isDraining) return { status: 503, body: json({ status: 'stopping' }) };
+    return { status: 200, body: json({ status: 'serving' }) };
   }
 
   const server = createServer((request, response) => {

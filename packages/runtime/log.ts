@@ -4,7 +4,7 @@ import { type DestinationStream, pino, type Logger as PinoLogger } from 'pino';
 import { currentContext } from './context.ts';
 import { plainLine } from './plain-line.ts';
 import { isSecretName, REDACTED, redactText } from './redaction.ts';
-import { flushLog, standardError } from './standard-error.ts';
+import { flushLog, type LineDestination, standardError } from './standard-error.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -25,7 +25,7 @@ export interface Logger {
  * for every line costs as much as a request. An exit writes what is left.
  */
 export function createLog(options: { name: string; level?: LogLevel; destination?: DestinationStream }): Logger {
-  const destination = options.destination ?? standardError;
+  const destination: LineDestination = options.destination ?? standardError;
   const base = { name: options.name, pid: process.pid };
   const lines = pino(
     {
@@ -42,12 +42,16 @@ export function createLog(options: { name: string; level?: LogLevel; destination
 }
 
 /** `own` are the logger's own fields as they stand in each of its lines. */
-function loggerOver(lines: PinoLogger, destination: DestinationStream, own: string): Logger {
+function loggerOver(lines: PinoLogger, destination: LineDestination, own: string): Logger {
+  // Plain fields are ASCII, so that the line is when the logger's own are.
+  const isAscii = /^[ -~]*$/.test(own);
+  const writePlain = (line: string) =>
+    isAscii && destination.writeAscii !== undefined ? destination.writeAscii(line) : destination.write(line);
   const writer = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
     if (!lines.isLevelEnabled(level)) return;
     const isError = types.isNativeError(fields);
     const plain = isError ? undefined : plainLine(currentContext(), fields, message);
-    if (plain !== undefined) destination.write(`{"level":"${level}"${timestamp()}${own}${plain}`);
+    if (plain !== undefined) writePlain(`{"level":"${level}"${timestamp()}${own}${plain}`);
     else lines[level](described(isError ? { err: fields } : fields), redactText(message));
     if (level === 'warn' || level === 'error') flushLog();
   };

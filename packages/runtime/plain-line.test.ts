@@ -42,3 +42,18 @@ it('the line of a request is plain', () => {
     `,"request_id":"r-1","traceparent":"${context.traceparent}","method":"GET","route":"/objects/*key","status":200,"ms":0.4,"aborted":true,"msg":"request"}\n`,
   );
 });
+
+it('a plain line is said to be ASCII unless the fields of its logger are not', () => {
+  const ascii: string[] = [];
+  const other: string[] = [];
+  const destination = {
+    write: (line: string) => void other.push(line),
+    writeAscii: (line: string) => void ascii.push(line),
+  };
+  const log = createLog({ name: 'test', destination });
+  log.info({ status: 200 }, 'request');
+  log.child({ part: 'à' }).info({ status: 200 }, 'request');
+  log.info({ route: '/é' }, 'request');
+  expect(ascii.map((line) => JSON.parse(line))).toMatchObject([{ name: 'test', status: 200, msg: 'request' }]);
+  expect(other.map((line) => JSON.parse(line))).toMatchObject([{ part: 'à', status: 200 }, { route: '/é' }]);
+});

@@ -69,7 +69,7 @@ describe('a process', () => {
   });
 
   it('exits 1 at once on a second signal', async () => {
-    const life = live('endless close', 20_000);
+    const life = live('endless close', 40_000);
     await life.said('ready');
     life.child.kill('SIGINT');
     await life.said('closing');
@@ -81,10 +81,10 @@ describe('a process', () => {
   });
 
   it('takes one Ctrl-C that arrives twice, as under npm, for one', async () => {
-    const life = live('slow close');
+    const life = live('close at the second signal');
     await life.said('ready');
     life.child.kill('SIGINT');
-    await setTimeout(20);
+    await life.said('closing');
     life.child.kill('SIGINT');
     expect(await life.over()).toMatchObject({ code: 0, said: ['starting', 'ready', 'closing', 'closed'] });
   });

@@ -14,6 +14,8 @@ import type { Running } from './process.ts';
 import type { Readiness } from './readiness.ts';
 import { StartFault } from './start-fault.ts';
 import { exportSpans } from './telemetry/span-export.ts';
+import { ENDING_MS, timeLeft } from './time-left.ts';
+import type { TimeLeft } from './time-left.ts';
 import type { ProcessSettings } from './variables.ts';
 
 /** What a process of one service is told by its environment. */
@@ -33,13 +35,11 @@ export interface RunningService extends Running {
 
 /** A service as its start.ts exports it. */
 export interface StartableService<Config> {
-  start(config: Config, parts: { log: Logger }): Promise<RunningService>;
+  /** `left` says how long what is in hand may go on once the service closes. */
+  start(config: Config, parts: { log: Logger; left: TimeLeft }): Promise<RunningService>;
   /** Brings its tables, queues and topics up to date; safe to do again, and by several at once. */
   prepare(config: Config, parts: { log: Logger }): Promise<void>;
 }
-
-/** What a stopping service may take after it has refused new work. A pod's grace period is DRAIN and this, and some. */
-const CLOSE_MS = 10_000;
 
 /** What a service's main.ts knows of it before anything is loaded. */
 export interface ServiceProcess<Config> {
@@ -57,7 +57,8 @@ export interface ServiceProcess<Config> {
 
 /**
  * The whole life of a process of one service: without arguments it serves, `migrate` prepares and exits, `--help` explains.
- * Told to stop, it says so to whoever watches, goes on serving for DRAIN, refuses new work, finishes what it has, closes.
+ * Told to stop, it says so to whoever watches, goes on serving for DRAIN, refuses new work, finishes what it has as far as
+ * CLOSE_TIMEOUT lets it, closes. A pod's grace period is the sum of both, ENDING_MS and some.
  */
 export async function runService<Config>(service: ServiceProcess<Config>): Promise<void> {
   const { name, args, env } = service;
@@ -78,14 +79,14 @@ export async function runService<Config>(service: ServiceProcess<Config>): Promi
 }
 
 async function serve<Config>({ name, env, readConfig, load }: ServiceProcess<Config>, log: Logger): Promise<never> {
-  let graceMs = CLOSE_MS;
+  let graceMs = ENDING_MS;
   return runProcess({
     log,
     graceMs: () => graceMs,
     start: async (signal) => {
       const settings = readConfig(env);
-      const { drainMs } = settings.process;
-      graceMs = drainMs + CLOSE_MS;
+      const { drainMs, closeMs } = settings.process;
+      graceMs = drainMs + closeMs + ENDING_MS;
       const closing = new Closing(log);
       try {
         const health = await serveHealth(settings.process.health);
@@ -95,7 +96,7 @@ async function serve<Config>({ name, env, readConfig, load }: ServiceProcess<Con
           closing.add('traces', () => traces.close());
         }
         const { start } = await load();
-        const running = await start(settings.config, { log });
+        const running = await start(settings.config, { log, left: timeLeft(closeMs) });
         closing.add(name, () => running.close());
         // Nobody has been sent here by then who would have to be sent elsewhere.
         if (!signal.aborted) closing.add('drain', () => drain(running.readiness, drainMs));

@@ -18,12 +18,26 @@ export const TelemetryVariables = z.object({
     .meta({ description: 'Sent along with spans, written `name=value,name=value`, percent-encoded.', secret: true }),
 });
 
+/** A timer counts no further than some weeks, and nothing here takes so long. */
+const LONGEST_CLOSE_MS = 86_400_000;
+
+/** What every process that serves is told of its end. */
+export const CloseVariables = z.object({
+  CLOSE_TIMEOUT: duration()
+    .refine((ms) => ms <= LONGEST_CLOSE_MS, 'must be at most 24h')
+    .prefault('10s')
+    .meta({
+      description:
+        'How long requests and events in hand may go on, once new ones are refused, before they are cut off. A process whose work is done ends sooner; a call that is being heard is left to another one.',
+    }),
+});
+
 /** What the process of a single service needs beside. */
 export const ProcessVariables = TelemetryVariables.extend({
   HEALTH_HOST: z
     .string()
     .default('0.0.0.0')
-    .meta({ description: 'The address that serves `/healthz`, `/readyz` and `/metrics`.' }),
+    .meta({ description: 'The address that serves `/healthz`, `/readyz`, `/serving` and `/metrics`.' }),
   HEALTH_PORT: port()
     .default(9090)
     .meta({ description: 'Its port; 0 picks a free one.' }),
@@ -33,14 +47,25 @@ export const ProcessVariables = TelemetryVariables.extend({
       description:
         'How long, once it is told to stop, `/readyz` says 503 before new work is refused: as long as load balancers take to notice.',
     }),
+  ...CloseVariables.shape,
 });
 
 /** A service's own tables and its queues. */
 export const DatabaseVariables = z.object({
   DATABASE_URL: postgresUrl().meta({
-    description: 'PostgreSQL, as a role that may create schemas in this database: one for the tables, one for the queues.',
+    description:
+      'PostgreSQL itself and no pooler before it, as a role that may create schemas in this database: one for the tables, one for the queues. With an authority of your own: `?sslmode=verify-full&sslrootcert=/path/to/ca.pem`.',
     secret: true,
   }),
+  DATABASE_CONNECTIONS: z
+    .string()
+    .refine((text) => /^\d{1,4}$/.test(text) && Number(text) >= 10 && Number(text) <= 1_000, 'must be a whole number from 10 to 1000')
+    .transform(Number)
+    .prefault('24')
+    .meta({
+      description:
+        'How many connections to PostgreSQL this process has at most, all its pools together; only ingest uses all of them. Five of the services have a database: PostgreSQL has to have room for those of all their replicas. Migrating, and looking whether a PostgreSQL that says nothing is still there, takes a few more for a moment.',
+    }),
 });
 
 /** How a process lives, whatever it serves. */
@@ -48,6 +73,8 @@ export interface ProcessSettings {
   readonly logLevel: LogLevel;
   readonly health: { readonly host: string; readonly port: number };
   readonly drainMs: number;
+  /** What is in hand may go on for so long after that. */
+  readonly closeMs: number;
   /** Absent: spans go nowhere. */
   readonly traces: SpanExportOptions | undefined;
 }
@@ -57,6 +84,7 @@ export function processFrom(variables: z.output<typeof ProcessVariables>): Proce
     logLevel: variables.LOG_LEVEL,
     health: { host: variables.HEALTH_HOST, port: variables.HEALTH_PORT },
     drainMs: variables.DRAIN,
+    closeMs: variables.CLOSE_TIMEOUT,
     traces: tracesFrom(variables),
   };
 }

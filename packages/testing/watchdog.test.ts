@@ -45,7 +45,7 @@ it('a run that is killed leaves neither a server nor a file', async () => {
   expect(existsSync(`${run.line}/postmaster.pid`)).toBe(true);
   run.kill();
   await waitUntil(() => !existsSync(run.line.replace(/\/cluster$/, '')));
-});
+}, 240_000);
 
 it('nor a server of one test, started again and stopped in its tracks', async () => {
   const directory = await makeDirectory('left');

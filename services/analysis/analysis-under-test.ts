@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, jest } from '@jest/globals';
 import { type Bus, type ConsumerDepth, migrateBus, openBus, route } from '@call-analysis/bus';
 import { type BodyOf, CallAnalyzed, CallFailed, type Event, TranscriptReady } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
@@ -14,6 +14,9 @@ import { dial, serve } from '@call-analysis/rpc';
 import { freshDatabase, waitUntil } from '@call-analysis/testing';
 import type { Analyst } from './analyst.ts';
 import { type Config, migrations, schema, start } from './start.ts';
+
+// A machine that has other things to do too may take ten times as long as usual.
+jest.setTimeout(180_000);
 
 export type Ready = Event<BodyOf<typeof TranscriptReady>>;
 export type Analyzed = Event<BodyOf<typeof CallAnalyzed>>;
@@ -140,7 +143,7 @@ export class AnalysisUnderTest {
 }
 
 function dialAnalysis(address: string) {
-  return dial(analysis, address, { name: 'analysis' });
+  return dial(analysis, address, { name: 'analysis', deadlineMs: 60_000 });
 }
 
 type Line = readonly [role: 'operator' | 'client', text: string];

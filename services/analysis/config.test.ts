@@ -9,9 +9,11 @@ environmentContract('analysis', {
   env: { DATABASE_URL, ...brokers.env, ...store.env, KEY_MANAGEMENT_ADDRESS: 'key-management:50051' },
   config: {
     databaseUrl: DATABASE_URL,
+    connections: 24,
     bus: {
       transport: 'kafka',
       url: DATABASE_URL,
+      connections: 24,
       schema: 'analysis_bus',
       kafka: brokers.settings,
       overflow: store.settings,

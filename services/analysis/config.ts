@@ -16,6 +16,8 @@ import {
 
 export interface Config {
   readonly databaseUrl: string;
+  /** To the database, of all pools of the process together. Default 24. */
+  readonly connections?: number;
   readonly bus: BusConfig;
   readonly objects: ObjectsConfig;
   /** `host:port` or `unix:/path`. */
@@ -52,12 +54,14 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
     rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
     process: () => processFrom(parseConfig(ProcessVariables, env)),
   });
+  const { DATABASE_CONNECTIONS: connections } = database;
   return {
     process,
     config: {
       ...rpc,
       databaseUrl: database.DATABASE_URL,
-      bus: { transport: 'kafka', url: database.DATABASE_URL, schema: 'analysis_bus', kafka, overflow: objects },
+      connections,
+      bus: { transport: 'kafka', url: database.DATABASE_URL, connections, schema: 'analysis_bus', kafka, overflow: objects },
       objects,
       keyManagement: addresses.KEY_MANAGEMENT_ADDRESS,
     },

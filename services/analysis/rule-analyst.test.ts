@@ -208,9 +208,16 @@ describe('a question that the rules do not answer', () => {
     const phrases = Array.from({ length: 200 }, (_, at) => `${[1, 2, 3].map((by) => `${prefixes(at * by)}*`).join(' .. ')} ${prefixes(at)}* ${prefixes(at * 4)}*`);
     const scorecard = scorecardOf(heard({ phrases: { en: phrases } }), heard({ lexicon: 'greeting' }));
     const lines = Array.from({ length: 10 }, () => `O: ${'aaaaaaaaaa '.repeat(10_000)}`);
-    const began = performance.now();
+    // Microseconds of the processor, which do not pass while others have it.
+    const costOf = (by: Scorecard) => {
+      const before = process.threadCpuUsage();
+      analyzeByRules(said('en', 'O: Hello.', ...lines), by);
+      const { user, system } = process.threadCpuUsage(before);
+      return user + system;
+    };
+    const usual = Math.max(...[1, 2, 3].map(() => costOf(scorecardOf(heard({ lexicon: 'need' }), heard({ lexicon: 'greeting' })))));
+    expect(costOf(scorecard)).toBeLessThan(100 * usual);
     const verdict = analyzeByRules(said('en', 'O: Hello.', ...lines), scorecard);
-    expect(performance.now() - began).toBeLessThan(3000);
     const [broad, other] = answersOf(verdict);
     expect(broad).toMatchObject({ answer: null, not_applicable: true, needs_review: true, evidence: [] });
     expect(other).toMatchObject({ answer: 'Yes', needs_review: false });

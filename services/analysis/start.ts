@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { openBus, prepareBus, pruneBuried, pruneClaims } from '@call-analysis/bus';
+import { comesAgainWithinDays, openBus, prepareBus, pruneBuried, pruneClaims } from '@call-analysis/bus';
+import type { Subscription } from '@call-analysis/bus';
 import { CallAnalyzed, CallErased, CallFailed, Language, TranscriptReady } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
-import { migrate, openDatabase, requireMigrated } from '@call-analysis/postgres';
+import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
-import type { Logger, RunningService } from '@call-analysis/runtime';
-import { Closing, Readiness } from '@call-analysis/runtime';
+import type { Logger, RunningService, TimeLeft } from '@call-analysis/runtime';
+import { Closing, Readiness, timeLeft } from '@call-analysis/runtime';
 import type { Analyst } from './analyst.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
@@ -24,10 +25,10 @@ export const migrations = fileURLToPath(new URL('./prisma/migrations', import.me
 export const facts = { tells: [CallAnalyzed, CallFailed], hears: [TranscriptReady, CallErased] };
 
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
-/** Longer than any event can still be delivered again. */
-const CLAIM_DAYS = 30;
 
 const WARM_UP_AFTER_MS = 200;
+/** A handler that is nearly done may end, even when the time is over. */
+const LEAST_MS = 500;
 
 /** The first call of a language waits 30 to 150 ms for its phrases to be compiled; this is done before anyone calls. */
 function warmUp(analyst: Analyst): void {
@@ -47,21 +48,24 @@ export async function prepare(config: Config, { log }: { log: Logger }): Promise
 /** Starts the service on a database that has been migrated. `analyst` stands in for the one that the configuration names. */
 export async function start(
   config: Config,
-  parts: { log: Logger; analyst?: Analyst },
+  parts: { log: Logger; left?: TimeLeft; analyst?: Analyst },
 ): Promise<RunningService & { address: string }> {
-  const { log, analyst = ruleAnalyst } = parts;
+  const { log, left = timeLeft(), analyst = ruleAnalyst } = parts;
   const closing = new Closing(log);
   try {
-    const db = openDatabase({ url: config.databaseUrl, schema, applicationName: 'analysis' });
+    const poolSize = shareConnections(config.connections).own;
+    const db = openDatabase({ url: config.databaseUrl, schema, poolSize, applicationName: 'analysis' });
     closing.add('database', () => db.close());
     await requireMigrated(db, migrations, 'npm run service -- analysis migrate');
     const store = openStore(db);
     const objects = await openObjects(config.objects, { log });
     const bus = await openBus(config.bus, { name: 'analysis', log });
     closing.add('bus', () => bus.close());
+    const subscriptions: Subscription[] = [];
     for (const subscription of consumers({ store, bus, objects, analyst, shelf: new Shelf() }, config.retries)) {
       const subscribed = await bus.subscribe(subscription);
-      closing.add(subscription.consumer, () => subscribed.stop());
+      subscriptions.push(subscribed);
+      closing.add(subscription.consumer, () => subscribed.stop(left(LEAST_MS)));
     }
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
@@ -80,11 +84,16 @@ export async function start(
       tls: config.tls,
       reflection: config.reflection,
     });
-    closing.add('rpc', () => server.stop());
+    closing.add('rpc', () => server.stop(left()));
+    // What is in hand has the whole time too, and nothing is taken beside it.
+    closing.add('new events', () => {
+      for (const each of subscriptions) void each.stop().catch(() => {});
+    });
     const warming = setTimeout(() => warmUp(analyst), WARM_UP_AFTER_MS);
     closing.add('warm-up', () => clearTimeout(warming));
+    const claimDays = comesAgainWithinDays(config.bus);
     const timer = setInterval(() => {
-      const pruned = Promise.all([pruneClaims(db, CLAIM_DAYS), pruneBuried(db, CLAIM_DAYS)]);
+      const pruned = Promise.all([pruneClaims(db, claimDays), pruneBuried(db, claimDays)]);
       pruned.catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
     }, SWEEP_EVERY_MS);
     closing.add('sweep', () => clearInterval(timer));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
@@ -27,12 +27,18 @@ interface Opened {
   readonly db: Database;
   readonly bus: Bus;
   readonly objects: Objects;
+  /** Where the objects lie. */
+  readonly directory: string;
   readonly client: ReturnType<typeof dialAudio>;
   close(): Promise<void>;
 }
 
+const PATIENCE = { timeoutMs: 50_000 };
+/** A machine that is busy with other tests takes its time to open all this. */
+const OPEN_WITHIN_MS = 180_000;
+
 function dialAudio(address: string) {
-  return dial(audio, address, { name: 'audio' });
+  return dial(audio, address, { name: 'audio', deadlineMs: PATIENCE.timeoutMs });
 }
 
 /** The whole service over a database, a bus and a disk of its own, beside a catalogue that answers as the test says. */
@@ -50,8 +56,8 @@ export class AudioUnderTest {
   constructor(change: Partial<Config> = {}) {
     beforeAll(async () => {
       this.#opened = await this.#open(change);
-    });
-    afterAll(() => this.#opened?.close());
+    }, OPEN_WITHIN_MS);
+    afterAll(() => this.#opened?.close(), OPEN_WITHIN_MS);
   }
 
   get objects(): Objects {
@@ -87,17 +93,25 @@ export class AudioUnderTest {
     return keys;
   }
 
+  /** Makes what marks an upload as old as if it had begun then. */
+  async markSince(callUuid: string, begun: Date): Promise<void> {
+    const { directory } = there(this.#opened);
+    for (const path of await readdir(directory, { recursive: true })) {
+      if (path.startsWith('uploading') && path.includes(callUuid)) await utimes(join(directory, path), begun, begun);
+    }
+  }
+
   async publish(...events: Event[]): Promise<void> {
     const { db, bus } = there(this.#opened);
     await db.transaction((tx) => bus.publish(tx, events));
   }
 
   failureOf(event: Event): Promise<Failed> {
-    return waitUntil(() => this.failed.find(({ subject }) => subject === event.subject));
+    return waitUntil(() => this.failed.find(({ subject }) => subject === event.subject), PATIENCE);
   }
 
   recordedOf(event: Event): Promise<RecordAudioRequest> {
-    return waitUntil(() => this.recorded.find(({ call_uuid }) => call_uuid === event.subject));
+    return waitUntil(() => this.recorded.find(({ call_uuid }) => call_uuid === event.subject), PATIENCE);
   }
 
   async depth(): Promise<ConsumerDepth> {
@@ -110,7 +124,7 @@ export class AudioUnderTest {
     await waitUntil(async () => {
       const { waiting, active } = await this.depth();
       return waiting + active === 0;
-    });
+    }, PATIENCE);
   }
 
   async #open(change: Partial<Config>): Promise<Opened> {
@@ -166,7 +180,7 @@ export class AudioUnderTest {
       consumer: 'test.catalogue',
       routes: [route({ event: CallFailed, handle: async (events) => void this.failed.push(...events) })],
     });
-    return { config, db, bus, objects, client, close: () => closing.close() };
+    return { config, db, bus, objects, directory, client, close: () => closing.close() };
   }
 }
 

@@ -9,9 +9,11 @@ environmentContract('audio', {
   env: { DATABASE_URL, ...brokers.env, ...store.env, INGEST_ADDRESS: 'ingest:50051' },
   config: {
     databaseUrl: DATABASE_URL,
+    connections: 24,
     bus: {
       transport: 'kafka',
       url: DATABASE_URL,
+      connections: 24,
       schema: 'audio_bus',
       kafka: brokers.settings,
       overflow: store.settings,

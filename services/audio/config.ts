@@ -16,6 +16,8 @@ import {
 
 export interface Config {
   readonly databaseUrl: string;
+  /** To the database, of all pools of the process together. Default 24. */
+  readonly connections?: number;
   readonly bus: BusConfig;
   readonly objects: ObjectsConfig;
   /** Where to serve RPCs: `unix:/path` or `host:port`. */
@@ -60,12 +62,14 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
     rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
     process: () => processFrom(parseConfig(ProcessVariables, env)),
   });
+  const { DATABASE_CONNECTIONS: connections } = database;
   return {
     process,
     config: {
       ...rpc,
       databaseUrl: database.DATABASE_URL,
-      bus: { transport: 'kafka', url: database.DATABASE_URL, schema: 'audio_bus', kafka, overflow: objects },
+      connections,
+      bus: { transport: 'kafka', url: database.DATABASE_URL, connections, schema: 'audio_bus', kafka, overflow: objects },
       objects,
       ingest: addresses.INGEST_ADDRESS,
     },

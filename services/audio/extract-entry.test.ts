@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
@@ -168,8 +169,9 @@ describe('an entry', () => {
     const stream = await openEntry({ open: async () => silent }, 'a', zip.bytes.length, entryOf(zip, 0));
     stream.resume();
     await new Promise((resolve) => setTimeout(resolve, 20));
+    const letGo = once(silent, 'close');
     stream.destroy();
-    await new Promise((resolve) => setImmediate(resolve));
+    await letGo;
     expect(silent.destroyed).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Bus } from '@call-analysis/bus';
+import type { Bus, InHand } from '@call-analysis/bus';
 import { buried, Poison } from '@call-analysis/bus';
 import type { AudioExtractionRequested, BodyOf, Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
@@ -10,7 +10,6 @@ import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import { Digest } from './digest.ts';
 import { openEntry } from './extract-entry.ts';
-import type { InHand } from './in-hand.ts';
 import { probeRecording } from './probe-recording.ts';
 import { recordingKey } from './recording-key.ts';
 import { removeRecording } from './remove-recording.ts';

@@ -17,7 +17,8 @@ export function rpcs(parts: Parameters<typeof uploadRecording>[0]) {
       const first = await messages.next();
       const from = uploader(first.done === true ? null : first.value.uploader);
       const registered = await counted('upload', () => uploadRecording(parts, from, pieces(messages)));
-      return { audio_id: registered.call_uuid, ignored_fields: registered.ignored_fields };
+      const { call_uuid, ignored_fields, repeated_upload = false, has_ended = false } = registered;
+      return { audio_id: call_uuid, ignored_fields, ...(repeated_upload && { repeated_upload, has_ended }) };
     },
   });
 }

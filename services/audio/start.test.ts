@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { audio } from '@call-analysis/proto';
+import type { UploadRecordingRequestInit } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
 import { dial } from '@call-analysis/rpc';
 import { createLog } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
@@ -7,30 +10,39 @@ import { expect, it } from '@jest/globals';
 import { AudioUnderTest, firmUuid, upload, wavOf } from './audio-under-test.ts';
 import { start } from './start.ts';
 
-const service = new AudioUnderTest({ orphanAfterMs: 3000, sweepEveryMs: 100 });
+const HOUR = 3_600_000;
+const service = new AudioUnderTest({ orphanAfterMs: HOUR, sweepEveryMs: 100 });
 const log = createLog({ name: 'audio', level: 'silent' });
+
+const anHourAgo = () => new Date(Date.now() - HOUR - 60_000);
+const isUploading = async () => (await service.stored()).some((key) => key.startsWith('uploading/'));
+
+/** An upload that goes on when the test says so: all but its metadata, then that. */
+async function* held(goOn: Promise<void>): AsyncGenerator<UploadRecordingRequestInit> {
+  yield* upload(wavOf()).slice(0, -1);
+  await goOn;
+  yield { metadata: '{}' };
+}
 
 it('says that it is ready', async () => {
   const second = await start(service.config, { log });
   const client = dial(audio, second.address, { name: 'audio' });
-  await expect(client.ready()).resolves.toBeUndefined();
+  // A database that does not answer for a moment makes it unready for a moment.
+  await waitUntil(() => client.ready().then(() => true));
   client.close();
   await second.close();
 });
 
 it('sweeps from time to time, and lets uploads that are under way be', async () => {
-  let isUploading = true;
-  const slow = service.upload(
-    (async function* () {
-      yield* upload(wavOf()).slice(0, -1);
-      await delay(300);
-      yield { metadata: '{}' };
-    })(),
-  );
-  void slow.finally(() => (isUploading = false));
-  await waitUntil(async () => (await service.stored()).length > 0);
-  await delay(200);
-  expect(isUploading).toBe(true);
+  const goOn = Promise.withResolvers<void>();
+  const slow = service.upload(held(goOn.promise));
+  await waitUntil(isUploading);
+  const orphan = randomUUID();
+  await service.objects.put(`uploading/${firmUuid}/${orphan}.wav`, Readable.from([]));
+  await service.markSince(orphan, anHourAgo());
+  await waitUntil(async () => (await service.stored()).every((key) => !key.includes(orphan)));
+  expect(await isUploading()).toBe(true);
+  goOn.resolve();
   await slow;
 
   service.catalogue.registerCall = async () => {
@@ -39,38 +51,43 @@ it('sweeps from time to time, and lets uploads that are under way be', async () 
   await expect(service.upload(upload(wavOf()))).rejects.toThrow();
   const lost = service.registered.at(-1)?.call_uuid ?? '';
   expect((await service.stored()).filter((key) => key.includes(lost))).toHaveLength(2);
+  await service.markSince(lost, anHourAgo());
   await waitUntil(async () => (await service.stored()).every((key) => !key.includes(lost)));
   expect(await service.stored()).toHaveLength(1);
 });
 
 it('refuses an upload that took so long that the sweep may have taken its bytes', async () => {
+  service.forget();
+  const orphanAfterMs = 200;
+  const second = await start({ ...service.config, orphanAfterMs, sweepEveryMs: HOUR }, { log });
+  const client = dial(audio, second.address, { name: 'audio' });
   const [first, name, ...rest] = upload(wavOf());
-  const before = service.registered.length;
-  const late = service.upload(
+  const late = client.uploadRecording(
     (async function* () {
       yield first!;
       yield name!;
-      await delay(1700);
+      // Its time runs from before the marker stands.
+      await waitUntil(isUploading);
+      await delay(orphanAfterMs);
       yield* rest;
     })(),
+    { deadlineMs: 50_000 },
   );
-  await expect(late).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  expect(service.registered).toHaveLength(before);
+  await expect(late).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching('took too long') });
+  expect(service.registered).toEqual([]);
+  client.close();
+  await second.close();
 });
 
 it('finishes the uploads in hand when it stops', async () => {
   service.forget();
   const second = await start(service.config, { log });
   const client = dial(audio, second.address, { name: 'audio' });
-  const slow = client.uploadRecording(
-    (async function* () {
-      yield* upload(wavOf()).slice(0, -1);
-      await delay(300);
-      yield { metadata: '{}' };
-    })(),
-  );
-  await waitUntil(async () => (await service.stored()).some((key) => key.startsWith('uploading/')));
+  const goOn = Promise.withResolvers<void>();
+  const slow = client.uploadRecording(held(goOn.promise), { deadlineMs: 50_000 });
+  await waitUntil(isUploading);
   const closed = second.close();
+  goOn.resolve();
   const { audio_id } = await slow;
   await closed;
   client.close();

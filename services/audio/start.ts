@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import { openBus, prepareBus } from '@call-analysis/bus';
+import { comesAgainWithinDays, InHand, openBus, prepareBus } from '@call-analysis/bus';
+import type { Subscription } from '@call-analysis/bus';
 import { AudioExtractionRequested, CallErased, CallFailed } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
-import { migrate, openDatabase, requireMigrated } from '@call-analysis/postgres';
+import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { ingest as ingestService } from '@call-analysis/proto';
 import { dial, serve } from '@call-analysis/rpc';
-import type { Logger, RunningService } from '@call-analysis/runtime';
-import { Closing, Readiness } from '@call-analysis/runtime';
+import type { Logger, RunningService, TimeLeft } from '@call-analysis/runtime';
+import { Closing, Readiness, timeLeft } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { rpcs } from './grpc.ts';
-import { InHand } from './in-hand.ts';
 import { sweep } from './sweep.ts';
 
 export type { Config } from './config.ts';
@@ -24,8 +24,8 @@ const UPLOAD_BYTES = 52_428_800;
 const EXTRACTIONS = 4;
 const ORPHAN_AFTER_MS = 60 * 60_000;
 const SWEEP_EVERY_MS = 10 * 60_000;
-/** A recording of a gigabyte takes longer to extract than a process has to stop. */
-const FINISH_MS = 4000;
+/** What an extraction that is broken off takes to remove what it has written. */
+const BREAKING_OFF_MS = 2_000;
 
 /** Brings tables, queues and topics up to date; safe to do again, and by several at once. */
 export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
@@ -34,12 +34,16 @@ export async function prepare(config: Config, { log }: { log: Logger }): Promise
 }
 
 /** Starts the service on a database that has been migrated. */
-export async function start(config: Config, parts: { log: Logger }): Promise<RunningService & { address: string }> {
-  const { log } = parts;
+export async function start(
+  config: Config,
+  parts: { log: Logger; left?: TimeLeft },
+): Promise<RunningService & { address: string }> {
+  const { log, left = timeLeft() } = parts;
   const { orphanAfterMs = ORPHAN_AFTER_MS } = config;
   const closing = new Closing(log);
   try {
-    const db = openDatabase({ url: config.databaseUrl, schema, applicationName: 'audio' });
+    const poolSize = shareConnections(config.connections).own;
+    const db = openDatabase({ url: config.databaseUrl, schema, poolSize, applicationName: 'audio' });
     closing.add('database', () => db.close());
     await requireMigrated(db, migrations, 'npm run service -- audio migrate');
     const objects = await openObjects(config.objects, { log });
@@ -51,11 +55,13 @@ export async function start(config: Config, parts: { log: Logger }): Promise<Run
     const inHand = new InHand();
     const breakOff = new AbortController();
     const options = { concurrency: config.extractions ?? EXTRACTIONS, retries: config.retries, signal: breakOff.signal };
+    const subscriptions: Subscription[] = [];
     for (const subscription of consumers({ db, bus, objects, ingest, inHand }, options)) {
       const subscribed = await bus.subscribe(subscription);
+      subscriptions.push(subscribed);
       closing.add(subscription.consumer, async () => {
-        const timer = setTimeout(() => breakOff.abort(new Error('The service stops.')), FINISH_MS);
-        await subscribed.stop().finally(() => clearTimeout(timer));
+        const timer = setTimeout(() => breakOff.abort(new Error('The service stops.')), left());
+        await subscribed.stop(left() + BREAKING_OFF_MS).finally(() => clearTimeout(timer));
       });
     }
     // One replica is told of an erasure for sure; the one that extracts the recording may be another.
@@ -75,11 +81,15 @@ export async function start(config: Config, parts: { log: Logger }): Promise<Run
       tls: config.tls,
       reflection: config.reflection,
     });
-    closing.add('rpc', () => server.stop());
+    closing.add('rpc', () => server.stop(left()));
+    // What is in hand has the whole time too, and nothing is taken beside it.
+    closing.add('new events', () => {
+      for (const each of subscriptions) void each.stop().catch(() => {});
+    });
 
     let sweeping = Promise.resolve();
     const timer = setInterval(() => {
-      const swept = sweep({ db, objects, ingest }, orphanAfterMs, new Date());
+      const swept = sweep({ db, objects, ingest, claimDays: comesAgainWithinDays(config.bus) }, orphanAfterMs, new Date());
       sweeping = swept.catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
     }, config.sweepEveryMs ?? SWEEP_EVERY_MS);
     closing.add('sweep', async () => {

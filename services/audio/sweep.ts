@@ -5,14 +5,14 @@ import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { readMarker, UPLOADING } from './recording-key.ts';
 
-/** Longer than any event can still be delivered again. */
-const CLAIM_DAYS = 30;
 const AT_ONCE = 100;
 
 interface Parts {
   readonly db: Database;
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'findCalls'>;
+  /** For so long an event may be delivered again. Default 30. */
+  readonly claimDays?: number;
 }
 
 /** Removes the bytes of uploads that were broken off before their call was registered, and what marked them. */
@@ -29,8 +29,9 @@ export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Pro
     await decide(parts, marker.firmUuid, [...keys, key]);
   }
   for (const [firmUuid, keys] of found) await decide(parts, firmUuid, keys);
-  await pruneClaims(parts.db, CLAIM_DAYS);
-  await pruneBuried(parts.db, CLAIM_DAYS);
+  const { claimDays = 30 } = parts;
+  await pruneClaims(parts.db, claimDays);
+  await pruneBuried(parts.db, claimDays);
 }
 
 /** Only the catalogue knows which of these have become calls; without its answer nothing is removed. */

@@ -1,4 +1,5 @@
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { apiKey, converse, everyKeyIs, firm, openFixture, tokenFor, user } from './test/fixture.ts';
 import type { Fixture } from './test/fixture.ts';
@@ -79,16 +80,22 @@ describe('every answer of 400 and above', () => {
       message: expect.stringContaining('bug-1'),
       details: null,
     });
-    const lines = edge.log.filter((line) => line['request_id'] === 'bug-1');
-    expect(lines).toContainEqual(expect.objectContaining({ status: 500, route: '/api/v1/calls' }));
+    const lines = () => edge.log.filter((line) => line['request_id'] === 'bug-1');
+    await waitUntil(() => lines().some((line) => line['route'] !== undefined));
+    expect(lines()).toContainEqual(expect.objectContaining({ status: 500, route: '/api/v1/calls' }));
   });
 
   it('says so when a part behind does not answer in time', async () => {
-    edge.calls.listCalls = () => new Promise(() => {});
-    const answer = await edge.ask('GET', '/api/v1/calls');
-    expect(answer.status).toBe(503);
-    expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: 'ingest does not answer. Try again shortly.' });
-    expect(answer.headers.get('retry-after')).toBe('1');
+    const impatient = await openFixture({ deadlineMs: 100 });
+    try {
+      impatient.calls.listCalls = () => new Promise(() => {});
+      const answer = await impatient.ask('GET', '/api/v1/calls');
+      expect(answer.status).toBe(503);
+      expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: 'ingest does not answer. Try again shortly.' });
+      expect(answer.headers.get('retry-after')).toBe('1');
+    } finally {
+      await impatient.close();
+    }
   });
 });
 
@@ -170,6 +177,82 @@ describe('JSON bodies', () => {
   });
 });
 
+describe('addresses that take no body', () => {
+  const json = { 'content-type': 'application/json' };
+  const addresses = [
+    ['POST', `/api/v1/scorecards/${call}/activate`],
+    ['POST', `/external/api/v1/call-campaign/${call}/start`],
+    ['POST', `/api/v1/calls/${call}/retry`],
+    ['DELETE', `/api/v1/calls/${call}`],
+  ] as const;
+  let begun: string[] = [];
+
+  beforeEach(() => {
+    begun = [];
+    const refuse = (name: string) => async () => {
+      begun.push(name);
+      throw notFound('thing');
+    };
+    edge.keys.verifyKeys = everyKeyIs('k');
+    Object.assign(edge.scorecards, { activateScorecard: refuse('activate') });
+    Object.assign(edge.calls, { moveCampaign: refuse('move'), retryCall: refuse('retry'), eraseCall: refuse('erase') });
+  });
+
+  const send = (method: string, path: string, body: string, headers: Record<string, string> = json) =>
+    edge.ask(method, path, { body, headers: { 'x-service-api-key': apiKey, ...headers } });
+
+  it.each(addresses)('begin nothing when a field is sent to them, and name it: %s %s', async (method, path) => {
+    const answer = await send(method, path, '{"revision":1}');
+    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answer.body['details']).toEqual({
+      fields: [{ field: 'revision', code: 'UNKNOWN_FIELD', message: 'is not known; nothing is taken here' }],
+    });
+    expect(begun).toEqual([]);
+  });
+
+  it.each(addresses)('begin nothing when what is sent to them is no JSON object: %s %s', async (method, path) => {
+    for (const [body, headers] of [['{{{', json], ['[]', json], ['a=1', { 'content-type': 'text/plain' }]] as const) {
+      const answer = await send(method, path, body, headers);
+      expect([body, answer.status, answer.body['code']]).toEqual([body, 400, 'INVALID_JSON']);
+    }
+    expect(begun).toEqual([]);
+  });
+
+  it.each(addresses)('do with nothing and with an object of no fields: %s %s', async (method, path) => {
+    expect((await edge.ask(method, path, { headers: { 'x-service-api-key': apiKey } })).status).toBe(404);
+    expect((await send(method, path, '{}')).status).toBe(404);
+    expect(begun).toHaveLength(2);
+  });
+
+  it('do with chunks that hold nothing, and judge those that hold something', async () => {
+    const chunked = (type: string, chunks: string) =>
+      converse(edge.url, (socket) =>
+        socket.write(
+          [
+            `DELETE /api/v1/calls/${call} HTTP/1.1`,
+            'Host: x',
+            `Authorization: Bearer ${tokenFor('ADMIN')}`,
+            `${type}Transfer-Encoding: chunked`,
+            'Connection: close',
+            '',
+            `${chunks}0\r\n\r\n`,
+          ].join('\r\n'),
+        ),
+      );
+    expect(await chunked('', '')).toMatch(/^HTTP\/1.1 404 /);
+    expect(await chunked('Content-Type: application/json\r\n', '2\r\n{}\r\n')).toMatch(/^HTTP\/1.1 404 /);
+    expect(begun).toEqual(['erase', 'erase']);
+    expect(await chunked('Content-Type: application/json\r\n', '7\r\n{"a":1}\r\n')).toMatch(/^HTTP\/1.1 400 [^]*"field":"a"/);
+    expect(await chunked('', '2\r\n{}\r\n')).toMatch(/^HTTP\/1.1 400 [^]*INVALID_JSON/);
+    expect(begun).toHaveLength(2);
+  });
+
+  it('ask who sends it before they look at what is sent', async () => {
+    const answer = await send('DELETE', `/api/v1/calls/${call}`, '{{{', { ...json, authorization: '' });
+    expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
+  });
+});
+
 describe('a bearer', () => {
   const ask = (authorization: string) => edge.ask('GET', '/api/v1/calls', { headers: { authorization } });
 
@@ -224,13 +307,21 @@ describe('the log', () => {
   it('has one line for a request, with its route and caller, and nothing that is secret', async () => {
     edge.keys.verifyKeys = everyKeyIs('k');
     edge.calls.listCampaigns = async () => ({ count: 0, items: [] });
+    // A line is written when the answer is over, which its reader may know first.
+    const lines = (count: number) => waitUntil(() => edge.log.length >= count);
+    await edge.ask('GET', '/healthz', { headers: { 'x-request-id': 'before' } });
+    await waitUntil(() => edge.log.some((line) => line['request_id'] === 'before'));
     edge.log.length = 0;
     const token = tokenFor('ADMIN');
     await edge.ask('GET', `/api/v1/calls/${call}?x=canary-query`, { headers: { authorization: `Bearer ${token}` } });
+    await lines(1);
     await edge.ask('GET', '/external/api/v1/call-campaign', { headers: { 'x-service-api-key': apiKey } });
+    await lines(2);
     await edge.ask('POST', '/api/v1/calls/upload', { json: { metadata_filename: 'canary-body' } });
-    const signed = await edge.objects.presignGet('canary/key', { expiresInSeconds: 60 });
+    await lines(3);
+    const signed = await edge.objects.presignGet('canary/key', { expiresInSeconds: 3600 });
     await edge.ask('GET', signed);
+    await lines(4);
     expect(edge.log).toHaveLength(4);
     expect(edge.log[0]).toMatchObject({
       level: 'info',

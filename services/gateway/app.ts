@@ -53,12 +53,14 @@ export function createApp(parts: {
   function serve(request: IncomingMessage, response: EdgeResponse): void {
     const context = contextOf(request);
     logOutcome(log, context, request, response);
-    void withContext(context, async () => {
+    const failed = (thrown: unknown) => void refuse(thrown, request, response).catch(() => request.socket.destroy());
+    withContext(context, () => {
       try {
+        response.isLast = isDraining;
         response.say(common, ['x-request-id', context.requestId], cors.headers(request));
-        await pass(request, response);
+        pass(request, response)?.catch(failed);
       } catch (error) {
-        await refuse(error, request, response).catch(() => request.socket.destroy());
+        failed(error);
       }
     });
   }
@@ -66,7 +68,6 @@ export function createApp(parts: {
   /** Returns or throws at once where nothing has to be waited for. */
   function pass(request: IncomingMessage, response: EdgeResponse): Promise<void> | undefined {
     const { url = '', method = '', headers, httpVersion } = request;
-    if (isDraining()) response.say(['connection', 'close']);
     const address = addressed(request);
     const network = networkOf(address);
     if (!unlimited.has(url)) limits.arrive(network, response);

@@ -1,7 +1,7 @@
 import type { Objects, SignedUrls } from '@call-analysis/objects';
 import type { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import type { Channel, Client } from '@call-analysis/rpc';
-import { Readiness } from '@call-analysis/runtime';
+import { Readiness, timeLeft } from '@call-analysis/runtime';
 import type { Logger, Part } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
 import type { ApiKeyGate } from './auth/api-key.ts';
@@ -23,9 +23,6 @@ import { scorecards } from './routes/scorecards.ts';
 import { uploads } from './routes/uploads.ts';
 import { listen } from './server.ts';
 import type { Edge } from './variables.ts';
-
-/** Requests in flight get so long to finish, so that a whole process can stop within 10 s. */
-const GRACE_MS = 8000;
 
 export interface Behind {
   readonly keyManagement: Client<typeof keyManagement> & Pick<Channel, 'ready'>;
@@ -58,6 +55,7 @@ export async function serveEdge(
   behind: Behind,
   log: Logger,
   readiness = new Readiness(neighbours(behind)),
+  left = timeLeft(),
 ): Promise<{ url: string; close(): Promise<void> }> {
   const app = createApp({
     endpoints: endpointsOf(edge, behind, readiness),
@@ -76,7 +74,8 @@ export async function serveEdge(
     url: listening.url,
     async close() {
       readiness.drain();
-      await listening.close(GRACE_MS);
+      const requests = await listening.close(left());
+      if (requests > 0) log.warn({ requests }, 'requests that were not done in time are cut off');
     },
   };
 }
@@ -88,8 +87,8 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, behind: Behind, readi
     ...health(readiness),
     ...metrics(),
     ...apiKeys(behind.keyManagement),
-    ...campaignCalls(behind.ingest, behind.audio, absolute),
     ...campaigns(behind.ingest),
+    ...campaignCalls(behind.ingest, behind.audio, absolute),
     ...uploads(behind.ingest, absolute),
     ...recordings(behind.audio),
     ...batches(behind.ingest, absolute),

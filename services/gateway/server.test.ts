@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { converse, openFixture, tokenFor } from './test/fixture.ts';
 import type { Fixture } from './test/fixture.ts';
@@ -44,6 +43,11 @@ describe('what is no request', () => {
     expect(body).toEqual({ status: 'error', code, message: expect.any(String), details: null });
   });
 
+  it('such as a tunnel is told which methods there are', async () => {
+    const answer = await converse(edge.url, (socket) => socket.write(head('CONNECT example.org:443 HTTP/1.1', 'Host: x')));
+    expect(parts(answer).headers).toMatch(/^Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/im);
+  });
+
   it('does not harm the next one', async () => {
     expect((await edge.ask('GET', '/healthz')).body).toEqual({ status: 'ok' });
     expect((await edge.ask('GET', '/readyz')).body).toEqual({ status: 'ready' });
@@ -55,7 +59,6 @@ describe('a client that is refused while it sends', () => {
     ['without a token', [], 401],
     ['more than a JSON body may have', [bearer], 413],
   ])('%s can read why, is listened to for a while and then cut off', async (_, lines, status) => {
-    const began = performance.now();
     let sent = 0;
     const answer = await converse(edge.url, (socket) => {
       socket.write(
@@ -79,7 +82,6 @@ describe('a client that is refused while it sends', () => {
     expect(headers.toLowerCase()).toContain('connection: close');
     expect(body).toMatchObject({ status: 'error' });
     expect(sent).toBeLessThan(60_000_000);
-    expect(performance.now() - began).toBeLessThan(4000);
   });
 
   it('can be an ordinary HTTP client', async () => {
@@ -101,38 +103,50 @@ describe('a client that is refused while it sends', () => {
 describe('closing', () => {
   it('says 503 from /readyz first, finishes what is in flight and cuts idle connections', async () => {
     const stopping = await openFixture();
+    const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     stopping.calls.listCalls = async () => {
-      await delay(300);
+      begun.resolve();
+      await end.promise;
       return { count: 7, items: [] };
     };
-    const idle = converse(stopping.url, (socket) => socket.write(head('GET /healthz HTTP/1.1', 'Host: x')));
-    const silent = converse(stopping.url, () => {});
-    await stopping.ask('GET', '/healthz');
+    const [connected, served] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const silent = converse(stopping.url, () => connected.resolve());
+    const idle = converse(stopping.url, (socket) => {
+      socket.write(head('GET /healthz HTTP/1.1', 'Host: x'));
+      socket.once('data', () => served.resolve());
+    });
+    await Promise.all([connected.promise, served.promise]);
     const inFlight = stopping.ask('GET', '/api/v1/calls');
-    await delay(50);
+    await begun.promise;
     stopping.readiness.drain();
     const ready = await stopping.ask('GET', '/readyz');
     expect([ready.status, ready.body['code'], ready.headers.get('connection')]).toEqual([503, 'UNAVAILABLE', 'close']);
     const closed = stopping.closeEdge();
-    expect((await inFlight).body).toMatchObject({ count: 7 });
-    const began = performance.now();
-    await closed;
-    expect(performance.now() - began).toBeLessThan(1000);
+    // While the other one goes on, which no cut of all connections would let it do.
     expect(await silent).toBe('');
     expect(await idle).toContain('{"status":"ok"}');
+    end.resolve();
+    const last = await inFlight;
+    // It came before anybody knew that it would be the last on its connection.
+    expect([last.body['count'], last.headers.get('connection')]).toEqual([7, 'close']);
+    await closed;
     await expect(stopping.ask('GET', '/healthz')).rejects.toThrow();
     await stopping.close();
   });
 
   it('frees the port, which another edge cannot have before', async () => {
-    const first = await openFixture();
-    const port = Number(new URL(first.url).port);
-    await expect(openFixture({ port })).rejects.toMatchObject({
-      name: 'StartFault',
-      message: `Port ${port} is in use. Stop what listens there, or set PORT to another one.`,
-    });
-    await first.close();
-    const second = await openFixture({ port });
+    const secondOnPortOf = async (first: Fixture): Promise<Fixture> => {
+      const port = Number(new URL(first.url).port);
+      await expect(openFixture({ port })).rejects.toMatchObject({
+        name: 'StartFault',
+        message: `Port ${port} is in use. Stop what listens there, or set PORT to another one.`,
+      });
+      await first.close();
+      return openFixture({ port });
+    };
+    // Between the two anybody on this machine may be given the port, but hardly three times in a row.
+    const again = async () => secondOnPortOf(await openFixture());
+    const second = await again().catch(again).catch(again);
     expect((await second.ask('GET', '/healthz')).status).toBe(200);
     await second.close();
   });

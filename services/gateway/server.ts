@@ -17,14 +17,16 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
 const SWEEP_MS = 50;
+/** All that any address here takes. */
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 export interface Listening {
   readonly url: string;
   /**
    * Refuses new connections, lets requests in flight finish and closes idle connections at once; what is left after
-   * `graceMs` is cut off.
+   * `graceMs` is cut off. Resolves with how many connections that were.
    */
-  close(graceMs: number): Promise<void>;
+  close(graceMs: number): Promise<number>;
 }
 
 /** Rejects with StartFault when the address cannot be had. */
@@ -52,11 +54,11 @@ export async function listen(
   server.on('checkExpectation', handle);
   server.on('clientError', refuseBrokenRequest);
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    socket.end(rawProblem(405, 'METHOD_NOT_ALLOWED', 'This is no proxy.'));
+    socket.end(rawProblem(405, 'METHOD_NOT_ALLOWED', `This is no proxy; it takes ${METHODS}.`, [`Allow: ${METHODS}`]));
   });
-  const silent = silentConnections(server);
+  const open = connectionsOf(server);
   await bind(server, address);
-  return { url: urlOf(server.address() as AddressInfo), close: (graceMs) => close(server, silent, graceMs) };
+  return { url: urlOf(server.address() as AddressInfo), close: (graceMs) => close(server, open, graceMs) };
 }
 
 async function bind(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
@@ -82,31 +84,35 @@ function whyNot(error: unknown, host: string, port: number): string {
   }
 }
 
-/** Connections on which nothing was ever sent. Node does not count them as idle; clients keep some in reserve. */
-function silentConnections(server: Server): Iterable<Socket> {
+function connectionsOf(server: Server): ReadonlySet<Socket> {
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
-  server.on('request', (request: IncomingMessage) => open.delete(request.socket));
-  return {
-    *[Symbol.iterator]() {
-      for (const socket of open) if (socket.bytesRead === 0) yield socket;
-    },
-  };
+  return open;
 }
 
-async function close(server: Server, silent: Iterable<Socket>, graceMs: number): Promise<void> {
-  // A connection whose last request began before is kept alive by its answer, and idle only after it.
-  const sweep = setInterval(() => {
+async function close(server: Server, open: ReadonlySet<Socket>, graceMs: number): Promise<number> {
+  function closeIdle(): void {
     server.closeIdleConnections();
-    for (const socket of silent) socket.destroy();
-  }, SWEEP_MS);
-  const cutOff = setTimeout(() => server.closeAllConnections(), graceMs);
-  await new Promise<void>((resolve) => server.close(() => resolve()));
+    // Node does not count those as idle on which nothing was ever sent; clients keep some in reserve.
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  }
+  let cut = 0;
+  // A connection whose last request began before is kept alive by its answer, and idle only after it.
+  const sweep = setInterval(closeIdle, SWEEP_MS);
+  const cutOff = setTimeout(() => {
+    closeIdle();
+    cut = [...open].filter((socket) => !socket.destroyed).length;
+    server.closeAllConnections();
+  }, graceMs);
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  closeIdle();
+  await closed;
   clearInterval(sweep);
   clearTimeout(cutOff);
+  return cut;
 }
 
 /** Answers what never became a request: nothing but the socket is there to answer on. */
@@ -133,7 +139,7 @@ function isAnswering(socket: Duplex): boolean {
   return answer?.headersSent === true;
 }
 
-function rawProblem(status: number, code: string, message: string): string {
+function rawProblem(status: number, code: string, message: string, headers: readonly string[] = []): string {
   const body = JSON.stringify(errorBody(code, message));
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -143,6 +149,7 @@ function rawProblem(status: number, code: string, message: string): string {
     'X-Content-Type-Options: nosniff',
     'Cache-Control: no-store',
     'Connection: close',
+    ...headers,
     '',
     body,
   ].join('\r\n');

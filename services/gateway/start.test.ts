@@ -6,7 +6,7 @@ import { ApiKeyRevoked } from '@call-analysis/events';
 import { openDatabase } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase, waitUntil } from '@call-analysis/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { start } from './start.ts';
 import { apiKey, everyKeyIs, firm, openFixture, secret } from './test/fixture.ts';
 
@@ -66,15 +66,14 @@ afterAll(() => closing.close());
 
 describe('the gateway as it is started', () => {
   it('is ready when its services are', async () => {
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    await waitUntil(async () => (await fetch(`${url}/readyz`)).status === 200);
   });
 
-  it('refuses a revoked key within a second though it was cached', async () => {
+  // All the while it would be told that the key is valid: nothing but the news can have it refused.
+  it('refuses a revoked key at the news of it, though it was cached and nobody else calls it revoked', async () => {
     const ask = () => fetch(`${url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': apiKey } });
-    expect((await ask()).status).toBe(200);
+    await waitUntil(async () => (await ask()).status === 200);
     await revoke();
-    const began = performance.now();
     await waitUntil(async () => (await ask()).status === 403);
-    expect(performance.now() - began).toBeLessThan(1000);
   });
 });

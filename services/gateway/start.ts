@@ -4,7 +4,7 @@ import { openObjects } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import { Closing, Readiness } from '@call-analysis/runtime';
-import type { Logger, RunningService } from '@call-analysis/runtime';
+import type { Logger, RunningService, TimeLeft } from '@call-analysis/runtime';
 import { ApiKeyGate } from './auth/api-key.ts';
 import type { Config } from './config.ts';
 import { neighbours, serveEdge } from './gateway.ts';
@@ -21,7 +21,7 @@ export async function prepare(config: Config, { log }: { log: Logger }): Promise
 }
 
 /** Listens once the news of revoked keys comes in. Rejects with StartFault when the address cannot be had. */
-export async function start(config: Config, parts: { log: Logger }): Promise<RunningService & { url: string }> {
+export async function start(config: Config, parts: { log: Logger; left?: TimeLeft }): Promise<RunningService & { url: string }> {
   const { log } = parts;
   const { tls } = config;
   const closing = new Closing(log);
@@ -46,7 +46,7 @@ export async function start(config: Config, parts: { log: Logger }): Promise<Run
       // Without it a revoked key is found out when what is remembered of it lapses, which takes seconds.
       ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
     ]);
-    const edge = await serveEdge(config, behind, log, readiness);
+    const edge = await serveEdge(config, behind, log, readiness, parts.left);
     closing.add('HTTP', () => edge.close());
     return { url: edge.url, readiness, close: () => closing.close() };
   } catch (error) {

@@ -1,5 +1,7 @@
-import { brokers, database, environmentContract, serving, store } from '@call-analysis/runtime/contract';
-import { defaultLimits, readConfig, variables } from './config.ts';
+import { brokers, database, environmentContract, type Refusal, serving, store } from '@call-analysis/runtime/contract';
+import { describe, expect, it } from '@jest/globals';
+import { readConfig, variables } from './config.ts';
+import { defaultLimits, limitsFrom, LimitVariables } from './limits.ts';
 
 const DATABASE_URL = 'postgresql://ingest:telling@db/ingest';
 
@@ -9,9 +11,11 @@ environmentContract('ingest', {
   env: { DATABASE_URL, ...brokers.env, ...store.env, KEY_MANAGEMENT_ADDRESS: 'key-management:50051' },
   config: {
     databaseUrl: DATABASE_URL,
+    connections: 24,
     bus: {
       transport: 'kafka',
       url: DATABASE_URL,
+      connections: 24,
       schema: 'ingest_bus',
       kafka: brokers.settings,
       overflow: store.settings,
@@ -30,6 +34,12 @@ environmentContract('ingest', {
       { KEY_MANAGEMENT_ADDRESS: 'key-management' },
       ['KEY_MANAGEMENT_ADDRESS must be written like host:port, not "key-management".'],
     ],
+    [{ CSV_MAX_BYTES: '5 gigs' }, ['CSV_MAX_BYTES must be a size like 1048576, 512KiB, 50MiB or 5GiB']],
+    [{ CSV_MAX_BYTES: '1023' }, ['CSV_MAX_BYTES must be 1KiB to 5TiB']],
+    [{ ZIP_MAX_BYTES: '6TiB' }, ['ZIP_MAX_BYTES must be 1KiB to 5TiB']],
+    [{ TRANSCRIPT_MAX_BYTES: '5MiB' }, ['TRANSCRIPT_MAX_BYTES must be 1KiB to 4MiB']],
+    ...['0', '-1', '1.5', '1e3'].map((text): Refusal => [{ CSV_MAX_ROWS: text }, ['CSV_MAX_ROWS must be a whole number from 1 to']]),
+    [{ VALUE_MAX_CHARS: '256' }, ['VALUE_MAX_CHARS must be a whole number from 1 to 255']],
     ...serving.refusals,
   ],
   wrong: [
@@ -43,4 +53,34 @@ environmentContract('ingest', {
       'DRAIN must be a duration',
     ],
   ],
+});
+
+describe('the limits of ingest', () => {
+  it('are those of the interface where nothing is set', () => {
+    expect(defaultLimits).toEqual({
+      csvBytes: 5_368_709_120,
+      csvRows: 10_000_000,
+      zipBytes: 53_687_091_200,
+      transcriptBytes: 4_194_304,
+      valueChars: 255,
+    });
+  });
+
+  it('are taken from the environment, each by itself', () => {
+    const set = {
+      CSV_MAX_BYTES: '1GiB',
+      CSV_MAX_ROWS: '500',
+      ZIP_MAX_BYTES: '2GB',
+      TRANSCRIPT_MAX_BYTES: '64KiB',
+      VALUE_MAX_CHARS: '100',
+    };
+    const limits = Object.entries(set).map(([name, value]) => limitsFrom(LimitVariables.parse({ [name]: value })));
+    expect(limits).toEqual([
+      { ...defaultLimits, csvBytes: 1_073_741_824 },
+      { ...defaultLimits, csvRows: 500 },
+      { ...defaultLimits, zipBytes: 2_000_000_000 },
+      { ...defaultLimits, transcriptBytes: 65_536 },
+      { ...defaultLimits, valueChars: 100 },
+    ]);
+  });
 });

@@ -13,9 +13,12 @@ import {
   together,
   withSecrets,
 } from '@call-analysis/runtime';
+import { type Limits, limitsFrom, LimitVariables } from './limits.ts';
 
 export interface Config {
   readonly databaseUrl: string;
+  /** To the database, of all pools of the process together. Default 24. */
+  readonly connections?: number;
   readonly bus: BusConfig;
   readonly objects: ObjectsConfig;
   /** Where to serve RPCs: `unix:/path` or `host:port`. */
@@ -31,21 +34,6 @@ export interface Config {
   readonly retries?: number;
 }
 
-/** api.md, section 5, "Limits". */
-export interface Limits {
-  readonly csvBytes: number;
-  readonly csvRows: number;
-  readonly zipBytes: number;
-  readonly transcriptBytes: number;
-}
-
-export const defaultLimits: Limits = {
-  csvBytes: 5 * 1024 ** 3,
-  csvRows: 10_000_000,
-  zipBytes: 50 * 1024 ** 3,
-  transcriptBytes: 4 * 1024 ** 2,
-};
-
 const Addresses = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true });
 
 /** What the environment of a process of this service alone may say. */
@@ -54,29 +42,33 @@ export const variables = [
   SharedKafkaVariables,
   SharedS3Variables,
   Addresses,
+  LimitVariables,
   RpcVariables,
   ProcessVariables,
 ];
 
 export function readConfig(environment: Environment): ServiceSettings<Config> {
   const env = withSecrets(environment, variables);
-  const { process, database, kafka, objects, addresses, rpc } = together({
+  const { process, database, kafka, objects, addresses, limits, rpc } = together({
     database: () => parseConfig(DatabaseVariables, env),
     kafka: () => sharedKafka(env),
     objects: () => sharedS3(env),
     addresses: () => parseConfig(Addresses, env),
+    limits: () => limitsFrom(parseConfig(LimitVariables, env)),
     rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
     process: () => processFrom(parseConfig(ProcessVariables, env)),
   });
+  const { DATABASE_CONNECTIONS: connections } = database;
   return {
     process,
     config: {
       ...rpc,
       databaseUrl: database.DATABASE_URL,
-      bus: { transport: 'kafka', url: database.DATABASE_URL, schema: 'ingest_bus', kafka, overflow: objects },
+      connections,
+      bus: { transport: 'kafka', url: database.DATABASE_URL, connections, schema: 'ingest_bus', kafka, overflow: objects },
       objects,
       keyManagement: addresses.KEY_MANAGEMENT_ADDRESS,
-      limits: defaultLimits,
+      limits,
     },
   };
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { route } from '@call-analysis/bus';
 import {
@@ -52,8 +52,6 @@ import { sweep } from './sweep.ts';
 
 // Only its parts: what hears of erasures is asked by the tests, when they want it.
 const service = new IngestUnderTest();
-
-const PATIENCE = { timeoutMs: 20_000 };
 
 /** Where events wait that nobody takes. */
 const waiting = 'test.waiting';
@@ -237,14 +235,14 @@ describe('an erased call', () => {
     // Its language is known then, and its words are indexed by it.
     await analyzed(call!);
     await waitUntil(async () => {
-      await service.parts.store.search.catchUp(owner.firmUuid, { words: true, withinMs: 10_000 });
+      await service.parts.store.search.catchUp(owner.firmUuid, { words: true, withinMs: 60_000 });
       return (await tracesOf(row)).some((trace) => trace.startsWith('ingest.call_text'));
-    }, PATIENCE);
+    });
     await erase(call!);
     await nothingLeft(row, call!);
     const [late] = await callsIn(owner, [waiting]);
     await erase(late!);
-    await service.parts.store.search.catchUp(owner.firmUuid, { words: true, withinMs: 10_000 });
+    expect(await service.parts.store.search.catchUp(owner.firmUuid, { words: true, withinMs: 60_000 })).toBe(true);
     await nothingLeft(waiting, late!);
     expect(await service.parts.store.search.count(owner.firmUuid)).toBe(0);
   });
@@ -267,12 +265,20 @@ describe('an erased call', () => {
     expect(await faultOf(erase(call))).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('goes quickly though many go at the same time', async () => {
+  it('goes quickly though many go at the same time: none waits for another in vain', async () => {
     const owner = service.newOwner();
-    const calls = await callsIn(owner, Array.from({ length: 40 }, secrets));
-    const began = Date.now();
-    await Promise.all(calls.map((call) => erase(call)));
-    expect(Date.now() - began).toBeLessThan(5_000);
+    const calls = await callsIn(owner, Array.from({ length: 50 }, secrets));
+    const timeOf = async (work: () => Promise<unknown>) => {
+      const began = performance.now();
+      await work();
+      return performance.now() - began;
+    };
+    const ten = await timeOf(async () => {
+      for (const call of calls.slice(40)) await erase(call);
+    });
+    const forty = await timeOf(() => Promise.all(calls.slice(0, 40).map((call) => erase(call))));
+    // A connection that is waited for in vain is given up after ten seconds; a machine that stands still does so for less.
+    expect(forty).toBeLessThan(8_000 + 10 * ten);
     expect(await service.callsOf(owner)).toEqual([]);
   });
 
@@ -385,6 +391,32 @@ describe('an erased call', () => {
   });
 });
 
+describe('a batch', () => {
+  const ended = (call: Call, at: string) =>
+    service.db.query(`UPDATE call SET status = 'completed', updated_at = $2 WHERE uuid = $1`, [call.uuid, at]);
+
+  it('stays finished when it was, although the call that ended last is erased, and then all', async () => {
+    const calls = await callsIn(service.newOwner(), [{ partner_call_id: 'a' }, { partner_call_id: 'b' }]);
+    const progress = await batchOf(calls[0]!);
+    await ended(calls[0]!, '2100-01-01T00:00:00.544Z');
+    await ended(calls[1]!, '2100-01-01T00:00:00.545Z');
+    const { finishedAt } = await progress();
+    expect(finishedAt).toEqual(new Date('2100-01-01T00:00:00.545Z'));
+    for (const call of calls.toReversed()) {
+      await erase(call);
+      expect((await progress()).finishedAt).toEqual(finishedAt);
+    }
+  });
+
+  it('of which the last call at work is erased was finished by that', async () => {
+    const calls = await callsIn(service.newOwner(), [{ partner_call_id: 'a' }, { partner_call_id: 'b' }]);
+    const progress = await batchOf(calls[0]!);
+    await ended(calls[0]!, new Date().toISOString());
+    const { erasedAt } = await erase(calls[1]!);
+    expect((await progress()).finishedAt).toEqual(erasedAt);
+  });
+});
+
 describe('the archive of a batch', () => {
   it('stays while another call needs it, and goes with the last one that does', async () => {
     const owner = service.newOwner();
@@ -448,6 +480,22 @@ describe('copies among refused rows', () => {
     const lines = contents.get(left[0]!)!.split('\r\n');
     expect(await read(left[0]!)).toBe([lines[0], lines[4], ''].join('\r\n'));
     await nothingLeft(row, call);
+  });
+
+  it('go out of a file that stays as it was written: byte order mark, line of its separator and separator', async () => {
+    const owner = service.newOwner();
+    const [row, other] = [secrets(), secrets()];
+    const written = csvOf([{ ...row, duration: 'long' }, { ...other, duration: 'long' }]).split(',').join(';');
+    await service.upload(owner, `\ufeffsep=;\n${written}`, 'skip');
+    const file = async () => {
+      const [key] = (await service.objectsOf(owner)).filter((each) => each.startsWith('rejected/'));
+      // `text` would leave the mark out.
+      return (await buffer(await service.parts.objects.open(key!))).toString();
+    };
+    const before = (await file()).split('\r\n');
+    expect(before.slice(0, 2)).toEqual(['\ufeffsep=;', expect.stringMatching(/^\w+(;\w+)+;reject_reason$/)]);
+    await erase(await newCall(row, owner));
+    expect(await file()).toBe([before[0], before[1], before[3], ''].join('\r\n'));
   });
 
   it('of another firm stay', async () => {
@@ -536,6 +584,10 @@ describe('an erasure that is broken off', () => {
     const again = await erase(call);
     expect(again).toMatchObject({ erasedAt: first.erasedAt, removed: first.removed });
     end.resolve();
+    await waitUntil(async () => {
+      const holding = (await service.parts.bus.depths()).find(({ consumer }) => consumer === 'test.holding')!;
+      return holding.waiting + holding.active === 0;
+    });
     await finishes(call, row);
     await held.stop();
   });

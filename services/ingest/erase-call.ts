@@ -3,11 +3,12 @@ import { CallErased } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
-import type { Limits } from './config.ts';
+import type { Limits } from './limits.ts';
 import { fact } from './fact.ts';
 import { finishErasure } from './finish-erasure.ts';
 import { removeRefusedCopies } from './refused-copies.ts';
 import type { Erasure, Store } from './store/index.ts';
+import { UNFINISHED } from './store/unfinished.ts';
 
 interface Parts {
   readonly store: Store;
@@ -38,8 +39,9 @@ export async function eraseCall(parts: Parts, firmUuid: string, callUuid: string
     const refusedRows = await removeRefusedCopies(parts, await store.calls.toRecognize(firmUuid, callUuid));
     return store.db.transaction(async (tx) => {
       await bury(tx, firmUuid, callUuid);
-      const { campaign_uuid } = await store.calls.lock(tx, firmUuid, callUuid);
+      const { campaign_uuid, batch_uuid, status, updated_at } = await store.calls.lock(tx, firmUuid, callUuid);
       const now = new Date();
+      if (batch_uuid !== null) await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : updated_at);
       const gone = [{ what: 'refused_row', count: refusedRows }];
       const erased = await store.erasures.erase(tx, firmUuid, callUuid, gone, now);
       // Last, so that what removing the rows has noted for the index goes too.

@@ -13,8 +13,9 @@ import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import type { Firms } from './firms.ts';
-import type { Limits } from './config.ts';
+import type { Limits } from './limits.ts';
 import { analyzeCall } from './analyze-call.ts';
+import { toldFailure } from './ended-for-good.ts';
 import { eraseCall } from './erase-call.ts';
 import { listCalls } from './list-calls.ts';
 import { openUpload } from './open-upload.ts';
@@ -52,8 +53,8 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
 
     openUpload: async (request) => {
       const { metadata, audios, expiresIn } = await openUpload(parts, owner(request.caller), {
-        metadata: z.string().min(5).parse(request.metadata_filename),
-        audios: z.string().min(5).optional().parse(request.audios_filename) ?? null,
+        metadata: z.string().min(4).parse(request.metadata_filename),
+        audios: z.string().min(4).optional().parse(request.audios_filename) ?? null,
         campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
       });
       return {
@@ -78,6 +79,8 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
         duplicates: batch.duplicates,
         rejected: batch.rejected,
         ignored_columns: batch.ignoredColumns,
+        unnamed_files: batch.unnamedFiles,
+        ended_duplicates: batch.endedDuplicates,
       };
     },
 
@@ -139,14 +142,18 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
     },
 
     registerCall: async (request) => {
-      const { callUuid, ignoredFields } = await registerCall(parts, owner(request.caller), {
+      const { callUuid, ignoredFields, isRepeated, hasEnded } = await registerCall(parts, owner(request.caller), {
         callUuid: Uuid.parse(request.call_uuid),
         fileName: request.file_name,
         metadata: request.metadata,
         found: found(request),
         campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
       });
-      return { call_uuid: callUuid, ignored_fields: [...ignoredFields] };
+      return {
+        call_uuid: callUuid,
+        ignored_fields: [...ignoredFields],
+        ...(isRepeated && { repeated_upload: true, has_ended: hasEnded }),
+      };
     },
 
     recordAudio: async (request) => {
@@ -231,7 +238,7 @@ function callMessage(call: CallRow): Call {
     start_time: call.start_time.toISOString(),
     created_at: call.created_at.toISOString(),
     updated_at: call.updated_at.toISOString(),
-    failure: call.failure,
+    failure: toldFailure(call),
     ...given({
       outcome: call.outcome,
       partner_call_id: call.partner_call_id,

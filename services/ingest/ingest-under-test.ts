@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, jest } from '@jest/globals';
 import { type Bus, migrateBus, openBus, route } from '@call-analysis/bus';
 import { type BodyOf, CallAnalyzed, CallFailed, type Event, type EventType, TranscriptReady } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
@@ -23,10 +23,13 @@ import { type Config, defaultLimits, migrations, schema, start } from './start.t
 import { type Batch, openStore, type Store, type StoredRecording } from './store/index.ts';
 import type { Owner } from './store/uploads.ts';
 
+// A machine that has other things to do too may take ten times as long as usual.
+jest.setTimeout(180_000);
+
 export type Client = ReturnType<typeof dialIngest>;
 
 function dialIngest(address: string) {
-  return dial(ingest, address, { name: 'ingest' });
+  return dial(ingest, address, { name: 'ingest', deadlineMs: 60_000 });
 }
 
 export interface Parts {
@@ -55,9 +58,10 @@ export class IngestUnderTest {
   #opened: Opened | undefined;
   #served: { readonly client: Client; readonly address: string } | undefined;
 
-  constructor({ serving = false }: { serving?: boolean } = {}) {
+  /** `retries` of an event that cannot be handled yet. */
+  constructor({ serving = false, retries = 1 }: { serving?: boolean; retries?: number } = {}) {
     beforeAll(async () => {
-      this.#opened = await this.#open(serving);
+      this.#opened = await this.#open(serving, retries);
     });
     afterAll(() => this.#opened?.close());
   }
@@ -194,7 +198,7 @@ export class IngestUnderTest {
     await this.db.transaction((tx) => this.parts.bus.publish(tx, events));
   }
 
-  async #open(serving: boolean): Promise<Opened> {
+  async #open(serving: boolean, retries: number): Promise<Opened> {
     const closing = new Closing();
     const directory = await mkdtemp(join(tmpdir(), 'call-analysis-ingest-'));
     closing.add('directory', () => rm(directory, { recursive: true, force: true }));
@@ -208,7 +212,7 @@ export class IngestUnderTest {
       listen: '127.0.0.1:0',
       keyManagement: '127.0.0.1:1',
       limits: defaultLimits,
-      retries: 1,
+      retries,
     };
     await migrateBus(config.bus);
     await migrate({ url: databaseUrl, schema, folder: migrations });

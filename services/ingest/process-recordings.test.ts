@@ -8,6 +8,7 @@ import { announceCalls } from './announce-calls.ts';
 import {
   audioCsvOf,
   type AudioRow,
+  csvOf,
   faultOf,
   fileNames,
   IngestUnderTest,
@@ -116,7 +117,7 @@ describe('a batch of recordings', () => {
     const turns = new Map(requested.map(({ subject, turn }) => [subject, turn]));
     expect(calls.map(({ uuid }) => turns.get(uuid))).toEqual(names.map((_, index) => 1 + Math.floor(index / 10)));
     expect(requested).toHaveLength(1_007);
-    expect(accepted.map(({ subject, turn }) => [subject, turn])).toEqual([
+    expect(accepted.toSorted((a, b) => a.turn - b.turn).map(({ subject, turn }) => [subject, turn])).toEqual([
       [batch.uuid, 1],
       [batch.uuid, 2],
     ]);
@@ -304,6 +305,27 @@ describe('rows of recordings at fault', () => {
     expect(new Set(refused.faults.map(({ code }) => code))).toEqual(new Set(['FILE_NOT_IN_CSV']));
     expect(await service.tracesOf(owner)).toEqual(nothing);
     expect(await upload('skip')).toMatchObject({ accepted: 1, rejected: 0, rejectedUuid: null });
+  });
+
+  it('left out with skip are not left out without a word: what no row names is counted, also when it is asked again', async () => {
+    const owner = service.newOwner();
+    const rows = [{ audio_file_name: 'a.wav' }, { audio_file_name: 'b.wav', operator_name: '' }];
+    const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rows), zipOf(['a.wav', 'b.wav', 'c.wav', 'd.wav']));
+    const process = () => service.process(owner, metadataKey, { audiosKey, onError: 'skip' });
+    const batch = await process();
+    expect(batch).toMatchObject({ accepted: 1, rejected: 1, unnamedFiles: 2 });
+    expect(await process()).toEqual(batch);
+  });
+
+  it('are none of the header: transcripts in the place of recordings are named, and so is the way out', async () => {
+    const owner = service.newOwner();
+    expect(await faultOf(service.uploadBatch(owner, csvOf([{}]), zipOf(['a.wav'])))).toMatchObject({
+      code: 'MISSING_COLUMN',
+      message: expect.stringMatching(
+        /^The header lacks these columns: audio_file_name, right_channel, left_channel\. .* This looks like the CSV of transcripts: begin the upload anew without audios_filename\.$/,
+      ),
+      details: { columns: ['audio_file_name', 'right_channel', 'left_channel'] },
+    });
   });
 
   it('are left out with skip, counted, and kept in a CSV which, corrected, is accepted with the same archive', async () => {

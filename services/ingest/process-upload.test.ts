@@ -7,11 +7,12 @@ import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import * as fc from 'fast-check';
 import type { TranscriptRecord } from './rows/transcript-record.ts';
-import { type CsvRow, csvOf, faultOf, IngestUnderTest, objectsBut, rowsOf } from './ingest-under-test.ts';
+import { audioCsvOf, type CsvRow, csvOf, faultOf, IngestUnderTest, objectsBut, rowsOf } from './ingest-under-test.ts';
 import { CHUNK_ROWS } from './take-in.ts';
 import type { RowFault } from './rows/row-fault.ts';
 import { transcriptCopies } from './store/copies.ts';
-import { type Candidate, Intake, type Verdict } from './store/intake.ts';
+import type { Candidate, Verdict } from './store/chunk.ts';
+import { Intake } from './store/intake.ts';
 import type { Owner } from './store/uploads.ts';
 
 const service = new IngestUnderTest();
@@ -259,11 +260,11 @@ describe('rows at fault', () => {
     const { rejected_uuid } = await refusalOf(service.upload(owner, csv));
     const rejected = await rejectedCsv(owner, rejected_uuid);
     expect(rejected).toMatch(
-      /^Note,Client_Phone_Number,.*,partner_call_id,reject_reason\r\n"a,b"," \+998901234567 ",,1m,"<operator>Hi, ""you""\n<client>Yes",/,
+      /^Note;Client_Phone_Number;.*;partner_call_id;reject_reason\r\n"a,b";" \+998901234567 ";;1m;"<operator>Hi, ""you""\n<client>Yes";/,
     );
     expect(rejected).toMatch(/REQUIRED: .*INVALID_DURATION: /);
     expect(rejected).not.toContain('good');
-    const batch = await service.upload(owner, rejected.replace(',,1m,', ',Aziza,60,'));
+    const batch = await service.upload(owner, rejected.replace(';;1m;', ';Aziza;60;'));
     expect(batch).toMatchObject({ accepted: 1, rejected: 0, ignoredColumns: ['Note'], rejectedUuid: null });
     expect(await service.callsOf(owner)).toMatchObject([{ id: 'bad' }]);
   });
@@ -298,6 +299,25 @@ describe('rows at fault', () => {
     await refusalOf(service.process(owner, other));
     await service.putAt(other, csvOf([{}]));
     expect(await service.process(owner, other)).toMatchObject({ accepted: 1, rejected: 0, rejectedUuid: null });
+  });
+});
+
+describe('a header that lacks columns', () => {
+  it('and is that of recordings says so, and how to send them', async () => {
+    const owner = service.newOwner();
+    expect(await faultOf(service.upload(owner, audioCsvOf([{ audio_file_name: 'a.wav' }])))).toMatchObject({
+      code: 'MISSING_COLUMN',
+      message: expect.stringMatching(
+        /^The header lacks these columns: duration, anonymized_text\. Split by commas it has: .*\. This looks like the CSV of recordings: begin the upload anew with audios_filename\.$/,
+      ),
+      details: { columns: ['duration', 'anonymized_text'] },
+    });
+  });
+
+  it('and is nobody else’s is to be completed', async () => {
+    const owner = service.newOwner();
+    const { message } = await faultOf(service.upload(owner, 'operator_name,duration\nAziza,60\n'));
+    expect(message).toMatch(/Add what is missing to the first row\.$/);
   });
 });
 
@@ -374,18 +394,18 @@ const record: TranscriptRecord = {
   operatorGroupName: null,
   direction: null,
   segmentType: 'support',
-  startTime: '2026-01-02T03:04:05.000Z',
+  startedMs: Date.UTC(2026, 0, 2, 3, 4, 5),
   duration: 60,
   disconnectReason: null,
   anonymizedText: '<operator>Hello',
 };
 
 function candidate({ id, good }: { id: string | null; good: boolean }): Candidate<TranscriptRecord> {
-  return { row: 2, partnerCallId: id, record: good ? { ...record, partnerCallId: id } : null };
+  return { partnerCallId: id, record: good ? { ...record, partnerCallId: id } : null };
 }
 
 /** What an intake says of rows that come in these chunks, none of which are kept. */
-async function verdictsOn({ firmUuid }: Owner, chunks: readonly Candidate<TranscriptRecord>[][]): Promise<Verdict['is'][]> {
+async function verdictsOn({ firmUuid }: Owner, chunks: readonly Candidate<TranscriptRecord>[][]): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   const undo = new Error('nothing is kept');
   const upload = { sessionUuid: randomUUID(), batchUuid: randomUUID(), firmUuid, campaignUuid: null, copies: transcriptCopies };
@@ -394,12 +414,17 @@ async function verdictsOn({ firmUuid }: Owner, chunks: readonly Candidate<Transc
     upload,
     async () => null,
     async (intake) => {
-      for (const chunk of chunks) verdicts.push(...(await intake.take(intake.prepare(chunk))));
+      for (const candidates of chunks) {
+        const chunk = intake.chunk();
+        for (const each of candidates) chunk.add(each);
+        verdicts.push(...(await intake.take(chunk)));
+        intake.release(chunk);
+      }
       throw undo;
     },
   );
   await expect(taking).rejects.toBe(undo);
-  return verdicts.map(({ is }) => is);
+  return verdicts;
 }
 
 describe('a partner_call_id that the firm has', () => {
@@ -448,7 +473,7 @@ describe('a partner_call_id that the firm has', () => {
     const bothHoldOne = waitUntil(async () => {
       const holding = await service.db.query(
         `SELECT FROM pg_stat_activity
-         WHERE datname = current_database() AND state = 'idle in transaction' AND query = 'RELEASE SAVEPOINT chunk'`,
+         WHERE datname = current_database() AND state = 'idle in transaction' AND query LIKE '%SAVEPOINT chunk; COPY call %'`,
       );
       return holding.length === 2;
     });

@@ -3,7 +3,7 @@ import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { requireOpen } from './campaigns/admit.ts';
-import type { Limits } from './config.ts';
+import type { Limits } from './limits.ts';
 import type { Firms } from './firms.ts';
 import { countBatch } from './metrics.ts';
 import { ownPrefix } from './open-upload.ts';

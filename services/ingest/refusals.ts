@@ -18,7 +18,8 @@ const KEEP_MS = 7 * 24 * 3600 * 1000;
  */
 export class Refusals {
   rows = 0;
-  #unnamed = 0;
+  /** Files of the archive that no row names. */
+  unnamed = 0;
   readonly #objects: Objects;
   readonly #batches: Batches;
   readonly #firmUuid: string;
@@ -57,13 +58,13 @@ export class Refusals {
 
   /** Files of the archive that no row names; after all rows. */
   addUnnamed(names: readonly string[]): void {
-    this.#unnamed = names.length;
+    this.unnamed = names.length;
     this.#faultCount += names.length;
     for (const name of names.slice(0, INLINE_FAULTS - this.#faults.length)) this.#faults.push(unnamedFault(name));
   }
 
   get any(): boolean {
-    return this.rows > 0 || this.#unnamed > 0;
+    return this.rows > 0 || this.unnamed > 0;
   }
 
   /** Bytes first, row second. Returns the name under which the CSV can be downloaded, null when nothing was refused. */
@@ -111,8 +112,8 @@ export class Refusals {
   #what(): string {
     const rows = this.rows === 1 ? '1 row is at fault' : `${this.rows} rows are at fault`;
     const files =
-      this.#unnamed === 1 ? '1 file of the archive is named by no row' : `${this.#unnamed} files of the archive are named by no row`;
-    if (this.#unnamed === 0) return rows;
+      this.unnamed === 1 ? '1 file of the archive is named by no row' : `${this.unnamed} files of the archive are named by no row`;
+    if (this.unnamed === 0) return rows;
     return this.rows === 0 ? files : `${rows} and ${files}`;
   }
 }

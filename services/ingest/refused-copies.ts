@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { type Column, type CsvFile, type RawRecord, readCsv } from './csv/reader.ts';
-import { rejectedCopy } from './csv/rejected.ts';
+import { copiedHeader, copiedLine } from './csv/rejected.ts';
 import { audioColumns } from './rows/audio-record.ts';
 import { parseStartTime, parseTranscriptionStartTime } from './rows/start-time.ts';
 import { transcriptColumns } from './rows/transcript-record.ts';
@@ -55,11 +55,11 @@ async function* othersOf(parts: Parts, key: string, call: RecognizableCall): Asy
   const file = await open(parts, key);
   if (file === null) throw new Error(`the CSV of refused rows went while it was rewritten: ${key}`);
   const isCopy = copyOf(file, call);
-  yield rejectedCopy(file.names);
+  yield copiedHeader(file);
   for await (const records of file.batches) {
     yield records
       .filter((record) => !isCopy(record))
-      .map(({ fields }) => rejectedCopy(fields))
+      .map(({ fields }) => copiedLine(file, fields))
       .join('');
   }
 }

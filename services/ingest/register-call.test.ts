@@ -44,6 +44,18 @@ function register(owner: Owner, metadata: object = {}, change: object = {}) {
   });
 }
 
+/** Asks again, as it is told to, while another one that was kept from going on holds the same call. */
+async function registerAtLast(owner: Owner, metadata: object, change: object = {}) {
+  const same = { call_uuid: uuidv7(), ...change };
+  for (;;) {
+    const answer = await register(owner, metadata, same).catch((error: unknown) => {
+      if ((error as { code?: unknown }).code === 'UNAVAILABLE') return null;
+      throw error;
+    });
+    if (answer !== null) return answer;
+  }
+}
+
 function read(owner: Owner, call_uuid: string) {
   return service.client.getCall({ caller: caller(owner), call_uuid });
 }
@@ -85,6 +97,7 @@ describe('a recording that came by itself', () => {
     });
     const before = Date.now();
     const { call, audio, transcript_json, history } = await read(owner, call_uuid);
+    const after = Date.now();
     expect(call).toMatchObject({
       uuid: call_uuid,
       source: 'audio',
@@ -106,8 +119,10 @@ describe('a recording that came by itself', () => {
       size: 1_960_044,
       url: expect.stringContaining('recordings/a.wav'),
     });
-    const validMs = Date.parse(audio!.url_expires_at) - before;
-    expect(Math.abs(validMs - 3_600_000)).toBeLessThan(60_000);
+    const signedAt = Date.parse(audio!.url_expires_at) - 3_600_000;
+    // It may be written in whole seconds.
+    expect(signedAt).toBeGreaterThanOrEqual(before - 1_000);
+    expect(signedAt).toBeLessThanOrEqual(after + 1_000);
   });
 
   it('belongs to the campaign that it came with', async () => {
@@ -121,7 +136,7 @@ describe('a recording that came by itself', () => {
   it('is one call however often its uuid is registered, also at the same instant', async () => {
     const owner = service.newOwner();
     const call_uuid = uuidv7();
-    const replies = await Promise.all(Array.from({ length: 4 }, () => register(owner, {}, { call_uuid })));
+    const replies = await Promise.all(Array.from({ length: 4 }, () => registerAtLast(owner, {}, { call_uuid })));
     replies.push(await register(owner, { partner_call_id: 'later' }, { call_uuid }));
     for (const reply of replies) expect(reply.call_uuid).toBe(call_uuid);
     await told(owner);
@@ -207,7 +222,7 @@ describe('a partner_call_id of a recording', () => {
     const owner = service.newOwner();
     const { call_uuid } = await register(owner, { partner_call_id: 'p' });
     const again = await register(owner, { partner_call_id: 'p', operator_name: 'Bekzod', more: 1 });
-    expect(again).toEqual({ call_uuid, ignored_fields: ['more'] });
+    expect(again).toMatchObject({ call_uuid, ignored_fields: ['more'], repeated_upload: true, has_ended: false });
     await told(owner);
     expect(toldOf(call_uuid)).toHaveLength(1);
     expect((await read(owner, call_uuid)).call?.operator_name).toBe('Aziza');
@@ -248,7 +263,7 @@ describe('a partner_call_id of a recording', () => {
 
   it('sent eight times at the same instant is one call, of which all are told', async () => {
     const owner = service.newOwner();
-    const replies = await Promise.all(Array.from({ length: 8 }, () => register(owner, { partner_call_id: 'p' })));
+    const replies = await Promise.all(Array.from({ length: 8 }, () => registerAtLast(owner, { partner_call_id: 'p' })));
     const uuids = new Set(replies.map(({ call_uuid }) => call_uuid));
     expect(uuids.size).toBe(1);
     await told(owner);
@@ -259,7 +274,7 @@ describe('a partner_call_id of a recording', () => {
     const owner = service.newOwner();
     const answers = await Promise.allSettled(
       Array.from({ length: 4 }, () =>
-        register(owner, { partner_call_id: 'p' }, { recording: recording({ sha256: randomBytes(32) }) }),
+        registerAtLast(owner, { partner_call_id: 'p' }, { recording: recording({ sha256: randomBytes(32) }) }),
       ),
     );
     expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected']);

@@ -4,10 +4,11 @@ import { sqlState } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { audioStored } from './announce-recordings.ts';
 import { admit, requireOpen } from './campaigns/admit.ts';
+import { eraseFirst, hasEndedForGood } from './ended-for-good.ts';
 import type { Firms } from './firms.ts';
-import { MAX_VALUE_CHARS } from './rows/call-record.ts';
+import type { Limits } from './limits.ts';
 import { type NamedFile, readMetadata } from './rows/metadata.ts';
-import type { Store, StoredRecording } from './store/index.ts';
+import type { CallThere, Store, StoredRecording } from './store/index.ts';
 import type { Owner } from './store/uploads.ts';
 
 /** A single upload whose bytes have come in, and what was found in them. */
@@ -21,18 +22,27 @@ export interface NewRecording {
   readonly campaignUuid: string | null;
 }
 
+export interface Registered {
+  readonly callUuid: string;
+  readonly ignoredFields: readonly string[];
+  /** An earlier upload has made the call; this one changed nothing. */
+  readonly isRepeated: boolean;
+  /** And nothing will be made of it any more. */
+  readonly hasEnded: boolean;
+}
+
 /**
  * Makes a call of a single upload. Faults come in the order of api.md, section 4: metadata, names, recording. The same
  * uuid again, or the same bytes under the same partner_call_id, is the call that is there already.
  */
 export async function registerCall(
-  { store, bus, firms }: { store: Store; bus: Bus; firms: Firms },
+  { store, bus, firms, limits }: { store: Store; bus: Bus; firms: Firms; limits: Pick<Limits, 'valueChars'> },
   owner: Owner,
   { callUuid, fileName, metadata, found, campaignUuid }: NewRecording,
-): Promise<{ callUuid: string; ignoredFields: readonly string[] }> {
+): Promise<Registered> {
   await requireOpen(store, owner.firmUuid, campaignUuid);
   const { segmentTypes } = await firms.find(owner.firmUuid);
-  const { record, ignoredFields } = readMetadata(metadata, { segmentTypes, maxValueChars: MAX_VALUE_CHARS });
+  const { record, ignoredFields } = readMetadata(metadata, { segmentTypes, maxValueChars: limits.valueChars });
   if (!isNamed(record.file, fileName)) throw otherName(record.audioFileName, fileName);
   if ('fault' in found) throw found.fault;
   const { recording } = found;
@@ -46,8 +56,10 @@ export async function registerCall(
     if (!(await store.calls.addRecorded(tx, call, record))) {
       const there = await store.calls.alreadyThere(tx, firmUuid, callUuid, record.partnerCallId);
       if (there === null) throw busy();
-      if (there.uuid === callUuid || there.sha256?.equals(recording.sha256) === true) return there.uuid;
-      throw takenId(there);
+      // By its own uuid this upload asks once more, because an answer was lost.
+      if (there.uuid === callUuid) return { callUuid, isRepeated: false, hasEnded: false };
+      if (there.sha256?.equals(recording.sha256) !== true) throw takenId(there);
+      return { callUuid: there.uuid, isRepeated: true, hasEnded: hasEndedForGood(there) };
     }
     await admit(store, tx, { firmUuid, campaignUuid }, 1);
     const said = { fileName, left: record.left, right: record.right };
@@ -55,10 +67,10 @@ export async function registerCall(
     const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
     const announced = { uuid: callUuid, attempt: 1, segmentType: record.segmentType };
     await bus.publish(tx, [audioStored(announced, record, recording, about)]);
-    return callUuid;
+    return { callUuid, isRepeated: false, hasEnded: false };
   });
   try {
-    return { callUuid: await registered, ignoredFields };
+    return { ...(await registered), ignoredFields };
   } catch (error) {
     throw sqlState(error) === lockNotAvailable ? busy(error) : error;
   }
@@ -86,9 +98,13 @@ function otherName(named: string, sent: string): Fault {
   );
 }
 
-function takenId({ source, sha256 }: { source: string; sha256: Buffer | null }): Fault {
+function takenId(there: CallThere): Fault {
+  const { uuid, source, sha256 } = there;
   let message = 'Your firm has a call of this partner_call_id, with another recording. Give this one an id of its own.';
-  if (source === 'transcription') {
+  if (hasEndedForGood(there)) {
+    const how = there.status === 'canceled' ? 'was canceled' : 'has failed for good';
+    message = `Your firm has a call of this partner_call_id, which ${how}. ${eraseFirst(uuid)}`;
+  } else if (source === 'transcription') {
     message = 'Your firm has a call of this partner_call_id, sent as a transcript. Give this one an id of its own.';
   } else if (sha256 === null) {
     message =

@@ -6,6 +6,7 @@ import type { Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { audioStored, extractionRequested } from './announce-recordings.ts';
 import { heardReady, uploadedReady } from './announce-transcripts.ts';
+import { eraseFirst, toldFailure } from './ended-for-good.ts';
 import type { About } from './fact.ts';
 import type { CallRow, Store } from './store/index.ts';
 
@@ -22,7 +23,7 @@ export async function retryCall(parts: Parts, firmUuid: string, callUuid: string
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     if (call.status !== 'failed') throw notRetryable(`Only a failed call can be retried; this one is ${call.status}.`);
     if (call.failure?.retryable !== true) {
-      throw notRetryable(`A retry cannot help this call: ${call.failure?.message ?? 'it failed for good'}`);
+      throw notRetryable(`A retry cannot help this call: ${toldFailure(call)?.message ?? 'it failed for good'}`);
     }
     return beginAnew(parts, tx, firmUuid, call);
   });
@@ -52,7 +53,10 @@ async function nextStep({ store, objects }: Parts, tx: Transaction, call: CallRo
   const entry = recording?.entry ?? null;
   const archive = call.batch_uuid === null ? null : await store.batches.lockArchive(tx, firmuuid, call.batch_uuid);
   if (recording === null || entry === null || archive === null) {
-    throw notRetryable('The ZIP that held this recording is no longer kept. Upload the recording again, in a new batch or by itself.');
+    const erase = call.partner_call_id === null ? '' : ` ${eraseFirst(call.uuid)}`;
+    throw notRetryable(
+      `The ZIP that held this recording is no longer kept. Upload the recording again, in a new batch or by itself.${erase}`,
+    );
   }
   return extractionRequested({ uuid: call.uuid, attempt: call.attempt, fileName: recording.fileName, entry }, archive, about);
 }

@@ -6,7 +6,8 @@ import { waitUntil } from '@call-analysis/testing';
 import { type Call, callAnalyzed, callerOf, callFailed, csvOf, factOf, IngestUnderTest, noSpeech, rowsOf } from './ingest-under-test.ts';
 import type { Owner } from './store/uploads.ts';
 
-const service = new IngestUnderTest({ serving: true });
+// Each time twice as long after the last one: what is to be heard meanwhile has the time for it.
+const service = new IngestUnderTest({ serving: true, retries: 10 });
 let accepted: Event<BodyOf<typeof CallsAccepted>>[];
 let ready: Event<BodyOf<typeof TranscriptReady>>[];
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { openBus, prepareBus } from '@call-analysis/bus';
+import { comesAgainWithinDays, openBus, prepareBus } from '@call-analysis/bus';
+import type { Subscription } from '@call-analysis/bus';
 import {
   AudioExtractionRequested,
   AudioStored,
@@ -14,10 +15,10 @@ import {
   TranscriptReady,
 } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
-import { migrate, openDatabase, requireMigrated } from '@call-analysis/postgres';
+import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
-import type { Logger, RunningService } from '@call-analysis/runtime';
-import { Closing, Readiness } from '@call-analysis/runtime';
+import type { Logger, RunningService, TimeLeft } from '@call-analysis/runtime';
+import { Closing, Readiness, timeLeft } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { tendCampaigns } from './campaigns/tend-campaigns.ts';
 import { consumers } from './consumers.ts';
@@ -29,7 +30,7 @@ import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
 
 export type { Config } from './config.ts';
-export { defaultLimits } from './config.ts';
+export { defaultLimits, type Limits, limitsFrom, LimitVariables } from './limits.ts';
 
 export const schema = 'ingest';
 export const migrations = fileURLToPath(new URL('./prisma/migrations', import.meta.url));
@@ -41,6 +42,8 @@ export const facts = {
 
 const SWEEP_EVERY_MS = 10 * 60 * 1000;
 const TEND_EVERY_MS = 5_000;
+/** A handler that is nearly done may end, even when the time is over. */
+const LEAST_MS = 500;
 
 /** Brings tables, queues and topics up to date; safe to do again, and by several at once. */
 export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
@@ -49,15 +52,19 @@ export async function prepare(config: Config, { log }: { log: Logger }): Promise
 }
 
 /** Starts the service on a database that has been migrated. */
-export async function start(config: Config, parts: { log: Logger }): Promise<RunningService & { address: string }> {
-  const { log } = parts;
+export async function start(
+  config: Config,
+  parts: { log: Logger; left?: TimeLeft },
+): Promise<RunningService & { address: string }> {
+  const { log, left = timeLeft() } = parts;
   const closing = new Closing(log);
   try {
-    const db = openDatabase({ url: config.databaseUrl, schema, applicationName: 'ingest' });
+    const { own: poolSize, long: intakes } = shareConnections(config.connections);
+    const db = openDatabase({ url: config.databaseUrl, schema, poolSize, applicationName: 'ingest' });
     closing.add('database', () => db.close());
     await requireMigrated(db, migrations, 'npm run service -- ingest migrate');
     closing.add('metrics of the calls', watchCalls(db));
-    const store = openStore(db, config.databaseUrl);
+    const store = openStore(db, config.databaseUrl, { intakes });
     closing.add('store', () => store.close());
     const objects = await openObjects(config.objects, { log });
     const bus = await openBus(config.bus, { name: 'ingest', log });
@@ -65,9 +72,11 @@ export async function start(config: Config, parts: { log: Logger }): Promise<Run
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
 
+    const subscriptions: Subscription[] = [];
     for (const subscription of consumers({ store, bus, objects }, config.retries)) {
       const subscribed = await bus.subscribe(subscription);
-      closing.add(subscription.consumer, () => subscribed.stop());
+      subscriptions.push(subscribed);
+      closing.add(subscription.consumer, () => subscribed.stop(left(LEAST_MS)));
     }
     const readiness = new Readiness([
       { name: 'database', vital: true, check: () => db.query('SELECT 1') },
@@ -84,11 +93,16 @@ export async function start(config: Config, parts: { log: Logger }): Promise<Run
       tls: config.tls,
       reflection: config.reflection,
     });
-    closing.add('rpc', () => server.stop());
+    closing.add('rpc', () => server.stop(left()));
+    // What is in hand has the whole time too, and nothing is taken beside it.
+    closing.add('new events', () => {
+      for (const each of subscriptions) void each.stop().catch(() => {});
+    });
 
+    const claimDays = comesAgainWithinDays(config.bus);
     let sweeping = Promise.resolve();
     const timer = setInterval(() => {
-      sweeping = sweep({ store, objects }, new Date()).catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
+      sweeping = sweep({ store, objects, claimDays }, new Date()).catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
     }, SWEEP_EVERY_MS);
     closing.add('sweep', async () => {
       clearInterval(timer);

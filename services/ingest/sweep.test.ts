@@ -10,9 +10,9 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Sweeps as it will be done after this time. */
-function sweepAfter(ms: number): Promise<void> {
-  return sweep(service.parts, new Date(Date.now() + ms));
+/** Sweeps as it will be done after this time, counted from now or from before. */
+function sweepAfter(ms: number, since = Date.now()): Promise<void> {
+  return sweep(service.parts, new Date(since + ms));
 }
 
 async function stands(key: string): Promise<boolean> {
@@ -20,13 +20,14 @@ async function stands(key: string): Promise<boolean> {
 }
 
 it('an upload keeps its bytes for its hour and not longer, processed or not', async () => {
+  const began = Date.now();
   const owner = service.newOwner();
   const [left, done] = [
     await service.put(owner, csvOf([{}]), 'left.csv'),
     await service.put(owner, csvOf([{}]), 'done.csv'),
   ];
   const batch = await service.process(owner, done);
-  await sweepAfter(59 * MINUTE);
+  await sweepAfter(59 * MINUTE, began);
   expect([await stands(left), await stands(done)]).toEqual([true, true]);
   await sweepAfter(HOUR + MINUTE);
   expect([await stands(left), await stands(done)]).toEqual([false, false]);
@@ -81,13 +82,14 @@ it('as many uploads as have expired are swept at once, each a single time', asyn
 });
 
 it('a CSV of refused rows is kept for seven days, whether nothing was accepted or the rest was', async () => {
+  const began = Date.now();
   const owner = service.newOwner();
   const csv = csvOf([{}, { operator_name: '' }]);
   const refused = await faultOf(service.upload(owner, csv));
   const { rejectedUuid } = await service.upload(owner, csv, 'skip');
   const uuids = [String(refused.details?.['rejected_uuid']), rejectedUuid!];
   const { rejectedKey } = service.parts.store.batches;
-  await sweepAfter(7 * DAY - MINUTE);
+  await sweepAfter(7 * DAY - MINUTE, began);
   for (const uuid of uuids) expect(await stands(await rejectedKey(owner.firmUuid, uuid, new Date()))).toBe(true);
   expect(await service.objectsOf(owner)).toHaveLength(2);
   await sweepAfter(7 * DAY + MINUTE);
@@ -98,10 +100,11 @@ it('a CSV of refused rows is kept for seven days, whether nothing was accepted o
 });
 
 it('what a crash left between bytes and row goes after six hours, when nothing can be working on it any more', async () => {
+  const began = Date.now();
   const { firmUuid } = service.newOwner();
   const orphans = [`frozen/${firmUuid}/${randomUUID()}.csv`, `rejected/${firmUuid}/${randomUUID()}.csv`];
   for (const key of orphans) await service.putAt(key, 'bytes');
-  await sweepAfter(6 * HOUR - MINUTE);
+  await sweepAfter(6 * HOUR - MINUTE, began);
   expect([await stands(orphans[0]!), await stands(orphans[1]!)]).toEqual([true, true]);
   await sweepAfter(6 * HOUR + MINUTE);
   expect([await stands(orphans[0]!), await stands(orphans[1]!)]).toEqual([false, false]);
@@ -165,11 +168,12 @@ it('an archive stays as long as a call waits for its recording, however long, an
 });
 
 it('an archive stays seven days for calls that failed to come out of it and may be retried, not for those that failed for good', async () => {
+  const began = Date.now();
   const owner = service.newOwner();
   const [lost, failed] = await batchOf(owner, 2);
   await set(lost!, 'failed', false);
   await set(failed!, 'failed', true);
-  await sweepAfter(7 * DAY - MINUTE);
+  await sweepAfter(7 * DAY - MINUTE, began);
   expect(await archiveOf(owner)).toBeDefined();
   await sweepAfter(7 * DAY + MINUTE);
   expect(await archiveOf(owner)).toBeUndefined();
@@ -183,10 +187,11 @@ it('an archive stays seven days for calls that failed to come out of it and may 
 });
 
 it('an archive that no batch has, which a crash left, goes after six hours', async () => {
+  const began = Date.now();
   const { firmUuid } = service.newOwner();
   const key = `frozen/${firmUuid}/${randomUUID()}.zip`;
   await service.putAt(key, 'bytes');
-  await sweepAfter(6 * HOUR - MINUTE);
+  await sweepAfter(6 * HOUR - MINUTE, began);
   expect(await stands(key)).toBe(true);
   await sweepAfter(6 * HOUR + MINUTE);
   expect(await stands(key)).toBe(false);

@@ -6,23 +6,28 @@ import type { Store } from './store/index.ts';
 const ORPHAN_MS = 6 * 3600 * 1000;
 /** How long a recording that failed to come out of its archive can be retried. */
 const RETRY_MS = 7 * 24 * 3600 * 1000;
-/** Longer than any event can still be delivered again. */
-const CLAIM_DAYS = 30;
 const AT_ONCE = 500;
+
+interface Swept {
+  readonly store: Store;
+  readonly objects: Objects;
+  /** For so long an event may be delivered again. Default 30. */
+  readonly claimDays?: number;
+}
 
 /**
  * Removes what nobody can ask for any more: uploads whose hour is over, CSVs of refused rows after their seven days,
  * archives whose recordings have come out, transcripts that were sent by key, and what a crash left between bytes and
  * row.
  */
-export async function sweep({ store, objects }: { store: Store; objects: Objects }, now: Date): Promise<void> {
+export async function sweep({ store, objects, claimDays = 30 }: Swept, now: Date): Promise<void> {
   await sweepUploads(store, objects, now);
   await sweepRejected(store, objects, now);
   await sweepArchives(store, objects, now);
   await sweepOrphans(store, objects, now.getTime() - ORPHAN_MS);
-  await pruneClaims(store.db, CLAIM_DAYS);
-  await pruneBuried(store.db, CLAIM_DAYS);
-  await store.erasures.prune(CLAIM_DAYS);
+  await pruneClaims(store.db, claimDays);
+  await pruneBuried(store.db, claimDays);
+  await store.erasures.prune(claimDays);
 }
 
 /** Batches that came after it keep their archive for the recordings that may be retried. */

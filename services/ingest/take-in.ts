@@ -5,7 +5,7 @@ import { currentContext } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { announcements } from './announce-calls.ts';
 import { admit } from './campaigns/admit.ts';
-import type { Limits } from './config.ts';
+import type { Limits } from './limits.ts';
 import { readCsv } from './csv/reader.ts';
 import type { CsvFile, RawRecord } from './csv/reader.ts';
 import { fact } from './fact.ts';
@@ -15,10 +15,10 @@ import type { CallRecord } from './rows/call-record.ts';
 import type { RowFault } from './rows/row-fault.ts';
 import { rowFault } from './rows/row-fault.ts';
 import type { Archive, Batch, Store } from './store/index.ts';
-import type { Candidate, Prepared, Verdict } from './store/intake.ts';
+import type { Chunk, Verdict } from './store/chunk.ts';
 import { Intake } from './store/intake.ts';
 import { type Actor, deedDone } from './tell-deed.ts';
-import type { FileCheck, UploadKind } from './upload-kinds.ts';
+import { explained, type FileCheck, type UploadKind } from './upload-kinds.ts';
 
 /** An upload whose bytes can no longer change. */
 export interface FrozenUpload {
@@ -38,12 +38,28 @@ interface Parts {
   readonly limits: Limits;
 }
 
-/** Rows judged together: one round trip to the database, and what memory holds of the file. */
-export const CHUNK_ROWS = 10_000;
+/**
+ * Rows judged together: one COPY, and what memory holds of the file. With 2,000 PostgreSQL takes 8.6 instead of 7.8 µs
+ * a row.
+ */
+export const CHUNK_ROWS = 4_000;
 const CHUNK_CHARS = 8 * 1024 * 1024;
 
-interface Row<Record extends CallRecord> extends Candidate<Record>, RawRecord {
+/** So many duplicates are looked at for calls that have ended for good; whoever sends a whole file again need not wait. */
+const LOOKED_AT = 10_000;
+
+/** A row as far as it may still be needed when it has been judged. */
+interface Row {
+  readonly raw: RawRecord;
+  readonly partnerCallId: string | null;
   readonly faults: readonly RowFault[];
+  /** Characters that there are to announce of it. */
+  readonly chars: number;
+}
+
+interface Read<Record extends CallRecord> {
+  readonly rows: readonly Row[];
+  readonly chunk: Chunk<Record>;
 }
 
 /** Makes the rows of an upload calls, all or (with `skip`) all that are good, in one transaction with their batch. */
@@ -73,15 +89,19 @@ async function takeRows<Record extends CallRecord>(
     maxBytes: limits.csvBytes,
     maxRows: limits.csvRows,
     maxTextBytes: limits.transcriptBytes,
+  }).catch((error: unknown) => {
+    throw explained(error, kind);
   });
   const rules = await kind.begin(file);
   const refusals = new Refusals(objects, store.batches, firmUuid, file);
   const portions = new Portions();
   try {
-    const counts = await judgeRows(file, rules, kind, taking, refusals, portions);
+    const countEnded = (ids: readonly string[]) => store.calls.countEnded(taking.sql, firmUuid, ids);
+    const counts = await judgeRows(file, rules, kind, taking, refusals, portions, countEnded);
     refusals.addUnnamed(rules.unnamed());
     const rejectedUuid = await refusals.end();
     if (refusals.any && onError === 'reject') throw refusals.fault(counts.rows);
+    const announced = portions.end();
     const isArchiveNeeded = counts.accepted > 0;
     const batch = {
       uuid: taking.batchUuid,
@@ -91,15 +111,19 @@ async function takeRows<Record extends CallRecord>(
       kind: kind.name,
       accepted: counts.accepted,
       duplicates: counts.duplicates,
+      endedDuplicates: counts.ended,
+      unnamedFiles: refusals.unnamed,
       rejected: refusals.rows,
       ignoredColumns: [...file.ignoredColumns],
       rejectedUuid,
-      ...portions.span(),
+      firstCall: announced.at(0)?.first ?? null,
+      lastCall: announced.at(-1)?.last ?? null,
       archiveKey: isArchiveNeeded ? (archive?.key ?? null) : null,
       archiveBytes: isArchiveNeeded ? (archive?.bytes ?? null) : null,
       createdAt: taking.now,
+      erasedUntil: null,
     };
-    const [first, ...later] = portions.all();
+    const [first, ...later] = announced;
     await admit(store, taking.sql, { firmUuid, campaignUuid }, batch.accepted);
     const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
     await taking.seal(batch, [
@@ -121,27 +145,33 @@ async function judgeRows<Record extends CallRecord>(
   taking: Intake<Record>,
   refusals: Refusals,
   portions: Portions,
-): Promise<{ rows: number; accepted: number; duplicates: number }> {
-  const counts = { rows: 0, accepted: 0, duplicates: 0 };
-  const judge = async (rows: readonly Row<Record>[], prepared: Prepared<Record>) => {
-    const verdicts = await taking.take(prepared);
+  countEnded: (partnerCallIds: readonly string[]) => Promise<number>,
+): Promise<{ rows: number; accepted: number; duplicates: number; ended: number }> {
+  const counts = { rows: 0, accepted: 0, duplicates: 0, ended: 0 };
+  const judge = async ({ rows, chunk }: Read<Record>) => {
+    const verdicts = await taking.take(chunk);
+    const lookFor = rows
+      .filter((_, index) => verdicts[index] === 'duplicate')
+      .flatMap(({ partnerCallId }) => partnerCallId ?? [])
+      .slice(0, Math.max(0, LOOKED_AT - counts.duplicates));
+    if (lookFor.length > 0) counts.ended += await countEnded(lookFor);
     for (const [index, row] of rows.entries()) {
       const verdict = verdicts[index]!;
-      if (verdict.is === 'accepted') {
+      if (verdict === 'accepted') {
         counts.accepted++;
-        portions.add(verdict.uuid, kind.weight(row.record!));
-      } else if (verdict.is === 'duplicate') counts.duplicates++;
-      else await refusals.add(row, faultsOf(row, verdict));
+        portions.add(chunk.uuids, chunk.uuidAt(index), row.chars);
+      } else if (verdict === 'duplicate') counts.duplicates++;
+      else await refusals.add(row.raw, faultsOf(row, verdict));
     }
+    taking.release(chunk);
   };
   // While the database takes one chunk in, the next is read, checked and made ready.
   let judging = Promise.resolve();
   try {
-    for await (const rows of chunks(file.batches, rules, kind)) {
-      counts.rows += rows.length;
-      const prepared = taking.prepare(rows);
+    for await (const read of chunks(file.batches, rules, kind, taking)) {
+      counts.rows += read.rows.length;
       await judging;
-      judging = judge(rows, prepared);
+      judging = judge(read);
       judging.catch(() => {});
     }
   } finally {
@@ -150,29 +180,35 @@ async function judgeRows<Record extends CallRecord>(
   return counts;
 }
 
-function faultsOf<Record extends CallRecord>(row: Row<Record>, verdict: Verdict): readonly RowFault[] {
-  if (verdict.is !== 'repeated') return row.faults;
+function faultsOf({ raw, partnerCallId, faults }: Row, verdict: Verdict): readonly RowFault[] {
+  if (verdict !== 'repeated') return faults;
   const message = 'Another row above has the same partner_call_id. Remove one of them, or give it an id of its own.';
-  return [...row.faults, rowFault(row.row, 'partner_call_id', row.partnerCallId ?? '', 'DUPLICATE_ROW', message)];
+  return [...faults, rowFault(raw.row, 'partner_call_id', partnerCallId ?? '', 'DUPLICATE_ROW', message)];
 }
 
 async function* chunks<Record extends CallRecord>(
   batches: AsyncIterable<readonly RawRecord[]>,
   { check }: FileCheck<Record>,
   { weight }: UploadKind<Record>,
-): AsyncGenerator<Row<Record>[]> {
-  let rows: Row<Record>[] = [];
-  let chars = 0;
+  taking: Intake<Record>,
+): AsyncGenerator<Read<Record>> {
+  let rows: Row[] = [];
+  let chunk = taking.chunk();
+  let read = 0;
   for await (const batch of batches) {
     for (const raw of batch) {
-      const { record, partnerCallId, faults } = check(raw);
-      rows.push({ ...raw, record, partnerCallId, faults });
-      chars += record === null ? raw.fields.reduce((sum, field) => sum + field.length, 0) : weight(record);
-      if (rows.length < CHUNK_ROWS && chars < CHUNK_CHARS) continue;
-      yield rows;
+      const checked = check(raw);
+      const { record, partnerCallId, faults } = checked;
+      const chars = record === null ? 0 : weight(record);
+      chunk.add(checked);
+      rows.push({ raw, partnerCallId, faults, chars });
+      read += record === null ? raw.fields.reduce((sum, field) => sum + field.length, 0) : chars;
+      if (rows.length < CHUNK_ROWS && read < CHUNK_CHARS) continue;
+      yield { rows, chunk };
       rows = [];
-      chars = 0;
+      chunk = taking.chunk();
+      read = 0;
     }
   }
-  if (rows.length > 0) yield rows;
+  if (rows.length > 0) yield { rows, chunk };
 }

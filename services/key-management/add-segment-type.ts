@@ -6,7 +6,7 @@ export async function addSegmentType({ store }: { store: Store }, firmUuid: stri
   return store.transaction(async (tx) => {
     if ((await tx.findFirm(firmUuid)) === null) throw noSuch('firm');
     const isNew = await tx.addSegmentType(firmUuid, name);
-    if (isNew) await tx.audit(ADMINISTRATOR, 'segment_type.added', firmUuid, firmUuid);
+    if (isNew) await tx.audit(ADMINISTRATOR, 'segment_type.added', firmUuid, firmUuid, name);
     // Read again, because another segment type may have been added meanwhile.
     const firm = await tx.findFirm(firmUuid);
     if (firm === null) throw noSuch('firm');

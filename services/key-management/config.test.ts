@@ -10,7 +10,8 @@ environmentContract('key-management', {
   env: { API_KEY_PEPPER, DATABASE_URL, ...brokers.env },
   config: {
     databaseUrl: DATABASE_URL,
-    bus: { transport: 'kafka', url: DATABASE_URL, schema: 'key_management_bus', kafka: brokers.settings },
+    connections: 24,
+    bus: { transport: 'kafka', url: DATABASE_URL, connections: 24, schema: 'key_management_bus', kafka: brokers.settings },
     ...serving.settings,
     pepper: API_KEY_PEPPER,
   },

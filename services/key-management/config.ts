@@ -16,6 +16,8 @@ import { z } from 'zod';
 export interface Config {
   /** As the role that owns the schema `key_management`. */
   readonly databaseUrl: string;
+  /** To the database, of all pools of the process together. Default 24. */
+  readonly connections?: number;
   readonly bus: BusConfig;
   /** `host:port` (port 0 picks one) or `unix:/path`. */
   readonly listen: string;
@@ -53,12 +55,14 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
     rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
     process: () => processFrom(parseConfig(ProcessVariables, env)),
   });
+  const { DATABASE_CONNECTIONS: connections } = database;
   return {
     process,
     config: {
       ...rpc,
       databaseUrl: database.DATABASE_URL,
-      bus: { transport: 'kafka', url: database.DATABASE_URL, schema: 'key_management_bus', kafka },
+      connections,
+      bus: { transport: 'kafka', url: database.DATABASE_URL, connections, schema: 'key_management_bus', kafka },
       pepper: pepper.API_KEY_PEPPER,
     },
   };

@@ -43,7 +43,7 @@ export function requireRole(caller: Caller, allowed: readonly Role[], deed: stri
   throw new Fault('forbidden', 'FORBIDDEN', `${deed} needs the role ${allowed.join(' or ')}.`);
 }
 
-export function noSuch(thing: 'firm' | 'API key'): Fault {
+export function noSuch(thing: 'firm' | 'user' | 'API key'): Fault {
   return new Fault('not-found', 'NOT_FOUND', `There is no such ${thing}. Check the uuid.`);
 }
 

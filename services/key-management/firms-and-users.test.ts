@@ -69,6 +69,36 @@ describe('users', () => {
     expect((await service.client.listUsers({ firm_uuid })).users).toEqual([user]);
   });
 
+  it('are removed once, by the name of the administrator, and are then absent', async () => {
+    const firm_uuid = await service.newFirm();
+    const user = await service.client.createUser({ firm_uuid, name: 'Aziza', role: 'ADMIN' });
+    const removed = await service.client.removeUser({ user_uuid: user.uuid.toUpperCase() });
+    expect(removed).toEqual({ user, removed_at: expect.stringMatching(/^\d{4}-.*Z$/) });
+    expect(Date.now() - Date.parse(removed.removed_at)).toBeLessThan(120_000);
+    expect((await service.client.findUser({ user_uuid: user.uuid })).user ?? null).toBeNull();
+    expect((await service.client.listUsers({ firm_uuid })).users).toEqual([]);
+    for (const user_uuid of [user.uuid, NOBODY]) {
+      await expect(service.client.removeUser({ user_uuid })).rejects.toMatchObject({
+        ...NOT_FOUND,
+        message: 'There is no such user. Check the uuid.',
+      });
+    }
+    const { entries } = await service.client.listAudit({ firm_uuid, limit: 1 });
+    expect(entries).toMatchObject([{ actor: 'admin', address: 'local', action: 'user.removed', subject: user.uuid }]);
+    expect((await service.auditedActions()).filter((action) => action === 'user.removed')).toHaveLength(1);
+  });
+
+  it('in whose name an API key acts stay: without them the key would go on as before', async () => {
+    const firm_uuid = await service.newFirm();
+    const { apiKey } = await service.newKey(firm_uuid);
+    const { users } = await service.client.listUsers({ firm_uuid });
+    const removed = service.client.removeUser({ user_uuid: users[0]!.uuid });
+    await expect(removed).rejects.toMatchObject({ kind: 'conflict', code: 'API_USER', message: expect.stringMatching(/Delete that key/) });
+    expect((await service.client.listUsers({ firm_uuid })).users).toEqual(users);
+    expect(await service.verdictOn(apiKey)).toBe('VALID');
+    expect(await service.auditedActions()).not.toContain('user.removed');
+  });
+
   it('that were removed are absent', async () => {
     const firm_uuid = await service.newFirm();
     const { uuid: user_uuid } = await service.client.createUser({ firm_uuid, name: 'Aziza', role: 'ADMIN' });
@@ -116,14 +146,30 @@ describe('the audit log', () => {
     expect(await service.auditedActions({ limit: 2 })).toEqual(['user.created', 'firm.created']);
   });
 
+  it('of a firm that nobody created is not empty but not found', async () => {
+    await expect(service.client.listAudit({ firm_uuid: NOBODY, limit: 1 })).rejects.toMatchObject({
+      ...NOT_FOUND,
+      message: 'There is no such firm. Check the uuid.',
+    });
+  });
+
+  it('says which segment type a firm has learnt', async () => {
+    const firm_uuid = await service.newFirm();
+    await service.client.addSegmentType({ firm_uuid, name: ' Сатуу/В2В ' });
+    const { entries } = await service.client.listAudit({ firm_uuid, limit: 1 });
+    expect(entries).toMatchObject([{ action: 'segment_type.added', subject: `${firm_uuid}/Сатуу/В2В` }]);
+  });
+
   it('is part of the deed: what cannot be recorded does not happen', async () => {
     const firm_uuid = await service.newFirm();
+    const kept = await service.client.createUser({ firm_uuid, name: 'Bakyt', role: 'ADMIN' });
     await service.withoutAuditLog(async () => {
       const deeds = [
         service.client.createKey({ actor: superuser, firm_uuid }),
         service.client.createFirm({ name: 'Other', country: 'US' }),
         service.client.createUser({ firm_uuid, name: 'Aziza', role: 'ADMIN' }),
         service.client.addSegmentType({ firm_uuid, name: 'Retention' }),
+        service.client.removeUser({ user_uuid: kept.uuid }),
       ];
       for (const outcome of await Promise.allSettled(deeds)) {
         expect(outcome).toMatchObject({ status: 'rejected', reason: { kind: 'internal' } });
@@ -131,7 +177,7 @@ describe('the audit log', () => {
     });
     const { firms } = await service.client.listFirms({});
     expect(firms.map((firm) => firm.segment_types)).toEqual([['Sales', 'Support']]);
-    expect((await service.client.listUsers({ firm_uuid })).users).toEqual([]);
+    expect((await service.client.listUsers({ firm_uuid })).users).toEqual([kept]);
     expect(await service.database.query('SELECT 1 FROM api_key')).toEqual([]);
   });
 

@@ -10,9 +10,11 @@ import { createUser } from './create-user.ts';
 import { deleteKey } from './delete-key.ts';
 import type { Firm, HashKey, User, Verdict } from './domain.ts';
 import { issueKey } from './issue-key.ts';
+import { listAudit } from './list-audit.ts';
 import { listKeys } from './list-keys.ts';
 import { listUsers } from './list-users.ts';
 import type { Uses } from './record-use.ts';
+import { removeUser } from './remove-user.ts';
 import * as requests from './requests.ts';
 import { parse } from './requests.ts';
 import type { ListedKey, Store } from './store.ts';
@@ -73,15 +75,20 @@ export function keyManagementService(parts: { store: Store; hashKey: HashKey; us
       const users = await listUsers(parts, firm_uuid);
       return { users: users.map(userReply) };
     },
+    async removeUser(request) {
+      const { user_uuid } = parse(requests.RemoveUser, request);
+      const { removedAt, ...user } = await removeUser(parts, user_uuid);
+      return { user: userReply(user), removed_at: removedAt.toISOString() };
+    },
     async listAudit(request) {
       const { firm_uuid: firmUuid, limit } = parse(requests.ListAudit, request);
-      const entries = await store.auditEntries({ firmUuid, limit });
+      const entries = await listAudit(parts, { firmUuid, limit });
       return {
-        entries: entries.map(({ at, actor, action, subject, requestId, address }) => ({
+        entries: entries.map(({ at, actor, action, subject, part, requestId, address }) => ({
           at: at.toISOString(),
           actor,
           action,
-          subject,
+          subject: part === null ? subject : `${subject}/${part}`,
           request_id: requestId,
           address,
         })),

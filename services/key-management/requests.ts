@@ -48,6 +48,7 @@ export const CreateFirm = z.object({
 export const AddSegmentType = z.object({ firm_uuid: Uuid, name: Name });
 export const CreateUser = z.object({ firm_uuid: Uuid, name: Name, role: z.enum(ROLES) });
 export const ListUsers = z.object({ firm_uuid: Uuid });
+export const RemoveUser = z.object({ user_uuid: Uuid });
 export const ListAudit = z.object({
   firm_uuid: absentWhenEmpty.pipe(Uuid.optional()),
   limit: z.int().min(1).max(MAX_AUDIT_ENTRIES),

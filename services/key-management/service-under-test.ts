@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest } from '@jest/globals';
 import { migrateBus } from '@call-analysis/bus';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { keyManagement } from '@call-analysis/proto';
@@ -15,10 +15,13 @@ export const superuser = { user_uuid: NOBODY, firm_uuid: NOBODY, role: 'SUPERUSE
 export const engineer = { ...superuser, role: 'WORKFLOW_ENGINEER' };
 export const admin = { ...superuser, role: 'ADMIN' };
 
+// A machine that has other things to do too may take ten times as long as usual.
+jest.setTimeout(180_000);
+
 export type Client = ReturnType<typeof dialService>;
 
 function dialService(address: string) {
-  return dial(keyManagement, address, { name: 'key-management' });
+  return dial(keyManagement, address, { name: 'key-management', deadlineMs: 60_000 });
 }
 
 /** The whole service over gRPC and a database of its own, for the tests of one file; every test finds it empty. */

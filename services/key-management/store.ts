@@ -44,18 +44,26 @@ export interface AuditEntry {
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
+  /** What of the subject, where that has no uuid of its own. */
+  readonly part: string | null;
   readonly requestId: string;
   readonly address: string;
 }
 
 /** A deed of another service, which told of it. */
-export interface ToldDeed extends AuditEntry {
+export interface ToldDeed extends Omit<AuditEntry, 'part'> {
   readonly eventId: string;
   readonly firmUuid: string;
 }
 
 /** What was done; `subject` is the uuid of the thing it was done to. */
-export type Action = 'api_key.created' | 'api_key.deleted' | 'firm.created' | 'segment_type.added' | 'user.created';
+export type Action =
+  | 'api_key.created'
+  | 'api_key.deleted'
+  | 'firm.created'
+  | 'segment_type.added'
+  | 'user.created'
+  | 'user.removed';
 
 /** A unique index refused a row; the transaction has been rolled back. */
 export class Duplicate extends Error {
@@ -95,11 +103,13 @@ export interface Transaction {
   /** The uuid of the firm's API user. */
   findApiUser(firmUuid: string): Promise<string | null>;
   addUser(user: User): Promise<void>;
+  /** Marks the user removed; null when there is no such user or they were removed before. */
+  endUser(userUuid: string, at: Date): Promise<User | null>;
   addKey(key: NewKey): Promise<void>;
   /** Marks the key deleted and returns its firm's uuid; null when there is no such key or it was deleted before. */
   endKey(keyUuid: string): Promise<string | null>;
-  /** Under the id of the request that is being served. */
-  audit(actor: Actor, action: Action, subject: string, firmUuid: string): Promise<void>;
+  /** Under the id of the request that is being served. `part` is what of the subject, where that has no uuid of its own. */
+  audit(actor: Actor, action: Action, subject: string, firmUuid: string, part?: string): Promise<void>;
   /** The fact and the rows of this transaction become true together or not at all. */
   publish<Body>(type: EventType<Body>, fact: { subject: string; firmUuid: string; data: Body }): Promise<void>;
 }
@@ -119,12 +129,16 @@ const SAVE_LAST_USED = `
   FROM unnest($1::uuid[], $2::timestamptz[]) AS used (uuid, at)
   WHERE api_key.uuid = used.uuid`;
 
+/** As long as a caller waits for an answer. A database that stands still for some seconds then breaks nothing off. */
+const PATIENCE_MS = 10_000;
+
 const ACTIVE = { enabled: true, deletedAt: null } as const;
 const SEGMENT_TYPES = { segmentTypes: { orderBy: { position: 'asc' } } } as const;
 
 export function openStore({ prisma, database, bus }: { prisma: PrismaClient; database: Database; bus: Bus }): Store {
   return {
-    transaction: (work) => asked(() => prisma.$transaction((tx) => work(openTransaction(tx, bus)), { maxWait: 5_000 })),
+    transaction: (work) =>
+      asked(() => prisma.$transaction((tx) => work(openTransaction(tx, bus)), { maxWait: PATIENCE_MS, timeout: PATIENCE_MS })),
     findFirm: (uuid) => asked(() => findFirm(prisma, uuid)),
     firms: () =>
       asked(async () => {
@@ -204,6 +218,10 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
     async addUser(user) {
       await tx.user.create({ data: user });
     },
+    async endUser(uuid, at) {
+      const [ended] = await tx.user.updateManyAndReturn({ where: { uuid, deletedAt: null }, data: { deletedAt: at } });
+      return ended ?? null;
+    },
     async addKey({ hash, ...key }) {
       await tx.apiKey.create({ data: { ...key, hash: new Uint8Array(hash) } });
     },
@@ -215,9 +233,9 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
       });
       return ended?.firmUuid ?? null;
     },
-    async audit({ name, address }, action, subject, firmUuid) {
+    async audit({ name, address }, action, subject, firmUuid, part) {
       const requestId = currentContext()?.requestId ?? '';
-      await tx.auditEntry.create({ data: { actor: name, address, action, subject, firmUuid, requestId } });
+      await tx.auditEntry.create({ data: { actor: name, address, action, subject, part: part ?? null, firmUuid, requestId } });
     },
     async publish(type, { subject, firmUuid, data }) {
       const event = {

@@ -11,9 +11,11 @@ environmentContract('transcription', {
   env: { DATABASE_URL, ...brokers.env, ...store.env },
   config: {
     databaseUrl: DATABASE_URL,
+    connections: 24,
     bus: {
       transport: 'kafka',
       url: DATABASE_URL,
+      connections: 24,
       schema: 'transcription_bus',
       kafka: brokers.settings,
       overflow: store.settings,

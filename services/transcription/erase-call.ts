@@ -1,6 +1,6 @@
 import { bury } from '@call-analysis/bus';
 import { CallErased, type Event } from '@call-analysis/events';
-import type { Objects } from '@call-analysis/objects';
+import { removeTranscripts } from './remove-transcripts.ts';
 import type { Parts } from './transcribe-call.ts';
 
 export const ERASURES = 'transcription.erasures';
@@ -19,9 +19,4 @@ export async function eraseCall(
   });
   inHand.breakOff(event.subject);
   await removeTranscripts(objects, event);
-}
-
-/** Those that were too long for an event. */
-export async function removeTranscripts(objects: Objects, { firmuuid, subject }: Event): Promise<void> {
-  for await (const { key } of objects.list(`transcripts/${firmuuid}/${subject}/`)) await objects.remove(key);
 }

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from '@jest/globals';
 import { decode, sourceOfBytes } from '@call-analysis/recordings';
 import { wordErrors } from './hearing/word-errors.ts';
@@ -29,10 +28,10 @@ async function hear(bytes: Buffer, duration = 11.3) {
 
 describe('the engine that comes along', () => {
   it('hears a call of two voices, who says what and when, without keeping the process from its other work', async () => {
-    const delay = monitorEventLoopDelay({ resolution: 5 });
-    delay.enable();
+    const [began, usedBefore] = [performance.now(), process.cpuUsage()];
     const { utterances, language, engine, duration, notes } = await hear(await readFile(fixture));
-    delay.disable();
+    const used = process.cpuUsage(usedBefore);
+    const took = performance.now() - began;
     expect(utterances.map(({ role }) => role)).toEqual(said.map(([role]) => role));
     const errors = said.map(([, text], at) => wordErrors(text, utterances[at]!.text).errors);
     expect(errors.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(2);
@@ -42,7 +41,8 @@ describe('the engine that comes along', () => {
     for (const [at, expected] of [0.55, 4, 9.15].entries())
       expect(Math.abs(begins[at]! - expected)).toBeLessThan(0.3);
     expect(utterances[1]!.end!).toBeLessThan(8.5);
-    expect(delay.percentile(99) / 1e6).toBeLessThan(50);
+    // Hearing takes a processor all the time, and it shall not be one of this process.
+    expect((used.user + used.system) / 1000).toBeLessThan(0.5 * took);
   });
 
   it('hears one recording on both channels once, and says that roles are unknown', async () => {

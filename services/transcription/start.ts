@@ -1,14 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { openBus, prepareBus, pruneBuried, pruneClaims } from '@call-analysis/bus';
+import { comesAgainWithinDays, InHand, openBus, prepareBus, pruneBuried, pruneClaims } from '@call-analysis/bus';
 import { AudioStored, CallErased, CallFailed, CallsCanceled, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
-import { migrate, openDatabase, requireMigrated } from '@call-analysis/postgres';
-import type { Logger, RunningService } from '@call-analysis/runtime';
+import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
+import type { Logger, RunningService, TimeLeft } from '@call-analysis/runtime';
 import { Closing, Readiness } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import type { EarsOptions } from './hearing/ears.ts';
-import { InHand } from './in-hand.ts';
 import { watchEars } from './metrics.ts';
 import { openEars } from './open-ears.ts';
 import { openWorkDirectory } from './work-directory.ts';
@@ -26,8 +25,6 @@ export const facts = {
 };
 
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
-/** Longer than any event can still be delivered again. */
-const CLAIM_DAYS = 30;
 /** A call takes seconds to minutes to hear, and hearing it again costs no more than waiting for it. */
 const CLOSE_WITHIN_MS = 1_000;
 
@@ -43,14 +40,16 @@ export async function prepare(config: Config, { log }: { log: Logger }): Promise
  */
 export async function start(
   config: Config,
-  parts: { log: Logger; ears?: Partial<EarsOptions> },
+  // A call that is being heard goes back at once: see CLOSE_WITHIN_MS.
+  parts: { log: Logger; left?: TimeLeft; ears?: Partial<EarsOptions> },
 ): Promise<RunningService> {
   const { log } = parts;
   const closing = new Closing(log);
   try {
     const workDirectory = await openWorkDirectory(config.workDirectory);
     closing.add('work directory', () => workDirectory.close());
-    const db = openDatabase({ url: config.databaseUrl, schema, applicationName: 'transcription' });
+    const poolSize = shareConnections(config.connections).own;
+    const db = openDatabase({ url: config.databaseUrl, schema, poolSize, applicationName: 'transcription' });
     closing.add('database', () => db.close());
     await requireMigrated(db, migrations, 'npm run service -- transcription migrate');
     const { ears, count, close } = openEars(config, parts.ears);
@@ -68,8 +67,9 @@ export async function start(
     await bus.listen(CallsCanceled, ({ data }) => {
       for (const call of CallsCanceled.body.parse(data).calls) inHand.breakOff(call);
     });
+    const claimDays = comesAgainWithinDays(config.bus);
     const timer = setInterval(() => {
-      const pruned = Promise.all([pruneClaims(db, CLAIM_DAYS), pruneBuried(db, CLAIM_DAYS)]);
+      const pruned = Promise.all([pruneClaims(db, claimDays), pruneBuried(db, claimDays)]);
       pruned.catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
     }, SWEEP_EVERY_MS);
     closing.add('sweep', () => clearInterval(timer));

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Bus } from '@call-analysis/bus';
+import type { Bus, InHand } from '@call-analysis/bus';
 import { buried, claim, Poison } from '@call-analysis/bus';
 import type { AudioStored, BodyOf, Event, EventType, Utterance } from '@call-analysis/events';
 import { INLINE_BYTES, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
@@ -9,10 +9,9 @@ import type { Database } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { conversationOf } from './domain.ts';
-import { removeTranscripts } from './erase-call.ts';
 import type { Ears } from './hearing/ears.ts';
 import { countHeard } from './metrics.ts';
-import type { InHand } from './in-hand.ts';
+import { removeTranscripts } from './remove-transcripts.ts';
 import { reporting } from './report-progress.ts';
 import type { WorkDirectory } from './work-directory.ts';
 

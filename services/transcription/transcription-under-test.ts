@@ -34,6 +34,8 @@ interface Opened {
 }
 
 const PATIENCE = { timeoutMs: 50_000 };
+/** A machine that is busy with other tests takes its time to open all this. */
+const OPEN_WITHIN_MS = 180_000;
 
 /** The whole service over a database, a bus and a disk of its own, for the tests of one file, and what it says. */
 export class TranscriptionUnderTest {
@@ -52,16 +54,16 @@ export class TranscriptionUnderTest {
     beforeAll(async () => {
       this.#opened = await this.#open();
       for (let replica = 0; replica < replicas; replica++) await this.start();
-    });
+    }, OPEN_WITHIN_MS);
     afterAll(async () => {
       await this.stop();
       await this.#opened?.close();
-    });
+    }, OPEN_WITHIN_MS);
   }
 
-  async start(change: Partial<Config> = {}): Promise<void> {
+  async start(change: Partial<Config> = {}, ears: Partial<EarsOptions> = {}): Promise<void> {
     const log = createLog({ name: 'transcription', destination: { write: (line) => void this.lines.push(line) } });
-    this.#services.push(await start({ ...this.#there.config, ...change }, { log, ears: this.#ears }));
+    this.#services.push(await start({ ...this.#there.config, ...change }, { log, ears: { ...this.#ears, ...ears } }));
   }
 
   /** All replicas. */
@@ -96,6 +98,11 @@ export class TranscriptionUnderTest {
 
   failureOf(event: Event): Promise<Failed> {
     return waitUntil(() => this.failed.find(({ subject }) => subject === event.subject), PATIENCE);
+  }
+
+  /** What was told first of how far it is heard. */
+  progressOf(event: Event): Promise<Progressed> {
+    return waitUntil(() => this.progressed.find(({ subject }) => subject === event.subject), PATIENCE);
   }
 
   async settled(): Promise<void> {

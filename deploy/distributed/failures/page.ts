@@ -13,8 +13,9 @@ gets 503 (\`UNAVAILABLE\`, with \`Retry-After\`) or no answer asks again: readin
 an audio upload with the same \`partner_call_id\` and bytes are safe to repeat.
 
 \`deploy/distributed/failures.distributed.test.ts\` does all of this to real servers under load, and holds the system to each
-of these figures. This page is made from the same list by \`node deploy/distributed/failures/page.ts\`. The figures are
-bounds on a machine that has two cores for everything; most of what is bounded by 5 s takes a fraction of one.`;
+of these figures: with \`TEST_RUN=long\` to all of them, else to those of each link refused and of one or two other ways,
+and of each part killed. This page is made from the same list by \`node deploy/distributed/failures/page.ts\`. The figures
+are bounds on a machine that has two cores for everything; most of what is bounded by 5 s takes a fraction of one.`;
 
 /** The whole page. */
 export function failuresPage(): string {

@@ -22,7 +22,7 @@ interface Question {
   readonly method: string;
   readonly url: string;
   readonly headers?: Record<string, string>;
-  readonly body?: string | FormData | undefined;
+  readonly body?: string | FormData | ReadableStream<Uint8Array> | undefined;
 }
 
 const CAMPAIGNS = '/external/api/v1/call-campaign';
@@ -72,7 +72,8 @@ export class FailingClient {
     };
     try {
       const { body, ...others } = rest;
-      const response = await fetch(url, { ...others, ...(body !== undefined && { body }), signal: AbortSignal.timeout(HANGS_MS) });
+      const sent = { ...(body !== undefined && { body }), ...(body instanceof ReadableStream && { duplex: 'half' as const }) };
+      const response = await fetch(url, { ...others, ...sent, signal: AbortSignal.timeout(HANGS_MS) });
       const text = await response.text();
       const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
       const answer = isJson ? (JSON.parse(text) as { code?: string }) : text;
@@ -137,10 +138,29 @@ export class FailingClient {
   scorecards = () => this.ask('scorecards', 'GET', '/api/v1/scorecards');
 
   upload(recording: Uint8Array<ArrayBuffer>, id: string) {
-    const form = new FormData();
-    form.append('metadata', JSON.stringify(metadataOf(`${id}.wav`, { partner_call_id: id })));
-    form.append('audio_file', new Blob([recording]), `${id}.wav`);
-    return this.ask<{ audio_id: string }>('audio', 'POST', '/api/v1/audio/upload', form);
+    return this.ask<{ audio_id: string }>('audio', 'POST', '/api/v1/audio/upload', recordingForm(recording, id));
+  }
+
+  /** Keeps back half of the recording until it may go on; what is sent meanwhile shows that the client is there. */
+  async uploadSlowly(recording: Uint8Array<ArrayBuffer>, id: string, goOn: Promise<void>) {
+    const whole = new Response(recordingForm(recording, id));
+    const type = whole.headers.get('content-type')!;
+    const bytes = new Uint8Array(await whole.arrayBuffer());
+    let sent = Math.floor(bytes.length / 2);
+    let isHeldBack = true;
+    void goOn.then(() => (isHeldBack = false));
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(bytes.subarray(0, sent)),
+      async pull(controller) {
+        await Promise.race([goOn, pause(1_000)]);
+        const next = isHeldBack ? sent + 1 : bytes.length;
+        controller.enqueue(bytes.subarray(sent, next));
+        sent = next;
+        if (sent === bytes.length) controller.close();
+      },
+    });
+    const headers = { ...this.#proof, 'content-type': type };
+    return this.send<{ audio_id: string }>('slow audio', { method: 'POST', url: `${this.#gateway()}/api/v1/audio/upload`, headers, body });
   }
 
   /** The three steps, each until it has succeeded; returns the batch. */
@@ -187,6 +207,13 @@ export class FailingClient {
     this.accepted.add(id);
     return body.audio_id;
   }
+}
+
+function recordingForm(recording: Uint8Array<ArrayBuffer>, id: string): FormData {
+  const form = new FormData();
+  form.append('metadata', JSON.stringify(metadataOf(`${id}.wav`, { partner_call_id: id })));
+  form.append('audio_file', new Blob([recording]), `${id}.wav`);
+  return form;
 }
 
 export function transcripts(ids: readonly string[]): string {

@@ -62,7 +62,8 @@ export async function startFailingSystem(): Promise<FailingSystem> {
       link: links.link,
       variables: {
         all: { ...links.variables, DRAIN, LOG_LEVEL: 'error' },
-        gateway: { RATE_LIMIT_PER_FIRM: '0', RATE_LIMIT_PER_ADDRESS: '0' },
+        // Whoever stands in for the balancer may stand still for some seconds, and an upload lasts as long as it lasts.
+        gateway: { RATE_LIMIT_PER_FIRM: '0', RATE_LIMIT_PER_ADDRESS: '0', DRAIN: '5s', CLOSE_TIMEOUT: '100s' },
         transcription: { SPEECH_COMMAND: JSON.stringify(['/bin/echo', 'Good morning, how can I help you?']) },
       },
     });

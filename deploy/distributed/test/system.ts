@@ -162,7 +162,7 @@ export async function startSystem({ servers, variables = {}, replicas: wanted = 
 
   function spawnService(service: ServiceName, args: readonly string[], env: Record<string, string>): ChildProcess {
     // The watchdog knows a process of ours by the folder among its arguments.
-    const flags = ['--max-semi-space-size=32', `--diagnostic-dir=${directory}`];
+    const flags = ['--max-semi-space-size=32', '--no-allocation-site-pretenuring', `--diagnostic-dir=${directory}`];
     const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
     const child = spawn(process.execPath, [...flags, program, service, ...args], {
       env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, NODE_OPTIONS: `--import=${names}`, TEST_NAMES: hosts, ...env },
@@ -185,10 +185,9 @@ export async function startSystem({ servers, variables = {}, replicas: wanted = 
   async function start(service: ServiceName): Promise<Replica> {
     const place = Array.from({ length: 250 }, (_, number) => `127.0.0.${number + 1}`).find((each) => !taken.has(`${service} ${each}`))!;
     taken.add(`${service} ${place}`);
-    const healthPort = await freePort();
     const env: Record<string, string> = {
       ...(await environment(service)),
-      HEALTH_PORT: String(healthPort),
+      HEALTH_PORT: '0',
       ...(service === 'gateway' ? { HOST: place, PORT: String(ports.gateway) } : { RPC_HOST: place, RPC_PORT: String(ports[service]) }),
     };
     const child = spawnService(service, [], env);
@@ -198,7 +197,7 @@ export async function startSystem({ servers, variables = {}, replicas: wanted = 
       said += `${line}\n`;
       heard?.(service, line);
     });
-    await new Promise<void>((resolve, reject) => {
+    const healthUrl = await new Promise<string>((resolve, reject) => {
       const fail = (what: string) => reject(new Error(`${service} ${what} before it was ready:\n${said}`));
       const timer = setTimeout(() => {
         child.kill('SIGKILL');
@@ -211,9 +210,10 @@ export async function startSystem({ servers, variables = {}, replicas: wanted = 
         fail(`ended (${code ?? signal})`);
       });
       createInterface(child.stdout!).on('line', (line) => {
-        if (!line.startsWith('ready ')) return;
+        const ready = /^ready .*health=(\S+)$/.exec(line);
+        if (ready === null) return;
         clearTimeout(timer);
-        resolve();
+        resolve(ready[1]!);
       });
     });
     const replica: Replica = {
@@ -221,7 +221,7 @@ export async function startSystem({ servers, variables = {}, replicas: wanted = 
       pid: child.pid!,
       child,
       address: `${place}:${ports[service]}`,
-      healthUrl: `http://127.0.0.1:${healthPort}`,
+      healthUrl,
       stderr: () => said,
       async kill(signal) {
         if (child.exitCode !== null || child.signalCode !== null) return;

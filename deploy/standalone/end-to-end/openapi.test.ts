@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitUntil } from '@call-analysis/testing';
 import { newFirm } from '../test/client.ts';
 import type { Client } from '../test/client.ts';
 import { openApiOf } from '../test/document.ts';
 import type { OpenApi } from '../test/document.ts';
 import { csvOf, metadataOf } from '../test/good-calls.ts';
+import { eventually, patientFetch } from '../test/insist.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { startSystemUnderTest } from '../test/system-under-test.ts';
 
@@ -25,9 +25,9 @@ beforeAll(async () => {
   admin = await newFirm(service);
   superuser = await newFirm(service, { role: 'SUPERUSER', firm: admin.firmUuid });
   document = await openApiOf(service.url);
-}, 120_000);
+});
 
-afterAll(() => service.stop(), 60_000);
+afterAll(() => service.stop());
 
 const json = (method: string, body: unknown): RequestInit => ({
   method,
@@ -56,7 +56,7 @@ async function ask(operation: string, params: Record<string, string> = {}, sent:
 async function transfer(operation: string, url: string, init: RequestInit = {}): Promise<void> {
   const isOurs = url.startsWith(`${service.url}/`);
   if (isOurs) await document.fetch(operation, url, init);
-  else expect((await fetch(url, { method: operation.split(' ')[0]!, ...init })).ok).toBe(true);
+  else expect((await patientFetch(url, { method: operation.split(' ')[0]!, ...init })).ok).toBe(true);
 }
 
 async function upload(prefix: string, uuid: Record<string, string>, csv: string, on_error = 'skip') {
@@ -88,7 +88,7 @@ describe('what the service answers is in its document', () => {
     await ask('GET /api/v1/calls/batches');
     const shown = await ask('GET /api/v1/calls/batches/{batch_id}', { batch_id });
     await ask('GET /api/v1/calls/rejected/{uuid}', { uuid: String(shown.body['rejected_csv_url']).split('/').at(-1) ?? '' });
-    await waitUntil(async () => {
+    await eventually(async () => {
       const calls = await ask('GET /api/v1/calls', {}, undefined, { query: `?batch=${batch_id}&status=completed` });
       return calls.body['count'] === 2;
     });
@@ -98,7 +98,7 @@ describe('what the service answers is in its document', () => {
     const uuid = call?.uuid ?? '';
     await ask('GET /api/v1/calls/{uuid}', { uuid });
     await ask('POST /api/v1/calls/{uuid}/analyze', { uuid });
-    await waitUntil(async () => {
+    await eventually(async () => {
       const { body } = await ask('GET /api/v1/calls/{uuid}', { uuid });
       return body['status'] === 'completed' && (body['analyses'] as unknown[]).length === 2;
     });
@@ -146,7 +146,7 @@ describe('what the service answers is in its document', () => {
     // That takes a call which failed and yet may do better.
     const left = document.operations.filter((each) => !document.answered.has(each));
     expect(left).toEqual(['POST /api/v1/calls/{uuid}/retry']);
-  }, 60_000);
+  });
 
   it('when a route is asked for what is wrong', async () => {
     apiKey = String((await ask('POST /external/api/v1/api-key', {}, { firm_uuid: admin.firmUuid })).body['api_key']);
@@ -174,7 +174,7 @@ describe('what the service answers is in its document', () => {
         expect([operation, status < 500]).toEqual([operation, true]);
       }
     }
-  }, 60_000);
+  });
 });
 
 const RECORDING = 'lost-parcel.wav';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitUntil } from '@call-analysis/testing';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
 import { csvOf } from '../test/good-calls.ts';
+import { eventually } from '../test/insist.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { startSystemUnderTest } from '../test/system-under-test.ts';
 
@@ -28,8 +28,8 @@ let client: Client;
 beforeAll(async () => {
   service = await startSystemUnderTest();
   client = await newFirm(service, { segmentTypes: ['support', 'sales'] });
-}, 120_000);
-afterAll(() => service.stop(), 60_000);
+});
+afterAll(() => service.stop());
 
 function asks(text: string, phrase: string, more: object = {}) {
   return {
@@ -44,10 +44,10 @@ async function scored(segmentType: string, said: string): Promise<{ uuid: string
   const anonymized_text = `"<operator>Good morning, this is Ann. ${said}<client>Thank you, that is good to know."`;
   const key = await client.upload(csvOf([{ anonymized_text, segment_type: segmentType }]));
   const { data } = await client.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
-  await waitUntil(async () => {
+  await eventually(async () => {
     const batch = await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`);
     return batch.finished_at !== null;
-  }, { timeoutMs: 20_000, everyMs: 20 });
+  });
   const { items } = await client.call<{ items: { uuid: string; batch_id: string }[] }>('GET', '/api/v1/calls?size=100');
   const { uuid } = items.find(({ batch_id }) => batch_id === data.batch_id)!;
   return { uuid, detail: await detailOf(uuid) };
@@ -86,7 +86,7 @@ describe('a firm’s own scorecard', () => {
     expect(second.detail).toMatchObject({ score: 50, analysis: { scorecard: { uuid, revision: 2 } } });
     expect(await detailOf(first.uuid)).toMatchObject({ score: 100, analysis: { scorecard: { uuid, revision: 1 } } });
     expect(await client.request('POST', `/api/v1/calls/${first.uuid}/analyze`)).toMatchObject({ status: 202 });
-    const anew = await waitUntil(async () => {
+    const anew = await eventually(async () => {
       const detail = await detailOf(first.uuid);
       return detail.analyses.length === 2 ? detail : undefined;
     });

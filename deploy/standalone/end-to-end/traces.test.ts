@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CollectedSpan, openCollector, waitUntil } from '@call-analysis/testing';
+import { type CollectedSpan, openCollector } from '@call-analysis/testing';
 import { randomBytes } from 'node:crypto';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
 import { csvOf, metadataOf } from '../test/good-calls.ts';
+import { eventually, patientFetch } from '../test/insist.ts';
 import { silence } from '../test/silence.ts';
 import type { SystemUnderTest } from '../test/system-under-test.ts';
 import { startSystemUnderTest } from '../test/system-under-test.ts';
@@ -19,11 +20,11 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20abc',
   });
   client = await newFirm(service);
-}, 120_000);
+});
 afterAll(async () => {
   await service.stop();
   await collector.close();
-}, 30_000);
+});
 
 /** What a client sends to have its own trace and request id continued. */
 function identity() {
@@ -39,9 +40,7 @@ function identity() {
 }
 
 async function ended(callUuid: string): Promise<void> {
-  await waitUntil(async () => (await client.call<{ status: string }>('GET', `/api/v1/calls/${callUuid}`)).status === 'completed', {
-    timeoutMs: 30_000,
-  });
+  await eventually(async () => (await client.call<{ status: string }>('GET', `/api/v1/calls/${callUuid}`)).status === 'completed');
 }
 
 /** The names of the spans from this one up to the client's own. */
@@ -59,7 +58,7 @@ function pathUp(spans: readonly CollectedSpan[], name: string, root: string): st
 /** Every process sends its own spans when it likes; all have come when they lead from the last one to the client. */
 async function spansOf(traceId: string, last: string, root: string): Promise<CollectedSpan[]> {
   const found = () => collector.spans.filter((span) => span.traceId === traceId);
-  await waitUntil(() => pathUp(found(), last, root).at(-1) === 'the client', { timeoutMs: 15_000 });
+  await eventually(() => pathUp(found(), last, root).at(-1) === 'the client');
   return found();
 }
 
@@ -69,7 +68,7 @@ describe('a trace', () => {
   it('leads from the upload of a transcript to its analysis, span by span, with one request id in every line', async () => {
     const key = await client.upload(csvOf([{ partner_call_id: 't-1' }]));
     const { traceId, spanId, requestId, headers } = identity();
-    const accepted = await fetch(`${service.url}/api/v1/calls/process-upload`, {
+    const accepted = await patientFetch(`${service.url}/api/v1/calls/process-upload`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify({ metadata_key: key }),
@@ -91,21 +90,27 @@ describe('a trace', () => {
     expect(new Set(spans.map((span) => span.spanId)).size).toBe(spans.length);
     expect(collector.requests[0]?.headers.authorization).toBe('Basic abc');
 
-    const lines = service.stderr().split('\n').filter((line) => line.includes(traceId)).map((line) => JSON.parse(line) as Record<string, unknown>);
+    // Whoever has done its part may say so after what came of it was seen.
+    const { lines, events } = await eventually(() => {
+      const whole = service.stderr().split('\n').slice(0, -1).filter((line) => line.includes(traceId));
+      const said = whole.map((line) => JSON.parse(line) as Record<string, unknown>);
+      const handled = said.filter((line) => line['msg'] === 'event');
+      return handled.length >= 2 ? { lines: said, events: handled } : undefined;
+    });
     expect(lines.every((line) => line['request_id'] === requestId)).toBe(true);
-    const events = lines.filter((line) => line['msg'] === 'event');
+    events.sort((a, b) => String(a['consumer']).localeCompare(String(b['consumer'])));
     expect(events.map(({ consumer, outcome, call_uuid, firm_uuid }) => ({ consumer, outcome, call_uuid, firm_uuid }))).toEqual(
       ['analysis', 'ingest.catalogue'].map((consumer) => ({ consumer, outcome: 'done', call_uuid: uuid, firm_uuid: client.firmUuid })),
     );
     expect(events.every((line) => typeof line['ms'] === 'number')).toBe(true);
-  }, 60_000);
+  });
 
   it('leads from the upload of a recording through its hearing to its analysis', async () => {
     const { traceId, spanId, headers } = identity();
     const form = new FormData();
     form.set('metadata', JSON.stringify(metadataOf('a.wav')));
     form.set('audio_file', new Blob([new Uint8Array(silence(1))]), 'a.wav');
-    const uploaded = await fetch(`${service.url}/api/v1/audio/upload`, { method: 'POST', headers, body: form });
+    const uploaded = await patientFetch(`${service.url}/api/v1/audio/upload`, { method: 'POST', headers, body: form });
     const answer = (await uploaded.json()) as { audio_id: string };
     expect({ status: uploaded.status, answer }).toMatchObject({ status: 200 });
     await ended(answer.audio_id);
@@ -119,5 +124,5 @@ describe('a trace', () => {
       'gateway: POST /api/v1/audio/upload',
       'the client',
     ]);
-  }, 60_000);
+  });
 });

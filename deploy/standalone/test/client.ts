@@ -3,6 +3,7 @@ import type { ApiClient } from '../client.ts';
 import { apiClient } from '../client.ts';
 import { readRemote, readSettings } from '../config.ts';
 import { openDataDirectory } from '../data-directory.ts';
+import { patientFetch } from './insist.ts';
 
 export type { Answer, Batch } from '../client.ts';
 
@@ -20,7 +21,7 @@ export function administrator(variables: Readonly<Record<string, string>>) {
   return dialAdministration(data.socket('key-management'), settings, data.secrets.jwtSecret);
 }
 
-/** A new firm with a user of the role, and a client that acts as that user. `url` may change between requests. */
+/** A new firm with a user of the role, and a patient client that acts as that user. `url` may change between requests. */
 export async function newFirm(
   service: { readonly url: string; readonly administration: Readonly<Record<string, string>> },
   options: { role?: string; segmentTypes?: string[]; firm?: string } = {},
@@ -31,7 +32,7 @@ export async function newFirm(
     const firmUuid = options.firm ?? (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes })).uuid;
     const user = await admin.createUser({ firm: firmUuid, name: 'Test', role: options.role ?? 'ADMIN' });
     const { token } = await admin.issueToken(user.uuid, 3_600_000);
-    return { ...apiClient(service, token), firmUuid, userUuid: user.uuid };
+    return { ...apiClient(service, token, undefined, patientFetch), firmUuid, userUuid: user.uuid };
   } finally {
     admin.close();
   }

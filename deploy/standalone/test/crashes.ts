@@ -5,7 +5,7 @@ import type { Client } from './client.ts';
 
 interface Rounds {
   readonly rounds: number;
-  /** How long it waits before each, at least and less than. */
+  /** How long it waits before each, at least and less than; up to as long as the last round took, where that is more. */
   readonly pauseMs: readonly [number, number];
   /** Ends it early. */
   readonly over: AbortSignal;
@@ -13,9 +13,14 @@ interface Rounds {
 
 /** Kills round after round, at moments of nobody's choosing. */
 export async function killAtRandom({ rounds, pauseMs, over }: Rounds, kill: (round: number) => Promise<void>): Promise<void> {
+  const [least, most] = pauseMs;
+  let lastMs = 0;
   for (let round = 1; round <= rounds && !over.aborted; round++) {
-    await pause(randomInt(...pauseMs));
+    // Where everything is slow, there is still time between two kills for something to begin.
+    await pause(randomInt(least, Math.max(most, Math.ceil(lastMs))));
+    const mark = performance.now();
     await kill(round);
+    lastMs = performance.now() - mark;
   }
 }
 

@@ -1,17 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openObjects } from '@call-analysis/objects';
-import { waitUntil } from '@call-analysis/testing';
 import { openDataDirectory } from '../data-directory.ts';
 import { type Client, newFirm } from './client.ts';
 import { admin, run } from './command.ts';
 import { metadataOf } from './good-calls.ts';
+import { eventually } from './insist.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 import { silence } from './silence.ts';
+import './time-limit.ts';
+
+const speech = await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
 
 interface Letter {
   id: string;
@@ -38,35 +41,39 @@ export function deadLetterSuite(bus: Record<string, string>): void {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'call-analysis-dead-'));
-    // Hears one recording at a time, slowly enough for another one to be lost before its turn.
+    // Hears one recording at a time and is not done before it may go on, so that another one is lost before its turn.
     const hear = join(folder, 'hear.sh');
-    await writeFile(hear, 'sleep 2\necho "hello there"\n');
+    await writeFile(hear, 'cd "$(dirname "$0")"\ntouch hearing\nwhile [ ! -e go-on ]; do sleep 0.05; done\necho "hello there"\n');
     variables = { ...bus, SPEECH_COMMAND: JSON.stringify(['sh', hear, '{file}']), SPEECH_CONCURRENCY: '1' };
     service = await startService(undefined, variables);
     client = await newFirm(service);
-  }, 120_000);
+  });
   afterAll(async () => {
     await service?.stop();
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function upload(): Promise<string> {
-    const { status, body } = await client.uploadRecording<{ audio_id: string }>(new Blob([new Uint8Array(silence(2))]), 'a.wav', metadataOf('a.wav'));
+  async function upload(recording: Buffer): Promise<string> {
+    const { status, body } = await client.uploadRecording<{ audio_id: string }>(new Blob([new Uint8Array(recording)]), 'a.wav', metadataOf('a.wav'));
     expect(status).toBe(200);
     return body.audio_id;
   }
 
   /** A call whose recording was gone when it was to be heard; returns what brings the recording back. */
   async function lostCall(): Promise<{ uuid: string; mend(): Promise<void> }> {
-    await upload();
-    const uuid = await upload();
+    const [hearing, goOn] = [join(folder, 'hearing'), join(folder, 'go-on')];
+    for (const file of [hearing, goOn]) await rm(file, { force: true });
+    await upload(speech);
+    await eventually(() => access(hearing).then(() => true));
+    const uuid = await upload(silence(2));
     const { objects, secrets } = openDataDirectory(service.directory);
     const store = await openObjects({ store: 'disk', directory: objects, secret: secrets.urlSecret });
     const key = `recordings/${client.firmUuid}/${uuid}.wav`;
     const bytes = await buffer(await store.open(key));
     await store.remove(key);
-    await waitUntil(async () => (await call(uuid)).status === 'failed', { timeoutMs: 30_000 });
-    await waitUntil(async () => (await command<Letter[]>('list')).some(({ subject }) => subject === uuid), { timeoutMs: 30_000 });
+    await writeFile(goOn, '');
+    await eventually(async () => (await call(uuid)).status === 'failed');
+    await eventually(async () => (await command<Letter[]>('list')).some(({ subject }) => subject === uuid));
     return {
       uuid,
       async mend() {
@@ -94,10 +101,10 @@ export function deadLetterSuite(bus: Record<string, string>): void {
       expect(await command('list', '--type', 'call.analyzed.v1')).toEqual([]);
       await mend();
       expect(await command('replay', '--id', letter!.id)).toEqual({ replayed: 1, retried: 1 });
-      await waitUntil(async () => (await call(uuid)).status === 'completed', { timeoutMs: 30_000 });
+      await eventually(async () => (await call(uuid)).status === 'completed');
       expect((await call(uuid)).failure).toBeNull();
       expect(await command('list')).toEqual([]);
-    }, 120_000);
+    });
 
     it('can be replayed while the service does not run; it goes on with them when it starts', async () => {
       const { uuid, mend } = await lostCall();
@@ -109,8 +116,8 @@ export function deadLetterSuite(bus: Record<string, string>): void {
       expect(await command('list')).toEqual([]);
       service = await startService(service.directory, variables);
       client = await newFirm(service, { firm: client.firmUuid });
-      await waitUntil(async () => (await call(uuid)).status === 'completed', { timeoutMs: 30_000 });
-    }, 120_000);
+      await eventually(async () => (await call(uuid)).status === 'completed');
+    });
 
     it('that are not there, or not named, are said in a sentence', async () => {
       const nobody = '00000000-0000-4000-8000-000000000000';
@@ -122,6 +129,6 @@ export function deadLetterSuite(bus: Record<string, string>): void {
       expect(half).toMatchObject({ code: 1, stdout: '', stderr: 'KAFKA_TLS is set, so KAFKA_BROKERS must be set too.\n' });
       const help = await outcome('replay', '--help');
       expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('next attempt') });
-    }, 90_000);
+    });
   });
 }

@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { patientFetch } from './insist.ts';
 
 interface Operation {
   readonly responses: Record<string, { headers?: Record<string, unknown>; content?: Record<string, { schema?: object }> }>;
@@ -48,7 +49,7 @@ export async function openApiOf(serviceUrl: string): Promise<OpenApi> {
     operations,
     answered,
     async fetch(operation, url, init = {}) {
-      const response = await fetch(new URL(url, serviceUrl), { method: operation.split(' ')[0] ?? '', ...init });
+      const response = await patientFetch(new URL(url, serviceUrl), { method: operation.split(' ')[0] ?? '', ...init });
       const text = await response.text();
       const type = response.headers.get('content-type');
       const body: unknown = type === 'application/json' ? JSON.parse(text) : text;

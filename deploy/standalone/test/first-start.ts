@@ -3,7 +3,7 @@ import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { waitUntil } from '@call-analysis/testing';
+import { eventually } from './insist.ts';
 
 interface Started {
   stop(options: { keep: boolean }): Promise<number | null>;
@@ -41,7 +41,7 @@ async function firstStart(startOn: (directory: string) => Promise<Started>): Pro
         await rm(draft, { recursive: true, force: true });
       }
     } else {
-      await waitUntil(async () => (await exists(ready)) || !(await exists(draft)), { timeoutMs: 60_000, everyMs: 50 });
+      await eventually(async () => (await exists(ready)) || !(await exists(draft)), 50);
     }
   }
 }

@@ -9,7 +9,7 @@ import { copyOfFirstStart } from './first-start.ts';
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 /** As in package.json's `start`: a young generation that holds what a hundred calls leave behind spares copying it. */
-const flags = ['--max-semi-space-size=32'];
+const flags = ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'];
 
 export interface ServiceProcess {
   readonly url: string;

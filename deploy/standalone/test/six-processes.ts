@@ -1,9 +1,10 @@
 import { openObjects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import { openDatabase } from '@call-analysis/postgres';
-import { kafkaForTests, s3ForTests, tracesInBucket, tracesInTables, waitUntil } from '@call-analysis/testing';
+import { kafkaForTests, s3ForTests, tracesInBucket, tracesInTables } from '@call-analysis/testing';
 import type { Replica, ServiceName } from '../../distributed/test/system.ts';
 import { startSystem } from '../../distributed/test/system.ts';
+import { eventually } from './insist.ts';
 import type { SystemUnderTest } from './system-under-test.ts';
 
 const NAMES: readonly ServiceName[] = ['gateway', 'ingest', 'analysis', 'audio', 'transcription', 'key-management'];
@@ -35,7 +36,7 @@ export async function sixProcesses(variables: Record<string, string>): Promise<S
   }
 
   async function settled(): Promise<void> {
-    for (const replica of running()) await waitUntil(() => isSettled(replica), { timeoutMs: 60_000, everyMs: 50 });
+    for (const replica of running()) await eventually(() => isSettled(replica), 50);
   }
 
   async function end(): Promise<void> {

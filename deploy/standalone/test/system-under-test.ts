@@ -1,6 +1,7 @@
 import type { Database } from '@call-analysis/postgres';
 import type { Objects } from '@call-analysis/objects';
 import type { ServiceName } from '../../distributed/test/system.ts';
+import './time-limit.ts';
 
 /** The whole system as a test of it from outside needs it, however many processes it is. */
 export interface SystemUnderTest {

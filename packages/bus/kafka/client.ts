@@ -2,6 +2,7 @@ import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type ISocketFactory, Kafka as Client, type KafkaConfig, type LogEntry, logLevel } from 'kafkajs';
 import type { Log } from '../queues.ts';
+import { readZstd } from './compression.ts';
 import type { Kafka } from './config.ts';
 import { restIdleConnections } from './idle-connections.ts';
 
@@ -15,6 +16,7 @@ const keepAliveMs = 10_000;
 /** A client that connects when it is first used; every producer, consumer and admin of it has connections of its own. */
 export function connect(kafka: Kafka, { name, log }: { readonly name: string; readonly log: Log }): Client {
   restIdleConnections();
+  readZstd();
   const config: KafkaConfig = {
     brokers: kafka.brokers,
     clientId: name,
@@ -48,7 +50,7 @@ const socketFactory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
 /** What brokers answer is thrown to whoever asked, who tries again or says what it means; a new broker answers so a while. */
 const answer = /^Response /;
 /** What stays as it is until somebody mends it. All else the client tries again by itself. */
-const lasting = /authenticat|authoriz|not supported|certificate|self.signed/i;
+const lasting = /authenticat|authoriz|not supported|not implemented|certificate|self.signed/i;
 /** Advice for programmers: keys choose partitions as Java's producers do, which is the client's default now. */
 const advice = /switched default partitioner|^Limiting retries/;
 const repeatAfterMs = 30_000;

@@ -1,5 +1,6 @@
 import { Fault, unavailable } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
+import { howToUncompress } from './compression.ts';
 import type { Kafka } from './config.ts';
 
 /** What the client throws, and what the socket below it does. */
@@ -25,7 +26,8 @@ export function explain(error: unknown, kafka: Kafka): StartFault | Fault {
   return unavailable('Kafka', error);
 }
 
-function sentenceFor({ name, message = '', code, type = '' }: Failure, brokers: string, { tls, sasl }: Kafka): string | undefined {
+function sentenceFor({ name, message = '', code, type = '' }: Failure, brokers: string, kafka: Kafka): string | undefined {
+  const { tls, sasl } = kafka;
   if (name === 'KafkaJSSASLAuthenticationError' || type === 'UNSUPPORTED_SASL_MECHANISM' || type === 'SASL_AUTHENTICATION_FAILED') {
     if (/not supported|UNSUPPORTED/.test(message + type)) {
       return `Kafka at ${brokers} does not offer ${sasl?.mechanism ?? 'any'} as KAFKA_SASL_MECHANISM.`;
@@ -34,6 +36,13 @@ function sentenceFor({ name, message = '', code, type = '' }: Failure, brokers: 
   }
   if (type.endsWith('_AUTHORIZATION_FAILED')) {
     return `Kafka at ${brokers} does not allow what we need to do there (${type}).`;
+  }
+  const [, compression] = /^(\w+) compression not implemented/.exec(message) ?? [];
+  if (compression !== undefined) {
+    return (
+      `A topic of Kafka at ${brokers} holds messages that somebody compressed by ${compression.toLowerCase()}, which we do not read. ` +
+      `Reading it stands still until they are deleted. Keep others out of each topic: ${howToUncompress(kafka)}`
+    );
   }
   if (typeof code !== 'string') return undefined;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {

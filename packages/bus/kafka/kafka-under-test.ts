@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openDatabase } from '@call-analysis/postgres';
 import { freshDatabase, kafkaForTests, waitUntil } from '@call-analysis/testing';
 import { type Admin, AssignerProtocol } from 'kafkajs';
-import type { BusPlace } from '../contract.ts';
+import type { BusPlace } from '../contract/index.ts';
 import { migrateBus } from '../migrate.ts';
 import type { BusConfig } from '../open.ts';
 import { connect } from './client.ts';
@@ -35,8 +35,8 @@ export async function openKafkaPlace(kafka: Kafka): Promise<KafkaPlaceUnderTest>
     transaction: (work) => service.transaction(work),
     async arrived() {
       const query = <Row>(text: string, values?: unknown[]) => service.query<Row>(text, values);
-      await waitUntil(async () => (await outboxDepth({ query, schema: 'bus' })).waiting === 0, { timeoutMs: 30_000 });
-      await waitUntil(async () => (await lag(admin, kafka.prefix)) === 0, { timeoutMs: 30_000 });
+      await waitUntil(async () => (await outboxDepth({ query, schema: 'bus' })).waiting === 0);
+      await waitUntil(async () => (await lag(admin, kafka.prefix)) === 0);
     },
     async close() {
       await admin.disconnect();

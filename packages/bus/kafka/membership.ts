@@ -21,6 +21,8 @@ const retry = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 5, restartO
 
 /** A broker that has just begun, or takes groups over from another, is not ready for them; that passes by itself. */
 const patienceMs = 10_000;
+/** What only an operator can mend counts as mended after so long of reading: one partition stops a group that reads others. */
+const mendedAfterMs = 10_000;
 const firstPauseMs = 250;
 const longestPauseMs = 5_000;
 /** A member that neither reads nor tells the group that it lives for so long has got stuck, and begins anew. */
@@ -129,7 +131,8 @@ export function join(options: MembershipOptions): Membership {
 
   function watch(consumer: Consumer, fail: (error: Error) => void): () => void {
     const { CRASH, FETCH, GROUP_JOIN, HEARTBEAT } = consumer.events;
-    let lastSign = Date.now();
+    const began = Date.now();
+    let lastSign = began;
     const timer = setInterval(() => {
       if (Date.now() - lastSign > silentMs) fail(new Error(`${groupId} has neither read nor been heard of for half a minute.`));
     }, heartbeatInterval);
@@ -139,6 +142,7 @@ export function join(options: MembershipOptions): Membership {
     });
     consumer.on(FETCH, () => {
       lastSign = Date.now();
+      if (fault instanceof StartFault && lastSign - began < mendedAfterMs) return;
       // Until the first answer nobody knows where reading begins.
       fault = undefined;
       outOfItSince = undefined;

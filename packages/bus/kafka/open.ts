@@ -1,6 +1,6 @@
 import { unavailable } from '@call-analysis/fault';
 import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
-import { openDatabase } from '@call-analysis/postgres';
+import { openDatabase, shareConnections } from '@call-analysis/postgres';
 import { depths } from '../depths.ts';
 import { forget } from '../forget.ts';
 import { type InboxPlace, openInboxes } from '../inboxes.ts';
@@ -8,12 +8,14 @@ import type { BusOptions } from '../options.ts';
 import { published } from '../outcome.ts';
 import type { Bus, Listener } from '../port.ts';
 import { type Queues, quieten } from '../queues.ts';
+import { goneAfterDays } from '../retention.ts';
 import { caused } from '../trace.ts';
 import { connect } from './client.ts';
 import type { Kafka } from './config.ts';
 import { toDeadLetterTopics } from './dead-letter-topics.ts';
 import { createKnownTopics, type KnownTopics } from './known-topics.ts';
 import { createKafkaListeners } from './listen.ts';
+import { tendBodies } from './old-bodies.ts';
 import { forgetOutgoing, needOutbox, outboxDepth, putIntoOutbox } from './outbox.ts';
 import { openReader, type Reader } from './reader.ts';
 import { startRelay } from './relay.ts';
@@ -24,8 +26,6 @@ export interface KafkaPlace extends InboxPlace {
   /** Where bodies lie that are too large for a message; all services share it. */
   readonly overflow?: ObjectsConfig | undefined;
 }
-
-const readerConnections = 3;
 
 /**
  * Outbox and inboxes in the service's own database, Kafka between them. What is published lies in the outbox with the
@@ -48,8 +48,9 @@ export async function openKafka(place: KafkaPlace, options: BusOptions): Promise
   }
   const client = connect(kafka, { name, log });
   const overflow = place.overflow === undefined ? undefined : await openObjects(place.overflow);
+  const bodies = overflow && tendBodies(overflow, { afterDays: goneAfterDays(kafka), log });
   // Unlike the queues' own connections these wait until what they write is safe.
-  const inboxDatabase = openDatabase({ url, schema, poolSize: readerConnections, applicationName: `${name} readers` });
+  const inboxDatabase = openDatabase({ url, schema, poolSize: shareConnections(place.connections).readers, applicationName: `${name} readers` });
   const topics = createKnownTopics(client, kafka, log);
   const listeners = createKafkaListeners({ client, kafka, topics, log, name, complain: queues.complain });
   const sender = createSender({ client, kafka, topics, log, overflow });
@@ -87,7 +88,7 @@ export async function openKafka(place: KafkaPlace, options: BusOptions): Promise
     },
     close: () =>
       (closing ??= inboxes.close(async () => {
-        await Promise.all([listeners.close(), ...[...readers.values()].map((reader) => reader.close())]);
+        await Promise.all([bodies?.end(), listeners.close(), ...[...readers.values()].map((reader) => reader.close())]);
         await relay.close();
         await Promise.all([sender.close(), topics.close(), inboxDatabase.close()]);
       })),

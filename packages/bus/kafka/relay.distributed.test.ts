@@ -63,7 +63,7 @@ describe('the relay', () => {
     over.abort();
     await load;
     const last = await relayWorker(place.config);
-    await waitUntil(async () => (await waiting()) === 0, { timeoutMs: 30_000 });
+    await waitUntil(async () => (await waiting()) === 0, { timeoutMs: 100_000 });
     await last.kill('SIGTERM');
     const total = [...told.values()].reduce((sum, n) => sum + n, 0);
     const sent = await everySent(topicOf(kafka, Counted.type), (all) => firsts(all).length >= total);
@@ -72,7 +72,7 @@ describe('the relay', () => {
       const numbers = firsts(sent.filter((each) => each.subject === subject)).map(({ n }) => n);
       expect(numbers).toEqual(Array.from({ length: count }, (_, n) => n));
     }
-  });
+  }, 300_000);
 
   it('runs in one process of a service at a time, and the next one takes over at once when it leaves', async () => {
     const opened: Bus[] = [];
@@ -107,7 +107,8 @@ describe('the relay', () => {
     const left = Date.now();
     await tell();
     await waitUntil(() => heard.length === 2);
-    expect(Date.now() - left).toBeLessThan(2_500);
+    // A process that vanished would be missed by the database after twenty-five seconds.
+    expect(Date.now() - left).toBeLessThan(15_000);
     expect(await holders()).toBe(1);
     await opened[1]!.close();
     await tell();
@@ -118,7 +119,7 @@ describe('the relay', () => {
     expect(heard).toEqual([0, 1, 2]);
   });
 
-  it('lets a fact that Kafka takes no topic for stand aside, and sends the others', async () => {
+  it('lets a fact that Kafka takes no topic for stand aside, sends the others, and is not all there meanwhile', async () => {
     const bare = { ...kafka, prefix: `${kafka.prefix}bare.` };
     const admin = connect(kafka, { name: 'test', log: silent }).admin();
     await admin.connect();
@@ -135,6 +136,7 @@ describe('the relay', () => {
     const sent = await everySent(topicOf(bare, 'test.known.v1'), (all) => all.length === 1);
     expect(sent).toMatchObject([{ id: known.id }]);
     expect(complaints).toEqual([expect.objectContaining({ topic: 'test.unknown.v1' })]);
+    await expect(bus.ready()).rejects.toMatchObject({ kind: 'unavailable', cause: { message: expect.stringContaining('test.unknown.v1') } });
     await bus.close();
     await admin.disconnect();
     await place.transaction((tx) => tx.query('DELETE FROM bus.outbox'));
@@ -165,7 +167,7 @@ async function everySent(topic: string, enough: (sent: readonly Sent[]) => boole
       sent.push({ id: headerOf(message, 'ce_id'), subject: headerOf(message, 'ce_subject'), n });
     },
   });
-  await waitUntil(() => enough(sent), { timeoutMs: 30_000 });
+  await waitUntil(() => enough(sent), { timeoutMs: 100_000 });
   await consumer.disconnect();
   return sent;
 }

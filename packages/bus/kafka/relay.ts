@@ -19,7 +19,7 @@ const lostAfter = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp
 const answerWithinMs = 30_000;
 
 export interface Relay {
-  /** Why the outbox does not flow, as far as this process knows. */
+  /** Why the outbox, or what is in it for one topic, does not flow, as far as this process knows. */
   readonly fault: Error | undefined;
   /** Finishes what it is sending and hands over to another process. */
   close(): Promise<void>;
@@ -166,7 +166,7 @@ export function startRelay(queues: Queues, { url, sender }: { url: string; sende
 
   return {
     get fault() {
-      return fault;
+      return fault ?? sender.refusal;
     },
     async close() {
       ending.abort();

@@ -53,7 +53,7 @@ beforeAll(async () => {
     },
     scram: [{ mechanism: 'SCRAM-SHA-256', username, password: 'scrambled' }],
   });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await server?.stop();
   rmSync(directory, { recursive: true, force: true });
@@ -143,7 +143,7 @@ describe('Kafka behind TLS and a login', () => {
     expect(await sentence(env)).toBe(
       `Kafka at ${server.brokers.join(',')} lacks the topics guest.test.secret-plain.v1, and we may make none (TOPIC_AUTHORIZATION_FAILED). ` +
         `Make each of them: kafka-topics.sh --bootstrap-server ${server.brokers[0]} --create --topic NAME --partitions 1 ` +
-        '--config retention.ms=86400000 --config max.message.bytes=1048588',
+        '--config retention.ms=86400000 --config max.message.bytes=1048588 --config compression.type=uncompressed',
     );
   });
 

@@ -25,11 +25,15 @@ const attemptWithinMs = 20_000;
 const leaveWithinMs = 2_000;
 /** How long something that Kafka takes no message of stands aside. */
 const asideMs = 30_000;
+/** What stood aside so long ago without being sent again does not wait any more: it was forgotten meanwhile. */
+const doubtfulMs = 2 * asideMs;
 
 /** Sends the outbox's rows to their topics. */
 export interface Sender {
   /** Topics that stand aside, because Kafka took nothing for them a short while ago. */
   aside(): string[];
+  /** Why Kafka takes nothing for a topic, when that is so of any: what waits for it waits although Kafka answers. */
+  readonly refusal: Error | undefined;
   /**
    * Sends in order, topics apart, and says which rows Kafka has acknowledged. Rejects when Kafka is away: then any of
    * them may have been sent.
@@ -55,7 +59,7 @@ interface Load {
 }
 
 export function createSender({ client, kafka, topics, log, overflow }: SenderOptions): Sender {
-  const asideUntil = new Map<string, number>();
+  const refused = new Map<string, { readonly at: number; readonly error: Error }>();
   let connected: Promise<Producer> | undefined;
 
   async function connect(): Promise<Producer> {
@@ -80,7 +84,7 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
   }
 
   function standAside(topic: string, error: unknown): void {
-    asideUntil.set(topic, Date.now() + asideMs);
+    refused.set(topic, { at: Date.now(), error: error instanceof Error ? error : new Error(String(error)) });
     log.error({ topic, err: error }, 'Kafka takes nothing for a topic; what waits for it stays in the outbox.');
   }
 
@@ -96,7 +100,7 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
 
   /** Finds what it is that Kafka does not take, lets that stand aside and sends the rest. */
   async function sendApart(loads: readonly Load[], failure: unknown): Promise<OutboxRow[]> {
-    const sent: OutboxRow[] = [];
+    const acknowledged: OutboxRow[] = [];
     for (const load of loads) {
       if (loads.length === 1) {
         standAside(load.topic, failure);
@@ -104,30 +108,39 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
       }
       try {
         await attempt([load]);
-        sent.push(...load.rows);
+        acknowledged.push(...sent([load]));
       } catch (error) {
         await renew();
         if (!isRefusal(error)) throw error;
         standAside(load.topic, explain(error, kafka));
       }
     }
-    return sent;
+    return acknowledged;
   }
 
   function aside(): string[] {
     const now = Date.now();
-    for (const [topic, until] of asideUntil) if (until <= now) asideUntil.delete(topic);
-    return [...asideUntil.keys()];
+    for (const [topic, { at }] of refused) if (at + doubtfulMs <= now) refused.delete(topic);
+    return [...refused].flatMap(([topic, { at }]) => (now < at + asideMs ? [topic] : []));
+  }
+
+  function sent(loads: readonly Load[]): OutboxRow[] {
+    for (const { topic } of loads) refused.delete(topic);
+    return loads.flatMap(({ rows }) => rows);
   }
 
   return {
     aside,
+    get refusal() {
+      aside();
+      return [...refused.values()][0]?.error;
+    },
     async send(rows) {
       const waiting = new Set(aside());
       const loads = await loadsOf(rows.filter(({ topic }) => !waiting.has(topic)), overflow);
       try {
         await attempt(loads);
-        return loads.flatMap((load) => load.rows);
+        return sent(loads);
       } catch (error) {
         await renew();
         if (!isRefusal(error)) throw explain(error, kafka);

@@ -37,18 +37,38 @@ describe('topics', () => {
     expect(await settingsOf(topics[0]!)).toMatchObject({
       'retention.ms': String(kafka.topics.retentionMs),
       'max.message.bytes': String(LARGEST_BATCH_BYTES),
+      'compression.type': 'uncompressed',
     });
     expect(warnings).toEqual([]);
   });
 
   it('that are there are left as they are, and a warning names what they lack', async () => {
     const topic = topicOf(kafka, 'small.v1');
-    await makeTopic(admin, { topic, numPartitions: 2, configEntries: [{ name: 'max.message.bytes', value: '1000' }] });
+    await makeTopic(admin, {
+      topic,
+      numPartitions: 2,
+      configEntries: Object.entries({ 'max.message.bytes': '1000', 'retention.ms': '7200000' }).map(([name, value]) => ({ name, value })),
+    });
     await haveTopics(admin, [topic], kafka, log);
     expect(warnings).toEqual([
       { topic, partitions: 2, wanted: 3 },
       { topic, bytes: 1000, wanted: LARGEST_BATCH_BYTES },
+      { topic, retentionMs: 7_200_000, wanted: kafka.topics.retentionMs },
+      { topics: [topic], command: expect.stringContaining('--add-config compression.type=uncompressed') },
     ]);
+  });
+
+  it('that are there but compress in a way that nobody here reads are refused, with the command that mends them', async () => {
+    const topics = ['snappy', 'lz4', 'zstd', 'gzip'].map((type) => topicOf(kafka, `${type}.v1`));
+    for (const [i, type] of ['snappy', 'lz4', 'zstd', 'gzip'].entries()) {
+      await makeTopic(admin, { topic: topics[i]!, numPartitions: 3, configEntries: [{ name: 'compression.type', value: type }] });
+    }
+    const checking = haveTopics(admin, topics, kafka, log);
+    await expect(checking).rejects.toThrow(StartFault);
+    await expect(checking).rejects.toThrow(
+      `compresses by snappy or lz4, which we do not read, what is sent to ${topics[0]}, ${topics[1]}. Change each of them: kafka-configs.sh`,
+    );
+    await haveTopics(admin, topics.slice(2), kafka, log);
   });
 
   it('that are missing where none is to be made are named, with the command that makes them', async () => {

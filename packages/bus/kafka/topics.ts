@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { StartFault } from '@call-analysis/runtime';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { Log } from '../queues.ts';
+import { COMPRESSION, howToUncompress, UNREAD_COMPRESSION } from './compression.ts';
 import type { Kafka } from './config.ts';
 import { explain } from './explain.ts';
 
@@ -77,7 +78,11 @@ async function untilKnown(admin: Admin, topics: readonly string[]): Promise<void
 }
 
 function settingsOf({ topics }: Kafka): Record<string, string> {
-  return { 'retention.ms': String(topics.retentionMs), 'max.message.bytes': String(LARGEST_BATCH_BYTES) };
+  return {
+    'retention.ms': String(topics.retentionMs),
+    'max.message.bytes': String(LARGEST_BATCH_BYTES),
+    'compression.type': COMPRESSION,
+  };
 }
 
 function howToMake(missing: readonly string[], kafka: Kafka, why: string): string {
@@ -102,34 +107,68 @@ function refusalsIn(error: unknown): readonly Refusal[] {
   return 'type' in error ? [error as Refusal] : [];
 }
 
-async function check(admin: Admin, found: readonly string[], { topics }: Kafka, log: Log): Promise<void> {
+async function check(admin: Admin, found: readonly string[], kafka: Kafka, log: Log): Promise<void> {
+  const wanted = kafka.topics.partitions;
   const metadata = await admin.fetchTopicMetadata({ topics: [...found] });
   for (const { name, partitions } of metadata.topics) {
-    if (partitions.length >= topics.partitions) continue;
+    if (partitions.length >= wanted) continue;
     log.warn(
-      { topic: name, partitions: partitions.length, wanted: topics.partitions },
+      { topic: name, partitions: partitions.length, wanted },
       'A topic has fewer partitions than KAFKA_TOPIC_PARTITIONS asks for; that many replicas at most read it at the same time.',
     );
   }
-  for (const [topic, bytes] of await largestBatches(admin, found)) {
-    if (bytes >= LARGEST_BATCH_BYTES) continue;
+  const settings = await readSettings(admin, found);
+  for (const [topic, { 'max.message.bytes': bytes }] of settings) {
+    if (bytes === undefined || Number(bytes) >= LARGEST_BATCH_BYTES) continue;
     log.warn(
-      { topic, bytes, wanted: LARGEST_BATCH_BYTES },
+      { topic, bytes: Number(bytes), wanted: LARGEST_BATCH_BYTES },
       'A topic takes smaller messages than we may send; raise its max.message.bytes.',
     );
   }
+  for (const [topic, { 'retention.ms': retentionMs }] of settings) {
+    if (retentionMs === undefined || (retentionMs !== '-1' && Number(retentionMs) <= kafka.topics.retentionMs)) continue;
+    log.warn(
+      { topic, retentionMs: Number(retentionMs), wanted: kafka.topics.retentionMs },
+      'A topic keeps facts for longer than KAFKA_TOPIC_RETENTION says, by which we forget their bodies and that they were handled.',
+    );
+  }
+  checkCompression(settings, kafka, log);
 }
 
-async function largestBatches(admin: Admin, found: readonly string[]): Promise<[topic: string, bytes: number][]> {
-  const name = 'max.message.bytes';
-  const resources = found.map((topic) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: [name] }));
+type Settings = Readonly<Record<string, string>>;
+
+function checkCompression(settings: ReadonlyMap<string, Settings>, kafka: Kafka, log: Log): void {
+  const compressed = (isMeant: (type: string) => boolean) =>
+    [...settings].flatMap(([topic, { 'compression.type': type }]) => (type !== undefined && isMeant(type) ? [topic] : []));
+  const unread = compressed((type) => UNREAD_COMPRESSION.has(type));
+  if (unread.length > 0) {
+    throw new StartFault(
+      `Kafka at ${kafka.brokers.join(',')} compresses by snappy or lz4, which we do not read, what is sent to ${unread.join(', ')}. ` +
+        `Change each of them: ${howToUncompress(kafka)}`,
+    );
+  }
+  const open = compressed((type) => type === 'producer');
+  if (open.length === 0) return;
+  log.warn(
+    { topics: open, command: howToUncompress(kafka) },
+    'Topics keep the compression of whoever writes; one batch by snappy or lz4 would stop their readers. Set their compression.type.',
+  );
+}
+
+/** By topic. */
+async function readSettings(admin: Admin, found: readonly string[]): Promise<Map<string, Settings>> {
+  const configNames = ['max.message.bytes', 'retention.ms', 'compression.type'];
+  const resources = found.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }));
   try {
     const described = await admin.describeConfigs({ resources, includeSynonyms: false });
-    return described.resources.flatMap((each) =>
-      each.configEntries.filter((entry) => entry.configName === name).map((entry): [string, number] => [each.resourceName, Number(entry.configValue)]),
+    return new Map(
+      described.resources.map(({ resourceName, configEntries }) => [
+        resourceName,
+        Object.fromEntries(configEntries.map(({ configName, configValue }) => [configName, configValue])),
+      ]),
     );
   } catch {
     // Who may read and write a topic may not always read its settings.
-    return [];
+    return new Map();
   }
 }

@@ -56,6 +56,7 @@ function isAnswer(error: unknown): boolean {
 
 function regionIn(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
-  const named = /expecting '([\w-]+)'/.exec(message)?.[1] ?? element(message, 'Region');
+  // The client leaves quotes as the XML has them.
+  const named = /expecting (?:['"]|&[#\w]+;)([\w-]+)/.exec(message)?.[1] ?? element(message, 'Region');
   return named === undefined ? '' : ` to ${named}`;
 }

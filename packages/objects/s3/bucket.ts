@@ -4,7 +4,8 @@ import { StartFault } from '@call-analysis/runtime';
 import type { Logger } from '@call-analysis/runtime';
 import { adviceOn } from './advice.ts';
 import type { S3Config } from './config.ts';
-import { keepRules } from './lifecycle.ts';
+import { admitPages } from './cors.ts';
+import { emptyOfBrokenUploads } from './lifecycle.ts';
 import { bodyOf, isCode } from './requests.ts';
 import type { Requests } from './requests.ts';
 import { element, escape, S3_NAMESPACE } from './xml.ts';
@@ -107,7 +108,8 @@ export class Bucket {
       throw advice === null ? error : new StartFault(advice, { cause: error });
     }
     this.#isPrepared = true;
-    await keepRules(this.#requests, this.#log);
+    await emptyOfBrokenUploads(this.#requests, this.#log);
+    if (this.#config.corsOrigins !== undefined) await admitPages(this.#requests, this.#config.corsOrigins, this.#log);
     await this.#tellOfVersions();
   }
 

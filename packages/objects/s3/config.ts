@@ -13,6 +13,8 @@ export interface S3Config {
   readonly pathStyle: boolean;
   /** Makes the bucket when it is not there. */
   readonly createBucket: boolean;
+  /** Whose pages may use signed URLs; `*`: any. Absent: what the bucket says of it is left as it is. */
+  readonly corsOrigins?: readonly string[] | undefined;
 }
 
 const MiB = 1024 * 1024;

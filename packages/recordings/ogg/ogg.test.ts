@@ -4,7 +4,7 @@ import { sourceOfBytes } from '../source.ts';
 import { joined, text } from '../test/bytes.ts';
 import { amplitudeOf, counted, digestOf, fixture, flipped, outcomeOf, sparse } from '../test/fixtures.ts';
 import { changed, granuleOf, page, pagesIn } from '../test/ogg.ts';
-import { heardIn } from '../test/reading.ts';
+import { heardIn, processorMs } from '../test/reading.ts';
 import { ogg } from './index.ts';
 
 const VORBIS = fixture('ogg/vorbis-stereo.ogg');
@@ -194,10 +194,11 @@ describe('an Ogg', () => {
   it('that is full of what looks like pages is refused in bounded time', async () => {
     const bait = joined(text('OggS\0\0'), new Uint8Array(20), Uint8Array.of(255), new Uint8Array(255).fill(255));
     const baits = joined(...Array.from({ length: 20_000 }, () => bait));
-    const began = performance.now();
-    expect((await outcomeOf(ogg, joined(...OPUS_PAGES.slice(0, 3), baits))).frames).toBeNull();
-    expect((await outcomeOf(ogg, baits)).info).toBeNull();
-    expect(performance.now() - began).toBeLessThan(5_000);
+    const tookMs = await processorMs(async () => {
+      expect((await outcomeOf(ogg, joined(...OPUS_PAGES.slice(0, 3), baits))).frames).toBeNull();
+      expect((await outcomeOf(ogg, baits)).info).toBeNull();
+    });
+    expect(tookMs).toBeLessThan(5_000);
   });
 
   it('cut anywhere gives whole pages or a Fault, and probing agrees with decoding', async () => {

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { Fault } from '@call-analysis/fault';
 import * as fc from 'fast-check';
+import { processorMs } from '../test/reading.ts';
 import { SpeexDecoder } from './decoder.ts';
 import {
   compare,
@@ -124,12 +125,13 @@ describe('a packet', () => {
     expect(message).toMatch(/^The Speex stream is broken: .+\.$/u);
   });
 
-  it('of a megabyte takes no longer than its frames', () => {
+  it('of a megabyte takes no longer than its frames', async () => {
     const decoder = new SpeexDecoder(headerOf({ rate: 32_000, mode: 2, channels: 2, framesPerPacket: 64 }));
-    const started = performance.now();
-    expect(decoder.decode(new Uint8Array(1 << 20))[0]).toHaveLength(64 * 640);
-    unreadable(() => decoder.decode(new Uint8Array(1 << 20).fill(0b0111_0000)));
-    expect(performance.now() - started).toBeLessThan(2000);
+    const tookMs = await processorMs(() => {
+      expect(decoder.decode(new Uint8Array(1 << 20))[0]).toHaveLength(64 * 640);
+      unreadable(() => decoder.decode(new Uint8Array(1 << 20).fill(0b0111_0000)));
+    });
+    expect(tookMs).toBeLessThan(5_000);
   });
 
   const settings = fc.record({

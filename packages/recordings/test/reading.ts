@@ -42,10 +42,22 @@ export function watched(
     },
     async *stream(start) {
       expect(start).toBeGreaterThanOrEqual(0);
-      for (let at = start; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+      for (let at = start; at < bytes.length; at += pieceBytes) {
+        const piece = bytes.subarray(at, at + pieceBytes);
+        read.bytes += piece.length;
+        yield piece;
+      }
     },
   };
   return { source, read };
+}
+
+/** Milliseconds of processor time that the work takes, whatever else the machine is at meanwhile. */
+export async function processorMs(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }
 
 /** The code and message of the fault that a promise rejects with; anything else fails the test. */

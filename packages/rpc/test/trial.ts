@@ -86,7 +86,8 @@ export async function openTrial(
   handlers: TrialHandlers = {},
   options: { address?: string; deadlineMs?: number; ready?: () => Promise<void> } = {},
 ) {
-  const { address = newAddress(), deadlineMs = 5000, ready } = options;
+  // So long that only a test which means to reach it does.
+  const { address = newAddress(), deadlineMs = 60_000, ready } = options;
   const { server, lines } = await serveTrial(handlers, { address, ready });
   const called = callers.areFar ? fromAfar(server.address) : server.address;
   const client = dial(trial, called, { name: 'The trial', deadlineMs });

@@ -1,4 +1,5 @@
 // A process whose start and close behave as its arguments say; run by process.test.ts.
+import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { ConfigFault, createLog, runProcess } from '../index.ts';
 
@@ -9,7 +10,7 @@ setInterval(() => {}, 1000);
 
 await runProcess({
   log: createLog({ name: 'life' }),
-  graceMs: Number(graceMs ?? 5000),
+  graceMs: Number(graceMs ?? 30_000),
   start: async (signal) => {
     say('starting');
     if (how === 'misconfigured') throw new ConfigFault('PORT must be a port from 0 to 65535, not "x".');
@@ -17,6 +18,11 @@ await runProcess({
     if (how === 'slow start') await setTimeout(300);
     if (how === 'abortable start') await setTimeout(60_000, undefined, { signal });
     if (how === 'endless start') await new Promise(() => {});
+    if (how === 'close at the second signal') {
+      // Time stands still, so that it comes soon after the first one however late it comes.
+      const now = performance.now();
+      performance.now = () => now;
+    }
     say('ready');
     if (how === 'exception') {
       setImmediate(() => {
@@ -27,7 +33,7 @@ await runProcess({
     return {
       close: async () => {
         say('closing');
-        if (how === 'slow close') await setTimeout(600);
+        if (how === 'close at the second signal') await once(process, 'SIGINT');
         if (how === 'endless close') await new Promise(() => {});
         if (how === 'broken close') throw new Error('no disk');
         say('closed');

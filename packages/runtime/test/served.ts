@@ -1,5 +1,5 @@
 // A process of one service, as its environment says; run by service-process.test.ts.
-import { setTimeout as pause } from 'node:timers/promises';
+import { once } from 'node:events';
 import { unavailable } from '@call-analysis/fault';
 import { parseConfig, processFrom, ProcessVariables, Readiness, runService, StartFault } from '../index.ts';
 
@@ -17,8 +17,9 @@ await runService({
     async start(how) {
       if (how === 'no database') throw unavailable('PostgreSQL');
       if (how === 'slow start') {
+        const told = once(process, 'SIGTERM');
         say('starting');
-        await pause(500);
+        await told;
       }
       return {
         address: '127.0.0.1:1',

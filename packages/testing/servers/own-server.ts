@@ -24,8 +24,8 @@ export interface Runner {
   remove(): Promise<void>;
 }
 
-const endingMs = 30_000;
-const readyMs = 90_000;
+const endingMs = 60_000;
+const readyMs = 240_000;
 
 /**
  * Starts it and waits until it answers.

@@ -44,7 +44,7 @@ it('a store of one’s own has after SIGKILL and a restart what was put by a sig
   const s3 = client(server);
   const bytes = randomBytes(300_000);
   await s3.makeBucket('kept');
-  const url = await s3.presignedPutObject('kept', 'a/b.bin', 60);
+  const url = await s3.presignedPutObject('kept', 'a/b.bin', 3600);
   expect((await fetch(url, { method: 'PUT', body: bytes })).status).toBe(200);
   await server.kill();
   await expect(fetch(server.endpoint)).rejects.toThrow();

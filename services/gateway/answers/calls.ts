@@ -1,5 +1,6 @@
 import { Analysis, Outcome, Stage } from '@call-analysis/events';
 import { z } from 'zod';
+import { failureCodes } from './fault-codes.ts';
 import { Count, pageOf, Time, Uuid } from './parts.ts';
 
 /** api.md, section 6. */
@@ -7,6 +8,12 @@ import { Count, pageOf, Time, Uuid } from './parts.ts';
 export const callStatuses = ['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled'] as const;
 const Status = z.enum(callStatuses);
 const Role = z.enum(['operator', 'client']);
+/** No list of all: a part that was away for too long leaves its own. */
+const FailureCode = z.string().meta({
+  description: Object.entries(failureCodes)
+    .map(([stage, codes]) => `Of ${stage}: ${codes.join(', ')}.`)
+    .join(' '),
+});
 
 const item = {
   uuid: Uuid,
@@ -28,7 +35,7 @@ const item = {
   batch_id: Uuid.nullable(),
   campaign_id: Uuid.nullable(),
   failure: z
-    .object({ stage: Stage, code: z.string(), message: z.string(), retryable: z.boolean(), attempts: Count })
+    .object({ stage: Stage, code: FailureCode, message: z.string(), retryable: z.boolean(), attempts: Count })
     .nullable(),
   created_at: Time,
   updated_at: Time,

@@ -23,8 +23,6 @@ interface Claimed {
 
 type Algorithm = 'HS256' | 'RS256' | 'ES256' | 'EdDSA';
 
-/** Clocks of the issuer and of this machine may differ by so much. */
-const TOLERANCE_SECONDS = 5;
 const MAX_TOKEN_LENGTH = 8192;
 const MAX_PROVED = 10_000;
 
@@ -77,10 +75,10 @@ export function tokenVerifier(rules: TokenRules): (token: string, nowSeconds?: n
   return (token, nowSeconds = Date.now() / 1000) => {
     if (token.length > MAX_TOKEN_LENGTH) throw unauthenticated('The bearer token is too long to be one of ours.');
     const { caller, exp, nbf } = provedClaimsOf(token);
-    if (nowSeconds >= exp + TOLERANCE_SECONDS) {
+    if (nowSeconds >= exp) {
       throw unauthenticated('The bearer token has expired. Ask your system administrator for a new one.');
     }
-    if (nbf !== undefined && nowSeconds < nbf - TOLERANCE_SECONDS) {
+    if (nbf !== undefined && nowSeconds < nbf) {
       throw unauthenticated('The bearer token is not valid yet.');
     }
     return caller;

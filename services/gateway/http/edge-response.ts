@@ -2,6 +2,8 @@ import { ServerResponse } from 'node:http';
 import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
 import type { Notes } from './access-log.ts';
 
+const never = (): boolean => false;
+
 /**
  * An answer whose head says what all answers say, besides what whoever answers has to add. Headers that are set one by one
  * take Node four times as long as those that are handed over together.
@@ -9,6 +11,8 @@ import type { Notes } from './access-log.ts';
 export class EdgeResponse extends ServerResponse {
   /** For the line of the request in the log. */
   readonly notes: Notes = {};
+  /** Asked when the head is written, which may be long after the request came: whether the connection ends with this answer. */
+  isLast: () => boolean = never;
   /** Names in lower case and values, by turns. */
   readonly #common: string[] = [];
 
@@ -28,6 +32,7 @@ export class EdgeResponse extends ServerResponse {
   override writeHead(status: number, given: string | OutgoingHttpHeaders | OutgoingHttpHeader[] = {}): this {
     if (typeof given === 'string' || Array.isArray(given)) throw new TypeError('Give headers as an object.');
     const head: string[] = this.#common;
+    if (this.isLast()) head.push('connection', 'close');
     for (const name of Object.keys(given)) {
       const value = given[name];
       const at = head.indexOf(name);

@@ -9,7 +9,7 @@ import { send } from './answer.ts';
 import type { EdgeResponse } from './edge-response.ts';
 import { readForm } from './form.ts';
 import type { Form, FormPiece } from './form.ts';
-import { readJson } from './json-body.ts';
+import { readJson, readJsonIfAny } from './json-body.ts';
 import { parse, queryOf } from './parse.ts';
 import type { Params } from './router.ts';
 
@@ -30,7 +30,7 @@ export interface Endpoint {
   readonly query: z.ZodObject;
   /** What `query` makes of no query at all, when that is allowed. */
   readonly unasked: unknown;
-  /** A JSON object, a form or nothing. */
+  /** A JSON object, a form or nothing; null, too, where the handler reads bytes by itself. */
   readonly body: z.ZodObject | Form | null;
   /** Answers however many requests come: those that watch over the service must not be kept from it. */
   readonly unlimited?: boolean;
@@ -55,6 +55,8 @@ export interface Arrived {
 }
 
 type Nothing = z.ZodObject<Record<never, never>>;
+
+const NO_FIELDS = z.strictObject({});
 
 /** What a handler is given of a body: a JSON object parsed, a form piece by piece as it comes in. */
 type Read<Body> = Body extends z.ZodObject ? z.output<Body> : AsyncIterable<FormPiece>;
@@ -104,10 +106,17 @@ export async function run(endpoint: Endpoint, at: Entrance, arrived: Arrived): P
     at.limits.identify(caller.firmUuid, response);
     requireRole(endpoint, caller);
   }
-  const query = request.url?.includes('?') ? parse(endpoint.query, queryOf(request.url)) : (endpoint.unasked ?? parse(endpoint.query, {}));
-  const body = endpoint.body === null ? {} : await read(endpoint.body, request, response);
+  const query = request.url?.includes('?')
+    ? parse(endpoint.query, queryOf(request.url))
+    : (endpoint.unasked ?? parse(endpoint.query, {}));
+  let body: unknown = {};
+  if (endpoint.body !== null) body = await read(endpoint.body, request, response);
+  else if (endpoint.about.bytes === undefined) {
+    const sent = readJsonIfAny(request, response);
+    if (sent instanceof Promise) parse(NO_FIELDS, await sent);
+  }
   const answer = await endpoint.handle({ caller, query, body, ...arrived });
-  if (answer !== undefined) await send(request, response, answer);
+  return answer === undefined ? undefined : send(request, response, answer);
 }
 
 function prove(

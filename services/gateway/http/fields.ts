@@ -14,7 +14,7 @@ export function text(maxLength: number) {
 }
 
 export function uuid() {
-  return z.guid('must be a UUID').toLowerCase();
+  return z.guid({ error: ({ code }) => (code === 'invalid_format' ? 'must be a UUID' : undefined) }).toLowerCase();
 }
 
 /** Paging of every list (api.md, section 2). */

@@ -138,16 +138,8 @@ async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number, limit: nu
 function boundaryOf(form: Form, request: IncomingMessage): string {
   const given = request.headers['content-type'] ?? '';
   const [type = ''] = given.split(';');
-  switch (type.trim().toLowerCase()) {
-    case 'multipart/form-data':
-      break;
-    case '':
-    // What HTTP clients make of a form when no file was given to them.
-    case 'application/x-www-form-urlencoded':
-      throw missingParts(form, Object.keys(form.parts).filter((name) => type === '' || form.parts[name]?.kind === 'file'));
-    default:
-      throw notAForm(`must be multipart/form-data with the parts ${Object.keys(form.parts).join(' and ')}`);
-  }
+  // HTTP clients make something else of a form when no file was given to them, and what is something else has no parts.
+  if (type.trim().toLowerCase() !== 'multipart/form-data') throw missingParts(form, Object.keys(form.parts));
   const [, quoted, bare] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;"]*))/i.exec(given) ?? [];
   const boundary = quoted ?? bare ?? '';
   if (boundary === '') throw notAForm('names no boundary; let the HTTP client set this header by itself');

@@ -19,11 +19,29 @@ export async function readJson(
   requireJson(request);
   if (Number(request.headers['content-length'] ?? 0) > MAX_BYTES) throw tooLarge();
   welcomeBody(request, response);
-  const value = parseJson(await collect(request, patienceMs));
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidJson('The body must be a JSON object.');
-  }
-  return value;
+  return objectIn(await collect(request, patienceMs));
+}
+
+/** The same of a request that need not carry any; an object without fields when it does not. At once when that is so. */
+export function readJsonIfAny(request: IncomingMessage, response: ServerResponse): object | Promise<object> {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (Number(length ?? 0) > 0) return readJson(request, response);
+  return encoding === undefined ? {} : readChunksIfAny(request, response);
+}
+
+/** Chunks do not say beforehand whether there are any. */
+async function readChunksIfAny(request: IncomingMessage, response: ServerResponse): Promise<object> {
+  welcomeBody(request, response);
+  const bytes = await collect(request, PATIENCE_MS);
+  if (bytes.length === 0) return {};
+  requireJson(request);
+  return objectIn(bytes);
+}
+
+function objectIn(bytes: Buffer): object {
+  const value = parseJson(bytes);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw invalidJson('The body must be a JSON object.');
 }
 
 function requireJson(request: IncomingMessage): void {

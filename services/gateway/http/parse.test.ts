@@ -53,6 +53,13 @@ describe('parsing a body', () => {
     expect(faults(Body, { metadata_key: '\u{1f600}'.repeat(10) })).toEqual([]);
   });
 
+  it('says of a uuid that is missing what it says of every field that is', () => {
+    const Firm = z.strictObject({ firm_uuid: uuid() });
+    expect(faults(Firm, {})).toEqual([{ field: 'firm_uuid', code: 'REQUIRED', message: 'is required' }]);
+    expect(faults(Firm, { firm_uuid: 'x' })).toEqual([{ field: 'firm_uuid', code: 'INVALID', message: 'must be a UUID' }]);
+    expect(faults(Firm, { firm_uuid: 7 })).toEqual([{ field: 'firm_uuid', code: 'INVALID', message: 'must be a string' }]);
+  });
+
   it('refuses names that mean something to the language', () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const body = JSON.parse(`{"metadata_key":"k","${name}":{"polluted":1}}`) as object;
@@ -89,6 +96,12 @@ describe('parsing a body', () => {
 });
 
 describe('parsing a query', () => {
+  it('names a parameter that came once without a place in a list', () => {
+    expect(faults(Query, queryOf('/?status=nope'))).toEqual([
+      { field: 'status', code: 'INVALID', message: 'must be one of queued, failed' },
+    ]);
+  });
+
   it('gives numbers, lists and defaults', () => {
     const batch = '1A2B3C4D-0000-4000-8000-00000000000A';
     expect(parse(Query, queryOf('/x'))).toEqual({ page: 1, size: 10, status: [] });

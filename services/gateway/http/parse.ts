@@ -10,7 +10,7 @@ const MAX_NAME_LENGTH = 100;
 export function parse<Schema extends z.ZodObject>(schema: Schema, value: object): z.output<Schema> {
   const result = schema.safeParse(value, { error: requirement, reportInput: true });
   if (result.success) return result.data;
-  throw invalidFields(result.error.issues.flatMap((issue) => fieldFaults(issue, Object.keys(schema.shape))));
+  throw invalidFields(result.error.issues.flatMap((issue) => fieldFaults(issue, value, Object.keys(schema.shape))));
 }
 
 /** Query parameters by name; one that comes several times is an array. */
@@ -26,16 +26,23 @@ export function queryOf(url: string): object {
   return query;
 }
 
-function fieldFaults(issue: z.core.$ZodIssue, known: readonly string[]): FieldFault[] {
+function fieldFaults(issue: z.core.$ZodIssue, given: object, known: readonly string[]): FieldFault[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, MAX_UNKNOWN).map((name) => {
       const meant = nearestName(name, known);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-      return { field: name.slice(0, MAX_NAME_LENGTH), code: 'UNKNOWN_FIELD', message: `is not known${hint}` };
+      const message = known.length === 0 ? 'is not known; nothing is taken here' : `is not known${hint}`;
+      return { field: name.slice(0, MAX_NAME_LENGTH), code: 'UNKNOWN_FIELD', message };
     });
   }
   const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
-  return [{ field: issue.path.join('.'), code: isMissing ? 'REQUIRED' : 'INVALID', message: issue.message }];
+  return [{ field: placeOf(issue.path, given), code: isMissing ? 'REQUIRED' : 'INVALID', message: issue.message }];
+}
+
+/** A query parameter that came once has no place in a list, though its schema made one of it. */
+function placeOf(path: readonly PropertyKey[], given: object): string {
+  const [name = ''] = path;
+  return typeof Reflect.get(given, name) === 'string' ? String(name) : path.join('.');
 }
 
 /** What a value must be, where its schema does not say so itself; follows the field's name. */

@@ -1,3 +1,4 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Readiness } from '@call-analysis/runtime';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -27,7 +28,11 @@ interface Document {
   openapi: string;
   tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, object>; examples: Record<string, { value: object }> };
+  components: {
+    schemas: Record<string, object>;
+    responses: Record<string, object>;
+    examples: Record<string, { value: object }>;
+  };
 }
 
 const endpoints = endpointsOf({}, {} as Behind, new Readiness([]));
@@ -43,6 +48,40 @@ function faultsOf(schema: object, value: unknown): unknown[] {
   const whole = JSON.stringify({ ...schema, $defs: document.components.schemas });
   const validate = ajv.compile(JSON.parse(whole.replaceAll('"#/components/schemas/', '"#/$defs/')) as object);
   return validate(value) ? [] : (validate.errors ?? []);
+}
+
+const WORD = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
+
+/** What the services write in capitals that no client gets as a code. */
+const ELSEWHERE = new Set([
+  // A role, and what other programs call their failures.
+  'WORKFLOW_ENGINEER',
+  'ERR_HTTP_REQUEST_TIMEOUT',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'HPE_HEADER_OVERFLOW',
+  'Z_BUF_ERROR',
+  'Z_DATA_ERROR',
+  // An example's name; its code is FILE_TOO_LARGE.
+  'UPLOAD_TOO_LARGE',
+  // Why an event is done again, which is about no call that is still there.
+  'ERASURE_UNFINISHED',
+]);
+
+/** Tests, and where the names of environment variables stand. */
+const NO_CODES = /node_modules|generated|(^|\/)test\/|\.test\.ts$|under-test|contract\.ts$|main\.ts$|config\.ts$|variables\.ts$/;
+
+/** Every word that is written like a code, and as a text of its own, in the programs of the services that clients hear of. */
+async function codesInUse(): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const service of ['gateway', 'ingest', 'audio', 'transcription', 'analysis']) {
+    const folder = new URL(`../../${service}/`, import.meta.url);
+    for (const name of await readdir(folder, { recursive: true })) {
+      if (!name.endsWith('.ts') || NO_CODES.test(name)) continue;
+      const source = await readFile(new URL(name, folder), 'utf8');
+      for (const [, code = ''] of source.matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)'/g)) found.add(code);
+    }
+  }
+  return found;
 }
 
 describe('the OpenAPI document', () => {
@@ -70,6 +109,19 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(document.components.examples)).toEqual(Object.keys(refusals));
     for (const { value } of Object.values(document.components.examples)) {
       expect(faultsOf({ $ref: '#/components/schemas/Error' }, value)).toEqual([]);
+    }
+  });
+
+  it('names every code that the services behind an answer can give', async () => {
+    const words = new Set(JSON.stringify({ paths: document.paths, ...document.components.schemas, ...document.components.responses }).match(WORD));
+    expect([...(await codesInUse())].filter((code) => !words.has(code) && !ELSEWHERE.has(code))).toEqual([]);
+  });
+
+  it('says of every address that takes no body that it refuses what is none', () => {
+    for (const { method, path, body, about } of endpoints) {
+      if (body !== null || about.bytes !== undefined) continue;
+      const { responses } = document.paths[documentPath(path)]?.[method.toLowerCase()] ?? {};
+      expect(responses?.['400']?.description).toContain('INVALID_JSON');
     }
   });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FieldsAtFault, RowsAtFault } from '../answers/fault-codes.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { uuid } from '../http/fields.ts';
 import type { Form } from '../http/form.ts';
@@ -13,7 +14,7 @@ export type OpenApi = Readonly<Record<string, unknown>>;
 
 const DESCRIPTION = `Takes in transcripts and recordings of a call centre's conversations, scores each one by the firm's scorecard, and gives the results back. Every score is explained: each answer carries the words it rests on.
 
-JSON is snake_case, times are ISO 8601 in UTC, durations are seconds. Unknown fields and query parameters are refused. Every answer of 400 and above has the same shape, and its \`message\` says what to do next. \`x-request-id\` may be sent and is always answered; quote it when you report a problem.
+JSON is snake_case, times are ISO 8601 in UTC, durations are seconds. Unknown fields and query parameters are refused. Every answer of 400 and above has the same shape, and its \`message\` says what to do next. A method that a path does not take is answered with \`METHOD_NOT_ALLOWED\`, and \`Allow\` names those that it takes. \`x-request-id\` may be sent and is always answered; quote it when you report a problem.
 
 Get Calls and uploads take a **bearer token**, which a system administrator issues; campaigns take an **API key**. An API key contains a \`$\`: in a shell, write it in single quotes.`;
 
@@ -22,7 +23,10 @@ const ErrorBody = z
     status: z.literal('error'),
     code: z.string().meta({ description: 'What is wrong, for programs.' }),
     message: z.string().meta({ description: 'What is wrong and what to do next, for people.' }),
-    details: z.record(z.string(), z.unknown()).nullable().meta({ description: 'What helps to find the fault.' }),
+    details: z
+      .union([FieldsAtFault, RowsAtFault, z.record(z.string(), z.unknown())])
+      .nullable()
+      .meta({ description: 'What helps to find the fault.' }),
   })
   .meta({ id: 'Error' });
 
@@ -61,7 +65,13 @@ export function openApiDocument(endpoints: readonly Endpoint[]): OpenApi {
     servers: [{ url: '/' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
-    components: { schemas: schemas.components, examples: exampleRefusals(), securitySchemes },
+    components: {
+      schemas: schemas.components,
+      // No operation has this answer: it comes where there is none.
+      responses: { MethodNotAllowed: refusalOf(405, ['METHOD_NOT_ALLOWED']) },
+      examples: exampleRefusals(),
+      securitySchemes,
+    },
   };
 }
 
@@ -172,38 +182,37 @@ function jsonContent(schema: z.ZodType, converted: JsonSchema): object {
 function refusalsOf(endpoint: Endpoint): Record<string, unknown> {
   const names = new Set<RefusalCode>([...usualRefusals(endpoint), ...(endpoint.about.refusals ?? [])]);
   const byStatus = Map.groupBy(names, (name) => refusals[name][0]);
-  return Object.fromEntries(
-    [...byStatus].map(([status, named]) => [
-      status,
-      {
-        description: [...new Set(named.map(codeOf))].join(', '),
-        ...(status in HEADERS && { headers: headersOf(HEADERS[status] ?? {}) }),
-        content: {
-          'application/json': {
-            schema: {
-              allOf: [
-                { $ref: '#/components/schemas/Error' },
-                { type: 'object', properties: { code: { enum: [...new Set(named.map(codeOf))] } } },
-              ],
-            },
-            examples: Object.fromEntries(named.map((name) => [name, { $ref: `#/components/examples/${name}` }])),
-          },
+  return Object.fromEntries([...byStatus].map(([status, named]) => [status, refusalOf(status, named)]));
+}
+
+function refusalOf(status: number, named: readonly RefusalCode[]): object {
+  const codes = [...new Set(named.map(codeOf))];
+  return {
+    description: codes.join(', '),
+    ...(status in HEADERS && { headers: headersOf(HEADERS[status] ?? {}) }),
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [{ $ref: '#/components/schemas/Error' }, { type: 'object', properties: { code: { enum: codes } } }],
         },
+        examples: Object.fromEntries(named.map((name) => [name, { $ref: `#/components/examples/${name}` }])),
       },
-    ]),
-  );
+    },
+  };
 }
 
 const RETRY = { 'Retry-After': 'Seconds after which it is worth trying again.' };
 const HEADERS: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': '`Bearer`, where a bearer token is asked for.' },
+  405: { Allow: 'The methods that this address takes.' },
   429: { ...LIMITS, ...RETRY },
   503: RETRY,
 };
 
 /** What an endpoint can be refused with because of what it asks for. */
 function usualRefusals({ proof, roles, body, path, unlimited, about }: Endpoint): RefusalCode[] {
-  const isJson = body !== null && !('parts' in body);
+  // Where nothing is to be sent, what is sent must be an object without fields.
+  const isJson = body === null ? about.bytes === undefined : !('parts' in body);
   return [
     'VALIDATION_ERROR',
     'INVALID_REQUEST',

@@ -33,6 +33,7 @@ const known = {
   FORBIDDEN: [403, 'This takes the role SUPERUSER.'],
   API_KEY_INVALID: [403, 'This API key is not active. Create a new one for your firm.'],
   NOT_FOUND: [404, 'There is no such call.'],
+  METHOD_NOT_ALLOWED: [405, 'This address takes GET, HEAD, OPTIONS.'],
   REQUEST_TIMEOUT: [408, 'The body took too long to arrive. Send it again.'],
   KEY_EXISTS: [409, 'The firm has an active key already.'],
   INVALID_TRANSITION: [409, 'The campaign is completed.'],

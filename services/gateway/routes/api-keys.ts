@@ -1,3 +1,4 @@
+import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
@@ -5,7 +6,7 @@ import { CreatedKey, KeyPage } from '../answers/api-keys.ts';
 import type { Caller } from '../auth/caller.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { page, pathUuid, size, uuid } from '../http/fields.ts';
+import { page, size, uuid } from '../http/fields.ts';
 
 const PATH = '/external/api/v1/api-key';
 
@@ -75,8 +76,10 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
         answers: { 204: { description: 'The key is dead.' } },
       },
       async handle({ caller, params, address }) {
-        const keyUuid = pathUuid(params['api_key_uuid'], 'API key');
-        await keys.deleteKey({ actor: actorOf(caller, address), key_uuid: keyUuid });
+        const named = uuid().safeParse(params['api_key_uuid']);
+        // Keys are managed for all firms, so the words are those of key-management.
+        if (!named.success) throw new Fault('not-found', 'NOT_FOUND', 'There is no such API key. Check the uuid.');
+        await keys.deleteKey({ actor: actorOf(caller, address), key_uuid: named.data });
         return { status: 204 };
       },
     }),

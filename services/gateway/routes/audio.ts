@@ -1,4 +1,5 @@
 import type { audio } from '@call-analysis/proto';
+import type { UploadRecordingReply } from '@call-analysis/proto/audio/v1/UploadRecordingReply';
 import type { UploadRecordingRequestInit } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
 import type { Client } from '@call-analysis/rpc';
 import { RecordingMetadata, UploadedRecording } from '../answers/uploads.ts';
@@ -70,10 +71,17 @@ export async function uploadRecording(
     body: {
       status: 'ok',
       audio_id: uploaded.audio_id,
-      message: 'The recording was accepted and is queued for processing.',
+      message: sentence(uploaded),
       ...(uploaded.ignored_fields.length > 0 && { ignored_fields: uploaded.ignored_fields }),
     },
   };
+}
+
+function sentence({ repeated_upload, has_ended }: UploadRecordingReply): string {
+  if (repeated_upload !== true) return 'The recording was accepted and is queued for processing.';
+  const before = 'This recording was taken in before; nothing was changed.';
+  if (has_ended !== true) return before;
+  return `${before} Its call failed for good or was canceled: to send it anew, erase that call first (DELETE /api/v1/calls/{uuid}).`;
 }
 
 async function* messages(

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import type { ingest } from '@call-analysis/proto';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
+import { LONGEST_CALL_MS } from '@call-analysis/rpc';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { BatchItem, BatchPage } from '../answers/uploads.ts';
@@ -17,8 +18,6 @@ import { callerOf } from './ingest-caller.ts';
 
 const PATH = '/api/v1/calls/batches';
 const REJECTED = '/api/v1/calls/rejected';
-/** A file of refused rows may be gigabytes on a slow line. */
-const DOWNLOAD_MS = 3_600_000;
 
 export const aboutRejected = {
   tag: 'Batches',
@@ -104,7 +103,8 @@ export async function downloadRejected(
   response.once('close', () => gone.abort());
   const file = catalogue.downloadRejected(
     { caller: callerOf(caller), rejected_uuid: uuid },
-    { deadlineMs: DOWNLOAD_MS, signal: gone.signal },
+    // It may be gigabytes on a slow line.
+    { deadlineMs: LONGEST_CALL_MS, signal: gone.signal },
   );
   const chunks = file[Symbol.asyncIterator]();
   // The first chunk, or the lack of it, decides between 200 and 404, so headers wait for it.

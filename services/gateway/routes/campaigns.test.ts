@@ -173,6 +173,14 @@ describe('one campaign', () => {
     expect(request).not.toHaveProperty('description');
   });
 
+  it.each([{ segment_type: 'sales' }, { external_id: 'x' }, { external_id: null }])('says of %j that it cannot be changed', async (body) => {
+    const [field] = Object.keys(body);
+    expect((await ask('PATCH', `/${uuid}`, body)).body['details']).toEqual({
+      fields: [{ field, code: 'INVALID', message: 'cannot be changed after creation' }],
+    });
+    expect(asked).toEqual([]);
+  });
+
   it.each([{ name: null }, { segment_type: 'sales' }, { external_id: 'x' }, { status: 'active' }])(
     'is not changed by %j',
     async (body) => {

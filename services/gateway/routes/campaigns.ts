@@ -34,6 +34,8 @@ const Change = z
     description: description.nullable().optional(),
     starts_at: dates.starts_at.nullable().optional(),
     ends_at: dates.ends_at.nullable().optional(),
+    external_id: fixed(),
+    segment_type: fixed(),
   })
   .meta({ examples: [{ description: 'Clients whose contract ends in May.', ends_at: null }] });
 
@@ -161,6 +163,14 @@ function name() {
     .trim()
     .pipe(text(255))
     .meta({ wire: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' } });
+}
+
+/** What a campaign keeps as it was made. */
+function fixed() {
+  return z
+    .never('cannot be changed after creation')
+    .optional()
+    .meta({ wire: { not: {}, description: 'It cannot be changed after creation.' } });
 }
 
 /** A moment in the years 1 to 9999, as UTC. */

@@ -17,6 +17,13 @@ describe('the documentation', () => {
     expect(Object.keys(body['paths'] as object)).toContain('/api/v1/calls/{uuid}');
   });
 
+  it('tells of campaigns in the order in which they are used, from their creation on', async () => {
+    const { body } = await edge.ask('GET', '/openapi.json');
+    const campaigns = Object.keys(body['paths'] as object).filter((path) => path.includes('call-campaign'));
+    expect(campaigns[0]).toBe('/external/api/v1/call-campaign');
+    expect(campaigns.findIndex((path) => path.endsWith('/start'))).toBeLessThan(campaigns.findIndex((path) => path.endsWith('/calls/upload')));
+  });
+
   it('is a page that takes everything it needs from here, and may take nothing from elsewhere', async () => {
     const page = await edge.ask('GET', '/docs');
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -35,6 +42,7 @@ describe('the documentation', () => {
   });
 
   it.each(['/docs/package.json', '/docs/..%2Fpackage.json', '/docs/%2e%2e%2findex.js', '/docs/x'])('has no %s', async (path) => {
-    expect((await edge.ask('GET', path)).status).toBe(404);
+    const { status, body } = await edge.ask('GET', path);
+    expect([status, body['message']]).toEqual([404, 'There is nothing at this address. Check the path.']);
   });
 });

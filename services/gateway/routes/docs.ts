@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { notFound } from '@call-analysis/fault';
 import { z } from 'zod';
 import { endpoint } from '../http/endpoint.ts';
 import type { Endpoint } from '../http/endpoint.ts';
+import { noSuchRoute } from '../http/problem.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import type { OpenApi } from '../openapi/document.ts';
@@ -100,7 +100,7 @@ export function docs(endpoints: readonly Endpoint[]): Endpoint[] {
       },
       async handle({ params, response }) {
         const asset = Asset.safeParse(params['asset']);
-        if (!asset.success) throw notFound('part of the page');
+        if (!asset.success) throw noSuchRoute();
         sendBytes(response, await bytesOf(asset.data), {
           'content-type': TYPES[asset.data.slice(asset.data.lastIndexOf('.') + 1) as keyof typeof TYPES],
           'cache-control': `private, max-age=${ASSET_SECONDS}`,

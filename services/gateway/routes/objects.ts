@@ -88,13 +88,17 @@ export function objects(store: Objects & SignedUrls): Endpoint[] {
 function allowed(store: SignedUrls, request: IncomingMessage): Exclude<SignedUrl, { refused: string }> {
   const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s);
   const method = request.method === 'PUT' ? 'PUT' : 'GET';
-  const signed = store.verify(method, path, new URLSearchParams(query));
+  const given = new URLSearchParams(query);
+  const signed = store.verify(method, path, given);
   if (!('refused' in signed)) return signed;
-  const why =
-    signed.refused === 'expired'
-      ? 'This URL has expired. Ask for a new one.'
-      : `This URL was not signed for ${method}. Use it exactly as it was given, for what it was given.`;
-  throw new Fault('forbidden', 'FORBIDDEN', why);
+  throw new Fault('forbidden', 'FORBIDDEN', whyNot(signed.refused, method, given.get('method')));
+}
+
+function whyNot(refused: 'expired' | 'not-signed', method: 'PUT' | 'GET', signedFor: string | null): string {
+  if (refused === 'expired') return 'This URL has expired. Ask for a new one.';
+  const isOther = signedFor === (method === 'PUT' ? 'GET' : 'PUT');
+  if (isOther) return `This URL is for ${signedFor}, not for ${method}. Use it for what it was given.`;
+  return 'This URL has been altered or has expired. Use it exactly as it was given, or ask for a new one.';
 }
 
 async function download(store: Objects, key: string, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -165,7 +165,7 @@ describe('a change', () => {
     async (ifMatch, code) => {
       const answer = await put(ifMatch);
       expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
-      expect(answer.body['details']).toMatchObject({ fields: [{ field: 'If-Match', code }] });
+      expect(answer.body['details']).toMatchObject({ fields: [{ field: 'If-Match', code, message: expect.stringMatching(/ETag gave it; for example "1"$/) }] });
       expect(asked).toBeUndefined();
     },
   );

@@ -176,7 +176,7 @@ function changedRevision(request: IncomingMessage): number {
   const [, revision] = /^"(\d{1,9})"$/.exec(given?.trim() ?? '') ?? [];
   if (revision !== undefined) return Number(revision);
   const code = given === undefined ? 'REQUIRED' : 'INVALID';
-  const message = 'must be the revision that you changed, in double quotes, as ETag gave it: "1"';
+  const message = 'must be the revision that you changed, in double quotes, as ETag gave it; for example "1"';
   throw invalidFields([{ field: 'If-Match', code, message }]);
 }
 

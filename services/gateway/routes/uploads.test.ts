@@ -57,7 +57,6 @@ describe('beginning an upload', () => {
   it.each([
     'a.txt',
     'csv',
-    '.CSV',
     '',
     '../a.csv',
     'a/b.csv',
@@ -70,6 +69,17 @@ describe('beginning an upload', () => {
     const answer = await edge.ask('POST', path, { json: { metadata_filename } });
     expect(answer.status).toBe(400);
     expect(answer.body['details']).toMatchObject({ fields: [{ field: 'metadata_filename', code: 'INVALID' }] });
+  });
+
+  it('takes names that are an extension and no more', async () => {
+    let asked: unknown;
+    edge.calls.openUpload = async (request) => {
+      asked = request;
+      return { metadata_upload_url: 'https://store/y', metadata_key: 'uz/f/u/.CSV', expires_in: 3600 };
+    };
+    const json = { metadata_filename: '.CSV', audios_filename: '.zip' };
+    expect((await edge.ask('POST', path, { json })).status).toBe(200);
+    expect(asked).toMatchObject(json);
   });
 
   it('names every fault at once', async () => {
@@ -111,9 +121,34 @@ describe('processing an upload', () => {
     expect(answer.body['data']).toMatchObject({ message });
   });
 
+  it.each([
+    [{ unnamed_files: 1 }, '3 calls were there already; 1 file of the archive is named by no row and was left out.'],
+    [
+      { unnamed_files: 2, ended_duplicates: 1 },
+      '3 calls were there already; 2 files of the archive are named by no row and were left out. 1 of those there ' +
+        'already failed for good or was canceled: to send such a call anew, erase it first (DELETE /api/v1/calls/{uuid}).',
+    ],
+    [
+      { duplicates: 10_001, ended_duplicates: 2 },
+      '10001 calls were there already. At least 2 of those there already failed for good or were canceled: to send ' +
+        'such a call anew, erase it first (DELETE /api/v1/calls/{uuid}).',
+    ],
+  ])('says what was left out, and what has to be erased before it can come anew: %j', async (counts, rest) => {
+    edge.calls.processUpload = async () => ({ ...accepted, accepted: 0, duplicates: 3, ...counts });
+    const answer = await edge.ask('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
+    const message = `0 calls were validated and queued for processing; ${rest}`;
+    expect(answer.body['data']).toMatchObject({ message });
+    expect(answer.body['data']).not.toHaveProperty('ended_duplicates');
+  });
+
   it('waits longer than for other answers', async () => {
-    edge.calls.processUpload = () => new Promise((resolve) => setTimeout(resolve, 700, accepted));
-    expect((await edge.ask('POST', path, { json: { metadata_key: 'k' } })).status).toBe(200);
+    const impatient = await openFixture({ deadlineMs: 100 });
+    try {
+      impatient.calls.processUpload = () => new Promise((resolve) => setTimeout(resolve, 300, accepted));
+      expect((await impatient.ask('POST', path, { json: { metadata_key: 'k' } })).status).toBe(200);
+    } finally {
+      await impatient.close();
+    }
   });
 
   it('goes on when the client goes away', async () => {

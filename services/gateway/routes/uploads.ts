@@ -147,11 +147,25 @@ function withRejectedUrl(error: unknown, rejectedUrl: (rejectedUuid: string) => 
   return new Fault(error.kind, error.code, error.message, { details: { ...details, rejected_csv_url: url } });
 }
 
-function sentence({ accepted, duplicates, rejected }: ProcessUploadReply): string {
+/** ingest looks at no more of them for calls that have ended. */
+const LOOKED_AT_DUPLICATES = 10_000;
+
+function sentence(batch: ProcessUploadReply): string {
+  const { accepted, duplicates, rejected, unnamed_files: unnamed = 0, ended_duplicates: ended = 0 } = batch;
   const parts = [`${calls(accepted)} validated and queued for processing`];
   if (duplicates > 0) parts.push(`${calls(duplicates)} there already`);
   if (rejected > 0) parts.push(`${rejected} ${rejected === 1 ? 'row was' : 'rows were'} refused`);
-  return `${parts.join('; ')}.`;
+  if (unnamed > 0) {
+    const files = unnamed === 1 ? '1 file of the archive is' : `${unnamed} files of the archive are`;
+    parts.push(`${files} named by no row and ${unnamed === 1 ? 'was' : 'were'} left out`);
+  }
+  const counts = `${parts.join('; ')}.`;
+  if (ended === 0) return counts;
+  const least = duplicates > LOOKED_AT_DUPLICATES ? 'At least ' : '';
+  return (
+    `${counts} ${least}${ended} of those there already failed for good or ${ended === 1 ? 'was' : 'were'} canceled: ` +
+    'to send such a call anew, erase it first (DELETE /api/v1/calls/{uuid}).'
+  );
 }
 
 function calls(count: number): string {
@@ -163,7 +177,6 @@ function fileName(extension: '.csv' | '.zip') {
   return z
     .string()
     .refine((name) => name.toLowerCase().endsWith(extension), `must end in ${extension}`)
-    .refine((name) => name.toLowerCase() !== extension, `must have a name before ${extension}`)
     .refine((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES, `must have at most ${MAX_NAME_BYTES} bytes`)
     .refine(
       (name) => name.isWellFormed() && !/[/\\\p{Cc}]/u.test(name),
@@ -174,7 +187,7 @@ function fileName(extension: '.csv' | '.zip') {
         type: 'string',
         description: `Ends in ${extension}; at most ${MAX_NAME_BYTES} bytes of UTF-8.`,
         maxLength: MAX_NAME_BYTES,
-        pattern: `^[^/\\\\\\u0000-\\u001f\\u007f-\\u009f]+\\.${letters}$`,
+        pattern: `^[^/\\\\\\u0000-\\u001f\\u007f-\\u009f]*\\.${letters}$`,
       },
     });
 }

@@ -10,7 +10,7 @@ import type { Objects, SignedUrls } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial, implement, serve } from '@call-analysis/rpc';
 import type { Handlers } from '@call-analysis/rpc';
-import { Closing, createLog, Readiness } from '@call-analysis/runtime';
+import { Closing, createLog, Readiness, timeLeft } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
 import { ApiKeyGate } from '../auth/api-key.ts';
 import type { Role } from '../auth/caller.ts';
@@ -65,8 +65,12 @@ export interface Answered {
   readonly body: Record<string, unknown>;
 }
 
-/** The edge over real HTTP, with services that speak real gRPC and answer as the test says. */
-export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = {}): Promise<Fixture> {
+/**
+ * The edge over real HTTP, with services that speak real gRPC and answer as the test says. They get so much time for it
+ * that none misses its deadline but one that never answers; a test of those sets `deadlineMs`.
+ */
+export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number; deadlineMs?: number; closeMs?: number } = {}): Promise<Fixture> {
+  const { keyTtlMs, deadlineMs = 60_000, closeMs, ...rest } = edge;
   const closing = new Closing();
   const lines: Record<string, unknown>[] = [];
   const log = createLog({
@@ -109,16 +113,15 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
     log: quiet,
   });
   closing.add('analysis', () => analysisServer.stop(0));
-  const keyChannel = dial(keyManagement, keyServer.address, { name: 'key-management' });
+  const keyChannel = dial(keyManagement, keyServer.address, { name: 'key-management', deadlineMs: 60_000 });
   closing.add('channel', () => keyChannel.close());
-  const ingestChannel = dial(ingest, ingestServer.address, { name: 'ingest', deadlineMs: 500 });
+  const ingestChannel = dial(ingest, ingestServer.address, { name: 'ingest', deadlineMs });
   closing.add('channel', () => ingestChannel.close());
-  const audioChannel = dial(audio, audioServer.address, { name: 'audio', deadlineMs: 500 });
+  const audioChannel = dial(audio, audioServer.address, { name: 'audio', deadlineMs });
   closing.add('channel', () => audioChannel.close());
-  const analysisChannel = dial(analysis, analysisServer.address, { name: 'analysis', deadlineMs: 500 });
+  const analysisChannel = dial(analysis, analysisServer.address, { name: 'analysis', deadlineMs });
   closing.add('channel', () => analysisChannel.close());
   const objects = await openObjects({ store: 'disk', directory, secret });
-  const { keyTtlMs, ...rest } = edge;
   const apiKeys = new ApiKeyGate({ keys: keyChannel, ...(keyTtlMs !== undefined && { ttlMs: keyTtlMs }) });
   const config: Edge = {
     host: '127.0.0.1',
@@ -135,7 +138,7 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
     apiKeys,
   };
   const readiness = new Readiness(neighbours(behind));
-  const running = await serveEdge(config, behind, log, readiness).catch(async (error: unknown) => {
+  const running = await serveEdge(config, behind, log, readiness, timeLeft(closeMs)).catch(async (error: unknown) => {
     await closing.close();
     throw error;
   });
@@ -181,7 +184,7 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number } = 
 
 export function tokenFor(role: Role, claims: object = {}): string {
   const given = { sub: user, firm: firm.uuid, role, ...claims };
-  return jwt.sign(given, secret, { issuer: 'call-analysis', audience: 'call-analysis', expiresIn: 60 });
+  return jwt.sign(given, secret, { issuer: 'call-analysis', audience: 'call-analysis', expiresIn: 3600 });
 }
 
 /** A key-management to which every key is the same good one of `firm`. */

@@ -13,20 +13,28 @@ const LISTED = 100;
 /** Code points of a name that are shown; the directory may hold names of 64 KiB. */
 const SHOWN_NAME = 255;
 
-export function archiveFault(code: ArchiveFaultCode, message: string, entries: readonly EntryFault[] = []): Fault {
+const MAKE_ANEW = 'Make the ZIP anew from the recordings alone, with an ordinary program.';
+/** What to do next. */
+const ADVICE: Readonly<Record<ArchiveFaultCode, string>> = {
+  INVALID_ZIP: MAKE_ANEW,
+  UNSAFE_ARCHIVE: MAKE_ANEW,
+  NESTED_FOLDER: 'Zip the files, not their folder.',
+};
+
+function archiveFault(code: ArchiveFaultCode, message: string, entries: readonly EntryFault[] = []): Fault {
   return new Fault('invalid', code, message, { details: { entries } });
 }
 
 export function invalidZip(why: string): Fault {
-  return archiveFault('INVALID_ZIP', `The archive cannot be read as a ZIP: ${why}.`);
+  return archiveFault('INVALID_ZIP', `The archive cannot be read as a ZIP: ${why}. ${ADVICE.INVALID_ZIP}`);
 }
 
 export function contradiction(why: string): Fault {
-  return invalidZip(`its directory contradicts itself (${why}). Make the archive again`);
+  return invalidZip(`its directory contradicts itself (${why})`);
 }
 
 export function unsafeArchive(why: string): Fault {
-  return archiveFault('UNSAFE_ARCHIVE', `The archive is not safe to open: ${why}.`);
+  return archiveFault('UNSAFE_ARCHIVE', `${INTRODUCTIONS.UNSAFE_ARCHIVE}: ${why}. ${ADVICE.UNSAFE_ARCHIVE}`);
 }
 
 const INTRODUCTIONS: Readonly<Record<ArchiveFaultCode, string>> = {
@@ -58,6 +66,6 @@ export class EntryFaults {
     if (first === undefined) return;
     const more = this.#count === 1 ? '' : ` (and ${this.#count - 1} more)`;
     const about = first.name === '' ? first.reason : `${JSON.stringify(first.name)} ${first.reason}`;
-    throw archiveFault(this.#code, `${INTRODUCTIONS[this.#code]}: ${about}${more}.`, this.#listed);
+    throw archiveFault(this.#code, `${INTRODUCTIONS[this.#code]}: ${about}${more}. ${ADVICE[this.#code]}`, this.#listed);
   }
 }

@@ -81,7 +81,7 @@ async function readEndRecord(
   const zip64 = await readZip64(tail, position);
   const said = zip64?.record ?? classic;
   if (said.disk !== 0 || said.directoryDisk !== 0 || said.entriesHere !== said.entries || (zip64?.disks ?? 1) > 1) {
-    throw invalidZip('it is one part of several. Send it in one piece');
+    throw invalidZip('it is one part of several, and only whole ones are read');
   }
   if (zip64 !== null) {
     const same =

@@ -23,7 +23,8 @@ export class Extents {
     if (!this.#sorted) this.#extents.sort((left, right) => left.start - right.start);
     const first = this.#extents[0];
     const firstStart = first?.start ?? directoryStart;
-    if (firstStart > 0) faults.add(first?.name ?? '', `${firstStart} bytes stand before the first entry`);
+    if (firstStart > 0 && first === undefined) faults.add('', `${firstStart} bytes stand before its directory`);
+    else if (firstStart > 0) faults.add(first!.name, `is the first entry, and ${firstStart} bytes stand before it`);
     let reach: Extent | null = null;
     for (const extent of this.#extents) {
       if (reach !== null && extent.start < reach.end) faults.add(extent.name, `overlaps with ${JSON.stringify(reach.name.slice(0, 255))}`);

@@ -237,12 +237,39 @@ describe('a refusal', () => {
     const { bytes } = writeZip([a, { name: 'x/b.wav' }, { name: 'x/' }, { name: 'y/c.wav' }]);
     expect(await judge(bytes)).toEqual({
       code: 'NESTED_FOLDER',
-      message: 'All recordings must be in the root of the archive, without folders: "x/b.wav" is not in the root (and 2 more).',
+      message: 'All recordings must be in the root of the archive, without folders: "x/b.wav" is not in the root (and 2 more). Zip the files, not their folder.',
       entries: [
         { name: 'x/b.wav', reason: 'is not in the root' },
         { name: 'x/', reason: 'is a folder' },
         { name: 'y/c.wav', reason: 'is not in the root' },
       ],
+    });
+  });
+
+  it.each<[string, string, Buffer]>([
+    ['UNSAFE_ARCHIVE', 'other bytes follow its end', Buffer.concat([ended({}), Buffer.alloc(70_000, 'x')])],
+    ['UNSAFE_ARCHIVE', '"c:b.wav" names a drive', named('c:b.wav')],
+    ['UNSAFE_ARCHIVE', 'is a link', lie({ attributes: 0o120777 * 0x10000 })],
+    ['UNSAFE_ARCHIVE', 'has a name of 256 bytes', named('x'.repeat(256))],
+    ['INVALID_ZIP', 'its end is not there', Buffer.alloc(100)],
+    ['INVALID_ZIP', 'is encrypted', writeZip([{ name: 'd.wav', central: { flags: 1 } }]).bytes],
+  ])('%s (%s) says what to do next', async (code, why, bytes) => {
+    const message = expect.stringContaining(why);
+    const refused = await judge(bytes);
+    expect(refused).toMatchObject({ code, message });
+    expect(refused).toMatchObject({
+      message: expect.stringMatching(/[^.]\. Make the ZIP anew from the recordings alone, with an ordinary program\.$/),
+    });
+  });
+
+  it('for bytes before the first entry is a sentence that names it', async () => {
+    const { bytes } = writeZip([{ ...a, gap: Buffer.from('##') }, b]);
+    expect(await judge(bytes)).toEqual({
+      code: 'UNSAFE_ARCHIVE',
+      message:
+        'The archive is not safe to open: "a.wav" is the first entry, and 2 bytes stand before it. ' +
+        'Make the ZIP anew from the recordings alone, with an ordinary program.',
+      entries: [{ name: 'a.wav', reason: 'is the first entry, and 2 bytes stand before it' }],
     });
   });
 

@@ -163,7 +163,7 @@ class Verdict {
   #unreadable(header: CentralHeader, end: number): string | null {
     if (!header.consistent) return 'has extra fields in the directory that contradict it or themselves';
     if (header.disk !== 0) return 'is on another disk';
-    if ((header.flags & ENCRYPTED) !== 0) return 'is encrypted. Make the archive without a password';
+    if ((header.flags & ENCRYPTED) !== 0) return 'is encrypted; no password is asked for';
     if (header.method === 0 && header.compressedBytes !== header.bytes) return 'is stored, yet said to have two sizes';
     return end > this.#sizeBytes ? 'reaches beyond the end of the file' : null;
   }

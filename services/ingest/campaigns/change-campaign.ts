@@ -22,6 +22,7 @@ export async function changeCampaign(
   await store.db.transaction(async (tx) => {
     const campaign = await store.campaigns.lock(tx, firmUuid, uuid);
     requireUnfinished(campaign.status);
+    if (Object.values(change).every((value) => value === undefined)) return;
     const { name = campaign.name, description = campaign.description } = change;
     const { startsAt = campaign.startsAt, endsAt = campaign.endsAt } = change;
     requireOrder({ startsAt, endsAt });

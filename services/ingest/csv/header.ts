@@ -18,6 +18,9 @@ export const REJECT_REASON = 'reject_reason';
 
 export interface Header {
   readonly separator: Separator;
+  /** The file begins with a byte order mark; behind it a line `sep=` says what separates. */
+  readonly hasMark: boolean;
+  readonly isDeclared: boolean;
   /** The names as they came, nameless ones empty. */
   readonly names: readonly string[];
   /** Where each known column stands, by its name; a column that the file lacks is absent. */
@@ -43,16 +46,19 @@ const IGNORED_NAME_CHARS = 255;
 /** Names shown in a message; all of them are in the details. */
 const SHOWN_NAMES = 20;
 
+const BYTE_ORDER_MARK = '\ufeff';
 const SEPARATOR_LINE = /^sep=([,;\t])\r?\n/i;
 
 /**
- * Finds the header at the beginning of a file, and the separator with it: the one that a first line `sep=` names, else
+ * Finds the header at the beginning of a file, behind a byte order mark, and the separator with it: the one that a first line `sep=` names, else
  * the one that makes most known columns, else most columns. Null when `text` ends too early to tell; `isAll` says that
  * no more will come. Faults: INVALID_CSV, EMPTY_FILE, MISSING_COLUMN, DUPLICATE_COLUMN.
  */
 export function findHeader(text: string, isAll: boolean, known: readonly Column[]): FoundHeader | null {
-  const declared = SEPARATOR_LINE.exec(text);
-  const body = declared === null ? text : text.slice(declared[0].length);
+  const hasMark = text.startsWith(BYTE_ORDER_MARK);
+  const unmarked = hasMark ? text.slice(BYTE_ORDER_MARK.length) : text;
+  const declared = SEPARATOR_LINE.exec(unmarked);
+  const body = declared === null ? unmarked : unmarked.slice(declared[0].length);
   const separators: Separator[] = declared === null ? [',', ';', '\t'] : [declared[1] as Separator];
   let best: { separator: Separator; record: RawRecord; rest: string; rank: number } | null = null;
   let undecided = false;
@@ -79,7 +85,8 @@ export function findHeader(text: string, isAll: boolean, known: readonly Column[
   if (fault !== null && (best === null || best.rank === 1)) throw fault;
   if (best !== null && best.record.cut === null) {
     if (best.record.fields.length > MAX_COLUMNS) throw tooManyColumns(best.record.fields.length);
-    return { ...readNames(best.record.fields, best.separator, known), rest: best.rest, nextRow: best.record.row + 1 };
+    const names = readNames(best.record.fields, best.separator, known);
+    return { ...names, hasMark, isDeclared: declared !== null, rest: best.rest, nextRow: best.record.row + 1 };
   }
   if (tooLong) {
     throw csvFault(
@@ -98,6 +105,29 @@ function tooManyColumns(count: number): Fault {
     `The header has ${count} columns; at most ${MAX_COLUMNS} are read. Keep the columns of your calls alone.`,
     { row: 1 },
   );
+}
+
+/** The header has not all that it must have. */
+export class MissingColumns extends Fault {
+  readonly #problem: string;
+  readonly #names: readonly string[];
+
+  constructor(problem: string, advice: string, names: readonly string[], details: Fault['details']) {
+    super('invalid', 'MISSING_COLUMN', `${problem} ${advice}`, { details });
+    this.#problem = problem;
+    this.#names = names;
+  }
+
+  /** Whether it has all that a file of these columns must have. */
+  suits(known: readonly Column[]): boolean {
+    const present = new Set(this.#names.map(normalName));
+    return known.every(({ name, required }) => !required || present.has(name));
+  }
+
+  /** The same, for somebody who knows better what to do. */
+  advising(advice: string): MissingColumns {
+    return new MissingColumns(this.#problem, advice, this.#names, this.details);
+  }
 }
 
 export function emptyFile(): Fault {
@@ -125,7 +155,11 @@ function normalName(name: string): string {
   return name.trim().toLowerCase();
 }
 
-function readNames(names: readonly string[], separator: Separator, known: readonly Column[]): Header {
+function readNames(
+  names: readonly string[],
+  separator: Separator,
+  known: readonly Column[],
+): Omit<Header, 'hasMark' | 'isDeclared'> {
   const knownNames = new Set(known.map((column) => column.name));
   const columns = new Map<string, number>();
   const duplicates = new Set<string>();
@@ -162,9 +196,10 @@ function missingColumns(
   const named = names.map((name) => name.trim()).filter((name) => name !== '');
   const shown = named.slice(0, SHOWN_NAMES).map((name) => (name.length > 64 ? `${name.slice(0, 64)}…` : name));
   const more = named.length > SHOWN_NAMES ? ` and ${named.length - SHOWN_NAMES} more` : '';
-  const message =
+  const problem =
     `The header lacks these columns: ${missing.join(', ')}. ` +
-    `Split by ${by} it has: ${shown.join(', ')}${more}. Add what is missing to the first row.` +
+    `Split by ${by} it has: ${shown.join(', ')}${more}.` +
     (duplicates.length > 0 ? ` ${duplicateSentence(duplicates)}` : '');
-  return csvFault('MISSING_COLUMN', message, { columns: missing, duplicate_columns: duplicates });
+  const details = { columns: missing, duplicate_columns: duplicates };
+  return new MissingColumns(problem, 'Add what is missing to the first row.', names, details);
 }

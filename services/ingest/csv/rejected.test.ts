@@ -40,11 +40,29 @@ describe('the CSV of refused rows', () => {
   it('has the columns as they came and the reasons last', async () => {
     const { csv } = await rejectedOf(`My Note;;${HEADER}\na;b;+998901234567; Anna ;x;"<client>Hi; ""you""";;support\n`);
     expect(csv).toBe(
-      'My Note,,client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,reject_reason\r\n' +
-        'a,b,+998901234567," Anna ",x,"<client>Hi; ""you""",,support,' +
+      'My Note;;client_phone_number;operator_name;duration;anonymized_text;start_time;segment_type;reject_reason\r\n' +
+        'a;b;+998901234567;" Anna ";x;"<client>Hi; ""you""";;support;' +
         '"INVALID_DURATION: duration must be whole seconds from 0 to 86400, in digits alone. ' +
         'Remove signs, units and separators.; REQUIRED: start_time is empty. Fill it in."\r\n',
     );
+  });
+
+  it.each([
+    ['', ';'],
+    ['\ufeff', ';'],
+    ['\ufeff', ','],
+    ['\ufeff', '\t'],
+    ['sep=;\n', ';'],
+    ['\ufeffsep=,\r\n', ','],
+    ['SEP=\t\r\n', '\t'],
+  ])('begins as the file began (%j) and has its separator (%j), and so opens where the file was made', async (beginning, separator) => {
+    const header = HEADER.split(';').join(separator);
+    const row = ['12', 'A;n,n\ta', '60', '<client>Hi', '2026-01-01T10:00', 'support'].map((value) => `"${value}"`);
+    const { csv, faults } = await rejectedOf(`${beginning}${header}\n${row.join(separator)}\n`);
+    const declared = beginning.replace('SEP', 'sep').replace(/\r?\n/, '\r\n');
+    const expected = `${declared}${header}${separator}reject_reason\r\n12${separator}"A;n,n\ta"${separator}60`;
+    expect(csv.slice(0, expected.length)).toBe(expected);
+    expect(await rejectedOf(csv)).toEqual({ csv, faults });
   });
 
   it('has its own reject_reason in the place of one that came with the file', async () => {
@@ -63,7 +81,7 @@ describe('the CSV of refused rows', () => {
     const again = await rejectedOf(csv);
     expect(again.faults).toEqual(faults);
     expect(again.csv).toBe(csv);
-    expect((await rejectedOf(csv.replace('12,', '+998901234567,'))).faults).toEqual([]);
+    expect((await rejectedOf(csv.replace('12;', '+998901234567;'))).faults).toEqual([]);
   });
 
   it('holds the beginning of a value that was too long, says so, and is refused again as it is', async () => {
@@ -82,15 +100,21 @@ describe('the CSV of refused rows', () => {
       unit: fc.constantFrom('a', ' ', '"', ',', ';', '\t', '\n', '\r', '=', '+', 'я', '😀', '\u00a0', '\ufeff'),
       maxLength: 8,
     });
+    const form = fc.record({
+      separator: fc.constantFrom(',' as const, ';' as const, '\t' as const),
+      hasMark: fc.boolean(),
+      isDeclared: fc.boolean(),
+    });
     await fc.assert(
-      fc.asyncProperty(fc.array(field, { maxLength: 8 }), async (fields) => {
+      fc.asyncProperty(fc.array(field, { maxLength: 8 }), form, async (fields, written) => {
         fc.pre(fields.some((value) => value.trim() !== ''));
         const names = [...transcriptColumns.slice(0, 6).map(({ name }) => name), 'a,"b"', ''];
-        const columns = { names, rejectReasons: [] };
+        const columns = { ...written, names, rejectReasons: [] };
         const fault = rowFault(2, 'duration', '', 'REQUIRED', 'say, "what"');
         const line = rejectedLine(columns, { fields, cut: null }, [fault]);
         const { file, records } = await read(rejectedHeader(columns) + line);
         expect(file.names).toEqual([...names, 'reject_reason']);
+        expect(file).toMatchObject(written);
         const padded = [...fields, ...Array.from({ length: names.length - fields.length }, () => '')];
         expect(records[0]?.fields).toEqual([...padded, 'REQUIRED: say, "what"']);
       }),

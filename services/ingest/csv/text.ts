@@ -16,7 +16,7 @@ const HOW_TO_SAVE =
   'in LibreOffice "Save As", "Edit filter settings", character set "Unicode (UTF-8)".';
 
 /**
- * The text of a CSV file in pieces, without its byte order mark.
+ * The text of a CSV file in pieces, its byte order mark included.
  * Faults: INVALID_ENCODING, INVALID_CSV for a NUL, FILE_TOO_LARGE. The text before a fault is handed out first, so
  * that `rowNow`, asked when the fault is made, names the row.
  */
@@ -38,8 +38,7 @@ export async function* readText(
     const valid = isUtf8(whole) ? whole.length : validLength(whole);
     const nul = whole.indexOf(0);
     const good = nul >= 0 && nul < valid ? nul : valid;
-    const text = decodeUtf8(whole.subarray(0, good));
-    yield first && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+    yield decodeUtf8(whole.subarray(0, good));
     first = false;
     if (good === whole.length) continue;
     if (good === nul) throw nulFault(rowNow());

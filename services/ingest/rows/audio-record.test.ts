@@ -39,7 +39,7 @@ describe('a row of a CSV of recordings', () => {
         operatorGroupName: null,
         direction: null,
         segmentType: 'support',
-        startTime: '2026-01-31T04:30:05.000Z',
+        startedMs: Date.UTC(2026, 0, 31, 4, 30, 5),
         disconnectReason: null,
       },
       partnerCallId: null,
@@ -146,7 +146,7 @@ describe('a row of a CSV of recordings', () => {
             partner_call_id: id ?? '',
           }),
         );
-        expect(record).toMatchObject({ operatorName: name, clientPhoneNumber: phone, startTime: at.toISOString(), left });
+        expect(record).toMatchObject({ operatorName: name, clientPhoneNumber: phone, startedMs: at.getTime(), left });
         expect(record?.partnerCallId).toBe(id);
       }),
     );

@@ -6,7 +6,7 @@ import { parseChannel, sameChannel } from './channel.ts';
 import { parsePhone } from './phone.ts';
 import type { ValueFault } from './row-fault.ts';
 import { RowValues } from './row-values.ts';
-import { isoOfMs, parseStartTime } from './start-time.ts';
+import { parseStartTime } from './start-time.ts';
 
 /** What a client says of a recording, read and found good. */
 export interface AudioRecord<File> extends CallRecord {
@@ -114,7 +114,7 @@ export function checkAudioRow<File extends object>(
       operatorGroupName,
       direction,
       segmentType,
-      startTime: isoOfMs(startedMs),
+      startedMs,
       disconnectReason,
     };
     return { record, partnerCallId, faults: values.faults };

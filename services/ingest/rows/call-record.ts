@@ -9,8 +9,8 @@ export interface CallRecord {
   readonly operatorGroupName: string | null;
   readonly direction: Direction | null;
   readonly segmentType: string;
-  /** ISO 8601 in UTC, with milliseconds. */
-  readonly startTime: string;
+  /** Unix milliseconds. */
+  readonly startedMs: number;
   readonly disconnectReason: string | null;
 }
 
@@ -29,6 +29,3 @@ export interface CheckedRow<Record extends CallRecord> {
   /** All that is wrong with the row, in the order of its columns. */
   readonly faults: readonly RowFault[];
 }
-
-/** api.md, sections 4 and 5: code points of every value but a transcript. */
-export const MAX_VALUE_CHARS = 255;

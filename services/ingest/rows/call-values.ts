@@ -31,7 +31,9 @@ export function parseDuration(text: string): number | ValueFault {
 function durationAdvice(text: string): string {
   if (/^\d+(?::\d\d){1,2}$/.test(text)) return 'Convert hours and minutes to seconds.';
   if (/^\d+[.,]\d+$/.test(text)) return 'Round it.';
-  if (/^\d{6,}$/.test(text)) return 'If these are milliseconds, divide by 1000.';
+  if (/^\d+$/.test(text)) {
+    return `This one is over ${LONGEST_CALL_SECONDS} (24 hours): is it in milliseconds? Then divide it by 1000.`;
+  }
   return 'Remove signs, units and separators.';
 }
 

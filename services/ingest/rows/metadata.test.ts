@@ -39,7 +39,7 @@ describe('the metadata of a single upload', () => {
     const { record, ignoredFields } = read({ ...good, direction: null, partner_call_id: '', operator_group_name: ' G ' });
     expect(record).toMatchObject({
       audioFileName: 'call.wav',
-      startTime: '2026-01-31T09:30:00.000Z',
+      startedMs: Date.UTC(2026, 0, 31, 9, 30),
       left: 'operator',
       direction: null,
       partnerCallId: null,
@@ -83,6 +83,15 @@ describe('the metadata of a single upload', () => {
       ['right_channel', 'INVALID_CHANNEL'],
     ]);
     for (const fault of fields) expect(message).toContain(fault.message);
+  });
+
+  it('is told where Unix seconds are taken, sent as a number or as a string', () => {
+    for (const start_time of [1767323045, '1767323045']) {
+      const { fields } = refusalOf({ ...good, start_time });
+      expect(fields).toMatchObject([
+        { field: 'start_time', message: expect.stringContaining('Unix seconds are taken in transcription CSVs alone') },
+      ]);
+    }
   });
 
   it.each([

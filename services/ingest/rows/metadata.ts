@@ -66,7 +66,10 @@ function notAnObject(message: string): Fault {
 /** Null when the value is a string that can be stored. */
 function notText(field: string, value: unknown): FieldFault | null {
   if (typeof value !== 'string') {
-    const message = `${field} must be a string. Write it in double quotes.`;
+    const message =
+      field === 'start_time' && typeof value === 'number'
+        ? 'start_time must be a string like "2026-01-31T09:30:00". Unix seconds are taken in transcription CSVs alone.'
+        : `${field} must be a string. Write it in double quotes.`;
     return { field, code: 'NOT_A_STRING', message };
   }
   if (value.includes('\0') || !value.isWellFormed()) {

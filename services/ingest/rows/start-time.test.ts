@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { isoOfMs, parseStartTime, parseTranscriptionStartTime } from './start-time.ts';
+import { parseStartTime, parseTranscriptionStartTime } from './start-time.ts';
 
 const utc = (text: string) => new Date(text).getTime();
 const two = (value: number) => String(value).padStart(2, '0');
@@ -85,17 +85,6 @@ describe('a start_time in ISO 8601', () => {
       { numRuns: 2000 },
     );
   });
-
-  it('is written as toISOString writes it', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }), fc.nat(2), (seconds, fraction) => {
-        const ms = seconds * 1000 + fraction;
-        expect(isoOfMs(ms)).toBe(new Date(ms).toISOString());
-        expect(parseStartTime(isoOfMs(ms))).toBe(ms);
-      }),
-      { numRuns: 1000 },
-    );
-  });
 });
 
 describe('a start_time in Unix seconds', () => {
@@ -127,5 +116,33 @@ describe('a start_time in Unix seconds', () => {
       fault: 'INVALID_DATETIME',
       message: expect.stringContaining(advice),
     });
+  });
+});
+
+describe('a start_time that is no time', () => {
+  it.each(['1767323045', '1767323045000'])('where Unix seconds are not taken (%s) is told where they are', (text) => {
+    expect(parseStartTime(text)).toMatchObject({
+      message: expect.stringContaining('Unix seconds are taken in transcription CSVs alone: write the date and time here.'),
+    });
+  });
+
+  it.each([
+    ['20260102', 'YYYYMMDD'],
+    ['45321', 'Excel'],
+    ['7', 'hyphens'],
+  ])('in digits alone (%s) is told what it looks like, wherever it stands', (text, advice) => {
+    expect(parseStartTime(text)).toMatchObject({ message: expect.stringContaining(advice) });
+  });
+
+  it.each(['+25:00', '-24:00', '+05:60', '+9900', '+24', '-0560'])('for its offset %s has it named', (offset) => {
+    for (const date of ['2026-01-31T09:30', '2026-01-31 09:30:15.250']) {
+      const message = expect.stringContaining(`The offset ${offset} is out of range: its hours go to 23 and its minutes to 59.`);
+      expect(parseStartTime(date + offset)).toMatchObject({ message });
+      expect(parseTranscriptionStartTime(date + offset)).toMatchObject({ message });
+    }
+  });
+
+  it('for its day is not told of its offset', () => {
+    expect(parseStartTime('2026-02-30T09:30+25:00')).toMatchObject({ message: expect.stringContaining('day exists') });
   });
 });

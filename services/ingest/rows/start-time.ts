@@ -27,7 +27,8 @@ const LETTER_Z = 90;
  */
 export function parseStartTime(text: string): number | ValueFault {
   const ms = isoToMs(text);
-  return Number.isNaN(ms) ? invalid(adviceOnDate(text)) : ms;
+  if (!Number.isNaN(ms)) return ms;
+  return invalid(/^\d+$/.test(text) ? adviceOnForeignInteger(text) : adviceOnDate(text));
 }
 
 /** As `parseStartTime`, and Unix seconds as digits (api.md, section 5; external-interface.md, "Date formats"). */
@@ -38,34 +39,6 @@ export function parseTranscriptionStartTime(text: string): number | ValueFault {
   const seconds = Number(text);
   if (seconds >= UNIX_FROM && seconds < UNIX_TO) return seconds * 1000;
   return invalid(adviceOnInteger(text, seconds));
-}
-
-const MINUTES = Array.from({ length: 1440 }, (_, index) => `T${pad(Math.floor(index / 60))}:${pad(index % 60)}:`);
-const SECONDS = Array.from({ length: 60 }, (_, index) => `${pad(index)}.000Z`);
-/** The dates last written, each in the slot that its day falls in. */
-const DATE_SLOTS = 1024;
-const dateDays: number[] = Array.from({ length: DATE_SLOTS }, () => NaN);
-const dateTexts: string[] = Array.from({ length: DATE_SLOTS }, () => '');
-
-/**
- * `toISOString` of an instant with four digits of year. Put together from ready parts, because the built-in takes
- * longer (0.6 µs) than all other checks of a start_time together; the calls of a file are of few days.
- */
-export function isoOfMs(ms: number): string {
-  const day = Math.floor(ms / DAY_MS);
-  const rest = ms - day * DAY_MS;
-  if (rest % 1000 !== 0) return new Date(ms).toISOString();
-  const slot = day & (DATE_SLOTS - 1);
-  if (dateDays[slot] !== day) {
-    dateDays[slot] = day;
-    dateTexts[slot] = new Date(ms).toISOString().slice(0, 10);
-  }
-  const second = rest / 1000;
-  return dateTexts[slot] + (MINUTES[Math.floor(second / 60)] ?? '') + (SECONDS[second % 60] ?? '');
-}
-
-function pad(value: number): string {
-  return String(value).padStart(2, '0');
 }
 
 /** NaN for what is not an existing date and time written in ISO 8601. */
@@ -146,19 +119,43 @@ function invalid(advice: string): ValueFault {
   return { fault: 'INVALID_DATETIME', message: `start_time must be like 2026-01-31T09:30:00, in UTC. ${advice}` };
 }
 
+/** Where Unix seconds are taken. */
 function adviceOnInteger(text: string, value: number): string {
-  const isIn = (unit: number): boolean => value / unit >= UNIX_FROM && value / unit < UNIX_TO;
+  const isIn = isUnixTime(value);
   if (isIn(1e3)) return 'This looks like milliseconds: divide by 1000 for Unix seconds.';
   if (isIn(1e6)) return 'This looks like microseconds: divide by 1,000,000 for Unix seconds.';
   if (isIn(1e9)) return 'This looks like nanoseconds: divide by 1,000,000,000 for Unix seconds.';
+  return (
+    adviceOnDigits(text, value) ?? 'Unix seconds are taken from 2000-01-01 (946684800) to before 2100-01-01 (4102444800).'
+  );
+}
+
+/** Where they are not. */
+function adviceOnForeignInteger(text: string): string {
+  const value = Number(text);
+  if ([1, 1e3, 1e6, 1e9].some(isUnixTime(value))) {
+    return 'Unix seconds are taken in transcription CSVs alone: write the date and time here.';
+  }
+  return adviceOnDigits(text, value) ?? HOW_TO_WRITE;
+}
+
+/** Whether so many units of a second are a time that is taken. */
+function isUnixTime(value: number): (unit: number) => boolean {
+  return (unit) => value / unit >= UNIX_FROM && value / unit < UNIX_TO;
+}
+
+function adviceOnDigits(text: string, value: number): string | null {
   if (/^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d{4}|\d{6})?$/.test(text)) {
     return 'This looks like a date without separators (YYYYMMDD): write hyphens and colons.';
   }
   if (value >= 10_000 && value < 100_000) {
     return 'This looks like the number of days by which Excel stores dates: format the column as yyyy-mm-dd hh:mm:ss.';
   }
-  return 'Unix seconds are taken from 2000-01-01 (946684800) to before 2100-01-01 (4102444800).';
+  return null;
 }
+
+const HOW_TO_WRITE =
+  'Write year, month and day with hyphens, then T or a space, then hours, minutes and seconds with colons.';
 
 function adviceOnDate(text: string): string {
   if (/^\d{5}[.,]\d+$/.test(text)) {
@@ -168,8 +165,12 @@ function adviceOnDate(text: string): string {
   if (/^[-+]\d+$/.test(text)) return 'Unix seconds have no sign.';
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return 'The time of day is missing.';
   if (/^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}/.test(text)) return 'Put the year first, then month and day: 2026-01-31.';
+  const offset = /[-+]\d\d(?::?\d\d)?$/.exec(text.slice(16))?.[0];
+  if (offset !== undefined && Number.isNaN(offsetMs(offset, 0)) && !Number.isNaN(isoToMs(text.slice(0, -offset.length)))) {
+    return `The offset ${offset} is out of range: its hours go to 23 and its minutes to 59.`;
+  }
   if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text)) {
     return 'Check that the day exists, hours go to 23, minutes and seconds to 59, and only an offset follows.';
   }
-  return 'Write year, month and day with hyphens, then T or a space, then hours, minutes and seconds with colons.';
+  return HOW_TO_WRITE;
 }

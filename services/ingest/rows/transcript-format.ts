@@ -113,9 +113,9 @@ function missingTag(text: string, firstTag: number): ValueFault {
   const problem =
     firstTag < 0
       ? 'anonymized_text has no role tag.'
-      : `anonymized_text has text before its first role tag (at character ${firstTag + 1}): "${excerpt(before, 40)}".`;
+      : `anonymized_text has text before its first role tag (at character ${firstTag + 1}): "${visible(excerpt(before, 40))}".`;
   const resembling = RESEMBLES_TAG.exec(before);
-  const hint = resembling === null ? '' : ` "${excerpt(resembling[0], 50)}" is not one.`;
+  const hint = resembling === null ? '' : ` "${visible(excerpt(resembling[0], 50))}" is not one.`;
   const names = TAGS.map(({ name }) => `<${name}>`).join(', ');
   return {
     fault: 'MISSING_ROLE_TAG',
@@ -123,6 +123,13 @@ function missingTag(text: string, firstTag: number): ValueFault {
       `${problem}${hint} Begin every utterance with one of ${names}, ` +
       'in any case, with nothing else in the brackets.',
   };
+}
+
+/** A text as it can be read: characters that nobody sees by their numbers, like U+200B. */
+function visible(text: string): string {
+  return text.replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu, (character) => {
+    return `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`;
+  });
 }
 
 function emptyUtterance({ name }: Tag, open: number, count: number): ValueFault {

@@ -34,7 +34,7 @@ describe('a row of a CSV of transcripts', () => {
         operatorGroupName: null,
         direction: null,
         segmentType: 'support',
-        startTime: '2026-01-31T04:30:05.000Z',
+        startedMs: Date.UTC(2026, 0, 31, 4, 30, 5),
         duration: 61,
         disconnectReason: null,
         anonymizedText: '<operator>Hello<client>Hi',
@@ -108,6 +108,14 @@ describe('a row of a CSV of transcripts', () => {
     expect(codes({ operator_name: '😀'.repeat(256) })).toEqual([['operator_name', 'TOO_LONG']]);
     expect(codes({ anonymized_text: `<client>${'я'.repeat(496)}` })).toEqual([]);
     expect(codes({ anonymized_text: `<client>${'я'.repeat(496)}a` })).toEqual([['anonymized_text', 'TOO_LONG']]);
+  });
+
+  it.each(['86401', '120000', '9'.repeat(40)])('of a whole day and more (%s) is asked whether it is in milliseconds', (duration) => {
+    const [fault] = check(raw({ ...good, duration })).faults;
+    expect(fault?.message).toBe(
+      'duration must be whole seconds from 0 to 86400, in digits alone. ' +
+        'This one is over 86400 (24 hours): is it in milliseconds? Then divide it by 1000.',
+    );
   });
 
   it.each(['0', '86400', '007'])('may last %s seconds', (duration) => {

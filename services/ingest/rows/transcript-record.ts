@@ -3,7 +3,7 @@ import type { CallRecord, CallRules, CheckedRow } from './call-record.ts';
 import { parseDirection, parseDuration, segmentTypeRule } from './call-values.ts';
 import { parsePhone } from './phone.ts';
 import { RowValues } from './row-values.ts';
-import { isoOfMs, parseTranscriptionStartTime } from './start-time.ts';
+import { parseTranscriptionStartTime } from './start-time.ts';
 import { checkTranscript } from './transcript-format.ts';
 
 /** One row of an uploaded CSV of transcripts, read and found good. */
@@ -101,7 +101,7 @@ export function checkTranscriptRow(
       operatorGroupName: operatorGroupName ?? groupName,
       direction,
       segmentType,
-      startTime: isoOfMs(startedMs),
+      startedMs,
       duration,
       disconnectReason,
       anonymizedText,

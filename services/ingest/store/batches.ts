@@ -19,6 +19,12 @@ export interface Batch {
   readonly archiveKey: string | null;
   readonly archiveBytes: number | null;
   readonly createdAt: Date;
+  /** Files of the archive that no row names. */
+  readonly unnamedFiles: number;
+  /** Of its first duplicates, those whose call had failed for good or was canceled. */
+  readonly endedDuplicates: number;
+  /** When the last of those of its calls ended that have been erased since; null while none has been. */
+  readonly erasedUntil: Date | null;
 }
 
 /** What its calls are announced by. */
@@ -47,7 +53,8 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       const erased = own.reduce((left, group) => left - group.count, batch.accepted);
       if (erased > 0) byStatus['erased'] = erased;
       const running = own.some((group) => UNFINISHED.includes(group.status));
-      const lastMs = Math.max(batch.createdAt.getTime(), ...own.map((group) => group.latest.getTime()));
+      const ended = [batch.createdAt, batch.erasedUntil ?? batch.createdAt, ...own.map((group) => group.latest)];
+      const lastMs = Math.max(...ended.map((at) => at.getTime()));
       return { ...batch, byStatus, finishedAt: running ? null : new Date(lastMs) };
     });
   }
@@ -120,6 +127,11 @@ export function batches(prisma: IngestPrisma, db: Sql) {
 
     async isRejectedKept(objectKey: string): Promise<boolean> {
       return (await prisma.rejectedFile.count({ where: { objectKey } })) > 0;
+    },
+
+    /** One of its calls, which ended at that time, is erased. */
+    async erased(tx: Sql, uuid: string, endedAt: Date): Promise<void> {
+      await tx.query('UPDATE batch SET erased_until = greatest(erased_until, $2) WHERE uuid = $1', [uuid, endedAt]);
     },
 
     /** The archive of a call's batch, which stays until the transaction ends; null when it is gone. */

@@ -70,6 +70,16 @@ export interface RecognizableCall {
   readonly fileName: string | null;
 }
 
+/** A call that stands where another was to be added. */
+export interface CallThere {
+  readonly uuid: string;
+  readonly source: string;
+  readonly status: string;
+  readonly failure: Failure | null;
+  /** The sum of its recording; null where none is stored. */
+  readonly sha256: Buffer | null;
+}
+
 /** What is needed to announce a call, or to announce it again. */
 export interface WaitingCall {
   readonly uuid: string;
@@ -170,7 +180,7 @@ export function calls(db: Database) {
           record.operatorGroupName,
           record.direction,
           record.segmentType,
-          record.startTime,
+          new Date(record.startedMs).toISOString(),
           record.disconnectReason,
           createdAt(call.uuid),
         ],
@@ -179,21 +189,31 @@ export function calls(db: Database) {
       return rows.length > 0;
     },
 
-    /** Which call has this uuid, or else this partner_call_id, and the sum of its recording where that is stored. */
+    /** Which call has this uuid, or else this partner_call_id. */
     async alreadyThere(
       tx: Sql,
       firmUuid: string,
       uuid: string,
       partnerCallId: string | null,
-    ): Promise<{ uuid: string; source: string; sha256: Buffer | null } | null> {
-      const rows = await tx.query<{ uuid: string; source: string; sha256: Buffer | null }>(
-        `SELECT uuid, source, sha256 FROM call
+    ): Promise<CallThere | null> {
+      const rows = await tx.query<CallThere>(
+        `SELECT uuid, source, status, failure, sha256 FROM call
            LEFT JOIN recording ON recording.firm_uuid = call.firm_uuid AND recording.call_uuid = call.uuid
          WHERE call.firm_uuid = $1 AND (call.uuid = $2 OR call.partner_call_id = $3)
          ORDER BY call.uuid = $2 DESC LIMIT 1`,
         [firmUuid, uuid, partnerCallId],
       );
       return rows[0] ?? null;
+    },
+
+    /** Of the calls that have one of these partner_call_ids, how many failed for good or were canceled. */
+    async countEnded(tx: Sql, firmUuid: string, partnerCallIds: readonly string[]): Promise<number> {
+      const [found] = await tx.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM call WHERE firm_uuid = $1 AND partner_call_id = ANY($2)
+           AND (status = 'canceled' OR (status = 'failed' AND NOT failure @> '{"retryable": true}'))`,
+        [firmUuid, partnerCallIds],
+      );
+      return found!.count;
     },
 
     /** The recording of a waiting call has come out of its archive. */

@@ -2,13 +2,14 @@ import type { EntryRecord } from '../archive/index.ts';
 import type { AudioRecord } from '../rows/audio-record.ts';
 import type { CallRecord } from '../rows/call-record.ts';
 import type { TranscriptRecord } from '../rows/transcript-record.ts';
+import type { BinaryRows } from './binary-rows.ts';
 
 /** A row on its way to becoming a call. */
 export interface Arrival {
-  readonly firmUuid: string;
-  readonly batchUuid: string;
-  readonly campaignUuid: string | null;
-  readonly uuid: string;
+  readonly firmUuid: Uint8Array;
+  readonly batchUuid: Uint8Array;
+  readonly campaignUuid: Uint8Array | null;
+  readonly uuid: Uint8Array;
   /** Its place among the good rows of the file, from 0. */
   readonly place: number;
 }
@@ -17,8 +18,8 @@ export interface Arrival {
 export interface Copy<Record extends CallRecord> {
   /** The table with its columns, as COPY names them. */
   readonly into: string;
-  /** One line in COPY's text format. */
-  line(arrival: Arrival, record: Record): string;
+  /** Writes one row with a field for each of them. */
+  write(row: BinaryRows, arrival: Arrival, record: Record): void;
 }
 
 /** Calls of a batch of transcripts. */
@@ -26,12 +27,25 @@ export const transcriptCopies: readonly Copy<TranscriptRecord>[] = [
   {
     into: `call (firm_uuid, batch_uuid, campaign_uuid, source, uuid, partner_call_id, client_phone_number, operator_name,
       operator_id, operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, tagged_text)`,
-    line: ({ firmUuid, batchUuid, campaignUuid, uuid }, record) =>
-      `${firmUuid}\t${batchUuid}\t${campaignUuid ?? '\\N'}\ttranscription\t${uuid}\t` +
-      `${field(record.partnerCallId)}\t${field(record.clientPhoneNumber)}\t${field(record.operatorName)}\t` +
-      `${field(record.operatorId)}\t${field(record.operatorGroupName)}\t${field(record.direction)}\t` +
-      `${field(record.segmentType)}\t${record.startTime}\t${record.duration}\t${field(record.disconnectReason)}\t` +
-      `${field(record.anonymizedText)}\n`,
+    write(row, arrival, record) {
+      row.fields(16);
+      row.uuid(arrival.firmUuid);
+      row.uuid(arrival.batchUuid);
+      row.uuid(arrival.campaignUuid);
+      row.text('transcription');
+      row.uuid(arrival.uuid);
+      row.text(record.partnerCallId);
+      row.text(record.clientPhoneNumber);
+      row.text(record.operatorName);
+      row.text(record.operatorId);
+      row.text(record.operatorGroupName);
+      row.text(record.direction);
+      row.text(record.segmentType);
+      row.instant(record.startedMs);
+      row.double(record.duration);
+      row.text(record.disconnectReason);
+      row.text(record.anonymizedText);
+    },
   },
 ];
 
@@ -46,25 +60,34 @@ export const recordingCopies: readonly Copy<AudioRecord<EntryRecord>>[] = [
   {
     into: `call (firm_uuid, batch_uuid, campaign_uuid, source, uuid, partner_call_id, client_phone_number, operator_name,
       operator_group_name, direction, segment_type, start_time, disconnect_reason)`,
-    line: ({ firmUuid, batchUuid, campaignUuid, uuid }, record) =>
-      `${firmUuid}\t${batchUuid}\t${campaignUuid ?? '\\N'}\taudio\t${uuid}\t` +
-      `${field(record.partnerCallId)}\t${field(record.clientPhoneNumber)}\t${field(record.operatorName)}\t` +
-      `${field(record.operatorGroupName)}\t${field(record.direction)}\t${field(record.segmentType)}\t` +
-      `${record.startTime}\t${field(record.disconnectReason)}\n`,
+    write(row, arrival, record) {
+      row.fields(13);
+      row.uuid(arrival.firmUuid);
+      row.uuid(arrival.batchUuid);
+      row.uuid(arrival.campaignUuid);
+      row.text('audio');
+      row.uuid(arrival.uuid);
+      row.text(record.partnerCallId);
+      row.text(record.clientPhoneNumber);
+      row.text(record.operatorName);
+      row.text(record.operatorGroupName);
+      row.text(record.direction);
+      row.text(record.segmentType);
+      row.instant(record.startedMs);
+      row.text(record.disconnectReason);
+    },
   },
   {
     into: 'recording (firm_uuid, call_uuid, file_name, left_role, right_role, turn, entry)',
-    line: ({ firmUuid, uuid, place }, { audioFileName, left, right, file }) =>
-      `${firmUuid}\t${uuid}\t${field(audioFileName)}\t${left}\t${right}\t${1 + Math.floor(place / CALLS_OF_A_TURN)}\t` +
-      `${field(JSON.stringify(file))}\n`,
+    write(row, { firmUuid, uuid, place }, { audioFileName, left, right, file }) {
+      row.fields(7);
+      row.uuid(firmUuid);
+      row.uuid(uuid);
+      row.text(audioFileName);
+      row.text(left);
+      row.text(right);
+      row.int(1 + Math.floor(place / CALLS_OF_A_TURN));
+      row.json(file);
+    },
   },
 ];
-
-const needsEscape = /[\\\t\n\r]/;
-const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
-
-/** A value in COPY's text format (PostgreSQL documentation, "COPY", "Text Format"). */
-function field(value: string | null): string {
-  if (value === null) return '\\N';
-  return needsEscape.test(value) ? value.replace(/[\\\t\n\r]/g, (character) => escapes[character]!) : value;
-}

@@ -12,17 +12,17 @@ import { tally } from './tally.ts';
 import { transcripts } from './transcripts.ts';
 import { uploads } from './uploads.ts';
 
-/** Uploads taken in at the same time; more would only share the processor. The others wait their turn. */
-const INTAKES = 4;
-
-/** The only way to this service's tables. */
-export function openStore(db: Database, url: string) {
-  const prisma = openPrisma(url, db.schema);
+/**
+ * The only way to this service's tables. So many uploads are taken in at the same time as `intakes` says; more than 4 would
+ * only share the processor. The others wait their turn.
+ */
+export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
+  const prisma = openPrisma(db);
   // An upload may hold its connection for minutes: from a pool of its own it cannot keep the rest of the service waiting.
   const intake = openDatabase({
     url,
     schema: db.schema,
-    poolSize: INTAKES,
+    poolSize: intakes,
     connectTimeoutMs: 0,
     applicationName: 'ingest intake',
   });
@@ -48,7 +48,7 @@ export function openStore(db: Database, url: string) {
 
 export type Store = ReturnType<typeof openStore>;
 export type { AnnouncedBatch, Archive, Batch, BatchProgress } from './batches.ts';
-export type { CallRow, HistoryEntry, RecognizableCall, WaitingCall } from './calls.ts';
+export type { CallRow, CallThere, HistoryEntry, RecognizableCall, WaitingCall } from './calls.ts';
 export type { Campaign } from './campaigns.ts';
 export type { Erasure, Removed } from './erasures.ts';
 export type { ArchivedCall, Recording, StoredRecording } from './recordings.ts';

@@ -9,29 +9,9 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { CallRecord } from '../rows/call-record.ts';
 import type { Batch } from './batches.ts';
 import { CallUuids } from './call-uuids.ts';
-import type { Copy } from './copies.ts';
+import type { Met, Taken, Verdict } from './chunk.ts';
+import { Chunk } from './chunk.ts';
 import { noteNewCalls } from './search/changes.ts';
-
-/** A row of an upload that may become a call. `record` is null when the row is at fault but its id still counts. */
-export interface Candidate<Record extends CallRecord> {
-  readonly row: number;
-  readonly partnerCallId: string | null;
-  readonly record: Record | null;
-}
-
-/**
- * accepted: a call of this batch now. duplicate: the firm has its partner_call_id already.
- * repeated: an earlier row of the same file has its partner_call_id. refused: it had no record.
- */
-export type Verdict =
-  | { readonly is: 'accepted'; readonly uuid: string }
-  | { readonly is: 'duplicate' | 'repeated' | 'refused' };
-
-const REPEATED: Verdict = { is: 'repeated' };
-const DUPLICATE: Verdict = { is: 'duplicate' };
-const REFUSED: Verdict = { is: 'refused' };
-
-type Met = ReadonlyMap<string, 'own' | 'older'>;
 
 const NOTHING: Met = new Map();
 
@@ -41,54 +21,8 @@ export interface NewBatch extends Batch {
   readonly campaignUuid: string | null;
 }
 
-/** The upload that is taken in, and how the records of its kind are written. */
-export interface Taken<Record extends CallRecord> {
-  readonly sessionUuid: string;
-  readonly batchUuid: string;
-  readonly firmUuid: string;
-  readonly campaignUuid: string | null;
-  readonly copies: readonly Copy<Record>[];
-}
-
-interface Judged {
-  readonly verdicts: readonly Verdict[];
-  /** For each copy the accepted calls in COPY's text format, in pieces that are good to send. */
-  readonly lines: readonly (readonly string[])[];
-}
-
-/** Rows on their way into the catalogue. */
-export interface Prepared<Record extends CallRecord> extends Judged {
-  readonly candidates: readonly Candidate<Record>[];
-  /** Of every row that has a record, whatever becomes of it: so the order of uuids is that of the file. */
-  readonly places: readonly (Place | null)[];
-}
-
-interface Place {
-  readonly uuid: string;
-  readonly place: number;
-}
-
-const PIECE_CHARS = 256 * 1024;
-
-class Lines {
-  readonly #pieces: string[] = [];
-  #piece = '';
-
-  add(line: string): void {
-    this.#piece += line;
-    if (this.#piece.length >= PIECE_CHARS) this.#close();
-  }
-
-  end(): readonly string[] {
-    this.#close();
-    return this.#pieces;
-  }
-
-  #close(): void {
-    if (this.#piece !== '') this.#pieces.push(this.#piece);
-    this.#piece = '';
-  }
-}
+/** What is handed to the connection at once. */
+const PIECE_BYTES = 256 * 1024;
 
 /**
  * Takes the rows of one upload into the catalogue, in one transaction that the caller ends.
@@ -104,7 +38,7 @@ export class Intake<Record extends CallRecord> {
   readonly #bus: Bus;
   readonly #upload: Taken<Record>;
   readonly #uuids: CallUuids;
-  #placed = 0;
+  readonly #idle: Chunk<Record>[] = [];
   #rememberedAny = false;
 
   /** The time of the transaction, which is when its calls were created. */
@@ -127,55 +61,33 @@ export class Intake<Record extends CallRecord> {
     return this.#tx;
   }
 
-  /**
-   * Makes the next rows ready, in the order of the file, as they will be if the firm has none of them yet. It does not
-   * wait, so that it can be done while the database is busy with the rows before.
-   */
-  prepare(candidates: readonly Candidate<Record>[]): Prepared<Record> {
-    const places = candidates.map(({ record }): Place | null =>
-      record === null ? null : { uuid: this.#uuids.next(), place: this.#placed++ },
-    );
-    return { candidates, places, ...this.#judge(candidates, places, NOTHING) };
+  /** An empty chunk, to be filled while the database is busy with the one before. */
+  chunk(): Chunk<Record> {
+    return this.#idle.pop() ?? new Chunk(this.#upload, this.#uuids);
+  }
+
+  /** Takes back a chunk with which all is done. */
+  release(chunk: Chunk<Record>): void {
+    chunk.clear();
+    this.#idle.push(chunk);
   }
 
   /** Makes calls of the good ones among the rows, and judges all. Chunks come in the order of the file. */
-  async take(prepared: Prepared<Record>): Promise<readonly Verdict[]> {
-    const { candidates, places } = prepared;
-    const mustLook = this.#rememberedAny || candidates.some(({ record }) => record === null);
-    let judged: Judged = mustLook ? this.#judge(candidates, places, await this.#met(candidates)) : prepared;
-    for (let attempts = 1; !(await this.#copyUnlessKnown(judged.lines)); attempts++) {
+  async take(chunk: Chunk<Record>): Promise<readonly Verdict[]> {
+    const hopeful = chunk.verdicts(NOTHING);
+    const mustLook = this.#rememberedAny || hopeful.includes('refused');
+    let verdicts = mustLook ? chunk.verdicts(await this.#met(chunk.ids)) : hopeful;
+    for (let attempts = 1; !(await this.#copyUnlessKnown(chunk.files(verdicts))); attempts++) {
       if (attempts === COLLISIONS) throw unavailable('The catalogue, busy with other uploads of the same calls,');
-      judged = this.#judge(candidates, places, await this.#met(candidates));
+      verdicts = chunk.verdicts(await this.#met(chunk.ids));
     }
-    const { verdicts } = judged;
-    await this.#remember(
-      candidates.filter((_, index) => verdicts[index]!.is === 'duplicate' || verdicts[index]!.is === 'refused'),
-    );
+    await this.#remember(chunk.ids.filter((_, row) => verdicts[row] === 'duplicate' || verdicts[row] === 'refused'));
     return verdicts;
   }
 
-  #judge(candidates: readonly Candidate<Record>[], places: readonly (Place | null)[], met: Met): Judged {
-    const { firmUuid, batchUuid, campaignUuid, copies } = this.#upload;
-    const seen = new Set<string>();
-    const lines = copies.map((copy) => ({ copy, lines: new Lines() }));
-    const verdicts = candidates.map(({ partnerCallId, record }, index): Verdict => {
-      if (partnerCallId !== null) {
-        if (seen.has(partnerCallId) || met.get(partnerCallId) === 'own') return REPEATED;
-        seen.add(partnerCallId);
-      }
-      const at = places[index] ?? null;
-      if (record === null || at === null) return REFUSED;
-      if (partnerCallId !== null && met.has(partnerCallId)) return DUPLICATE;
-      const arrival = { firmUuid, batchUuid, campaignUuid, uuid: at.uuid, place: at.place };
-      for (const each of lines) each.lines.add(each.copy.line(arrival, record));
-      return { is: 'accepted', uuid: at.uuid };
-    });
-    return { verdicts, lines: lines.map((each) => each.lines.end()) };
-  }
-
   /** Ids that are known already: to this file, or to the firm from before. */
-  async #met(candidates: readonly Candidate<Record>[]): Promise<Met> {
-    const ids = candidates.flatMap(({ partnerCallId }) => (partnerCallId === null ? [] : [partnerCallId]));
+  async #met(all: readonly (string | null)[]): Promise<Met> {
+    const ids = all.filter((id) => id !== null);
     const met = new Map<string, 'own' | 'older'>();
     if (ids.length === 0) return met;
     const calls = await this.#tx.query<{ id: string; own: boolean }>(
@@ -195,34 +107,38 @@ export class Intake<Record extends CallRecord> {
   }
 
   /** False, and nothing done, when one of the ids is known. */
-  async #copyUnlessKnown(lines: Judged['lines']): Promise<boolean> {
-    if (lines.every((pieces) => pieces.length === 0)) return true;
-    await this.#tx.query('SAVEPOINT chunk');
+  async #copyUnlessKnown(files: readonly (Buffer | null)[]): Promise<boolean> {
+    // One round trip with the first COPY, for while it lasts PostgreSQL has nothing to do.
+    let before = 'RELEASE SAVEPOINT chunk; SAVEPOINT chunk; ';
     try {
-      for (const [index, { into }] of this.#upload.copies.entries()) await this.#copy(into, lines[index]!);
+      for (const [index, { into }] of this.#upload.copies.entries()) {
+        const file = files[index] ?? null;
+        if (file === null) continue;
+        await this.#copy(`${before}COPY ${into} FROM STDIN (FORMAT binary)`, file);
+        before = '';
+      }
     } catch (error) {
       if (sqlState(error) !== uniqueViolation) throw error;
       await this.#tx.query('ROLLBACK TO SAVEPOINT chunk');
       return false;
     }
-    await this.#tx.query('RELEASE SAVEPOINT chunk');
     return true;
   }
 
-  async #copy(into: string, lines: readonly string[]): Promise<void> {
-    const sink = this.#tx.client.query(copyFrom(`COPY ${into} FROM STDIN`));
+  async #copy(statement: string, file: Buffer): Promise<void> {
+    const sink = this.#tx.client.query(copyFrom(statement));
     const done = finished(sink);
     // Told of where it is awaited; between two writes nobody listens.
     done.catch(() => {});
-    for (const text of lines) {
-      if (!sink.write(text)) await Promise.race([once(sink, 'drain'), done]);
+    for (let from = 0; from < file.length; from += PIECE_BYTES) {
+      if (!sink.write(file.subarray(from, from + PIECE_BYTES))) await Promise.race([once(sink, 'drain'), done]);
     }
     sink.end();
     await done;
   }
 
-  async #remember(candidates: readonly Candidate<Record>[]): Promise<void> {
-    const ids = candidates.flatMap(({ partnerCallId }) => (partnerCallId === null ? [] : [partnerCallId]));
+  async #remember(all: readonly (string | null)[]): Promise<void> {
+    const ids = all.filter((id) => id !== null);
     if (ids.length === 0) return;
     if (!this.#rememberedAny) {
       await this.#tx.query('CREATE TEMP TABLE remembered (partner_call_id text PRIMARY KEY) ON COMMIT DROP');
@@ -235,8 +151,9 @@ export class Intake<Record extends CallRecord> {
   async seal(batch: NewBatch, events: readonly Event[]): Promise<void> {
     await this.#tx.query(
       `INSERT INTO batch (uuid, session_uuid, firm_uuid, kind, accepted, duplicates, rejected, ignored_columns,
-         rejected_uuid, first_call, last_call, archive_key, archive_bytes, created_at, campaign_uuid)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+         rejected_uuid, first_call, last_call, archive_key, archive_bytes, created_at, campaign_uuid, unnamed_files,
+         ended_duplicates)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
       [
         batch.uuid,
         batch.sessionUuid,
@@ -253,6 +170,8 @@ export class Intake<Record extends CallRecord> {
         batch.archiveBytes,
         batch.createdAt,
         batch.campaignUuid,
+        batch.unnamedFiles,
+        batch.endedDuplicates,
       ],
     );
     if (batch.firstCall !== null && batch.lastCall !== null) {
@@ -279,6 +198,8 @@ export class Intake<Record extends CallRecord> {
         if (done !== null) return done;
         // Without statistics of rows that came in just now, a look-up by index must not lose against reading everything.
         await tx.query('SET LOCAL enable_seqscan = off');
+        // There is one at any time from here: the next chunk lets it go.
+        await tx.query('SAVEPOINT chunk');
         const [clock] = await tx.query<{ now: Date }>('SELECT now()');
         return work(new Intake(tx, parts.bus, upload, clock!.now));
       },

@@ -40,6 +40,8 @@ export async function openSpeechServer(): Promise<SpeechServer> {
     const behaviour = behaviours.length > 1 ? behaviours.shift() : behaviours[0];
     await behaviour?.(one, response, request);
   });
+  // Who asks decides how long a connection is kept: a question on one that is just being closed would be asked twice.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -6,7 +6,7 @@ import { Ears } from '../ears.ts';
 
 const directory = process.argv[2]!;
 const file = join(directory, 'asked');
-writeFileSync(file, 'slow');
+writeFileSync(file, 'endless');
 const program = fileURLToPath(new URL('./stand-in-ear.ts', import.meta.url));
 const ears = new Ears({ count: 1, recognition: { by: 'models', models: [], directory }, program });
 void ears.hear({ file, format: 'wav', duration: 10, onProgress: () => process.send?.(ears.pids[0]) });

@@ -38,6 +38,16 @@ async function obey(what: string): Promise<void> {
         say({ word: 'progress', seconds });
       }
       break;
+    case 'endless':
+      for (let seconds = 1; ; seconds++) {
+        await pause(100);
+        say({ word: 'progress', seconds });
+      }
+    case 'bidden':
+      // Makes progress when it begins, and then as often as it is told to, by a signal.
+      process.on('SIGUSR2', () => say({ word: 'progress', seconds: 1 }));
+      say({ word: 'progress', seconds: 1 });
+      return;
     case 'ask': {
       const heard = new Promise<void>((resolve) => {
         answered = resolve;

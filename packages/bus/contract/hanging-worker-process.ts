@@ -1,8 +1,8 @@
 // A process of the contract suite: takes events and never lets go of one of them, until it is killed.
 import { eventType } from '@call-analysis/events';
 import { z } from 'zod';
-import { BusConfig, openBus } from './open.ts';
-import { route } from './port.ts';
+import { BusConfig, openBus } from '../open.ts';
+import { route } from '../port.ts';
 
 const Order = z.object({
   config: BusConfig,

@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kafkaForTests, s3ForTests, waitUntil } from '@call-analysis/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newAuthority } from '../../packages/rpc/test/certificates.ts';
+import { dialAdministration } from '../standalone/administration.ts';
+import { readRemote } from '../standalone/config.ts';
+import { silence } from '../standalone/test/silence.ts';
+import { FailingClient } from './test/failing-client.ts';
+import type { DistributedSystem, ServiceName } from './test/system.ts';
+import { startSystem } from './test/system.ts';
+
+const SERVICES: readonly ServiceName[] = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'];
+const authority = newAuthority('services');
+
+let directory: string;
+let system: DistributedSystem;
+
+/** Files with a certificate of its own for each, as whoever starts it is told of them. */
+async function filesFor(name: string, ...names: string[]): Promise<Record<string, string>> {
+  const entries = Object.entries(authority.issue([name, ...names])).map(async ([part, pem]) => {
+    const file = join(directory, `${name}.${part}.pem`);
+    await writeFile(file, pem as string);
+    return [`RPC_TLS_${part.toUpperCase()}_FILE`, file] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mutual-tls-'));
+  // The administrator finds key-management by its address.
+  const certified = await Promise.all(SERVICES.map(async (name) => [name, await filesFor(`${name}.test`, '127.0.0.1')] as const));
+  const variables = Object.fromEntries(certified) as Record<ServiceName, Record<string, string>>;
+  variables.transcription['SPEECH_COMMAND'] = JSON.stringify(['/bin/echo', 'Good morning, how can I help you?']);
+  const adminUrl = process.env['TEST_DATABASE_URL'];
+  if (adminUrl === undefined) throw new Error('TEST_DATABASE_URL is not set; npm run test:distributed sets it.');
+  system = await startSystem({ servers: { adminUrl, kafka: kafkaForTests(), store: s3ForTests() }, variables });
+}, 300_000);
+
+afterAll(async () => {
+  await system?.stop();
+  await rm(directory, { recursive: true, force: true });
+}, 120_000);
+
+describe('six processes over mutual TLS', () => {
+  it('take a batch and a recording in, and complete them', async () => {
+    const { address, tls, jwt } = readRemote({ ...system.administration, ...(await filesFor('administrator')) })!;
+    const admin = dialAdministration(address, { jwt, tls }, undefined);
+    const firm = (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] })).uuid;
+    const user = await admin.createUser({ firm, name: 'Test', role: 'ADMIN' });
+    const client = new FailingClient(await admin.issueToken(user.uuid, 3_600_000), () => system.url);
+    admin.close();
+    const batch = await client.batch(3);
+    await client.recording(new Uint8Array(silence(1)));
+    await waitUntil(async () => (await client.readBatch(batch)).body.finished_at !== null, { timeoutMs: 60_000 });
+    const completed = () => client.ask<{ count: number }>('list', 'GET', '/api/v1/calls?status=completed');
+    await waitUntil(async () => (await completed()).body.count === 4, { timeoutMs: 60_000 });
+  });
+
+  it('turn away whoever has no certificate', async () => {
+    const { address, jwt } = readRemote(system.administration)!;
+    const stranger = dialAdministration(address, { jwt }, undefined);
+    await expect(stranger.createFirm({ name: 'Test', country: 'UZ', segmentTypes: [] })).rejects.toMatchObject({ kind: 'unavailable' });
+    stranger.close();
+  });
+});

@@ -1,0 +1,46 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { FailingClient } from '../distributed/test/failing-client.ts';
+import { administrator } from './test/client.ts';
+import { startService } from './test/service-process.ts';
+import { silence } from './test/silence.ts';
+import './test/time-limit.ts';
+
+/** An upload whose second half is still to come. */
+async function halfUploaded(variables: Record<string, string>) {
+  const service = await startService(undefined, { LOG_LEVEL: 'warn', ...variables });
+  const admin = administrator(service.administration);
+  const firm = (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] })).uuid;
+  const user = await admin.createUser({ firm, name: 'Test', role: 'ADMIN' });
+  const client = new FailingClient(await admin.issueToken(user.uuid, 3_600_000), () => service.url);
+  admin.close();
+  const goOn = Promise.withResolvers<void>();
+  const uploaded = client.uploadSlowly(new Uint8Array(silence(1)), 'slow', goOn.promise);
+  // By then it has arrived.
+  await pause(2_000);
+  return { service, uploaded, goOn: goOn.resolve };
+}
+
+describe('the service, told to stop in the middle of an upload,', () => {
+  it('finishes it', async () => {
+    const { service, uploaded, goOn } = await halfUploaded({ CLOSE_TIMEOUT: '5m' });
+    const exitCode = service.stop();
+    // Longer than it goes on where nobody has said how long it may.
+    await pause(11_000);
+    goOn();
+    expect((await uploaded).outcome).toBe('200');
+    expect(await exitCode).toBe(0);
+    expect(service.stderr()).not.toContain('cut off');
+  });
+
+  it('cuts it off after CLOSE_TIMEOUT, says so and exits 0', async () => {
+    const { service, uploaded, goOn } = await halfUploaded({ CLOSE_TIMEOUT: '1s' });
+    expect(await service.stop()).toBe(0);
+    expect((await uploaded).outcome).toBe('no answer');
+    const lines = service.stderr().split('\n');
+    expect(lines.filter((line) => line.includes('requests that were not done in time are cut off'))).toEqual([
+      expect.stringContaining('"requests":1'),
+    ]);
+    goOn();
+  });
+});

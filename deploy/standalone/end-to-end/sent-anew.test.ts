@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { writeZip } from '@call-analysis/testing';
+import type { Batch, Client } from '../test/client.ts';
+import { newFirm } from '../test/client.ts';
+import { csvOf, metadataOf, recordingsCsvOf } from '../test/good-calls.ts';
+import { eventually, patientFetch } from '../test/insist.ts';
+import { silence } from '../test/silence.ts';
+import type { SystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest } from '../test/system-under-test.ts';
+
+type Accepted = Batch & { message: string };
+interface Item {
+  readonly uuid: string;
+  readonly status: string;
+  readonly operator_name: string;
+  readonly failure: { readonly code: string; readonly message: string; readonly retryable: boolean } | null;
+}
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly details: { readonly rejected_csv_url: string };
+}
+
+const ROWS = 20;
+const wav = silence(1);
+const recording = new Blob([new Uint8Array(wav)]);
+
+let service: SystemUnderTest;
+let client: Client;
+beforeAll(async () => {
+  service = await startSystemUnderTest({ CSV_MAX_ROWS: String(ROWS) });
+  client = await newFirm(service);
+});
+afterAll(() => service?.stop());
+
+const process = async (keys: object) =>
+  (await client.call<{ data: Accepted }>('POST', '/api/v1/calls/process-upload', keys)).data;
+
+const refused = async (keys: object) => {
+  const { status, body } = await client.request<Refusal>('POST', '/api/v1/calls/process-upload', keys);
+  expect(status).toBe(400);
+  return body;
+};
+
+const find = async (id: string) =>
+  (await client.call<{ items: Item[] }>('GET', `/api/v1/calls?partner_call_id=${id}`)).items[0];
+
+describe('a call whose recording did not come out of its archive', () => {
+  const said = { partner_call_id: 'corrupt' };
+  const csv = recordingsCsvOf([metadataOf('a.wav', said)]);
+
+  it('is erased and sent anew, as every answer on the way says', async () => {
+    const broken = writeZip([{ name: 'a.wav', data: wav, central: { crc32: 1 } }]).bytes;
+    expect(await process(await client.uploadBatch(csv, new Uint8Array(broken)))).toMatchObject({ accepted: 1 });
+    const failed = await eventually(async () => {
+      const call = await find('corrupt');
+      return call?.status === 'failed' && call;
+    });
+    const erase = `DELETE /api/v1/calls/${failed.uuid}`;
+    expect(failed.failure).toMatchObject({ code: 'ENTRY_CORRUPT', retryable: false, message: expect.stringContaining(erase) });
+
+    const whole = new Uint8Array(writeZip([{ name: 'a.wav', data: wav }]).bytes);
+    const { accepted, duplicates, message } = await process(await client.uploadBatch(csv, whole));
+    expect([accepted, duplicates]).toEqual([0, 1]);
+    expect(message).toBe(
+      '0 calls were validated and queued for processing; 1 call was there already. 1 of those there already failed for ' +
+        'good or was canceled: to send such a call anew, erase it first (DELETE /api/v1/calls/{uuid}).',
+    );
+    const single = await client.uploadRecording<Refusal>(recording, 'b.wav', metadataOf('b.wav', said));
+    expect([single.status, single.body.message]).toEqual([400, expect.stringContaining(erase)]);
+
+    expect((await client.request('DELETE', `/api/v1/calls/${failed.uuid}`)).status).toBe(200);
+    expect(await process(await client.uploadBatch(csv, whole))).toMatchObject({ accepted: 1, duplicates: 0 });
+    await eventually(async () => (await find('corrupt'))?.status === 'completed');
+  });
+});
+
+describe('a recording that is sent again', () => {
+  it('with other metadata is not said to be accepted: nothing was changed', async () => {
+    const send = (operator_name: string) =>
+      client.uploadRecording<{ audio_id: string; message: string }>(
+        recording,
+        'c.wav',
+        metadataOf('c.wav', { partner_call_id: 'again', operator_name }),
+      );
+    const first = await send('Ann');
+    expect(first.body.message).toBe('The recording was accepted and is queued for processing.');
+    const again = await send('Bek');
+    expect([again.status, again.body]).toEqual([
+      200,
+      {
+        status: 'ok',
+        audio_id: first.body.audio_id,
+        message: 'This recording was taken in before; nothing was changed.',
+      },
+    ]);
+    expect((await find('again'))?.operator_name).toBe('Ann');
+  });
+});
+
+describe('an upload', () => {
+  it('may have names that are nothing but an extension', async () => {
+    const names = { metadata_filename: '.csv', audios_filename: '.zip' };
+    const { data } = await client.call<{ data: Record<string, string> }>('POST', '/api/v1/calls/upload', names);
+    const put = async (url: string, body: string | Uint8Array<ArrayBuffer>) =>
+      expect((await patientFetch(url, { method: 'PUT', body })).status).toBe(200);
+    await put(data['metadata_upload_url']!, recordingsCsvOf([metadataOf('d.wav')]));
+    await put(data['audio_upload_url']!, new Uint8Array(writeZip([{ name: 'd.wav', data: wav }, { name: 'e.wav', data: wav }]).bytes));
+    const keys = { metadata_key: data['metadata_key'], audios_key: data['audio_key'], on_error: 'skip' };
+    expect(await process(keys)).toMatchObject({
+      accepted: 1,
+      message:
+        '1 call was validated and queued for processing; 1 file of the archive is named by no row and was left out.',
+    });
+  });
+
+  it('of more rows than are configured is refused', async () => {
+    const rows = Array.from({ length: ROWS + 1 }, () => ({}));
+    expect(await process({ metadata_key: await client.upload(csvOf(rows.slice(1))) })).toMatchObject({ accepted: ROWS });
+    expect(await refused({ metadata_key: await client.upload(csvOf(rows)) })).toMatchObject({
+      code: 'TOO_MANY_ROWS',
+      message: expect.stringContaining(String(ROWS)),
+    });
+  });
+
+  it('gets its refused rows as the file was written, also when the service has begun again in between', async () => {
+    const csv = csvOf([{ duration: 'long', anonymized_text: '<client>Hello' }]).replaceAll(',', ';');
+    const { details } = await refused({ metadata_key: await client.upload(`\ufeffsep=;\n${csv}`) });
+    await service.kill('ingest');
+    await service.revive();
+    const path = new URL(details.rejected_csv_url).pathname;
+    const rejected = await eventually(async () => {
+      const headers = { authorization: `Bearer ${client.token}` };
+      const response = await patientFetch(service.url + path, { headers }).catch(() => null);
+      return response?.status === 200 && Buffer.from(await response.arrayBuffer()).toString();
+    });
+    const [mark, header, row] = rejected.split('\r\n');
+    expect(mark).toBe('\ufeffsep=;');
+    expect(header).toBe(`${csv.split('\n')[0]};reject_reason`);
+    expect(row).toMatch(/^\+998901234567;Ann;long;<client>Hello;2026-10-01T09:00:00;support;;"?INVALID_DURATION: /);
+  });
+});

@@ -1,0 +1,2 @@
+/** What a firm needs to take in everything under `samples/`. */
+export const sampleSegmentTypes = ['support', 'sales', 'billing', 'delivery'];

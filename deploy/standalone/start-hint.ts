@@ -1,0 +1,7 @@
+import { sampleSegmentTypes } from './sample-segment-types.ts';
+
+/** What to do once the service runs. A firm that is created like this can take in the samples. */
+export const startHint = `Next, in another terminal:
+  npm run -s admin -- firm create --name 'Acme' --country UZ ${sampleSegmentTypes.map((name) => `--segment-type ${name}`).join(' ')}
+  npm run -s admin -- user create --firm <uuid of the firm> --name 'Ann' --role ADMIN
+  npm run -s admin -- token issue --user <uuid of the user>`;

@@ -1,0 +1,33 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Event } from '@call-analysis/events';
+import type { DeadReason } from '../port.ts';
+import type { Body } from '../test/happened.ts';
+
+export function numberOf(event: Event): number {
+  return (event.data as Body).n;
+}
+
+export function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n);
+}
+
+export function takeInto(heard: Event[] | undefined, takesMs = 0): (events: readonly Event[]) => Promise<void> {
+  return async (events) => {
+    if (takesMs > 0) await pause(takesMs);
+    heard?.push(...events);
+  };
+}
+
+/** Takes down what was given up. */
+export function obituaries(): {
+  told: { event: Event; reason: DeadReason }[];
+  giveUp(event: Event, reason: DeadReason): Promise<void>;
+} {
+  const told: { event: Event; reason: DeadReason }[] = [];
+  return {
+    told,
+    async giveUp(event, reason) {
+      told.push({ event, reason });
+    },
+  };
+}

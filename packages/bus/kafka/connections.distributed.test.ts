@@ -1,0 +1,53 @@
+import { openDatabase, shareConnections } from '@call-analysis/postgres';
+import { eventType } from '@call-analysis/events';
+import { waitUntil } from '@call-analysis/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { openBus } from '../open.ts';
+import { route } from '../port.ts';
+import { happened } from '../test/happened.ts';
+import { kafkaOf, type KafkaPlaceUnderTest, openKafkaPlace } from './kafka-under-test.ts';
+
+const Happened = eventType('test.counted.v1', z.object({ n: z.int() }));
+const silent = { info() {}, warn() {}, error() {} };
+const TOTAL = 10;
+const CONSUMERS = 6;
+const EVENTS = 200;
+
+let place: KafkaPlaceUnderTest;
+
+beforeAll(async () => {
+  place = await openKafkaPlace(kafkaOf({ partitions: 6 }));
+}, 300_000);
+afterAll(() => place?.close());
+
+it('a process with much to do has no more connections to the database than it may', async () => {
+  const { url, schema } = place.config;
+  const bus = await openBus({ ...place.config, connections: TOTAL }, { name: 'bounded', log: silent });
+  const own = openDatabase({ url, schema, poolSize: shareConnections(TOTAL).own, applicationName: 'bounded' });
+  const watcher = openDatabase({ url, schema, poolSize: 1, applicationName: 'watcher' });
+  let most = 0;
+  const count = async () => {
+    const [row] = await watcher.query<{ n: number }>(`SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name LIKE 'bounded%'`);
+    most = Math.max(most, row?.n ?? 0);
+  };
+  try {
+    let handled = 0;
+    const handle = async (events: readonly unknown[]) => {
+      await own.query('SELECT pg_sleep(0.01)');
+      handled += events.length;
+    };
+    for (let n = 0; n < CONSUMERS; n += 1) await bus.subscribe({ consumer: `test.c${n}`, routes: [route({ event: Happened, handle })] });
+    await waitUntil(() => bus.ready().then(() => true));
+    const events = Array.from({ length: EVENTS }, (_, n) => happened(Happened, n));
+    for (const event of events) await place.transaction((tx) => bus.publish(tx, [event]));
+    await waitUntil(async () => {
+      await count();
+      return handled >= CONSUMERS * EVENTS;
+    });
+    expect(most).toBeGreaterThan(3);
+    expect(most).toBeLessThanOrEqual(TOTAL);
+  } finally {
+    await Promise.all([bus.close(), own.close(), watcher.close()]);
+  }
+}, 120_000);

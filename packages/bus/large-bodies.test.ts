@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { openDisk } from '@call-analysis/objects';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { removeOldBodies } from './large-bodies.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+const KEYS = ['facts/firm/call/one', 'facts/firm/call/other', 'transcripts/firm/call/one'];
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'bodies-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function open() {
+  const objects = await openDisk({ directory, secret: 'x'.repeat(32) });
+  for (const key of KEYS) await objects.put(key, Readable.from(['body']));
+  const left = async () => (await Promise.all(KEYS.map(async (key) => ((await objects.head(key)) === null ? [] : [key])))).flat();
+  return { objects, left };
+}
+
+describe('bodies of facts that were too large to travel', () => {
+  it('go by their age where the store has no rules, and nothing else does', async () => {
+    const { objects, left } = await open();
+    const now = Date.now();
+    await removeOldBodies(objects, 38, new Date(now + 37 * DAY_MS));
+    expect(await left()).toEqual(KEYS);
+    await removeOldBodies(objects, 38, new Date(now + 39 * DAY_MS));
+    expect(await left()).toEqual(['transcripts/firm/call/one']);
+  });
+
+  it('are left to a store that has rules', async () => {
+    const { objects, left } = await open();
+    const asked: unknown[] = [];
+    const forget = async (...question: [string, number]) => asked.push(question) > 0;
+    const list = () => {
+      throw new Error('What the store forgets by itself need not be listed.');
+    };
+    await removeOldBodies(Object.assign(objects, { forget, list }), 38, new Date(Date.now() + 39 * DAY_MS));
+    expect(asked).toEqual([['facts/', 38]]);
+    expect(await left()).toEqual(KEYS);
+  });
+});

@@ -1,0 +1,1 @@
+ALTER TABLE "audit_entry" ADD COLUMN "subject_part" TEXT;
