@@ -1,49 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { environmentFaults, services } from './environment.ts';
+import { services } from './environment.ts';
+import { ingressFaults } from './ingress.ts';
+import type { Manifest, Values } from './manifest.ts';
+import { migrationFaults } from './migrations.ts';
 import { networkFaults } from './network.ts';
+import { podFaults } from './pods.ts';
+import { consumerFaults, scalingFaults } from './scaling.ts';
 import { helm, kubeconform, kubernetesSchemas, npmTools } from './tools.ts';
 
 const chart = 'deploy/helm/call-analysis';
 /** The oldest version that Chart.yaml allows, and the newest whose schemas there are. */
 const versions = ['v1.27.0', 'v1.37.0'];
-
-export interface Manifest {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
-  readonly spec: Readonly<Record<string, unknown>>;
-}
-
-interface Pod {
-  readonly automountServiceAccountToken?: boolean;
-  readonly securityContext?: { readonly runAsNonRoot?: boolean; readonly seccompProfile?: { readonly type: string } };
-  readonly containers: readonly Container[];
-  readonly volumes?: readonly Volume[];
-}
-
-interface Container {
-  readonly name: string;
-  readonly args?: readonly string[];
-  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
-  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
-  readonly securityContext?: {
-    readonly readOnlyRootFilesystem?: boolean;
-    readonly allowPrivilegeEscalation?: boolean;
-    readonly capabilities?: { readonly drop?: readonly string[] };
-  };
-  readonly resources?: { readonly requests?: object; readonly limits?: object };
-}
-
-interface Volume {
-  readonly name: string;
-  readonly projected?: {
-    readonly sources: readonly {
-      readonly secret: { readonly name: string; readonly items: readonly { readonly path: string }[] };
-    }[];
-  };
-}
 
 /** What is wrong with the chart, rendered with each file of values in ci/ and with values that must be refused. */
 export async function chartFaults(): Promise<string[]> {
@@ -69,6 +38,10 @@ export async function chartFaults(): Promise<string[]> {
       continue;
     }
     for (const version of versions) faults.push(...(await schemaFaults(name, rendered.output, version)));
+    const [values] = yaml
+      .parseAllDocuments(readFileSync(file, 'utf8'), { version: '1.1' })
+      .map((document) => document.toJS() as Values);
+    if (values === undefined) throw new Error(`${file} is empty.`);
     const documents = yaml.parseAllDocuments(rendered.output, { version: '1.1' });
     const manifests = documents
       .map((document) => document.toJS() as Manifest | null)
@@ -84,9 +57,7 @@ export async function chartFaults(): Promise<string[]> {
         if (manifest.metadata.labels?.[`app.kubernetes.io/${label}`] === undefined)
           faults.push(`${name}: ${manifest.kind} ${manifest.metadata.name} has no label ${label}.`);
       }
-      const pod = podOf(manifest);
-      if (pod !== undefined)
-        faults.push(...podFaults(`${name}: ${manifest.metadata.name}`, pod), ...(await processFaults(name, pod)));
+      faults.push(...(await podFaults(manifest, values)).map((fault) => `${name}: ${fault}`));
     }
     for (const service of services) {
       if (
@@ -97,11 +68,13 @@ export async function chartFaults(): Promise<string[]> {
         faults.push(`${name}: there is no Deployment of ${service}.`);
       }
     }
-    faults.push(
-      ...networkFaults(manifests, { speaksToServer: /^ {2}url: /m.test(readFileSync(file, 'utf8')) }).map(
-        (fault) => `${name}: ${fault}`,
-      ),
-    );
+    const found = [
+      ...networkFaults(manifests, values),
+      ...migrationFaults(manifests),
+      ...scalingFaults(manifests),
+      ...ingressFaults(manifests),
+    ];
+    faults.push(...found.map((fault) => `${name}: ${fault}`));
   }
   return [...faults, ...refusalFaults(program), ...consumerFaults()];
 }
@@ -113,18 +86,6 @@ function versionFaults(): string[] {
     : [`appVersion of the chart is not ${version}.`];
 }
 
-/** KEDA asks for the queues of consumers that bear their service's name. */
-function consumerFaults(): string[] {
-  return ['transcription', 'analysis'].flatMap((service) => {
-    const names = globSync(`services/${service}/*.ts`).flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(/CONSUMER = '([\w.-]+)'/g)].map(([, name]) => name),
-    );
-    return names.includes(service)
-      ? []
-      : [`No consumer of ${service} is called ${service}, whose queue KEDA is told to watch.`];
-  });
-}
-
 async function schemaFaults(name: string, rendered: string, version: string): Promise<string[]> {
   const location = `${await kubernetesSchemas(version)}/{{.ResourceKind}}{{.KindSuffix}}.json`;
   // These two kinds have models of their own.
@@ -132,53 +93,6 @@ async function schemaFaults(name: string, rendered: string, version: string): Pr
   const { status, output } = call(await kubeconform(), args, rendered);
   const checked = Number(/Valid: (\d+)/.exec(output)?.[1] ?? 0);
   return status === 0 && checked > 20 ? [] : [`${name}, Kubernetes ${version}: ${output}`];
-}
-
-function podOf(manifest: Manifest): Pod | undefined {
-  if (manifest.kind === 'Pod') return manifest.spec as unknown as Pod;
-  const { template } = manifest.spec ?? {};
-  return (template as { spec: Pod } | undefined)?.spec;
-}
-
-function podFaults(name: string, pod: Pod): string[] {
-  const faults: string[] = [];
-  const demand = (holds: boolean, what: string) => {
-    if (!holds) faults.push(`${name} ${what}.`);
-  };
-  demand(pod.automountServiceAccountToken === false, 'gets a token of its service account');
-  demand(pod.securityContext?.runAsNonRoot === true, 'may run as root');
-  demand(pod.securityContext?.seccompProfile?.type === 'RuntimeDefault', 'has no seccomp profile');
-  for (const container of pod.containers) {
-    const { securityContext, resources } = container;
-    demand(securityContext?.readOnlyRootFilesystem === true, 'can write to its root');
-    demand(securityContext?.allowPrivilegeEscalation === false, 'may gain privileges');
-    demand(securityContext?.capabilities?.drop?.join() === 'ALL', 'keeps capabilities');
-    demand(resources?.requests !== undefined && resources.limits !== undefined, 'says nothing of its resources');
-    for (const { name: variable, value, valueFrom } of container.env ?? []) {
-      if (variable.endsWith('_FILE'))
-        demand(isMounted(pod, container, value ?? ''), `names ${value} in ${variable}, where no secret lies`);
-      else if (/PASSWORD|SECRET|PEPPER|API_KEY|ACCESS_KEY|DATABASE_URL|HEADERS/.test(variable))
-        demand(value === undefined && valueFrom !== undefined, `holds ${variable} itself`);
-    }
-  }
-  return faults;
-}
-
-function isMounted(pod: Pod, container: Container, path: string): boolean {
-  return (container.volumeMounts ?? []).some(({ name, mountPath }) => {
-    const sources = pod.volumes?.find((volume) => volume.name === name)?.projected?.sources ?? [];
-    return sources.some(({ secret }) => secret.items.some((item) => `${mountPath}/${item.path}` === path));
-  });
-}
-
-async function processFaults(name: string, pod: Pod): Promise<string[]> {
-  const faults: string[] = [];
-  for (const { args: [service = ''] = [], env = [] } of pod.containers) {
-    if (!services.includes(service)) continue;
-    const environment = Object.fromEntries(env.map((each) => [each.name, each.value ?? 'from-a-secret']));
-    faults.push(...(await environmentFaults(service, environment)).map((fault) => `${name}: ${fault}`));
-  }
-  return faults;
 }
 
 /** Values that must be refused, beside those of minimal.yaml, and what is said then. */
@@ -200,7 +114,21 @@ const refusals: readonly (readonly [set: string, says: RegExp])[] = [
   ['speech.url=http://speech', /speech\.url and speech\.model go together/],
   ['otlp.existingSecret=x', /otlp\.endpoint must be set too/],
   ['drain=5', /drain/],
-  ['drain=25s', /terminationGracePeriodSeconds must be above 30/],
+  ['drain=1m30', /drain/],
+  ['services.ingest.closeTimeout=5', /closeTimeout/],
+  ['services.ingest.database.connections=5', /database\/connections/],
+  ['bindAddress=localhost', /bindAddress/],
+  ['s3.bucket=A_B', /s3\/bucket/],
+  ['s3.bucket=a..b', /s3\/bucket/],
+  ['kafka.topicPrefix=a b', /kafka\/topicPrefix/],
+  ['kafka.brokers={kafka:65536}', /kafka\/brokers\/0/],
+  ['gateway.trustedProxies={bad}', /gateway\/trustedProxies\/0/],
+  ['gateway.corsOrigins={example.com}', /gateway\/corsOrigins\/0/],
+  ['networkPolicy.database.ports=null', /networkPolicy\/database/],
+  [
+    'trustedCertificates.existingSecret=a,trustedCertificates.existingConfigMap=b',
+    /existingSecret and trustedCertificates\.existingConfigMap are both set/,
+  ],
   ['logLevel=verbose', /logLevel/],
   ['services.billing.replicas=1', /additional properties 'billing' not allowed/],
   ['services.ingest.replica=1', /additional properties 'replica' not allowed/],
@@ -209,6 +137,11 @@ const refusals: readonly (readonly [set: string, says: RegExp])[] = [
   [
     'keda.enabled=true,services.analysis.autoscaling.enabled=true',
     /services\.analysis\.autoscaling\.enabled must be off/,
+  ],
+  ['keda.enabled=true', /serviceMonitor\.enabled must be on, or keda\.scrapedOtherwise/],
+  [
+    'keda.enabled=true,keda.scrapedOtherwise=true,networkPolicy.metricsFrom=null',
+    /networkPolicy\.metricsFrom must let it in/,
   ],
   ['ingress.enabled=true', /ingress\.hosts must name a host/],
   ['image.digest=abc', /image\/digest/],

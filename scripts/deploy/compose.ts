@@ -2,6 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readRemote } from '../../deploy/standalone/config.ts';
+import { kafkaOf } from '../../deploy/standalone/dead-letters.ts';
+import { ENDING_MS, parseDuration } from '../../packages/runtime/index.ts';
 import { environmentFaults, services } from './environment.ts';
 import { composeSpec } from './tools.ts';
 
@@ -44,8 +47,9 @@ export async function composeFaults(): Promise<string[]> {
     for (const service of services) {
       for (const name of [service, `migrate-${service}`])
         faults.push(...(await processFaults(service, name, containers[name])));
+      faults.push(...graceFaults(service, containers[service]));
     }
-    return faults;
+    return [...faults, ...connectionFaults(containers), ...adminFaults(containers['admin'])];
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -136,10 +140,7 @@ function containerFaults(name: string, container: Container, all: Readonly<Recor
 
 async function processFaults(service: string, name: string, container: Container | undefined): Promise<string[]> {
   if (container === undefined) return [`docker-compose.yml has no ${name}.`];
-  const environment = Object.entries(container.environment ?? {}).flatMap(([key, value]): [string, string][] =>
-    value === null || value === '' ? [] : [[key, String(value)]],
-  );
-  const faults = await environmentFaults(service, Object.fromEntries(environment));
+  const faults = await environmentFaults(service, environmentOf(container));
   const command = name === service ? [service] : [service, 'migrate'];
   if (container.command?.join(' ') !== command.join(' '))
     faults.push(`docker-compose.yml: ${name} runs "${container.command?.join(' ')}".`);
@@ -150,4 +151,45 @@ async function processFaults(service: string, name: string, container: Container
     faults.push(`docker-compose.yml: ${name} does not wait until its database is prepared.`);
   }
   return faults;
+}
+
+function environmentOf({ environment = {} }: Container): Record<string, string> {
+  const told = Object.entries(environment).filter(([, value]) => value !== null && value !== '');
+  return Object.fromEntries(told.map(([name, value]) => [name, String(value)]));
+}
+
+/** A container that is killed before it has closed breaks off what it has in hand. */
+function graceFaults(name: string, container: Container | undefined): string[] {
+  const { DRAIN = '5s', CLOSE_TIMEOUT = '10s' } = container === undefined ? {} : environmentOf(container);
+  const [grace, drain, close] = [container?.stop_grace_period ?? '10s', DRAIN, CLOSE_TIMEOUT].map(
+    (each) => parseDuration(each) ?? Number.NaN,
+  );
+  if (grace! > drain! + close! + ENDING_MS) return [];
+  const has = `${container?.stop_grace_period} to stop, for DRAIN ${DRAIN} and CLOSE_TIMEOUT ${CLOSE_TIMEOUT}`;
+  return [`docker-compose.yml: ${name} has ${has}.`];
+}
+
+/** PostgreSQL has room for two replicas of each service. */
+function connectionFaults(containers: Readonly<Record<string, Container>>): string[] {
+  const room = Number(/max_connections=(\d+)/.exec(containers['postgres']?.command?.join(' ') ?? '')?.[1]);
+  const environments = services.map((service) => environmentOf(containers[service] ?? {}));
+  const withDatabase = environments.filter((environment) => environment['DATABASE_URL'] !== undefined);
+  let wanted = 0;
+  for (const environment of withDatabase) wanted += 2 * Number(environment['DATABASE_CONNECTIONS']);
+  return room > wanted ? [] : [`docker-compose.yml: PostgreSQL has ${room} connections for ${wanted}.`];
+}
+
+/** The administrator's command finds key-management, and Kafka, where the dead letters lie. */
+function adminFaults(container: Container | undefined): string[] {
+  if (container === undefined) return ['docker-compose.yml has no admin.'];
+  const environment = environmentOf(container);
+  try {
+    const [remote, kafka] = [readRemote(environment), kafkaOf(environment)];
+    return [
+      ...(remote === undefined ? ['docker-compose.yml: admin is not told where key-management is.'] : []),
+      ...(kafka === undefined ? ['docker-compose.yml: admin does not find the dead letters in Kafka.'] : []),
+    ];
+  } catch (error) {
+    return [`docker-compose.yml: admin refuses: ${(error as Error).message}`];
+  }
 }

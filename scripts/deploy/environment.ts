@@ -12,7 +12,7 @@ interface Reads {
 }
 
 /** What Node itself reads. */
-const ofNode = new Set(['NODE_OPTIONS', 'NODE_ENV']);
+const ofNode = new Set(['NODE_OPTIONS', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS']);
 
 const samples: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgresql://someone:secret@database:5432/some',

@@ -1,4 +1,7 @@
-import type { Manifest } from './chart.ts';
+import { services } from './environment.ts';
+import type { Manifest, Values } from './manifest.ts';
+import { componentOf } from './manifest.ts';
+import { environmentOf, processesOf } from './pods.ts';
 
 interface Peer {
   readonly podSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
@@ -24,30 +27,29 @@ const calls = [
   'audio → ingest',
   'analysis → key-management',
 ];
+
 const withDatabase = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'migrations'];
-const withStore = ['ingest', 'audio', 'transcription', 'analysis'];
-const withKafka = [...withDatabase, 'gateway'];
-/** By the default ports; a rule of more ports than one counts by its first. */
-const parts: Readonly<Record<number, readonly string[]>> = {
-  5432: withDatabase,
-  9092: withKafka,
-  9093: withKafka,
-  9094: withKafka,
-  443: withStore,
+
+/** What is no part of the chart: who reaches it, and by which variable it is named. A database is named in a secret. */
+const parts: Readonly<Record<string, { readonly by: readonly string[]; readonly variable?: string }>> = {
+  database: { by: withDatabase },
+  kafka: { by: [...withDatabase, 'gateway'], variable: 'KAFKA_BROKERS' },
+  s3: { by: ['ingest', 'audio', 'transcription', 'analysis'], variable: 'S3_ENDPOINT' },
+  speech: { by: ['transcription'], variable: 'SPEECH_URL' },
+  otlp: { by: services, variable: 'OTEL_EXPORTER_OTLP_ENDPOINT' },
 };
+const DNS = 53;
+const POSTGRES = 5432;
 
 /** Where the policies open more, or less, than who calls whom asks for. */
-export function networkFaults(
-  manifests: readonly Manifest[],
-  { speaksToServer }: { speaksToServer: boolean },
-): string[] {
+export function networkFaults(manifests: readonly Manifest[], values: Values): string[] {
   const policies = manifests
     .filter(({ kind }) => kind === 'NetworkPolicy')
     .map(({ spec }) => spec as unknown as Policy);
   const outward: string[] = [];
   const inward: string[] = [];
   const fromAnywhere: string[] = [];
-  const beyond = new Map<number, Set<string>>();
+  const beyond = new Map<string, number[]>();
   let deniesAll = false;
   for (const policy of policies) {
     const name = component(policy.podSelector);
@@ -60,8 +62,8 @@ export function networkFaults(
     for (const { ports = [], to } of policy.egress ?? []) {
       outward.push(...namesOf(to).map((called) => `${name} → ${called}`));
       if (namesOf(to).length > 0) continue;
-      const [{ port } = { port: 0 }] = ports;
-      beyond.set(port, (beyond.get(port) ?? new Set()).add(name ?? 'everybody'));
+      const reached = ports.length === 0 ? [Number.NaN] : ports.map(({ port }) => port);
+      beyond.set(name ?? 'everybody', [...(beyond.get(name ?? 'everybody') ?? []), ...reached]);
     }
   }
   const isTest = (edge: string) => edge.startsWith('test → ');
@@ -83,13 +85,39 @@ export function networkFaults(
     ),
   ];
   if (!deniesAll) faults.push('No policy denies what is not allowed.');
-  for (const [port, names] of beyond) {
-    const expected = [...(parts[port] ?? [])];
-    // A recogniser elsewhere is reached by the port of the store.
-    if (port === 443 && speaksToServer && !expected.includes('transcription')) expected.push('transcription');
-    if (port in parts) faults.push(...differences(`At port ${port}`, [...names], expected));
+  const wanted = new Map([...needs(manifests, values), ['test', [DNS]]]);
+  for (const name of new Set([...wanted.keys(), ...beyond.keys()])) {
+    faults.push(...differences(`Of ports elsewhere, for ${name}`, beyond.get(name) ?? [], wanted.get(name) ?? []));
   }
   return faults;
+}
+
+/** The ports at which each service and the job of migrations find what their environments name. */
+function needs(manifests: readonly Manifest[], values: Values): Map<string, number[]> {
+  const needed = new Map<string, number[]>();
+  for (const manifest of manifests) {
+    const name = componentOf(manifest);
+    const environments = processesOf(manifest).map(environmentOf);
+    if (name === undefined || environments.length === 0) continue;
+    const ports = [DNS];
+    for (const [part, { by, variable }] of Object.entries(parts)) {
+      const named = environments.flatMap((each) => (variable === undefined ? [] : [each[variable] ?? '']));
+      const addresses = named.flatMap((text) => text.split(',')).filter((address) => address !== '');
+      if (!by.includes(name) || (variable !== undefined && addresses.length === 0)) continue;
+      const told = values.networkPolicy?.[part]?.ports ?? [];
+      if (told.length > 0) ports.push(...told);
+      else ports.push(...(variable === undefined ? [POSTGRES] : addresses.map(portOf)));
+    }
+    needed.set(name, ports);
+  }
+  return needed;
+}
+
+/** Of a URL or of host:port. */
+function portOf(address: string): number {
+  const { port, protocol } = new URL(address.includes('://') ? address : `tcp://${address}`);
+  if (port !== '') return Number(port);
+  return protocol === 'http:' ? 80 : 443;
 }
 
 function component(selector: { readonly matchLabels?: Readonly<Record<string, string>> }): string | undefined {
@@ -102,7 +130,7 @@ function namesOf(peers: readonly Peer[] | undefined): string[] {
   );
 }
 
-function differences(where: string, found: readonly string[], expected: readonly string[]): string[] {
+function differences<Each>(where: string, found: readonly Each[], expected: readonly Each[]): string[] {
   const [has, should] = [new Set(found), new Set(expected)];
   return [
     ...[...has].filter((each) => !should.has(each)).map((each) => `${where}: ${each} is open and should not be.`),

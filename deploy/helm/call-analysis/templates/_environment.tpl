@@ -2,7 +2,10 @@
 {{- define "call-analysis.environment" -}}
 {{- $root := .root -}}
 {{- $values := .root.Values -}}
-{{- $env := dict "LOG_LEVEL" $values.logLevel "HEALTH_PORT" "9090" "DRAIN" $values.drain -}}
+{{- $env := dict "LOG_LEVEL" $values.logLevel "HEALTH_HOST" $values.bindAddress "HEALTH_PORT" "9090" -}}
+{{- $_ := set $env "DRAIN" $values.drain -}}
+{{- $_ := set $env "CLOSE_TIMEOUT" .settings.closeTimeout -}}
+{{- if include "call-analysis.trustsMore" $root }}{{ $_ := set $env "NODE_EXTRA_CA_CERTS" "/run/trusted-certificates/ca.crt" }}{{ end -}}
 {{- with $values.otlp.endpoint }}{{ $_ := set $env "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}
 {{- with $values.kafka -}}
 {{- $_ := set $env "KAFKA_BROKERS" (join "," .brokers) -}}
@@ -17,6 +20,7 @@
 {{- $_ := set $env "KAFKA_SASL_USERNAME" .sasl.username -}}
 {{- end -}}
 {{- end -}}
+{{- if .facts.database }}{{ $_ := set $env "DATABASE_CONNECTIONS" (.settings.database.connections | int64 | toString) }}{{ end -}}
 {{- if .facts.store -}}
 {{- with $values.s3 -}}
 {{- $_ := set $env "S3_ENDPOINT" .endpoint -}}
@@ -25,9 +29,11 @@
 {{- $_ := set $env "S3_REGION" .region -}}
 {{- $_ := set $env "S3_PATH_STYLE" (ternary "on" "off" .pathStyle) -}}
 {{- $_ := set $env "S3_CREATE_BUCKET" (ternary "on" "off" .createBucket) -}}
+{{- with .corsOrigins }}{{ $_ := set $env "S3_CORS_ORIGINS" (join "," .) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- if .facts.rpc -}}
+{{- $_ := set $env "RPC_HOST" $values.bindAddress -}}
 {{- $_ := set $env "RPC_PORT" "50051" -}}
 {{- $_ := set $env "RPC_REFLECTION" (ternary "on" "off" $values.rpc.reflection) -}}
 {{- end -}}
@@ -37,7 +43,7 @@
 {{- end -}}
 {{- if eq .name "gateway" -}}
 {{- with $values.gateway -}}
-{{- $_ := set $env "HOST" "0.0.0.0" -}}
+{{- $_ := set $env "HOST" $values.bindAddress -}}
 {{- $_ := set $env "PORT" "8080" -}}
 {{- with .publicUrl }}{{ $_ := set $env "PUBLIC_URL" . }}{{ end -}}
 {{- $_ := set $env "RATE_LIMIT_PER_FIRM" (.rateLimitPerFirm | int64 | toString) -}}
@@ -62,6 +68,7 @@
 {{- end -}}
 {{- end -}}
 {{- range .secrets }}{{ $_ := set $env .variable (printf "/run/secrets/call-analysis/%s" .file) }}{{ end -}}
+{{- range .settings.extraEnv }}{{ $_ := set $env .name .value }}{{ end -}}
 {{- range $name, $value := $env }}
 - name: {{ $name }}
   value: {{ $value | quote }}
@@ -72,8 +79,5 @@
     secretKeyRef:
       name: {{ $values.s3.existingSecret }}
       key: {{ $values.s3.accessKeyKey }}
-{{- end }}
-{{- with .settings.extraEnv }}
-{{ toYaml . }}
 {{- end }}
 {{- end -}}

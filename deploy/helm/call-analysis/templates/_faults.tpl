@@ -31,8 +31,12 @@
 {{- if ne (empty $values.speech.url) (empty $values.speech.model) }}{{ $faults = append $faults "speech.url and speech.model go together." }}{{ end -}}
 {{- if and $values.speech.existingSecret (not $values.speech.url) }}{{ $faults = append $faults "speech.existingSecret is set, so speech.url must be set too." }}{{ end -}}
 {{- if and $values.otlp.existingSecret (not $values.otlp.endpoint) }}{{ $faults = append $faults "otlp.existingSecret is set, so otlp.endpoint must be set too." }}{{ end -}}
-{{- if regexMatch "^[0-9]+s$" $values.drain -}}
-{{- if gt (add (trimSuffix "s" $values.drain) 10) ($values.terminationGracePeriodSeconds | int64) }}{{ $faults = append $faults (printf "drain is %s and closing takes up to 10 s more, so terminationGracePeriodSeconds must be above %v." $values.drain $values.terminationGracePeriodSeconds) }}{{ end -}}
+{{- with $values.trustedCertificates -}}
+{{- if and .existingSecret .existingConfigMap }}{{ $faults = append $faults "trustedCertificates.existingSecret and trustedCertificates.existingConfigMap are both set; empty one of them." }}{{ end -}}
+{{- end -}}
+{{- if $values.keda.enabled -}}
+{{- if not (or $values.serviceMonitor.enabled $values.keda.scrapedOtherwise) }}{{ $faults = append $faults "keda.enabled scales by what Prometheus reads from /metrics, so serviceMonitor.enabled must be on, or keda.scrapedOtherwise where Prometheus is told of the pods by other means." }}{{ end -}}
+{{- if and $values.networkPolicy.enabled (not $values.networkPolicy.metricsFrom) }}{{ $faults = append $faults "keda.enabled scales by what Prometheus reads from /metrics, so networkPolicy.metricsFrom must let it in." }}{{ end -}}
 {{- end -}}
 {{- if and $values.ingress.enabled (not $values.ingress.hosts) }}{{ $faults = append $faults "ingress.enabled is on, so ingress.hosts must name a host." }}{{ end -}}
 {{- if $faults }}{{ fail (printf "\n\n%s\n" (join "\n" $faults)) }}{{ end -}}

@@ -1,10 +1,21 @@
-{{/* One rule to whoever is at these ports: { to, ports } of the values. */}}
+{{/* The ports of URLs or of host:port, as JSON. */}}
+{{- define "call-analysis.portsOf" -}}
+{{- $ports := list -}}
+{{- range . -}}
+{{- $authority := regexReplaceAll "^https?://" . "" | regexFind "^[^/?#]+" -}}
+{{- $usual := ternary "80" "443" (hasPrefix "http://" .) -}}
+{{- $ports = append $ports (regexFind ":[0-9]+$" $authority | trimPrefix ":" | default $usual | int64) -}}
+{{- end -}}
+{{- $ports | uniq | toJson -}}
+{{- end -}}
+
+{{/* One rule to whoever is at the ports of "reach", which is { to, ports } of the values, else at those of "addresses". */}}
 {{- define "call-analysis.egress" -}}
 - ports:
-    {{- range .ports }}
+    {{- range .reach.ports | default (include "call-analysis.portsOf" .addresses | fromJsonArray) }}
     - { protocol: TCP, port: {{ . | int64 }} }
     {{- end }}
-  {{- with .to }}
+  {{- with .reach.to }}
   to:
     {{- toYaml . | nindent 4 }}
   {{- end }}

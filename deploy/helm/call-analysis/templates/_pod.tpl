@@ -5,6 +5,14 @@
 - name: secrets-{{ .name }}
   mountPath: /run/secrets/call-analysis
   readOnly: true
+{{- if include "call-analysis.trustsMore" .root }}
+- name: trusted-certificates
+  mountPath: /run/trusted-certificates
+  readOnly: true
+{{- end }}
+{{- with .root.Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
 {{- if eq .name "transcription" }}
 - name: scratch
   mountPath: /scratch
@@ -30,6 +38,30 @@
             - key: {{ .key }}
               path: {{ .file }}
       {{- end }}
+{{- end -}}
+
+{{/* Whether there are authorities beside those that Node knows. */}}
+{{- define "call-analysis.trustsMore" -}}
+{{- with .Values.trustedCertificates }}{{ if or .existingSecret .existingConfigMap }}true{{ end }}{{ end -}}
+{{- end -}}
+
+{{/* The volumes that all pods have alike. */}}
+{{- define "call-analysis.sharedVolumes" -}}
+{{- if include "call-analysis.trustsMore" . }}
+{{- with .Values.trustedCertificates }}
+- name: trusted-certificates
+  projected:
+    sources:
+      - {{ ternary "secret" "configMap" (not (empty .existingSecret)) }}:
+          name: {{ default .existingConfigMap .existingSecret }}
+          items:
+            - key: {{ .key }}
+              path: ca.crt
+{{- end }}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "call-analysis.workVolumes" -}}

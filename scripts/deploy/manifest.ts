@@ -1,0 +1,27 @@
+/** What the chart renders. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/** What a file of values says, as far as a check asks. */
+export interface Values {
+  readonly bindAddress?: string;
+  readonly trustedCertificates?: object;
+  readonly extraVolumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly networkPolicy?: Readonly<Record<string, { readonly ports?: readonly number[] } | undefined>>;
+  readonly services?: Readonly<
+    Record<string, { readonly extraEnv?: readonly { readonly name: string; readonly value: string }[] } | undefined>
+  >;
+}
+
+/** The service, or `migrations` or `test`, that a manifest belongs to. */
+export function componentOf(manifest: Manifest): string | undefined {
+  return manifest.metadata.labels?.['app.kubernetes.io/component'];
+}

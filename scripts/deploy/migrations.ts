@@ -1,0 +1,31 @@
+import type { Manifest } from './manifest.ts';
+import { componentOf } from './manifest.ts';
+
+/** How long helm waits for a hook unless it is told otherwise. */
+const HELM_SECONDS = 300;
+
+/**
+ * Migrations run before anything else of an upgrade, so what opens the network to them must come before them; and the job
+ * must end before helm gives up on it, or nobody is told why.
+ */
+export function migrationFaults(manifests: readonly Manifest[]): string[] {
+  const of = (kind: string) => manifests.find((each) => each.kind === kind && componentOf(each) === 'migrations');
+  const [job, policy] = [of('Job'), of('NetworkPolicy')];
+  if (job === undefined) return policy === undefined ? [] : ['There is a policy for migrations, and no job of them.'];
+  if (policy === undefined) return ['There is no policy for the job of migrations.'];
+  const faults: string[] = [];
+  if (hookOf(policy) !== hookOf(job))
+    faults.push(`The job of migrations is a hook ${hookOf(job)}, its policy ${hookOf(policy)}.`);
+  if (weightOf(policy) >= weightOf(job)) faults.push('The policy of migrations does not come before their job.');
+  const deadline = Number(job.spec['activeDeadlineSeconds']);
+  if (!(deadline < HELM_SECONDS)) faults.push(`Migrations may take ${deadline} s, and helm waits for ${HELM_SECONDS}.`);
+  return faults;
+}
+
+function hookOf({ metadata: { annotations } }: Manifest): string {
+  return annotations?.['helm.sh/hook'] ?? 'of nothing';
+}
+
+function weightOf({ metadata: { annotations } }: Manifest): number {
+  return Number(annotations?.['helm.sh/hook-weight'] ?? 0);
+}
