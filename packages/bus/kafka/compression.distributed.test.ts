@@ -117,7 +117,7 @@ describe('what a stranger compresses', () => {
     await waitUntil(async () => !(await isReady()));
     const sentence = /holds messages that somebody compressed by lz4, which we do not read.*--add-config compression\.type=uncompressed/;
     await waitUntil(() => said.some((each) => sentence.test(each)));
-    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '1' }] });
+    await waitUntil(() => admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '1' }] }).then(() => true));
     const sent = await strangerSends(CompressionTypes.None);
     await waitUntil(() => heard.includes(sent.id));
     await waitUntil(isReady);
