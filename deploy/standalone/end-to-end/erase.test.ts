@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Database } from '@call-analysis/postgres';
 import { writeZip } from '@call-analysis/testing';
+import { apiClient } from '../client.ts';
 import type { Batch, Client } from '../test/client.ts';
 import { newFirm } from '../test/client.ts';
 import { csvOf, metadataOf } from '../test/good-calls.ts';
@@ -64,7 +65,7 @@ const metadata = ({ word, phone, id, file }: Secrets) =>
   metadataOf(file, { client_phone_number: phone, operator_name: `Operator ${word}`, partner_call_id: id });
 
 const callPath = (uuid: string) => `/api/v1/calls/${uuid}`;
-const erase = (uuid: string, by = client) => by.request<Receipt>('DELETE', callPath(uuid));
+const erase = (uuid: string, by: Pick<Client, 'request'> = client) => by.request<Receipt>('DELETE', callPath(uuid));
 
 async function find({ id }: Secrets): Promise<Item> {
   const found = () => client.call<{ items: Item[] }>('GET', `/api/v1/calls?partner_call_id=${id}`);
@@ -205,7 +206,9 @@ describe('erasing a call', () => {
     const calls = Array.from({ length: 40 }, secrets);
     await sendTranscripts(calls);
     const uuids = await Promise.all(calls.map(async (call) => (await find(call)).uuid));
-    const asked = Promise.allSettled(uuids.map((uuid) => erase(uuid)));
+    // Whoever asks again as long as nobody answers would ask until after the revival.
+    const hasty = apiClient(service, client.token);
+    const asked = Promise.allSettled(uuids.map((uuid) => erase(uuid, hasty)));
     const begun = async () =>
       (await tables.query<{ uuid: string }>('SELECT call_uuid AS uuid FROM ingest.erasure')).map(({ uuid }) => uuid);
     await eventually(async () => (await begun()).filter((uuid) => uuids.includes(uuid)).length > 5, 2);
