@@ -5,7 +5,7 @@ export interface Answer<Body> {
   readonly body: Body;
 }
 
-type Send = (url: string, init: RequestInit) => Promise<Response>;
+export type Send = (url: string, init: RequestInit) => Promise<Response>;
 type Bytes = string | Uint8Array<ArrayBuffer> | Blob;
 
 /** The service over HTTP, as one user. */

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-
-export type Send = (url: string, init: RequestInit) => Promise<Response>;
+import type { Send } from './client.ts';
 
 /** On a machine that is busy with much else a part may stand still for a while. */
 const PATIENCE_MS = 120_000;

@@ -31,3 +31,15 @@ export function obituaries(): {
     },
   };
 }
+
+/** Has an event in hand for ever. */
+export function hanging(): { hasBegun(): boolean; handle(): Promise<void> } {
+  let begun = false;
+  return {
+    hasBegun: () => begun,
+    handle() {
+      begun = true;
+      return new Promise(() => {});
+    },
+  };
+}

@@ -4,7 +4,7 @@ import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { route } from '../port.ts';
 import { type Body, happened } from '../test/happened.ts';
-import { numberOf, numbers, obituaries, takeInto } from './handlers.ts';
+import { hanging, numberOf, numbers, obituaries, takeInto } from './handlers.ts';
 import { hangingWorker } from './hanging-worker.ts';
 import type { Leases } from './leases.ts';
 import type { Stage } from './stage.ts';
@@ -126,24 +126,15 @@ export function processes(stage: Stage, leases: () => Leases): void {
       const { Happened, consumer } = newcomers();
       const { told, giveUp } = obituaries();
       const heard: Event[] = [];
-      let begun = false;
+      const { hasBegun, handle } = hanging();
       const leaving = await another({ closeWithinMs: 100 });
       await leaving.subscribe({
         consumer,
         retries: 0,
-        routes: [
-          route<Body>({
-            event: Happened,
-            handle() {
-              begun = true;
-              return new Promise(() => {});
-            },
-            giveUp,
-          }),
-        ],
+        routes: [route<Body>({ event: Happened, handle, giveUp })],
       });
       await publish(happened(Happened, 1));
-      await waitUntil(() => begun);
+      await waitUntil(hasBegun);
       const start = Date.now();
       await leaving.close();
       // Unless told otherwise it waits for eight seconds.
@@ -157,23 +148,15 @@ export function processes(stage: Stage, leases: () => Leases): void {
     it('that have stopped a subscription in time over a handler that hangs do not wait for it again when they close', async () => {
       const { Happened, consumer } = newcomers();
       const heard: Event[] = [];
-      let begun = false;
+      const { hasBegun, handle } = hanging();
       const leaving = await another({ closeWithinMs: 60_000 });
       const subscription = await leaving.subscribe({
         consumer,
         retries: 0,
-        routes: [
-          route<Body>({
-            event: Happened,
-            handle() {
-              begun = true;
-              return new Promise(() => {});
-            },
-          }),
-        ],
+        routes: [route<Body>({ event: Happened, handle })],
       });
       await publish(happened(Happened, 1));
-      await waitUntil(() => begun);
+      await waitUntil(hasBegun);
       const start = Date.now();
       await subscription.stop(100);
       await leaving.close();

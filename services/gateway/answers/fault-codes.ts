@@ -1,5 +1,15 @@
 import { z } from 'zod';
 
+/** Of what is told about a call, in a form and in a row alike. */
+const callCodes = [
+  'INVALID_PHONE_NUMBER',
+  'INVALID_DATETIME',
+  'UNKNOWN_SEGMENT_TYPE',
+  'INVALID_CHANNEL',
+  'SAME_CHANNEL',
+  'INVALID_DIRECTION',
+] as const;
+
 /** Codes of a field at fault: one of a JSON body, a query, a form or the metadata of a recording. */
 const FieldCode = z.enum([
   'REQUIRED',
@@ -10,12 +20,7 @@ const FieldCode = z.enum([
   'NOT_A_STRING',
   'INVALID_CHARACTER',
   'INVALID_JSON',
-  'INVALID_PHONE_NUMBER',
-  'INVALID_DATETIME',
-  'UNKNOWN_SEGMENT_TYPE',
-  'INVALID_CHANNEL',
-  'SAME_CHANNEL',
-  'INVALID_DIRECTION',
+  ...callCodes,
   'ALREADY_USED',
   'UNKNOWN_QUESTION',
 ]);
@@ -23,12 +28,7 @@ const FieldCode = z.enum([
 /** Codes of a row at fault (api.md, section 5). */
 const RowCode = z.enum([
   'REQUIRED',
-  'INVALID_PHONE_NUMBER',
-  'INVALID_DATETIME',
-  'UNKNOWN_SEGMENT_TYPE',
-  'INVALID_CHANNEL',
-  'SAME_CHANNEL',
-  'INVALID_DIRECTION',
+  ...callCodes,
   'INVALID_DURATION',
   'INVALID_FILE_FORMAT',
   'FILE_NOT_IN_ARCHIVE',

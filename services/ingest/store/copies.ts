@@ -22,21 +22,29 @@ export interface Copy<Record extends CallRecord> {
   write(row: BinaryRows, arrival: Arrival, record: Record): void;
 }
 
+/** What every call begins with. */
+const BEGINNING =
+  'firm_uuid, batch_uuid, campaign_uuid, source, uuid, partner_call_id, client_phone_number, operator_name';
+
+function writeBeginning(row: BinaryRows, arrival: Arrival, source: string, record: CallRecord): void {
+  row.uuid(arrival.firmUuid);
+  row.uuid(arrival.batchUuid);
+  row.uuid(arrival.campaignUuid);
+  row.text(source);
+  row.uuid(arrival.uuid);
+  row.text(record.partnerCallId);
+  row.text(record.clientPhoneNumber);
+  row.text(record.operatorName);
+}
+
 /** Calls of a batch of transcripts. */
 export const transcriptCopies: readonly Copy<TranscriptRecord>[] = [
   {
-    into: `call (firm_uuid, batch_uuid, campaign_uuid, source, uuid, partner_call_id, client_phone_number, operator_name,
-      operator_id, operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, tagged_text)`,
+    into: `call (${BEGINNING}, operator_id, operator_group_name, direction, segment_type, start_time, duration,
+      disconnect_reason, tagged_text)`,
     write(row, arrival, record) {
       row.fields(16);
-      row.uuid(arrival.firmUuid);
-      row.uuid(arrival.batchUuid);
-      row.uuid(arrival.campaignUuid);
-      row.text('transcription');
-      row.uuid(arrival.uuid);
-      row.text(record.partnerCallId);
-      row.text(record.clientPhoneNumber);
-      row.text(record.operatorName);
+      writeBeginning(row, arrival, 'transcription', record);
       row.text(record.operatorId);
       row.text(record.operatorGroupName);
       row.text(record.direction);
@@ -58,18 +66,10 @@ const CALLS_OF_A_TURN = 10;
 /** Calls of a batch of recordings. */
 export const recordingCopies: readonly Copy<AudioRecord<EntryRecord>>[] = [
   {
-    into: `call (firm_uuid, batch_uuid, campaign_uuid, source, uuid, partner_call_id, client_phone_number, operator_name,
-      operator_group_name, direction, segment_type, start_time, disconnect_reason)`,
+    into: `call (${BEGINNING}, operator_group_name, direction, segment_type, start_time, disconnect_reason)`,
     write(row, arrival, record) {
       row.fields(13);
-      row.uuid(arrival.firmUuid);
-      row.uuid(arrival.batchUuid);
-      row.uuid(arrival.campaignUuid);
-      row.text('audio');
-      row.uuid(arrival.uuid);
-      row.text(record.partnerCallId);
-      row.text(record.clientPhoneNumber);
-      row.text(record.operatorName);
+      writeBeginning(row, arrival, 'audio', record);
       row.text(record.operatorGroupName);
       row.text(record.direction);
       row.text(record.segmentType);
