@@ -21,11 +21,11 @@ describe('the extension', () => {
     }
   });
 
-  it('of another kind is refused, and the message lists those that are allowed', async () => {
+  it('of another kind is refused, and the message says what the file is called and lists those that are allowed', async () => {
     for (const name of ['a.m4a', 'a', 'wav', 'a.wav.', 'a.wav ', 'a.wave', 'a.aif']) {
       const { code, message } = await faultOf(named(name, WAV));
       expect(code).toBe('INVALID_FILE_FORMAT');
-      expect(message).toContain('.aiff, .au, .flac, .mp3, .ogg, .wav');
+      expect(message).toBe(`The file is called "${name}". Its extension must be one of .aiff, .au, .flac, .mp3, .ogg, .wav.`);
     }
   });
 });

@@ -12,6 +12,8 @@ import type { Container, Format, RecordingInfo, Samples, Source } from './record
 import { wav } from './wav/index.ts';
 
 const CONTAINERS: Readonly<Record<Format, Container>> = { aiff, au, flac, mp3, ogg, wav };
+/** Code points of a name in a message. */
+const SHOWN_NAME = 255;
 const EXTENSIONS = FORMATS.map((format) => `.${format}`).join(', ');
 
 /** What the extension of a file name says, in any case; INVALID_FILE_FORMAT when it is none of the six. */
@@ -19,7 +21,10 @@ export function formatOf(fileName: string): Format {
   const dot = fileName.lastIndexOf('.');
   const extension = dot < 0 ? '' : fileName.slice(dot + 1).toLowerCase();
   const format = FORMATS.find((each) => each === extension);
-  if (!format) throw wrongFormat(`The extension of the file must be one of ${EXTENSIONS}.`);
+  if (!format) {
+    const shown = Array.from(fileName).slice(0, SHOWN_NAME).join('');
+    throw wrongFormat(`The file is called ${JSON.stringify(shown)}. Its extension must be one of ${EXTENSIONS}.`);
+  }
   return format;
 }
 

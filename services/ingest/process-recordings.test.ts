@@ -307,6 +307,16 @@ describe('rows of recordings at fault', () => {
     expect(await upload('skip')).toMatchObject({ accepted: 1, rejected: 0, rejectedUuid: null });
   });
 
+  it('show characters that nobody sees, in a row and in a name of the archive', async () => {
+    const { faults } = await refusalOf(
+      service.uploadBatch(service.newOwner(), audioCsvOf([{ audio_file_name: 'a\u200b.wav' }]), zipOf(['\u200ea.wav'])),
+    );
+    expect(faults.map(({ code, message }) => [code, /nobody sees: (.*)\.$/.exec(message)?.[1]])).toEqual([
+      ['FILE_NOT_IN_ARCHIVE', '"a[U+200B].wav"'],
+      ['FILE_NOT_IN_CSV', '"[U+200E]a.wav"'],
+    ]);
+  });
+
   it('left out with skip are not left out without a word: what no row names is counted, also when it is asked again', async () => {
     const owner = service.newOwner();
     const rows = [{ audio_file_name: 'a.wav' }, { audio_file_name: 'b.wav', operator_name: '' }];

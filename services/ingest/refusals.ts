@@ -5,7 +5,7 @@ import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
 import type { CsvFile, RawRecord } from './csv/reader.ts';
 import { rejectedHeader, rejectedLine } from './csv/rejected.ts';
-import type { RowFault } from './rows/row-fault.ts';
+import { type RowFault, unseenIn } from './rows/row-fault.ts';
 import type { Batches } from './store/batches.ts';
 
 /** api.md, section 5: the first 100 faults are inline. */
@@ -119,6 +119,6 @@ export class Refusals {
 }
 
 function unnamedFault(name: string): RowFault {
-  const message = 'No row names this file. Add a row for it, or take the file out of the ZIP.';
+  const message = 'No row names this file. Add a row for it, or take the file out of the ZIP.' + unseenIn(name);
   return { row: null, column: null, value: name, code: 'FILE_NOT_IN_CSV', message };
 }

@@ -82,10 +82,12 @@ async function* pieces(form: Form, body: Readable, parts: AsyncIterable<Part>): 
         if (typeof text === 'string') yield { part: named.name, text };
         else fault(named.name, text.code, text.message);
       } else if (named.fileName !== null && named.fileName !== '') {
-        // Without a name it is no file: browsers send a field of that kind when nothing was chosen.
         missing.delete(named.name);
         yield { part: named.name, fileName: named.fileName };
         yield* pieceByPiece(named.name, bytes, rule.maxBytes);
+      } else {
+        // Without a name it is no file: browsers send a field of that kind when nothing was chosen.
+        fault(named.name, 'INVALID', 'came without the name of a file: send it with filename="…" in its Content-Disposition');
       }
       if (named !== null) seen.add(named.name);
     }
@@ -95,7 +97,7 @@ async function* pieces(form: Form, body: Readable, parts: AsyncIterable<Part>): 
   } finally {
     body.destroy();
   }
-  if (missing.size > 0) throw missingParts(form, [...missing]);
+  if (missing.size > 0) throw missingParts(form, [...missing], faults);
   if (faults.length > 0) throw invalidFields(faults);
 }
 
@@ -162,10 +164,12 @@ function largestPart(form: Form): number {
   return Math.max(...Object.values(form.parts).map((part) => part.maxBytes));
 }
 
-function missingParts(form: Form, missing: readonly string[]): Fault {
+/** What else is wrong is most often why: the part goes by another name, or its head cannot be read. */
+function missingParts(form: Form, missing: readonly string[], faults: readonly FieldFault[] = []): Fault {
   const parts = Object.entries(form.parts).map(([name, { kind }]) => `${name} (${kind === 'file' ? 'a file with its name' : 'text'})`);
   const message = `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing. Send multipart/form-data with the parts ${parts.join(' and ')}.`;
-  return new Fault('invalid', 'MISSING_FILE', message, { details: { missing } });
+  const also = faults.length === 0 ? '' : ` Also wrong: ${invalidFields(faults).message}.`;
+  return new Fault('invalid', 'MISSING_FILE', message + also, { details: { missing } });
 }
 
 function notAForm(message: string): Fault {

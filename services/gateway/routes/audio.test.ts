@@ -219,6 +219,18 @@ describe('what is no good form', () => {
   });
 
   it.each([
+    ['under another name', filePart('x', 'name="file"; filename="a.wav"'), 'file: is not known; the parts are'],
+    ['without its name', filePart('x', 'name="audio_file"'), 'audio_file: came without the name of a file'],
+    ['with a name that is not UTF-8', filePart('x', 'name="audio_file"; filename="\xe9.wav"'), 'in UTF-8'],
+  ])('such as a file %s is missing, and its sender is told why', async (_, { head, body }, why) => {
+    const pieces = [Buffer.from(`--${BOUNDARY}\r\n${head}\r\n\r\n`, 'latin1'), Buffer.from(body), Buffer.from('\r\n')];
+    const answer = await post(Buffer.concat([...pieces, formOf([textPart()])]));
+    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([400, 'MISSING_FILE', { missing: [file] }]);
+    expect(answer.body['message']).toMatch(/^audio_file is missing\. Send multipart\/form-data /);
+    expect(answer.body['message']).toContain(why);
+  });
+
+  it.each([
     ['an unknown part', [filePart(), textPart(), textPart('1', 'extra')], [['extra', 'UNKNOWN_FIELD']]],
     ['an unknown file', [filePart('x', 'name="b"; filename="b"'), filePart(), textPart()], [['b', 'UNKNOWN_FIELD']]],
     ['a second file', [filePart(), filePart(), textPart()], [['audio_file', 'REPEATED']]],

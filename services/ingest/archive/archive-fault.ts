@@ -33,8 +33,8 @@ export function contradiction(why: string): Fault {
   return invalidZip(`its directory contradicts itself (${why})`);
 }
 
-export function unsafeArchive(why: string): Fault {
-  return archiveFault('UNSAFE_ARCHIVE', `${INTRODUCTIONS.UNSAFE_ARCHIVE}: ${why}. ${ADVICE.UNSAFE_ARCHIVE}`);
+export function unsafeArchive(why: string, advice: string = ADVICE.UNSAFE_ARCHIVE): Fault {
+  return archiveFault('UNSAFE_ARCHIVE', `${INTRODUCTIONS.UNSAFE_ARCHIVE}: ${why}. ${advice}`);
 }
 
 const INTRODUCTIONS: Readonly<Record<ArchiveFaultCode, string>> = {

@@ -161,10 +161,23 @@ async function whyNone(tail: Tail): Promise<Fault> {
       const record = bytes.subarray(at, at + END_BYTES);
       if (record.length < END_BYTES || !isPlausible(record, start + at)) continue;
       if (start + at + END_BYTES + record.readUInt16LE(20) > sizeBytes) break;
-      return unsafeArchive('other bytes follow its end');
+      return buried(tail);
     }
   }
   return invalidZip('its end is not there. It is another kind of file, or was cut short');
+}
+
+/** RFC 2046, 5.1.1: a boundary has at most 70 characters. */
+const END_OF_FORM = /\r\n--[^\r\n]{1,70}--\r\n$/;
+
+/** What was put as a part of a form is no fault of the program that made the archive. */
+async function buried(tail: Tail): Promise<Fault> {
+  const last = await tail.read(Math.max(0, tail.sizeBytes - 80), tail.sizeBytes);
+  if (!END_OF_FORM.test(last.toString('latin1'))) return unsafeArchive('other bytes follow its end');
+  return unsafeArchive(
+    'other bytes follow its end, those of a form',
+    'Put the bytes of the file alone, as curl -T does, not a form.',
+  );
 }
 
 /** Bytes of a recording may look like the signature; hardly ever like a record. */

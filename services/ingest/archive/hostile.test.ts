@@ -218,6 +218,15 @@ describe('65,535 zeros behind the end', () => {
   });
 });
 
+describe('an archive that was put as a part of a form', () => {
+  it('is refused, and its sender is told to put the file alone', async () => {
+    const form = new FormData();
+    form.append('file', new Blob([new Uint8Array(ended({}))]), 'a.zip');
+    const fault = await refusal(Buffer.from(await new Response(form).arrayBuffer()));
+    expect(fault).toMatchObject({ code: 'UNSAFE_ARCHIVE', message: expect.stringMatching(/those of a form\. Put the bytes of the file alone/) });
+  });
+});
+
 describe('NESTED_FOLDER is the answer to', () => {
   it.each<[string, Buffer]>([
     ['an entry in a folder', named('calls/b.wav')],

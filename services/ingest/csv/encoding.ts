@@ -58,6 +58,17 @@ export function looksLikeUtf16(start: Uint8Array): Utf16 | null {
   return null;
 }
 
+/** What people send instead of a CSV, by its first bytes. */
+const OTHER_FILES: readonly (readonly [Buffer, string])[] = [
+  [Buffer.from('PK\x03\x04'), 'an Excel workbook (.xlsx) or another ZIP'],
+  [Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), 'an Excel workbook (.xls)'],
+  [Buffer.from([0x1f, 0x8b]), 'a file compressed by gzip'],
+];
+
+export function looksLikeOtherFile(start: Buffer): string | null {
+  return OTHER_FILES.find(([bytes]) => start.subarray(0, bytes.length).equals(bytes))?.[1] ?? null;
+}
+
 export type EightBit = 'Windows-1251' | 'Latin-1';
 
 /**

@@ -1,7 +1,7 @@
 import { Fault } from '@call-analysis/fault';
 import { csvFault } from './fault.ts';
 import { CsvScanner, type RawRecord, type Separator } from './scanner.ts';
-import { excerpt } from '../rows/row-fault.ts';
+import { excerpt, visible } from '../rows/row-fault.ts';
 
 /** A column that a reader of CSVs knows. */
 export interface Column {
@@ -47,7 +47,8 @@ const IGNORED_NAME_CHARS = 255;
 const SHOWN_NAMES = 20;
 
 const BYTE_ORDER_MARK = '\ufeff';
-const SEPARATOR_LINE = /^sep=([,;\t])\r?\n/i;
+/** Spreadsheets read it in quotes, too. */
+const SEPARATOR_LINE = /^("?)sep=([,;\t])\1\r?\n/i;
 
 /**
  * Finds the header at the beginning of a file, behind a byte order mark, and the separator with it: the one that a first line `sep=` names, else
@@ -59,7 +60,7 @@ export function findHeader(text: string, isAll: boolean, known: readonly Column[
   const unmarked = hasMark ? text.slice(BYTE_ORDER_MARK.length) : text;
   const declared = SEPARATOR_LINE.exec(unmarked);
   const body = declared === null ? unmarked : unmarked.slice(declared[0].length);
-  const separators: Separator[] = declared === null ? [',', ';', '\t'] : [declared[1] as Separator];
+  const separators: Separator[] = declared === null ? [',', ';', '\t'] : [declared[2] as Separator];
   let best: { separator: Separator; record: RawRecord; rest: string; rank: number } | null = null;
   let undecided = false;
   let fault: Fault | null = null;
@@ -194,12 +195,16 @@ function missingColumns(
 ): Fault {
   const by = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' }[separator];
   const named = names.map((name) => name.trim()).filter((name) => name !== '');
-  const shown = named.slice(0, SHOWN_NAMES).map((name) => (name.length > 64 ? `${name.slice(0, 64)}…` : name));
+  const shown = named.slice(0, SHOWN_NAMES).map((name) => visible(name.length > 64 ? `${name.slice(0, 64)}…` : name));
   const more = named.length > SHOWN_NAMES ? ` and ${named.length - SHOWN_NAMES} more` : '';
   const problem =
     `The header lacks these columns: ${missing.join(', ')}. ` +
     `Split by ${by} it has: ${shown.join(', ')}${more}.` +
     (duplicates.length > 0 ? ` ${duplicateSentence(duplicates)}` : '');
   const details = { columns: missing, duplicate_columns: duplicates };
-  return new MissingColumns(problem, 'Add what is missing to the first row.', names, details);
+  const isForm = names.length === 1 && /^--\S+$/.test(named[0] ?? '');
+  const advice = isForm
+    ? 'This is a form with the CSV in it: put the bytes of the file alone, as curl -T does, not a form.'
+    : 'Add what is missing to the first row.';
+  return new MissingColumns(problem, advice, names, details);
 }

@@ -104,6 +104,7 @@ describe('a CSV file', () => {
 
   it.each([
     ['sep=;\r\nid;text\r\n1;one\r\n', ';'],
+    ['\ufeff"sep=;"\r\nid;text\r\n1;one\r\n', ';'],
     ['SEP=,\nid,text\n1,one\n', ','],
     ['\ufeffsep=\t\nid\ttext\n1\tone\n', '\t'],
   ])('obeys the first line of %j and does not count it', async (text, separator) => {
@@ -128,6 +129,18 @@ describe('a CSV file', () => {
     ]);
     expect(file.ignoredColumns).toEqual(['Extra', 'column 4', 'column 8']);
     expect(file.records[0]?.fields).toEqual(['1', 'one', 'a', 'b', 'c', 'd', 'e', 'f']);
+  });
+
+  it('whose header has characters that nobody sees has them named', async () => {
+    const { message } = await faultOf(read('\u200bid,text\n1,one\n'));
+    expect(message).toContain('The header lacks these columns: id. Split by commas it has: [U+200B]id, text.');
+  });
+
+  it('that was put as a part of a form is refused, and its sender is told to put the file alone', async () => {
+    const form = new FormData();
+    form.append('file', new Blob(['id,text\n1,one\n']), 'a.csv');
+    const { code, message } = await faultOf(read(new Uint8Array(await new Response(form).arrayBuffer())));
+    expect([code, message]).toEqual(['MISSING_COLUMN', expect.stringMatching(/put the bytes of the file alone/)]);
   });
 
   it('comes in batches of bounded size', async () => {
@@ -220,6 +233,16 @@ describe('a CSV that is wrong as a file is refused', () => {
     expect(fault).toMatchObject({ code: 'INVALID_ENCODING', details: { looks_like: looksLike } });
     expect(fault.message).toContain(looksLike ?? 'could not be recognised');
     expect(fault.message).toContain('UTF-8');
+  });
+
+  it.each([
+    ['an Excel workbook (.xlsx) or another ZIP', 'PK\x03\x04\x14\0\x06\0\x08\0'],
+    ['an Excel workbook (.xls)', '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\0\0'],
+    ['a file compressed by gzip', '\x1f\x8b\x08\0\0\0\0\0\0\x03'],
+  ])('that is %s is told so, and how to save it right', async (what, start) => {
+    const fault = await faultOf(read(Buffer.from(start + 'x'.repeat(100), 'latin1')));
+    expect(fault).toMatchObject({ code: 'INVALID_ENCODING', details: { looks_like: what, row: null } });
+    expect(fault.message).toMatch(new RegExp('it looks like an? .*CSV UTF-8'));
   });
 
   it('with the row of the first bytes that are not UTF-8, however far into the file', async () => {

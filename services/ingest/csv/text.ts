@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Fault } from '@call-analysis/fault';
-import { decodeUtf8, looksLikeEightBit, looksLikeUtf16, validLength, wholeLength } from './encoding.ts';
+import { decodeUtf8, looksLikeEightBit, looksLikeOtherFile, looksLikeUtf16, validLength, wholeLength } from './encoding.ts';
 import { csvFault } from './fault.ts';
 
 /** Pieces of at least this many bytes, so that a source of tiny chunks costs no more than one of large ones. */
@@ -32,8 +32,8 @@ export async function* readText(
     const whole = joined.subarray(0, wholeLength(joined));
     rest = Buffer.from(joined.subarray(whole.length));
     if (first) {
-      const utf16 = looksLikeUtf16(joined);
-      if (utf16 !== null) throw invalidEncoding(utf16, null);
+      const other = looksLikeUtf16(joined) ?? looksLikeOtherFile(joined);
+      if (other !== null) throw invalidEncoding(other, null);
     }
     const valid = isUtf8(whole) ? whole.length : validLength(whole);
     const nul = whole.indexOf(0);

@@ -30,7 +30,7 @@ export function parseDuration(text: string): number | ValueFault {
 
 function durationAdvice(text: string): string {
   if (/^\d+(?::\d\d){1,2}$/.test(text)) return 'Convert hours and minutes to seconds.';
-  if (/^\d+[.,]\d+$/.test(text)) return 'Round it.';
+  if (/^\d+(?:[.,]\d+)+$/.test(text)) return 'Round it, and leave out separators of thousands.';
   if (/^\d+$/.test(text)) {
     return `This one is over ${LONGEST_CALL_SECONDS} (24 hours): is it in milliseconds? Then divide it by 1000.`;
   }

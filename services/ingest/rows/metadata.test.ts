@@ -58,6 +58,20 @@ describe('the metadata of a single upload', () => {
     });
   });
 
+  it('that lacks something has its unknown fields named, for it may be there under another name', () => {
+    const { client_phone_number, ...rest } = good;
+    try {
+      read({ ...rest, 'client_phone_number\u200b': client_phone_number });
+      throw new Error('It was not refused.');
+    } catch (error) {
+      expect(error).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        message: 'client_phone_number is empty. Fill it in. Not known, and ignored: client_phone_number[U+200B].',
+        details: { fields: [{ field: 'client_phone_number' }], ignored_fields: ['client_phone_number\u200b'] },
+      });
+    }
+  });
+
   it('may say a thing twice: the last counts', () => {
     expect(read(`{"operator_name": 5, ${JSON.stringify(good).slice(1)}`).record.operatorName).toBe('Anna');
   });

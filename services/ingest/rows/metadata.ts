@@ -1,7 +1,7 @@
 import { Fault, type FieldFault } from '@call-analysis/fault';
 import { type AudioRecord, audioColumns, checkAudioRow } from './audio-record.ts';
 import type { CallRules } from './call-record.ts';
-import { excerpt } from './row-fault.ts';
+import { excerpt, visible } from './row-fault.ts';
 
 /** The name of the recording as the metadata has it, trimmed and as it came. */
 export interface NamedFile {
@@ -17,6 +17,8 @@ export interface Metadata {
 
 const PHONE = 'client_phone_number';
 const IGNORED_NAME_CHARS = 255;
+/** Names in a message; all of them are in the details. */
+const SHOWN_IGNORED = 20;
 const names = audioColumns.map(({ name }) => name);
 const columns = new Map(names.map((name, index) => [name, index]));
 
@@ -40,12 +42,14 @@ export function readMetadata(text: string, rules: CallRules): Metadata {
   // What is malformed was left empty, of which nothing need be said.
   const found = new Map(faults.map(({ column, code, message }) => [column, { field: column ?? '', code, message }]));
   const all = names.flatMap((name) => malformed.get(name) ?? found.get(name) ?? []);
+  const unknown = Object.keys(sent).filter((name) => !columns.has(name));
+  const ignoredFields = unknown.map((name) => excerpt(name, IGNORED_NAME_CHARS));
   if (record === null || all.length > 0) {
     const hasPhone = (sent[PHONE] ?? null) !== null;
-    throw refusal(hasPhone && all.some(({ field }) => field === PHONE) ? 'INVALID_PHONE_NUMBER' : 'VALIDATION_ERROR', all);
+    const code = hasPhone && all.some(({ field }) => field === PHONE) ? 'INVALID_PHONE_NUMBER' : 'VALIDATION_ERROR';
+    throw refusal(code, all, ignoredFields);
   }
-  const ignored = Object.keys(sent).filter((name) => !columns.has(name));
-  return { record, ignoredFields: ignored.map((name) => excerpt(name, IGNORED_NAME_CHARS)) };
+  return { record, ignoredFields };
 }
 
 function objectOf(text: string): Record<string, unknown> {
@@ -79,6 +83,16 @@ function notText(field: string, value: unknown): FieldFault | null {
   return null;
 }
 
-function refusal(code: 'VALIDATION_ERROR' | 'INVALID_PHONE_NUMBER', fields: readonly FieldFault[]): Fault {
-  return new Fault('invalid', code, fields.map(({ message }) => message).join(' '), { details: { fields } });
+/** Fields that nobody knows are named too: what is missing may be there under another name. */
+function refusal(
+  code: 'VALIDATION_ERROR' | 'INVALID_PHONE_NUMBER',
+  fields: readonly FieldFault[],
+  ignoredFields: readonly string[] = [],
+): Fault {
+  const messages = fields.map(({ message }) => message);
+  if (ignoredFields.length === 0) return new Fault('invalid', code, messages.join(' '), { details: { fields } });
+  const shown = ignoredFields.slice(0, SHOWN_IGNORED).map(visible).join(', ');
+  const more = ignoredFields.length > SHOWN_IGNORED ? ` and ${ignoredFields.length - SHOWN_IGNORED} more` : '';
+  const message = [...messages, `Not known, and ignored: ${shown}${more}.`].join(' ');
+  return new Fault('invalid', code, message, { details: { fields, ignored_fields: ignoredFields } });
 }

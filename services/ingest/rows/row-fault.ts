@@ -46,3 +46,19 @@ export function excerpt(text: string, codePoints: number): string {
   const short = start.length <= codePoints ? start : Array.from(start).slice(0, codePoints).join('');
   return Buffer.from(short).toString();
 }
+
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu;
+
+/** A text as it can be read: characters that nobody sees by their numbers, like U+200B. */
+export function visible(text: string): string {
+  return text.replaceAll(UNSEEN, (character) => {
+    return `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`;
+  });
+}
+
+/** What to add to a message about a value in which there is more than the eye sees. */
+export function unseenIn(value: string): string {
+  const start = excerpt(value, SHOWN_CODE_POINTS);
+  const shown = visible(start);
+  return shown === start ? '' : ` There are characters in it that nobody sees: "${shown}".`;
+}

@@ -1,5 +1,5 @@
 import type { Header, RawRecord } from '../csv/reader.ts';
-import { rowFault, type RowFault, type ValueFault } from './row-fault.ts';
+import { rowFault, type RowFault, unseenIn, type ValueFault } from './row-fault.ts';
 
 /** A known column and where it stands in the file; -1 where the file lacks it. */
 export interface Place {
@@ -70,8 +70,10 @@ export class RowValues {
     return null;
   }
 
-  fail({ name }: Place, value: string, { fault, message }: ValueFault): void {
-    (this.#faults ??= []).push(rowFault(this.#raw.row, name, value, fault, message));
+  fail({ name, maxBytes }: Place, value: string, { fault, message }: ValueFault): void {
+    // A long text may have line ends and the like, which are not what is wrong with it.
+    const unseen = maxBytes === null ? unseenIn(value) : '';
+    (this.#faults ??= []).push(rowFault(this.#raw.row, name, value, fault, message + unseen));
   }
 
   get isGood(): boolean {

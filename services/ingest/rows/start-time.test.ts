@@ -142,6 +142,11 @@ describe('a start_time that is no time', () => {
     }
   });
 
+  it.each([' +0500', ' UTC', ' GMT+5'])('for what follows it (%j) is told that an offset may, without a space', (end) => {
+    const message = expect.stringContaining('nothing but an offset follows, without a space: Z or +05:00.');
+    expect(parseStartTime(`2026-01-31 09:30:00${end}`)).toMatchObject({ message });
+  });
+
   it('for its day is not told of its offset', () => {
     expect(parseStartTime('2026-02-30T09:30+25:00')).toMatchObject({ message: expect.stringContaining('day exists') });
   });

@@ -170,7 +170,7 @@ function adviceOnDate(text: string): string {
     return `The offset ${offset} is out of range: its hours go to 23 and its minutes to 59.`;
   }
   if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text)) {
-    return 'Check that the day exists, hours go to 23, minutes and seconds to 59, and only an offset follows.';
+    return 'Check that the day exists, hours go to 23, minutes and seconds to 59, and nothing but an offset follows, without a space: Z or +05:00.';
   }
   return HOW_TO_WRITE;
 }

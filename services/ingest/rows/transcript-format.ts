@@ -1,5 +1,5 @@
 import type { Role } from '@call-analysis/events';
-import { excerpt, type ValueFault } from './row-fault.ts';
+import { excerpt, type ValueFault, visible } from './row-fault.ts';
 
 interface Tag {
   readonly name: string;
@@ -123,13 +123,6 @@ function missingTag(text: string, firstTag: number): ValueFault {
       `${problem}${hint} Begin every utterance with one of ${names}, ` +
       'in any case, with nothing else in the brackets.',
   };
-}
-
-/** A text as it can be read: characters that nobody sees by their numbers, like U+200B. */
-function visible(text: string): string {
-  return text.replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu, (character) => {
-    return `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`;
-  });
 }
 
 function emptyUtterance({ name }: Tag, open: number, count: number): ValueFault {

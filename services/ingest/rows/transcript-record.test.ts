@@ -156,6 +156,23 @@ describe('a row of a CSV of transcripts', () => {
     });
   });
 
+  it.each([
+    ['client_phone_number', '\u202a+998901234567\u202c', '"[U+202A]+998901234567[U+202C]"'],
+    ['segment_type', 'support\u200b', '"support[U+200B]"'],
+    ['start_time', '\u200e2026-01-31 09:30:00', '"[U+200E]2026-01-31 09:30:00"'],
+    ['duration', '6\u00ad1', '"6[U+00AD]1"'],
+    ['direction', 'inbound\u2060', '"inbound[U+2060]"'],
+  ])('whose %s has characters that nobody sees (%j) is told which they are', (column, value, shown) => {
+    const messageFor = (text: string) => check(raw({ ...good, [column]: text })).faults[0]?.message;
+    expect(messageFor(value)).toContain(`There are characters in it that nobody sees: ${shown}.`);
+    expect(messageFor('?')).not.toContain('nobody sees');
+    expect(messageFor('?'.repeat(255))).not.toContain('nobody sees');
+  });
+
+  it.each(['1,200', '1.200,5', '312.0'])('whose duration has decimals or separators of thousands (%s) is told of both', (duration) => {
+    expect(check(raw({ ...good, duration })).faults[0]?.message).toMatch(/Round it, and leave out separators of thousands\.$/);
+  });
+
   it('has a value that was cut taken for too long, whatever of it was kept; in an ignored column for no fault', () => {
     const checked = check(raw({ ...good, operator_name: '   ', partner_call_id: 'x' }, [1, 6, 99]));
     expect(checked.faults.map(({ column, code }) => [column, code])).toEqual([
