@@ -59,11 +59,20 @@ describe('a negation', () => {
 });
 
 it.each([
+  ['(call back|ring', 'Brackets'], ['refund)', 'Brackets'], ['[very so', 'Brackets'], ['(a [b])', 'Brackets'], ['card(s)', 'Brackets'],
+  ['[a]b', 'Brackets'], ['(a]', 'Brackets'], ['! (no problem', 'Brackets'],
   ['', 'no word'], ['..', 'no word'], ['a ..', 'gap'], ['a .. .. b', 'side by side'], ['a .. b .. c .. d', 'gaps'],
   ['a b c d e f g h i j k l m', 'words'], ['[a|b|c|d] [a|b|c|d] [a|b|c|d] x', 'variants'],
 ])('a phrase "%s" is refused with a sentence', (phrase, said) => {
   expect(phraseFault(phrase)).toContain(said);
 });
+
+it.each(['! (no problem)', '!(no problem|fine)', '[very|so] (good|bad)?', '[a](b) c', '(call back|ring), please'])(
+  'the phrase "%s" is taken, its brackets being in order',
+  (phrase) => {
+    expect(phraseFault(phrase)).toBeNull();
+  },
+);
 
 it('any text can be a phrase or is refused, and is no pattern', () => {
   fc.assert(

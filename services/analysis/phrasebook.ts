@@ -53,12 +53,15 @@ const MAX_GAPS = 2;
 const MAX_VARIANTS = 4000;
 const MAX_VARIANTS_FROM_OUTSIDE = 50;
 const NUMBER = '#';
+/** A group in brackets, at the beginning of a word and behind no other part of it. */
+const GROUP = /(?<![^\s)\]])(?:\[[^()[\]]*\]|\([^()[\]]*\))(?![\p{L}\p{N}])/gu;
 /** A group in brackets, or whatever stands between spaces. */
 const PIECE = /\[[^\]]*\]|\([^)]*\)|\S+/gu;
 
 /** What is wrong with a phrase, in a sentence, or null. */
 export function phraseFault(phrase: string): string | null {
   try {
+    checkBrackets(phrase);
     const { pieces } = parsePhrase(phrase, MAX_VARIANTS_FROM_OUTSIDE);
     eachVariant(pieces, checkVariant);
     return null;
@@ -88,6 +91,12 @@ export function foldWord(word: string): string {
     else if (KIND[unit] !== MARK && KIND[unit] !== SILENT) folded += ' ';
   }
   return folded.trim();
+}
+
+/** A bracket that has no other, or stands elsewhere, would quietly change what is listened for. */
+function checkBrackets(phrase: string): void {
+  if (!/[()[\]]/u.test(phrase.trim().replace(/^!/u, '').replace(GROUP, ' '))) return;
+  throw new PhraseFault('Brackets of a phrase come in pairs, around whole words, and not within each other.');
 }
 
 /** One way to say a phrase: folded words, `x*` for a prefix, `..` for a gap. */

@@ -50,7 +50,7 @@ function notNow({ status, failure }: CallRow): Fault {
       allowed,
     );
   }
-  if (status === 'canceled') return cannot('This call was canceled; it has no transcript to analyze.', []);
+  if (status === 'canceled') return cannot('This call was canceled before it was analyzed, and is not processed any more.', []);
   return cannot(`This call is ${status}. Wait until it is completed, then have it analyzed once more.`, []);
 }
 

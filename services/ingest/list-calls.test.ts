@@ -211,6 +211,8 @@ describe('a list of calls', () => {
     await service.db.query(`UPDATE call SET status = 'completed', outcome = 'scored', score = 71.4 WHERE uuid = $1`, [first!.uuid]);
     expect(await ask(firmUuid, { status: ['queued'] })).toMatchObject({ count: 29 });
     expect(await ask(firmUuid, { scoreMin: 71.4, scoreMax: 71.4 })).toMatchObject({ count: 1, items: [{ uuid: first!.uuid }] });
+    // What is no difference when it is counted is none when it is shown.
+    expect(await ask(firmUuid, { scoreMin: 71.40000001 })).toMatchObject({ count: 1, items: [{ uuid: first!.uuid }] });
     await service.db.query('DELETE FROM call WHERE uuid = $1', [first!.uuid]);
     expect(await ask(firmUuid, { scoreMin: 71.4 })).toMatchObject({ count: 0, items: [] });
     expect(await ask(firmUuid, {})).toMatchObject({ count: 29 });
@@ -397,6 +399,41 @@ describe('words', () => {
     expect(await found(firmUuid, '-sorry')).toEqual([apart]);
     expect(await found(firmUuid, 'parcel', { operatorName: 'nobody' })).toEqual([]);
     expect(await found(firmUuid, 'parcel', { scoreMin: 50, segmentType: ['support'], direction: ['inbound'] })).toHaveLength(2);
+  });
+
+  it('are found whatever signs stand beside them, in the text and in what is asked for', async () => {
+    const firmUuid = randomUUID();
+    const [en, ru, es, unknown] = await say(firmUuid, [
+      { text: 'A “refund” was sent—really… By credit/debit card.Thanks, call 555-1234, bob@example.com, $1,500', language: 'en' },
+      { text: 'Вам «письмо» — деньги—вернули…Спасибо, счёт №57', language: 'ru' },
+      { text: '¿Cómo está? ¡Buenas tardes! ¿Cuánto?', language: 'es' },
+      { text: '«Төлөм»—кечээ, par\u00adcel \u200frouter\u200f ☎️modem', language: null },
+    ]);
+    const ofEn = ['refund', '“refund”', 'sent', 'really', 'credit', 'debit', 'card', 'thanks', '1234', '555-1234', 'bob', 'example.com', '1,500', '$1,500.'];
+    for (const q of ofEn) expect([q, await found(firmUuid, q)]).toEqual([q, [en]]);
+    for (const q of ['письмо', '«деньги»', 'деньги—', 'вернули', 'спасибо', '57', '№57']) expect([q, await found(firmUuid, q)]).toEqual([q, [ru]]);
+    for (const q of ['cómo', '¿Cómo está?', 'buenas', '"buenas tardes"', '¡cuánto!']) expect([q, await found(firmUuid, q)]).toEqual([q, [es]]);
+    for (const q of ['төлөм', 'кечээ', 'parcel', 'router', 'modem', '☎️ modem']) expect([q, await found(firmUuid, q)]).toEqual([q, [unknown]]);
+    expect(await found(firmUuid, '1234-555')).toEqual([]);
+  });
+
+  it('are ruled out by a minus right before them, and nothing else in a query is more than a word', async () => {
+    const firmUuid = randomUUID();
+    const [both, one] = await say(firmUuid, [
+      { text: 'the wi-fi, sooner or later', language: 'en' },
+      { text: 'the wi-fi, sooner', language: 'en' },
+    ]);
+    const all = [both, one].toSorted();
+    expect(await found(firmUuid, 'sooner - later')).toEqual([both]);
+    expect(await found(firmUuid, 'sooner or later')).toEqual([both]);
+    expect(await found(firmUuid, 'sooner OR nothing')).toEqual([]);
+    expect(await found(firmUuid, 'wi-fi -later')).toEqual([one]);
+    expect(await found(firmUuid, 'sooner -"or later"')).toEqual([one]);
+    expect(await found(firmUuid, 'sooner -“later or”')).toEqual(all);
+    expect(await found(firmUuid, 'the -wi-fi')).toEqual([]);
+    expect(await found(firmUuid, '"the wi-fi" & sooner')).toEqual(all);
+    expect(await found(firmUuid, '"sooner')).toEqual(all);
+    expect(await found(firmUuid, '!sooner:* | (the)')).toEqual(all);
   });
 
   it('of recordings are found like those of uploads, and again when the recording was heard anew', async () => {

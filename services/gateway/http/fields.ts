@@ -66,12 +66,12 @@ function instantOf(text: string): Date | null {
   return at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999 ? at : null;
 }
 
-/** A query parameter with a fraction. */
+/** A query parameter with a fraction, of as many digits as whoever computes it writes. */
 export function number(min: number, max: number) {
   const message = `must be a number from ${min} to ${max}`;
   return z
     .string()
-    .regex(/^\d{1,9}(?:\.\d{1,9})?$/, message)
+    .regex(/^\d{1,9}(?:\.\d{1,30})?$/, message)
     .transform(Number)
     .refine((value) => value >= min && value <= max, message)
     .meta({ wire: { type: 'number', minimum: min, maximum: max } });

@@ -139,6 +139,16 @@ describe('listing calls', () => {
     expect(answer.body).toEqual({ count: 20_000, count_is_estimate: true, items: [], next_cursor: 'next' });
   });
 
+  it('takes a score of as many digits as a program writes', async () => {
+    let asked: unknown;
+    edge.calls.listCalls = async (request) => {
+      asked = [request.score_min, request.score_max];
+      return { count: 0, items: [] };
+    };
+    await edge.ask('GET', `${path}?score_min=${0.1 + 0.2}&score_max=60.449999999999996`);
+    expect(asked).toEqual([0.1 + 0.2, 60.449999999999996]);
+  });
+
   it('takes a blank for the plus that it was before it came unencoded', async () => {
     let asked: unknown;
     edge.calls.listCalls = async (request) => {

@@ -54,8 +54,8 @@ const FACET_COLUMNS = ['state', 'origin', 'segment', 'operator', 'team', 'campai
 
 /**
  * Takes the next changes into the index, of one firm or of all, and returns how many calls that were; 0 when nothing
- * waits, or when somebody else is indexing. Single changes and the calls of one batch have equal shares, so that neither waits for the other. What is taken
- * leaves the queue in the same transaction, so a crash repeats it.
+ * waits, or when somebody else is indexing. Single changes and the calls of one batch have equal shares, so that neither
+ * waits for the other. What is taken leaves the queue in the same transaction, so a crash repeats it.
  */
 export async function indexPortion(db: Database, firmUuid: string | null): Promise<number> {
   return db.transaction(async (tx) => {

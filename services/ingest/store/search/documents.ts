@@ -3,7 +3,7 @@ import { dayOf, type Facet, readFacetsBetween } from './facets.ts';
 import { CLEARLY, type Count, COUNTED_BY_WORDS, type Place, type Question, READ_THROUGH } from './question.ts';
 import { conditionsOf, type Selection, type Way } from './selection.ts';
 import { EntryQuery, onlyChecked, orderOf, PLACE, run } from './sql.ts';
-import { configurations, spelled, tagOfConfiguration, tagOfFacet } from './words.ts';
+import { askedFor, configurations, tagOfConfiguration, tagOfFacet } from './words.ts';
 
 /** Shelves, or days, that are gone through one by one. What these do not show is rare, and soon looked for everywhere. */
 const ONE_BY_ONE = 8;
@@ -22,12 +22,10 @@ const LAST = '~';
  * word in it. Quotes hold a phrase together and a minus rules a word out, as web searches have it; no text is refused.
  */
 export async function wordsOf(sql: Sql, q: string): Promise<string | null> {
-  // PostgreSQL takes signs of any kind for words.
-  if (!/[\p{L}\p{N}]/u.test(q)) return null;
   const [row] = await sql.query<{ queries: string[] }>(
     `SELECT array_agg(websearch_to_tsquery(configuration::regconfig, said)::text ORDER BY place) AS queries
      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (configuration, said, place)`,
-    [configurations, configurations.map((configuration) => spelled(q, configuration))],
+    [configurations, configurations.map((configuration) => askedFor(q, configuration))],
   );
   const queries = row!.queries;
   if (queries.at(-1) === '') return null;

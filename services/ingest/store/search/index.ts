@@ -80,8 +80,6 @@ async function work(isWaiting: () => Promise<boolean>, portion: () => Promise<nu
   }
   return true;
 }
-
-export type Search = ReturnType<typeof search>;
 export { matches } from './matches.ts';
 export { EVERYTHING, scoreRange } from './question.ts';
 export type { CallFilter, Count, Place, Question, Sort } from './question.ts';

@@ -1,11 +1,13 @@
 import type { CallRow } from '../calls.ts';
-import type { CallFilter } from './question.ts';
+import { type CallFilter, scoreRange } from './question.ts';
 
 /** Whether a call is what the filter asks for, its words apart. */
 export function matches(filter: CallFilter, call: CallRow): boolean {
   const is = (wanted: string | null, value: string | null) => wanted === null || wanted === value;
   const isOneOf = (wanted: readonly string[], value: string | null) =>
     wanted.length === 0 || (value !== null && wanted.includes(value));
+  const score = scoreRange(filter);
+  const tenths = call.score === null ? null : Math.round(call.score * 10);
   return (
     isOneOf(filter.status, call.status) &&
     isOneOf(filter.outcome, call.outcome) &&
@@ -19,7 +21,6 @@ export function matches(filter: CallFilter, call: CallRow): boolean {
     is(filter.source, call.source) &&
     (filter.startedFrom === null || call.start_time >= filter.startedFrom) &&
     (filter.startedTo === null || call.start_time < filter.startedTo) &&
-    (filter.scoreMin === null || (call.score !== null && call.score >= filter.scoreMin)) &&
-    (filter.scoreMax === null || (call.score !== null && call.score <= filter.scoreMax))
+    (score === null || (tenths !== null && tenths >= score.low && tenths <= score.high))
   );
 }

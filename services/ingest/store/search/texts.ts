@@ -10,7 +10,7 @@ import { configurationOf, documentOf, PAUSE, tagOfConfiguration, tagOfFacet } fr
 const PORTION = 500;
 const PORTION_BYTES = 4 * 1024 * 1024;
 /** Texts of a shelf: so many have a rare word in a few, and a frequent one is found without reading many more. */
-export const SHELF = 32_768;
+const SHELF = 32_768;
 
 const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
 
