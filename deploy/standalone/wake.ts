@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { start as startKeyManagement } from '@call-analysis/key-management';
 import type { Logger } from '@call-analysis/runtime';
 import { Closing, createLog } from '@call-analysis/runtime';
@@ -6,6 +7,8 @@ import type { Settings } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { OpenedDatabase } from './database.ts';
 import { openDatabase } from './database.ts';
+
+const INTERRUPTING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Does `work` with a key-management of our own at the address, started for it alone. HeldFault while another process
@@ -47,15 +50,15 @@ export async function wakeDatabase<Result>(
     // A database that is just being started cannot be stopped yet.
     await opening.catch(() => {});
     // The codes that a shell expects of a process that a signal ended.
-    await closing.close().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
+    await closing.close().finally(() => process.exit(128 + constants.signals[signal]));
   };
-  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  for (const signal of INTERRUPTING) process.on(signal, interrupt);
   try {
     const opened = openDatabase(settings, directory, 'admin', { log, closing });
     opening = opened;
     return await work(await opened, { log, closing });
   } finally {
     await closing.close();
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    for (const signal of INTERRUPTING) process.off(signal, interrupt);
   }
 }

@@ -94,7 +94,7 @@ it('refuses when an applied migration was changed, and applies nothing', async (
   await run();
   await write(firm, 'CREATE TABLE firm (id int8)');
   await write(call, 'CREATE TABLE call (id int)');
-  await expect(run()).rejects.toThrow(`Migration ${firm} was changed after it had been applied.`);
+  await expect(run()).rejects.toMatchObject({ name: 'StartFault', message: `Migration ${firm} was changed after it had been applied.` });
   expect(await database.query("SELECT to_regclass('call') AS call")).toEqual([{ call: null }]);
 });
 
@@ -141,14 +141,17 @@ it('refuses when an applied migration is no longer in the folder', async () => {
   await write(firm, 'CREATE TABLE firm (id int)');
   await run();
   await rename(join(folder, firm), join(folder, call));
-  await expect(run()).rejects.toThrow(`Migration ${firm} was applied but is not in the folder.`);
+  await expect(run()).rejects.toMatchObject({
+    name: 'StartFault',
+    message: `Migration ${firm} was applied but is not in the folder. Start the version that has it, or a later one.`,
+  });
 });
 
 it('refuses to go on after a migration that another tool left unfinished', async () => {
   await write(firm, 'CREATE TABLE firm (id int)');
   await run();
   await database.query('UPDATE _prisma_migrations SET finished_at = NULL');
-  await expect(run()).rejects.toThrow(/never finished/);
+  await expect(run()).rejects.toMatchObject({ name: 'StartFault', message: expect.stringContaining('never finished') });
   await database.query('UPDATE _prisma_migrations SET rolled_back_at = now()');
   await database.query('DROP TABLE firm');
   expect(await run()).toEqual([firm]);

@@ -54,7 +54,7 @@ export async function ensureSchema({ url, schema }: Pick<MigrateOptions, 'url' |
  * Brings a schema up to date and returns the names of the migrations it applied, in order. Each is applied in a
  * transaction of its own together with its record, so a failing one leaves nothing behind; those before it stay.
  * Records are kept as Prisma keeps them, so that `prisma migrate status` and `deploy` agree. What a later version has
- * added stays, and nothing is done. StartFault when the role lacks a right.
+ * added stays, and nothing is done. StartFault when the role lacks a right, or what was applied is not what the folder has.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);
@@ -183,13 +183,13 @@ async function findPending(client: Client, table: string, migrations: Migration[
     if (migration === undefined) {
       // Names begin with their time: a later one is of a version that was rolled back from.
       if (name > newest) continue;
-      throw new Error(`Migration ${name} was applied but is not in the folder.`);
+      throw new StartFault(`Migration ${name} was applied but is not in the folder. Start the version that has it, or a later one.`);
     }
     if (!finished) {
-      throw new Error(`Migration ${name} was begun by another tool and never finished; resolve it with that tool.`);
+      throw new StartFault(`Migration ${name} was begun by another tool and never finished; resolve it with that tool.`);
     }
     if (checksum !== migration.checksum && !migration.otherChecksums.includes(checksum)) {
-      throw new Error(`Migration ${name} was changed after it had been applied.`);
+      throw new StartFault(`Migration ${name} was changed after it had been applied.`);
     }
     done.add(name);
   }

@@ -36,7 +36,7 @@ function live(how: string, graceMs?: number): Life {
 }
 
 describe('a process', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('closes once and exits 0 on %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('closes once and exits 0 on %s', async (signal) => {
     const life = live('well');
     await life.said('ready');
     life.child.kill(signal);
@@ -111,6 +111,16 @@ describe('a process', () => {
     expect(code).toBe(1);
     expect(said).toEqual(['starting', 'ready', 'closing', 'closed']);
     expect(errors).toContain('out of nowhere');
+  });
+
+  it('logs what Node warns of, and writes no bare line beside the log', async () => {
+    const life = live('warning');
+    await life.said('ready');
+    life.child.kill('SIGTERM');
+    const { code, errors } = await life.over();
+    expect(code).toBe(0);
+    const lines = errors.trim().split('\n').map((line): unknown => JSON.parse(line));
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'warn', err: expect.objectContaining({ message: 'this goes', code: 'DEP0999' }) }));
   });
 
   it('exits 1 when a part did not close', async () => {

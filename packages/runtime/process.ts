@@ -15,11 +15,12 @@ const ECHO_MS = 250;
 /**
  * The life of a process, from start to exit code. The promise never settles: the process exits instead.
  *
- * - SIGTERM or SIGINT closes once and exits 0. During start it aborts `signal`; when start succeeds all the same, what
- *   it opened is closed. A second signal exits 1 at once.
+ * - SIGTERM, SIGINT or SIGHUP closes once and exits 0. During start it aborts `signal`; when start succeeds all the same,
+ *   what it opened is closed. A second signal exits 1 at once.
  * - A StartFault (ConfigFault is one) is printed on standard error as it stands, exit 1. Any other failure to start is
  *   logged, exit 1.
  * - An exception or rejection that nobody handles is logged, everything is closed, exit 1.
+ * - What Node warns of is logged.
  * - What has not finished `graceMs` (default 10,000; asked for when the wish comes) after the wish to stop is abandoned, exit 1.
  */
 export function runProcess(life: {
@@ -70,7 +71,8 @@ export function runProcess(life: {
     process.exit(exitCode);
   }
 
-  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+  // SIGHUP comes when the terminal is closed: what runs beside, such as the database, would be left behind.
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(name, () => {
       if (stoppedAt === undefined) {
         log.info({ signal: name }, 'stopping');
@@ -81,6 +83,10 @@ export function runProcess(life: {
       }
     });
   }
+  // Node's own listener would write them as bare lines between ours.
+  process.removeAllListeners('warning').on('warning', (warning) => {
+    log.warn({ err: warning }, 'Node warns');
+  });
   process.on('uncaughtException', (error) => {
     log.error({ err: error }, 'nobody caught an exception');
     stop(1);

@@ -1,13 +1,19 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
 const log = new URL('./log.ts', import.meta.url).href;
 
-function begin(program: string): ChildProcessByStdio<Writable, null, Readable> {
+function argumentsFor(program: string): string[] {
   const source = `const { createLog } = await import('${log}'); const log = createLog({ name: 'child' }); ${program}`;
-  return spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['pipe', 'ignore', 'pipe'] });
+  return ['--input-type=module', '-e', source];
+}
+
+function begin(program: string): ChildProcessByStdio<Writable, null, Readable> {
+  return spawn(process.execPath, argumentsFor(program), { stdio: ['pipe', 'ignore', 'pipe'] });
 }
 
 /** What a process that runs this program with a log has written. */
@@ -51,5 +57,16 @@ describe('lines on standard error', () => {
   it('are written at once, in their order, when one is a warning', async () => {
     const lines = linesOf(await written(`log.info({}, 'one'); log.warn({}, 'two'); process.kill(process.pid, 'SIGKILL');`));
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['one', 'two']);
+  });
+
+  it('are lost where nothing can be written, as to a full disk or a closed terminal, and the process goes on', async () => {
+    const unwritable = openSync(fileURLToPath(import.meta.url), 'r');
+    try {
+      const program = "log.warn({}, 'one'); log.error({}, 'two'); log.info({}, 'three'); setImmediate(() => process.exit(3));";
+      const child = spawn(process.execPath, argumentsFor(program), { stdio: ['ignore', 'ignore', unwritable] });
+      expect(await once(child, 'exit')).toEqual([3, null]);
+    } finally {
+      closeSync(unwritable);
+    }
   });
 });

@@ -1,4 +1,5 @@
-import { destination, type DestinationStream } from 'pino';
+import { writeSync } from 'node:fs';
+import type { DestinationStream } from 'pino';
 
 const GATHER_BYTES = 64 * 1024;
 const GATHER_MS = 50;
@@ -10,7 +11,7 @@ const CHARACTER_BYTES = 3;
 const gathered = Buffer.allocUnsafeSlow(GATHER_BYTES);
 let used = 0;
 let timer: NodeJS.Timeout | undefined;
-let opened: { write(bytes: Buffer): unknown } | undefined;
+let opened = false;
 
 export interface LineDestination extends DestinationStream {
   /** The same for a line that is known to be ASCII, where that is cheaper. */
@@ -25,11 +26,11 @@ export const standardError: LineDestination = {
 };
 
 function gather(line: string, encoding: 'utf8' | 'latin1'): void {
-  opened ??= open();
+  if (!opened) open();
   const most = line.length * CHARACTER_BYTES;
   if (used + most > GATHER_BYTES) flushLog();
   if (most > GATHER_BYTES) {
-    opened.write(Buffer.from(line));
+    write(Buffer.from(line));
     return;
   }
   used += gathered.write(line, used, encoding);
@@ -43,11 +44,30 @@ export function flushLog(): void {
   if (used === 0) return;
   const bytes = gathered.subarray(0, used);
   used = 0;
-  opened?.write(bytes);
+  write(bytes);
 }
 
-/** Has written when `write` returns, so that what was gathered may be overwritten. */
-function open(): { write(bytes: Buffer): unknown } {
+function open(): void {
+  opened = true;
   process.once('exit', flushLog);
-  return destination({ fd: 2, sync: true, contentMode: 'buffer' }) as unknown as { write(bytes: Buffer): unknown };
+}
+
+const STANDARD_ERROR = 2;
+const BUSY_MS = 100;
+const nap = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Has written when it returns, so that what was gathered may be overwritten. A reader who is behind is waited for. Where
+ * nobody reads any more, such as a terminal that was closed, or a disk is full, lines are lost and nothing else.
+ */
+function write(bytes: Buffer): void {
+  for (let done = 0; done < bytes.length; ) {
+    try {
+      done += writeSync(STANDARD_ERROR, bytes, done);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'EAGAIN' && code !== 'EBUSY') return;
+      Atomics.wait(nap, 0, 0, BUSY_MS);
+    }
+  }
 }

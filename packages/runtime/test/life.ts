@@ -23,6 +23,7 @@ await runProcess({
       const now = performance.now();
       performance.now = () => now;
     }
+    if (how === 'warning') process.emitWarning('this goes', 'DeprecationWarning', 'DEP0999');
     say('ready');
     if (how === 'exception') {
       setImmediate(() => {

@@ -66,8 +66,8 @@ process.on('message', (order: Order) => {
 });
 // Nobody is left to hear for.
 process.on('disconnect', () => process.exit(0));
-// A terminal's Ctrl-C goes to everybody; who asked decides what becomes of what is being heard.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+// A terminal's Ctrl-C and its end go to everybody; who asked decides what becomes of what is being heard.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 try {
   // When memory runs out, the kernel shall take an ear and not the database.
   writeFileSync('/proc/self/oom_score_adj', '700');
