@@ -1,7 +1,8 @@
 import type { Event } from '@call-analysis/events';
 import type { JobResult, JobWithMetadata } from 'pg-boss';
 import { gaveUp } from './outcome.ts';
-import type { DeadReason } from './port.ts';
+import { type DeadReason, UNWANTED } from './port.ts';
+import { forgetFailures } from './put-into-inbox.ts';
 import type { Queues } from './queues.ts';
 import { readEnvelope, readEvent, type Routes } from './read-event.ts';
 import { reasonOf, storedReason } from './reason.ts';
@@ -16,6 +17,10 @@ const suffix = '.dead';
 
 export function deadQueue(consumer: string): string {
   return `${consumer}${suffix}`;
+}
+
+export function isDeadQueue(name: string): boolean {
+  return name.endsWith(suffix);
 }
 
 export function consumerOf(dead: string): string {
@@ -66,7 +71,10 @@ async function giveUp(
   const { event } = dead;
   const died = storedReason(job.sourceOutput, job.sourceRetryCount);
   try {
-    await withCauses([dead], () => route?.giveUp?.(event, died));
+    if ((await withCauses([dead], async () => route?.giveUp?.(event, died))) === UNWANTED) {
+      await discard(queues, job, event.id);
+      return { id: job.id, status: 'completed' };
+    }
     await sink?.(queues, consumerOf(job.name), envelope.data, died);
     gaveUp({ log: queues.log, name: queues.name, consumer: consumerOf(job.name) }, dead, died);
     return { id: job.id, status: 'completed' };
@@ -79,6 +87,16 @@ async function giveUp(
     await boundBackOff(queues, job);
     return { id: job.id, status: 'failed', output: reason };
   }
+}
+
+/** Leaves nothing of an event: neither its dead letter nor the trace of its failure. */
+async function discard({ insist, transaction, schema }: Queues, { name, id }: JobWithMetadata<unknown>, eventId: string): Promise<void> {
+  await insist(() =>
+    transaction(async (tx) => {
+      await forgetFailures(tx, schema, consumerOf(name), [eventId]);
+      await tx.query(`DELETE FROM ${schema}.job WHERE name = $1 AND id = $2`, [name, id]);
+    }),
+  );
 }
 
 // Dead letters do not inherit their queue's longest pause, and without one the back-off grows to most of a day.

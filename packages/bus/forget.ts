@@ -1,4 +1,5 @@
 import type { Sql } from '@call-analysis/postgres';
+import { isDeadQueue } from './dead-letters.ts';
 import { openParcel, repacked } from './parcel.ts';
 import type { Forgotten } from './port.ts';
 
@@ -44,7 +45,9 @@ async function reduce(
   { name, id, tier }: Found,
   left: NonNullable<ReturnType<typeof openParcel>>,
 ): Promise<boolean> {
-  const which = `name = $1 AND id = $2 AND state <> 'active' AND group_tier IS NOT DISTINCT FROM $3::text`;
+  // A dead letter is in hand while its death is told, which can be told without it.
+  const idle = isDeadQueue(name) ? '' : `AND state <> 'active'`;
+  const which = `name = $1 AND id = $2 ${idle} AND group_tier IS NOT DISTINCT FROM $3::text`;
   const rest = left.length === 0 ? null : repacked(left);
   const done =
     rest === null

@@ -1,10 +1,11 @@
 import type { BodyOf, Event } from '@call-analysis/events';
 import { CallFailed } from '@call-analysis/events';
-import type { Transaction } from '@call-analysis/postgres';
+import type { Database } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
+import { buried } from './buried.ts';
 import { claim } from './claim.ts';
-import type { Bus, DeadReason } from './port.ts';
+import { type Bus, type DeadReason, type Obituary, UNWANTED } from './port.ts';
 
 const Attempt = z.object({ attempt: z.int().min(1) });
 
@@ -20,13 +21,14 @@ export interface GivenUp {
 
 /**
  * Says of the call that an event is about that a stage of it was given up, and why; once, however often it is told.
+ * Nothing is said of a call that was erased, and what it was given up for is not kept.
  */
 export async function giveUpCall(
-  parts: { db: { transaction(work: (tx: Transaction) => Promise<void>): Promise<void> }; bus: Bus; consumer: string },
+  parts: { db: Pick<Database, 'transaction'>; bus: Bus; consumer: string },
   { source, stage, what, lasting = new Set() }: GivenUp,
   event: Event,
   { code, message, attempts }: DeadReason,
-): Promise<void> {
+): Promise<Obituary> {
   const attempt = Attempt.safeParse(event.data);
   const failed: Event<BodyOf<typeof CallFailed>> = {
     id: uuidv7(),
@@ -46,7 +48,8 @@ export async function giveUpCall(
       attempts,
     },
   };
-  await parts.db.transaction(async (tx) => {
+  return parts.db.transaction(async (tx) => {
+    if ((await buried(tx, [event])).size > 0) return UNWANTED;
     // Under a name of its own, because a late success may still claim the event itself.
     const claimed = await claim(tx, `${parts.consumer}.given-up`, [event.id]);
     if (claimed.size > 0) await parts.bus.publish(tx, [failed]);

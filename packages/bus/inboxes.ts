@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { unavailable } from '@call-analysis/fault';
 import { shareConnections } from '@call-analysis/postgres';
-import type { DeadLetterSink } from './dead-letters.ts';
+import { type DeadLetterSink, isDeadQueue } from './dead-letters.ts';
 import { type Look, watchDepths } from './depths.ts';
 import { createInbox, type Inbox, openInbox } from './inbox.ts';
 import type { BusOptions } from './options.ts';
@@ -97,7 +97,7 @@ export async function openInboxes(
 export const OUTBOX = 'outbox';
 
 function checkConsumer({ consumer, routes }: SubscriptionOptions): void {
-  if (!/^[a-z][a-z0-9.-]*$/.test(consumer) || consumer.endsWith('.dead') || consumer === OUTBOX) {
+  if (!/^[a-z][a-z0-9.-]*$/.test(consumer) || isDeadQueue(consumer) || consumer === OUTBOX) {
     throw new Error(`A consumer's name is lower-case letters, digits, dots and hyphens: ${consumer}`);
   }
   const types = routes.map((route) => route.event.type);

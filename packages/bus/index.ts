@@ -1,5 +1,5 @@
 export { buried, bury, pruneBuried } from './buried.ts';
-export { claim, pruneClaims } from './claim.ts';
+export { claim, claimedBefore, pruneClaims } from './claim.ts';
 export { openDeadLetters } from './open-dead-letters.ts';
 export { AGAIN } from './dead-letter-office.ts';
 export type { Choose, Course, DeadLetter, DeadLetterOffice, Replayed, WhichLetters } from './dead-letter-office.ts';
@@ -17,7 +17,7 @@ export { prepareBus } from './prepare.ts';
 export type { Facts } from './prepare.ts';
 export { comesAgainWithinDays } from './retention.ts';
 export { kafkaFrom, KafkaVariables, sharedKafka, SharedKafkaVariables } from './variables.ts';
-export { Poison, route } from './port.ts';
+export { Poison, route, UNWANTED } from './port.ts';
 export type {
   AnyRoute,
   Bus,
@@ -25,6 +25,7 @@ export type {
   DeadReason,
   Forgotten,
   Listener,
+  Obituary,
   Route,
   Subscription,
   SubscriptionOptions,

@@ -42,12 +42,6 @@ export interface Bus {
   depths(): Promise<ConsumerDepth[]>;
 
   /**
-   * Resolves when facts travel now. Rejects with Fault UNAVAILABLE naming what does not answer; publishing works
-   * meanwhile, as long as the database does, and facts wait.
-   */
-  ready(): Promise<void>;
-
-  /**
    * Resolves when facts travel now, else rejects with Fault UNAVAILABLE naming what does not answer. Publishing works all the
    * same: facts wait.
    */
@@ -85,12 +79,18 @@ export interface Route<Body> {
   handle(events: readonly Event<Body>[]): Promise<void>;
   /**
    * Told once tries are used up, at least once, until it returns. `event.data` is unparsed when the body was at fault.
+   * After UNWANTED no dead letter is kept: nobody may look into the event any more.
    */
-  giveUp?(event: Event, reason: DeadReason): Promise<void>;
+  giveUp?(event: Event, reason: DeadReason): Promise<Obituary>;
 }
 
+export const UNWANTED = 'unwanted';
+
+/** What giving an event up comes to, beside that it was taken note of. */
+export type Obituary = void | typeof UNWANTED;
+
 // Handlers are contravariant in their body; a list of routes of different bodies needs the bivariant form.
-export type AnyRoute = { readonly event: EventType; readonly from?: string; handle(events: readonly never[]): Promise<void>; giveUp?(event: Event, reason: DeadReason): Promise<void> };
+export type AnyRoute = { readonly event: EventType; readonly from?: string; handle(events: readonly never[]): Promise<void>; giveUp?(event: Event, reason: DeadReason): Promise<Obituary> };
 
 export interface DeadReason {
   /** What was thrown, in words. */

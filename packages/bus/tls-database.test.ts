@@ -76,7 +76,9 @@ describe('a PostgreSQL with TLS, whose authority is our own', () => {
     await migrate({ url, schema: 'safe', folder });
     const database = openDatabase({ url, schema: 'safe' });
     await requireMigrated(database, folder, 'migrate');
-    const safe = `SELECT bool_and(ssl) AS safe FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE client_addr IS NOT NULL`;
+    // One that has just been opened has neither a user nor TLS yet.
+    const safe = `SELECT bool_and(ssl) AS safe FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+      WHERE client_addr IS NOT NULL AND usename IS NOT NULL`;
     await migrateBus({ url, schema: 'bus' });
     const bus = await openBus({ transport: 'embedded', url, schema: 'bus' }, { name: 'test', log: silent });
     try {

@@ -31,14 +31,17 @@ export interface Event<Body = unknown> {
   readonly data: Body;
 }
 
-/** The envelope as it is read from a queue; the body is parsed by the schema of its type. */
+/**
+ * The envelope as it is read from a queue; the body is parsed by the schema of its type. Uuids are lower-case, as the
+ * database writes them: by their text it is told what was erased, and where files lie.
+ */
 export const Envelope = z.object({
-  id: z.uuid(),
+  id: z.uuid().toLowerCase(),
   source: z.string().min(1),
   type: z.string().min(1),
   time: z.iso.datetime(),
-  subject: z.string().min(1),
-  firmuuid: z.uuid(),
+  subject: z.guid().toLowerCase(),
+  firmuuid: z.uuid().toLowerCase(),
   turn: z.int().min(0),
   traceparent: z.string().optional(),
   requestid: z.string().max(128).optional(),

@@ -5,7 +5,7 @@ import { Language, Role } from './transcript.ts';
  * A scorecard as a firm writes it, as it is stored and as the API shows it. The bounds keep an analysis, whose every
  * answer may carry three quotes, well under what an event carries inline.
  */
-export const MAX_SECTIONS = 20;
+const MAX_SECTIONS = 20;
 export const MAX_QUESTIONS = 50;
 const MAX_PHRASES_PER_LANGUAGE = 200;
 const MAX_PHRASES = 2000;

@@ -73,6 +73,19 @@ export class AnalysisUnderTest {
     await db.transaction((tx) => bus.publish(tx, events));
   }
 
+  /** As if a worker that died a moment ago had it in hand, in its last try. */
+  async publishAsLost(event: Event): Promise<void> {
+    const { db, bus } = there(this.#opened);
+    await db.transaction(async (tx) => {
+      await bus.publish(tx, [event]);
+      await tx.query(
+        `UPDATE bus.job SET state = 'active', retry_count = retry_limit, started_on = now(),
+           heartbeat_on = now() - (heartbeat_seconds - 5) * interval '1 second' WHERE id = $1`,
+        [event.id],
+      );
+    });
+  }
+
   verdictOn(event: Event): Promise<Analyzed> {
     return waitUntil(() => this.analyzed.find(({ subject }) => subject === event.subject));
   }

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import type { Bus } from '@call-analysis/bus';
-import { buried, claim, Poison } from '@call-analysis/bus';
+import { buried, claim, claimedBefore, Poison } from '@call-analysis/bus';
 import type { Analysis, BodyOf, Event } from '@call-analysis/events';
 import { CallAnalyzed, TranscriptReady, Utterance } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
@@ -27,8 +27,12 @@ interface Parts {
 export const CONSUMER = 'analysis';
 
 /** Analyses calls whose transcripts are ready, and tells: each event once, however often it comes. */
-export async function analyzeCalls(parts: Parts, events: readonly Ready[]): Promise<void> {
+export async function analyzeCalls(parts: Parts, told: readonly Ready[]): Promise<void> {
   const { store, bus } = parts;
+  // Some may come again long after, when how far facts were read is forgotten: a model that is paid for is not asked anew.
+  const done = await claimedBefore(store.db, CONSUMER, told.map(({ id }) => id));
+  const events = told.filter(({ id }) => !done.has(id));
+  if (events.length === 0) return;
   const scorecards = await scorecardsFor(parts, events);
   const results: { event: Ready; fact: Analyzed; row: NewAnalysis | null }[] = [];
   for (const [index, event] of events.entries()) {

@@ -83,3 +83,14 @@ it('a transcript that comes late is neither analysed nor missed, inline or by a 
   expect(told).not.toContain(inline.subject);
   expect(told).not.toContain(byKey.subject);
 });
+
+it('a transcript whose last try was lost with its worker is no dead letter, when its call is erased before that is noticed', async () => {
+  const event = ready(said);
+  await service.publishAsLost(event);
+  await service.publish(erased(event));
+  const queued = () => service.db.query('SELECT name, state FROM bus.job WHERE data::text LIKE $1', [`%${event.subject}%`]);
+  await waitUntil(async () => (await queued()).length === 0);
+  await service.settled();
+  expect(await queued()).toEqual([]);
+  expect(service.failed.filter(({ subject }) => subject === event.subject)).toEqual([]);
+});

@@ -11,14 +11,14 @@ export interface Span {
 }
 
 /**
- * The clause around the words `first` up to `end`, or as much of it as fits into `longest` units; it begins and
- * ends with a word, save for the mark that ends it, so no character is ever cut in two.
+ * The clause around the words `first` up to `end`, or as much of it as fits into a quote; it begins and ends with a
+ * word, save for the mark that ends it, so no character is ever cut in two.
  */
-export function clauseAround(text: string, words: Words, first: number, end: number, longest = LONGEST_QUOTE): Span {
-  return around(text, words, first, end, longest, CLAUSE_BREAK);
+export function clauseAround(text: string, words: Words, first: number, end: number): Span {
+  return around(text, words, first, end, LONGEST_QUOTE, CLAUSE_BREAK);
 }
 
-/** Likewise the sentence. */
+/** Likewise the sentence, or as much of it as fits into `longest` units. */
 export function sentenceAround(text: string, words: Words, first: number, end: number, longest: number): Span {
   return around(text, words, first, end, longest, SENTENCE_BREAK);
 }

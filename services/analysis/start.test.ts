@@ -26,10 +26,14 @@ function unbearableFor(times: number, error: Error, beforeRetry: () => Promise<u
   return word;
 }
 
+/** All that this analyst was asked about. */
+const asked: string[] = [];
+
 const analyst: Analyst = {
   name: ruleAnalyst.name,
   version: ruleAnalyst.version,
   async analyze(conversation, scorecard) {
+    asked.push(...conversation.utterances.map(({ text }) => text));
     for (const { text } of conversation.utterances) {
       const heard = unbearable.get(text);
       if (heard === undefined || heard.failed >= heard.left) continue;
@@ -114,6 +118,17 @@ describe('a transcript', () => {
     await service.settled();
     expect(service.analyzed.filter(({ subject }) => subject === event.subject)).toEqual([first]);
     expect(await service.db.query('SELECT FROM analysis WHERE call_uuid = $1', [event.subject])).toHaveLength(1);
+  });
+
+  it('that was analysed is not put before the analyst again when its event comes later, as after a reset of how far they were read', async () => {
+    const word = randomUUID();
+    const event = ready([['client', word]]);
+    await service.publish(event);
+    await service.verdictOn(event);
+    await service.settled();
+    await service.publish(event);
+    await service.settled();
+    expect(asked.filter((text) => text === word)).toHaveLength(1);
   });
 
   it('of a later attempt is analysed anew', async () => {

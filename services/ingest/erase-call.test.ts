@@ -498,6 +498,20 @@ describe('copies among refused rows', () => {
     expect(await file()).toBe([before[0], before[1], before[3], ''].join('\r\n'));
   });
 
+  it('go though several calls of one file are erased at the same time: none brings the rows of another back', async () => {
+    const owner = service.newOwner();
+    const [rows, other] = [Array.from({ length: 8 }, () => secrets()), secrets()];
+    await service.upload(owner, csvOf([...rows, other].map((row) => ({ ...row, duration: 'long' }))), 'skip');
+    const calls = await callsIn(owner, rows);
+    const erasures = await Promise.all(calls.map((call) => erase(call)));
+    expect(erasures.map(({ removed }) => counts(removed)['refused_row'])).toEqual(rows.map(() => 1));
+    const [file, ...others] = (await service.objectsOf(owner)).filter((key) => key.startsWith('rejected/'));
+    expect(others).toEqual([]);
+    const left = await text(await service.parts.objects.open(file!));
+    expect(left).toContain(other.partner_call_id);
+    expect(rows.filter(({ partner_call_id }) => left.includes(partner_call_id))).toEqual([]);
+  });
+
   it('of another firm stay', async () => {
     const row = secrets();
     const stranger = service.newOwner();

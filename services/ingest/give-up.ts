@@ -1,4 +1,4 @@
-import type { DeadReason } from '@call-analysis/bus';
+import { buried, type DeadReason, type Obituary, UNWANTED } from '@call-analysis/bus';
 import type { Event } from '@call-analysis/events';
 import { CallsAccepted } from '@call-analysis/events';
 import { z } from 'zod';
@@ -19,20 +19,23 @@ export async function giveUpAnnouncing(store: Store, event: Event, { attempts }:
 const Attempt = z.object({ attempt: z.int().min(1) });
 
 /** Fails a call whose analysis, or whose failure, could not be stored. */
-export async function giveUpProjecting(store: Store, event: Event, reason: DeadReason): Promise<void> {
-  await failUnstored(store, event, 'analysis', reason);
+export async function giveUpProjecting(store: Store, event: Event, reason: DeadReason): Promise<Obituary> {
+  return failUnstored(store, event, 'analysis', reason);
 }
 
 /** Fails a call of which we cannot store what was said. */
-export async function giveUpHearing(store: Store, event: Event, reason: DeadReason): Promise<void> {
-  await failUnstored(store, event, 'transcription', reason);
+export async function giveUpHearing(store: Store, event: Event, reason: DeadReason): Promise<Obituary> {
+  return failUnstored(store, event, 'transcription', reason);
 }
 
-async function failUnstored(store: Store, event: Event, stage: string, { attempts }: DeadReason): Promise<void> {
+async function failUnstored(store: Store, event: Event, stage: string, { attempts }: DeadReason): Promise<Obituary> {
   const result = Attempt.safeParse(event.data);
-  if (!result.success) return;
   const message = 'What became of the call could not be stored. Retry it.';
   const failure = { stage, code: 'RESULT_NOT_STORED', message, retryable: true, attempts };
-  const call = { firmUuid: event.firmuuid, callUuid: event.subject, attempt: result.data.attempt };
-  await store.calls.fail(store.db, call, failure, new Date());
+  return store.db.transaction(async (tx) => {
+    if ((await buried(tx, [event])).size > 0) return UNWANTED;
+    if (!result.success) return;
+    const call = { firmUuid: event.firmuuid, callUuid: event.subject, attempt: result.data.attempt };
+    await store.calls.fail(tx, call, failure, new Date());
+  });
 }

@@ -7,7 +7,7 @@ import type { Store } from './store/index.ts';
 import type { Owner } from './store/uploads.ts';
 
 /** external-interface.md, "Limits": presigned URL validity. */
-export const UPLOAD_SECONDS = 3600;
+const UPLOAD_SECONDS = 3600;
 
 export interface Target {
   /** Absolute, or a path on the gateway. */

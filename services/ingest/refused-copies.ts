@@ -6,7 +6,7 @@ import { copiedHeader, copiedLine } from './csv/rejected.ts';
 import { audioColumns } from './rows/audio-record.ts';
 import { parseStartTime, parseTranscriptionStartTime } from './rows/start-time.ts';
 import { transcriptColumns } from './rows/transcript-record.ts';
-import type { RecognizableCall, Store } from './store/index.ts';
+import type { RecognizableCall, RejectedFile, Store } from './store/index.ts';
 
 interface Parts {
   readonly store: Store;
@@ -19,20 +19,46 @@ interface Parts {
  * refused before. Rows of other calls stay; a file without any is removed. Returns how many rows went.
  */
 export async function removeRefusedCopies(parts: Parts, call: RecognizableCall): Promise<number> {
-  const { store, objects } = parts;
   let rows = 0;
-  for (const file of await store.batches.rejectedOf(call.firmUuid, new Date())) {
-    const found = await countRows(parts, file.objectKey, call);
-    if (found.copies === 0) continue;
-    rows += found.copies;
-    if (found.others > 0) {
-      await objects.put(file.objectKey, Readable.from(othersOf(parts, file.objectKey, call), { objectMode: false }));
-    } else {
-      await objects.remove(file.objectKey);
-      await store.batches.forgetRejected(file.uuid);
-    }
+  for (const file of await parts.store.batches.rejectedOf(call.firmUuid, new Date())) {
+    if ((await countRows(parts, file.objectKey, call)).copies === 0) continue;
+    rows += await inTurn(file.uuid, () => rewrite(parts, file, call));
   }
   return rows;
+}
+
+/** One at a time, whichever replica does it: two at once would each bring back the rows that the other takes out. */
+async function rewrite(parts: Parts, { uuid, objectKey }: RejectedFile, call: RecognizableCall): Promise<number> {
+  const { store, objects } = parts;
+  return store.db.transaction(async (tx) => {
+    await store.batches.lockRejected(tx, uuid);
+    const found = await countRows(parts, objectKey, call);
+    if (found.copies === 0) return 0;
+    if (found.others > 0) {
+      await objects.put(objectKey, Readable.from(othersOf(parts, objectKey, call), { objectMode: false }));
+    } else {
+      await objects.remove(objectKey);
+      await store.batches.dropRejected(tx, uuid);
+    }
+    return found.copies;
+  });
+}
+
+/** By file. Of those that wait in one process, one alone holds a connection meanwhile. */
+const turns = new Map<string, Promise<void>>();
+
+async function inTurn<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+  const mine = (turns.get(file) ?? Promise.resolve()).then(work);
+  const ended = mine.then(
+    () => {},
+    () => {},
+  );
+  turns.set(file, ended);
+  try {
+    return await mine;
+  } finally {
+    if (turns.get(file) === ended) turns.delete(file);
+  }
 }
 
 async function countRows(

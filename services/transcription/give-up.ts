@@ -1,4 +1,4 @@
-import { type Bus, type DeadReason, giveUpCall } from '@call-analysis/bus';
+import { type Bus, type DeadReason, giveUpCall, type Obituary } from '@call-analysis/bus';
 import type { Event } from '@call-analysis/events';
 import type { Database } from '@call-analysis/postgres';
 import { CONSUMER } from './transcribe-call.ts';
@@ -10,7 +10,7 @@ export async function giveUpTranscription(
   { db, bus }: { db: Database; bus: Bus },
   event: Event,
   reason: DeadReason,
-): Promise<void> {
+): Promise<Obituary> {
   const what = 'Hearing the recording';
-  await giveUpCall({ db, bus, consumer: CONSUMER }, { source: 'transcription', stage: 'transcription', what, lasting: LASTING }, event, reason);
+  return giveUpCall({ db, bus, consumer: CONSUMER }, { source: 'transcription', stage: 'transcription', what, lasting: LASTING }, event, reason);
 }

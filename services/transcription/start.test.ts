@@ -36,6 +36,15 @@ describe('a recording', () => {
     expect(progress.data).toEqual({ attempt: 2, heard: 0, duration: LONG });
   });
 
+  it('that was heard is not heard again when its news comes once more, as after a reset of how far they were read', async () => {
+    const event = await service.store(Buffer.from('hello'));
+    await service.transcriptOf(event);
+    await service.settled();
+    await service.publish(event);
+    await service.settled();
+    expect(service.progressed.filter(({ subject }) => subject === event.subject)).toHaveLength(1);
+  });
+
   it('that is told of several times, to several replicas, is told on once', async () => {
     const event = await say('slow');
     await service.publish(event, { ...event });

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Bus, InHand } from '@call-analysis/bus';
-import { buried, claim, Poison } from '@call-analysis/bus';
+import { buried, claim, claimedBefore, Poison } from '@call-analysis/bus';
 import type { AudioStored, BodyOf, Event, EventType, Utterance } from '@call-analysis/events';
 import { INLINE_BYTES, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
@@ -35,6 +35,8 @@ export const CONSUMER = 'transcription';
  */
 export async function transcribeCall(parts: Parts, event: Stored): Promise<void> {
   const { db, objects, inHand } = parts;
+  // It may come again long after, when how far facts were read is forgotten.
+  if ((await claimedBefore(db, CONSUMER, [event.id])).size > 0) return;
   const isErased = async () => (await buried(db, [event])).size > 0;
   await inHand.run(event.subject, async (erased) => {
     let isWanted = !(await isErased());

@@ -190,6 +190,16 @@ export function failures(stage: Stage): void {
       expect(told).toMatchObject([{ event: misfit, reason: { code: 'BODY_MISFIT', attempts: 1 } }]);
     });
 
+    it('to name what it is about never reach the handler, and hold up nobody', async () => {
+      const { Happened, consumer } = newcomers();
+      const heard: Event[] = [];
+      await stage.bus.subscribe({ consumer, batchSize: 10, routes: [route<Body>({ event: Happened, handle: takeInto(heard) })] });
+      await publish(happened(Happened, 1, { subject: 'no uuid' }), happened(Happened, 2));
+      await waitUntil(() => heard.length === 1);
+      await waitUntil(async () => (await depth(consumer))?.dead === 1);
+      expect(heard.map(numberOf)).toEqual([2]);
+    });
+
     it('to have a route any more go to the dead letters', async () => {
       const { Happened, consumer } = newcomers();
       const { Happened: Forgotten } = newcomers();

@@ -3,7 +3,7 @@ import { type Event, eventType } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { Poison, route } from '../port.ts';
+import { type Obituary, Poison, route, UNWANTED } from '../port.ts';
 import { type Body, firm, happened } from '../test/happened.ts';
 import { numberOf, numbers, obituaries, takeInto } from './handlers.ts';
 import type { Stage } from './stage.ts';
@@ -110,6 +110,44 @@ export function forgetting(stage: Stage): void {
       await waitUntil(async () => told.length === 1 && (await depth(consumer))?.dead === 1);
       await waitUntil(async () => (await forget(event.subject)).inHand === 0);
       expect((await depth(consumer))?.dead).toBe(0);
+    });
+
+    it('takes dead letters out also while their death is told', async () => {
+      const { Happened, consumer } = newcomers();
+      const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const handle = async () => {
+        throw new Poison('DEAD', 'a reason that quotes a secret');
+      };
+      const giveUp = async () => {
+        begun.resolve();
+        await end.promise;
+      };
+      await stage.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle, giveUp })] });
+      const event = happened(Happened, 1);
+      await publish(event);
+      await begun.promise;
+      // The dead letter and the trace of its failure.
+      expect(await forget(event.subject)).toEqual({ removed: 2, inHand: 0 });
+      end.resolve();
+      await drained(consumer);
+      expect((await depth(consumer))?.dead).toBe(0);
+    });
+
+    it('is done of what is given up when nobody wants it any more', async () => {
+      const { Happened, consumer } = newcomers();
+      let given = 0;
+      const handle = async () => {
+        throw new Poison('DEAD', 'a reason that quotes a secret');
+      };
+      const giveUp = async (): Promise<Obituary> => {
+        given += 1;
+        return UNWANTED;
+      };
+      await stage.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle, giveUp })] });
+      const event = happened(Happened, 1);
+      await publish(event);
+      await waitUntil(async () => given === 1 && (await depth(consumer))?.dead === 0);
+      expect(await forget(event.subject)).toEqual({ removed: 0, inHand: 0 });
     });
   });
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Event } from '@call-analysis/events';
 import type { DeadReason } from '../port.ts';
 import type { Body } from '../test/happened.ts';
@@ -11,9 +10,8 @@ export function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n);
 }
 
-export function takeInto(heard: Event[] | undefined, takesMs = 0): (events: readonly Event[]) => Promise<void> {
+export function takeInto(heard: Event[] | undefined): (events: readonly Event[]) => Promise<void> {
   return async (events) => {
-    if (takesMs > 0) await pause(takesMs);
     heard?.push(...events);
   };
 }

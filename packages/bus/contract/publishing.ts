@@ -26,6 +26,17 @@ export function publishing(stage: Stage): void {
       expect(heard).toEqual([event]);
     });
 
+    it('delivers the uuids of whoever writes them large as everybody writes them', async () => {
+      const { Happened, consumer } = newcomers();
+      const heard: Event[] = [];
+      await stage.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle: takeInto(heard) })] });
+      const event = happened(Happened, 1);
+      const [id, subject, firmuuid] = [event.id, event.subject, event.firmuuid].map((uuid) => uuid.toUpperCase());
+      await publish({ ...event, id: id!, subject: subject!, firmuuid: firmuuid! });
+      await waitUntil(() => heard.length === 1);
+      expect(heard[0]).toMatchObject({ id: event.id, subject: event.subject, firmuuid: event.firmuuid });
+    });
+
     it('carries the request and the trace of whoever published, and the handler goes on with both', async () => {
       const { Happened, consumer } = newcomers();
       const heard: { event: Event; context: Context | undefined }[] = [];

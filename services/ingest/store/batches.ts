@@ -30,6 +30,12 @@ export interface Batch {
 /** What its calls are announced by. */
 export type AnnouncedBatch = Pick<Batch, 'uuid' | 'kind' | 'archiveKey' | 'archiveBytes'>;
 
+/** A CSV of refused rows. */
+export interface RejectedFile {
+  readonly uuid: string;
+  readonly objectKey: string;
+}
+
 export interface BatchProgress extends Batch {
   readonly byStatus: Record<string, number>;
   /** When its last call became terminal; null while any is not. */
@@ -106,14 +112,23 @@ export function batches(prisma: IngestPrisma, db: Sql) {
     },
 
     /** The CSVs of refused rows that a firm can still ask for. */
-    async rejectedOf(firmUuid: string, now: Date): Promise<{ uuid: string; objectKey: string }[]> {
+    async rejectedOf(firmUuid: string, now: Date): Promise<RejectedFile[]> {
       return prisma.rejectedFile.findMany({
         where: { firmUuid, expiresAt: { gt: now } },
         select: { uuid: true, objectKey: true },
       });
     },
 
-    async expiredRejected(before: Date, limit: number): Promise<{ uuid: string; objectKey: string }[]> {
+    /** Until the transaction ends nobody else rewrites it. */
+    async lockRejected(tx: Sql, uuid: string): Promise<void> {
+      await tx.query('SELECT 1 FROM rejected_file WHERE uuid = $1 FOR UPDATE', [uuid]);
+    },
+
+    async dropRejected(tx: Sql, uuid: string): Promise<void> {
+      await tx.query('DELETE FROM rejected_file WHERE uuid = $1', [uuid]);
+    },
+
+    async expiredRejected(before: Date, limit: number): Promise<RejectedFile[]> {
       return prisma.rejectedFile.findMany({
         where: { expiresAt: { lt: before } },
         take: limit,

@@ -104,5 +104,3 @@ export function erasures(db: Sql) {
 function some(removed: readonly Removed[]): Removed[] {
   return removed.filter(({ count }) => count > 0);
 }
-
-export type Erasures = ReturnType<typeof erasures>;

@@ -47,7 +47,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
 }
 
 export type Store = ReturnType<typeof openStore>;
-export type { AnnouncedBatch, Archive, Batch, BatchProgress } from './batches.ts';
+export type { AnnouncedBatch, Archive, Batch, BatchProgress, RejectedFile } from './batches.ts';
 export type { CallRow, CallThere, HistoryEntry, RecognizableCall, WaitingCall } from './calls.ts';
 export type { Campaign } from './campaigns.ts';
 export type { Erasure, Removed } from './erasures.ts';

@@ -49,5 +49,3 @@ export function tally(db: Database) {
     },
   };
 }
-
-export type Tally = ReturnType<typeof tally>;
