@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { databaseUrl } from '@call-analysis/postgres';
 import { startServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
 import { atLeast, atMost, median, quantile } from './figure.ts';
@@ -63,7 +64,7 @@ async function startDelays(
   calls: number,
 ): Promise<number[]> {
   const server = await startServer({ directory: join(dataDirectory, 'postgres'), log: () => {} });
-  const client = new Client({ connectionString: server.adminUrl.replace(/\/postgres$/, '/call_analysis') });
+  const client = new Client({ connectionString: databaseUrl(server.adminUrl, 'call_analysis') });
   await client.connect();
   try {
     const waits: number[] = [];

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDatabase } from '../packages/postgres/index.ts';
@@ -18,6 +19,7 @@ beforeAll(async () => {
   const { endpoint, bucket, accessKey, secretKey } = s3ForTests();
   env = (service) => ({
     PATH: process.env['PATH'] ?? '',
+    WORK_DIR: join(process.env['TEST_SCRATCH'] ?? '', 'hearing'),
     LOG_LEVEL: 'error',
     HEALTH_HOST: '127.0.0.1',
     HEALTH_PORT: '0',

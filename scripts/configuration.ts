@@ -62,7 +62,7 @@ one, and needs nothing. \`admin\` is the administrator's command where \`KEY_MAN
 what \`npm start\` does.`;
 
 /** The whole page. */
-export function configurationPage(): string {
+function configurationPage(): string {
   const described = Object.entries(processes).map(([name, shapes]) => ({ name, variables: describeVariables(shapes) }));
   const placed = new Set<string>();
   const sections: string[] = [];

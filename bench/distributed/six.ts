@@ -3,17 +3,16 @@ import { dialAdministration } from '../../deploy/standalone/administration.ts';
 import { readRemote } from '../../deploy/standalone/config.ts';
 import type { ApiClient } from '../../deploy/standalone/client.ts';
 import { apiClient } from '../../deploy/standalone/client.ts';
-import type { DistributedSystem, SystemOptions } from '../../deploy/distributed/test/system.ts';
+import type { DistributedSystem } from '../../deploy/distributed/test/system.ts';
 import { startSystem } from '../../deploy/distributed/test/system.ts';
 import { processorSeconds } from '../processor.ts';
 import type { Servers } from './servers.ts';
 
 /** The six processes on the servers, with topics, databases and a bucket of their own. */
-export async function startSix(servers: Servers, options: Omit<SystemOptions, 'servers'> = {}): Promise<DistributedSystem> {
+export async function startSix(servers: Servers): Promise<DistributedSystem> {
   const { postgres, kafka, store } = servers;
   const own = randomBytes(6).toString('hex');
   return startSystem({
-    ...options,
     servers: {
       adminUrl: postgres.adminUrl,
       kafka: { brokers: kafka.brokers, prefix: `bench-${own}.` },

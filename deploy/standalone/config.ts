@@ -180,7 +180,7 @@ function refuseLater(env: Environment): void {
 }
 
 /** ConfigFault when the keys do not go together, or one cannot be read. */
-export function jwtFrom(variables: z.output<typeof SigningVariables>): JwtSettings {
+function jwtFrom(variables: z.output<typeof SigningVariables>): JwtSettings {
   const { JWT_PRIVATE_KEY_FILE: privateKeyFile, JWT_PUBLIC_KEY_FILE: publicKeyFile } = variables;
   if (privateKeyFile !== undefined && publicKeyFile === undefined) {
     throw new ConfigFault('JWT_PRIVATE_KEY_FILE is set, so JWT_PUBLIC_KEY_FILE must be set too.');

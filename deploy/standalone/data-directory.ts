@@ -124,11 +124,15 @@ function draftOf(file: string, text: string): string {
   return draft;
 }
 
-/** A socket's path has room for about a hundred bytes; a data directory that lies too deep gets a folder elsewhere. */
+/**
+ * A socket's path has room for about a hundred bytes; a data directory that lies too deep gets a folder elsewhere, and so
+ * does one beside a folder for temporary files that lies too deep itself.
+ */
 function socketDirectory(path: string): string {
-  const inside = join(path, 'run');
   const digest = createHash('sha256').update(path).digest('hex').slice(0, 16);
-  const directory = Buffer.byteLength(inside) <= 80 ? inside : join(tmpdir(), `call-analysis-${process.getuid?.() ?? 0}-${digest}`);
+  const name = `call-analysis-${process.getuid?.() ?? 0}-${digest}`;
+  const places = [join(path, 'run'), join(tmpdir(), name)];
+  const directory = places.find((each) => Buffer.byteLength(each) <= 80) ?? join('/tmp', name);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const found = statSync(directory);
   if (process.getuid !== undefined && found.uid !== process.getuid()) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { StartFault } from '@call-analysis/runtime';
+import { isAlive, StartFault } from '@call-analysis/runtime';
 import { Client } from 'pg';
 import { z } from 'zod';
 import { replaceFile } from './data-directory.ts';
@@ -147,15 +147,6 @@ function currentHolder(file: string): Holder | null {
     return Holder.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
     return null;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

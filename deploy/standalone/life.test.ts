@@ -3,13 +3,13 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDataDirectory } from './data-directory.ts';
 import type { Client } from './test/client.ts';
 import { newFirm } from './test/client.ts';
-import { begin, postgresOf, run } from './test/command.ts';
+import { admin, begin, postgresOf, run } from './test/command.ts';
 import { eventually, patientFetch } from './test/insist.ts';
 import type { ServiceProcess } from './test/service-process.ts';
 import { startService } from './test/service-process.ts';
@@ -209,5 +209,16 @@ describe('a data directory', () => {
     expect(await postgresOf(service.directory)).toBeNull();
     // It may lie elsewhere.
     await rm(dirname(openDataDirectory(service.directory).socket('any').slice('unix:'.length)), { recursive: true });
+  });
+
+  it('may have a path too deep for a socket though the folder for temporary files has one too', async () => {
+    const TMPDIR = join(scratch, 'deep/'.repeat(40));
+    await mkdir(TMPDIR, { recursive: true });
+    const service = await startService(join(scratch, `${'deeper/'.repeat(40)}data`), { TMPDIR });
+    const { socket } = openDataDirectory(service.directory);
+    expect(await admin({ ...service.administration, TMPDIR }, 'firm', 'list')).toEqual([]);
+    await endWell(service);
+    const folder = dirname(socket('any').slice('unix:'.length));
+    for (const each of new Set([folder, join('/tmp', basename(folder))])) await rm(each, { recursive: true });
   });
 });

@@ -1,4 +1,4 @@
-import { createLog, ENDING_MS, runProcess, StartFault } from '@call-analysis/runtime';
+import { createLog, earlyLogLevel, ENDING_MS, runProcess, StartFault } from '@call-analysis/runtime';
 import { readSettings } from './config.ts';
 import { startHint } from './start-hint.ts';
 
@@ -11,14 +11,14 @@ Everything it keeps is under ./data. Ctrl-C stops it.
   DATA_DIR        the folder for everything that is kept
   LOG_LEVEL       debug, info, warn, error or silent; logs go to standard error
 
-The README lists every variable.`;
+docs/configuration.md lists every variable.`;
 
 if (process.argv.includes('--help') || process.argv.includes('-h')) {
   console.log(help);
   process.exit(0);
 }
 
-const log = createLog({ name: 'call-analysis', level: logLevel() });
+const log = createLog({ name: 'call-analysis', level: earlyLogLevel(process.env) });
 
 let graceMs = ENDING_MS;
 
@@ -39,9 +39,3 @@ await runProcess({
     return running;
   },
 });
-
-/** A wrong level is reported with the other settings; until then the usual one serves. */
-function logLevel() {
-  const level = process.env['LOG_LEVEL'];
-  return level === 'debug' || level === 'warn' || level === 'error' || level === 'silent' ? level : 'info';
-}

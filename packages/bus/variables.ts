@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Environment } from '@call-analysis/runtime';
-import { ConfigFault, duration, group, parseConfig, requiring, shared, together } from '@call-analysis/runtime';
+import { ConfigFault, duration, group, parseConfig, readNamedFile, requiring, shared, together } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { Kafka } from './kafka/config.ts';
 
@@ -120,12 +119,7 @@ function tlsFrom(variables: KafkaVariables): Kafka['tls'] {
 
 function pemFrom(name: string, file: string | undefined, kind: string): string | undefined {
   if (file === undefined) return undefined;
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigFault(`${name} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
+  const text = readNamedFile(name, file);
   if (!new RegExp(`-----BEGIN [A-Z ]*${kind}-----`).test(text)) {
     throw new ConfigFault(`${name} names ${file}, which holds no ${kind.toLowerCase()} in PEM.`);
   }

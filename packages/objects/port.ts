@@ -17,7 +17,10 @@ export interface Objects {
    * Fault UNAVAILABLE, the new bytes may be there all the same.
    */
   put(key: string, bytes: Readable, options?: { maxBytes?: number }): Promise<{ sizeBytes: number }>;
-  /** Streams the bytes from `start` to `end` inclusive, default all, none past the last. Fault NOT_FOUND when nothing is at the key. */
+  /**
+   * Streams the bytes from `start` to `end` inclusive, default all, none past the last. Fault NOT_FOUND when nothing is at
+   * the key.
+   */
   open(key: string, range?: { start: number; end?: number }): Promise<Readable>;
   /** Null when nothing is at the key. */
   head(key: string): Promise<{ sizeBytes: number; modifiedAt: Date } | null>;

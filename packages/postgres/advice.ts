@@ -1,7 +1,10 @@
 import { StartFault } from '@call-analysis/runtime';
 import type { Client, PoolClient } from 'pg';
 
-/** What is the matter with how the URL leads to PostgreSQL, as a StartFault that says what to change; any other error as it stands. */
+/**
+ * What is the matter with how the URL leads to PostgreSQL, as a StartFault that says what to change; any other error as it
+ * stands.
+ */
 export function adviceOn(error: unknown): unknown {
   const { code = '', message = '', path } = Object(error) as { code?: string; message?: string; path?: string };
   const sentence = sentenceFor(code, message, path);

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isAlive } from '@call-analysis/runtime';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { isAlive } from './process.ts';
 
 export const superuser = 'postgres';
 const majorVersion = '18';

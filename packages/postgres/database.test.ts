@@ -157,11 +157,12 @@ describe('transactions', () => {
       await database.transaction(
         async (tx) => {
           runs++;
+          await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
           await tx.query('SELECT value FROM counters');
           if (runs === 1) await database.query('UPDATE counters SET value = value + 1');
           await tx.query('UPDATE counters SET value = value + 10');
         },
-        { isolation: 'repeatable read', ...(retries === undefined ? {} : { retries }) },
+        retries === undefined ? {} : { retries },
       );
     }
     await expect(collide()).rejects.toMatchObject({ code: '40001' });

@@ -52,8 +52,6 @@ export interface TransactionOptions {
    * the transaction then happens again.
    */
   readonly retries?: number;
-  /** Default `read committed`. */
-  readonly isolation?: 'repeatable read' | 'serializable';
 }
 
 /** An open transaction. It refuses queries once it has ended. */
@@ -112,9 +110,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  async function attempt<T>(work: (tx: Transaction) => Promise<T>, isolation: string | undefined): Promise<T> {
+  async function attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return lend(async (client) => {
-      await client.query(isolation === undefined ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${isolation}`);
+      await client.query('BEGIN');
       const tx = openTransaction(client);
       try {
         const result = await work(tx.transaction);
@@ -135,10 +133,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     query: (text, values) => lend((client) => run(client, text, values)),
     prepared: (name, text, values) => lend((client) => run(client, text, values, name)),
-    async transaction(work, { retries = 0, isolation } = {}) {
+    async transaction(work, { retries = 0 } = {}) {
       for (let attempts = 0; ; attempts++) {
         try {
-          return await attempt(work, isolation);
+          return await attempt(work);
         } catch (error) {
           const state = sqlState(error);
           if (attempts >= retries || (state !== deadlock && state !== serializationFailure)) throw error;

@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { isAlive } from '@call-analysis/runtime';
 import { Client } from 'pg';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { explain, superuser } from './cluster.ts';
 import type { Places } from './cluster.ts';
-import { isAlive } from './process.ts';
 
 const execute = promisify(execFile);
 
@@ -190,6 +190,7 @@ async function ask(port: number, password: string, cluster: string): Promise<'ou
     user: superuser,
     password,
     database: 'postgres',
+    ssl: false,
     connectionTimeoutMillis: 3_000,
     query_timeout: 3_000,
   });

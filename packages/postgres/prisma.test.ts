@@ -26,6 +26,27 @@ it('Prisma and raw SQL beside it work in the same schema', async () => {
   }
 });
 
+it('a time is the same instant for Prisma and raw SQL, whatever zone and style the database is set to', async () => {
+  const admin = openDatabase({ url: home.adminUrl, schema: 'public', poolSize: 1 });
+  const name = new URL(home.adminUrl).pathname.slice(1);
+  await admin.query(`ALTER DATABASE ${name} SET timezone = 'Asia/Kathmandu'; ALTER DATABASE ${name} SET datestyle = 'German, DMY'`);
+  await admin.close();
+  const database = openDatabase({ url: home.url('ingest'), schema: 'ingest' });
+  const adapter = await prismaAdapter(database).connect();
+  const instant = '2026-10-01T23:30:00.000Z';
+  try {
+    await database.query('CREATE TABLE told (at timestamptz)');
+    const argTypes = [{ scalarType: 'datetime', dbType: 'TIMESTAMPTZ', arity: 'scalar' } as const];
+    await adapter.executeRaw({ sql: 'INSERT INTO told VALUES ($1)', args: [instant], argTypes });
+    const { rows } = await adapter.queryRaw({ sql: 'SELECT at FROM told', args: [], argTypes: [] });
+    expect(Date.parse(String(rows[0]![0]))).toBe(Date.parse(instant));
+    expect(await database.query('SELECT at FROM told')).toEqual([{ at: new Date(instant) }]);
+  } finally {
+    await adapter.dispose();
+    await database.close();
+  }
+});
+
 it('raw SQL in a Prisma transaction gets its values in order and gives int8 as a number', async () => {
   const heard: unknown[] = [];
   const sql = prismaSql({

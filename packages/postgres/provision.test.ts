@@ -87,7 +87,11 @@ it('run again, and by several at once, it changes nothing', async () => {
 });
 
 it('several at once make it once', async () => {
-  await Promise.all([provision(plan), provision(plan)]);
+  const [one, other] = await Promise.all([provision(plan), provision(plan)]);
+  expect(one).toEqual(other);
+  const made = await state();
+  await provision(plan);
+  expect(await state()).toEqual(made);
 });
 
 it('a password that differs is altered, and the old one is refused', async () => {

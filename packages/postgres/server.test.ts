@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { isAlive } from '@call-analysis/runtime';
 import { Client } from 'pg';
 import { waitUntil } from '../testing/index.ts';
 import { openDatabase } from './database.ts';
-import { isAlive } from './process.ts';
 import { startServer } from './server.ts';
 import type { PostgresServer } from './server.ts';
 
@@ -87,6 +87,17 @@ describe('a server', () => {
     ]);
   });
 
+  it('is reached without TLS, whatever the environment says of other servers', async () => {
+    process.env['PGSSLMODE'] = 'require';
+    try {
+      const server = await startSeeded();
+      expect(await ask(server, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
+      expect((await startServer({ directory, ephemeral: true, log: () => {} })).adopted).toBe(true);
+    } finally {
+      delete process.env['PGSSLMODE'];
+    }
+  });
+
   it('lets nobody in without the password, which only its owner can read', async () => {
     const server = await startSeeded();
     const url = new URL(server.adminUrl);
@@ -161,7 +172,7 @@ describe('a server left behind by a process that was killed', () => {
     const program = `
       import { startServer } from ${JSON.stringify(new URL('./server.ts', import.meta.url).href)};
       const server = await startServer({ directory: process.argv[1], ephemeral: true, log() {} });
-      console.log(server.pid);
+      console.log(String(server.pid));
       setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', program, directory], {
       stdio: ['ignore', 'pipe', 'inherit'],

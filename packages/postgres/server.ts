@@ -146,7 +146,8 @@ export async function findServer(directory: string): Promise<string | null> {
 }
 
 function adminUrlOf(port: number, password: string): string {
-  return `postgresql://${superuser}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
+  // It has no TLS, and a PGSSLMODE in the user's environment is about another server.
+  return `postgresql://${superuser}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres?sslmode=disable`;
 }
 
 /** PostgreSQL is told the real path, by which it also names itself in the list of processes. */

@@ -14,7 +14,10 @@ export interface Source {
 /** What is inside a recording, found by content. What it says agrees with what decoding it gives. */
 export interface RecordingInfo {
   readonly format: Format;
-  /** The codec inside: `pcm_s16le`, `pcm_alaw`, `adpcm_ms`, `mp3`, `flac`, `vorbis`, `opus`, `speex` and so on, as ffmpeg names it. */
+  /**
+   * The codec inside: `pcm_s16le`, `pcm_alaw`, `adpcm_ms`, `mp3`, `flac`, `vorbis`, `opus`, `speex` and so on, as ffmpeg
+   * names it.
+   */
   readonly codec: string;
   readonly channels: number;
   /** Hertz, of what decoding gives. */

@@ -24,8 +24,8 @@ export interface Server {
   readonly address: string;
   /**
    * Says NOT_SERVING, refuses new calls in a way that `dial` makes them elsewhere, and waits for those in flight; after
-   * `graceMs` (default 5000) they are cancelled, and a line says how many. Resolves when their handlers have returned, at the latest one second
-   * after cancelling them.
+   * `graceMs` (default 5000) they are cancelled, and a line says how many. Resolves when their handlers have returned, at
+   * the latest one second after cancelling them.
    */
   stop(graceMs?: number): Promise<void>;
 }

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { ConfigFault, group, port } from '@call-analysis/runtime';
+import { ConfigFault, group, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { Tls } from './tls.ts';
 
@@ -48,12 +47,7 @@ export function rpcTlsFrom(variables: z.infer<typeof RpcTlsVariables>): Tls | un
 }
 
 function read(name: string, path: string): string {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new ConfigFault(`${name} names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
+  const text = readNamedFile(name, path);
   if (!text.includes('-----BEGIN ')) throw new ConfigFault(`${name} names ${path}, which is no PEM file.`);
   return text;
 }

@@ -89,15 +89,25 @@ export function withSecretFiles(env: Environment, names: readonly string[]): Env
       continue;
     }
     try {
-      filled[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      filled[name] = readNamedFile(`${name}_FILE`, file).replace(/\r?\n$/, '');
     } catch (error) {
-      faults.push(`${name}_FILE names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+      if (!(error instanceof ConfigFault)) throw error;
+      faults.push(error.message);
       continue;
     }
     if (filled[name] === '') faults.push(`${name}_FILE names ${file}, which is empty.`);
   }
   if (faults.length > 0) throw new ConfigFault(faults.join('\n'));
   return filled;
+}
+
+/** The text of the file that a variable names. ConfigFault when it cannot be read. */
+export function readNamedFile(variable: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigFault(`${variable} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
 }
 
 export function port(): z.ZodType<number> {
@@ -109,6 +119,11 @@ export function port(): z.ZodType<number> {
 
 export function logLevel() {
   return z.enum(['debug', 'info', 'warn', 'error', 'silent']);
+}
+
+/** What to log at before the settings are read: a wrong level is reported with the others, until then the usual one serves. */
+export function earlyLogLevel(env: Environment) {
+  return logLevel().catch('info').parse(env['LOG_LEVEL']);
 }
 
 /** `host:port`, where the host is a name, an IPv4 address or an IPv6 address in brackets. */

@@ -3,6 +3,7 @@ export {
   byteSize,
   ConfigFault,
   duration,
+  earlyLogLevel,
   group,
   hostAndPort,
   logLevel,
@@ -11,6 +12,7 @@ export {
   parseDuration,
   port,
   postgresUrl,
+  readNamedFile,
   shared,
   together,
   withSecretFiles,
@@ -30,6 +32,7 @@ export { describeVariables, requiring, withSecrets } from './describe-variables.
 export type { Variable, VariableMeta } from './describe-variables.ts';
 export { serveHealth } from './health-server.ts';
 export type { HealthServer } from './health-server.ts';
+export { isAlive } from './is-alive.ts';
 export { createLog } from './log.ts';
 export type { Logger, LogLevel } from './log.ts';
 export { runProcess } from './process.ts';

@@ -3,12 +3,13 @@ import { Fault } from '@call-analysis/fault';
 import type { z } from 'zod';
 import { Closing } from './closing.ts';
 import type { Environment } from './config.ts';
+import { earlyLogLevel } from './config.ts';
 import { describeVariables } from './describe-variables.ts';
 import type { Variable } from './describe-variables.ts';
 import type { HealthServer } from './health-server.ts';
 import { serveHealth } from './health-server.ts';
 import { createLog } from './log.ts';
-import type { Logger, LogLevel } from './log.ts';
+import type { Logger } from './log.ts';
 import { runProcess } from './process.ts';
 import type { Running } from './process.ts';
 import type { Readiness } from './readiness.ts';
@@ -67,7 +68,7 @@ export async function runService<Config>(service: ServiceProcess<Config>): Promi
     return;
   }
   const [command, ...more] = args;
-  const log = createLog({ name: 'call-analysis', level: levelOf(env) }).child({ service: name });
+  const log = createLog({ name: 'call-analysis', level: earlyLogLevel(env) }).child({ service: name });
   if (command === undefined) {
     await serve(service, log);
   } else if (command === 'migrate' && more.length === 0) {
@@ -158,10 +159,4 @@ function explained(variable: Variable): string {
 function inOneSentence(error: unknown): unknown {
   const isAway = error instanceof Fault && error.kind === 'unavailable';
   return isAway ? new StartFault(error.message, { cause: error }) : error;
-}
-
-/** A wrong level is reported with the other settings; until then the usual one serves. */
-function levelOf(env: Environment): LogLevel {
-  const level = env['LOG_LEVEL'];
-  return level === 'debug' || level === 'warn' || level === 'error' || level === 'silent' ? level : 'info';
 }

@@ -24,6 +24,7 @@ let running: Running | null = null;
 export default async function start(): Promise<void> {
   // Tests start the service many times over; this spares each start the stripping and compiling of the same files.
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
+  reachLoopbackDirectly();
   const directory = await mkdtemp(join(await realpath(tmpdir()), 'call-analysis-test-'));
   try {
     const named = process.env['TEST_DATABASE_URL'] !== undefined;
@@ -35,6 +36,14 @@ export default async function start(): Promise<void> {
     await rm(directory, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** A proxy that the environment names leads beyond this machine, and every server of a test is on it. */
+function reachLoopbackDirectly(): void {
+  const others = process.env['no_proxy'] || process.env['NO_PROXY'];
+  const direct = [...(others ? [others] : []), 'localhost', '.localhost', '127.0.0.1', '::1'].join();
+  // Some programs read the one, some the other.
+  Object.assign(process.env, { no_proxy: direct, NO_PROXY: direct });
 }
 
 export async function stop(): Promise<void> {

@@ -59,7 +59,7 @@ it('nor a server of one test, started again and stopped in its tracks', async ()
     await runner.signal('SIGKILL');
     await runner.start();
     await runner.signal('SIGSTOP');
-    console.log(runner.pid());`);
+    console.log(String(runner.pid()));`);
   left = Number(run.line);
   expect([isAlive(left), await readFile(`${directory}/server.pid`, 'utf8')]).toEqual([true, `${left}\n`]);
   run.kill();

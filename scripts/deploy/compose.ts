@@ -22,7 +22,6 @@ interface Container {
   readonly environment?: Readonly<Record<string, string | number | boolean | null>>;
   readonly ports?: readonly { readonly host_ip?: string; readonly target: number }[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly networks?: Readonly<Record<string, unknown>>;
 }
 
 const VARIABLE = /\$\{(\w+)(?:(:-|:\?)([^}]*))?\}/g;

@@ -11,15 +11,15 @@ export interface Stage {
   readonly instructions: readonly Instruction[];
 }
 
-/** The stages in order, `${NAME}` of global ARGs filled in by `args` or by their defaults. */
-export function stagesOf(text: string, args: Readonly<Record<string, string>> = {}): Stage[] {
+/** The stages in order, `${NAME}` of global ARGs filled in by their defaults. */
+export function stagesOf(text: string): Stage[] {
   const globals: Record<string, string> = {};
   const stages: { name: string; from: string; instructions: Instruction[] }[] = [];
   for (const instruction of instructionsOf(text)) {
     const stage = stages.at(-1);
     if (instruction.keyword === 'ARG' && stage === undefined) {
       const [name = '', value = ''] = instruction.rest.split('=');
-      globals[name] = args[name] ?? value;
+      globals[name] = value;
     } else if (instruction.keyword === 'FROM') {
       const [from = '', , name = String(stages.length)] = expanded(instruction.rest, globals).split(/\s+/);
       stages.push({ name, from, instructions: [] });

@@ -30,8 +30,6 @@ export interface Config {
   readonly reflection?: boolean;
   /** Bytes of a single upload (external-interface.md, "Limits"). Default 52,428,800. */
   readonly uploadBytes?: number;
-  /** Recordings taken out of archives at the same time. Default 4. */
-  readonly extractions?: number;
   /** How often a recording that could not be taken out is tried again; consumers.ts has the default. */
   readonly retries?: number;
   /** When an upload that left its marker counts as broken off; above the time that an upload may take. Default 1 h. */

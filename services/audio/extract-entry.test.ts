@@ -59,11 +59,11 @@ async function extract(zip: Zip, index: number, store = new Store(zip.bytes)): P
   return buffer(await openEntry(store, 'frozen/a.zip', zip.bytes.length, entryOf(zip, index)));
 }
 
-/** What came out before the stream failed, and how it failed. */
-async function failure(zip: Zip, index = 0): Promise<{ code: unknown; cameOut: number }> {
+/** What came out of the first entry before its stream failed, and how it failed. */
+async function failure(zip: Zip): Promise<{ code: unknown; cameOut: number }> {
   let cameOut = 0;
   try {
-    const stream = await openEntry(new Store(zip.bytes, 1_000), 'frozen/a.zip', zip.bytes.length, entryOf(zip, index));
+    const stream = await openEntry(new Store(zip.bytes, 1_000), 'frozen/a.zip', zip.bytes.length, entryOf(zip, 0));
     for await (const piece of stream as AsyncIterable<Buffer>) cameOut += piece.length;
   } catch (error) {
     return { code: error instanceof Error && 'code' in error ? error.code : error, cameOut };

@@ -21,6 +21,7 @@ export const migrations = fileURLToPath(new URL('./prisma/migrations', import.me
 export const facts = { tells: [CallFailed], hears: [AudioExtractionRequested, CallErased] };
 
 const UPLOAD_BYTES = 52_428_800;
+/** Recordings taken out of archives at the same time. */
 const EXTRACTIONS = 4;
 const ORPHAN_AFTER_MS = 60 * 60_000;
 const SWEEP_EVERY_MS = 10 * 60_000;
@@ -54,7 +55,7 @@ export async function start(
 
     const inHand = new InHand();
     const breakOff = new AbortController();
-    const options = { concurrency: config.extractions ?? EXTRACTIONS, retries: config.retries, signal: breakOff.signal };
+    const options = { concurrency: EXTRACTIONS, retries: config.retries, signal: breakOff.signal };
     const subscriptions: Subscription[] = [];
     for (const subscription of consumers({ db, bus, objects, ingest, inHand }, options)) {
       const subscribed = await bus.subscribe(subscription);

@@ -1,8 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { ConfigFault, port } from '@call-analysis/runtime';
+import { ConfigFault, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { TokenRules } from './auth/token.ts';
 import type { Quotas } from './limits/rate-limits.ts';
@@ -88,12 +87,7 @@ export function tokenRulesFrom(variables: z.output<typeof TokenVariables>): Toke
 
 /** The key in a file that a variable names; ConfigFault says what is wrong with it. */
 export function readPem(variable: string, file: string, read: (pem: string) => KeyObject): KeyObject {
-  let pem: string;
-  try {
-    pem = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigFault(`${variable} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
+  const pem = readNamedFile(variable, file);
   try {
     return read(pem);
   } catch {

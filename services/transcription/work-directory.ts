@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Fault } from '@call-analysis/fault';
+import { isAlive } from '@call-analysis/runtime';
 
 const PREFIX = 'hearing';
+/** Names that begin like this are of this process: the next start knows by them what one that was killed has left behind. */
+export const OURS = `${PREFIX}-${process.pid}-`;
 /** Of this process; others may share the directory. */
 const mine = new Set<string>();
 
@@ -24,7 +27,7 @@ export interface WorkDirectory {
 export async function openWorkDirectory(path: string): Promise<WorkDirectory> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   await removeLeftovers(path);
-  const name = `${PREFIX}-${process.pid}-${randomUUID()}`;
+  const name = OURS + randomUUID();
   const own = join(path, name);
   mine.add(name);
   await mkdir(own, { mode: 0o700 });
@@ -55,17 +58,8 @@ export async function openWorkDirectory(path: string): Promise<WorkDirectory> {
 async function removeLeftovers(path: string): Promise<void> {
   for (const name of await readdir(path)) {
     const pid = new RegExp(`^${PREFIX}-(\\d+)-`).exec(name)?.[1];
-    if (pid === undefined || mine.has(name) || (Number(pid) !== process.pid && isRunning(Number(pid)))) continue;
+    if (pid === undefined || mine.has(name) || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
     await rm(join(path, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

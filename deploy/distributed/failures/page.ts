@@ -18,7 +18,7 @@ and of each part killed. This page is made from the same list by \`node deploy/d
 are bounds on a machine that has two cores for everything; most of what is bounded by 5 s takes a fraction of one.`;
 
 /** The whole page. */
-export function failuresPage(): string {
+function failuresPage(): string {
   return `${introduction}\n\n${[links(), killed()].join('\n\n')}\n`;
 }
 

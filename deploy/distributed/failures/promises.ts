@@ -326,7 +326,7 @@ export const edgePromises: readonly EdgePromise[] = [
   },
 ];
 
-export const KILLED = ['gateway', 'key-management', 'ingest', 'audio', 'transcription', 'analysis', 'Kafka', 'the store', 'PostgreSQL'] as const;
+const KILLED = ['gateway', 'key-management', 'ingest', 'audio', 'transcription', 'analysis', 'Kafka', 'the store', 'PostgreSQL'] as const;
 export type Killed = (typeof KILLED)[number];
 
 export interface KillPromise {

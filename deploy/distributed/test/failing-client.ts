@@ -28,7 +28,7 @@ interface Question {
 const CAMPAIGNS = '/external/api/v1/call-campaign';
 
 /** More than any request may take; whoever waits so long has found a request that hangs. */
-export const HANGS_MS = 120_000;
+const HANGS_MS = 120_000;
 
 /**
  * A client of the API as its description wants clients to be: it makes again what is safe to make again (everything here

@@ -40,12 +40,10 @@ export interface Servers {
   readonly store: { readonly endpoint: string; readonly accessKey: string; readonly secretKey: string; readonly bucket: string };
 }
 
-export interface SystemOptions {
+interface SystemOptions {
   readonly servers: Servers;
   /** For every service, or for one. */
   readonly variables?: Partial<Record<ServiceName | 'all', Readonly<Record<string, string>>>>;
-  /** How many processes each service begins with; default one. */
-  readonly replicas?: Partial<Record<ServiceName, number>>;
   /** Where a service finds a part, when something stands between them: `host:port` for `host:port`. */
   readonly link?: (from: ServiceName, to: Part, address: string) => Promise<string>;
   /** Hears every line that a process writes to standard error, in the order in which they come. */
@@ -88,7 +86,7 @@ export interface DistributedSystem {
  * The system as it runs on many machines, on this one: databases of their own, each migrated by its service's command,
  * a process per service on loopback, found by names that a file says the addresses of, as a cluster's DNS would.
  */
-export async function startSystem({ servers, variables = {}, replicas: wanted = {}, link, heard }: SystemOptions): Promise<DistributedSystem> {
+export async function startSystem({ servers, variables = {}, link, heard }: SystemOptions): Promise<DistributedSystem> {
   const suffix = randomBytes(6).toString('hex');
   // By its real path, which is how it stands in the list of processes.
   const directory = await mkdtemp(join(await realpath(tmpdir()), 'call-analysis-system-'));
@@ -164,8 +162,11 @@ export async function startSystem({ servers, variables = {}, replicas: wanted = 
     // The watchdog knows a process of ours by the folder among its arguments.
     const flags = ['--max-semi-space-size=32', '--no-allocation-site-pretenuring', `--diagnostic-dir=${directory}`];
     const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+    // By default it would be one for the whole machine, and may be another user's.
+    const WORK_DIR = join(directory, 'hearing');
+    const own = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, WORK_DIR, NODE_OPTIONS: `--import=${names}`, TEST_NAMES: hosts };
     const child = spawn(process.execPath, [...flags, program, service, ...args], {
-      env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, NODE_OPTIONS: `--import=${names}`, TEST_NAMES: hosts, ...env },
+      env: { ...own, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     if (child.pid !== undefined) writeFileSync(join(pids, String(child.pid)), `${child.pid}\n`);
@@ -277,7 +278,7 @@ export async function startSystem({ servers, variables = {}, replicas: wanted = 
   try {
     await Promise.all([makeDatabases(), announce()]);
     await Promise.all(SERVICES.map(migrate));
-    await Promise.all(SERVICES.flatMap((service) => Array.from({ length: wanted[service] ?? 1 }, () => start(service))));
+    await Promise.all(SERVICES.map((service) => start(service)));
     await settled();
   } catch (error) {
     await stop().catch(() => {});

@@ -40,11 +40,11 @@ afterAll(async () => {
   await service.stop();
 });
 
-function processing(key: string, more: object = {}): Promise<Response> {
+function processing(key: string): Promise<Response> {
   return patientFetch(`${service.url}/api/v1/calls/process-upload`, {
     method: 'POST',
     headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ metadata_key: key, ...more }),
+    body: JSON.stringify({ metadata_key: key }),
   });
 }
 

@@ -1,6 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** How much more memory the process that grew most had at its highest while the work was done than before, in MiB. Linux alone tells. */
+/**
+ * How much more memory the process that grew most had at its highest while the work was done than before, in MiB. Linux
+ * alone tells.
+ */
 export async function growthMiB(pids: readonly number[], work: () => Promise<void>): Promise<number> {
   if (process.platform !== 'linux') {
     await work();

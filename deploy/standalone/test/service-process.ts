@@ -28,16 +28,19 @@ export interface ServiceProcess {
 
 /**
  * The service in a process of its own, as `npm start` runs it, on a data directory that is removed at the end. Unless
- * one is named, it is one on which the service has been started before.
+ * one is named, it is one on which the service has been started before. It knows these variables and none of the
+ * tester's own, which may name a database that is in use.
  */
 export async function startService(
   dataDirectory?: string,
   variables: Record<string, string> = {},
 ): Promise<ServiceProcess> {
   const directory = dataDirectory ?? (await copyOfFirstStart((made) => startService(made)));
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  const own = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE };
   const began = performance.now();
   const child = spawn(process.execPath, [...flags, main], {
-    env: { ...process.env, LOG_LEVEL: 'error', ...variables, DATA_DIR: directory, PORT: variables['PORT'] ?? '0' },
+    env: { ...own, LOG_LEVEL: 'error', ...variables, DATA_DIR: directory, PORT: variables['PORT'] ?? '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';

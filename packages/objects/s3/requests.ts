@@ -40,7 +40,7 @@ const FIRST_PAUSE_MS = 100;
 /** A body that is no larger leaves in one piece with the head of its request. */
 const JOINED_BYTES = 1024 * 1024;
 
-export const NO_BODY: Body = bodyOf('');
+const NO_BODY: Body = bodyOf('');
 
 export function bodyOf(content: string): Body {
   const bytes = Buffer.from(content);

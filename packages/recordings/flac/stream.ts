@@ -61,7 +61,7 @@ export async function opening(source: Source): Promise<Opening> {
 }
 
 /** Some encoders do not say how long their frames of one length are; all but the last are as long as the first. */
-export function withBlockSize(info: StreamInfo, first: FrameHeader): StreamInfo {
+function withBlockSize(info: StreamInfo, first: FrameHeader): StreamInfo {
   return info.blockSamples === null ? { ...info, blockSamples: first.samples } : info;
 }
 

@@ -3,7 +3,7 @@ import { HIGH_BAND_SHAPES_128_OF_8, HIGH_BAND_SHAPES_32_OF_10 } from './codebook
 import type { Shapes } from './innovation.ts';
 import type { PacketBits } from './packet-bits.ts';
 
-export const HIGH_MODE_BITS = 3;
+const HIGH_MODE_BITS = 3;
 
 /** How a mode of a high band spends its bits ("The Speex Codec Manual", "Speex wideband mode"). */
 export interface HighMode {

@@ -5,6 +5,7 @@ import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -83,8 +84,16 @@ const kafkaPom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
+/** How long a fetch that failed is left alone before it begins anew: a network has its bad moments, and Go tries but once. */
+const restsMs = [5_000, 20_000];
+
 /** The folder of that name; it appears whole or not at all, whoever else fetches it at the same time. */
-export async function fetchOnce(name: string, env: Environment, work: (target: string) => Promise<void>): Promise<string> {
+export async function fetchOnce(
+  name: string,
+  env: Environment,
+  work: (target: string) => Promise<void>,
+  rests: readonly number[] = restsMs,
+): Promise<string> {
   const parent = programsDirectory(env);
   const folder = join(parent, name);
   if (await exists(folder)) return folder;
@@ -96,6 +105,12 @@ export async function fetchOnce(name: string, env: Environment, work: (target: s
       if (!(await exists(folder))) throw error;
     });
     return folder;
+  } catch (error) {
+    const [rest, ...others] = rests;
+    if (rest === undefined || error instanceof ProgramMissing) throw error;
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\nAnother try in ${rest / 1000} s.\n`);
+    await pause(rest);
+    return await fetchOnce(name, env, work, others);
   } finally {
     await rm(target, { recursive: true, force: true });
   }

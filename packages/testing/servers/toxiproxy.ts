@@ -2,10 +2,8 @@ import { randomBytes } from 'node:crypto';
 
 /** A bad link. Sizes in bytes, times in milliseconds. */
 export type Toxic = (
-  | { readonly type: 'latency'; readonly latencyMs: number; readonly jitterMs?: number }
+  | { readonly type: 'latency'; readonly latencyMs: number }
   | { readonly type: 'bandwidth'; readonly bytesPerSecond: number }
-  /** The end of a connection comes later. */
-  | { readonly type: 'slow_close'; readonly delayMs: number }
   /**
    * No byte passes, and the connection ends after that time; where it is 0, only when a side ends it. A black hole is
    * this in both directions.
@@ -94,11 +92,9 @@ function asToxiproxySays(toxic: Toxic): { type: Toxic['type']; attributes: Recor
   const { type } = toxic;
   switch (type) {
     case 'latency':
-      return { type, attributes: { latency: toxic.latencyMs, jitter: toxic.jitterMs ?? 0 } };
+      return { type, attributes: { latency: toxic.latencyMs } };
     case 'bandwidth':
       return { type, attributes: { rate: Math.max(1, Math.round(toxic.bytesPerSecond / 1000)) } };
-    case 'slow_close':
-      return { type, attributes: { delay: toxic.delayMs } };
     case 'timeout':
     case 'reset_peer':
       return { type, attributes: { timeout: toxic.afterMs } };

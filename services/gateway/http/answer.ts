@@ -42,7 +42,7 @@ export function send(request: IncomingMessage, response: ServerResponse, answer:
 }
 
 /** Whether bytes of the request's body may still arrive. */
-export function isBodyPending(request: IncomingMessage): boolean {
+function isBodyPending(request: IncomingMessage): boolean {
   const { 'transfer-encoding': encoding, 'content-length': length } = request.headers;
   const hasBody = encoding !== undefined || (length !== undefined && Number(length) > 0);
   return hasBody && !request.complete && !request.destroyed;

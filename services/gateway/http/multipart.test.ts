@@ -18,9 +18,9 @@ async function* cut(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buf
   }
 }
 
-async function read(bytes: Buffer, sizes: readonly number[], boundary = 'b'): Promise<Plain[]> {
+async function read(bytes: Buffer, sizes: readonly number[]): Promise<Plain[]> {
   const parts: Plain[] = [];
-  for await (const part of partsOf(cut(bytes, sizes), boundary)) {
+  for await (const part of partsOf(cut(bytes, sizes), 'b')) {
     const pieces: Buffer[] = [];
     for await (const piece of part.bytes) pieces.push(piece);
     parts.push({ headers: { ...part.headers }, body: Buffer.concat(pieces).toString('latin1') });

@@ -72,7 +72,7 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
       about: {
         tag: 'API keys',
         summary: 'Delete an API key',
-        description: 'Whoever uses it is refused within a second. The firm may be given another one at once.',
+        description: 'Whoever uses it is refused within a second, or within 5 s while the news of it cannot travel. The firm may be given another one at once.',
         answers: { 204: { description: 'The key is dead.' } },
       },
       async handle({ caller, params, address }) {

@@ -4,6 +4,7 @@ import type { Language } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { HEARING_RATE } from '../engine.ts';
 import type { Heard, Piece, SpeechEngine } from '../engine.ts';
+import { OURS } from '../work-directory.ts';
 import { readOutput } from './command-output.ts';
 import { engineFailed, engineMisconfigured, engineUnavailable } from './engine-faults.ts';
 import { tidy } from './heard-text.ts';
@@ -81,9 +82,8 @@ export function commandEngine(config: CommandConfig): SpeechEngine {
 
   async function withFile<Result>(wav: Uint8Array, use: (file: string) => Promise<Result>): Promise<Result> {
     await mkdir(config.workDirectory, { recursive: true, mode: 0o700 });
-    // mkdtemp lets nobody else in, so a recording cannot be read while it lies here. By a name of this form the service
-    // knows at its next start what a process that was killed has left behind.
-    const directory = await mkdtemp(join(config.workDirectory, `hearing-${process.pid}-`));
+    // mkdtemp lets nobody else in, so a recording cannot be read while it lies here.
+    const directory = await mkdtemp(join(config.workDirectory, OURS));
     try {
       const file = join(directory, 'piece.wav');
       await writeFile(file, wav, { mode: 0o600, flag: 'wx' });

@@ -4,7 +4,7 @@ import type { Heard } from '../engine.ts';
  * Text as it may be stored and shown: one line, well-formed, without control characters (PostgreSQL takes no NUL,
  * and JSON no half of a surrogate pair).
  */
-export function cleanText(text: string): string {
+function cleanText(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')

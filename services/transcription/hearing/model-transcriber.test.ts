@@ -43,10 +43,10 @@ function models(texts: Readonly<Record<string, string>>, language = 'en', spoken
   return { source, asked, identified };
 }
 
-async function transcribe(source: Models, all: readonly Model[], pieces = 6, seconds = 7) {
+async function transcribe(source: Models, all: readonly Model[], pieces = 6) {
   const transcriber = new ModelTranscriber(source, all);
   for (let piece = 0; piece < pieces; piece++)
-    await transcriber.hear(new Float32Array(seconds * HEARING_RATE), piece % 2 === 0 ? 'left' : 'right');
+    await transcriber.hear(new Float32Array(7 * HEARING_RATE), piece % 2 === 0 ? 'left' : 'right');
   return transcriber.finish();
 }
 

@@ -73,7 +73,7 @@ function verdictOn(attempts: readonly Attempt[], languages: readonly string[]): 
 }
 
 /** How much of the time a model made nothing of what was said: it stayed silent, or went in circles. */
-export function lostShare(attempts: readonly Attempt[]): number {
+function lostShare(attempts: readonly Attempt[]): number {
   const seconds = secondsOf(attempts);
   return seconds === 0 ? 0 : secondsOf(attempts.filter(isLost)) / seconds;
 }

@@ -36,9 +36,9 @@ export function longestPiece(kind: Kind): number {
 }
 
 /** The `modelConfig` of sherpa-onnx. */
-export function sherpaConfig(model: Model, tokens: string, threads = 1): Record<string, unknown> {
+export function sherpaConfig(model: Model, tokens: string): Record<string, unknown> {
   const { kind, files } = model;
-  const rest = { tokens, numThreads: threads, provider: 'cpu' };
+  const rest = { tokens, numThreads: 1, provider: 'cpu' };
   switch (kind) {
     case 'moonshine':
       return { moonshine: files, ...rest };

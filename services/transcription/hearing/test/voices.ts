@@ -7,7 +7,6 @@ export function voice(
   seconds: number,
   seed: number,
   spoken: readonly (readonly [from: number, to: number])[] = [[0, seconds]],
-  level = 0.2,
 ): Float32Array {
   const samples = new Float32Array(Math.round(seconds * HEARING_RATE));
   let state = seed * 40_503 + 1;
@@ -18,7 +17,7 @@ export function voice(
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
       smooth += 0.35 * (state / 2 ** 31 - smooth);
       const syllables = 0.6 + 0.4 * Math.sin((2 * Math.PI * (3 + (seed % 3)) * at) / HEARING_RATE + seed);
-      samples[at] = 2 * level * syllables * smooth;
+      samples[at] = 0.4 * syllables * smooth;
     }
   }
   return samples;
