@@ -153,6 +153,117 @@ describe('the rules', () => {
     expect(answered(analyze('en', 'O: Hello.', 'C: This is unacceptable!'), /unhappy/u).answer).toBe('No');
   });
 
+  it.each<[Language, string]>([
+    ['en', 'Would Tuesday at three be good for you?'],
+    ['en', 'Let me look into your problem. How many times did you restart the router?'],
+    ['en', 'If you don’t like it, you can return it within thirty days.'],
+    ['ru', 'Подскажите, что вам не нравится, и что горит на роутере?'],
+    ['ru', 'Как я уже говорила, кабель короче, чем нужно. Вы можете читать условия в приложении.'],
+    ['uz', 'Kuryer tushlikdan keyin boradi. Ertaga soat o‘nda, nima deysiz? Sizga yana nima kerak?'],
+    ['uz', 'Ёқмаса, қайтариб оламиз. Курьер тушликкача боради.'],
+    ['ky', 'Курьер түшкү тамактан кийин барат. Дагы эмне керек? Жакпаса, кайтарып алабыз.'],
+    ['es', 'Si no le gusta, puede devolverlo. Para no hacerle perder el tiempo, se lo envío por correo.'],
+  ])('find nothing rude in everyday words (%s: %s)', (language, text) => {
+    const verdict = analyze(language, `O: ${text}`);
+    expect(answered(verdict, /respectful/)).toMatchObject({ answer: 'Respectful', evidence: [] });
+  });
+
+  it.each<[Language, string, string, string]>([
+    ['en', 'You are stupid.', 'Abusive', 'You are stupid.'],
+    ['ru', 'А меня это не волнует.', 'Rude', 'А меня это не волнует.'],
+    ['uz', 'Мен билан тортишманг.', 'Rude', 'Мен билан тортишманг.'],
+    ['ky', 'Мени менен талашпаңыз.', 'Rude', 'Мени менен талашпаңыз.'],
+    ['es', 'A mí no me grites.', 'Rude', 'A mí no me grites.'],
+  ])('hear disrespect (%s: %s)', (language, text, answer, quote) => {
+    const found = answered(analyze(language, `O: ${text}`), /respectful/);
+    expect(found).toMatchObject({ answer, evidence: [{ utterance: 0, quote }] });
+  });
+
+  it.each<[Language, string, string]>([
+    ['en', 'I have had enough, nobody called me back.', 'Unfortunately I am unable to help you. Thank you for your understanding.'],
+    ['ru', 'Безобразие, интернет не работает.', 'К сожалению, помочь вам не могу. Благодарю за понимание.'],
+    ['uz', 'Juda yomon xizmat.', 'Afsuski, yordam berolmayman. Tushunganingiz uchun rahmat.'],
+    ['ky', 'Кызматыңар аябай начар.', 'Тилекке каршы, жардам бере албайм. Түшүнгөнүңүз үчүн рахмат.'],
+    ['es', 'Qué pésimo servicio.', 'Lamentablemente no le puedo ayudar con eso. Agradezco su comprensión.'],
+  ])('take a polite refusal in %s for a refusal, and not for empathy', (language, complaint, refusal) => {
+    const verdict = analyze(language, `C: ${complaint}`, `O: ${refusal}`);
+    expect(answered(verdict, /clear solution/).answer).toBe('Sent away');
+    expect(answered(verdict, /show understanding/).answer).toBe('No');
+  });
+
+  it.each<[Language, string]>([
+    ['ru', 'Боюсь, в четверг не смогу.'],
+    ['uz', 'Adashib qo‘ng‘iroq qilibman, uzr.'],
+    ['ky', 'Жаңылыш чалыпмын, кечиресиз.'],
+    ['es', '¿Puede ser mañana por la tarde?'],
+  ])('ask for no empathy with a client who is content (%s: %s)', (language, text) => {
+    expect(answered(analyze(language, 'O: …', `C: ${text}`), /show understanding/).not_applicable).toBe(true);
+  });
+
+  it.each<[Language, string]>([
+    ['en', 'May I ask the reason for your call?'],
+    ['ru', 'По какой причине звоните?'],
+    ['uz', 'Nima sababdan qo‘ng‘iroq qildingiz?'],
+    ['ky', 'Эмне себептен чалдыңыз?'],
+    ['es', '¿Cuál es el motivo de su llamada, y para qué día?'],
+  ])('take a question for the cause not for its explanation (%s: %s)', (language, text) => {
+    expect(answered(analyze(language, `O: ${text}`), /explain causes/).answer).toBe('No');
+  });
+
+  it.each<[Language, string]>([
+    ['en', 'We can’t do that because the card has expired.'],
+    ['uz', 'Chunki karta faol emas.'],
+    ['ky', 'Анткени карта активдүү эмес.'],
+    ['es', 'No se puede porque la tarjeta venció.'],
+  ])('hear the cause of what is not so (%s: %s)', (language, text) => {
+    expect(answered(analyze(language, `O: ${text}`), /explain causes/).answer).toBe('Yes');
+  });
+
+  it.each<[Language, string]>([
+    ['en', 'no worries bye'], ['ru', 'не за что до свидания'], ['es', 'de nada hasta luego'],
+  ])('hear a goodbye behind words that deny only the trouble (%s: %s)', (language, text) => {
+    expect(answered(analyze(language, `O: ${text}`), /goodbye/).answer).toBe('Yes');
+  });
+
+  it.each<[Language, string]>([
+    ['uz', 'Sizni boshqa bo‘limga ulayman.'], ['ky', 'Сизди башка бөлүмгө туташтырам.'],
+  ])('do not call a client sent away who is put through (%s: %s)', (language, text) => {
+    expect(answered(analyze(language, `O: ${text}`), /clear solution/).answer).not.toBe('Sent away');
+  });
+
+  it('know contractions from the words they stand for', () => {
+    const verdict = analyze(
+      'en', 'O: Hello, you’re speaking with Ann.', 'C: It is down.', 'O: I’m resetting it now. It’s fixed.',
+      'C: Thanks.', 'O: You’re welcome. I’ll call you to check.',
+    );
+    for (const question of [/give a name/, /polite words/, /next step/]) {
+      expect(answered(verdict, question).answer).toBe('Yes');
+    }
+    expect(answered(verdict, /clear solution/)).toMatchObject({
+      answer: 'Clear solution',
+      evidence: [{ quote: 'I’m resetting it now.' }, { quote: 'It’s fixed.' }, { quote: 'I’ll call you to check.' }],
+    });
+  });
+
+  it('know the familiar form of address in Spanish', () => {
+    const verdict = analyze(
+      'es', 'O: Hola, soy Marcos. Cuéntame, ¿en qué te puedo ayudar?', 'C: Estoy hasta las narices, no funciona.',
+      'O: Te entiendo. Te lo cambio sin coste, te llamo el lunes. ¿Te parece bien?', 'C: Vale.',
+      'O: ¿Necesitas algo más?', 'C: No, gracias.', 'O: Cuídate.',
+    );
+    const missed = answersOf(verdict).filter(({ points }) => points === 0).map(({ text }) => text);
+    expect(missed).toEqual([
+      'Did the operator explain causes or conditions?', 'Did the operator use polite words?',
+    ]);
+  });
+
+  it.each<[Language, string]>([['en', 'no thanks'], ['ru', 'нет спасибо'], ['es', 'no gracias']])(
+    'hear no ill feeling in a declined offer (%s: %s)',
+    (language, text) => {
+      expect(analyze(language, 'O: …', `C: ${text}`).sentiment.client).toBeGreaterThan(0);
+    },
+  );
+
   it.each([[[]], [['C: Hello?', 'C: Is anybody there?']]])('score null when no operator spoke', (lines) => {
     const verdict = analyze('en', ...lines);
     expect(verdict.score).toBeNull();

@@ -31,7 +31,7 @@ const STEPS_PER_WORD = 100;
 /** Hears phrases and decides by rules: the same conversation is always answered the same. */
 export const ruleAnalyst: Analyst = {
   name: 'rules',
-  version: '1',
+  version: '2',
   analyze: (conversation, scorecard) => Promise.resolve(analyzeByRules(conversation, scorecard)),
 };
 

@@ -17,6 +17,7 @@ import { EdgeResponse } from './http/edge-response.ts';
 import { run } from './http/endpoint.ts';
 import type { Endpoint, Gates } from './http/endpoint.ts';
 import { isBug, noSuchRoute, Problem, problemAnswer } from './http/problem.ts';
+import { headerValues } from './http/header-values.ts';
 import { endpointFor, routerOf } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
@@ -67,13 +68,13 @@ export function createApp(parts: {
 
   /** Returns or throws at once where nothing has to be waited for. */
   function pass(request: IncomingMessage, response: EdgeResponse): Promise<void> | undefined {
-    const { url = '', method = '', headers, httpVersion } = request;
+    const { method = '' } = request;
+    const url = originForm(request.url);
+    request.url = url;
     const address = addressed(request);
     const network = networkOf(address);
     if (!unlimited.has(url)) limits.arrive(network, response);
-    if (headers.host === undefined && httpVersion === '1.1') {
-      throw new Problem(400, 'INVALID_REQUEST', 'Send a Host header.');
-    }
+    requireHost(request);
     const found = find(url);
     if (found === null) throw noSuchRoute();
     const { route, params } = found;
@@ -95,6 +96,18 @@ export function createApp(parts: {
     }
     await send(request, response, problemAnswer(error, currentContext()?.requestId ?? ''));
   }
+}
+
+/** RFC 9112, 3.2.2: a request as a proxy takes it names the host before the path, and is served all the same. */
+function originForm(url = ''): string {
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
+}
+
+/** RFC 9112, 3.2. Of several, what stands before us may have looked at another one than we would. */
+function requireHost(request: IncomingMessage): void {
+  const hosts = headerValues(request, 'host').length;
+  if (hosts > 1) throw new Problem(400, 'INVALID_REQUEST', 'Send one Host header, not several.');
+  if (hosts === 0 && request.httpVersion === '1.1') throw new Problem(400, 'INVALID_REQUEST', 'Send a Host header.');
 }
 
 /** A client may leave at any moment; the line of the request says so, and nobody is there to answer. */

@@ -43,6 +43,8 @@ environmentContract('gateway', {
     ],
     [{ PORT: '99999' }, ['PORT must be a port from 0 to 65535, not "99999".']],
     [{ PUBLIC_URL: 'calls.example.org' }, ['PUBLIC_URL must be a URL, not "calls.example.org".']],
+    [{ PUBLIC_URL: 'https://example.org/calls?' }, ['PUBLIC_URL must be a URL without user, query and fragment']],
+    [{ PUBLIC_URL: 'https://me:secret@example.org' }, ['PUBLIC_URL must be a URL without user, query and fragment']],
     [{ RATE_LIMIT_PER_FIRM: 'many' }, ['RATE_LIMIT_PER_FIRM must be a whole number of requests per minute']],
     [{ TRUST_PROXY: '10.0.0.0/33' }, ['TRUST_PROXY must be addresses or networks']],
     [{ CORS_ORIGINS: 'https://example.com/' }, ['CORS_ORIGINS must be origins']],

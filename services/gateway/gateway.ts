@@ -7,7 +7,7 @@ import { createApp } from './app.ts';
 import type { ApiKeyGate } from './auth/api-key.ts';
 import { bearerGate } from './auth/bearer.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { publicUrl } from './http/public-url.ts';
+import { publicPath, publicUrl } from './http/public-url.ts';
 import { defaultQuotas, RateLimits } from './limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { recordings } from './routes/audio.ts';
@@ -96,5 +96,5 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, behind: Behind, readi
     ...scorecards(behind.analysis),
     ...(behind.objects === null ? [] : objects(behind.objects)),
   ];
-  return [...endpoints, ...docs(endpoints)];
+  return [...endpoints, ...docs(endpoints, publicPath(edge.publicUrl))];
 }

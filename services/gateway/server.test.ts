@@ -24,6 +24,8 @@ describe('what is no request', () => {
     ['nonsense', 'nonsense\r\n\r\n', 400, 'INVALID_REQUEST'],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'INVALID_REQUEST'],
     ['no Host', head('GET /healthz HTTP/1.1', 'Connection: close'), 400, 'INVALID_REQUEST'],
+    ['two Hosts', head('GET /healthz HTTP/1.1', 'Host: x', 'host: y', 'Connection: close'), 400, 'INVALID_REQUEST'],
+    ['two Hosts of long ago', head('GET /healthz HTTP/1.0', 'Host: x', 'Host: x'), 400, 'INVALID_REQUEST'],
     ['two lengths', head('POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Content-Length: 2'), 400, 'INVALID_REQUEST'],
     [
       'length and chunks at once',

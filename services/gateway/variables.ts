@@ -28,10 +28,14 @@ export interface Edge {
 export const EdgeVariables = z.object({
   HOST: z.string().default('0.0.0.0').meta({ description: 'The address that serves the API.' }),
   PORT: port().default(8080).meta({ description: 'Its port; 0 picks a free one.' }),
-  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional().meta({
-    description: 'What URLs in answers begin with; set it behind TLS or a proxy.',
-    defaultText: "from the request's Host",
-  }),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .refine(isBase, 'must be a URL without user, query and fragment, behind which paths can be put')
+    .optional()
+    .meta({
+      description: 'What URLs in answers begin with; set it behind TLS or a proxy.',
+      defaultText: "from the request's Host",
+    }),
   RATE_LIMIT_PER_FIRM: perMinute()
     .default(defaultQuotas.perFirm)
     .meta({ description: 'Requests a minute of one firm, also the most at once; 0 is no limit.' }),
@@ -108,6 +112,13 @@ function listOf(isGood: (each: string) => boolean, message: string) {
     .string()
     .transform((text) => text.split(',').map((each) => each.trim()))
     .refine((list) => list.every(isGood), message);
+}
+
+/** True, too, of what is no URL: that is said of it already. */
+function isBase(text: string): boolean {
+  if (!URL.canParse(text)) return true;
+  const { username, password } = new URL(text);
+  return username === '' && password === '' && !/[?#]/.test(text);
 }
 
 /** What a browser sends as `Origin`: without a path, not even a slash. */

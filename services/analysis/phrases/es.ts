@@ -34,15 +34,17 @@ export const es: Knowledge = {
       bienvenido|bienvenida a; gracias por llamar a; ha llamado a; linea de (atencion|soporte|ayuda); buenos|buenas
       dias|tardes|noches .. tienda|clinica|banco|seguros|viajes|agencia|compania|empresa|consultorio|soporte|
       atencion|servicio|telefonia|aerolinea; departamento de .. le|habla; soy .. en que|como|y sere; le atiende; !
-      con quien|quién hablo; ! no soy; ! soy consciente; ! soy yo
+      con quien|quién hablo; ! no soy; ! soy consciente; ! soy yo; te (habla|atiende|saluda|asiste|llamo|hablo);
+      esta|estas llamando a|al; hola|buenas|dias|tardes|noches|dia|alo .. taxis|gimnasio|farmacia|taller|hotel|
+      restaurante|dentista|dental|fontaneria|optica|academia|clinica|tienda|banco|seguros
     `,
     need: `
-      en que|como|con que [le|lo|la|te] (puedo|podemos|podria) ayudar*|ayudarle|ayudarlo|ayudarla|servir*|servirle|
-      asistir*|colaborar*|apoyar*|atender*; en que puedo; como puedo; como le puedo|podemos ayudar|servir|asistir;
-      que puedo hacer; puedo ayudar*; cual es [el|su] (motivo|problema|consulta|inconveniente|numero|nombre|
-      direccion|correo|duda|solicitud|asunto|razon|presupuesto|pedido|modelo|fecha|telefono|documento|cedula|dni|
-      horario|destino); que [es lo que] [le ha|le] (paso|pasado|sucedio|ocurrio|ocurrido|ocurre|sucede|pasa); que
-      problema; cuenteme; digame (por|su|el|en|que|cual|como|cuando|la|con); expliqueme; describame; me (puede|
+      (en que|como|con que) [le|lo|la|te] (puedo|podemos|podria) ayudar*|ayudarle|ayudarlo|ayudarla|servir*|
+      servirle|asistir*|colaborar*|apoyar*|atender*; en que puedo; como puedo; como le puedo|podemos ayudar|servir|
+      asistir; que puedo hacer; puedo ayudar*; cual es [el|su] (motivo|problema|consulta|inconveniente|numero|
+      nombre|direccion|correo|duda|solicitud|asunto|razon|presupuesto|pedido|modelo|fecha|telefono|documento|cedula|
+      dni|horario|destino); que [es lo que] [le ha|le] (paso|pasado|sucedio|ocurrio|ocurrido|ocurre|sucede|pasa);
+      que problema; cuenteme; digame (por|su|el|en|que|cual|como|cuando|la|con); expliqueme; describame; me (puede|
       podria|podrias|puedes|permite|regala|confirma|indica|da|facilita|dice|brinda|proporciona|comparte|presta)
       (indicar|decir|dar|confirmar|facilitar|proporcionar|explicar|contar|describir|brindar|compartir|repetir|por|
       su|el|un|que|cual|favor|la|los|las|si|a); puede|podria|podrias|puedes [usted] decirme|indicarme|darme|
@@ -59,7 +61,10 @@ export const es: Knowledge = {
       direccion|correo|contrato|dni (de|completo|por|por favor|es|electronico); numero de (pedido|contrato|cuenta|
       cliente|factura|documento|orden|poliza|guia|seguimiento|reserva|telefono|tarjeta|linea|identificacion|cedula);
       permitame (hacerle|preguntarle|un|unos); unas preguntas; para que (fecha|dia|hora); es (para|sobre|por) [el|
-      la|un|una|usted]; prefiere (usted|por|la|el|en); le gustaria
+      la|un|una|usted]; prefiere (usted|por|la|el|en); le gustaria; que (necesitas|deseas|buscas|te pasa|te paso|te
+      ha pasado|te ocurre|fue lo que paso); cuentame; explicame; dime (tu|el|que|cual|en|por|como|cuando|la); dame
+      (tu|el|la|un|los); me (dices|das|confirmas|indicas|cuentas|facilitas) (el|la|tu|que|un|los|como); cual es tu;
+      tu (numero|nombre|dni|direccion|correo|contrato)
     `,
     unhappy: `
       molest*; enojad*; enfadad*; furios*; indignad*; indignante; inaceptable; ridiculo; ridicula; terrible;
@@ -80,10 +85,11 @@ export const es: Knowledge = {
       la|le] (puedo|voy) (creer|aguantar|tolerar); es el colmo; el colmo; mala atencion|calidad|experiencia; mal
       servicio; malisim*; falta de respeto; faltan al respeto; groser*; devuelvan* [mi] [dinero]; quiero mi dinero;
       mi dinero; perdida de tiempo; perdiendo .. tiempo; equivocad*; pedido equivocado; talla equivocada; otro
-      (producto|color|modelo); tarde; retras*; demor*; preocupad*; preocupa; angustiad*; nervios*; asustad*;
-      desesperad*; desastre; urgente; urgencia; cambiar* de compania|empresa|banco; me voy a (otra|cambiar|dar); no
-      es posible que; no puede ser; prometieron; me dijeron [que]; cortaron; se corta; se cae; ! sin problema; ! mas
-      tarde; ! buenas tardes
+      (producto|color|modelo); (muy|tan|demasiado|llego|llegan|llegaron|siempre) tarde; retras*; demor*; preocupad*;
+      preocupa; angustiad*; nervios*; asustad*; desesperad*; desastre; urgente; urgencia; cambiar* de compania|
+      empresa|banco; me voy a (otra|cambiar|dar); no es posible que; no puede ser; prometieron; me dijeron [que];
+      cortaron; se corta; se cae; ! sin problema; ! mas tarde; ! buenas tardes; maleducad*; hasta (las narices|el
+      gorro|la coronilla); burla; pesimo|mal trato; ! numero equivocado|errado; ! equivocad* de numero
     `,
     empathy: `
       lo siento [mucho|muchisimo]; siento mucho|muchisimo; siento .. error|molestia*|retraso|inconveniente*|
@@ -93,57 +99,63 @@ export const es: Knowledge = {
       completamente|muy|su|que|como|la|lo|totalmente); entendemos; comprendemos; le (entiendo|comprendo); no se
       preocupe; no te preocupes; descuide; tranquil*; me imagino; imagino (que|lo|como); se que (es|esto|debe); debe
       (ser|haber|de) .. frustrante|dificil|molesto|incomodo; es (muy|comprensible|totalmente|normal) (frustrante|
-      comprensible|molesto|desagradable|que|logico); gracias por [su] (paciencia|comprension|esperar|avisar|
-      informar*|contar*|decir*); agradezco|agradecemos [mucho] [su] (paciencia|comprension); molestia|molestias
-      ocasionad*|causad*; las molestias; los inconvenientes; el inconveniente; el mal (rato|momento); tiene (toda|
-      usted) [la] razon; tiene usted toda; en su lugar; esta en su derecho; su (molestia|frustracion|preocupacion|
-      enojo|inquietud|enfado|malestar); nuestro error; (es|fue) culpa nuestra; error nuestro; no deberia [haber]
-      (pasado|ocurrido|haber|suceder|pasar); que pena; me apena; valoramos su; ! lo siento pero; ! disculpe que|
-      pero; ! perdone pero; ! disculpe no; ! disculpe [usted] (me|con|cual|su); ! lo siento no; ! no le entiendo; !
-      tranquilo|tranquila que; ! la molestia de leer
+      comprensible|molesto|desagradable|que|logico); gracias por [su|tu] (paciencia|esperar|avisar|informar*|
+      contar*|decir*); agradezco|agradecemos [mucho] [su|tu] paciencia; molestia|molestias ocasionad*|causad*; las
+      molestias; los inconvenientes; el inconveniente; el mal (rato|momento); tiene (toda|usted) [la] razon; tiene
+      usted toda; en su lugar; esta en su derecho; su (molestia|frustracion|preocupacion|enojo|inquietud|enfado|
+      malestar); nuestro error; (es|fue) culpa nuestra; error nuestro; no deberia [haber] (pasado|ocurrido|haber|
+      suceder|pasar); que pena; me apena; valoramos su; ! lo siento pero; ! disculpe que|pero; ! perdone pero; !
+      disculpe no; ! disculpe [usted] (me|con|cual|su); ! lo siento no; ! no le entiendo; ! tranquilo|tranquila que;
+      ! la molestia de leer; te (entiendo|comprendo|pido|pedimos|ofrezco) [perfectamente|mil|una|disculpas|perdon];
+      entiendo tu; siento lo (ocurrido|sucedido|pasado|que); tu (molestia|frustracion|preocupacion|enojo|inquietud|
+      enfado|malestar); tienes [toda] [la] razon; ! no te entiendo
     `,
     solution: `
-      voy|vamos a ${DEED}; puedo|podemos|podria|podriamos .. ${DEED}; [se] lo|la|le voy|vamos|puedo|podemos a
+      voy|vamos a ${DEED}; puedo|podemos|podria|podriamos .. ${DEED}; [se] lo|la|le|te voy|vamos|puedo|podemos a
       ${DEED}; dejeme|permitame|dejame .. ${DEED}; he|hemos|ha|han [sido] [ya] ${DONE}; acabo|acabamos de ${DEED};
       ya (le|lo|la|se|esta|quedo|queda|he|hemos|fue|ha) .. ${DONE}; queda|quedo|quedado|esta|estan|fue|sera [ya]
       ${DONE}; [le|lo|la|se|ya] (estoy|estamos) revisando|enviando|tramitando|procesando|generando|cancelando|
       activando|bloqueando|gestionando|solicitando|registrando|abriendo|cambiando|reservando|agendando|verificando|
-      haciendo|programando|corrigiendo|reiniciando; le|se|lo|la [lo|la] (envio|mando|agendo|reservo|cambio|devuelvo|
-      reembolso|cancelo|activo|bloqueo|programo|registro|ofrezco|recomiendo|sugiero|propongo|paso|hago|genero|
-      tramito|confirmo|abro|enviamos|devolvemos|cambiamos|enviaremos|devolveremos|reembolsaremos|cambiaremos|
+      haciendo|programando|corrigiendo|reiniciando; le|se|lo|la|te [lo|la] (envio|mando|agendo|reservo|cambio|
+      devuelvo|reembolso|cancelo|activo|bloqueo|programo|registro|ofrezco|recomiendo|sugiero|propongo|paso|hago|
+      genero|tramito|confirmo|abro|enviamos|devolvemos|cambiamos|enviaremos|devolveremos|reembolsaremos|cambiaremos|
       entregaremos|haremos|ofrecemos|enviare|hare|cambiare|llamare|reembolsamos|bonificamos|descontamos|abonamos|
       abonaremos|instalaremos|reponemos); la [mejor] solucion|opcion|alternativa es; hare|haremos; enviare|
       enviaremos; resolvere|resolveremos; solucionaremos|solucionare; revisare; registro|abro|creo|genero .. caso|
       reclamo|orden|solicitud|reporte|ticket; reembolso (completo|total|de|se|llegara|le|sera); se [le] (devolvera|
       reembolsara|enviara|acreditara|abonara|cambiara|instalara|descontara|reembolsa|devuelve|hara|entregara|
-      aplicara|realizara|refleja|reflejara); le (llegara|sera|devolveran|enviaran|instalaran|llegaran|cambiaran|
-      cobraran); recibira .. reembolso|dinero|nuevo|nueva|repuesto|descuento; sin [ningun] costo|cargo; gratis;
-      gratuit*; descuento de|del|por; bonificacion; compensacion; tenemos|hay|tengo [un] (disponible|disponibilidad|
-      cita|turno|espacio|hueco|lugar); disponible|disponibles (para|el|a); [ya] (veo|encontre|localice|tengo) (aqui|
-      que|su|el|la) (pedido|orden|solicitud|factura|cargo|paquete|reserva|cuenta|esta|en|hay|su); reinicie; apague;
-      desconecte; conecte; presione; pulse; haga clic; ingrese [a|en|su]; entre [a|en] [la|el|su]; descargue;
-      seleccione; vaya a; abra [la|el|su]; espere .. segundos|minutos y; intente (ahora|nuevamente|de nuevo|entrar|
-      reiniciar|con); pruebe (ahora|a|con|de); siga (estos|los|las) (pasos|instrucciones); puede [usted] (ahora|
-      tambien|pasar|pagar|recoger|retirar|hacer|hacerlo|ingresar|entrar|elegir|cambiar|usar|descargar|acudir|
-      solicitar|devolver|devolverlo|seguir); solo (tiene|necesita|debe) [que]; solucionado; resuelto; todo listo;
-      listo (ya|su|senor|senora|quedo|el|la); el costo|precio [total] (es|seria); le recomiendo|sugiero|propongo|
-      ofrezco|conviene; con mucho gusto [le] (ayudo|reviso|verifico|cambio); ! puedo hacer nada; ! que|como [le|lo|
-      la] [puedo|podemos|podria] ayudar*|servir*; ! en que .. ayudar*|servir*|colaborar*; ! puedo ayudar* en (algo|
-      que)
+      aplicara|realizara|refleja|reflejara); le|te (llegara|sera|devolveran|enviaran|instalaran|llegaran|cambiaran|
+      cobraran); recibira .. reembolso|dinero|nuevo|nueva|repuesto|descuento; sin [ningun] costo|coste|cargo;
+      gratis; gratuit*; descuento de|del|por; bonificacion; compensacion; tenemos|hay|tengo [un] (disponible|
+      disponibilidad|cita|turno|espacio|hueco|lugar); disponible|disponibles (para|el|a); [ya] (veo|encontre|
+      localice|tengo) (aqui|que|su|el|la) (pedido|orden|solicitud|factura|cargo|paquete|reserva|cuenta|esta|en|hay|
+      su); reinicie; apague; desconecte; conecte; presione; pulse; haga clic; ingrese [a|en|su]; entre [a|en] [la|
+      el|su]; descargue; seleccione; vaya a; abra [la|el|su]; espere .. segundos|minutos y; intente (ahora|
+      nuevamente|de nuevo|entrar|reiniciar|con); pruebe (ahora|a|con|de); siga (estos|los|las) (pasos|
+      instrucciones); puede [usted] (ahora|tambien|pasar|pagar|recoger|retirar|hacer|hacerlo|ingresar|entrar|elegir|
+      cambiar|usar|descargar|acudir|solicitar|devolver|devolverlo|seguir); solo (tiene|necesita|debe) [que];
+      solucionado; resuelto; todo listo; listo (ya|su|senor|senora|quedo|el|la); el costo|precio [total] (es|seria);
+      le recomiendo|sugiero|propongo|ofrezco|conviene; con mucho gusto [le] (ayudo|reviso|verifico|cambio); ! puedo
+      hacer nada; ! que|como [le|lo|la] [puedo|podemos|podria] ayudar*|servir*; ! en que .. ayudar*|servir*|
+      colaborar*; ! puedo ayudar* en (algo|que); te (he|hemos|acabo de) ${DONE}; le|se|lo|la|te [lo|la] (apunte|
+      agende|anote|cambie|active|cancele|reserve|programe|agendo|apunto); (doy|dado|damos) de baja; (quedaria|
+      saldria|costaria|sale|cuesta|seria) .. (dolares|pesos|euros|soles|quetzales); reinicia; apaga; desconecta;
+      pulsa; descarga; ! que [es lo que|fue lo que] le|te|se paso
     `,
     refusal: `
-      no [le] puedo (hacer|ayudar*) (nada|le|mas); no podemos (hacer|ayudar*) (nada|le); no hay nada que (hacer|
-      pueda|podamos|yo); no se (puede|nada|que|decirle|como|cuando|quien|sabria); yo no se; no tengo idea; ni idea;
-      no es mi (problema|culpa|asunto|trabajo|departamento|area); no es nuestro (problema|asunto); es su problema;
-      ese [ya] es su problema; eso [ya] es (su|problema|cosa) (problema|suyo|suya|de usted|cosa); no me (importa|
-      interesa|corresponde|toca); llame a (otro|otra|la|su|el) (numero|lado|departamento|area|compania|banco|
-      oficina|lugar); llame a otro; busque (usted|en|por) (mismo|misma|internet|otro|la pagina|otra); busquelo
-      usted; vea [la|en] (pagina|internet|usted); lea [el|la|las|los] (contrato|condiciones|pagina|terminos|
-      instrucciones|manual); esta en la (pagina|web); pregunte [a|en] (otro|otra|alguien); yo no (puedo|trabajo|
-      manejo|soy|hago|tengo) .. nada|eso|responsable|culpa|idea|eso; que quiere que (haga|le|yo); asi (es|son) (la|
-      las|el|esto|los|reglas); son las reglas; es la (politica|regla); arregleselas; arreglelo usted; resuelvalo
-      usted; no depende de mi; no esta en mis manos; vaya a (la|una|otra) (oficina|tienda|sucursal); que le vamos a
-      hacer; imposible; a mi (no|que) [me]; y yo que
+      no [le|te|lo|la] puedo ayudar*; no [le|te] puedo hacer (nada|mas); no [le|te|lo|la] podemos ayudar*; no
+      podemos hacer (nada|mas); no hay nada que (hacer|pueda|podamos|yo); no se (puede|nada|que|decirle|como|cuando|
+      quien|sabria); yo no se; no tengo idea; ni idea; no es mi (problema|culpa|asunto|trabajo|departamento|area);
+      no es nuestro (problema|asunto); es su problema; ese [ya] es su problema; eso [ya] es (su|problema|cosa)
+      (problema|suyo|suya|de usted|cosa); no me (importa|interesa|corresponde|toca); llame a (otro|otra|la|su|el)
+      (numero|lado|departamento|area|compania|banco|oficina|lugar); llame a otro; busque (usted|en|por) (mismo|
+      misma|internet|otro|la pagina|otra); busquelo usted; vea [la|en] (pagina|internet|usted); lea [el|la|las|los]
+      (contrato|condiciones|pagina|terminos|instrucciones|manual); esta en la (pagina|web); pregunte [a|en] (otro|
+      otra|alguien); yo no (puedo|trabajo|manejo|soy|hago|tengo) .. nada|eso|responsable|culpa|idea|eso; que quiere
+      que (haga|le|yo); asi (es|son) (la|las|el|esto|los|reglas); son las reglas; es la (politica|regla);
+      arregleselas; arreglelo usted; resuelvalo usted; no depende de mi; no esta en mis manos; vaya a (la|una|otra)
+      (oficina|tienda|sucursal); que le vamos a hacer; imposible; a mi (no|que) [me]; y yo que; no (vemos|llevamos|
+      manejamos|tratamos) (ese|esos|eso|esas)
     `,
     explanation: `
       porque; debido a; ya que; dado que; a causa de; la razon; el motivo (de|es|fue); esto (significa|quiere|se
@@ -156,7 +168,10 @@ export const es: Knowledge = {
       aproximadamente|hasta|normalmente); normalmente; consiste en; depende de; incluye; cubre; se (cobra|cobro|
       calcula|aplica|aplico|duplico) (por|dos|un|una|porque|el|al|segun); (segun|de acuerdo) (con|el|al|la|su); veo
       que (el|la|su|hay|hubo|se|en|fue); el (cargo|cobro|retraso|error|problema|pedido|plan) .. (corresponde|se
-      debe|ocurrio|proviene|incluye|quedo|fue por|es por); corresponde a; la tasa (es|de)
+      debe|ocurrio|proviene|incluye|quedo|fue por|es por); corresponde a; la tasa (es|de); siempre y cuando; a
+      condicion de; depende del; ! para que (dia|hora|fecha|persona|cuando|sirve); ! cual es|era|fue el|la motivo|
+      razon; ! (decir|decirme|indicar|indicarme|saber|conocer) el motivo [de]; ! el motivo de su|tu; no .. (porque|
+      debido|siempre y cuando|ya que)
     `,
     understanding: `
       es correcto; correcto; esta [todo] (claro|bien|correcto|de acuerdo); quedo (todo|claro) [claro]; queda claro;
@@ -168,13 +183,14 @@ export const es: Knowledge = {
       parece (bien|si|correcto|adecuado); le (conviene|queda bien|sirve|viene bien|funciona|acomoda|va bien); le
       parece; es asi; puede ver; ya [le] funciona|aparece|llego|enciende|carga|navega; esta [usted] de acuerdo;
       desea que; quiere que (le|lo|la|yo); alguna duda (con|sobre|de|hasta); comprendo que (usted|su|desea|quiere|
-      necesita|lo); entiendo que (usted|su|desea|quiere|necesita|lo)
+      necesita|lo); entiendo que (usted|su|desea|quiere|necesita|lo); te (parece|conviene|queda bien|sirve|viene
+      bien|va bien); [ha] quedado [todo] claro; te queda claro
     `,
     dead_promise: `
       alguien (le|lo|la|se|te|ya|de|nos|va) (va|pondra|comunicara|llamara|contactara|llama|contacta|a|lo|le|
       atendera|revisara|avisara|avisa); alguien .. llamara|llame|llama|contactara|comunicara|avisara|revisara|va; ya
       [le|lo|la|te] (llamaran|llamaremos|avisaran|contactaran|llaman|avisamos|avisaremos|llamamos|contactaremos|
-      diran); le (llamaran|llaman|avisaran|contactaran|marcaran); lo (llamaran|llaman|contactaran); la (llamaran|
+      diran); le|te (llamaran|llaman|avisaran|contactaran|marcaran); lo (llamaran|llaman|contactaran); la (llamaran|
       llaman|contactaran); ya (veremos|vera|vamos a ver|se vera|se arreglara|se solucionara|se le|llegara|pasara|
       volvera); a ver [que|si] (pasa|se|podemos|alguien); vamos a ver; [en] algun (dia|momento); algun (dia|
       momento); cuando (se pueda|podamos|puedan|pueda|tengamos|haya|tengan|sea posible|alguien|tenga tiempo); tal
@@ -187,17 +203,20 @@ export const es: Knowledge = {
       que; creo que (si|manana|alguien|ya|se|llega); seguramente (manana|alguien|llega|la|en|ya); probablemente
       (manana|alguien|llegue|la|en); se arreglara solo; se arregla solo; [un] dia de estos; pronto|luego .. alguien|
       llamaran|avisan; eventualmente; yo [le] (paso|dejo) [el|la|su] (nota|mensaje|recado); ! alguien .. manana|hoy|
-      antes|dentro|entre|#; ! le|lo|la (llamaran|contactaran|avisaran) .. hoy|manana|antes|dentro|entre|en|al|#|por|
-      para; ! alguien .. llamara|contactara|comunicara .. hoy|manana|antes|dentro|entre|en|#; ! vamos a ver .. su|
-      que tenemos|juntos|la|el; ! espere [un] (momento|segundo|minuto|instante|por|en linea|#); ! espere .. minutos|
-      segundos|momento; ! llame|llamenos|vuelva .. si; ! cuando sea posible para; ! si .. llame|llamenos; ! intente
-      de nuevo|nuevamente|ahora; ! espere su .. #|manana|hoy|el
+      antes|dentro|entre|#; ! le|lo|la|te (llamaran|contactaran|avisaran) .. hoy|manana|antes|dentro|entre|en|al|#|
+      por|para; ! alguien .. llamara|contactara|comunicara .. hoy|manana|antes|dentro|entre|en|#; ! vamos a ver ..
+      su|que tenemos|juntos|la|el; ! espere [un] (momento|segundo|minuto|instante|por|en linea|#); ! espere ..
+      minutos|segundos|momento; ! llame|llamenos|vuelva .. si; ! cuando sea posible para; ! si .. llame|llamenos; !
+      intente de nuevo|nuevamente|ahora; ! espere su .. #|manana|hoy|el; se le|te (avisara|llamara|informara|
+      contactara|notificara); cuando corresponda; ! se le|te (avisara|llamara|informara|contactara|notificara) ..
+      hoy|manana|antes|dentro|entre|en|al|por|el|#
     `,
     courtesy: `
       por favor; gracias; muchas gracias; muy amable; con [mucho] gusto; con [todo] gusto|placer; por supuesto;
       claro que si; desde luego; sera un placer; es un placer; un placer; encantado|encantada de; de nada; no hay de
       que; para servirle; a la orden; a sus ordenes; un momento por; si es tan amable; si me permite; permitame; no
-      hay problema; le agradezco; gustosamente; estoy para ayudar*; para eso estamos; ! gracias por nada
+      hay problema; le agradezco; gustosamente; estoy para ayudar*; para eso estamos; ! gracias por nada; agradezco;
+      agradecemos; porfa
     `,
     next_step: `
       en [las|los|un|una|el|unas|unos] (proximas|proximos|siguientes|plazo|maximo|menos|aproximadamente) (de|#|dos|
@@ -207,7 +226,7 @@ export const es: Knowledge = {
       [de|del] (las|los|manana|lunes|martes|miercoles|jueves|viernes|sabado|domingo|#|mediodia|fin|que termine);
       (hoy|manana|pasado) (mismo|manana) (a|por|en|antes|entre|se|al|le|de) (las|la|el|tarde|noche|manana|mediodia|
       mismo); hoy mismo; manana (mismo|temprano); (el|este|proximo|para el|del|al) lunes|martes|miercoles|jueves|
-      viernes|sabado|domingo; le (llamare|llamaremos|escribire|avisare|avisaremos|enviare|enviaremos|llegara|
+      viernes|sabado|domingo; le|te (llamare|llamaremos|escribire|avisare|avisaremos|enviare|enviaremos|llegara|
       contactare|contactaremos|informare|informaremos|notificaremos|mandare|mandaremos|estare|confirmare|devolvere|
       enviamos|envio|mando); lo|la (llamare|llamaremos|contactare|contactaremos|visitara|llamara|contactara); yo
       (mismo|misma) .. llamo|llamare|llamo|contacto; recibira; le llegara; va a (recibir|llegar*); se comunicara; me
@@ -233,7 +252,10 @@ export const es: Knowledge = {
       podemos) (ayudar*|puedo|servir*); le puedo ayudar (en|con) (algo|otra|alguna); puedo ayudar* (en|con) (algo|
       otra|alguna) [mas]; tiene (alguna|otra|mas) (duda|dudas|pregunta|preguntas|consulta|otra); mas (dudas|
       preguntas|consultas); necesita (algo|alguna|otra) (mas|otra|cosa); desea (algo|alguna) (mas|otra|cosa); eso
-      (seria|es) todo; cualquier (duda|cosa|consulta|otra|pregunta|inconveniente|inquietud); no dude en
+      (seria|es) todo; cualquier (duda|cosa|consulta|otra|pregunta|inconveniente|inquietud); no dude en; necesitas|
+      deseas|quieres (algo|alguna) (mas|otra|cosa); se le|te ofrece (algo|alguna); te puedo ayudar (en|con) (algo|
+      otra|alguna); tienes (alguna|otra|mas) (duda|dudas|pregunta|consulta); algo mas; ! algo mas de|barato|barata|
+      caro|cara|tarde|temprano|grande|pequeno|largo|corto|economico|economica|rapido|lento
     `,
     farewell: `
       adios; hasta luego|pronto|manana|entonces|siempre; que (tenga|tengas|pase|le|este|disfrute|termine|se mejore|
@@ -244,7 +266,9 @@ export const es: Knowledge = {
       sido un (placer|gusto); fue un (placer|gusto); a la orden; estamos para servirle|ayudarle|servirlo; saludos;
       suerte; buenas noches; buenas tardes (senor|senora|y|hasta); que este [muy] bien; que se mejore; hasta la
       proxima; que le vaya; ! buenas tardes|noches (habla|le|soy|mi|bienvenid*|gracias|en); ! gracias por [su]
-      (paciencia|esperar|nada)
+      (paciencia|esperar|nada); cuidate; un saludo; que te (vaya|mejores); de nada .. adios|chao|chau|hasta|feliz;
+      de nada .. que tenga|pase|este|le|tengas|te; no hay problema|de que .. adios|chao|hasta|que; no se|te
+      preocupe|preocupes .. adios|chao|hasta
     `,
     abuse: `
       idiota*; imbecil*; estupid*; tarad*; tont*; pendej*; cabron*; gilipollas; mierda; puta; puto; hijo de puta;
@@ -257,38 +281,44 @@ export const es: Knowledge = {
     rudeness: `
       que quiere (usted|ahora|que haga|que le); que es lo que quiere; y a mi que; y que quiere; a mi que [me]; no me
       importa; me da igual; que mas da; no es mi (problema|culpa|asunto); es su problema; ese es su problema;
-      problema suyo; no me (grite|interrumpa|haga perder|moleste|diga|venga); no (grite|moleste|llore|insista|
-      exagere); deje de (gritar|molestar|quejarse|llamar|llorar|insistir); calmese; apurese; rapido (que|por|senora|
-      senor|digame); dese prisa; estoy ocupad*; no tengo (todo el|tiempo); me hace perder; perder (el|mi) tiempo;
-      (es|esta) [usted] sord*; no [me] (entiende|escucha) (usted|o|lo que|acaso); no sabe leer; no sabe usted;
-      aprenda a; ya (le|se lo|te) (dije|he dicho|explique|lo dije|repeti); cuantas veces; [se] lo (repito|dije) ya;
-      otra vez usted; que pesad*; que fastidio; que lata; dios mio; por dios; ay (por|dios|senora|senor|no); (voy a|
-      le voy a) colgar; le cuelgo; cuelgo; no (vuelva a|llame mas|me llame); si no le gusta; quejese (donde|con|a|
-      usted); haga lo que (quiera|le|se le); como (quiera|guste) usted; ya digame (que|de una|rapido); tengo (mas|
-      otros) (clientes|cosas|llamadas|gente); hay (mas|otros|mucha) (clientes|gente|personas) [esperando]; no es
-      [el|la] unic*; es la hora de|mi (almuerzo|salida); ni que fuera; que culpa tengo; y yo que (culpa|se|hago|
-      puedo|quiere); pues (que|no|espere|mala|llame|aguante); mala suerte; ni modo; y bueno; que le vamos; asi es la
-      vida; no sea (ridicul*|pesad*|exagerad*); que exagerad*; aguantese; apañeselas; apaneselas; me tiene hart*;
-      que mas quiere; y ahora que; ! calmese .. por favor; ! y que (numero|modelo|dia|hora|fecha|tipo|luz|color|
-      mensaje|le|plan|direccion|error|problema); ! como guste .. con gusto; ! que quiere decir; ! y que .. aparece|
-      ve|dice; ! que es lo que quiere (cambiar|contratar|saber)
+      problema suyo; no me (grite|interrumpa|haga perder|moleste|diga|venga|discuta|grites|interrumpas|hagas perder|
+      molestes|digas|vengas|discutas); no (grite|moleste|llore|insista|exagere); deje de (gritar|molestar|quejarse|
+      llamar|llorar|insistir); calmese; apurese; rapido (que|por|senora|senor|digame); dese prisa; estoy ocupad*; no
+      tengo (todo el|tiempo); me hace perder; perder mi tiempo; (es|esta) [usted] sord*; no [me] (entiende|escucha)
+      (usted|o|lo que|acaso); no sabe leer; no sabe usted; aprenda a; ya (le|se lo|te) (dije|he dicho|explique|lo
+      dije|repeti); cuantas veces; [se] lo (repito|dije) ya; otra vez usted; que pesad*; que fastidio; que lata;
+      dios mio; por dios; ay (por|dios|senora|senor|no); (voy a|le voy a) colgar; le cuelgo; cuelgo; no (vuelva a|
+      llame mas|me llame); si no le|te gusta; ! si no le|te gusta .. puede|puedes|podemos|tiene|tienes|cambi*|
+      devol*|devuelv*; quejese (donde|con|a|usted); haga lo que (quiera|le|se le); como quiera usted; ya digame
+      (que|de una|rapido); tengo (mas|otros) (clientes|cosas|llamadas|gente); hay (mas|otros|mucha) (clientes|gente|
+      personas) [esperando]; no es [el|la] unic*; es la hora de|mi (almuerzo|salida); ni que fuera; que culpa tengo;
+      y yo que (culpa|se|hago|puedo|quiere); pues (que|no|espere|mala|llame|aguante); mala suerte; ni modo; y bueno;
+      que le vamos; asi es la vida; no sea (ridicul*|pesad*|exagerad*); que exagerad*; aguantese; apañeselas;
+      apaneselas; me tiene hart*; que mas quiere; y ahora que; ! calmese .. por favor; ! y que (numero|modelo|dia|
+      hora|fecha|tipo|luz|color|mensaje|le|plan|direccion|error|problema); ! como guste .. con gusto; ! que quiere
+      decir; ! y que .. aparece|ve|dice; ! que es lo que quiere (cambiar|contratar|saber); (eres|estas) sord*;
+      calmate; haz lo que (quieras|te); no te importa; deja de (gritar|molestar|quejarte|llamar|llorar|insistir);
+      que quieres que (haga|te|le); quejate; pobrecit*; ! calmate .. por favor
     `,
     blame: `
-      (es|fue) (su|por su) culpa; culpa (suya|de usted); su [propia] culpa; por su culpa; su propio error; error
-      suyo; usted (mismo|misma) (lo|la|se|tiene|firmo|hizo|rompio|acepto|eligio|puso); usted (tiene la culpa|se
-      equivoco|rompio|no leyo|no pago|no reviso|no entiende|no sabe|firmo|acepto|lo rompio|lo hizo mal|hizo mal|
-      debio|deberia haber|tenia que|tuvo|olvido|no escucho|no contesto|escribio mal|puso mal|dio mal|eligio|lo
-      daño); debio [haber] (leer|leido|pensar|pensado|revisar|revisado|llamar|llamado|fijarse|pagar|avisar|avisado|
-      mirar|guardar|verificar); deberia haber (leido|pensado|revisado|llamado|pagado|avisado|mirado|guardado|
-      verificado); tenia que [haber] (leer|leido|revisar|revisado|pagar|avisar|fijarse|llamar|pensar); haber (leido|
-      pensado) (antes|el); lo hubiera (leido|pensado|revisado|dicho); hubiera (leido|pensado|revisado|llamado|
-      avisado|pagado); por que no (leyo|reviso|llamo|pago|aviso|pregunto|lo); no (leyo|reviso|presto|se fijo) (el|
-      las|bien|atencion); (la proxima|para la proxima) [vez] (lea|revise|fijese|piense|pague|ponga); lea (bien|
-      antes); fijese (bien|antes|mejor|la proxima); seguramente|seguro (usted|que usted|lo|la) .. (rompio|golpeo|
-      hizo|puso|escribio|dio|toco|movio|equivoco); usted sabra; quien le (mando|manda|dijo); nadie [le|lo|la]
-      (obligo|obliga|mando); se lo (busco|merece); los clientes (siempre|nunca); ustedes (siempre|nunca|los
-      clientes); ! no (es|fue) (su|por su) culpa; ! no (es|fue) culpa suya; ! usted tenia que (recibir|haber
-      recibido)
+      (es|fue) (su|por su|tu|por tu) culpa; culpa (suya|tuya|de usted); la culpa es (suya|tuya|de usted); su
+      [propia] culpa; por su culpa; su propio error; error suyo; usted (mismo|misma) (lo|la|se|tiene|firmo|hizo|
+      rompio|acepto|eligio|puso); usted (tiene la culpa|se equivoco|rompio|no leyo|no pago|no reviso|no entiende|no
+      sabe|firmo|acepto|lo rompio|lo hizo mal|hizo mal|debio|deberia haber|tenia que|tuvo|olvido|no escucho|no
+      contesto|escribio mal|puso mal|dio mal|eligio|lo daño); debio [haber] (leer|leido|pensar|pensado|revisar|
+      revisado|llamar|llamado|fijarse|pagar|avisar|avisado|mirar|guardar|verificar); deberia haber (leido|pensado|
+      revisado|llamado|pagado|avisado|mirado|guardado|verificado); tenia que [haber] (leer|leido|revisar|revisado|
+      pagar|avisar|fijarse|llamar|pensar); haber (leido|pensado) (antes|el); lo hubiera (leido|pensado|revisado|
+      dicho); hubiera (leido|pensado|revisado|llamado|avisado|pagado); por que no (leyo|reviso|llamo|pago|aviso|
+      pregunto|lo leyo|lo reviso|lo dijo|lo penso); no (leyo|reviso|presto|se fijo) (el|las|bien|atencion); (la
+      proxima|para la proxima) [vez] (lea|revise|fijese|piense|pague|ponga); lea (bien|antes); fijese (bien|antes|
+      mejor|la proxima); seguramente|seguro (usted|que usted|lo|la) .. (rompio|golpeo|hizo|puso|escribio|dio|toco|
+      movio|equivoco); usted sabra; quien le (mando|manda|dijo); nadie [le|lo|la] (obligo|obliga|mando); se lo
+      (busco|merece); los clientes (siempre|nunca); ustedes (siempre|nunca|los clientes); ! no (es|fue) (su|por su|
+      tu|por tu) culpa; ! no (es|fue) culpa suya|tuya; ! usted tenia que (recibir|haber recibido); tenias que
+      haber*; debiste [haber] (leer|leido|pensar|pensado|revisar|revisado|llamar|llamado|mirar|mirado); deberias
+      haber (leido|pensado|revisado|llamado|mirado); haberlo (leido|pensado|mirado|dicho|revisado); por que no
+      (leiste|revisaste|llamaste|pagaste|lo leiste)
     `,
   },
   cues: {
@@ -297,7 +327,8 @@ export const es: Knowledge = {
       bueno; buena; muy bien; bien; feliz; content*; encantad*; amable; amabilidad; satisfech*; me gusta; con gusto;
       claro que si; por supuesto; placer; mejor; rapid*; solucionad*; resuelto; tranquil*; no se preocupe;
       bienvenid*; increible; listo; barbaro; buenisimo; qué bien; que alivio; ! buenos dias; ! buenas tardes|noches|
-      dias; ! esta bien; ! gracias por nada; ! bueno (pues|y|entonces|pero|si|no|mire|quiero|es); ! rapido que
+      dias; ! esta bien; ! gracias por nada; ! bueno (pues|y|entonces|pero|si|no|mire|quiero|es); ! rapido que; no
+      [muchas] gracias; nada [mas] gracias
     `,
     negative: `
       mal; malo; mala; pesim*; terrible; horrible; molest*; enojad*; enfadad*; furios*; indignad*; inaceptable;

@@ -42,7 +42,8 @@ export const uz: Knowledge = {
       kompaniyasi; kompaniyasidan; kompaniyasiga; banki; bankidan; xizmatidan; klinikasi; klinikasidan; do'koni;
       do'konidan; markazidan; nomidan; aloqadaman; aloqada; men operator|operatorman; sizga .. qo'ng'iroq qilyapman;
       kompaniyasi operatori; call markaz; kontakt markaz; kurerlik xizmati; yetkazib berish xizmati; kompaniyasi
-      sizni; ! ismingiz; ! sizning ismingiz; ! ismim emas; ! aloqada qoling|bo'ling|kuting|qolasiz
+      sizni; ! ismingiz; ! sizning ismingiz; ! ismim emas; ! aloqada qoling|bo'ling|kuting|qolasiz; eshitadi; taksi
+      xizmati; alaykum .. taksi; taksi .. alaykum; ! meni eshitadi
     `,
     need: `
       qanday (yordam|xizmat|ko'mak); sizga qanday .. yordam|xizmat|foydam; qanday .. yordam bera|berishim|beray|
@@ -61,7 +62,8 @@ export const uz: Knowledge = {
       qiziqtir*|bezovta; qayerda|qayerga|qaysi yerda; tekshirib .. ko'rdingizmi|ko'ring; o'chirib yoqdingizmi; sinab
       .. ko'rdingizmi; xohlaysizmi; xohlaysiz; istaysiz; bormi; murojaat .. sababi; savolim bor; bir nechta savol;
       kim bilan gaplash*; eshitaman; eshitaman sizni; sizni eshitaman; qulog'im sizda; tinglayman; sizni tinglayman;
-      nima istaysiz ayting; ! qanday yordam bersin; ! nima deb .. bezovta
+      nima istaysiz ayting; ! qanday yordam bersin; ! nima deb .. bezovta; nima sabab*; nima uchun .. kechik*|
+      to'lanma*; nega .. kechik*
     `,
     unhappy: `
       norozi*; xafa; xafaman; jahlim; jahl*; asabim; asab*; g'azab*; yomon; juda yomon; dahshat*; sharmanda*; uyat;
@@ -82,19 +84,21 @@ export const uz: Knowledge = {
       qo'rq*; qiynal*; internet .. yo'q; aloqa yo'q; gaz|svet|suv|elektr .. yo'q|o'chdi; o'g'irla*; va'da .. qil*|
       ber*; va'da; shoshilinch; qoniqarsiz; afsus .. siz; sifatsiz; ayb*; kelishmadi; yopishmayapti; asossiz;
       befarq*; muammo .. hal bo'lmadi|bo'lmayapti; bloklanib; bloklangan; bloklandi; bo'lmayapti; kirolmayapman;
-      kira olmayapman; qila olmayapman; chiqmayapti; ochilmayapti
+      kira olmayapman; qila olmayapman; chiqmayapti; ochilmayapti; ! adashib tush*|qo'ng'iroq*|telefon*; ! oylik* ..
+      kechik*
     `,
     empathy: `
       uzr; kechir*; kechirasiz; kechiring; uzr so'rayman|so'raymiz; avf eting; tushunaman; tushunamiz; sizni (juda|
-      yaxshi|to'liq|to'g'ri) [yaxshi] tushunaman|tushunamiz|tushundim; tushunarli .. holat|his; afsus*; afsusdaman;
-      afsusdamiz; xavotir olmang; xavotirlanmang; tashvishlanmang; tashvish chekmang; havotir olmang; xotirjam
-      bo'ling; xavotirga o'rin yo'q; sabringiz uchun; sabr .. uchun (rahmat|tashakkur|minnatdor*); kutganingiz uchun
-      .. rahmat|tashakkur; tushunganingiz uchun; noqulaylik*; noqulaylik uchun; noxush .. holat|vaziyat; noxush;
+      yaxshi|to'liq|to'g'ri) [yaxshi] tushunaman|tushunamiz|tushundim; tushunarli .. holat|his; afsuslan*;
+      afsusdaman; afsusdamiz; xavotir olmang; xavotirlanmang; tashvishlanmang; tashvish chekmang; havotir olmang;
+      xotirjam bo'ling; xavotirga o'rin yo'q; sabringiz uchun; sabr .. uchun (rahmat|tashakkur|minnatdor*);
+      kutganingiz uchun .. rahmat|tashakkur; noqulaylik*; noqulaylik uchun; noxush .. holat|vaziyat; noxush;
       yoqimsiz .. holat|vaziyat; siz haqsiz; haqsiz; mutlaqo haqsiz; haqlisiz; bizning aybimiz|xatomiz|xatoyimiz;
       aybimizni; achinaman; ko'nglingiz*; o'rningizda .. bo'lganimda|men|bo'lsam; xabar berganingiz uchun;
       aytganingiz uchun; his qil*; bezovta .. bo'lganingiz; bezovtaligingiz*; asabiylashganingiz*; xafa
       bo'lganingiz*; qanchalik .. noqulay|yoqimsiz|qiyin|og'ir|xavotir*; hamdard*; ! uzr lekin|ammo; ! kechirasiz
-      lekin|ammo|siz; ! kechirasiz .. eshitmadim; ! tushunmay*; ! uzr .. eshitmadim; ! kechirasiz ismingiz|kim
+      lekin|ammo|siz; ! kechirasiz .. eshitmadim; ! tushunmay*; ! uzr .. eshitmadim; ! kechirasiz ismingiz|kim; !
+      kechirasiz|uzr bu|men|biz
     `,
     solution: `
       (${DEED}); hozir .. ko'raman|ko'ramiz; sizga .. yuboriladi|beriladi|qaytariladi; zudlik bilan; qaytariladi;
@@ -110,7 +114,8 @@ export const uz: Knowledge = {
       ko'ring; sozlama*; kerakli .. hujjat*; buning uchun; faollashtirildi; bloklandi; yoqildi; ulandi; o'chirildi;
       bekor qilindi; o'zgartirildi; band qilindi; belgilandi; ro'yxatga olindi; qayd etildi; yuborildi; jo'natildi;
       to'g'rilandi; tuzatildi; tiklandi; ochildi; yangilandi; qo'shildi; bo'sh .. vaqt|joy|o'rin; eng yaqin .. vaqt|
-      kun; eng qulay; narxi .. so'm|ming; ko'ryapman; ko'rib turibman; topdim
+      kun; eng qulay; narxi .. so'm|ming; ko'ryapman; ko'rib turibman; topdim; so'm|so'mga tushadi|chiqadi|bo'ladi;
+      ! qo'ng'iroq|telefon qilyapman|qildim|qildik
     `,
     refusal: `
       (hech narsa|hech nima) .. (qila olmayman|qilolmayman|qila olmaymiz|qilolmaymiz|bilmayman); yordam .. (bera
@@ -122,15 +127,17 @@ export const uz: Knowledge = {
       qiling; boshqa .. joyga|raqamga|bo'limga; qoida shunaqa|shunday; tartib shunaqa|shunday; shunaqa .. qoida|
       tartib; saytda .. yozilgan|o'qing|bor; saytdan .. o'qing|ko'ring; shartnomani o'qing; imkoni yo'q; ilojimiz|
       ilojim yo'q; iloji yo'q; mumkin emas; nima qilay; nima qila olaman|olardim; men nima qilay|qilardim; bunga ..
-      javob bermayman; men shug'ullanmayman; filialga boring o'zingiz
+      javob bermayman; men shug'ullanmayman; filialga boring o'zingiz; vakolat* .. kirmaydi|emas; hal qilmaymiz|
+      qilmayman; ! boshqa .. bo'limga|raqamga ulayman|ulaymiz|ulab|o'tkaz*|yo'naltir*|bog'layman
     `,
     explanation: `
-      chunki; sababi; sabab*; shu sababli; shuning uchun; shu bois; ya'ni; demak; tushuntir*; tushuntirib bera*;
-      izohla*; sodir bo'l*; yuz ber*; nima uchun .. desangiz; sababli; tufayli; natijasida; bu .. degani; masalan;
-      misol uchun; odatda; odatda .. davom; texnik .. ishlar|nosozlik|xatolik|sabab*|muammo; nosozlik; tizimda ..
-      xatolik|nosozlik|ko'rin*|uzilish; xatolik .. yuz|bo'l*|tufayli|sabab*; avariya; profilaktika; avval .. keyin|
-      so'ng; shartiga|shartnomaga .. ko'ra|asosan|muvofiq; ko'ra; hisoblan*; o'z ichiga; kiradi; bog'liq; ... kun
-      ichida; to'lov .. uchun; uchun to'lov|yechilgan|haq; yechilgan; yil* foiz; stavka
+      chunki; sababi; sabab*; shu sababli; shuning uchun; shu bois; ya'ni; tushuntir*; tushuntirib bera*; izohla*;
+      sodir bo'l*; yuz ber*; nima uchun .. desangiz; sababli; tufayli; natijasida; bu .. degani; masalan; misol
+      uchun; odatda; odatda .. davom; texnik .. ishlar|nosozlik|xatolik|sabab*|muammo; nosozlik; tizimda .. xatolik|
+      nosozlik|ko'rin*|uzilish; xatolik .. yuz|bo'l*|tufayli|sabab*; avariya; profilaktika; avval .. keyin|so'ng;
+      shartiga|shartnomaga .. ko'ra|asosan|muvofiq; ko'ra; hisoblan*; o'z ichiga; kiradi; bog'liq; ... kun ichida;
+      to'lov .. uchun; uchun to'lov|yechilgan|haq; yechilgan; yil* foiz; stavka; ! nima|qanday|qaysi sabab*; chunki|
+      sababli|tufayli .. emas*|yo'q|olmay*|bermay*|bo'lmay*|qilmay*
     `,
     understanding: `
       to'g'ri tushundimmi|tushunibmanmi|tushundim|tushunyapmanmi; to'g'rimi; to'g'ri mi; tushunarlimi; tushunarli
@@ -146,7 +153,7 @@ export const uz: Knowledge = {
       qolishadi); bog'lanishadi; bog'lanishar; chiqishadi; qachondir; biror kun; biror vaqt; bir kuni; vaqti kelsa;
       vaqt bo'lsa; imkon bo'lsa; keyinroq .. qo'ng'iroq|urinib|telefon|bog'laning|kiring; keyin .. (qo'ng'iroq
       qiling|urinib ko'ring|telefon qiling); ertaga .. (qo'ng'iroq qiling|telefon qiling|urinib ko'ring); yana ..
-      qo'ng'iroq qiling|telefon qiling|urinib ko'ring; boshqa payt|kuni|safar .. qo'ng'iroq qiling|telefon qiling;
+      (qo'ng'iroq qiling|telefon qiling|urinib ko'ring); boshqa payt|kuni|safar .. qo'ng'iroq qiling|telefon qiling;
       qo'ng'iroq qiling .. keyin|ertaga; kuting; kutib turing .. bir|balki|hali; kutasiz; kutishga to'g'ri; kutish
       kerak; kutavering; sabr qiling; balki; balkim; ehtimol; shoyad; bo'lsa kerak; qilishsa kerak; kelib qolar;
       bo'lib qolar; ko'rarmiz; ko'ramiz; bir gap bo'lar; o'zi .. ishlab ketadi|tuzaladi|ketadi|tushadi|o'tib; o'z
@@ -156,7 +163,8 @@ export const uz: Knowledge = {
       iltimos; ! bir daqiqa kuting; ! biroz .. kuting|kutib; ! liniyada kuting; ! kuting hozir|tekshir*; ! daqiqa
       kuting; ! hozir tekshirib ko'ramiz; ! tekshirib ko'ramiz; ! agar .. qo'ng'iroq qiling; ! qaytadan qo'ng'iroq
       qilishingiz shart emas; ! (bugun|ertaga|soat|ichida|gacha) .. (bog'lanishadi|qilishadi); ! kuryerni|kurerni|
-      ustani|texnikni|xabarni|sms|qo'ng'iroqni kuting; ! birga .. ko'ramiz; ! sinab ko'ramiz
+      ustani|texnikni|xabarni|sms|qo'ng'iroqni kuting; ! birga .. ko'ramiz; ! sinab ko'ramiz; kelsa kelar; yangilik
+      .. bo'lsa .. xabar|aytishadi; aniq ayta olmayman|aytolmayman|bilmayman
     `,
     courtesy: `
       iltimos; marhamat; rahmat; raxmat; tashakkur; minnatdor*; albatta; bosh ustiga; mamnuniyat bilan; xursandmiz|
@@ -208,19 +216,20 @@ export const uz: Knowledge = {
       (bo'laman|bo'lib)
     `,
     rudeness: `
-      nima (kerak|istaysiz|xohlaysiz) sizga; sizga nima kerak; nima kerak; nima deysiz; nima gap; xo'sh nima; nima
-      bo'pti; shunga nima; nima bo'libdi; menga nima; menga .. (baribir|farqi yo'q|qiziq emas); farqi yo'q;
-      baqirmang; qichqirmang; baqiryapsiz; shovqin .. qilmang; jim bo'ling; tinchlaning; tez gapiring; tezroq ..
-      gapiring|ayting|bo'ling; tez ayting|bo'ling; qisqa qiling; vaqtimni .. olmang|oldingiz|olyapsiz; vaqtim yo'q;
-      bandman; men bandman; necha marta .. aytaman|aytish|tushuntiraman|aytdim; aytdim ku; aytdimku; aytdim shu;
-      gapni .. cho'zmang|qisqa; ko'p gapirmang; eshitmayapsizmi; karmisiz; quloqsiz*; o'qishni .. bilmaysizmi;
-      tushunmaysizmi; tushunmayapsizmi; bezovta qilmang; qo'ng'iroq qilmang; boshimni .. og'ritmang|qotirmang;
-      go'shakni qo'yaman; trubkani qo'yaman; o'chiraman hozir; shikoyat qilavering; shikoyat qiling; xohlagan* ..
-      shikoyat|joyingiz*|qiling; istagan .. joyingiz*|qiling; yoqmasa; yoqmayaptimi; ketavering; nima muncha; uf;
-      voy xudo; xudoyim; yana siz; mening ishim emas; mening muammom emas; sizning muammoingiz; sizning muammongiz;
-      bu sizning muammo*; o'zingizning muammo*; tushlik*; ish vaqtim; menga nima aloqasi; sizdan boshqa; bitta siz;
-      siz bitta; yolg'iz siz; nolimang; hadeb; javrama*; gap sotma*; ! sizga nima kerak .. bo'lsa; ! nima gap ..
-      yordam
+      nima (kerak|istaysiz|xohlaysiz) sizga; sizga nima kerak; nima kerak; nima gap; xo'sh nima; nima bo'pti; shunga
+      nima; nima bo'libdi; menga nima; menga .. (baribir|farqi yo'q|qiziq emas); farqi yo'q; baqirmang; qichqirmang;
+      baqiryapsiz; shovqin .. qilmang; jim bo'ling; tinchlaning; tez gapiring; tezroq .. gapiring|ayting|bo'ling;
+      tez ayting|bo'ling; qisqa qiling; vaqtimni .. olmang|oldingiz|olyapsiz; vaqtim yo'q; bandman; men bandman;
+      necha marta .. aytaman|aytish|tushuntiraman|aytdim; aytdim ku; aytdimku; aytdim shu; gapni .. cho'zmang|qisqa;
+      ko'p gapirmang; eshitmayapsizmi; karmisiz; quloqsiz*; o'qishni .. bilmaysizmi; tushunmaysizmi;
+      tushunmayapsizmi; bezovta qilmang; qo'ng'iroq qilmang; boshimni .. og'ritmang|qotirmang; go'shakni qo'yaman;
+      trubkani qo'yaman; o'chiraman hozir; shikoyat qilavering; shikoyat qiling; xohlagan* .. shikoyat|joyingiz*|
+      qiling; istagan .. joyingiz*|qiling; yoqmasa .. ketavering|boshqa|boring|o'zingiz; yoqmayaptimi; ketavering;
+      nima muncha; uf; voy xudo; xudoyim; yana siz; mening ishim emas; mening muammom emas; sizning muammoingiz;
+      sizning muammongiz; bu sizning muammo*; o'zingizning muammo*; ish vaqtim; menga nima aloqasi; sizdan boshqa;
+      bitta siz; siz bitta; yolg'iz siz; nolimang; hadeb; javrama*; gap sotma*; ! sizga nima kerak .. bo'lsa; ! nima
+      gap .. yordam; tushligim; tushlik vaqtim|qilyapman; jahlimni chiqarmang; asabimni buzmang; tortishmang;
+      urishmang; ! yana .. nima kerak; ! nima kerak edi
     `,
     blame: `
       o'zingiz .. aybdor*|buz*|xato|adash*|yo'qot*|noto'g'ri|bosgan*|kiritgan*|tanlagan*|imzola*|aybingiz|sindir*|
@@ -233,7 +242,8 @@ export const uz: Knowledge = {
       aytmadingiz|qaramadingiz); kim .. majbur qildi|aytdi sizga; hech kim .. majburlamadi|majbur qilmagan;
       e'tibor.. bermagansiz; e'tiborsiz*; siz .. (buzgansiz|sindirgansiz|tashlab yuborgansiz|buzib|tushirib);
       keyingi safar .. o'qing|qarang|e'tibor; mijozlar .. o'zi|doim; sizlar .. doim; adashgansiz; xato qilgansiz;
-      xato .. kiritgansiz|yozgansiz|qilibsiz; ! aybingiz yo'q; ! sizning aybingiz emas; ! o'zingizni aybla*
+      xato .. kiritgansiz|yozgansiz|qilibsiz; ! aybingiz yo'q; ! sizning aybingiz emas; ! o'zingizni aybla*; aybi
+      o'zingizda|sizda; noto'g'ri yozgansiz|kiritgansiz|aytgansiz
     `,
   },
   cues: {

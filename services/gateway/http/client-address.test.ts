@@ -20,6 +20,17 @@ describe('the address of a client', () => {
     expect(behind(from('10.1.1.1', '203.0.113.5, 10.2.2.2'))).toBe('203.0.113.5');
     expect(behind(from('192.0.2.1', '203.0.113.5'))).toBe('192.0.2.1');
   });
+
+  it.each([
+    ['203.0.113.5:4711', '203.0.113.5'],
+    ['[2001:db8::1]:4711', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:db8::1:4711', '2001:db8::1:4711'],
+    ['203.0.113.5:4711, 10.2.2.2:80', '203.0.113.5'],
+    ['198.51.100.7, unknown:80', 'unknown:80'],
+  ])('is without the port that a proxy may tell: %s', (forwarded, address) => {
+    expect(addressOf(['10.0.0.0/8'])(from('10.1.1.1', forwarded))).toBe(address);
+  });
 });
 
 describe('the network that an address is counted with', () => {

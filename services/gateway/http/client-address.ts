@@ -11,8 +11,9 @@ export type AddressOf = (request: IncomingMessage) => string;
  */
 export function addressOf(trustedProxies: readonly string[]): AddressOf {
   if (trustedProxies.length === 0) return (request) => plain(request.socket.remoteAddress ?? '');
-  const trust = proxyAddr.compile([...trustedProxies]);
-  return (request) => plain(proxyAddr(request, trust) ?? '');
+  const trusts = proxyAddr.compile([...trustedProxies]);
+  const trust = (told: string, hops: number): boolean => trusts(withoutPort(told), hops);
+  return (request) => plain(withoutPort(proxyAddr(request, trust) ?? ''));
 }
 
 /** IPv6 hands out networks of 64 bits: whoever has one address has all of its network, and is counted as one. */
@@ -23,6 +24,11 @@ export function networkOf(address: string): string {
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
   return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
+}
+
+/** Some proxies tell the port too, `192.0.2.1:4711` or `[2001:db8::1]:4711`: another one for each connection. */
+function withoutPort(told: string): string {
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(told)?.[1] ?? /^([\d.]+):\d+$/.exec(told)?.[1] ?? told;
 }
 
 function plain(address: string): string {

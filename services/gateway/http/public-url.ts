@@ -10,6 +10,11 @@ export function publicUrl(configured: string | undefined): PublicUrl {
   return (request, pathOrUrl) => (pathOrUrl.startsWith('/') ? (base ?? baseOf(request)) + pathOrUrl : pathOrUrl);
 }
 
+/** What a proxy takes away from the beginning of paths before a request comes here; `/` when it takes nothing. */
+export function publicPath(configured: string | undefined): string {
+  return configured === undefined ? '/' : new URL(configured).pathname.replace(/(?<=.)\/+$/, '');
+}
+
 function baseOf(request: IncomingMessage): string {
   const { host } = request.headers;
   if (host === undefined || !/^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host)) {

@@ -50,8 +50,8 @@ const LIMITS = {
   RateLimit: 'How many of them are left, and in how many seconds all of them will be again.',
 };
 
-/** The OpenAPI 3.1 document of these endpoints. */
-export function openApiDocument(endpoints: readonly Endpoint[]): OpenApi {
+/** The OpenAPI 3.1 document of these endpoints, which clients find under such a path. */
+export function openApiDocument(endpoints: readonly Endpoint[], base = '/'): OpenApi {
   const schemas = new Schemas();
   schemas.answered(ErrorBody);
   const paths: Record<string, Record<string, unknown>> = {};
@@ -62,7 +62,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]): OpenApi {
   return {
     openapi: '3.1.1',
     info: { title: 'Call Analysis Service', version: '1', description: DESCRIPTION },
-    servers: [{ url: '/' }],
+    servers: [{ url: base }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {

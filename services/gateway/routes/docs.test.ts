@@ -24,14 +24,25 @@ describe('the documentation', () => {
     expect(campaigns.findIndex((path) => path.endsWith('/start'))).toBeLessThan(campaigns.findIndex((path) => path.endsWith('/calls/upload')));
   });
 
-  it('is a page that takes everything it needs from here, and may take nothing from elsewhere', async () => {
-    const page = await edge.ask('GET', '/docs');
+  it('names the path under which a proxy serves it, so that it can be tried out there', async () => {
+    const behindProxy = await openFixture({ publicUrl: 'https://calls.example/analysis/' });
+    const servers = async (at: Fixture) => (await at.ask('GET', '/openapi.json')).body['servers'];
+    expect(await servers(behindProxy).finally(() => behindProxy.close())).toEqual([{ url: '/analysis' }]);
+    expect(await servers(edge)).toEqual([{ url: '/' }]);
+  });
+
+  it.each(['/docs', '/docs?', '/docs/', '/docs/?'])('is a page at %s that takes everything it needs from here, wherever a proxy serves it, and may take nothing from elsewhere', async (at) => {
+    const page = await edge.ask('GET', at);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const policy = page.headers.get('content-security-policy') ?? '';
     expect(policy).toMatch(/default-src 'none'/);
     expect(policy).toMatch(/script-src 'self';/);
     expect(policy).not.toMatch(/https?:|\*/);
-    const parts = Array.from(page.text.matchAll(/(?:src|href)="([^"]+)"/g), ([, path = '']) => path);
+    const served = (link: string, from: string) => new URL(link, `https://calls.example/analysis${from}`).pathname;
+    const parts = Array.from(page.text.matchAll(/(?:src|href)="([^"]+)"/g), ([, link = '']) => {
+      expect(served(link, at)).toMatch(/^\/analysis\/docs\//);
+      return served(link, at).slice('/analysis'.length);
+    });
     expect(parts.length).toBeGreaterThan(2);
     for (const path of parts) {
       const part = await edge.ask('GET', path);

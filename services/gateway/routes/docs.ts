@@ -9,16 +9,17 @@ import { pageHeaders } from '../http/security-headers.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import type { OpenApi } from '../openapi/document.ts';
 
-const PAGE = `<!doctype html>
+/** Links are relative, so that they lead here whatever path a proxy serves the page under. */
+const page = (directory: string) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Call Analysis Service</title>
-    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
-    <link rel="stylesheet" href="/docs/swagger-ui.css">
-    <script src="/docs/swagger-ui-bundle.js" defer></script>
-    <script src="/docs/page.js" defer></script>
+    <link rel="icon" type="image/png" href="${directory}/favicon-32x32.png">
+    <link rel="stylesheet" href="${directory}/swagger-ui.css">
+    <script src="${directory}/swagger-ui-bundle.js" defer></script>
+    <script src="${directory}/page.js" defer></script>
   </head>
   <body>
     <div id="page"></div>
@@ -28,7 +29,7 @@ const PAGE = `<!doctype html>
 
 // The policy of the page allows no script inside it. Proofs are kept until the page is closed and not longer.
 const SCRIPT = `SwaggerUIBundle({
-  url: '/openapi.json',
+  url: new URL('../openapi.json', document.currentScript.src).href,
   dom_id: '#page',
   deepLinking: true,
   displayRequestDuration: true,
@@ -57,7 +58,7 @@ const Asset = z.enum(['page.js', 'swagger-ui-bundle.js', 'swagger-ui.css', 'favi
 const TYPES = { js: 'text/javascript', css: 'text/css', png: 'image/png' };
 
 /** api.md, section 8: what the endpoints say of themselves, for programs and for people. */
-export function docs(endpoints: readonly Endpoint[]): Endpoint[] {
+export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
   let document: OpenApi | undefined;
   const own = [
     endpoint({
@@ -70,7 +71,7 @@ export function docs(endpoints: readonly Endpoint[]): Endpoint[] {
         answers: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
       },
       async handle() {
-        document ??= openApiDocument([...endpoints, ...own]);
+        document ??= openApiDocument([...endpoints, ...own], base);
         return { status: 200, body: document };
       },
     }),
@@ -83,8 +84,9 @@ export function docs(endpoints: readonly Endpoint[]): Endpoint[] {
         summary: 'Read the documentation',
         answers: { 200: { description: 'A page that reads the OpenAPI document, and can try it out.', type: 'text/html' } },
       },
-      async handle({ response }) {
-        sendBytes(response, Buffer.from(PAGE), { ...PAGE_HEADERS, 'content-type': 'text/html; charset=utf-8' });
+      async handle({ request, response }) {
+        const directory = /^[^?#]*\/(?:[?#]|$)/.test(request.url ?? '') ? '.' : 'docs';
+        sendBytes(response, Buffer.from(page(directory)), { ...PAGE_HEADERS, 'content-type': 'text/html; charset=utf-8' });
         return undefined;
       },
     }),

@@ -49,6 +49,14 @@ describe('putting with a signed URL', () => {
     expect(await stored(key)).toBe('');
   });
 
+  it('takes the URL in full, as a proxy does', async () => {
+    const answer = await converse(edge.url, (socket) => {
+      socket.write(`${head('PUT', `http://calls.example${putUrl}`, ['Content-Length: 2', 'Connection: close'])}xy`);
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(await stored(key)).toBe('xy');
+  });
+
   it('takes many megabytes as they are', async () => {
     const bytes = randomBytes(20_000_000);
     const url = await edge.objects.presignPut('large', { expiresInSeconds: 3600, maxBytes: bytes.length });
@@ -192,7 +200,13 @@ describe('getting with a signed URL', () => {
     const answer = await edge.ask('HEAD', getUrl);
     expect([answer.status, answer.headers.get('content-length'), answer.text]).toEqual([200, '10', '']);
     const etag = answer.headers.get('etag') ?? '';
-    expect((await edge.ask('GET', getUrl, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const { status, text: body } = await edge.ask('GET', getUrl, { headers: { 'if-none-match': known } });
+      expect([known, status, body]).toEqual([known, 304, '']);
+    }
+    expect((await edge.ask('GET', getUrl, { headers: { 'if-none-match': '"x", W/"y"' } })).status).toBe(200);
+    const parts = await edge.ask('HEAD', getUrl, { headers: { range: 'bytes=2-4' } });
+    expect([parts.status, parts.headers.get('content-length')]).toEqual([200, '10']);
     const resumed = await edge.ask('GET', getUrl, { headers: { range: 'bytes=8-', 'if-range': etag } });
     expect([resumed.status, resumed.text]).toEqual([206, '89']);
   });

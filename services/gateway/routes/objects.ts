@@ -113,11 +113,12 @@ async function download(store: Objects, key: string, request: IncomingMessage, r
     // Whoever has the URL may play the recording in a page of their own.
     'cross-origin-resource-policy': 'cross-origin',
   };
-  if (request.headers['if-none-match'] === etag) {
+  if (isKnown(request.headers['if-none-match'], etag)) {
     response.writeHead(304, headers).end();
     return;
   }
-  const range = byteRange(request.headers, etag, sizeBytes);
+  // RFC 9110, 14.2: of a HEAD there are no parts.
+  const range = request.method === 'HEAD' ? null : byteRange(request.headers, etag, sizeBytes);
   if (range === 'unsatisfiable') {
     throw new Problem(416, 'RANGE_NOT_SATISFIABLE', `There are ${sizeBytes} bytes.`, {
       'content-range': `bytes */${sizeBytes}`,
@@ -138,6 +139,11 @@ async function download(store: Objects, key: string, request: IncomingMessage, r
   }
   response.setTimeout(SILENCE_MS);
   await pipeline(await store.open(key, { start, end }), response);
+}
+
+/** RFC 9110, 13.1.2: one of a list, weakened by a proxy on the way or not; `*` is whatever there is. */
+function isKnown(given: string | undefined, etag: string): boolean {
+  return given !== undefined && given.split(',').some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')));
 }
 
 function tooLarge(maxBytes: number): Fault {
