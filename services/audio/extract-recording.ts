@@ -35,7 +35,7 @@ export const CONSUMER = 'audio.extract';
 export async function extractRecording(parts: Parts, event: ExtractionRequested, signal: AbortSignal): Promise<void> {
   const { db, objects, inHand } = parts;
   const isErased = async () => (await buried(db, [event])).size > 0;
-  await inHand.run(event.subject, async (erased) => {
+  await inHand.run(event, async (erased) => {
     let isWanted = !(await isErased());
     try {
       isWanted &&= await extract(parts, event, AbortSignal.any([signal, erased]));

@@ -66,7 +66,7 @@ export async function start(
       });
     }
     // One replica is told of an erasure for sure; the one that extracts the recording may be another.
-    await bus.listen(CallErased, ({ subject }) => inHand.breakOff(subject));
+    await bus.listen(CallErased, (event) => inHand.breakOff(event));
     const readiness = new Readiness([
       { name: 'database', vital: true, check: () => db.query('SELECT 1') },
       { name: 'object store', vital: true, check: () => objects.ready() },

@@ -1,5 +1,6 @@
 import { claim } from '@call-analysis/bus';
 import type { BodyOf, CallAnalyzed, CallFailed, Event } from '@call-analysis/events';
+import { happenedAt } from './fact.ts';
 import type { Store } from './store/index.ts';
 
 /** Writes analyses into the catalogue; each event once, however often it comes. */
@@ -10,17 +11,20 @@ export async function projectAnalyses(store: Store, events: readonly Event<BodyO
     if (fresh.length === 0) return;
     await store.calls.complete(
       tx,
-      fresh.map(({ firmuuid, subject, time, data }) => ({
-        firmUuid: firmuuid,
-        callUuid: subject,
-        attempt: data.attempt,
-        at: new Date(time),
-        outcome: data.outcome,
-        language: data.language,
-        score: data.analysis?.score ?? null,
-        analysisUuid: data.analysis_uuid,
-        body: data.analysis === null ? null : JSON.stringify(data.analysis),
-      })),
+      fresh.map((event) => {
+        const { firmuuid, subject, data } = event;
+        return {
+          firmUuid: firmuuid,
+          callUuid: subject,
+          attempt: data.attempt,
+          at: happenedAt(event),
+          outcome: data.outcome,
+          language: data.language,
+          score: data.analysis?.score ?? null,
+          analysisUuid: data.analysis_uuid,
+          body: data.analysis === null ? null : JSON.stringify(data.analysis),
+        };
+      }),
     );
   });
 }
@@ -29,10 +33,11 @@ export async function projectAnalyses(store: Store, events: readonly Event<BodyO
 export async function projectFailures(store: Store, events: readonly Event<BodyOf<typeof CallFailed>>[]): Promise<void> {
   await store.db.transaction(async (tx) => {
     const claimed = await claim(tx, 'ingest.catalogue', events.map((event) => event.id));
-    for (const { id, firmuuid, subject, time, data } of events) {
+    for (const event of events) {
+      const { id, firmuuid, subject, data } = event;
       if (!claimed.has(id)) continue;
       const { attempt, ...failure } = data;
-      await store.calls.fail(tx, { firmUuid: firmuuid, callUuid: subject, attempt }, failure, new Date(time));
+      await store.calls.fail(tx, { firmUuid: firmuuid, callUuid: subject, attempt }, failure, happenedAt(event));
     }
   });
 }

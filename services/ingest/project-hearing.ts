@@ -4,6 +4,7 @@ import type { BodyOf, Event, TranscriptionProgressed, TranscriptReady } from '@c
 import { Utterance } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { z } from 'zod';
+import { happenedAt } from './fact.ts';
 import type { HeardCall, Store } from './store/index.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
@@ -37,14 +38,15 @@ export async function projectTranscripts(
   );
 }
 
-async function heardCall(objects: Objects, { firmuuid, subject, time, data }: Ready): Promise<HeardCall> {
+async function heardCall(objects: Objects, event: Ready): Promise<HeardCall> {
+  const { firmuuid, subject, data } = event;
   const engine = data.engine ?? null;
   const who = engine === null ? 'heard' : `heard by ${engine}`;
   return {
     firmUuid: firmuuid,
     callUuid: subject,
     attempt: data.attempt,
-    at: new Date(time),
+    at: happenedAt(event),
     engine,
     language: data.language,
     utterances: await utterancesOf(objects, data.transcript),
@@ -74,14 +76,15 @@ export async function projectProgress(
   await store.db.transaction(
     async (tx) => {
       const claimed = await claim(tx, CONSUMER, events.map(({ id }) => id));
-      for (const { id, firmuuid, subject, time, data } of events) {
+      for (const event of events) {
+        const { id, firmuuid, subject, data } = event;
         if (!claimed.has(id)) continue;
         const { attempt, heard, duration } = data;
         await store.transcripts.progress(tx, {
           firmUuid: firmuuid,
           callUuid: subject,
           attempt,
-          at: new Date(time),
+          at: happenedAt(event),
           step: duration > 0 ? Math.min(Math.floor((heard / duration) * STEPS), STEPS - 1) : 0,
           detail: `heard ${amount(heard, duration)}`,
         });

@@ -40,7 +40,10 @@ export async function registerCall(
   owner: Owner,
   { callUuid, fileName, metadata, found, campaignUuid }: NewRecording,
 ): Promise<Registered> {
-  await requireOpen(store, owner.firmUuid, campaignUuid);
+  await requireOpen(store, owner.firmUuid, campaignUuid).catch(async (error: unknown) => {
+    // Registered before the campaign ended, and asked again for an answer that was lost: a refusal would cost a call its bytes.
+    if ((await store.calls.known(owner.firmUuid, [callUuid])).length === 0) throw error;
+  });
   const { segmentTypes } = await firms.find(owner.firmUuid);
   const { record, ignoredFields } = readMetadata(metadata, { segmentTypes, maxValueChars: limits.valueChars });
   if (!isNamed(record.file, fileName)) throw otherName(record.audioFileName, fileName);

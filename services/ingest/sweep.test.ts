@@ -34,6 +34,17 @@ it('an upload keeps its bytes for its hour and not longer, processed or not', as
   expect(await service.process(owner, done)).toEqual(batch);
 });
 
+it('what a slow line puts when its hour is over goes a day later', async () => {
+  const began = Date.now();
+  const key = await service.put(service.newOwner(), csvOf([{}]));
+  await sweepAfter(HOUR + MINUTE);
+  await service.putAt(key, 'bytes of a put that began within the hour');
+  await sweepAfter(DAY + HOUR - MINUTE, began);
+  expect(await stands(key)).toBe(true);
+  await sweepAfter(DAY + HOUR + MINUTE);
+  expect(await stands(key)).toBe(false);
+});
+
 it('bytes at a key that a later upload was given are spared until its own hour is over', async () => {
   const owner = service.newOwner();
   const key = await service.put(owner, csvOf([{}]));

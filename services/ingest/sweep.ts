@@ -1,6 +1,7 @@
 import type { Objects } from '@call-analysis/objects';
 import { pruneBuried, pruneClaims } from '@call-analysis/bus';
 import type { Store } from './store/index.ts';
+import type { UploadSession } from './store/uploads.ts';
 
 /** Objects that a crash may have left: nothing that is being worked on is this old. */
 const ORPHAN_MS = 6 * 3600 * 1000;
@@ -35,17 +36,25 @@ export function archiveNeededAfter(now: Date): Date {
   return new Date(now.getTime() - RETRY_MS);
 }
 
-/** An upload that is being processed as its hour ends reads a copy, so its own bytes may go. */
+/**
+ * An upload that is being processed as its hour ends reads a copy, so its own bytes may go. Those of a put that began
+ * within the hour may come after it, on a slow line long after: they go a day later.
+ */
 async function sweepUploads(store: Store, objects: Objects, now: Date): Promise<void> {
-  for (;;) {
-    const sessions = await store.uploads.expired(now, AT_ONCE);
-    for (const session of sessions) {
-      for (const key of [session.metadataKey, session.audioKey]) {
-        if (key !== null && !(await store.uploads.isHeld(key, now))) await objects.remove(key);
+  await empty(() => store.uploads.expired(now, AT_ONCE));
+  await empty(() => store.uploads.sweptEarly(now, AT_ONCE));
+
+  async function empty(next: () => Promise<UploadSession[]>): Promise<void> {
+    for (;;) {
+      const sessions = await next();
+      for (const session of sessions) {
+        for (const key of [session.metadataKey, session.audioKey]) {
+          if (key !== null && !(await store.uploads.isHeld(key, now))) await objects.remove(key);
+        }
+        await store.uploads.markSwept(session.uuid, now);
       }
-      await store.uploads.markSwept(session.uuid, now);
+      if (sessions.length < AT_ONCE) return;
     }
-    if (sessions.length < AT_ONCE) return;
   }
 }
 

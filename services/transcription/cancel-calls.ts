@@ -10,6 +10,6 @@ export async function cancelCalls(
   for (const call of data.calls) {
     // One by one: a burial keeps others waiting until its transaction ends.
     await db.transaction((tx) => bury(tx, firmuuid, call));
-    inHand.breakOff(call);
+    inHand.breakOff({ firmuuid, subject: call });
   }
 }

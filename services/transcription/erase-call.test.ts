@@ -27,6 +27,18 @@ it('a call that is being heard when it is erased is stopped, whichever replica h
   await service.transcriptOf(await say('hello'));
 });
 
+it('a call that is being heard is heard on when that of another firm is erased, by whatever uuid', async () => {
+  const hanging = await say('hang');
+  await waitUntil(async () => (await service.recordingsAtWork()) === 1);
+  await service.publish({ ...erased(hanging), firmuuid: randomUUID() });
+  // By then that has been heard of.
+  await service.transcriptOf(await say('hello'));
+  expect(await service.recordingsAtWork()).toBe(1);
+  await service.publish(erased(hanging));
+  await service.settled();
+  expect(await service.recordingsAtWork()).toBe(0);
+});
+
 it('a call that was erased before is not heard, nor missed when its recording is gone', async () => {
   const [there, gone] = [stored(), stored()];
   await service.put(there.data.key, Buffer.from('hello'));

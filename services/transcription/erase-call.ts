@@ -17,6 +17,6 @@ export async function eraseCall(
     await bury(tx, event.firmuuid, event.subject);
     await bus.forget(tx, event.firmuuid, event.subject, CallErased);
   });
-  inHand.breakOff(event.subject);
+  inHand.breakOff(event);
   await removeTranscripts(objects, event);
 }

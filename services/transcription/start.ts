@@ -63,9 +63,9 @@ export async function start(
     const work = { db, bus, objects, ears, workDirectory, inHand, log };
     for (const subscription of consumers(work, count, config.retries)) await bus.subscribe(subscription);
     // One replica is told of an erasure or a cancel for sure; the one that hears the call may be another.
-    await bus.listen(CallErased, ({ subject }) => inHand.breakOff(subject));
-    await bus.listen(CallsCanceled, ({ data }) => {
-      for (const call of CallsCanceled.body.parse(data).calls) inHand.breakOff(call);
+    await bus.listen(CallErased, (event) => inHand.breakOff(event));
+    await bus.listen(CallsCanceled, ({ firmuuid, data }) => {
+      for (const call of CallsCanceled.body.parse(data).calls) inHand.breakOff({ firmuuid, subject: call });
     });
     const claimDays = comesAgainWithinDays(config.bus);
     const timer = setInterval(() => {

@@ -38,7 +38,7 @@ export async function transcribeCall(parts: Parts, event: Stored): Promise<void>
   // It may come again long after, when how far facts were read is forgotten.
   if ((await claimedBefore(db, CONSUMER, [event.id])).size > 0) return;
   const isErased = async () => (await buried(db, [event])).size > 0;
-  await inHand.run(event.subject, async (erased) => {
+  await inHand.run(event, async (erased) => {
     let isWanted = !(await isErased());
     try {
       isWanted &&= await transcribe(parts, event, erased);

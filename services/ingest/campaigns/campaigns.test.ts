@@ -74,9 +74,9 @@ async function upload(owner: Owner, campaign_uuid: string, rows: readonly CsvRow
 }
 
 /** A single recording, registered as the audio service does. */
-function register(owner: Owner, campaignUuid: string | null, metadata: object = {}) {
+function register(owner: Owner, campaignUuid: string | null, metadata: object = {}, callUuid = uuidv7()) {
   return registerCall(service.parts, owner, {
-    callUuid: uuidv7(),
+    callUuid,
     fileName: 'call.wav',
     metadata: JSON.stringify({ ...goodAudio, ...metadata }),
     found: { recording: recordingOf() },
@@ -248,6 +248,15 @@ describe('calls of a campaign', () => {
     await service.parts.store.tally.fold();
     expect(await read(owner, uuid)).toMatchObject(counted);
     expect(await faultOf(service.client.getCall({ ...callerOf(owner), call_uuid: callUuid, campaign_uuid: await newCampaign(owner) }))).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it.each(['pause', 'complete', 'cancel'])('stay registered for who lost that answer and asks again after a %s', async (deed) => {
+    const owner = service.newOwner();
+    const uuid = await activeCampaign(owner);
+    const { callUuid } = await register(owner, uuid);
+    await move(owner, uuid, deed);
+    expect(await register(owner, uuid, {}, callUuid)).toMatchObject({ callUuid, isRepeated: false });
+    expect(await read(owner, uuid)).toMatchObject({ calls_total: 1 });
   });
 
   it.each(['draft', 'paused', 'completed', 'canceled'])('are refused by a campaign that is %s', async (status) => {

@@ -306,7 +306,8 @@ export function calls(db: Database) {
 
     /**
      * Completes calls with their analyses. A call that has ended, or that a later attempt has begun, stays as it is:
-     * status only moves forward within an attempt.
+     * status only moves forward within an attempt. An analysis stands behind those of earlier attempts, whatever the
+     * clock of who made it says: the score of the call is that of the newest.
      */
     async complete(tx: Sql, results: readonly AnalyzedCall[]): Promise<void> {
       await tx.query(
@@ -323,9 +324,12 @@ export function calls(db: Database) {
            FROM result
            WHERE call.firm_uuid = result.firm_uuid AND call.uuid = result.call_uuid AND call.attempt = result.attempt
              AND call.status IN ${UNFINISHED_SQL}
-           RETURNING call.uuid, call.firm_uuid, result.analysis_uuid, result.body, result.at)
+           RETURNING call.uuid, call.firm_uuid, call.attempt, result.analysis_uuid, result.body, result.at)
          INSERT INTO analysis (uuid, call_uuid, firm_uuid, body, created_at)
-         SELECT analysis_uuid, uuid, firm_uuid, body, at FROM completed WHERE body IS NOT NULL
+         SELECT analysis_uuid, uuid, firm_uuid, body, CASE WHEN attempt = 1 THEN at ELSE greatest(at, (
+           SELECT max(created_at) + interval '1 millisecond' FROM analysis AS earlier
+           WHERE earlier.firm_uuid = completed.firm_uuid AND earlier.call_uuid = completed.uuid)) END
+         FROM completed WHERE body IS NOT NULL
          ON CONFLICT (uuid) DO NOTHING`,
         [
           results.map((each) => each.callUuid),
@@ -407,7 +411,7 @@ function createdAt(uuid: string): Date | null {
 /** `which` is a condition whose parameters begin with $5. */
 async function fail(sql: Sql, failure: Failure, now: Date, which: string, values: readonly unknown[]): Promise<void> {
   await sql.query(
-    `UPDATE call SET status = 'failed', failure = $1, updated_at = $2,
+    `UPDATE call SET status = 'failed', failure = $1, updated_at = greatest($2, created_at),
        history = history || jsonb_build_object('status', 'failed', 'at', $3::text, 'detail', $4::text)
      WHERE ${which}`,
     [JSON.stringify(failure), now, now.toISOString(), `${failure.stage}: ${failure.code}`, ...values],

@@ -103,6 +103,16 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       });
     },
 
+    /** Keys of sessions that ended a day or longer before `now`, and whose bytes were last removed within that day. */
+    async sweptEarly(now: Date, limit: number): Promise<UploadSession[]> {
+      return db.query<UploadSession>(
+        `SELECT uuid, metadata_key AS "metadataKey", audio_key AS "audioKey", expires_at AS "expiresAt" FROM upload_session
+         WHERE swept_at - expires_at < interval '1 day' AND expires_at < $1::timestamptz - interval '1 day'
+         ORDER BY expires_at LIMIT $2`,
+        [now, limit],
+      );
+    },
+
     /** Whether a later session was given the same key and may still be putting bytes there. */
     async isHeld(key: string, now: Date): Promise<boolean> {
       const holder = await prisma.uploadSession.findFirst({
