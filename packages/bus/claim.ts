@@ -24,8 +24,7 @@ export async function claim(tx: Sql, consumer: string, eventIds: readonly string
      RETURNING event_id`,
     [consumer, eventIds],
   );
-  const claimed = new Set(rows.map((row) => row.event_id));
-  return new Set(eventIds.filter((id) => claimed.has(id.toLowerCase())));
+  return asWritten(eventIds, rows);
 }
 
 /**
@@ -37,8 +36,13 @@ export async function claimedBefore(sql: Sql, consumer: string, eventIds: readon
     'SELECT event_id FROM claimed_event WHERE consumer = $1 AND event_id = ANY($2::uuid[])',
     [consumer, eventIds],
   );
-  const claimed = new Set(rows.map((row) => row.event_id));
-  return new Set(eventIds.filter((id) => claimed.has(id.toLowerCase())));
+  return asWritten(eventIds, rows);
+}
+
+/** Those that the database knows, as the asker writes them. */
+function asWritten(eventIds: readonly string[], rows: readonly { event_id: string }[]): ReadonlySet<string> {
+  const known = new Set(rows.map((row) => row.event_id));
+  return new Set(eventIds.filter((id) => known.has(id.toLowerCase())));
 }
 
 /**

@@ -1,3 +1,4 @@
+export { bareEnvironment } from './bare-environment.ts';
 export { openCollector } from './collector.ts';
 export type { CollectedSpan } from './collector.ts';
 export { freshDatabase } from './database.ts';

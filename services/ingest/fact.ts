@@ -24,6 +24,6 @@ export function fact<Body>(type: EventType<Body>, subject: string, about: About,
 }
 
 /** When that happened what an event tells, by its teller's clock, or by ours where that one is ahead: never in the future. */
-export function happenedAt({ time }: Pick<Event<unknown>, 'time'>): Date {
+export function happenedAt(time: string): Date {
   return new Date(Math.min(Date.parse(time), Date.now()));
 }

@@ -11,20 +11,17 @@ export async function projectAnalyses(store: Store, events: readonly Event<BodyO
     if (fresh.length === 0) return;
     await store.calls.complete(
       tx,
-      fresh.map((event) => {
-        const { firmuuid, subject, data } = event;
-        return {
-          firmUuid: firmuuid,
-          callUuid: subject,
-          attempt: data.attempt,
-          at: happenedAt(event),
-          outcome: data.outcome,
-          language: data.language,
-          score: data.analysis?.score ?? null,
-          analysisUuid: data.analysis_uuid,
-          body: data.analysis === null ? null : JSON.stringify(data.analysis),
-        };
-      }),
+      fresh.map(({ firmuuid, subject, time, data }) => ({
+        firmUuid: firmuuid,
+        callUuid: subject,
+        attempt: data.attempt,
+        at: happenedAt(time),
+        outcome: data.outcome,
+        language: data.language,
+        score: data.analysis?.score ?? null,
+        analysisUuid: data.analysis_uuid,
+        body: data.analysis === null ? null : JSON.stringify(data.analysis),
+      })),
     );
   });
 }
@@ -33,11 +30,10 @@ export async function projectAnalyses(store: Store, events: readonly Event<BodyO
 export async function projectFailures(store: Store, events: readonly Event<BodyOf<typeof CallFailed>>[]): Promise<void> {
   await store.db.transaction(async (tx) => {
     const claimed = await claim(tx, 'ingest.catalogue', events.map((event) => event.id));
-    for (const event of events) {
-      const { id, firmuuid, subject, data } = event;
+    for (const { id, firmuuid, subject, time, data } of events) {
       if (!claimed.has(id)) continue;
       const { attempt, ...failure } = data;
-      await store.calls.fail(tx, { firmUuid: firmuuid, callUuid: subject, attempt }, failure, happenedAt(event));
+      await store.calls.fail(tx, { firmUuid: firmuuid, callUuid: subject, attempt }, failure, happenedAt(time));
     }
   });
 }

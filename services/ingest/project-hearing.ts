@@ -38,15 +38,14 @@ export async function projectTranscripts(
   );
 }
 
-async function heardCall(objects: Objects, event: Ready): Promise<HeardCall> {
-  const { firmuuid, subject, data } = event;
+async function heardCall(objects: Objects, { firmuuid, subject, time, data }: Ready): Promise<HeardCall> {
   const engine = data.engine ?? null;
   const who = engine === null ? 'heard' : `heard by ${engine}`;
   return {
     firmUuid: firmuuid,
     callUuid: subject,
     attempt: data.attempt,
-    at: happenedAt(event),
+    at: happenedAt(time),
     engine,
     language: data.language,
     utterances: await utterancesOf(objects, data.transcript),
@@ -76,15 +75,14 @@ export async function projectProgress(
   await store.db.transaction(
     async (tx) => {
       const claimed = await claim(tx, CONSUMER, events.map(({ id }) => id));
-      for (const event of events) {
-        const { id, firmuuid, subject, data } = event;
+      for (const { id, firmuuid, subject, time, data } of events) {
         if (!claimed.has(id)) continue;
         const { attempt, heard, duration } = data;
         await store.transcripts.progress(tx, {
           firmUuid: firmuuid,
           callUuid: subject,
           attempt,
-          at: happenedAt(event),
+          at: happenedAt(time),
           step: duration > 0 ? Math.min(Math.floor((heard / duration) * STEPS), STEPS - 1) : 0,
           detail: `heard ${amount(heard, duration)}`,
         });

@@ -38,7 +38,7 @@ async function rewrite(parts: Parts, { uuid, objectKey }: RejectedFile, call: Re
       await objects.put(objectKey, Readable.from(othersOf(parts, objectKey, call), { objectMode: false }));
     } else {
       await objects.remove(objectKey);
-      await store.batches.dropRejected(tx, uuid);
+      await store.batches.forgetRejected(uuid, tx);
     }
     return found.copies;
   });

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { provision } from '@call-analysis/postgres';
-import { freePort, removeBucket, waitUntil, watch } from '@call-analysis/testing';
+import { bareEnvironment, freePort, removeBucket, waitUntil, watch } from '@call-analysis/testing';
 import { allowSchemas, dropDatabases } from './databases.ts';
 
 const program = fileURLToPath(new URL('../../service.ts', import.meta.url));
@@ -161,10 +161,9 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
   function spawnService(service: ServiceName, args: readonly string[], env: Record<string, string>): ChildProcess {
     // The watchdog knows a process of ours by the folder among its arguments.
     const flags = ['--max-semi-space-size=32', '--no-allocation-site-pretenuring', `--diagnostic-dir=${directory}`];
-    const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
     // By default it would be one for the whole machine, and may be another user's.
     const WORK_DIR = join(directory, 'hearing');
-    const own = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, WORK_DIR, NODE_OPTIONS: `--import=${names}`, TEST_NAMES: hosts };
+    const own = { ...bareEnvironment(), WORK_DIR, NODE_OPTIONS: `--import=${names}`, TEST_NAMES: hosts };
     const child = spawn(process.execPath, [...flags, program, service, ...args], {
       env: { ...own, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bareEnvironment } from '@call-analysis/testing';
 
 /** How a command ended and all that it said. */
 export interface Outcome {
@@ -18,9 +19,8 @@ export interface Begun {
 
 /** Starts `main.ts`, `admin.ts` or `demo.ts` with these variables and none of the tester's own settings. */
 export function begin(script: string, args: readonly string[], variables: Record<string, string>): Begun {
-  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [fileURLToPath(new URL(`../${script}`, import.meta.url)), ...args], {
-    env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...variables },
+    env: { ...bareEnvironment(), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { bareEnvironment } from '@call-analysis/testing';
 import { copyOfFirstStart } from './first-start.ts';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
@@ -29,18 +30,16 @@ export interface ServiceProcess {
 /**
  * The service in a process of its own, as `npm start` runs it, on a data directory that is removed at the end. Unless
  * one is named, it is one on which the service has been started before. It knows these variables and none of the
- * tester's own, which may name a database that is in use.
+ * tester's own.
  */
 export async function startService(
   dataDirectory?: string,
   variables: Record<string, string> = {},
 ): Promise<ServiceProcess> {
   const directory = dataDirectory ?? (await copyOfFirstStart((made) => startService(made)));
-  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
-  const own = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE };
   const began = performance.now();
   const child = spawn(process.execPath, [...flags, main], {
-    env: { ...own, LOG_LEVEL: 'error', ...variables, DATA_DIR: directory, PORT: variables['PORT'] ?? '0' },
+    env: { ...bareEnvironment(), LOG_LEVEL: 'error', ...variables, DATA_DIR: directory, PORT: variables['PORT'] ?? '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';

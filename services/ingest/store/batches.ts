@@ -124,10 +124,6 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       await tx.query('SELECT 1 FROM rejected_file WHERE uuid = $1 FOR UPDATE', [uuid]);
     },
 
-    async dropRejected(tx: Sql, uuid: string): Promise<void> {
-      await tx.query('DELETE FROM rejected_file WHERE uuid = $1', [uuid]);
-    },
-
     async expiredRejected(before: Date, limit: number): Promise<RejectedFile[]> {
       return prisma.rejectedFile.findMany({
         where: { expiresAt: { lt: before } },
@@ -136,8 +132,8 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       });
     },
 
-    async forgetRejected(uuid: string): Promise<void> {
-      await prisma.rejectedFile.deleteMany({ where: { uuid } });
+    async forgetRejected(uuid: string, sql: Sql = db): Promise<void> {
+      await sql.query('DELETE FROM rejected_file WHERE uuid = $1', [uuid]);
     },
 
     async isRejectedKept(objectKey: string): Promise<boolean> {
