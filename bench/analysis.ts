@@ -6,12 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { databaseUrl } from '@call-analysis/postgres';
 import { startServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
-import { atLeast, atMost, median, quantile } from './figure.ts';
-import type { Figure } from './figure.ts';
-import { writeRows } from './rows.ts';
-import type { Batch, Client as FirmClient } from '../deploy/standalone/test/client.ts';
-import { newFirm } from '../deploy/standalone/test/client.ts';
+import { type Batch, type Client as FirmClient, newFirm } from '../deploy/standalone/test/client.ts';
 import { startService } from '../deploy/standalone/test/service-process.ts';
+import { atLeast, atMost, type Figure, median, quantile } from './figure.ts';
+import { writeRows } from './rows.ts';
 
 /**
  * Calls per second from the moment a batch is accepted to the moment its last call is completed in the catalogue;
@@ -28,15 +26,27 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       const file = join(directory, 'calls.csv');
       await writeRows(file, calls, `round${round}`);
       const key = await firm.upload(await openAsBlob(file));
-      const { data } = await firm.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+      const { data } = await firm.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', {
+        metadata_key: key,
+      });
       const began = performance.now();
       await finished(firm, data.batch_id, calls);
       rates.push(calls / ((performance.now() - began) / 1000));
     }
     const waits = await startDelays(service.directory, firm, directory, quick ? 20 : 200);
     return [
-      atLeast(1, { name: `accepted to completed, ${calls} calls`, value: median(rates), unit: 'calls/s', yardstick: { name: '2,000 calls/s', value: 2_000 } }),
-      atMost(1, { name: 'idle, accepted to analysis begun, p99', value: quantile(waits, 0.99), unit: 'ms', yardstick: { name: 'limit, ms', value: 25 } }),
+      atLeast(1, {
+        name: `accepted to completed, ${calls} calls`,
+        value: median(rates),
+        unit: 'calls/s',
+        yardstick: { name: '2,000 calls/s', value: 2_000 },
+      }),
+      atMost(1, {
+        name: 'idle, accepted to analysis begun, p99',
+        value: quantile(waits, 0.99),
+        unit: 'ms',
+        yardstick: { name: 'limit, ms', value: 25 },
+      }),
     ];
   } finally {
     await service.stop();
@@ -72,7 +82,9 @@ async function startDelays(
       const file = join(directory, 'one.csv');
       await writeRows(file, 1, `single${number}`);
       const key = await firm.upload(await openAsBlob(file));
-      const { data } = await firm.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+      const { data } = await firm.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', {
+        metadata_key: key,
+      });
       await finished(firm, data.batch_id);
       const { rows } = await client.query(
         `SELECT extract(epoch FROM analysis.created_at - call.created_at) * 1000 AS ms

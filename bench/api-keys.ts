@@ -1,15 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import { dial } from '@call-analysis/rpc';
-import { keyManagement } from '@call-analysis/proto';
-import { startServer } from '@call-analysis/postgres/server';
 import { join } from 'node:path';
+import { startServer } from '@call-analysis/postgres/server';
+import { keyManagement } from '@call-analysis/proto';
+import { dial } from '@call-analysis/rpc';
 import { Pool } from 'pg';
+import { openDataDirectory } from '../deploy/standalone/data-directory.ts';
 import { newFirm } from '../deploy/standalone/test/client.ts';
 import { startService } from '../deploy/standalone/test/service-process.ts';
-import { openDataDirectory } from '../deploy/standalone/data-directory.ts';
 import { ApiKeyGate } from '../services/gateway/auth/api-key.ts';
-import type { Figure } from './figure.ts';
-import { atLeast } from './figure.ts';
+import { atLeast, type Figure } from './figure.ts';
 
 const AT_ONCE = 64;
 /** More would only have PostgreSQL switch between them. */
@@ -25,13 +24,17 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const service = await startService();
   const server = await startServer({ directory: join(service.directory, 'postgres'), log: () => {} });
   const pool = new Pool({ connectionString: server.adminUrl, max: CONNECTIONS });
-  const keys = dial(keyManagement, openDataDirectory(service.directory).socket('key-management'), { name: 'key-management' });
+  const keys = dial(keyManagement, openDataDirectory(service.directory).socket('key-management'), {
+    name: 'key-management',
+  });
   try {
     // As many firms as requests at once: those that ask about one key at the same time share one question.
     const requests: IncomingMessage[] = [];
     for (let firms = 0; firms < AT_ONCE; firms++) {
       const firm = await newFirm(service, { role: 'SUPERUSER' });
-      const { api_key } = await firm.call<{ api_key: string }>('POST', '/external/api/v1/api-key', { firm_uuid: firm.firmUuid });
+      const { api_key } = await firm.call<{ api_key: string }>('POST', '/external/api/v1/api-key', {
+        firm_uuid: firm.firmUuid,
+      });
       requests.push({ rawHeaders: ['x-service-api-key', api_key] } as unknown as IncomingMessage);
     }
 
@@ -66,10 +69,18 @@ async function selectAndTwoUpdates(pool: Pool): Promise<() => Promise<void>> {
   let next = 0;
   return async () => {
     const { hash } = rows[next++ % rows.length]!;
-    const found = await pool.query({ name: 'find', text: 'SELECT uuid, user_uuid FROM api_key WHERE hash = $1', values: [hash] });
+    const found = await pool.query({
+      name: 'find',
+      text: 'SELECT uuid, user_uuid FROM api_key WHERE hash = $1',
+      values: [hash],
+    });
     const [{ uuid, user_uuid }] = found.rows;
     await pool.query({ name: 'used', text: 'UPDATE api_key SET last_used = now() WHERE uuid = $1', values: [uuid] });
-    await pool.query({ name: 'seen', text: 'UPDATE api_user SET last_seen = now() WHERE uuid = $1', values: [user_uuid] });
+    await pool.query({
+      name: 'seen',
+      text: 'UPDATE api_user SET last_seen = now() WHERE uuid = $1',
+      values: [user_uuid],
+    });
   };
 }
 

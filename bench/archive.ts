@@ -1,16 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createReadStream } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEntry } from '../services/audio/extract-entry.ts';
-import { readArchive } from '../services/ingest/archive/index.ts';
-import type { ArchiveEntry } from '../services/ingest/archive/index.ts';
-import { openDisk } from '@call-analysis/objects';
-import type { Objects } from '@call-analysis/objects';
+import { type Objects, openDisk } from '@call-analysis/objects';
 import { writeZip } from '@call-analysis/testing';
-import { atLeast, atMost, median } from './figure.ts';
-import type { Figure } from './figure.ts';
+import { openEntry } from '../services/audio/extract-entry.ts';
+import { type ArchiveEntry, readArchive } from '../services/ingest/archive/index.ts';
+import { atLeast, atMost, type Figure, median } from './figure.ts';
 
 const KEY = 'frozen/archive.zip';
 /** As many entries as the audio service takes out of an archive at the same time. */
@@ -25,7 +22,10 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
 }
 
 async function verdict(quick: boolean): Promise<Figure[]> {
-  const zip = writeZip(Array.from({ length: 100_000 }, (_, index) => ({ name: `call-${String(index).padStart(6, '0')}.wav` })), { zip64: true });
+  const zip = writeZip(
+    Array.from({ length: 100_000 }, (_, index) => ({ name: `call-${String(index).padStart(6, '0')}.wav` })),
+    { zip64: true },
+  );
   const times: number[] = [];
   let bytesRead = 0;
   for (let round = 0; round < (quick ? 2 : 7); round++) {
@@ -43,29 +43,54 @@ async function verdict(quick: boolean): Promise<Figure[]> {
   }
   const directory = zip.bytes.length - zip.directoryStart;
   return [
-    atMost(1, { name: 'verdict on an archive of 100 k entries', value: median(times), unit: 's', yardstick: { name: 'limit, s', value: 1 } }),
-    atMost(1.02, { name: 'bytes read for it', value: bytesRead, unit: 'bytes', yardstick: { name: 'its directory', value: directory } }),
+    atMost(1, {
+      name: 'verdict on an archive of 100 k entries',
+      value: median(times),
+      unit: 's',
+      yardstick: { name: 'limit, s', value: 1 },
+    }),
+    atMost(1.02, {
+      name: 'bytes read for it',
+      value: bytesRead,
+      unit: 'bytes',
+      yardstick: { name: 'its directory', value: directory },
+    }),
   ];
 }
 
 async function extraction(quick: boolean): Promise<Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), 'call-analysis-archive-'));
   try {
-    const objects = await openDisk({ directory: join(directory, 'objects'), secret: 'no URL is signed in this benchmark' });
-    const recordings = Array.from({ length: quick ? 20 : 100 }, (_, index) => ({ name: `call-${index}.wav`, data: speechLike(index), method: 8 as const }));
+    const objects = await openDisk({
+      directory: join(directory, 'objects'),
+      secret: 'no URL is signed in this benchmark',
+    });
+    const recordings = Array.from({ length: quick ? 20 : 100 }, (_, index) => ({
+      name: `call-${index}.wav`,
+      data: speechLike(index),
+      method: 8 as const,
+    }));
     const zip = writeZip(recordings);
     const file = join(directory, 'archive.zip');
     await writeFile(file, zip.bytes);
     await objects.put(KEY, createReadStream(file));
     const mebibytes = recordings.reduce((sum, { data }) => sum + data.length, 0) / 1024 ** 2;
-    const { entries } = await readArchive({ sizeBytes: zip.bytes.length, read: async (start, end) => zip.bytes.subarray(start, end) });
+    const { entries } = await readArchive({
+      sizeBytes: zip.bytes.length,
+      read: async (start, end) => zip.bytes.subarray(start, end),
+    });
     const [ours, theirs]: number[][] = [[], []];
     for (let round = 0; round < (quick ? 2 : 5); round++) {
       theirs!.push(mebibytes / (await seconds(async () => void execFileSync('unzip', ['-tqq', file]))));
       ours!.push(mebibytes / (await seconds(() => extractAll(objects, zip.bytes.length, entries))));
     }
     return [
-      atLeast(1, { name: 'extraction, checked and stored', value: median(ours!), unit: 'MiB/s', yardstick: { name: 'unzip -t, MiB/s', value: median(theirs!) } }),
+      atLeast(1, {
+        name: 'extraction, checked and stored',
+        value: median(ours!),
+        unit: 'MiB/s',
+        yardstick: { name: 'unzip -t, MiB/s', value: median(theirs!) },
+      }),
     ];
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import { CallQuery, listCalls } from '../services/gateway/routes/calls.ts';
-import { atMost, median } from './figure.ts';
-import type { Figure } from './figure.ts';
+import { atMost, type Figure, median } from './figure.ts';
 
 const ITEMS = 100;
 /** Of a round. */
@@ -69,10 +68,16 @@ function call(number: number): Call {
     duration: 182.5,
     language: 'uz',
     score: 87.5,
-    batch_id: randomUUID(),
+    batch_uuid: randomUUID(),
     failure:
       number % 20 === 0
-        ? { stage: 'transcription', code: 'AUDIO_UNREADABLE', message: 'The recording is cut off.', retryable: true, attempts: 3 }
+        ? {
+            stage: 'transcription',
+            code: 'AUDIO_UNREADABLE',
+            message: 'The recording is cut off.',
+            retryable: true,
+            attempts: 3,
+          }
         : null,
     created_at: '2026-10-01T18:00:00.120Z',
     updated_at: '2026-10-01T18:00:01.873Z',
@@ -87,7 +92,7 @@ function pageByHand(rows: readonly Call[]): string {
 function itemByHand(call: Call): string {
   const plain = (value: string | undefined) => (value === undefined ? 'null' : `"${value}"`);
   const free = (value: string | undefined) => (value === undefined ? 'null' : JSON.stringify(value));
-  return `{"uuid":"${call.uuid}","source":"${call.source}","status":"${call.status}","outcome":${plain(call.outcome)},"partner_call_id":${free(call.partner_call_id)},"client_phone_number":"${call.client_phone_number}","operator_name":${free(call.operator_name)},"operator_id":${free(call.operator_id)},"operator_group_name":${free(call.operator_group_name)},"direction":${plain(call.direction)},"segment_type":${free(call.segment_type)},"start_time":"${call.start_time}","duration":${call.duration ?? null},"disconnect_reason":${free(call.disconnect_reason)},"language":${plain(call.language)},"score":${call.score ?? null},"batch_id":${plain(call.batch_id)},"campaign_id":${plain(call.campaign_id)},"failure":${failureByHand(call)},"created_at":"${call.created_at}","updated_at":"${call.updated_at}"}`;
+  return `{"uuid":"${call.uuid}","source":"${call.source}","status":"${call.status}","outcome":${plain(call.outcome)},"partner_call_id":${free(call.partner_call_id)},"client_phone_number":"${call.client_phone_number}","operator_name":${free(call.operator_name)},"operator_id":${free(call.operator_id)},"operator_group_name":${free(call.operator_group_name)},"direction":${plain(call.direction)},"segment_type":${free(call.segment_type)},"start_time":"${call.start_time}","duration":${call.duration ?? null},"disconnect_reason":${free(call.disconnect_reason)},"language":${plain(call.language)},"score":${call.score ?? null},"batch_id":${plain(call.batch_uuid)},"campaign_id":${plain(call.campaign_uuid)},"failure":${failureByHand(call)},"created_at":"${call.created_at}","updated_at":"${call.updated_at}"}`;
 }
 
 function failureByHand({ failure }: Call): string {

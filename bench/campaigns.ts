@@ -4,8 +4,7 @@ import { startServer } from '@call-analysis/postgres/server';
 import { Pool } from 'pg';
 import { newFirm } from '../deploy/standalone/test/client.ts';
 import { startService } from '../deploy/standalone/test/service-process.ts';
-import type { Figure } from './figure.ts';
-import { atMost, quantile } from './figure.ts';
+import { atMost, type Figure, quantile } from './figure.ts';
 
 const CAMPAIGNS = 100;
 /** Calls whose status changes in one transaction, as analyses come in, and the wait between two: 5,000 a second at most. */
@@ -29,7 +28,9 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const pool = new Pool({ connectionString: database.href, max: 2, options: '-c search_path=ingest' });
   try {
     const firm = await newFirm(service, { role: 'SUPERUSER' });
-    const { api_key } = await firm.call<{ api_key: string }>('POST', '/external/api/v1/api-key', { firm_uuid: firm.firmUuid });
+    const { api_key } = await firm.call<{ api_key: string }>('POST', '/external/api/v1/api-key', {
+      firm_uuid: firm.firmUuid,
+    });
     const ask = async <Body>(rest: string): Promise<Body> => {
       const response = await fetch(service.url + PATH + rest, { headers: { 'x-service-api-key': api_key } });
       if (!response.ok) throw new Error(`${rest}: ${response.status} ${await response.text()}`);
@@ -54,7 +55,12 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     return [
       atMost(1, { name: `campaign list and counters ${of}, p95`, value: quantile(lists, 0.95), unit: 'ms', yardstick }),
       atMost(1, { name: `one campaign ${of}, p95`, value: quantile(ones, 0.95), unit: 'ms', yardstick }),
-      atMost(1, { name: `one campaign ${of}, median`, value: quantile(ones, 0.5), unit: 'ms', yardstick: { name: 'counting its calls, ms', value: counting } }),
+      atMost(1, {
+        name: `one campaign ${of}, median`,
+        value: quantile(ones, 0.5),
+        unit: 'ms',
+        yardstick: { name: 'counting its calls, ms', value: counting },
+      }),
     ];
   } finally {
     await pool.end();

@@ -24,7 +24,9 @@ export function readCommand(benchmarks: Benchmarks, help: string): Asked {
     process.exit(0);
   }
   const names = given.filter((each) => !each.startsWith('--'));
-  const unknown = given.find((each) => (each.startsWith('--') ? !['--json', '--quick'].includes(each) : !(each in benchmarks)));
+  const unknown = given.find((each) =>
+    each.startsWith('--') ? !['--json', '--quick'].includes(each) : !(each in benchmarks),
+  );
   if (unknown !== undefined) {
     console.error(`There is no benchmark or option ${unknown}.\n\n${help}`);
     process.exit(2);
@@ -65,7 +67,14 @@ function table(rows: readonly Figure[]): string {
   ]);
   const all = [['figure', 'value', 'yardstick', 'ratio', 'goal', ''], ...cells];
   const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
-  return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()).join('\n');
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 function ratio({ ratio, spread }: Figure): string {

@@ -6,12 +6,11 @@ import { pipeline } from 'node:stream/promises';
 import { startServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { atLeast, atMost, median } from './figure.ts';
-import type { Figure } from './figure.ts';
-import { writeRows } from './rows.ts';
 import { newFirm } from '../deploy/standalone/test/client.ts';
 import { startService } from '../deploy/standalone/test/service-process.ts';
+import { atLeast, atMost, type Figure, median } from './figure.ts';
 import { forgetPeak, peakMiB } from './memory.ts';
+import { writeRows } from './rows.ts';
 
 /**
  * Rows of a CSV of transcripts, from the request to process it to its answer: frozen, parsed, checked, deduplicated
@@ -40,9 +39,24 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const rate = median(rates);
     const million = rows === 1_000_000 ? '1 M' : `${rows / 1000} k`;
     return [
-      atLeast(1, { name: `CSV intake, ${million} rows`, value: rate, unit: 'rows/s', yardstick: { name: '120 k rows/s', value: 120_000 } }),
-      atLeast(0.45, { name: `CSV intake, ${million} rows`, value: rate, unit: 'rows/s', yardstick: { name: '\\copy, rows/s', value: median(copies) } }),
-      atMost(1.1, { name: 'CSV intake, peak memory at three times the rows', value: three.peakMiB, unit: 'MiB', yardstick: { name: `at ${million} rows, MiB`, value: median(peaks) } }),
+      atLeast(1, {
+        name: `CSV intake, ${million} rows`,
+        value: rate,
+        unit: 'rows/s',
+        yardstick: { name: '120 k rows/s', value: 120_000 },
+      }),
+      atLeast(0.45, {
+        name: `CSV intake, ${million} rows`,
+        value: rate,
+        unit: 'rows/s',
+        yardstick: { name: '\\copy, rows/s', value: median(copies) },
+      }),
+      atMost(1.1, {
+        name: 'CSV intake, peak memory at three times the rows',
+        value: three.peakMiB,
+        unit: 'MiB',
+        yardstick: { name: `at ${million} rows, MiB`, value: median(peaks) },
+      }),
     ];
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -58,7 +72,9 @@ async function intake(file: string, rows: number, withCopy: boolean) {
     const copied = withCopy ? await copySeconds(service.directory, file) : 1;
     forgetPeak(service.pid);
     const began = performance.now();
-    const { data } = await firm.call<{ data: { accepted: number } }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+    const { data } = await firm.call<{ data: { accepted: number } }>('POST', '/api/v1/calls/process-upload', {
+      metadata_key: key,
+    });
     const seconds = (performance.now() - began) / 1000;
     if (data.accepted !== rows) throw new Error(`${data.accepted} of ${rows} rows were accepted`);
     const peak = peakMiB(service.pid);
@@ -77,7 +93,10 @@ async function copySeconds(directory: string, file: string): Promise<number> {
     await client.query(`CREATE TABLE copied (client_phone_number text, operator_name text, duration int, anonymized_text text,
       start_time timestamptz, segment_type text, partner_call_id text, direction text)`);
     const began = performance.now();
-    await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), client.query(copyFrom('COPY copied FROM STDIN (FORMAT csv, HEADER)')));
+    await pipeline(
+      createReadStream(file, { highWaterMark: 1024 * 1024 }),
+      client.query(copyFrom('COPY copied FROM STDIN (FORMAT csv, HEADER)')),
+    );
     const seconds = (performance.now() - began) / 1000;
     await client.query('DROP TABLE copied');
     // What it left to be written must not slow down what is measured next.

@@ -1,9 +1,8 @@
-import express from 'express';
 import { createLog, Readiness } from '@call-analysis/runtime';
+import express from 'express';
 import { createApp } from '../services/gateway/app.ts';
 import { bearerGate } from '../services/gateway/auth/bearer.ts';
-import { endpointsOf } from '../services/gateway/gateway.ts';
-import type { Behind } from '../services/gateway/gateway.ts';
+import { type Behind, endpointsOf } from '../services/gateway/gateway.ts';
 import { endpoint } from '../services/gateway/http/endpoint.ts';
 import { defaultQuotas, RateLimits } from '../services/gateway/limits/rate-limits.ts';
 import { listen } from '../services/gateway/server.ts';
@@ -44,7 +43,9 @@ async function serve(kind: string): Promise<string> {
       bearer: bearerGate({
         tokens: { issuer: 'bench', audience: 'bench', key: { kind: 'secret', secret } },
         users: {
-          findUser: async () => ({ user: { uuid: user, firm_uuid: firm, name: '', role: 'ADMIN', web_api_only: false } }),
+          findUser: async () => ({
+            user: { uuid: user, firm_uuid: firm, name: '', role: 'ADMIN', web_api_only: false },
+          }),
         },
       }),
       'api-key': () => Promise.reject(new Error('No endpoint here takes a key.')),

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
-import { atLeast, atMost, median } from './figure.ts';
-import type { Figure } from './figure.ts';
+import { atLeast, atMost, type Figure, median } from './figure.ts';
 
 const CONNECTIONS = 50;
 const WARM_UP_SECONDS = 2;

@@ -3,14 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrations, schema } from '@call-analysis/ingest';
-import type { Database } from '@call-analysis/postgres';
-import { migrate, openDatabase, provision } from '@call-analysis/postgres';
+import { type Database, migrate, openDatabase, provision } from '@call-analysis/postgres';
 import { startServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
 import { listCalls, type ListCallsRequest } from '../services/ingest/list-calls.ts';
 import { type CallFilter, EVERYTHING, openStore, type Sort, type Store } from '../services/ingest/store/index.ts';
-import { atMost, quantile } from './figure.ts';
-import type { Figure } from './figure.ts';
+import { atMost, type Figure, quantile } from './figure.ts';
 
 const LIMIT_MS = 50;
 const DAY_MS = 86_400_000;
@@ -104,7 +102,13 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   }
 }
 
-async function measure(store: Store, firmUuid: string, calls: number, rounds: number, watched: Watched): Promise<Figure[]> {
+async function measure(
+  store: Store,
+  firmUuid: string,
+  calls: number,
+  rounds: number,
+  watched: Watched,
+): Promise<Figure[]> {
   const figures: Figure[] = [];
   const list = (request: Partial<ListCallsRequest>) =>
     listCalls(store, firmUuid, {
@@ -117,7 +121,9 @@ async function measure(store: Store, firmUuid: string, calls: number, rounds: nu
     });
   const add = (name: string, times: readonly number[]) => {
     const value = quantile(times, 0.95);
-    figures.push(atMost(1, { name: `${name}, p95`, value, unit: 'ms', yardstick: { name: 'limit, ms', value: LIMIT_MS } }));
+    figures.push(
+      atMost(1, { name: `${name}, p95`, value, unit: 'ms', yardstick: { name: 'limit, ms', value: LIMIT_MS } }),
+    );
   };
   for (const { name, filter, ...rest } of questions) {
     const times: number[] = [];
@@ -189,7 +195,9 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(`SET search_path = ${schema}; SET maintenance_work_mem = '1GB'; SET work_mem = '256MB'; SET synchronous_commit = off`);
+    await client.query(
+      `SET search_path = ${schema}; SET maintenance_work_mem = '1GB'; SET work_mem = '256MB'; SET synchronous_commit = off`,
+    );
     const indexes = await client.query<{ name: string; definition: string }>(
       `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
        WHERE schemaname = '${schema}' AND tablename IN ('call_search', 'call_text') AND indexname NOT LIKE '%pkey'`,
@@ -224,7 +232,9 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
         `INSERT INTO facet (firm_uuid, kind, value, calls) SELECT firm_uuid, '${kind}', ${value}, count(*) FROM call GROUP BY 1, 3`,
       );
     }
-    const joined = facets.map(([kind, value]) => `JOIN facet "${kind}" ON "${kind}".kind = '${kind}' AND "${kind}".value = ${value}`);
+    const joined = facets.map(
+      ([kind, value]) => `JOIN facet "${kind}" ON "${kind}".kind = '${kind}' AND "${kind}".value = ${value}`,
+    );
     await client.query(
       `INSERT INTO call_search (firm, uuid, start_time, score, state, origin, segment, operator, team, day, mark)
        SELECT "all".id, uuid, start_time, coalesce(round(score * 10), -1), state.id, origin.id, segment.id, operator.id, team.id, day.id, mark.id

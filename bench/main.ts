@@ -1,5 +1,4 @@
-import type { Benchmarks } from './command.ts';
-import { measure, readCommand } from './command.ts';
+import { type Benchmarks, measure, readCommand } from './command.ts';
 
 const help = `Usage: npm run bench -- [name…] [--json] [--quick]
 

@@ -8,9 +8,13 @@ import multer from 'multer';
 
 const directory = mkdtempSync(join(tmpdir(), 'call-analysis-multer-'));
 const app = express();
-app.post('/', multer({ storage: multer.diskStorage({ destination: directory }) }).single('audio_file'), (request, response) => {
-  response.json({ size: request.file?.size });
-});
+app.post(
+  '/',
+  multer({ storage: multer.diskStorage({ destination: directory }) }).single('audio_file'),
+  (request, response) => {
+    response.json({ size: request.file?.size });
+  },
+);
 const server = app.listen(0, '127.0.0.1', () => {
   process.send?.((server.address() as AddressInfo).port);
 });

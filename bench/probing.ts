@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import type { Source } from '@call-analysis/recordings';
-import { inspect, sourceOfBytes } from '@call-analysis/recordings';
-import { atMost, median } from './figure.ts';
-import type { Figure } from './figure.ts';
+import { inspect, type Source, sourceOfBytes } from '@call-analysis/recordings';
+import { atMost, type Figure, median } from './figure.ts';
 
 const folder = new URL('../samples/recordings/', import.meta.url);
-const files = ['lost-parcel.wav', 'double-charge.mp3', 'new-router.flac', 'holiday-offer.ogg', 'clinic-appointment.aiff', 'frozen-card.au'];
+const files = [
+  'lost-parcel.wav',
+  'double-charge.mp3',
+  'new-router.flac',
+  'holiday-offer.ogg',
+  'clinic-appointment.aiff',
+  'frozen-card.au',
+];
 
 /** What it takes to say what is inside a recording, without decoding it: time, and bytes read of each sample. */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
@@ -23,8 +28,18 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     }
     const format = file.slice(file.lastIndexOf('.') + 1);
     figures.push(
-      atMost(1, { name: `probing of ${format}`, value: median(times), unit: 'ms', yardstick: { name: 'limit, ms', value: 5 } }),
-      atMost(1, { name: `bytes read to probe ${format}`, value: read / 1024, unit: 'KiB', yardstick: { name: 'limit, KiB', value: 256 } }),
+      atMost(1, {
+        name: `probing of ${format}`,
+        value: median(times),
+        unit: 'ms',
+        yardstick: { name: 'limit, ms', value: 5 },
+      }),
+      atMost(1, {
+        name: `bytes read to probe ${format}`,
+        value: read / 1024,
+        unit: 'KiB',
+        yardstick: { name: 'limit, KiB', value: 256 },
+      }),
     );
   }
   return figures;

@@ -52,7 +52,9 @@ export function watchDatabase(postmaster: number): DatabaseWatch {
 }
 
 function familyOf(pid: number): Process[] {
-  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap((name) => statOf(Number(name)));
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => statOf(Number(name)));
   const family: Process[] = [];
   let generation = all.filter((each) => each.pid === pid);
   while (generation.length > 0) {
@@ -69,7 +71,12 @@ function statOf(pid: number): Process[] {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in parentheses may hold anything; what follows it begins with the third field.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number) as [number, number, number, number];
+    const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number) as [
+      number,
+      number,
+      number,
+      number,
+    ];
     return [{ pid, parent: Number(fields[1]), seconds: (user + system + childrenUser + childrenSystem) / TICKS }];
   } catch {
     return [];

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { wavHeader } from '@call-analysis/testing';
 import { metadataOf } from '../deploy/standalone/test/good-calls.ts';
 
@@ -20,7 +19,9 @@ export function form(): Buffer[] {
   const metadata = JSON.stringify(metadataOf('silence.wav', { partner_call_id: `silence-${sent++}` }));
   const part = (name: string) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"`;
   return [
-    Buffer.from(`${part('metadata')}\r\n\r\n${metadata}\r\n${part('audio_file')}; filename="silence.wav"\r\nContent-Type: audio/wav\r\n\r\n`),
+    Buffer.from(
+      `${part('metadata')}\r\n\r\n${metadata}\r\n${part('audio_file')}; filename="silence.wav"\r\nContent-Type: audio/wav\r\n\r\n`,
+    ),
     ...recording,
     Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
   ];

@@ -3,10 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatOf } from '@call-analysis/recordings';
-import type { Direct, HeardRecording } from '../services/transcription/hearing/direct.ts';
-import { HEARING_RATE, openDirect, wordErrors } from '../services/transcription/hearing/direct.ts';
-import { atLeast, atMost } from './figure.ts';
-import type { Figure } from './figure.ts';
+import {
+  type Direct,
+  type HeardRecording,
+  HEARING_RATE,
+  openDirect,
+  wordErrors,
+} from '../services/transcription/hearing/direct.ts';
+import { atLeast, atMost, type Figure } from './figure.ts';
 
 const folder = new URL('../samples/recordings/', import.meta.url);
 /** A call of five minutes, as the README counts them. */
@@ -45,7 +49,10 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const figures: Figure[] = [];
     let [seconds, taken] = [0, 0];
     for (const [speech, recordings] of voices) {
-      const [ours, byHand]: [Counted, Counted] = [{ errors: 0, words: 0 }, { errors: 0, words: 0 }];
+      const [ours, byHand]: [Counted, Counted] = [
+        { errors: 0, words: 0 },
+        { errors: 0, words: 0 },
+      ];
       for (const sample of recordings) {
         const lines = reference[sample.file]!;
         const path = fileURLToPath(new URL(sample.file, folder));
@@ -56,18 +63,38 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
         seconds += heard.duration;
         count(ours, lines, (role) => textOf(heard, sideOf(sample, role)));
         const cut = await cutByHand(direct, sample, lines, path);
-        count(byHand, lines, (role) => cut.filter((each) => each.role === role).map(({ text }) => text).join(' '));
+        count(byHand, lines, (role) =>
+          cut
+            .filter((each) => each.role === role)
+            .map(({ text }) => text)
+            .join(' '),
+        );
       }
       const rate = ({ errors, words }: Counted) => errors / words;
       figures.push(
-        atMost(1.05, { name: `word error rate, voices of ${speech}`, value: rate(ours), unit: '', yardstick: { name: 'lines cut by hand', value: rate(byHand) } }),
+        atMost(1.05, {
+          name: `word error rate, voices of ${speech}`,
+          value: rate(ours),
+          unit: '',
+          yardstick: { name: 'lines cut by hand', value: rate(byHand) },
+        }),
       );
     }
     const speed = seconds / taken;
     return [
-      atLeast(1, { name: 'local speech, both channels, by one core', value: speed, unit: '× real time', yardstick: { name: 'goal, × real time', value: 20 } }),
+      atLeast(1, {
+        name: 'local speech, both channels, by one core',
+        value: speed,
+        unit: '× real time',
+        yardstick: { name: 'goal, × real time', value: 20 },
+      }),
       ...figures,
-      atLeast(1, { name: 'calls of five minutes an hour, heard by two cores', value: (2 * speed * 3600) / CALL_SECONDS, unit: 'calls', yardstick: { name: 'at the goal', value: (2 * 20 * 3600) / CALL_SECONDS } }),
+      atLeast(1, {
+        name: 'calls of five minutes an hour, heard by two cores',
+        value: (2 * speed * 3600) / CALL_SECONDS,
+        unit: 'calls',
+        yardstick: { name: 'at the goal', value: (2 * 20 * 3600) / CALL_SECONDS },
+      }),
     ];
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -81,7 +108,10 @@ function sideOf({ metadata }: Sample, role: Line['role']): 'left' | 'right' {
 /** Each channel's words are held against that channel's words, so that whoever speaks at the same time does no harm. */
 function count(sum: Counted, lines: readonly Line[], heard: (role: Line['role']) => string): void {
   for (const role of ['operator', 'client'] as const) {
-    const said = lines.filter((line) => line.role === role).map(({ text }) => text).join(' ');
+    const said = lines
+      .filter((line) => line.role === role)
+      .map(({ text }) => text)
+      .join(' ');
     const { errors, words } = wordErrors(said, heard(role));
     sum.errors += errors;
     sum.words += words;
@@ -89,7 +119,10 @@ function count(sum: Counted, lines: readonly Line[], heard: (role: Line['role'])
 }
 
 function textOf({ said }: HeardRecording, side: 'left' | 'right'): string {
-  return said.filter((each) => each.side === side).map(({ text }) => text).join(' ');
+  return said
+    .filter((each) => each.side === side)
+    .map(({ text }) => text)
+    .join(' ');
 }
 
 async function cutByHand(direct: Direct, sample: Sample, lines: readonly Line[], path: string) {
@@ -97,7 +130,9 @@ async function cutByHand(direct: Direct, sample: Sample, lines: readonly Line[],
   const heard: { role: Line['role']; text: string }[] = [];
   for (const { role, start, end } of lines) {
     const channel = channels[sideOf(sample, role)];
-    const text = await direct.recognise(channel.slice(Math.round(start * HEARING_RATE), Math.round(end * HEARING_RATE)));
+    const text = await direct.recognise(
+      channel.slice(Math.round(start * HEARING_RATE), Math.round(end * HEARING_RATE)),
+    );
     heard.push({ role, text });
   }
   return heard;

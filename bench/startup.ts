@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { atMost, median } from './figure.ts';
-import type { Figure } from './figure.ts';
 import { startService } from '../deploy/standalone/test/service-process.ts';
+import { atMost, type Figure, median } from './figure.ts';
 import { residentMiB } from './memory.ts';
 
 /** From the start of the process to its `ready` line, on a data directory that exists; and memory a while later. */
@@ -20,7 +19,17 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const last = await startService(first.directory);
   await last.stop();
   return [
-    atMost(1, { name: 'second start until ready', value: median(readySeconds), unit: 's', yardstick: { name: 'limit, s', value: 3 } }),
-    atMost(1, { name: 'memory when idle, PostgreSQL apart', value: median(resident), unit: 'MiB', yardstick: { name: 'limit, MiB', value: 250 } }),
+    atMost(1, {
+      name: 'second start until ready',
+      value: median(readySeconds),
+      unit: 's',
+      yardstick: { name: 'limit, s', value: 3 },
+    }),
+    atMost(1, {
+      name: 'memory when idle, PostgreSQL apart',
+      value: median(resident),
+      unit: 'MiB',
+      yardstick: { name: 'limit, MiB', value: 250 },
+    }),
   ];
 }

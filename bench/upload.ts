@@ -4,8 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { newFirm } from '../deploy/standalone/test/client.ts';
 import { startService } from '../deploy/standalone/test/service-process.ts';
-import { atLeast, atMost, median } from './figure.ts';
-import type { Figure } from './figure.ts';
+import { atLeast, atMost, type Figure, median } from './figure.ts';
 import { forgetPeak, peakMiB, residentMiB } from './memory.ts';
 import { form, post, recordingMiB } from './recording.ts';
 
@@ -41,8 +40,18 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     }
     const theirRate = median(rates.theirs);
     return [
-      atLeast(1, { name: 'upload of 50 MiB, probed, hashed, registered', value: median(rates.ours), unit: 'MiB/s', yardstick: { name: 'multer, MiB/s', value: theirRate } }),
-      atMost(1, { name: `memory that ${AT_ONCE} such uploads at once add to the service`, value: rise, unit: 'MiB', yardstick: { name: 'limit, MiB', value: 150 } }),
+      atLeast(1, {
+        name: 'upload of 50 MiB, probed, hashed, registered',
+        value: median(rates.ours),
+        unit: 'MiB/s',
+        yardstick: { name: 'multer, MiB/s', value: theirRate },
+      }),
+      atMost(1, {
+        name: `memory that ${AT_ONCE} such uploads at once add to the service`,
+        value: rise,
+        unit: 'MiB',
+        yardstick: { name: 'limit, MiB', value: 150 },
+      }),
     ];
   } finally {
     multer.disconnect();

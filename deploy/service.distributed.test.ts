@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDatabase } from '../packages/postgres/index.ts';
-import { freshDatabase, kafkaForTests, s3ForTests } from '../packages/testing/index.ts';
-import type { TestDatabase } from '../packages/testing/index.ts';
+import { freshDatabase, kafkaForTests, s3ForTests, type TestDatabase } from '../packages/testing/index.ts';
 import { eventually, patientFetch } from './standalone/test/insist.ts';
 import './standalone/test/time-limit.ts';
 
@@ -71,13 +70,20 @@ function begin(...args: string[]) {
 describe('a service in a process of its own', () => {
   it('says which right its role lacks to migrate', async () => {
     const { code, stderr } = await begin('ingest', 'migrate').over;
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^.*GRANT CREATE ON DATABASE "test_\w+" TO "ingest";\n$/)]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^.*GRANT CREATE ON DATABASE "test_\w+" TO "ingest";\n$/),
+    ]);
   });
 
   it('migrates although several do so at once, and again', async () => {
     const { pathname } = new URL(database.adminUrl);
     await asAdmin(`GRANT CREATE ON DATABASE "${pathname.slice(1)}" TO ingest`);
-    const outcomes = await Promise.all([begin('ingest', 'migrate').over, begin('ingest', 'migrate').over, begin('ingest', 'migrate').over]);
+    const outcomes = await Promise.all([
+      begin('ingest', 'migrate').over,
+      begin('ingest', 'migrate').over,
+      begin('ingest', 'migrate').over,
+    ]);
     expect(outcomes).toEqual(outcomes.map(() => ({ code: 0, stdout: '', stderr: '' })));
     expect(await begin('ingest', 'migrate').over).toEqual({ code: 0, stdout: '', stderr: '' });
   });
@@ -89,7 +95,10 @@ describe('a service in a process of its own', () => {
       const service = begin('ingest');
       const url = await service.healthUrl();
       const ready = await patientFetch(`${url}/readyz`);
-      expect([ready.status, await ready.json()]).toMatchObject([200, { status: 'ready', degraded: expect.arrayContaining(['key-management']) }]);
+      expect([ready.status, await ready.json()]).toMatchObject([
+        200,
+        { status: 'ready', degraded: expect.arrayContaining(['key-management']) },
+      ]);
       service.child.kill('SIGTERM');
       const said = await eventually(async () => {
         if (service.child.exitCode !== null) return 'ended';
@@ -104,9 +113,13 @@ describe('a service in a process of its own', () => {
 
   it('refuses tables that lack something, with the command that mends them', async () => {
     const latest = '(SELECT max(migration_name) FROM ingest._prisma_migrations)';
-    await asAdmin(`UPDATE ingest._prisma_migrations SET migration_name = '99990101000000_later' WHERE migration_name = ${latest}`);
+    await asAdmin(
+      `UPDATE ingest._prisma_migrations SET migration_name = '99990101000000_later' WHERE migration_name = ${latest}`,
+    );
     const { code, stdout, stderr } = await begin('ingest').over;
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^The schema ingest is older than this version: it lacks \S+\. Run npm run service -- ingest migrate\.\n$/);
+    expect(stderr).toMatch(
+      /^The schema ingest is older than this version: it lacks \S+\. Run npm run service -- ingest migrate\.\n$/,
+    );
   });
 });

@@ -30,14 +30,24 @@ async function run(...args: string[]) {
 describe('npm run service', () => {
   it('answers a name that it does not know, or none, with those that it knows', async () => {
     const known = 'The services are gateway, key-management, ingest, audio, transcription, analysis.\n';
-    expect(await run('ingset')).toEqual({ code: 2, stdout: '', stderr: `There is no service ingset; did you mean ingest? ${known}` });
+    expect(await run('ingset')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `There is no service ingset; did you mean ingest? ${known}`,
+    });
     expect(await run()).toEqual({ code: 2, stdout: '', stderr: `Which service? ${known}` });
   });
 
   it('explains the variables of a service without needing any of them', async () => {
     const { code, stdout } = await run('transcription', '--help');
     expect(code).toBe(0);
-    for (const name of ['SPEECH_EARS', 'WORK_DIR', 'DATABASE_URL (required), a secret', 'S3_BUCKET (required)', 'DRAIN (5s)']) {
+    for (const name of [
+      'SPEECH_EARS',
+      'WORK_DIR',
+      'DATABASE_URL (required), a secret',
+      'S3_BUCKET (required)',
+      'DRAIN (5s)',
+    ]) {
       expect(stdout).toContain(`  ${name}`);
     }
   });
@@ -45,7 +55,9 @@ describe('npm run service', () => {
   it('refuses an environment that lacks what processes must share, and says how to do without', async () => {
     const { code, stdout, stderr } = await run('ingest');
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^KAFKA_BROKERS must be set for a service in a process of its own; npm start runs all of them on one machine without\.$/m);
+    expect(stderr).toMatch(
+      /^KAFKA_BROKERS must be set for a service in a process of its own; npm start runs all of them on one machine without\.$/m,
+    );
     expect(stderr).toMatch(/^DATABASE_URL must be set\.$/m);
   });
 });
@@ -68,15 +80,20 @@ describe('the topics that migrate makes', () => {
     analysis: analysisFacts,
   };
 
-  it.each(Object.entries(facts))('are those of all that %s hears', (name, { hears }) => {
+  it.each(Object.entries(facts))('are those of all that %s consumes', (name, { consumes }) => {
     const types = heard[name]!.flatMap(({ routes }) => routes.map(({ event }) => event.type));
-    expect(new Set(hears.map(({ type }) => type))).toEqual(new Set(types));
+    expect(new Set(consumes.map(({ type }) => type))).toEqual(new Set(types));
   });
 
-  it('are those of facts that somebody tells', () => {
+  it('are those of facts that somebody publishes', () => {
     const all = [...Object.values(facts), gatewayFacts];
     // A retry is asked for by the administrator's command.
-    const told = new Set([...all.flatMap(({ tells }) => tells.map(({ type }) => type)), 'calls.retry-requested.v1']);
-    expect(all.flatMap(({ hears }) => hears.map(({ type }) => type)).filter((type) => !told.has(type))).toEqual([]);
+    const told = new Set([
+      ...all.flatMap(({ publishes }) => publishes.map(({ type }) => type)),
+      'calls.retry-requested.v1',
+    ]);
+    expect(all.flatMap(({ consumes }) => consumes.map(({ type }) => type)).filter((type) => !told.has(type))).toEqual(
+      [],
+    );
   });
 });

@@ -20,7 +20,10 @@ if (services.includes(name)) {
   console.log(help);
 } else {
   const near = nearestName(name, services);
-  const sentence = name === '' ? 'Which service?' : `There is no service ${name}${near === undefined ? '.' : `; did you mean ${near}?`}`;
+  const sentence =
+    name === ''
+      ? 'Which service?'
+      : `There is no service ${name}${near === undefined ? '.' : `; did you mean ${near}?`}`;
   console.error(`${sentence} The services are ${services.join(', ')}.`);
   process.exitCode = 2;
 }

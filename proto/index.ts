@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { loadPackageDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import type { ProtoGrpcType as AnalysisRoot } from './generated/analysis.ts';
+import type { ProtoGrpcType as AudioRoot } from './generated/audio.ts';
 import type { AnalysisDefinition, AnalysisHandlers } from './generated/call_analysis/analysis/v1/Analysis.ts';
 import type { AudioDefinition, AudioHandlers } from './generated/call_analysis/audio/v1/Audio.ts';
 import type { IngestDefinition, IngestHandlers } from './generated/call_analysis/ingest/v1/Ingest.ts';
@@ -8,8 +10,6 @@ import type {
   KeyManagementDefinition,
   KeyManagementHandlers,
 } from './generated/call_analysis/key_management/v1/KeyManagement.ts';
-import type { ProtoGrpcType as AnalysisRoot } from './generated/analysis.ts';
-import type { ProtoGrpcType as AudioRoot } from './generated/audio.ts';
 import type { ProtoGrpcType as IngestRoot } from './generated/ingest.ts';
 import type { ProtoGrpcType as KeyManagementRoot } from './generated/key-management.ts';
 

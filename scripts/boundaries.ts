@@ -10,7 +10,11 @@ interface Rule {
 }
 
 const rules: readonly Rule[] = [
-  { from: /^services\/([^/]+)\//, to: /^services\/(?!SELF\/)/, why: 'no service imports a service; they meet in proto and events' },
+  {
+    from: /^services\/([^/]+)\//,
+    to: /^services\/(?!SELF\/)/,
+    why: 'no service imports a service; they meet in proto and events',
+  },
   { from: /^(packages|proto)\//, to: /^(services|deploy|bench)\//, why: 'no package imports a service' },
   { from: /^(services|packages|proto)\//, to: /^deploy\//, why: 'only deploy knows how services are put together' },
   {
@@ -34,7 +38,8 @@ const rules: readonly Rule[] = [
 ];
 
 /** Only these may read the environment of the process; account.ts hands some of it down to PostgreSQL's programs. */
-const readsEnvironment = /^(deploy\/[^/]+\/(main|admin|demo)\.ts|services\/[^/]+\/main\.ts|packages\/testing\/|packages\/postgres\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
+const readsEnvironment =
+  /^(deploy\/[^/]+\/(main|admin|demo)\.ts|services\/[^/]+\/main\.ts|packages\/testing\/|packages\/postgres\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
 
 export function checkBoundaries(): string[] {
   const files = globSync(['packages/**/*.ts', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'proto/*.ts'], {
@@ -47,7 +52,8 @@ export function checkBoundaries(): string[] {
       const target = resolveImport(file, specifier, packages);
       return target === null ? [] : broken(file, target);
     });
-    if (/\bprocess\.env\b/.test(withoutComments(text)) && !readsEnvironment.test(file)) faults.push(`${file}: only main.ts reads process.env`);
+    if (/\bprocess\.env\b/.test(withoutComments(text)) && !readsEnvironment.test(file))
+      faults.push(`${file}: only main.ts reads process.env`);
     return faults;
   });
 }
@@ -66,19 +72,29 @@ function withoutComments(text: string): string {
 }
 
 function importsOf(text: string): string[] {
-  const found = text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]|(?:^|\n)import\s*['"]([^'"]+)['"]/g);
+  const found = text.matchAll(
+    /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]|(?:^|\n)import\s*['"]([^'"]+)['"]/g,
+  );
   return [...found].map((match) => match[1] ?? match[2] ?? match[3]!);
 }
 
 function resolveImport(file: string, specifier: string, packages: ReadonlyMap<string, string>): string | null {
-  if (specifier.startsWith('.')) return normalize(join(dirname(file), specifier)).split(sep).join('/');
+  if (specifier.startsWith('.'))
+    return normalize(join(dirname(file), specifier))
+      .split(sep)
+      .join('/');
   const [scope, name] = specifier.split('/');
   const folder = packages.get(`${scope}/${name}`);
   return folder === undefined ? null : `${folder}/${specifier.split('/').slice(2).join('/') || 'index.ts'}`;
 }
 
 function packageFolders(): Map<string, string> {
-  const manifests = globSync(['packages/*/package.json', 'services/*/package.json', 'deploy/*/package.json', 'proto/package.json']);
+  const manifests = globSync([
+    'packages/*/package.json',
+    'services/*/package.json',
+    'deploy/*/package.json',
+    'proto/package.json',
+  ]);
   return new Map(
     manifests.map((file) => [
       (JSON.parse(readFileSync(file, 'utf8')) as { name: string }).name,

@@ -8,7 +8,11 @@ import { checkProtos } from './proto.ts';
 
 const steps: { name: string; run: () => readonly string[] }[] = [
   { name: 'types', run: () => command('tsc', ['-p', '.', '--noEmit']) },
-  { name: 'lint', run: () => command('oxlint', ['--deny-warnings', 'packages', 'services', 'deploy', 'bench', 'scripts', 'proto']) },
+  {
+    name: 'lint',
+    run: () => command('oxlint', ['--deny-warnings', 'packages', 'services', 'deploy', 'bench', 'scripts', 'proto']),
+  },
+  { name: 'format', run: () => command('oxfmt', ['--check', '.']) },
   { name: 'imports', run: () => checkBoundaries() },
   { name: 'migrations', run: () => checkMigrations() },
   { name: 'proto', run: () => checkProtos() },
@@ -25,6 +29,9 @@ for (const { name, run } of steps) {
 process.exitCode = failed === 0 ? 0 : 1;
 
 function command(name: string, args: readonly string[]): string[] {
-  const { status, stdout, stderr } = spawnSync(`node_modules/.bin/${name}`, args, { encoding: 'utf8', shell: process.platform === 'win32' });
+  const { status, stdout, stderr } = spawnSync(`node_modules/.bin/${name}`, args, {
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
   return status === 0 ? [] : [`${stdout}${stderr}`.trim()];
 }

@@ -4,8 +4,7 @@ import { remoteVariables, SigningVariables, variables as standalone } from '../d
 import { KafkaVariables } from '../packages/bus/index.ts';
 import { S3Variables } from '../packages/objects/index.ts';
 import { AddressVariables, RpcVariables } from '../packages/rpc/index.ts';
-import { DatabaseVariables, describeVariables, ProcessVariables } from '../packages/runtime/index.ts';
-import type { Variable } from '../packages/runtime/index.ts';
+import { DatabaseVariables, describeVariables, ProcessVariables, type Variable } from '../packages/runtime/index.ts';
 import { variables as analysis } from '../services/analysis/config.ts';
 import { variables as audio } from '../services/audio/config.ts';
 import { variables as gateway } from '../services/gateway/config.ts';
@@ -13,8 +12,8 @@ import { EdgeVariables } from '../services/gateway/variables.ts';
 import { variables as ingest } from '../services/ingest/config.ts';
 import { LimitVariables } from '../services/ingest/limits.ts';
 import { PepperVariables, variables as keyManagement } from '../services/key-management/config.ts';
-import { SpeechVariables } from '../services/transcription/engines/config.ts';
 import { variables as transcription, WorkVariables } from '../services/transcription/config.ts';
+import { SpeechVariables } from '../services/transcription/engines/config.ts';
 
 export const PAGE = 'docs/configuration.md';
 
@@ -72,16 +71,18 @@ function configurationPage(): string {
   ];
   for (const [title, shapes] of Object.entries(groups)) {
     const isOwn = title === 'npm start';
-    const members = describeVariables(shapes).filter(({ name }) => isOwn ? OWN.has(name) : !placed.has(name));
+    const members = describeVariables(shapes).filter(({ name }) => (isOwn ? OWN.has(name) : !placed.has(name)));
     const rows = members.map(explained);
     sections.push(`## ${title}\n\n| variable | default | |\n|---|---|---|\n${rows.join('\n')}`);
     for (const { name } of members) {
-      if (!placed.has(name)) matrix.push(`| \`${name}\` | ${described.map(({ variables }) => mark(variables, name)).join(' | ')} |`);
+      if (!placed.has(name))
+        matrix.push(`| \`${name}\` | ${described.map(({ variables }) => mark(variables, name)).join(' | ')} |`);
       placed.add(name);
     }
   }
   const homeless = described.flatMap(({ variables }) => variables.filter(({ name }) => !placed.has(name)));
-  if (homeless.length > 0) throw new Error(`${homeless.map(({ name }) => name).join(', ')} stand in no group of ${PAGE}`);
+  if (homeless.length > 0)
+    throw new Error(`${homeless.map(({ name }) => name).join(', ')} stand in no group of ${PAGE}`);
   return `${introduction}\n\n${matrix.join('\n')}\n\n${sections.join('\n\n')}\n`;
 }
 
@@ -96,7 +97,9 @@ export function checkConfiguration(): string[] {
   } catch {
     // Then it is not current either.
   }
-  return page === configurationPage() ? [] : [`${PAGE} is not what the schemas say; npm run configuration writes it anew`];
+  return page === configurationPage()
+    ? []
+    : [`${PAGE} is not what the schemas say; npm run configuration writes it anew`];
 }
 
 function mark(variables: readonly Variable[], name: string): string {

@@ -15,8 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Built } from './deploy/build.ts';
-import { buildStages, pathsBelow, removeTree, sizes } from './deploy/build.ts';
+import { buildStages, type Built, pathsBelow, removeTree, sizes } from './deploy/build.ts';
 import { stagesOf } from './deploy/dockerfile.ts';
 
 const services = readdirSync('services').toSorted();

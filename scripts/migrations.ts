@@ -44,7 +44,8 @@ function tablesOfMigrations(folder: string): Map<string, Set<string>> {
     for (const [, table, body] of text.matchAll(/CREATE TABLE "(\w+)" \(\n([\s\S]*?)^\)/gm)) {
       tables.set(table!, new Set([...body!.matchAll(/^\s+"(\w+)" /gm)].map((match) => match[1]!)));
     }
-    for (const [, table, column] of text.matchAll(/ALTER TABLE "(\w+)" ADD COLUMN "(\w+)"/g)) tables.get(table!)?.add(column!);
+    for (const [, table, column] of text.matchAll(/ALTER TABLE "(\w+)" ADD COLUMN "(\w+)"/g))
+      tables.get(table!)?.add(column!);
   }
   return tables;
 }

@@ -12,14 +12,19 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 function fingerprint(files) {
   const hash = createHash('sha256');
-  for (const file of files) hash.update(file).update('\0').update(readFileSync(join(root, file)));
+  for (const file of files)
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(root, file)));
   return hash.digest('hex');
 }
 
 function once(name, files, wanted, work) {
   const stamp = join(root, 'node_modules', `.${name}-stamp`);
   const now = fingerprint(files);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === now && wanted.every((path) => existsSync(join(root, path)))) return;
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === now && wanted.every((path) => existsSync(join(root, path))))
+    return;
   work();
   writeFileSync(stamp, now);
 }

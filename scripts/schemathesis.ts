@@ -34,7 +34,9 @@ const service = await startService(mkdtempSync(join(tmpdir(), 'call-analysis-api
 try {
   const firm = await newFirm(service, { role: 'ADMIN' });
   const head = await newFirm(service, { role: 'SUPERUSER', firm: firm.firmUuid });
-  const { api_key } = await head.call<{ api_key: string }>('POST', '/external/api/v1/api-key', { firm_uuid: firm.firmUuid });
+  const { api_key } = await head.call<{ api_key: string }>('POST', '/external/api/v1/api-key', {
+    firm_uuid: firm.firmUuid,
+  });
   const configuration = join(service.directory, 'schemathesis.toml');
   writeFileSync(configuration, settings(firm.token, head.token, api_key));
   for (const which of [`--exclude-operation-id=${LAST}`, `--include-operation-id=${LAST}`]) {

@@ -6,21 +6,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { databaseUrl } from '@call-analysis/postgres';
 import { startServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
-import type { ApiClient } from '../../deploy/standalone/client.ts';
 import type { DistributedSystem } from '../../deploy/distributed/test/system.ts';
+import type { ApiClient } from '../../deploy/standalone/client.ts';
 import { newFirm } from '../../deploy/standalone/test/client.ts';
 import { startService } from '../../deploy/standalone/test/service-process.ts';
-import type { Figure } from '../figure.ts';
-import { atMost, noted, quantile } from '../figure.ts';
+import { atMost, type Figure, noted, quantile } from '../figure.ts';
 import { forgetPeak, peakMiB } from '../memory.ts';
 import { processorSeconds } from '../processor.ts';
 import { writeRows } from '../rows.ts';
 import { writeConversations } from './conversation.ts';
-import type { Bytes } from './left-behind.ts';
-import { grown, indexed, measureDatabases, measureObjects, measureTopics } from './left-behind.ts';
+import { type Bytes, grown, indexed, measureDatabases, measureObjects, measureTopics } from './left-behind.ts';
 import { processBatch } from './process-batch.ts';
-import type { Servers } from './servers.ts';
-import { openServers } from './servers.ts';
+import { openServers, type Servers } from './servers.ts';
 import { minus, newFirmOf, secondsOfParts, SERVICES, startSix, total } from './six.ts';
 
 const WARM_UP = 500;
@@ -61,18 +58,62 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       const idle = await idleCost(system, servers, idleSeconds);
       const waits = await startDelays(system, servers, firm, directory, quick ? 20 : 200);
       return [
-        noted({ name: `batch of ${calls} calls, accepted to completed`, value: short.passage.perSecond, unit: 'calls/s', yardstick: { name: 'standalone', value: alone.perSecond } }),
-        atMost(1, { name: 'idle, accepted to analysis begun, p99', value: quantile(waits, 0.99), unit: 'ms', yardstick: { name: 'limit, ms', value: 100 } }),
-        noted({ name: 'the same, median', value: quantile(waits, 0.5), unit: 'ms', yardstick: { name: 'limit, ms', value: 100 } }),
-        noted({ name: 'processor time of a call', value: perCall(total(short.passage.seconds), calls), unit: 'µs', yardstick: { name: 'standalone', value: perCall(total(alone.seconds), calls) } }),
+        noted({
+          name: `batch of ${calls} calls, accepted to completed`,
+          value: short.passage.perSecond,
+          unit: 'calls/s',
+          yardstick: { name: 'standalone', value: alone.perSecond },
+        }),
+        atMost(1, {
+          name: 'idle, accepted to analysis begun, p99',
+          value: quantile(waits, 0.99),
+          unit: 'ms',
+          yardstick: { name: 'limit, ms', value: 100 },
+        }),
+        noted({
+          name: 'the same, median',
+          value: quantile(waits, 0.5),
+          unit: 'ms',
+          yardstick: { name: 'limit, ms', value: 100 },
+        }),
+        noted({
+          name: 'processor time of a call',
+          value: perCall(total(short.passage.seconds), calls),
+          unit: 'µs',
+          yardstick: { name: 'standalone', value: perCall(total(alone.seconds), calls) },
+        }),
         ...costs('a call', short.passage, calls),
         ...growths('a call', short, calls),
-        noted({ name: `batch of ${longCalls} calls of ${CHARACTERS} characters, accepted to completed`, value: long.passage.perSecond, unit: 'calls/s', yardstick: { name: 'short calls', value: short.passage.perSecond } }),
-        noted({ name: 'processor time of a long call', value: perCall(total(long.passage.seconds), longCalls), unit: 'µs', yardstick: { name: 'of a short one', value: perCall(total(short.passage.seconds), calls) } }),
+        noted({
+          name: `batch of ${longCalls} calls of ${CHARACTERS} characters, accepted to completed`,
+          value: long.passage.perSecond,
+          unit: 'calls/s',
+          yardstick: { name: 'short calls', value: short.passage.perSecond },
+        }),
+        noted({
+          name: 'processor time of a long call',
+          value: perCall(total(long.passage.seconds), longCalls),
+          unit: 'µs',
+          yardstick: { name: 'of a short one', value: perCall(total(short.passage.seconds), calls) },
+        }),
         ...costs('a long call', long.passage, longCalls),
         ...growths('a long call', long, longCalls),
-        ...idle.map(([part, share]) => noted({ name: `idle: ${part}`, value: share * 100, unit: '% of a core', yardstick: { name: 'standalone with PostgreSQL', value: alone.idle * 100 } })),
-        ...peaks.map(({ service, value }) => noted({ name: `highest memory: ${service}`, value, unit: 'MiB', yardstick: { name: 'standalone', value: alone.peakMiB } })),
+        ...idle.map(([part, share]) =>
+          noted({
+            name: `idle: ${part}`,
+            value: share * 100,
+            unit: '% of a core',
+            yardstick: { name: 'standalone with PostgreSQL', value: alone.idle * 100 },
+          }),
+        ),
+        ...peaks.map(({ service, value }) =>
+          noted({
+            name: `highest memory: ${service}`,
+            value,
+            unit: 'MiB',
+            yardstick: { name: 'standalone', value: alone.peakMiB },
+          }),
+        ),
       ];
     } finally {
       await system.stop();
@@ -82,7 +123,12 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   }
 }
 
-async function standalone(csv: string, warmUp: string, calls: number, idleSeconds: number): Promise<Passage & { readonly peakMiB: number; readonly idle: number }> {
+async function standalone(
+  csv: string,
+  warmUp: string,
+  calls: number,
+  idleSeconds: number,
+): Promise<Passage & { readonly peakMiB: number; readonly idle: number }> {
   const service = await startService();
   try {
     const firm = await newFirm(service, { segmentTypes: ['support'] });
@@ -91,8 +137,14 @@ async function standalone(csv: string, warmUp: string, calls: number, idleSecond
     // Already running: this only says where it is.
     const { adminUrl } = await startServer({ directory: join(service.directory, 'postgres'), log: () => {} });
     const [postmaster] = readFileSync(join(service.directory, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n');
-    const seconds = () => ({ service: processorSeconds(service.pid), PostgreSQL: processorSeconds(Number(postmaster)) });
-    const passage = await pass(firm, csv, calls, { seconds, settled: () => indexed(databaseUrl(adminUrl, 'call_analysis')) });
+    const seconds = () => ({
+      service: processorSeconds(service.pid),
+      PostgreSQL: processorSeconds(Number(postmaster)),
+    });
+    const passage = await pass(firm, csv, calls, {
+      seconds,
+      settled: () => indexed(databaseUrl(adminUrl, 'call_analysis')),
+    });
     const before = seconds();
     await pause(idleSeconds * 1000);
     const idle = total(minus(seconds(), before)) / idleSeconds;
@@ -126,7 +178,13 @@ async function idleCost(system: DistributedSystem, servers: Servers, seconds: nu
 }
 
 /** From the stamp of a call in the catalogue to the stamp of its analysis, one call at a time, by the database's clock. */
-async function startDelays(system: DistributedSystem, servers: Servers, firm: ApiClient, directory: string, calls: number): Promise<number[]> {
+async function startDelays(
+  system: DistributedSystem,
+  servers: Servers,
+  firm: ApiClient,
+  directory: string,
+  calls: number,
+): Promise<number[]> {
   const of = (service: string) => {
     const { pathname } = new URL(system.databaseUrls[service]!);
     return new Client({ connectionString: databaseUrl(servers.postgres.adminUrl, pathname.slice(1)) });
@@ -159,12 +217,21 @@ interface Measured {
   readonly rowBytes: number;
 }
 
-async function measured(system: DistributedSystem, servers: Servers, firm: ApiClient, csv: string, calls: number): Promise<Measured> {
+async function measured(
+  system: DistributedSystem,
+  servers: Servers,
+  firm: ApiClient,
+  csv: string,
+  calls: number,
+): Promise<Measured> {
   const ingest = databaseUrl(servers.postgres.adminUrl, new URL(system.databaseUrls['ingest']!).pathname.slice(1));
   await indexed(ingest);
   const before = await measureAll(system, servers);
   for (const { pid } of SERVICES.flatMap((each) => system.replicas(each))) forgetPeak(pid);
-  const passage = await pass(firm, csv, calls, { seconds: () => secondsOfParts(system, servers), settled: () => indexed(ingest) });
+  const passage = await pass(firm, csv, calls, {
+    seconds: () => secondsOfParts(system, servers),
+    settled: () => indexed(ingest),
+  });
   return { passage, before, after: await measureAll(system, servers), rowBytes: statSync(csv).size / calls };
 }
 
@@ -183,8 +250,20 @@ function costs(call: string, { seconds, settledSeconds }: Passage, calls: number
   const all = perCall(total(seconds), calls);
   const parts = Object.entries(seconds).toSorted(([, one], [, other]) => other - one);
   return [
-    ...parts.map(([part, each]) => noted({ name: `${call} in ${part}`, value: perCall(each, calls), unit: 'µs', yardstick: { name: 'in all', value: all } })),
-    noted({ name: `${call}: cores at work on average`, value: total(seconds) / settledSeconds, unit: 'cores', yardstick: { name: 'of the machine', value: availableParallelism() } }),
+    ...parts.map(([part, each]) =>
+      noted({
+        name: `${call} in ${part}`,
+        value: perCall(each, calls),
+        unit: 'µs',
+        yardstick: { name: 'in all', value: all },
+      }),
+    ),
+    noted({
+      name: `${call}: cores at work on average`,
+      value: total(seconds) / settledSeconds,
+      unit: 'cores',
+      yardstick: { name: 'of the machine', value: availableParallelism() },
+    }),
   ];
 }
 
@@ -209,7 +288,12 @@ function growths(call: string, { before, after, rowBytes }: Measured, calls: num
     const kept = parts.filter(([name]) => !PASSING.test(name));
     const all: [string, number] = ['all', kept.reduce((sum, [, bytes]) => sum + bytes, 0)];
     return (parts.length === 1 ? [all] : [all, ...parts]).map(([name, bytes]) =>
-      noted({ name: `${call} leaves ${place}: ${name}`, value: bytes, unit: 'bytes', yardstick: { name: 'row of the CSV', value: rowBytes } }),
+      noted({
+        name: `${call} leaves ${place}: ${name}`,
+        value: bytes,
+        unit: 'bytes',
+        yardstick: { name: 'row of the CSV', value: rowBytes },
+      }),
     );
   });
 }

@@ -1,5 +1,5 @@
-import { createWriteStream, readFileSync } from 'node:fs';
 import { once } from 'node:events';
+import { createWriteStream, readFileSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { header } from '../rows.ts';
 
@@ -12,7 +12,12 @@ const lines = readFileSync(new URL('../../samples/transcripts.csv', import.meta.
  * Writes a CSV of so many calls of about `characters` each: stretches of the samples, the same ones every time. Unlike one
  * dialogue again and again they cannot be compressed better than speech.
  */
-export async function writeConversations(path: string, calls: number, characters: number, prefix: string): Promise<void> {
+export async function writeConversations(
+  path: string,
+  calls: number,
+  characters: number,
+  prefix: string,
+): Promise<void> {
   const file = createWriteStream(path, { highWaterMark: 4 * 1024 * 1024 });
   file.write(header);
   let seed = 1;

@@ -1,18 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { BusConfig } from '@call-analysis/bus';
-import { migrateBus, openBus, route } from '@call-analysis/bus';
-import type { Event } from '@call-analysis/events';
-import { eventType } from '@call-analysis/events';
+import { type BusConfig, migrateBus, openBus, route } from '@call-analysis/bus';
+import { type Event, eventType } from '@call-analysis/events';
 import { databaseUrl, openDatabase, provision } from '@call-analysis/postgres';
 import { makeTopic } from '@call-analysis/testing';
 import kafkajs from 'kafkajs';
 import { Client } from 'pg';
 import { z } from 'zod';
-import type { Figure } from '../figure.ts';
-import { atLeast, median, noted } from '../figure.ts';
+import { atLeast, type Figure, median, noted } from '../figure.ts';
 import { processorSeconds } from '../processor.ts';
-import type { Servers } from './servers.ts';
-import { openServers } from './servers.ts';
+import { openServers, type Servers } from './servers.ts';
 
 const PARTITIONS = 12;
 /** Told in one transaction, as a large batch is announced; and sent in one request by the yardstick. */
@@ -21,7 +17,9 @@ const BODY_BYTES = 1024;
 
 const Counted = eventType('bench.counted.v1', z.object({ number: z.int(), text: z.string() }));
 /** Of words, so that it can be compressed as much as speech can. */
-const text = Array.from({ length: 200 }, (_, word) => `word${(word * 7919) % 997}`).join(' ').slice(0, BODY_BYTES - 28);
+const text = Array.from({ length: 200 }, (_, word) => `word${(word * 7919) % 997}`)
+  .join(' ')
+  .slice(0, BODY_BYTES - 28);
 const firm = randomUUID();
 const silent = { info() {}, warn() {}, error: (about: object, what: string) => console.error(what, about) };
 
@@ -45,15 +43,46 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   }
   const rate = (of: readonly Passage[]) => median(of.map(({ perSecond }) => perSecond));
   const cost = (of: readonly Passage[], part: keyof Passage['cost']) => median(of.map((each) => each.cost[part]));
-  const total = (of: readonly Passage[]) => median(of.map(({ cost: each }) => each.client + each.postgres + each.kafka));
+  const total = (of: readonly Passage[]) =>
+    median(of.map(({ cost: each }) => each.client + each.postgres + each.kafka));
   const about = 'outbox, Kafka, inbox';
   return [
-    atLeast(0.5, { name: `${about}: ${events} events of 1 KiB`, value: rate(passages.kafka), unit: 'events/s', yardstick: { name: 'bare kafkajs', value: rate(passages.bare) } }),
-    noted({ name: `${about}: the same`, value: rate(passages.kafka), unit: 'events/s', yardstick: { name: 'embedded transport', value: rate(passages.embedded) } }),
-    noted({ name: `${about}: processor time of all`, value: total(passages.kafka), unit: 'µs/event', yardstick: { name: 'bare kafkajs', value: total(passages.bare) } }),
-    noted({ name: `${about}: of this in Node`, value: cost(passages.kafka, 'client'), unit: 'µs/event', yardstick: { name: 'bare kafkajs', value: cost(passages.bare, 'client') } }),
-    noted({ name: `${about}: of this in PostgreSQL`, value: cost(passages.kafka, 'postgres'), unit: 'µs/event', yardstick: { name: 'embedded transport', value: cost(passages.embedded, 'postgres') } }),
-    noted({ name: `${about}: of this in Kafka`, value: cost(passages.kafka, 'kafka'), unit: 'µs/event', yardstick: { name: 'bare kafkajs', value: cost(passages.bare, 'kafka') } }),
+    atLeast(0.5, {
+      name: `${about}: ${events} events of 1 KiB`,
+      value: rate(passages.kafka),
+      unit: 'events/s',
+      yardstick: { name: 'bare kafkajs', value: rate(passages.bare) },
+    }),
+    noted({
+      name: `${about}: the same`,
+      value: rate(passages.kafka),
+      unit: 'events/s',
+      yardstick: { name: 'embedded transport', value: rate(passages.embedded) },
+    }),
+    noted({
+      name: `${about}: processor time of all`,
+      value: total(passages.kafka),
+      unit: 'µs/event',
+      yardstick: { name: 'bare kafkajs', value: total(passages.bare) },
+    }),
+    noted({
+      name: `${about}: of this in Node`,
+      value: cost(passages.kafka, 'client'),
+      unit: 'µs/event',
+      yardstick: { name: 'bare kafkajs', value: cost(passages.bare, 'client') },
+    }),
+    noted({
+      name: `${about}: of this in PostgreSQL`,
+      value: cost(passages.kafka, 'postgres'),
+      unit: 'µs/event',
+      yardstick: { name: 'embedded transport', value: cost(passages.embedded, 'postgres') },
+    }),
+    noted({
+      name: `${about}: of this in Kafka`,
+      value: cost(passages.kafka, 'kafka'),
+      unit: 'µs/event',
+      yardstick: { name: 'bare kafkajs', value: cost(passages.bare, 'kafka') },
+    }),
   ];
 }
 
@@ -66,7 +95,7 @@ function makeEvents(count: number): Event[] {
     time,
     subject: randomUUID(),
     firmuuid: firm,
-    turn: 0,
+    priority: 0,
     data: { number, text },
   }));
 }
@@ -139,7 +168,12 @@ async function throughBus(servers: Servers, transport: BusConfig['transport'], c
       first.resolve();
       if (handled >= count + 1) all.resolve();
     };
-    await bus.subscribe({ consumer: 'bench', batchSize: 250, concurrency: 2, routes: [route({ event: Counted, handle })] });
+    await bus.subscribe({
+      consumer: 'bench',
+      batchSize: 250,
+      concurrency: 2,
+      routes: [route({ event: Counted, handle })],
+    });
     // The first one finds topics and groups unmade.
     await service.transaction((tx) => bus.publish(tx, makeEvents(1)));
     await first.promise;

@@ -15,13 +15,21 @@ export type Bytes = Record<string, number>;
  * `<schema>.<table> indexes`, the tables of a service's queues together; and what PostgreSQL has written to its log so
  * far, for all of them.
  */
-export async function measureDatabases(system: DistributedSystem, servers: Servers): Promise<{ tables: Bytes; log: Bytes }> {
+export async function measureDatabases(
+  system: DistributedSystem,
+  servers: Servers,
+): Promise<{ tables: Bytes; log: Bytes }> {
   const tables: Bytes = {};
   const log: Bytes = {};
   for (const url of Object.values(system.databaseUrls)) {
     const { pathname } = new URL(url);
     await asked(databaseUrl(servers.postgres.adminUrl, pathname.slice(1)), async (client) => {
-      for (const { schema, name, bytes, index_bytes } of await rows<{ schema: string; name: string; bytes: string; index_bytes: string }>(
+      for (const { schema, name, bytes, index_bytes } of await rows<{
+        schema: string;
+        name: string;
+        bytes: string;
+        index_bytes: string;
+      }>(
         client,
         `SELECT nspname AS schema, relname AS name, pg_table_size(c.oid) AS bytes, pg_indexes_size(c.oid) AS index_bytes
            FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
@@ -73,7 +81,10 @@ export function measureTopics(servers: Servers, prefix: string): Bytes {
 export async function measureObjects({ store }: DistributedSystem): Promise<Bytes> {
   const client = minioOf(store);
   const bytes: Bytes = {};
-  for await (const { name, size } of client.listObjectsV2(store.bucket, '', true) as AsyncIterable<{ name: string; size: number }>) {
+  for await (const { name, size } of client.listObjectsV2(store.bucket, '', true) as AsyncIterable<{
+    name: string;
+    size: number;
+  }>) {
     const place = name.slice(0, name.indexOf('/'));
     bytes[place] = (bytes[place] ?? 0) + size;
   }

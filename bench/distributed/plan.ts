@@ -46,7 +46,9 @@ function find(name: string | RegExp): Figure {
 /** Microseconds of processor time that a call of five minutes costs a part. */
 const cost = (part: string) => find(`a long call in ${part}`).value;
 const left = (place: string) => find(`a long call leaves ${place}: all`).value;
-const inPostgres = figures.filter(({ name }) => /^a long call in .*PostgreSQL/.test(name)).reduce((sum, { value }) => sum + value, 0);
+const inPostgres = figures
+  .filter(({ name }) => /^a long call in .*PostgreSQL/.test(name))
+  .reduce((sum, { value }) => sum + value, 0);
 const inIngestsDatabase = cost('ingest, PostgreSQL') + cost('PostgreSQL, the rest');
 /** Events a second: what one core does when it publishes, relays, reads and handles them all. */
 const relayed = 1e6 / find('outbox, Kafka, inbox: of this in Node').value;
@@ -54,26 +56,37 @@ const relayed = 1e6 / find('outbox, Kafka, inbox: of this in Node').value;
 const peak = (calls: number) => (calls * BUSIEST_HOUR) / 3600;
 const coresFor = (micros: number) => (calls: number) => (peak(calls) * micros) / 1e6 / FILL;
 const processes = (part: string) => (calls: number) => Math.max(2, Math.ceil(coresFor(cost(part))(calls)));
-const partitions = (calls: number) => Math.ceil(Math.max(processes('analysis')(calls), processes('ingest')(calls)) / PARTITIONS) * PARTITIONS;
+const partitions = (calls: number) =>
+  Math.ceil(Math.max(processes('analysis')(calls), processes('ingest')(calls)) / PARTITIONS) * PARTITIONS;
 const byRelay = (calls: number) => peak(calls) / relayed / FILL;
 const byCores = (calls: number) => coresFor(inIngestsDatabase)(calls) / DATABASE_CORES;
 const byLog = (calls: number) => (peak(calls) * left('in its log')) / DATABASE_LOG_BYTES;
 const byRoom = (calls: number) => (calls * DAYS_IN_DATABASE * left('in the database')) / DATABASE_BYTES;
-const cells = (calls: number) => Math.max(1, Math.ceil(Math.max(byRelay(calls), byCores(calls), byLog(calls), byRoom(calls))));
+const cells = (calls: number) =>
+  Math.max(1, Math.ceil(Math.max(byRelay(calls), byCores(calls), byLog(calls), byRoom(calls))));
 
 const needs: [string, (calls: number) => string][] = [
   ['calls a second in the busiest hour', (calls) => amount(peak(calls))],
   ['processes of gateway', (calls) => amount(processes('gateway')(calls))],
   ['processes of ingest', (calls) => amount(processes('ingest')(calls))],
   ['processes of analysis', (calls) => amount(processes('analysis')(calls))],
-  ['partitions of `transcript.ready.v1` and `call.analyzed.v1`, all cells together', (calls) => amount(partitions(calls))],
+  [
+    'partitions of `transcript.ready.v1` and `call.analyzed.v1`, all cells together',
+    (calls) => amount(partitions(calls)),
+  ],
   ['cores of PostgreSQL, all databases', (calls) => amount(coresFor(inPostgres)(calls))],
   ['cores of Kafka, three copies', (calls) => amount(COPIES_IN_KAFKA * coresFor(cost('Kafka'))(calls))],
   ['databases: tables and indexes, a day', (calls) => bytes(calls * left('in the database'))],
   ['the same, a year', (calls) => bytes(365 * calls * left('in the database'))],
   ['their logs (WAL), a second in the busiest hour', (calls) => bytes(peak(calls) * left('in its log'))],
-  ['Kafka, a second in the busiest hour, three copies', (calls) => bytes(COPIES_IN_KAFKA * peak(calls) * left('in Kafka, one copy'))],
-  ['Kafka, 30 days, three copies', (calls) => bytes(COPIES_IN_KAFKA * DAYS_IN_KAFKA * calls * left('in Kafka, one copy'))],
+  [
+    'Kafka, a second in the busiest hour, three copies',
+    (calls) => bytes(COPIES_IN_KAFKA * peak(calls) * left('in Kafka, one copy')),
+  ],
+  [
+    'Kafka, 30 days, three copies',
+    (calls) => bytes(COPIES_IN_KAFKA * DAYS_IN_KAFKA * calls * left('in Kafka, one copy')),
+  ],
   ['cells by the room of ingest’s database', (calls) => amount(byRoom(calls))],
   ['cells by the relay of ingest', (calls) => amount(byRelay(calls))],
   ['cells by the cores of its database', (calls) => amount(byCores(calls))],
@@ -99,13 +112,18 @@ const used: (string | RegExp)[] = [
 
 /** What is less than this of the whole, or of the uploaded row, says nothing. */
 const WORTH_TELLING = 0.03;
-const ofLongCalls = figures.filter(({ name, ratio }) => /^a long call (in|leaves) /.test(name) && ratio >= WORTH_TELLING);
+const ofLongCalls = figures.filter(
+  ({ name, ratio }) => /^a long call (in|leaves) /.test(name) && ratio >= WORTH_TELLING,
+);
 const measured = [...used.map(find), ...ofLongCalls];
 
 write(scale, 'figures', [
   '| figure | value | beside | ratio |',
   '|---|---:|---|---:|',
-  ...measured.map(({ name, value, unit, yardstick, ratio }) => `| ${name} | ${round(value)} ${unit} | ${yardstick.name} ${round(yardstick.value)} | ${ratio.toFixed(2)} |`),
+  ...measured.map(
+    ({ name, value, unit, yardstick, ratio }) =>
+      `| ${name} | ${round(value)} ${unit} | ${yardstick.name} ${round(yardstick.value)} | ${ratio.toFixed(2)} |`,
+  ),
 ]);
 write(scale, 'needs', [
   `| | ${SCALES.map((scale) => `${amount(scale)} a day`).join(' | ')} |`,

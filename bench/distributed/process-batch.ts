@@ -8,7 +8,9 @@ import type { ApiClient, Batch } from '../../deploy/standalone/client.ts';
  */
 export async function processBatch(firm: ApiClient, csv: string, everyMs = 250): Promise<number> {
   const key = await firm.upload(await openAsBlob(csv));
-  const { data } = await firm.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+  const { data } = await firm.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', {
+    metadata_key: key,
+  });
   const began = performance.now();
   for (;;) {
     const { finished_at, by_status } = await firm.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`);

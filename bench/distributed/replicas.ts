@@ -1,14 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ApiClient } from '../../deploy/standalone/client.ts';
 import type { DistributedSystem } from '../../deploy/distributed/test/system.ts';
-import type { Figure } from '../figure.ts';
-import { noted } from '../figure.ts';
+import type { ApiClient } from '../../deploy/standalone/client.ts';
+import { type Figure, noted } from '../figure.ts';
 import { writeRows } from '../rows.ts';
 import { processBatch } from './process-batch.ts';
-import type { Servers } from './servers.ts';
-import { openServers } from './servers.ts';
+import { openServers, type Servers } from './servers.ts';
 import { minus, newFirmOf, secondsOfParts, startSix, total } from './six.ts';
 
 /** About 37 KB of conversation a call, an hour's. */
@@ -54,14 +52,46 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const cores = availableParallelism();
     const speedUp = two.perSecond / one.perSecond;
     return [
-      noted({ name: `two processes of analysis, ${calls} calls of 37 KB`, value: two.perSecond, unit: 'calls/s', yardstick: { name: 'one process', value: one.perSecond } }),
-      noted({ name: 'speed-up', value: speedUp, unit: '×', yardstick: { name: `what ${cores} cores allow`, value: ceiling(one, two, cores) } }),
-      noted({ name: 'one process: processor time of analysis', value: one.analysis * 1000, unit: 'ms/call', yardstick: { name: 'of all parts', value: one.all * 1000 } }),
+      noted({
+        name: `two processes of analysis, ${calls} calls of 37 KB`,
+        value: two.perSecond,
+        unit: 'calls/s',
+        yardstick: { name: 'one process', value: one.perSecond },
+      }),
+      noted({
+        name: 'speed-up',
+        value: speedUp,
+        unit: '×',
+        yardstick: { name: `what ${cores} cores allow`, value: ceiling(one, two, cores) },
+      }),
+      noted({
+        name: 'one process: processor time of analysis',
+        value: one.analysis * 1000,
+        unit: 'ms/call',
+        yardstick: { name: 'of all parts', value: one.all * 1000 },
+      }),
       ...Object.entries(two.parts)
         .toSorted(([, part], [, other]) => other - part)
-        .map(([part, seconds]) => noted({ name: `two processes: ${part}`, value: seconds * 1000, unit: 'ms/call', yardstick: { name: 'of all parts', value: two.all * 1000 } })),
-      noted({ name: 'one process: cores at work', value: one.all * one.perSecond, unit: 'cores', yardstick: { name: 'of the machine', value: cores } }),
-      noted({ name: 'two processes: cores at work', value: two.all * two.perSecond, unit: 'cores', yardstick: { name: 'of the machine', value: cores } }),
+        .map(([part, seconds]) =>
+          noted({
+            name: `two processes: ${part}`,
+            value: seconds * 1000,
+            unit: 'ms/call',
+            yardstick: { name: 'of all parts', value: two.all * 1000 },
+          }),
+        ),
+      noted({
+        name: 'one process: cores at work',
+        value: one.all * one.perSecond,
+        unit: 'cores',
+        yardstick: { name: 'of the machine', value: cores },
+      }),
+      noted({
+        name: 'two processes: cores at work',
+        value: two.all * two.perSecond,
+        unit: 'cores',
+        yardstick: { name: 'of the machine', value: cores },
+      }),
     ];
   } finally {
     await system.stop();
@@ -69,7 +99,13 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   }
 }
 
-async function pass(system: DistributedSystem, servers: Servers, firm: ApiClient, csv: string, calls: number): Promise<Passage> {
+async function pass(
+  system: DistributedSystem,
+  servers: Servers,
+  firm: ApiClient,
+  csv: string,
+  calls: number,
+): Promise<Passage> {
   const before = secondsOfParts(system, servers);
   const elapsedMs = await processBatch(firm, csv);
   const seconds = minus(secondsOfParts(system, servers), before);
@@ -78,7 +114,11 @@ async function pass(system: DistributedSystem, servers: Servers, firm: ApiClient
 }
 
 /** Analysis is one thread a process: one does 1/analysis calls a second at most; two do twice that, or cores/all. */
-function ceiling(one: Pick<Passage, 'all' | 'analysis'>, two: Pick<Passage, 'all' | 'analysis'>, cores: number): number {
+function ceiling(
+  one: Pick<Passage, 'all' | 'analysis'>,
+  two: Pick<Passage, 'all' | 'analysis'>,
+  cores: number,
+): number {
   const byOne = Math.min(1 / one.analysis, cores / one.all);
   return Math.min(2 / two.analysis, cores / two.all) / byOne;
 }

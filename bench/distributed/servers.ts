@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { startServer } from '@call-analysis/postgres/server';
 import { startKafka, startS3 } from '@call-analysis/testing';
 import { watch } from '../../packages/testing/watch.ts';
-import type { DatabaseWatch } from '../processor.ts';
-import { watchDatabase } from '../processor.ts';
+import { type DatabaseWatch, watchDatabase } from '../processor.ts';
 
 /** A server, and its process where it is one of ours. */
 interface Started<Place> {
@@ -19,7 +18,12 @@ export interface Servers {
   /** A superuser's. It waits for the disk, as in earnest. */
   readonly postgres: { readonly adminUrl: string; readonly pid: number | null; readonly watch: DatabaseWatch | null };
   readonly kafka: { readonly brokers: string[]; readonly pid: number | null };
-  readonly store: { readonly endpoint: string; readonly accessKey: string; readonly secretKey: string; readonly pid: number | null };
+  readonly store: {
+    readonly endpoint: string;
+    readonly accessKey: string;
+    readonly secretKey: string;
+    readonly pid: number | null;
+  };
   stop(): Promise<void>;
 }
 

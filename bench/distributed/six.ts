@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { type DistributedSystem, startSystem } from '../../deploy/distributed/test/system.ts';
 import { dialAdministration } from '../../deploy/standalone/administration.ts';
+import { type ApiClient, apiClient } from '../../deploy/standalone/client.ts';
 import { readRemote } from '../../deploy/standalone/config.ts';
-import type { ApiClient } from '../../deploy/standalone/client.ts';
-import { apiClient } from '../../deploy/standalone/client.ts';
-import type { DistributedSystem } from '../../deploy/distributed/test/system.ts';
-import { startSystem } from '../../deploy/distributed/test/system.ts';
 import { processorSeconds } from '../processor.ts';
 import type { Servers } from './servers.ts';
 
@@ -16,7 +14,12 @@ export async function startSix(servers: Servers): Promise<DistributedSystem> {
     servers: {
       adminUrl: postgres.adminUrl,
       kafka: { brokers: kafka.brokers, prefix: `bench-${own}.` },
-      store: { endpoint: store.endpoint, accessKey: store.accessKey, secretKey: store.secretKey, bucket: `bench-${own}` },
+      store: {
+        endpoint: store.endpoint,
+        accessKey: store.accessKey,
+        secretKey: store.secretKey,
+        bucket: `bench-${own}`,
+      },
     },
   });
 }

@@ -1,12 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Figure } from '../figure.ts';
-import { atMost, median, noted } from '../figure.ts';
+import type { DistributedSystem } from '../../deploy/distributed/test/system.ts';
+import { atMost, type Figure, median, noted } from '../figure.ts';
 import { forgetPeak, peakMiB, residentMiB } from '../memory.ts';
 import { processorSeconds } from '../processor.ts';
 import { form, post, recording, recordingMiB } from '../recording.ts';
-import type { DistributedSystem } from '../../deploy/distributed/test/system.ts';
-import type { Servers } from './servers.ts';
-import { openServers } from './servers.ts';
+import { openServers, type Servers } from './servers.ts';
 import { minus, newFirmOf, secondsOfParts, startSix, total } from './six.ts';
 import { minioOf } from './store.ts';
 
@@ -39,12 +37,34 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const seconds = await costOf(system, servers, ours);
     const all = total(seconds);
     return [
-      noted({ name: 'upload of 50 MiB through gateway and audio into the store', value: median(rates.ours), unit: 'MiB/s', yardstick: { name: 'minio client, MiB/s', value: median(rates.theirs) } }),
+      noted({
+        name: 'upload of 50 MiB through gateway and audio into the store',
+        value: median(rates.ours),
+        unit: 'MiB/s',
+        yardstick: { name: 'minio client, MiB/s', value: median(rates.theirs) },
+      }),
       ...memory.map(({ service, value }) =>
-        atMost(1, { name: `memory that ${AT_ONCE} such uploads at once add to ${service}`, value, unit: 'MiB', yardstick: { name: 'limit, MiB', value: 150 } }),
+        atMost(1, {
+          name: `memory that ${AT_ONCE} such uploads at once add to ${service}`,
+          value,
+          unit: 'MiB',
+          yardstick: { name: 'limit, MiB', value: 150 },
+        }),
       ),
-      noted({ name: 'processor time of an upload', value: all * 1000, unit: 'ms', yardstick: { name: 'minio client and the store', value: (await costOfStraight(servers, theirs)) * 1000 } }),
-      ...parts.map((part) => noted({ name: `of this: ${part}`, value: (seconds[part] ?? Number.NaN) * 1000, unit: 'ms', yardstick: { name: 'all', value: all * 1000 } })),
+      noted({
+        name: 'processor time of an upload',
+        value: all * 1000,
+        unit: 'ms',
+        yardstick: { name: 'minio client and the store', value: (await costOfStraight(servers, theirs)) * 1000 },
+      }),
+      ...parts.map((part) =>
+        noted({
+          name: `of this: ${part}`,
+          value: (seconds[part] ?? Number.NaN) * 1000,
+          unit: 'ms',
+          yardstick: { name: 'all', value: all * 1000 },
+        }),
+      ),
     ];
   } finally {
     await system.stop();
@@ -67,9 +87,15 @@ async function rate(send: () => Promise<void>): Promise<number> {
   return recordingMiB / ((performance.now() - began) / 1000);
 }
 
-async function memoryOfMany(system: DistributedSystem, send: () => Promise<void>): Promise<{ service: string; value: number }[]> {
+async function memoryOfMany(
+  system: DistributedSystem,
+  send: () => Promise<void>,
+): Promise<{ service: string; value: number }[]> {
   await pause(restMs);
-  const watched = (['gateway', 'audio'] as const).map((service) => ({ service, pid: system.replicas(service)[0]!.pid }));
+  const watched = (['gateway', 'audio'] as const).map((service) => ({
+    service,
+    pid: system.replicas(service)[0]!.pid,
+  }));
   const before = watched.map(({ pid }) => residentMiB(pid));
   for (const { pid } of watched) forgetPeak(pid);
   await Promise.all(Array.from({ length: AT_ONCE }, send));
@@ -79,7 +105,11 @@ async function memoryOfMany(system: DistributedSystem, send: () => Promise<void>
 const costRounds = 4;
 
 /** Seconds of processor time for one upload by the parts that it passes through. */
-async function costOf(system: DistributedSystem, servers: Servers, send: () => Promise<void>): Promise<Record<string, number>> {
+async function costOf(
+  system: DistributedSystem,
+  servers: Servers,
+  send: () => Promise<void>,
+): Promise<Record<string, number>> {
   const sums: Record<string, number> = {};
   for (let round = 0; round < costRounds; round++) {
     const before = secondsOfParts(system, servers);

@@ -2,20 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../standalone/test/insist.ts';
 import { long } from '../standalone/test/long.ts';
 import { silence } from '../standalone/test/silence.ts';
-import type { Answer, Edge, Fault, Killed, Request } from './failures/promises.ts';
-import { edgePromises, FAULTS, killPromises } from './failures/promises.ts';
+import {
+  type Answer,
+  type Edge,
+  edgePromises,
+  type Fault,
+  FAULTS,
+  type Killed,
+  killPromises,
+  type Request,
+} from './failures/promises.ts';
 import { balance, settled } from './test/accounts.ts';
-import type { Reply, Seen } from './test/failing-client.ts';
-import { FailingClient, transcripts } from './test/failing-client.ts';
-import type { FailingSystem } from './test/failing-system.ts';
-import { startFailingSystem } from './test/failing-system.ts';
-import type { Load } from './test/load.ts';
-import { startLoad } from './test/load.ts';
+import { FailingClient, type Reply, type Seen, transcripts } from './test/failing-client.ts';
+import { type FailingSystem, startFailingSystem } from './test/failing-system.ts';
+import { type Load, startLoad } from './test/load.ts';
 import type { Replica, ServiceName } from './test/system.ts';
 
 const SERVICES: readonly ServiceName[] = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'];
@@ -41,7 +46,9 @@ const RESTART_AFTER_MS = 1_000;
 const SLOW_MS = 17_000;
 const KAFKA_AWAY_MS = long ? 60_000 : 20_000;
 
-const speech = new Uint8Array(await readFile(new URL('../../services/transcription/fixtures/two-voices.wav', import.meta.url)));
+const speech = new Uint8Array(
+  await readFile(new URL('../../services/transcription/fixtures/two-voices.wav', import.meta.url)),
+);
 const quiet = new Uint8Array(silence(1));
 
 let world: FailingSystem;
@@ -130,7 +137,10 @@ async function recovery(prober: Prober, requests: readonly Request[]): Promise<R
   const backMs = Math.round(performance.now() - mark);
   const canary = new FailingClient(await world.newUser(firmUuid), () => world.system.url);
   const batch = await canary.batch(1);
-  await waitUntil(async () => (await canary.readBatch(batch)).body?.finished_at ?? false, { timeoutMs: 180_000, everyMs: 50 });
+  await waitUntil(async () => (await canary.readBatch(batch)).body?.finished_at ?? false, {
+    timeoutMs: 180_000,
+    everyMs: 50,
+  });
   for (const id of canary.accepted) client.accepted.add(id);
   return { backMs, completedMs: Math.round(performance.now() - mark) };
 }
@@ -163,7 +173,9 @@ function judge(seen: readonly Answered[], after: Recovery, promise: Promised, sp
       ['requests succeed', after.backMs, promise.backS, spare.backMs],
       ['a new batch is completed', after.completedMs, promise.completedS, spare.completedMs],
     ] as const
-  ).flatMap(([what, ms, withinS, spareMs]) => (ms <= withinS * 1000 + spareMs ? [] : [`${what} after ${ms} ms, not within ${withinS} s`]));
+  ).flatMap(([what, ms, withinS, spareMs]) =>
+    ms <= withinS * 1000 + spareMs ? [] : [`${what} after ${ms} ms, not within ${withinS} s`],
+  );
   return {
     wrong: broken.flatMap(({ words, isLate }) => (isLate ? [] : [words])),
     late: [...broken.flatMap(({ words, isLate }) => (isLate ? [words] : [])), ...slow],
@@ -207,7 +219,9 @@ async function answerOf(prober: Prober, request: Request): Promise<string> {
 
 /** How long a request may take whatever happens, in seconds. */
 function longest(): number[] {
-  const answers = edgePromises.flatMap((each) => Object.values(each.answers).flatMap((faults) => Object.values(faults)));
+  const answers = edgePromises.flatMap((each) =>
+    Object.values(each.answers).flatMap((faults) => Object.values(faults)),
+  );
   return answers.flatMap(({ withinS }) => withinS ?? []);
 }
 
@@ -215,7 +229,9 @@ function ended(): ServiceName[] {
   return SERVICES.filter((service) => world.system.replicas(service).length === 0);
 }
 
-async function readyz(service: ServiceName): Promise<{ status: number; body: { status: string; degraded?: string[] } }> {
+async function readyz(
+  service: ServiceName,
+): Promise<{ status: number; body: { status: string; degraded?: string[] } }> {
   const [replica] = world.system.replicas(service);
   const response = await fetch(`${replica!.healthUrl}/readyz`);
   return { status: response.status, body: (await response.json()) as { status: string; degraded?: string[] } };
@@ -235,7 +251,9 @@ describe('six processes under load', () => {
     (edge: Edge, fault: Fault) =>
       hold(async () => {
         const promise = edgePromises.find((each) => each.edge === edge)!;
-        const asked = (Object.keys(promise.answers) as Request[]).filter((request) => promise.answers[request]![fault] !== undefined);
+        const asked = (Object.keys(promise.answers) as Request[]).filter(
+          (request) => promise.answers[request]![fault] !== undefined,
+        );
         const prober = await Prober.open(edge);
         await world.links.spoil(edge, fault);
         const seen: Answered[] = [];
@@ -244,10 +262,16 @@ describe('six processes under load', () => {
           const promised = promise.answers[request]![fault]!;
           const reply = await prober.ask(request);
           // What waits while the link becomes whole may succeed after all.
-          seen.push({ ...reply, promised: isWhole ? { ...promised, endings: [...promised.endings, '200'] } : promised });
+          seen.push({
+            ...reply,
+            promised: isWhole ? { ...promised, endings: [...promised.endings, '200'] } : promised,
+          });
         });
         const isSilent = asked.every((request) => promise.answers[request]![fault]!.withinS === undefined);
-        await Promise.race([Promise.all([...probes, pause(LASTS_MS.least)]), pause(isSilent ? SILENT_MS : LASTS_MS.most)]);
+        await Promise.race([
+          Promise.all([...probes, pause(LASTS_MS.least)]),
+          pause(isSilent ? SILENT_MS : LASTS_MS.most),
+        ]);
         isWhole = true;
         await world.links.heal(edge);
         const healed = performance.now();
@@ -255,7 +279,13 @@ describe('six processes under load', () => {
         await Promise.all(probes);
         const lateMs = late === 0 ? 0 : Math.round(performance.now() - healed);
         const after = await recovery(prober, asked);
-        note({ edge, fault, seen: seen.map(({ request, outcome, ms }) => `${request} ${outcome} ${ms}`), lateMs, ...after });
+        note({
+          edge,
+          fault,
+          seen: seen.map(({ request, outcome, ms }) => `${request} ${outcome} ${ms}`),
+          lateMs,
+          ...after,
+        });
         return { verdict: (spare) => judge(seen, after, promise, spare), control: () => recovery(prober, asked) };
       }),
     720_000,
@@ -271,13 +301,20 @@ describe('six processes under load', () => {
         const prober = await Prober.open(undefined, killed === 'key-management');
         const restart = await kill(killed);
         const seen: Answered[] = [];
-        const probes = asked.map(async (request) => seen.push({ ...(await prober.ask(request)), promised: answers[request]! }));
+        const probes = asked.map(async (request) =>
+          seen.push({ ...(await prober.ask(request)), promised: answers[request]! }),
+        );
         await Promise.all([...probes, pause(RESTART_AFTER_MS)]);
         const mark = performance.now();
         await restart();
         const restartMs = Math.round(performance.now() - mark);
         const after = await recovery(prober, asked);
-        note({ killed, seen: seen.map(({ request, outcome, ms }) => `${request} ${outcome} ${ms}`), restartMs, ...after });
+        note({
+          killed,
+          seen: seen.map(({ request, outcome, ms }) => `${request} ${outcome} ${ms}`),
+          restartMs,
+          ...after,
+        });
         return { verdict: (spare) => judge(seen, after, promise, spare), control: () => recovery(prober, asked) };
       }),
     720_000,
@@ -361,7 +398,10 @@ describe('six processes under load', () => {
       const failed = client.seen.slice(before).filter(({ outcome }) => !outcome.startsWith('20'));
       const isLate = ({ outcome, ms }: Seen) => outcome.startsWith('503 UNAVAILABLE') && ms >= STOOD_STILL_MS;
       const inWords = ({ request, outcome, ms }: Seen) => `${request}: ${outcome} after ${ms} ms`;
-      const verdict = () => ({ wrong: failed.filter((each) => !isLate(each)).map(inWords), late: failed.filter(isLate).map(inWords) });
+      const verdict = () => ({
+        wrong: failed.filter((each) => !isLate(each)).map(inWords),
+        late: failed.filter(isLate).map(inWords),
+      });
       return { verdict };
     });
   }, 720_000);

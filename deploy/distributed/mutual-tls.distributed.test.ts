@@ -8,8 +8,7 @@ import { dialAdministration } from '../standalone/administration.ts';
 import { readRemote } from '../standalone/config.ts';
 import { silence } from '../standalone/test/silence.ts';
 import { FailingClient } from './test/failing-client.ts';
-import type { DistributedSystem, ServiceName } from './test/system.ts';
-import { startSystem } from './test/system.ts';
+import { type DistributedSystem, type ServiceName, startSystem } from './test/system.ts';
 
 const SERVICES: readonly ServiceName[] = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'];
 const authority = newAuthority('services');
@@ -30,7 +29,9 @@ async function filesFor(name: string, ...names: string[]): Promise<Record<string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mutual-tls-'));
   // The administrator finds key-management by its address.
-  const certified = await Promise.all(SERVICES.map(async (name) => [name, await filesFor(`${name}.test`, '127.0.0.1')] as const));
+  const certified = await Promise.all(
+    SERVICES.map(async (name) => [name, await filesFor(`${name}.test`, '127.0.0.1')] as const),
+  );
   const variables = Object.fromEntries(certified) as Record<ServiceName, Record<string, string>>;
   variables.transcription['SPEECH_COMMAND'] = JSON.stringify(['/bin/echo', 'Good morning, how can I help you?']);
   const adminUrl = process.env['TEST_DATABASE_URL'];
@@ -61,7 +62,9 @@ describe('six processes over mutual TLS', () => {
   it('turn away whoever has no certificate', async () => {
     const { address, jwt } = readRemote(system.administration)!;
     const stranger = dialAdministration(address, { jwt }, undefined);
-    await expect(stranger.createFirm({ name: 'Test', country: 'UZ', segmentTypes: [] })).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(stranger.createFirm({ name: 'Test', country: 'UZ', segmentTypes: [] })).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
     stranger.close();
   });
 });

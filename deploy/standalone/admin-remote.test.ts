@@ -39,19 +39,41 @@ describe('the administrator’s commands, where key-management is a process of i
   it('go to the address that the environment names, and need no data directory', async () => {
     const there = { KEY_MANAGEMENT_ADDRESS, DATA_DIR, JWT_SECRET };
     const firm = await admin<{ uuid: string }>(there, 'firm', 'create', '--name', 'F', '--country', 'UZ');
-    const user = await admin<{ uuid: string }>(there, 'user', 'create', '--firm', firm.uuid, '--name', 'U', '--role', 'ADMIN');
+    const user = await admin<{ uuid: string }>(
+      there,
+      'user',
+      'create',
+      '--firm',
+      firm.uuid,
+      '--name',
+      'U',
+      '--role',
+      'ADMIN',
+    );
     const { token } = await admin<{ token: string }>(there, 'token', 'issue', '--user', user.uuid);
-    expect(JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())).toMatchObject({ sub: user.uuid, firm: firm.uuid, role: 'ADMIN' });
+    expect(JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())).toMatchObject({
+      sub: user.uuid,
+      firm: firm.uuid,
+      role: 'ADMIN',
+    });
 
-    const { code, stdout, stderr } = await run('admin.ts', ['token', 'issue', '--user', user.uuid], { KEY_MANAGEMENT_ADDRESS, DATA_DIR });
+    const { code, stdout, stderr } = await run('admin.ts', ['token', 'issue', '--user', user.uuid], {
+      KEY_MANAGEMENT_ADDRESS,
+      DATA_DIR,
+    });
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toBe('To issue a token, set JWT_SECRET to what the gateway has, or JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.\n');
+    expect(stderr).toBe(
+      'To issue a token, set JWT_SECRET to what the gateway has, or JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.\n',
+    );
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 
   it('on dead letters ask for the brokers that have them, and look for none on this machine', async () => {
     for (const command of [['list'], ['replay', '--consumer', 'analysis.analyze']]) {
-      const { code, stdout, stderr } = await run('admin.ts', ['dead-letter', ...command], { KEY_MANAGEMENT_ADDRESS, DATA_DIR });
+      const { code, stdout, stderr } = await run('admin.ts', ['dead-letter', ...command], {
+        KEY_MANAGEMENT_ADDRESS,
+        DATA_DIR,
+      });
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toBe(
         'KEY_MANAGEMENT_ADDRESS is set, so the dead letters are in Kafka. Set KAFKA_BROKERS too, and every other KAFKA_… variable as the services have it.\n',
@@ -61,9 +83,21 @@ describe('the administrator’s commands, where key-management is a process of i
   });
 
   it.each([
-    ['a service that is not there', { KEY_MANAGEMENT_ADDRESS: '127.0.0.1:1' }, /^key-management does not answer\..*\n$/],
-    ['no address', { KEY_MANAGEMENT_ADDRESS: 'keys' }, /^KEY_MANAGEMENT_ADDRESS must be written like host:port, not "keys"\.\n$/],
-    ['half a certificate', { KEY_MANAGEMENT_ADDRESS: 'keys:1', RPC_TLS_CA_FILE: '/ca.pem' }, /^RPC_TLS_CA_FILE is set, so RPC_TLS_CERT_FILE and RPC_TLS_KEY_FILE must be set too\.\n$/],
+    [
+      'a service that is not there',
+      { KEY_MANAGEMENT_ADDRESS: '127.0.0.1:1' },
+      /^key-management does not answer\..*\n$/,
+    ],
+    [
+      'no address',
+      { KEY_MANAGEMENT_ADDRESS: 'keys' },
+      /^KEY_MANAGEMENT_ADDRESS must be written like host:port, not "keys"\.\n$/,
+    ],
+    [
+      'half a certificate',
+      { KEY_MANAGEMENT_ADDRESS: 'keys:1', RPC_TLS_CA_FILE: '/ca.pem' },
+      /^RPC_TLS_CA_FILE is set, so RPC_TLS_CERT_FILE and RPC_TLS_KEY_FILE must be set too\.\n$/,
+    ],
   ])('say %s in one sentence', async (_name, variables, sentence) => {
     const { code, stderr } = await run('admin.ts', ['firm', 'list'], variables as Record<string, string>);
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Begun } from './test/command.ts';
-import { admin, begin, postgresOf, run } from './test/command.ts';
+import { admin, begin, type Begun, postgresOf, run } from './test/command.ts';
 import { eventually, patientFetch } from './test/insist.ts';
 import { startService } from './test/service-process.ts';
 import './test/time-limit.ts';
@@ -53,15 +52,36 @@ async function atWork(...args: string[]): Promise<Begun> {
 /** Every command once, and the shape of what it prints (api.md, section 9). */
 async function useEveryCommand(): Promise<void> {
   const name = '«Ўзбек» фирмаси 数据 🎧';
-  const firm = await command<Firm>('firm', 'create', '--name', name, '--country', 'uz', '--segment-type', 'қўллаб-қувватлаш', '--segment-type', 'sales');
-  expect(firm).toEqual({ uuid: expect.stringMatching(uuid), name, country: 'UZ', segment_types: ['қўллаб-қувватлаш', 'sales'] });
+  const firm = await command<Firm>(
+    'firm',
+    'create',
+    '--name',
+    name,
+    '--country',
+    'uz',
+    '--segment-type',
+    'қўллаб-қувватлаш',
+    '--segment-type',
+    'sales',
+  );
+  expect(firm).toEqual({
+    uuid: expect.stringMatching(uuid),
+    name,
+    country: 'UZ',
+    segment_types: ['қўллаб-қувватлаш', 'sales'],
+  });
   // Most of what a command takes is its start, and two start beside each other.
   const [firms, user] = await Promise.all([
     command<Firm[]>('firm', 'list'),
     command<User>('user', 'create', '--firm', firm.uuid, '--name', 'Айгүл', '--role', 'WORKFLOW_ENGINEER'),
   ]);
   expect(firms).toContainEqual(firm);
-  expect(user).toEqual({ uuid: expect.stringMatching(uuid), firm_uuid: firm.uuid, name: 'Айгүл', role: 'WORKFLOW_ENGINEER' });
+  expect(user).toEqual({
+    uuid: expect.stringMatching(uuid),
+    firm_uuid: firm.uuid,
+    name: 'Айгүл',
+    role: 'WORKFLOW_ENGINEER',
+  });
   const addBilling = () => command('segment-type', 'add', '--firm', firm.uuid, '--name', 'billing');
   const added = { firm_uuid: firm.uuid, segment_types: [...firm.segment_types, 'billing'] };
   expect(await Promise.all([addBilling(), command('user', 'list', '--firm', firm.uuid)])).toEqual([added, [user]]);
@@ -85,7 +105,8 @@ async function useEveryCommand(): Promise<void> {
     command('audit', 'list', '--limit', '1'),
   ]);
   expect(entries.map(({ action }) => action)).toEqual(expect.arrayContaining(['firm.created', 'user.created']));
-  for (const entry of entries) expect(Object.keys(entry).sort()).toEqual(['action', 'actor', 'address', 'at', 'request_id', 'subject']);
+  for (const entry of entries)
+    expect(Object.keys(entry).sort()).toEqual(['action', 'actor', 'address', 'at', 'request_id', 'subject']);
   expect(newest).toHaveLength(1);
 }
 
@@ -110,7 +131,14 @@ describe('the administrator’s commands', () => {
     const after = await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } });
     expect(after.status).toBe(401);
     expect(await command('user', 'list', '--firm', firm!.uuid)).not.toContainEqual(user);
-    const [newest] = await command<{ action: string; subject: string }[]>('audit', 'list', '--firm', firm!.uuid, '--limit', '1');
+    const [newest] = await command<{ action: string; subject: string }[]>(
+      'audit',
+      'list',
+      '--firm',
+      firm!.uuid,
+      '--limit',
+      '1',
+    );
     expect(newest).toMatchObject({ action: 'user.removed', subject: user.uuid });
     const again = await outcome('user', 'remove', '--user', user.uuid);
     expect([again.code, again.stdout, again.stderr]).toEqual([1, '', 'There is no such user. Check the uuid.\n']);

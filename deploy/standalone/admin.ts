@@ -3,11 +3,9 @@ import { Fault } from '@call-analysis/fault';
 import { parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { Administration } from './administration.ts';
-import type { Settings } from './config.ts';
-import { readRemote, readSettings } from './config.ts';
-import type { DataDirectory } from './data-directory.ts';
-import { openDataDirectory } from './data-directory.ts';
-import type { DeadLetters } from './dead-letters.ts';
+import { readRemote, readSettings, type Settings } from './config.ts';
+import { type DataDirectory, openDataDirectory } from './data-directory.ts';
+import type { DeadLetterAdmin } from './dead-letters.ts';
 import { HeldFault } from './holder.ts';
 
 /** A service that starts or stops takes no command yet or no more; so long it is waited for. */
@@ -67,7 +65,7 @@ async function whetherRunning<Result>(
 }
 
 /** Runs `work` on the dead letters in Kafka or, without it, on those in the database of this machine. */
-async function withDeadLetters<Result>(work: (letters: DeadLetters) => Promise<Result>): Promise<Result> {
+async function withDeadLetters<Result>(work: (letters: DeadLetterAdmin) => Promise<Result>): Promise<Result> {
   const { kafkaOf, lettersInKafka, lettersIn } = await import('./dead-letters.ts');
   const kafka = kafkaOf(process.env);
   if (kafka !== undefined) return lettersInKafka(kafka, work);
@@ -116,7 +114,8 @@ function ttl(text: string): number {
 
 function limit(text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > 1000) throw new InvalidArgumentError('It is a number from 1 to 1000.');
+  if (!Number.isInteger(number) || number < 1 || number > 1000)
+    throw new InvalidArgumentError('It is a number from 1 to 1000.');
   return number;
 }
 
@@ -141,7 +140,9 @@ function write(value: unknown): void {
 }
 
 const program = new Command('npm run -s admin --')
-  .description('Firms, users, tokens, the audit log and dead letters. Prints one JSON value; works whether the service runs or not.')
+  .description(
+    'Firms, users, tokens, the audit log and dead letters. Prints one JSON value; works whether the service runs or not.',
+  )
   .exitOverride()
   .showHelpAfterError('Add --help for the options.');
 
@@ -168,7 +169,9 @@ program
   .description('add one; adding it again changes nothing')
   .requiredOption('--firm <uuid>', 'the firm')
   .requiredOption('--name <name>', 'the kind of call')
-  .action((options: { firm: string; name: string }) => print((admin) => admin.addSegmentType(options.firm, options.name)));
+  .action((options: { firm: string; name: string }) =>
+    print((admin) => admin.addSegmentType(options.firm, options.name)),
+  );
 
 const user = program.command('user').description('people of a firm');
 user
@@ -176,7 +179,11 @@ user
   .description('create a user')
   .requiredOption('--firm <uuid>', 'the firm')
   .requiredOption('--name <name>', 'the name of the user')
-  .addOption(new Option('--role <role>', 'what the user may do').choices(['SUPERUSER', 'WORKFLOW_ENGINEER', 'ADMIN']).makeOptionMandatory())
+  .addOption(
+    new Option('--role <role>', 'what the user may do')
+      .choices(['SUPERUSER', 'WORKFLOW_ENGINEER', 'ADMIN'])
+      .makeOptionMandatory(),
+  )
   .action((options: { firm: string; name: string; role: string }) => print((admin) => admin.createUser(options)));
 user
   .command('list')
@@ -205,7 +212,9 @@ program
   .description('list the newest entries')
   .option('--firm <uuid>', 'of one firm only')
   .option('--limit <number>', 'how many, 1 to 1000', limit, 100)
-  .action((options: { firm?: string; limit: number }) => print((admin) => admin.listAudit(options.firm, options.limit)));
+  .action((options: { firm?: string; limit: number }) =>
+    print((admin) => admin.listAudit(options.firm, options.limit)),
+  );
 
 const deadLetter = program.command('dead-letter').description('events that a consumer gave up on');
 deadLetter
@@ -217,8 +226,23 @@ deadLetter
   .option('--code <code>', 'that died of one reason only')
   .option('--limit <number>', 'how many, 1 to 1000', limit, 100)
   .addHelpText('after', WHERE)
-  .action(async ({ limit: most, firm: firmUuid, ...which }: { consumer?: string; type?: string; firm?: string; code?: string; limit: number }) =>
-    write(await withDeadLetters((letters) => letters.list({ ...which, ...(firmUuid !== undefined && { firmUuid }) }, most))),
+  .action(
+    async ({
+      limit: most,
+      firm: firmUuid,
+      ...which
+    }: {
+      consumer?: string;
+      type?: string;
+      firm?: string;
+      code?: string;
+      limit: number;
+    }) =>
+      write(
+        await withDeadLetters((letters) =>
+          letters.list({ ...which, ...(firmUuid !== undefined && { firmUuid }) }, most),
+        ),
+      ),
   );
 deadLetter
   .command('replay')
@@ -228,7 +252,7 @@ deadLetter
   .option('--code <code>', 'of these, those that died of one reason')
   .addHelpText('after', `\n${REPLAY}\n${WHERE}`)
   .action(async ({ id, ...which }: { id: string[]; consumer?: string; code?: string }, command: Command) => {
-    if (id.length === 0 && which.consumer === undefined) command.error("error: either --id or --consumer says which");
+    if (id.length === 0 && which.consumer === undefined) command.error('error: either --id or --consumer says which');
     write(await withDeadLetters((letters) => letters.replay({ ...which, ...(id.length > 0 && { ids: id }) })));
   });
 
@@ -237,6 +261,8 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
   const known = error instanceof Fault || error instanceof StartFault;
-  process.stderr.write(`${known ? error.message : `Unexpected: ${error instanceof Error ? error.message : String(error)}`}\n`);
+  process.stderr.write(
+    `${known ? error.message : `Unexpected: ${error instanceof Error ? error.message : String(error)}`}\n`,
+  );
   process.exit(1);
 }

@@ -1,12 +1,15 @@
-import type { Client } from '@call-analysis/rpc';
-import { dial } from '@call-analysis/rpc';
 import { keyManagement } from '@call-analysis/proto';
+import { type Client, dial } from '@call-analysis/rpc';
 import { StartFault } from '@call-analysis/runtime';
 import type { RemoteSettings } from './config.ts';
 import { issueToken } from './issue-token.ts';
 
 /** What the administrator's command can do, whoever serves key-management (api.md, section 9). */
-export function administration(keys: Client<typeof keyManagement>, settings: Pick<RemoteSettings, 'jwt'>, keptSecret: string | undefined) {
+export function administration(
+  keys: Client<typeof keyManagement>,
+  settings: Pick<RemoteSettings, 'jwt'>,
+  keptSecret: string | undefined,
+) {
   return {
     async createFirm(firm: { uuid?: string; name: string; country: string; segmentTypes: string[] }) {
       return firmOf(
@@ -44,7 +47,8 @@ export function administration(keys: Client<typeof keyManagement>, settings: Pic
 
     async issueToken(userUuid: string, ttlMs: number) {
       const { user } = await keys.findUser({ user_uuid: userUuid });
-      if (user === undefined || user === null) throw new StartFault(`There is no user ${userUuid}. "user list" shows a firm's users.`);
+      if (user === undefined || user === null)
+        throw new StartFault(`There is no user ${userUuid}. "user list" shows a firm's users.`);
       return issueToken(settings.jwt, keptSecret, user, ttlMs);
     },
 
@@ -63,7 +67,11 @@ export function administration(keys: Client<typeof keyManagement>, settings: Pic
 
 export type Administration = ReturnType<typeof administration>;
 
-export function dialAdministration(address: string, settings: Pick<RemoteSettings, 'jwt' | 'tls'>, keptSecret: string | undefined) {
+export function dialAdministration(
+  address: string,
+  settings: Pick<RemoteSettings, 'jwt' | 'tls'>,
+  keptSecret: string | undefined,
+) {
   const keys = dial(keyManagement, address, { name: 'key-management', deadlineMs: 15_000, tls: settings.tls });
   return { ...administration(keys, settings, keptSecret), ready: () => keys.ready(), close: () => keys.close() };
 }

@@ -1,5 +1,4 @@
-import type { BusConfig, ListenConfig } from '@call-analysis/bus';
-import { openBus } from '@call-analysis/bus';
+import { type BusConfig, type ListenConfig, openBus } from '@call-analysis/bus';
 import type { ObjectsConfig } from '@call-analysis/objects';
 import { createLog, StartFault } from '@call-analysis/runtime';
 import type { Settings } from './config.ts';

@@ -38,10 +38,20 @@ export interface Batch {
 }
 
 /** `url` of the service may change between requests, which are sent by `send`. */
-export function apiClient(service: { readonly url: string }, token: string, signal?: AbortSignal, send: Send = fetch): ApiClient {
+export function apiClient(
+  service: { readonly url: string },
+  token: string,
+  signal?: AbortSignal,
+  send: Send = fetch,
+): ApiClient {
   const until = signal === undefined ? {} : { signal };
 
-  async function ask<Body>(method: string, path: string, headers: Record<string, string>, body?: string | FormData): Promise<Answer<Body>> {
+  async function ask<Body>(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: string | FormData,
+  ): Promise<Answer<Body>> {
     const response = await send(service.url + path, {
       method,
       headers: { authorization: `Bearer ${token}`, ...headers },

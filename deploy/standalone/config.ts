@@ -1,27 +1,24 @@
 import { resolve } from 'node:path';
-import type { Kafka } from '@call-analysis/bus';
-import { kafkaFrom, KafkaVariables } from '@call-analysis/bus';
-import type { TokenRules } from '@call-analysis/gateway';
-import { edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from '@call-analysis/gateway';
+import { type Kafka, kafkaFrom, KafkaVariables } from '@call-analysis/bus';
+import { edgeFrom, EdgeVariables, type TokenRules, tokenRulesFrom, TokenVariables } from '@call-analysis/gateway';
 import { type Limits, limitsFrom, LimitVariables } from '@call-analysis/ingest';
 import { PepperVariables } from '@call-analysis/key-management';
-import type { S3Config } from '@call-analysis/objects';
-import { s3From, S3Variables } from '@call-analysis/objects';
-import type { Tls } from '@call-analysis/rpc';
-import { AddressVariables, rpcTlsFrom, RpcTlsVariables } from '@call-analysis/rpc';
-import type { Environment, LogLevel, SpanExportOptions } from '@call-analysis/runtime';
+import { type S3Config, s3From, S3Variables } from '@call-analysis/objects';
+import { AddressVariables, rpcTlsFrom, RpcTlsVariables, type Tls } from '@call-analysis/rpc';
 import {
   CloseVariables,
   ConfigFault,
+  type Environment,
+  type LogLevel,
   parseConfig,
   postgresUrl,
+  readAll,
+  type SpanExportOptions,
   TelemetryVariables,
-  together,
   tracesFrom,
   withSecrets,
 } from '@call-analysis/runtime';
-import type { LocalEngine, OtherEngine } from '@call-analysis/transcription';
-import { speechEngine, SpeechVariables } from '@call-analysis/transcription';
+import { type LocalEngine, type OtherEngine, speechEngine, SpeechVariables } from '@call-analysis/transcription';
 import { z } from 'zod';
 
 /** What the environment says of the whole system on one machine (api.md, section 9). */
@@ -70,7 +67,9 @@ export interface JwtSettings extends Omit<TokenRules, 'key'> {
 const laterGroup = ['LLM_URL', 'LLM_MODEL'];
 
 const StandaloneVariables = z.object({
-  HOST: EdgeVariables.shape.HOST.unwrap().default('127.0.0.1').meta({ description: 'The address that serves the API.' }),
+  HOST: EdgeVariables.shape.HOST.unwrap()
+    .default('127.0.0.1')
+    .meta({ description: 'The address that serves the API.' }),
   DATA_DIR: z.string().default('./data').meta({ description: 'The database, uploaded files and secrets.' }),
   DATABASE_URL: postgresUrl().optional().meta({
     description: 'Another PostgreSQL, as a role that may create roles and databases.',
@@ -106,7 +105,7 @@ export const variables = [
 
 export function readSettings(environment: Environment): Settings {
   const env = withSecrets(environment, variables);
-  const read = together({
+  const read = readAll({
     later: () => refuseLater(env),
     own: () => parseConfig(StandaloneVariables, env),
     edge: () => parseConfig(EDGE, env),
@@ -120,7 +119,10 @@ export function readSettings(environment: Environment): Settings {
     kafka: () => kafkaFrom(parseConfig(KafkaVariables, env)),
     s3: () => s3From(parseConfig(S3Variables, env)),
   });
-  const { host, port, publicUrl, quotas, trustedProxies, corsOrigins } = edgeFrom({ ...read.edge, HOST: read.own.HOST });
+  const { host, port, publicUrl, quotas, trustedProxies, corsOrigins } = edgeFrom({
+    ...read.edge,
+    HOST: read.own.HOST,
+  });
   return {
     host,
     port,
@@ -161,7 +163,7 @@ export interface RemoteSettings {
 export function readRemote(environment: Environment): RemoteSettings | undefined {
   if ((environment['KEY_MANAGEMENT_ADDRESS'] ?? '') === '') return undefined;
   const env = withSecrets(environment, remoteVariables);
-  const { address, tls, jwt } = together({
+  const { address, tls, jwt } = readAll({
     address: () => parseConfig(REMOTE.required(), env).KEY_MANAGEMENT_ADDRESS,
     tls: () => rpcTlsFrom(parseConfig(RpcTlsVariables, env)),
     jwt: () => jwtFrom(parseConfig(SigningVariables, env)),

@@ -53,7 +53,9 @@ export function openDataDirectory(path: string): DataDirectory {
     };
   } catch (error) {
     if (error instanceof StartFault) throw error;
-    throw new StartFault(`The data directory ${path} cannot be used: ${reason(error)} Set DATA_DIR to a folder that can be written.`);
+    throw new StartFault(
+      `The data directory ${path} cannot be used: ${reason(error)} Set DATA_DIR to a folder that can be written.`,
+    );
   }
 }
 
@@ -71,7 +73,9 @@ function secretsIn(path: string): Secrets {
   try {
     return Secrets.parse(JSON.parse(text));
   } catch {
-    throw new StartFault(`${file} is damaged. Restore it from a backup: without it no token, key or database password is valid.`);
+    throw new StartFault(
+      `${file} is damaged. Restore it from a backup: without it no token, key or database password is valid.`,
+    );
   }
 }
 

@@ -5,16 +5,13 @@ import { migrateBus } from '@call-analysis/bus';
 import { schema as ingestSchema, migrations as ingestMigrations } from '@call-analysis/ingest';
 import { schema as keySchema, migrations as keyMigrations } from '@call-analysis/key-management';
 import { databaseUrl, migrate, provision } from '@call-analysis/postgres';
-import type { PostgresServer } from '@call-analysis/postgres/server';
-import { findServer, startServer } from '@call-analysis/postgres/server';
-import type { Closing, Logger } from '@call-analysis/runtime';
-import { StartFault } from '@call-analysis/runtime';
+import { findServer, type PostgresServer, startServer } from '@call-analysis/postgres/server';
+import { type Closing, type Logger, StartFault } from '@call-analysis/runtime';
 import { migrations as transcriptionMigrations, schema as transcriptionSchema } from '@call-analysis/transcription';
 import { BUS, busSchema } from './bus.ts';
 import type { Settings } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
-import type { Hold, Holder } from './holder.ts';
-import { hold } from './holder.ts';
+import { type Hold, hold, type Holder } from './holder.ts';
 
 const DATABASE = 'call_analysis';
 
@@ -97,8 +94,12 @@ async function holdServer(
     const held = await hold(directory.path, adminUrl, command, signal);
     if (held === null) {
       signal?.throwIfAborted();
-      if (server === null) throw new StartFault('The database that DATABASE_URL names does not answer. Start it, or correct the URL.');
-      if (Date.now() > giveUpAt) throw new StartFault(`PostgreSQL in ${directory.postgres} ends as soon as it is asked. Its log there says why.`);
+      if (server === null)
+        throw new StartFault('The database that DATABASE_URL names does not answer. Start it, or correct the URL.');
+      if (Date.now() > giveUpAt)
+        throw new StartFault(
+          `PostgreSQL in ${directory.postgres} ends as soon as it is asked. Its log there says why.`,
+        );
       continue;
     }
     if (server === null) {
@@ -132,7 +133,11 @@ function revive(server: PostgresServer, held: Hold, log: Logger): () => void {
   const ended = new AbortController();
   const stopListening = server.onDeath(async () => {
     log.warn({}, 'PostgreSQL ended unexpectedly and is started again');
-    for (let waitMs = FIRST_REVIVAL_MS; !ended.signal.aborted && !held.isLost(); waitMs = Math.min(2 * waitMs, LAST_REVIVAL_MS)) {
+    for (
+      let waitMs = FIRST_REVIVAL_MS;
+      !ended.signal.aborted && !held.isLost();
+      waitMs = Math.min(2 * waitMs, LAST_REVIVAL_MS)
+    ) {
       try {
         await server.restart();
         return;

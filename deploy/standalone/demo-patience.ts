@@ -30,5 +30,7 @@ function askedFor(retryAfter: string | null): number {
 
 function tooBusy(url: string, { method = 'GET' }: RequestInit, status: number, forMs: number): Error {
   const asked = `${method} ${new URL(url).pathname}`;
-  return new Error(`${asked} was answered with ${status} for ${forMs / 1000} s. Try again when this machine has less to do.`);
+  return new Error(
+    `${asked} was answered with ${status} for ${forMs / 1000} s. Try again when this machine has less to do.`,
+  );
 }

@@ -71,7 +71,11 @@ function clock(seconds: number | null): string {
 function averages(scored: readonly DemoCall[]): string[] {
   const byOperator = Map.groupBy(scored, (call) => call.operator_name);
   return [...byOperator]
-    .map(([name, calls]) => ({ name, calls: calls.length, mean: calls.reduce((sum, call) => sum + call.score!, 0) / calls.length }))
+    .map(([name, calls]) => ({
+      name,
+      calls: calls.length,
+      mean: calls.reduce((sum, call) => sum + call.score!, 0) / calls.length,
+    }))
     .sort((a, b) => b.mean - a.mean)
     .map(({ name, calls, mean }) => `  ${mean.toFixed(1).padStart(5)}  ${name} (${calls} calls)`);
 }
@@ -90,7 +94,10 @@ function why(call: DemoCall): string[] {
     for (const question of section.questions) {
       if (question.not_applicable) continue;
       const quote = question.evidence[0];
-      const reason = quote === undefined ? question.explanation : `${question.answer}: “${quote.quote}” (utterance ${quote.utterance + 1})`;
+      const reason =
+        quote === undefined
+          ? question.explanation
+          : `${question.answer}: “${quote.quote}” (utterance ${quote.utterance + 1})`;
       lines.push(`    ${String(question.points).padStart(3)} of ${question.max_points}  ${question.text} ${reason}`);
     }
   }
@@ -106,5 +113,7 @@ function row(cells: readonly string[]): string {
 
 function fit(text: string, width: number): string {
   const characters = [...text];
-  return characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : text + ' '.repeat(width - characters.length);
+  return characters.length > width
+    ? `${characters.slice(0, width - 1).join('')}…`
+    : text + ' '.repeat(width - characters.length);
 }

@@ -36,7 +36,9 @@ export async function recordings(): Promise<[single: Recording[], batched: Recor
 }
 
 /** A CSV and the ZIP of the recordings that it names. */
-export async function batchOfRecordings(recordings: readonly Recording[]): Promise<{ csv: string; zip: Uint8Array<ArrayBuffer> }> {
+export async function batchOfRecordings(
+  recordings: readonly Recording[],
+): Promise<{ csv: string; zip: Uint8Array<ArrayBuffer> }> {
   const zip = new AdmZip();
   for (const { fileName, bytes } of recordings) zip.addFile(fileName, Buffer.from(await bytes.arrayBuffer()));
   const names = [...new Set(recordings.flatMap(({ metadata }) => Object.keys(metadata)))];

@@ -24,7 +24,11 @@ async function directory(): Promise<string | undefined> {
 describe('the demo', () => {
   it('shows a table of scored calls with the best and the worst and why, and leaves nothing', async () => {
     // Settings that are meant for the real service are none of its business.
-    const { child, outcome } = begin('demo.ts', ['--exit'], { TMPDIR, DATABASE_URL: 'postgresql://127.0.0.1:1/real', PORT: '1' });
+    const { child, outcome } = begin('demo.ts', ['--exit'], {
+      TMPDIR,
+      DATABASE_URL: 'postgresql://127.0.0.1:1/real',
+      PORT: '1',
+    });
     const seen = eventually(async () => postgresOf((await directory()) ?? '')).catch(() => null);
     // Hearing the recordings takes long; a short run leaves when the conversations that came as text are shown.
     if (!long) {
@@ -45,9 +49,12 @@ describe('the demo', () => {
     expect(stdout).toMatch(/^Worst call: .+ points$/m);
     expect(stdout).toMatch(/“.+” \(utterance \d+\)/);
     if (long) {
-      for (const file of ['lost-parcel.wav', 'double-charge.mp3', 'new-router.flac']) expect(stdout).toContain(`${file}: The recording was accepted`);
+      for (const file of ['lost-parcel.wav', 'double-charge.mp3', 'new-router.flac'])
+        expect(stdout).toContain(`${file}: The recording was accepted`);
       expect(stdout).toContain('61 of 61 calls scored');
-      expect(stdout).toMatch(/^What moonshine-tiny heard in recording-en-01:\n {3}0:00 {2}operator {2}Good morning, thank you for calling/m);
+      expect(stdout).toMatch(
+        /^What moonshine-tiny heard in recording-en-01:\n {3}0:00 {2}operator {2}Good morning, thank you for calling/m,
+      );
     }
     expect(await readdir(TMPDIR)).toEqual([]);
     const postgres = await seen;
@@ -65,8 +72,16 @@ describe('the demo', () => {
 
   it('exits with 2 and its usage on an option that it does not have, and with 0 on --help', async () => {
     const refused = await run('demo.ts', ['--nonsense'], { TMPDIR });
-    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/--nonsense[\s\S]*Usage: npm run demo/) });
-    expect(await run('demo.ts', ['--help'], { TMPDIR })).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Usage: npm run demo') });
+    expect(refused).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/--nonsense[\s\S]*Usage: npm run demo/),
+    });
+    expect(await run('demo.ts', ['--help'], { TMPDIR })).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining('Usage: npm run demo'),
+    });
     expect(await readdir(TMPDIR)).toEqual([]);
   });
 });

@@ -4,16 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLog, runProcess, StartFault } from '@call-analysis/runtime';
 import { dialAdministration } from './administration.ts';
-import type { ApiClient } from './client.ts';
-import { apiClient } from './client.ts';
+import { type ApiClient, apiClient } from './client.ts';
 import { readSettings } from './config.ts';
 import { patient } from './demo-patience.ts';
-import { conversation, report } from './demo-report.ts';
-import type { DemoCall } from './demo-report.ts';
+import { conversation, type DemoCall, report } from './demo-report.ts';
 import { batchOfRecordings, recordings, transcripts } from './demo-samples.ts';
 import { sampleSegmentTypes } from './sample-segment-types.ts';
-import type { Settings, Standalone } from './start.ts';
-import { start } from './start.ts';
+import { type Settings, type Standalone, start } from './start.ts';
 
 const help = `Usage: npm run demo -- [--exit]
 
@@ -124,7 +121,10 @@ async function finished(api: ApiClient, calls: number, signal: AbortSignal): Pro
 async function calls(api: ApiClient, source: 'audio' | 'transcription'): Promise<DemoCall[]> {
   const found: DemoCall[] = [];
   for (let page = 1; ; page++) {
-    const { items } = await api.call<{ items: { uuid: string; source: string }[] }>('GET', `/api/v1/calls?page=${page}&size=100`);
+    const { items } = await api.call<{ items: { uuid: string; source: string }[] }>(
+      'GET',
+      `/api/v1/calls?page=${page}&size=100`,
+    );
     if (items.length === 0) return found;
     for (const item of items) {
       if (item.source === source) found.push(await api.call<DemoCall>('GET', `/api/v1/calls/${item.uuid}`));

@@ -130,7 +130,12 @@ async function tryLock(client: Client): Promise<boolean> {
   return rows[0]?.held === true;
 }
 
-async function waitForLock(client: Client, directory: string, file: string, signal: AbortSignal | undefined): Promise<void> {
+async function waitForLock(
+  client: Client,
+  directory: string,
+  file: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const began = Date.now();
   while (!(await tryLock(client))) {
     const holder = currentHolder(file);

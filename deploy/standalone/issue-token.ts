@@ -1,5 +1,4 @@
-import { createPrivateKey, createPublicKey, createSecretKey, sign as signBytes } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sign as signBytes } from 'node:crypto';
 import { readPem } from '@call-analysis/gateway';
 import { StartFault } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
@@ -46,7 +45,9 @@ function sign(claims: object, key: KeyObject): string {
     case 'ed448':
       return signEdDsa(claims, key);
     default:
-      throw new StartFault(`Tokens cannot be issued with a key of type ${key.asymmetricKeyType}; use RSA, P-256 or Ed25519.`);
+      throw new StartFault(
+        `Tokens cannot be issued with a key of type ${key.asymmetricKeyType}; use RSA, P-256 or Ed25519.`,
+      );
   }
 }
 
@@ -61,14 +62,20 @@ function signingKey({ key, privateKeyFile }: JwtSettings, keptSecret: string | u
   if (key?.kind !== 'public-key') {
     const secret = key?.secret ?? keptSecret;
     if (secret !== undefined) return createSecretKey(Buffer.from(secret));
-    throw new StartFault('To issue a token, set JWT_SECRET to what the gateway has, or JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.');
+    throw new StartFault(
+      'To issue a token, set JWT_SECRET to what the gateway has, or JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.',
+    );
   }
   if (privateKeyFile === undefined) {
-    throw new StartFault('Tokens are checked with JWT_PUBLIC_KEY_FILE. To issue one here, set JWT_PRIVATE_KEY_FILE too.');
+    throw new StartFault(
+      'Tokens are checked with JWT_PUBLIC_KEY_FILE. To issue one here, set JWT_PRIVATE_KEY_FILE too.',
+    );
   }
   const signing = readPem('JWT_PRIVATE_KEY_FILE', privateKeyFile, createPrivateKey);
   if (!createPublicKey(signing).equals(createPublicKey(key.pem))) {
-    throw new StartFault('JWT_PRIVATE_KEY_FILE and JWT_PUBLIC_KEY_FILE do not belong together, so no token would be valid.');
+    throw new StartFault(
+      'JWT_PRIVATE_KEY_FILE and JWT_PUBLIC_KEY_FILE do not belong together, so no token would be valid.',
+    );
   }
   return signing;
 }

@@ -1,18 +1,15 @@
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDataDirectory } from './data-directory.ts';
-import type { Client } from './test/client.ts';
-import { newFirm } from './test/client.ts';
+import { type Client, newFirm } from './test/client.ts';
 import { admin, begin, postgresOf, run } from './test/command.ts';
 import { eventually, patientFetch } from './test/insist.ts';
-import type { ServiceProcess } from './test/service-process.ts';
-import { startService } from './test/service-process.ts';
+import { type ServiceProcess, startService } from './test/service-process.ts';
 import './test/time-limit.ts';
 
 let scratch: string;
@@ -49,17 +46,20 @@ describe('a service that runs', () => {
   const database = () => fileOf('postgres', 'cluster', 'PG_VERSION');
   let made: { readonly client: Client; readonly database: string } | undefined;
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 at %s, which says that it took less than ten seconds, and PostgreSQL with it', async (signal) => {
-    const service = await startService(DATA_DIR());
-    made ??= { client: await newFirm(service), database: await database() };
-    expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
-    expect(await postgresOf(DATA_DIR())).not.toBeNull();
-    const ended = once(service.child, 'exit');
-    service.child.kill(signal);
-    expect(await ended).toEqual([0, null]);
-    expect(await postgresOf(DATA_DIR())).toBeNull();
-  });
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'ends with 0 at %s, which says that it took less than ten seconds, and PostgreSQL with it',
+    async (signal) => {
+      const service = await startService(DATA_DIR());
+      made ??= { client: await newFirm(service), database: await database() };
+      expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
+      expect(await postgresOf(DATA_DIR())).not.toBeNull();
+      const ended = once(service.child, 'exit');
+      service.child.kill(signal);
+      expect(await ended).toEqual([0, null]);
+      expect(await postgresOf(DATA_DIR())).toBeNull();
+    },
+  );
 
   it('starts again on the database that it made the first time, having kept what it had', async () => {
     const service = await startService(DATA_DIR());
@@ -89,7 +89,9 @@ describe('a service that runs', () => {
     process.kill(before!, 'SIGKILL');
     await eventually(async () => (await client.request('GET', '/api/v1/calls')).status === 200, 100);
     expect(await postgresOf(DATA_DIR())).not.toBe(before);
-    await eventually(async () => (await client.request('POST', '/api/v1/calls/upload', { metadata_filename: 'a.csv' })).status === 200);
+    await eventually(
+      async () => (await client.request('POST', '/api/v1/calls/upload', { metadata_filename: 'a.csv' })).status === 200,
+    );
     // Whoever takes the lock writes down that it has it; until then another start might be quicker.
     await eventually(async () => (await fileOf('holder.json')) !== hold);
     const second = await refused({ DATA_DIR: DATA_DIR() });
@@ -109,7 +111,9 @@ describe('a service that runs', () => {
     expect(await postgresOf(DATA_DIR())).toBe(postgres);
     const next = await startService(DATA_DIR());
     expect(await postgresOf(DATA_DIR())).toBe(postgres);
-    const answer = await patientFetch(`${next.url}/api/v1/calls`, { headers: { authorization: `Bearer ${client.token}` } });
+    const answer = await patientFetch(`${next.url}/api/v1/calls`, {
+      headers: { authorization: `Bearer ${client.token}` },
+    });
     expect(answer.status).toBe(200);
     await endWell(next);
     expect(await postgresOf(DATA_DIR())).toBeNull();
@@ -163,13 +167,16 @@ describe('a start that cannot be', () => {
     expect(await postgresOf(DATA_DIR)).toBeNull();
   });
 
-  it.each(['192.0.2.1', 'no-such-host.invalid'])('says that %s is not its address and leaves no PostgreSQL behind', async (HOST) => {
-    const DATA_DIR = join(scratch, 'port');
-    const { code, stderr } = await refused({ DATA_DIR, HOST });
-    expect(code).toBe(1);
-    expect(sentences(stderr)).toEqual([`${HOST} is not an address of this machine. Set HOST to one that is.`]);
-    expect(await postgresOf(DATA_DIR)).toBeNull();
-  });
+  it.each(['192.0.2.1', 'no-such-host.invalid'])(
+    'says that %s is not its address and leaves no PostgreSQL behind',
+    async (HOST) => {
+      const DATA_DIR = join(scratch, 'port');
+      const { code, stderr } = await refused({ DATA_DIR, HOST });
+      expect(code).toBe(1);
+      expect(sentences(stderr)).toEqual([`${HOST} is not an address of this machine. Set HOST to one that is.`]);
+      expect(await postgresOf(DATA_DIR)).toBeNull();
+    },
+  );
 
   it.each([
     ['is a file', 'file'],

@@ -1,17 +1,15 @@
-import { generateKeyPairSync } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog } from '@call-analysis/runtime';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { issueToken } from './issue-token.ts';
 import { readSettings, start } from './start.ts';
 import { admin, run } from './test/command.ts';
 import { patientFetch } from './test/insist.ts';
-import type { ServiceProcess } from './test/service-process.ts';
-import { startService } from './test/service-process.ts';
+import { type ServiceProcess, startService } from './test/service-process.ts';
 import './test/time-limit.ts';
 
 const log = createLog({ name: 'test', level: 'silent' });
@@ -42,26 +40,60 @@ describe('a configuration that is half set or wrong', () => {
     [{ RATE_LIMIT_PER_FIRM: 'many' }, ['RATE_LIMIT_PER_FIRM must be a whole number of requests per minute']],
     [{ TRUST_PROXY: '10.0.0.0/33' }, ['TRUST_PROXY must be addresses or networks']],
     [{ CORS_ORIGINS: 'https://example.com/' }, ['CORS_ORIGINS must be origins']],
-    [{ S3_ENDPOINT: 'http://127.0.0.1:9000' }, ['S3_ENDPOINT is set', 'S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY must be set too.']],
+    [
+      { S3_ENDPOINT: 'http://127.0.0.1:9000' },
+      ['S3_ENDPOINT is set', 'S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY must be set too.'],
+    ],
     [{ SPEECH_URL: 'http://127.0.0.1:9000' }, ['SPEECH_URL is set, so SPEECH_MODEL must be set too.']],
-    [{ LLM_MODEL: 'small' }, ['LLM_MODEL is set without LLM_URL, but this version has no language model as analyst. Take it out of the environment.']],
-    [{ LLM_URL: 'http://127.0.0.1:9' }, ['LLM_URL is set without LLM_MODEL, but this version has no language model as analyst. Take it out']],
+    [
+      { LLM_MODEL: 'small' },
+      [
+        'LLM_MODEL is set without LLM_URL, but this version has no language model as analyst. Take it out of the environment.',
+      ],
+    ],
+    [
+      { LLM_URL: 'http://127.0.0.1:9' },
+      ['LLM_URL is set without LLM_MODEL, but this version has no language model as analyst. Take it out'],
+    ],
     [
       { LLM_MODEL: 'small', LLM_URL: 'http://127.0.0.1:9' },
-      ['LLM_URL and LLM_MODEL are set, but this version has no language model as analyst. Take them out of the environment.'],
+      [
+        'LLM_URL and LLM_MODEL are set, but this version has no language model as analyst. Take them out of the environment.',
+      ],
     ],
     [{ KAFKA_BROKERS: 'kafka' }, ['KAFKA_BROKERS must be brokers with commas between them']],
     [{ KAFKA_SASL_PASSWORD: 'telling' }, ['KAFKA_SASL_PASSWORD is set, so KAFKA_BROKERS must be set too.']],
     [{ JWT_SECRET: 'short-and-telling' }, ['JWT_SECRET must have at least 32 bytes.']],
     [{ API_KEY_PEPPER: 'short-and-telling' }, ['API_KEY_PEPPER must have at least 32 bytes.']],
-    [{ JWT_SECRET: long, JWT_PUBLIC_KEY_FILE: '/key.pem' }, ['JWT_SECRET and JWT_PUBLIC_KEY_FILE are both set; set only one of them.']],
-    [{ JWT_PRIVATE_KEY_FILE: '/key.pem' }, ['JWT_PRIVATE_KEY_FILE is set, so JWT_PUBLIC_KEY_FILE must be set too.']],
-    [{ JWT_PUBLIC_KEY_FILE: '/no/such/key.pem' }, ['JWT_PUBLIC_KEY_FILE names /no/such/key.pem, which cannot be read (ENOENT).']],
-    [{ JWT_PUBLIC_KEY_FILE: '/proc/version' }, ['JWT_PUBLIC_KEY_FILE names /proc/version, which is not such a key in PEM form.']],
-    [{ JWT_SECRET: long, JWT_SECRET_FILE: '/secret' }, ['JWT_SECRET and JWT_SECRET_FILE are both set; set only one of them.']],
-    [{ API_KEY_PEPPER_FILE: '/no/such/file' }, ['API_KEY_PEPPER_FILE names /no/such/file, which cannot be read (ENOENT).']],
     [
-      { CSV_MAX_BYTES: '0', CSV_MAX_ROWS: 'many', ZIP_MAX_BYTES: '6TiB', TRANSCRIPT_MAX_BYTES: '5MiB', VALUE_MAX_CHARS: '256' },
+      { JWT_SECRET: long, JWT_PUBLIC_KEY_FILE: '/key.pem' },
+      ['JWT_SECRET and JWT_PUBLIC_KEY_FILE are both set; set only one of them.'],
+    ],
+    [{ JWT_PRIVATE_KEY_FILE: '/key.pem' }, ['JWT_PRIVATE_KEY_FILE is set, so JWT_PUBLIC_KEY_FILE must be set too.']],
+    [
+      { JWT_PUBLIC_KEY_FILE: '/no/such/key.pem' },
+      ['JWT_PUBLIC_KEY_FILE names /no/such/key.pem, which cannot be read (ENOENT).'],
+    ],
+    [
+      { JWT_PUBLIC_KEY_FILE: '/proc/version' },
+      ['JWT_PUBLIC_KEY_FILE names /proc/version, which is not such a key in PEM form.'],
+    ],
+    [
+      { JWT_SECRET: long, JWT_SECRET_FILE: '/secret' },
+      ['JWT_SECRET and JWT_SECRET_FILE are both set; set only one of them.'],
+    ],
+    [
+      { API_KEY_PEPPER_FILE: '/no/such/file' },
+      ['API_KEY_PEPPER_FILE names /no/such/file, which cannot be read (ENOENT).'],
+    ],
+    [
+      {
+        CSV_MAX_BYTES: '0',
+        CSV_MAX_ROWS: 'many',
+        ZIP_MAX_BYTES: '6TiB',
+        TRANSCRIPT_MAX_BYTES: '5MiB',
+        VALUE_MAX_CHARS: '256',
+      },
       [
         'CSV_MAX_BYTES must be 1KiB to 5TiB, not "0".',
         'CSV_MAX_ROWS must be a whole number from 1 to 1000000000, not "many".',
@@ -114,7 +146,11 @@ describe('a configuration that is half set or wrong', () => {
 
   it('does not wait for ever for a database that does not answer', async () => {
     const DATABASE_URL = 'postgresql://me:telling@127.0.0.1:1/none';
-    const { code, stderr } = await run('main.ts', [], { PORT: '0', DATA_DIR: join(scratch, 'elsewhere'), DATABASE_URL });
+    const { code, stderr } = await run('main.ts', [], {
+      PORT: '0',
+      DATA_DIR: join(scratch, 'elsewhere'),
+      DATABASE_URL,
+    });
     expect(code).toBe(1);
     expect(stderr).toBe('The database that DATABASE_URL names does not answer. Start it, or correct the URL.\n');
   });
@@ -133,12 +169,23 @@ describe('the keys of bearer tokens', () => {
   beforeAll(async () => {
     DATA_DIR = join(scratch, 'data');
     const firm = await admin<{ uuid: string }>({ DATA_DIR }, 'firm', 'create', '--name', 'F', '--country', 'UZ');
-    const user = await admin<{ uuid: string }>({ DATA_DIR }, 'user', 'create', '--firm', firm.uuid, '--name', 'U', '--role', 'ADMIN');
+    const user = await admin<{ uuid: string }>(
+      { DATA_DIR },
+      'user',
+      'create',
+      '--firm',
+      firm.uuid,
+      '--name',
+      'U',
+      '--role',
+      'ADMIN',
+    );
     userUuid = user.uuid;
   });
 
   async function answer(service: ServiceProcess, token: string): Promise<number> {
-    return (await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } })).status;
+    return (await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } }))
+      .status;
   }
 
   async function issued(variables: Record<string, string>): Promise<string> {
@@ -149,24 +196,33 @@ describe('the keys of bearer tokens', () => {
     ['RS256', pem(generateKeyPairSync('rsa', { modulusLength: 2048 }))],
     ['ES256', pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }))],
     ['EdDSA', pem(generateKeyPairSync('ed25519'))],
-  ])('may be a pair for %s: what the administrator signs is let in, and a token of the kept secret is not', async (algorithm, pair) => {
-    const JWT_PUBLIC_KEY_FILE = await file(`${algorithm}.pub.pem`, pair.publicPem);
-    const JWT_PRIVATE_KEY_FILE = await file(`${algorithm}.pem`, pair.privatePem);
-    const service = await startService(DATA_DIR, { JWT_PUBLIC_KEY_FILE });
-    const token = await issued({ JWT_PUBLIC_KEY_FILE, JWT_PRIVATE_KEY_FILE });
-    expect(JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())).toMatchObject({ alg: algorithm });
-    expect(await answer(service, token)).toBe(200);
-    expect(await answer(service, await issued({}))).toBe(401);
+  ])(
+    'may be a pair for %s: what the administrator signs is let in, and a token of the kept secret is not',
+    async (algorithm, pair) => {
+      const JWT_PUBLIC_KEY_FILE = await file(`${algorithm}.pub.pem`, pair.publicPem);
+      const JWT_PRIVATE_KEY_FILE = await file(`${algorithm}.pem`, pair.privatePem);
+      const service = await startService(DATA_DIR, { JWT_PUBLIC_KEY_FILE });
+      const token = await issued({ JWT_PUBLIC_KEY_FILE, JWT_PRIVATE_KEY_FILE });
+      expect(JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())).toMatchObject({ alg: algorithm });
+      expect(await answer(service, token)).toBe(200);
+      expect(await answer(service, await issued({}))).toBe(401);
 
-    await service.stop({ keep: true });
-  });
+      await service.stop({ keep: true });
+    },
+  );
 
   it.each<[string, { privateKey?: string; sentence: string }]>([
     ['without the private key', { sentence: 'set JWT_PRIVATE_KEY_FILE too' }],
-    ['with another private key', { privateKey: pem(generateKeyPairSync('ed25519')).privatePem, sentence: 'do not belong together' }],
+    [
+      'with another private key',
+      { privateKey: pem(generateKeyPairSync('ed25519')).privatePem, sentence: 'do not belong together' },
+    ],
     ['with a private key that is none', { privateKey: 'none', sentence: 'JWT_PRIVATE_KEY_FILE names ' }],
   ])('sign nothing %s, and the administrator is told so', async (_, { privateKey, sentence }) => {
-    const variables: Record<string, string> = { DATA_DIR, JWT_PUBLIC_KEY_FILE: await file('mine.pub.pem', pem(generateKeyPairSync('ed25519')).publicPem) };
+    const variables: Record<string, string> = {
+      DATA_DIR,
+      JWT_PUBLIC_KEY_FILE: await file('mine.pub.pem', pem(generateKeyPairSync('ed25519')).publicPem),
+    };
     if (privateKey !== undefined) variables['JWT_PRIVATE_KEY_FILE'] = await file('other.pem', privateKey);
     const user = { uuid: userUuid, firm_uuid: userUuid, role: 'ADMIN' };
     expect(() => issueToken(readSettings(variables).jwt, long, user, 1000)).toThrow(sentence);
@@ -175,7 +231,12 @@ describe('the keys of bearer tokens', () => {
   it('may be a secret in a file, and the issuer and audience are what the environment says', async () => {
     const JWT_SECRET_FILE = await file('secret', `${long}\n`);
     const API_KEY_PEPPER_FILE = await file('pepper', `${long}\n`);
-    const service = await startService(DATA_DIR, { JWT_SECRET_FILE, API_KEY_PEPPER_FILE, JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' });
+    const service = await startService(DATA_DIR, {
+      JWT_SECRET_FILE,
+      API_KEY_PEPPER_FILE,
+      JWT_ISSUER: 'us',
+      JWT_AUDIENCE: 'them',
+    });
     expect(await answer(service, await issued({ JWT_SECRET: long, JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' }))).toBe(200);
     expect(await answer(service, await issued({ JWT_SECRET: long }))).toBe(401);
     expect(await answer(service, await issued({ JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' }))).toBe(401);

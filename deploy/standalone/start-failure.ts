@@ -15,7 +15,9 @@ export function inOneSentence(error: unknown, settings: Settings): unknown {
   if (error instanceof StartFault) return error;
   const codes = causesOf(error).map(({ code }) => code);
   if (codes.some((code) => FULL.has(code)) || isFull(settings.dataDirectory)) {
-    return new StartFault(`The disk that holds ${settings.dataDirectory} is full. Free some space and start again.`, { cause: error });
+    return new StartFault(`The disk that holds ${settings.dataDirectory} is full. Free some space and start again.`, {
+      cause: error,
+    });
   }
   return error;
 }

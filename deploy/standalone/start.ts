@@ -3,13 +3,11 @@ import { start as startAudio } from '@call-analysis/audio';
 import { start as startGateway } from '@call-analysis/gateway';
 import { start as startIngest } from '@call-analysis/ingest';
 import { start as startKeyManagement } from '@call-analysis/key-management';
-import type { Logger } from '@call-analysis/runtime';
-import { Closing, exportSpans, timeLeft } from '@call-analysis/runtime';
+import { Closing, exportSpans, type Logger, timeLeft } from '@call-analysis/runtime';
 import { start as startTranscription } from '@call-analysis/transcription';
 import { BUS, buses, refuseLeftBehind } from './bus.ts';
 import type { Settings } from './config.ts';
-import type { DataDirectory } from './data-directory.ts';
-import { openDataDirectory } from './data-directory.ts';
+import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { openDatabase } from './database.ts';
 import { inOneSentence } from './start-failure.ts';
 
@@ -95,7 +93,13 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     closing.add('analysis', () => analysis.close());
     signal?.throwIfAborted();
     const audio = await startAudio(
-      { databaseUrl: database.url('audio'), bus: bus.of('audio'), objects, listen: directory.socket('audio'), ingest: ingest.address },
+      {
+        databaseUrl: database.url('audio'),
+        bus: bus.of('audio'),
+        objects,
+        listen: directory.socket('audio'),
+        ingest: ingest.address,
+      },
       named('audio'),
     );
     closing.add('audio', () => audio.close());
@@ -120,7 +124,13 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     );
     closing.add('gateway', () => gateway.close());
     database.hold.announce(gateway.url);
-    return { url: gateway.url, keyManagement: keys.address, directory, lost: database.hold.lost, close: () => closing.close() };
+    return {
+      url: gateway.url,
+      keyManagement: keys.address,
+      directory,
+      lost: database.hold.lost,
+      close: () => closing.close(),
+    };
   } catch (error) {
     const reason = inOneSentence(error, settings);
     await closing.close().catch(() => {});

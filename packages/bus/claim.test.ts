@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase } from '@call-analysis/postgres';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { claim, claimedBefore, pruneClaims } from './claim.ts';
+import { claim, alreadyClaimed, pruneClaims } from './claim.ts';
 
 let database: TestDatabase;
 let service: Database;
@@ -29,8 +29,10 @@ it('an event is claimed once by each consumer', async () => {
   expect(await claimed('a', [two, three])).toEqual(new Set([three]));
   expect(await claimed('b', [one])).toEqual(new Set([one]));
   expect(await claimed('b', [])).toEqual(new Set());
-  expect(await claimedBefore(service, 'a', [one, three.toUpperCase(), randomUUID()])).toEqual(new Set([one, three.toUpperCase()]));
-  expect(await claimedBefore(service, 'b', [two])).toEqual(new Set());
+  expect(await alreadyClaimed(service, 'a', [one, three.toUpperCase(), randomUUID()])).toEqual(
+    new Set([one, three.toUpperCase()]),
+  );
+  expect(await alreadyClaimed(service, 'b', [two])).toEqual(new Set());
 });
 
 it('an id is the same in any spelling, and comes back as it was given', async () => {

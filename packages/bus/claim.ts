@@ -31,7 +31,11 @@ export async function claim(tx: Sql, consumer: string, eventIds: readonly string
  * Which of the events a consumer has claimed before, so that slow work is not done for what counts no more. It spares work
  * alone: two may ask at the same time, and `claim` decides.
  */
-export async function claimedBefore(sql: Sql, consumer: string, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
+export async function alreadyClaimed(
+  sql: Sql,
+  consumer: string,
+  eventIds: readonly string[],
+): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ event_id: string }>(
     'SELECT event_id FROM claimed_event WHERE consumer = $1 AND event_id = ANY($2::uuid[])',
     [consumer, eventIds],

@@ -4,9 +4,9 @@ import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { BusPlace } from './contract/index.ts';
-import type { DeadLetterOffice, WhichLetters } from './dead-letter-office.ts';
-import { openBus } from './open.ts';
+import type { DeadLetters, DeadLetterFilter } from './dead-letter-office.ts';
 import { openDeadLetters } from './open-dead-letters.ts';
+import { openBus } from './open.ts';
 import { type Bus, Poison, route } from './port.ts';
 import type { Log } from './queues.ts';
 import { type Body, happened } from './test/happened.ts';
@@ -20,7 +20,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
   describe(`dead letters: ${name}`, () => {
     let place: BusPlace;
     let bus: Bus;
-    let office: DeadLetterOffice;
+    let office: DeadLetters;
     let count = 0;
 
     beforeAll(async () => {
@@ -38,7 +38,8 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       await waitUntil(() => bus.ready().then(() => true));
       await place.transaction((tx) => bus.publish(tx, events));
     };
-    const numbered = (which: WhichLetters) => office.list(which, 100).then((letters) => letters.map(({ id }) => id));
+    const numbered = (which: DeadLetterFilter) =>
+      office.list(which, 100).then((letters) => letters.map(({ id }) => id));
 
     /** A consumer that takes nothing while it is ill, and another that hears the same. */
     async function consumers() {
@@ -100,7 +101,9 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       const [one, two, three] = [ofNewFirm(Happened, 1), ofNewFirm(Happened, 2), ofNewFirm(Happened, 3)];
       await publish(one, two, three);
       await waitUntil(async () => (await numbered({ consumer })).length === 3);
-      expect(await numbered({ ids: [one.id, three.id, randomUUID()] })).toEqual(expect.arrayContaining([one.id, three.id]));
+      expect(await numbered({ ids: [one.id, three.id, randomUUID()] })).toEqual(
+        expect.arrayContaining([one.id, three.id]),
+      );
       expect((await numbered({ type: Happened.type })).toSorted()).toEqual([one.id, two.id, three.id].toSorted());
       expect(await numbered({ firmUuid: two.firmuuid })).toEqual([two.id]);
       expect(await numbered({ consumer, code: 'EVEN' })).toEqual([two.id]);
@@ -114,14 +117,22 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       await publish(one, two);
       await waitUntil(async () => (await numbered({ consumer })).length === 2 && patient.othersHeard.length === 2);
       patient.isIll = false;
-      expect(await office.replay({ ids: [one.id] })).toEqual({ replayed: 1, told: 0 });
+      expect(await office.replay({ ids: [one.id] })).toEqual({ replayed: 1, published: 0 });
       await waitUntil(() => patient.heard.length === 1);
       expect(await numbered({ consumer })).toEqual([two.id]);
-      expect(await office.replay({ consumer, code: 'INTERNAL' })).toEqual({ replayed: 0, told: 0 });
-      expect(await office.replay({ consumer, code: 'EVEN' })).toEqual({ replayed: 1, told: 0 });
+      expect(await office.replay({ consumer, code: 'INTERNAL' })).toEqual({ replayed: 0, published: 0 });
+      expect(await office.replay({ consumer, code: 'EVEN' })).toEqual({ replayed: 1, published: 0 });
       await waitUntil(() => patient.heard.length === 2);
       expect(await numbered({ consumer })).toEqual([]);
-      const attributes = ({ id, type, subject, firmuuid, source, time, data }: Event) => ({ id, type, subject, firmuuid, source, time, data });
+      const attributes = ({ id, type, subject, firmuuid, source, time, data }: Event) => ({
+        id,
+        type,
+        subject,
+        firmuuid,
+        source,
+        time,
+        data,
+      });
       expect(patient.heard.map(attributes)).toEqual([one, two].map(attributes));
       expect(patient.othersHeard).toHaveLength(2);
     });
@@ -131,7 +142,7 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       const event = ofNewFirm(Happened, 2);
       await publish(event);
       await waitUntil(async () => (await numbered({ consumer })).length === 1);
-      expect(await office.replay({ consumer })).toEqual({ replayed: 1, told: 0 });
+      expect(await office.replay({ consumer })).toEqual({ replayed: 1, published: 0 });
       await waitUntil(async () => patient.told === 2 && (await numbered({ consumer })).length === 1);
       expect(await numbered({ consumer })).toEqual([event.id]);
     });
@@ -146,9 +157,9 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       const seen: [Event, string][] = [];
       const replayed = await office.replay({ consumer }, (each, who) => {
         seen.push([each, who]);
-        return { again: false, tell: [other] };
+        return { redeliver: false, publish: [other] };
       });
-      expect(replayed).toEqual({ replayed: 1, told: 1 });
+      expect(replayed).toEqual({ replayed: 1, published: 1 });
       expect(seen).toEqual([[expect.objectContaining({ id: event.id, data: { n: 4 } }), consumer]]);
       await waitUntil(() => patient.heard.length === 1 && patient.othersHeard.length === 2);
       expect(patient.heard[0]).toMatchObject({ id: other.id, data: { n: 5 } });
@@ -159,9 +170,12 @@ export function deadLetterSuite(name: string, open: () => Promise<BusPlace>): vo
       const { Happened, consumer, patient } = await consumers();
       const events = Array.from({ length: MANY }, (_, n) => ofNewFirm(Happened, n));
       await publish(...events);
-      await waitUntil(async () => (await office.list({ consumer }, 1000)).length === MANY, { timeoutMs: 150_000, everyMs: 500 });
+      await waitUntil(async () => (await office.list({ consumer }, 1000)).length === MANY, {
+        timeoutMs: 150_000,
+        everyMs: 500,
+      });
       patient.isIll = false;
-      expect(await office.replay({ consumer })).toEqual({ replayed: MANY, told: 0 });
+      expect(await office.replay({ consumer })).toEqual({ replayed: MANY, published: 0 });
       await waitUntil(() => patient.heard.length >= MANY, { timeoutMs: 100_000 });
       expect(new Set(patient.heard.map(({ id }) => id))).toEqual(new Set(events.map(({ id }) => id)));
       expect(patient.heard).toHaveLength(MANY);

@@ -1,8 +1,8 @@
 import type { Event } from '@call-analysis/events';
 import type { JobResult, JobWithMetadata } from 'pg-boss';
 import { gaveUp } from './outcome.ts';
-import { type DeadReason, UNWANTED } from './port.ts';
-import { forgetFailures } from './put-into-inbox.ts';
+import { type FailureReason, DISCARD } from './port.ts';
+import { removeFailedJobs } from './put-into-inbox.ts';
 import type { Queues } from './queues.ts';
 import { readEnvelope, readEvent, type Routes } from './read-event.ts';
 import { reasonOf, storedReason } from './reason.ts';
@@ -31,7 +31,7 @@ export function consumerOf(dead: string): string {
  * Given each event that was given up, as it was published, after its route has taken note of it: at least once, until it
  * returns.
  */
-export type DeadLetterSink = (queues: Queues, consumer: string, event: Event, reason: DeadReason) => Promise<void>;
+export type DeadLetterSink = (queues: Queues, consumer: string, event: Event, reason: FailureReason) => Promise<void>;
 
 /** Tells the routes of events that were given up on, each until its route has taken note. Returns the worker's id. */
 export async function giveUpDead(queues: Queues, dead: string, routes: Routes, sink?: DeadLetterSink): Promise<string> {
@@ -71,7 +71,7 @@ async function giveUp(
   const { event } = dead;
   const died = storedReason(job.sourceOutput, job.sourceRetryCount);
   try {
-    if ((await withCauses([dead], async () => route?.giveUp?.(event, died))) === UNWANTED) {
+    if ((await withCauses([dead], async () => route?.giveUp?.(event, died))) === DISCARD) {
       await discard(queues, job, event.id);
       return { id: job.id, status: 'completed' };
     }
@@ -90,10 +90,14 @@ async function giveUp(
 }
 
 /** Leaves nothing of an event: neither its dead letter nor the trace of its failure. */
-async function discard({ insist, transaction, schema }: Queues, { name, id }: JobWithMetadata<unknown>, eventId: string): Promise<void> {
+async function discard(
+  { insist, transaction, schema }: Queues,
+  { name, id }: JobWithMetadata<unknown>,
+  eventId: string,
+): Promise<void> {
   await insist(() =>
     transaction(async (tx) => {
-      await forgetFailures(tx, schema, consumerOf(name), [eventId]);
+      await removeFailedJobs(tx, schema, consumerOf(name), [eventId]);
       await tx.query(`DELETE FROM ${schema}.job WHERE name = $1 AND id = $2`, [name, id]);
     }),
   );

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Event, eventType } from '@call-analysis/events';
 import { type Database, openDatabase } from '@call-analysis/postgres';
-import { freshDatabase, openGate, type TcpGate, type TestDatabase, tracesInTables, waitUntil } from '@call-analysis/testing';
+import {
+  freshDatabase,
+  openGate,
+  type TcpGate,
+  type TestDatabase,
+  tracesInTables,
+  waitUntil,
+} from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { migrateBus } from './migrate.ts';
@@ -43,7 +50,12 @@ describe('an embedded bus and its database', () => {
       { transport: 'embedded', url: database.url('bus'), schema: 'bus' },
       { name: 'publisher', log: silent },
     );
-    await service.transaction((tx) => bus.publish(tx, numbers.map((n) => happened(Happened, n, { firmuuid }))));
+    await service.transaction((tx) =>
+      bus.publish(
+        tx,
+        numbers.map((n) => happened(Happened, n, { firmuuid })),
+      ),
+    );
     await bus.close();
   }
 
@@ -134,7 +146,13 @@ describe('an embedded bus and its database', () => {
     );
     await queues.query('DROP FUNCTION note_move CASCADE; DROP TABLE moves');
     await queues.close();
-    expect(moves.map(({ deeds }) => deeds)).toEqual([['INSERT'], ['INSERT', 'INSERT', 'INSERT', 'DELETE'], ['DELETE'], ['DELETE'], ['DELETE']]);
+    expect(moves.map(({ deeds }) => deeds)).toEqual([
+      ['INSERT'],
+      ['INSERT', 'INSERT', 'INSERT', 'DELETE'],
+      ['DELETE'],
+      ['DELETE'],
+      ['DELETE'],
+    ]);
     expect(handled.toSorted()).toEqual([1, 2, 3]);
   });
 

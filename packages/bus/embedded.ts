@@ -1,7 +1,6 @@
 import type { Event } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 import { depths } from './depths.ts';
-import { forget } from './forget.ts';
 import { type InboxPlace, openInboxes } from './inboxes.ts';
 import { broadcast, createListeners, LISTENERS } from './listen.ts';
 import type { BusOptions } from './options.ts';
@@ -9,6 +8,7 @@ import { published } from './outcome.ts';
 import type { Bus } from './port.ts';
 import { insertJobs, statementsOf } from './put-into-inbox.ts';
 import type { Queues } from './queues.ts';
+import { removePending } from './remove-pending.ts';
 import { caused } from './trace.ts';
 
 /** Everything in one PostgreSQL schema: what is published lands in the inboxes with the transaction that says it. */
@@ -28,7 +28,8 @@ export async function openEmbedded(place: InboxPlace, options: BusOptions): Prom
       });
     },
     listen: (type, hear) => listeners.listen(type, hear),
-    forget: (tx, firmUuid, subject, but) => forget(tx, queues.schema, { firmUuid, subject, but: but.type }),
+    removePending: (tx, firmUuid, subject, but) =>
+      removePending(tx, queues.schema, { firmUuid, subject, but: but.type }),
     depths: () => depths(queues),
     ready: () => inboxes.ready(),
     close: () => (closing ??= inboxes.close(() => listeners.close())),

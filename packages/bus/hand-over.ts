@@ -111,11 +111,17 @@ export class HandOver {
   /** Takes jobs out of which every event has its outcome, or will have it in a job of its own. */
   async #complete(taken: Iterable<Taken>): Promise<void> {
     const done = [...taken].filter(({ open }) => open === 0);
-    await this.#replace(done, done.flatMap(({ leaving }) => [...jobsOf(leaving, 1)]));
+    await this.#replace(
+      done,
+      done.flatMap(({ leaving }) => [...jobsOf(leaving, 1)]),
+    );
   }
 
   async #split(parcels: readonly Taken[], most: number): Promise<void> {
-    await this.#replace(parcels, parcels.flatMap(({ parcel = [] }) => [...jobsOf(parcel, most)]));
+    await this.#replace(
+      parcels,
+      parcels.flatMap(({ parcel = [] }) => [...jobsOf(parcel, most)]),
+    );
   }
 
   /**
@@ -167,7 +173,7 @@ function take(job: Job<unknown>): Taken {
 function* handsOf(taken: readonly Taken[], batchSize: number): Generator<Taken[]> {
   let hand: Taken[] = [];
   let events = 0;
-  for (const each of taken.toSorted((a, b) => turnOf(a) - turnOf(b))) {
+  for (const each of taken.toSorted((a, b) => priorityOf(a) - priorityOf(b))) {
     if (events + each.open > batchSize) {
       yield hand;
       hand = [];
@@ -179,7 +185,8 @@ function* handsOf(taken: readonly Taken[], batchSize: number): Generator<Taken[]
   if (hand.length > 0) yield hand;
 }
 
-function turnOf({ job, parcel: [first] = [] }: Taken): number {
-  const { turn } = Object(first ?? job.data) as { turn?: unknown };
+function priorityOf({ job, parcel: [first] = [] }: Taken): number {
+  if (first !== undefined) return first.priority;
+  const { turn } = Object(job.data) as { turn?: unknown };
   return typeof turn === 'number' ? turn : 0;
 }

@@ -20,7 +20,7 @@ export interface Inbox extends Subscription {
   /** Stopped before, and what it had in hand did not end in time. */
   readonly isLate: boolean;
   /** Hand-overs that have not ended. */
-  readonly inHand: number;
+  readonly inProgress: number;
   /** Puts back what is still in hand, as if it had never been taken. Its handlers are on their own then. */
   release(): Promise<void>;
 }
@@ -59,13 +59,17 @@ export async function createInbox({ boss, leaseSeconds }: Queues, subscription: 
 }
 
 /** Hands a consumer's events to its routes until stopped. */
-export async function openInbox(queues: Queues, subscription: SubscriptionOptions, sink?: DeadLetterSink): Promise<Inbox> {
+export async function openInbox(
+  queues: Queues,
+  subscription: SubscriptionOptions,
+  sink?: DeadLetterSink,
+): Promise<Inbox> {
   const { boss } = queues;
   const { consumer, batchSize = 1, concurrency = 1 } = subscription;
   const routes: Routes = new Map(subscription.routes.map((route) => [route.event.type, route]));
   // Each may hold as many events as are handed over at once: with more of them, others would find nothing to do.
   const jobsAtOnce = Math.min(batchSize, PARCEL);
-  const inHand = new Set<Job<unknown>>();
+  const inProgress = new Set<Job<unknown>>();
   const workers: string[] = [];
   for (let i = 0; i < concurrency; i++) {
     let worker: string | undefined;
@@ -81,7 +85,7 @@ export async function openInbox(queues: Queues, subscription: SubscriptionOption
       async (jobs: Job<unknown>[]) => {
         // A full hand means that more may wait: look again without a pause.
         if (jobs.length >= jobsAtOnce && worker !== undefined) boss.notifyWorker(worker);
-        for (const job of jobs) inHand.add(job);
+        for (const job of jobs) inProgress.add(job);
         const taken = [...jobs];
         try {
           const results = await new HandOver(queues, consumer, routes, batchSize).run(jobs);
@@ -90,13 +94,13 @@ export async function openInbox(queues: Queues, subscription: SubscriptionOption
           jobs.splice(0, jobs.length, ...taken.filter((job) => (status.get(job.id) ?? 'completed') !== 'completed'));
           const untouched = taken.filter((job) => !status.has(job.id));
           if (untouched.length > 0) {
-            for (const job of untouched) inHand.delete(job);
+            for (const job of untouched) inProgress.delete(job);
             await queues.insist(() => putBack(queues, consumer, untouched));
             if (worker !== undefined) boss.notifyWorker(worker);
           }
           return results;
         } finally {
-          for (const job of taken) inHand.delete(job);
+          for (const job of taken) inProgress.delete(job);
         }
       },
     );
@@ -111,8 +115,8 @@ export async function openInbox(queues: Queues, subscription: SubscriptionOption
     get isLate() {
       return isLate;
     },
-    get inHand() {
-      return inHand.size;
+    get inProgress() {
+      return inProgress.size;
     },
     async stop(withinMs) {
       stopping ??= Promise.all([
@@ -129,7 +133,7 @@ export async function openInbox(queues: Queues, subscription: SubscriptionOption
       isLate = await Promise.race([stopping.then(() => false), late]).finally(() => over.abort());
     },
     async release() {
-      await putBack(queues, consumer, [...inHand]);
+      await putBack(queues, consumer, [...inProgress]);
     },
   };
 }

@@ -42,7 +42,14 @@ export async function openInboxes(
   { look, sink }: { readonly look: Look; readonly sink?: DeadLetterSink },
 ): Promise<Inboxes> {
   const { name, log, closeWithinMs = defaultCloseWithinMs, leaseSeconds = defaultLeaseSeconds } = options;
-  const queues = await startQueues({ url, schema, name, log, leaseSeconds, connections: shareConnections(connections).queues });
+  const queues = await startQueues({
+    url,
+    schema,
+    name,
+    log,
+    leaseSeconds,
+    connections: shareConnections(connections).queues,
+  });
   const inboxes: Inbox[] = [];
   const consumers: string[] = [];
   const unwatch = watchDepths(queues, () => look(queues, consumers));
@@ -56,10 +63,14 @@ export async function openInboxes(
     });
     const late = new AbortController();
     const left = new AbortController();
-    await Promise.race([Promise.all([stopped, othersStopped]), pause(closeWithinMs, undefined, { signal: late.signal })]);
+    await Promise.race([
+      Promise.all([stopped, othersStopped]),
+      pause(closeWithinMs, undefined, { signal: late.signal }),
+    ]);
     late.abort();
-    const inHand = inboxes.reduce((sum, each) => sum + each.inHand, 0);
-    if (!handled && inHand > 0) log.info({ inHand }, 'What was not done in time is put back, for another process or the next start.');
+    const inProgress = inboxes.reduce((sum, each) => sum + each.inProgress, 0);
+    if (!handled && inProgress > 0)
+      log.info({ inProgress }, 'What was not done in time is put back, for another process or the next start.');
     const farewell = (async () => {
       if (!handled) await Promise.allSettled(inboxes.map((inbox) => inbox.release()));
       await othersStopped;

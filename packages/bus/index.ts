@@ -1,11 +1,14 @@
-export { buried, bury, pruneBuried } from './buried.ts';
-export { claim, claimedBefore, pruneClaims } from './claim.ts';
+export { claim, alreadyClaimed, pruneClaims } from './claim.ts';
 export { openDeadLetters } from './open-dead-letters.ts';
-export { AGAIN } from './dead-letter-office.ts';
-export type { Choose, Course, DeadLetter, DeadLetterOffice, Replayed, WhichLetters } from './dead-letter-office.ts';
-export { giveUpCall } from './give-up-call.ts';
-export type { GivenUp } from './give-up-call.ts';
-export { InHand } from './in-hand.ts';
+export { REDELIVER } from './dead-letter-office.ts';
+export type {
+  Choose,
+  ReplayAction,
+  DeadLetter,
+  DeadLetters,
+  Replayed,
+  DeadLetterFilter,
+} from './dead-letter-office.ts';
 export type { Kafka } from './kafka/config.ts';
 export { removeLargeBodies } from './large-bodies.ts';
 export { migrateBus } from './migrate.ts';
@@ -14,18 +17,18 @@ export { BusConfig, openBus, openListener } from './open.ts';
 export type { ListenConfig } from './open.ts';
 export type { BusOptions } from './options.ts';
 export { prepareBus } from './prepare.ts';
-export type { Facts } from './prepare.ts';
-export { comesAgainWithinDays } from './retention.ts';
-export { kafkaFrom, KafkaVariables, sharedKafka, SharedKafkaVariables } from './variables.ts';
-export { Poison, route, UNWANTED } from './port.ts';
+export type { EventUse } from './prepare.ts';
+export { redeliveryWindowDays } from './retention.ts';
+export { kafkaFrom, KafkaVariables, requiredKafka, RequiredKafkaVariables } from './variables.ts';
+export { Poison, route, DISCARD } from './port.ts';
 export type {
   AnyRoute,
   Bus,
   ConsumerDepth,
-  DeadReason,
-  Forgotten,
+  FailureReason,
+  RemovedEvents,
   Listener,
-  Obituary,
+  GiveUpResult,
   Route,
   Subscription,
   SubscriptionOptions,

@@ -18,7 +18,8 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 async function open() {
   const objects = await openDisk({ directory, secret: 'x'.repeat(32) });
   for (const key of KEYS) await objects.put(key, Readable.from(['body']));
-  const left = async () => (await Promise.all(KEYS.map(async (key) => ((await objects.head(key)) === null ? [] : [key])))).flat();
+  const left = async () =>
+    (await Promise.all(KEYS.map(async (key) => ((await objects.head(key)) === null ? [] : [key])))).flat();
   return { objects, left };
 }
 
@@ -35,11 +36,11 @@ describe('bodies of facts that were too large to travel', () => {
   it('are left to a store that has rules', async () => {
     const { objects, left } = await open();
     const asked: unknown[] = [];
-    const forget = async (...question: [string, number]) => asked.push(question) > 0;
+    const expire = async (...question: [string, number]) => asked.push(question) > 0;
     const list = () => {
       throw new Error('What the store forgets by itself need not be listed.');
     };
-    await removeOldBodies(Object.assign(objects, { forget, list }), 38, new Date(Date.now() + 39 * DAY_MS));
+    await removeOldBodies(Object.assign(objects, { expire, list }), 38, new Date(Date.now() + 39 * DAY_MS));
     expect(asked).toEqual([['facts/', 38]]);
     expect(await left()).toEqual(KEYS);
   });

@@ -21,8 +21,13 @@ export async function removeLargeBodies(objects: Objects, firmUuid: string, subj
  * Removes what was put so many days ago: the facts whose bodies these are have left Kafka. A store that does so by itself
  * is told to, and nothing is listed.
  */
-export async function removeOldBodies(objects: Objects, afterDays: number, now: Date, signal?: AbortSignal): Promise<void> {
-  if (await objects.forget(LARGE_BODIES, afterDays)) return;
+export async function removeOldBodies(
+  objects: Objects,
+  afterDays: number,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (await objects.expire(LARGE_BODIES, afterDays)) return;
   const before = now.getTime() - afterDays * DAY_MS;
   for await (const { key, modifiedAt } of objects.list(LARGE_BODIES)) {
     signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-import type { DeadReason } from './port.ts';
+import type { FailureReason } from './port.ts';
 import type { Queues } from './queues.ts';
 
 interface Lapsed {
@@ -45,7 +45,7 @@ async function endLapsed({ boss, query, schema, log }: Queues, names: readonly s
     [names],
   );
   for (const { name, id, retryCount } of lapsed) {
-    const reason: DeadReason = {
+    const reason: FailureReason = {
       message: 'Whoever handled the event was lost before it was done.',
       code: 'INTERNAL',
       attempts: retryCount + 1,

@@ -3,6 +3,7 @@ import type { Sql } from '@call-analysis/postgres';
 import type { Db } from 'pg-boss';
 import type { Subscription } from './port.ts';
 import type { Queues } from './queues.ts';
+import { jsonOf } from './stored-event.ts';
 
 /** Stands for all listeners where consumers are looked up. No consumer may have this name. */
 export const LISTENERS = '_listeners';
@@ -91,7 +92,7 @@ export function readHeard(type: EventType, told: unknown): Event | null {
 /** `<id> <part> <parts> <text>`: the parts of one transaction arrive together and in order. */
 function partsOf(event: Event): string[] {
   // In ASCII a character is a byte, and no part ends in the middle of one.
-  const text = JSON.stringify(event).replace(
+  const text = jsonOf(event).replace(
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDatabase, freshDatabase, waitUntil } from '@call-analysis/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { listenTo } from './notices.ts';
 
@@ -20,7 +20,8 @@ afterAll(async () => {
 
 const name = 'listener under test';
 const say = (what: string) => speaker.query(`SELECT pg_notify('street', $1)`, [what]);
-const cut = () => speaker.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [name]);
+const cut = () =>
+  speaker.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [name]);
 
 async function listen() {
   const heard: string[] = [];

@@ -1,4 +1,4 @@
-import type { DeadLetterOffice } from './dead-letter-office.ts';
+import type { DeadLetters } from './dead-letter-office.ts';
 import { openTopicDeadLetters } from './kafka/topic-dead-letters.ts';
 import type { ListenConfig } from './open.ts';
 import { openQueuedDeadLetters } from './queued-dead-letters.ts';
@@ -8,6 +8,8 @@ import type { Log } from './queues.ts';
 export function openDeadLetters(
   config: ListenConfig,
   options: { readonly name: string; readonly log: Log },
-): Promise<DeadLetterOffice> {
-  return config.transport === 'kafka' ? openTopicDeadLetters(config.kafka, options) : openQueuedDeadLetters(config, options);
+): Promise<DeadLetters> {
+  return config.transport === 'kafka'
+    ? openTopicDeadLetters(config.kafka, options)
+    : openQueuedDeadLetters(config, options);
 }

@@ -1,5 +1,5 @@
 import { counter, histogram, isTracing, recordSpan } from '@call-analysis/runtime';
-import type { DeadReason } from './port.ts';
+import type { FailureReason } from './port.ts';
 import type { Queues } from './queues.ts';
 import type { Delivered } from './trace.ts';
 
@@ -12,14 +12,16 @@ const handled = counter('events_handled_total', 'Events that left the hands of a
   'type',
   'outcome',
 ]);
-const duration = histogram('event_handling_seconds', 'How long handlers took, for all events that they were given together.', [
-  'service',
-  'consumer',
-]);
-export const published = counter('events_published_total', 'Events given to the queues; their transactions may yet fail.', [
-  'service',
-  'type',
-]);
+const duration = histogram(
+  'event_handling_seconds',
+  'How long handlers took, for all events that they were given together.',
+  ['service', 'consumer'],
+);
+export const published = counter(
+  'events_published_total',
+  'Events given to the queues; their transactions may yet fail.',
+  ['service', 'type'],
+);
 
 /** When a handler began. */
 export class Began {
@@ -39,7 +41,7 @@ export class Began {
   }
 
   /** Notes that one event was tried in vain: it will be tried again, unless it is dead already. */
-  failed(place: Place, held: Delivered, { code, attempts }: DeadReason, isDead: boolean, err: unknown): void {
+  failed(place: Place, held: Delivered, { code, attempts }: FailureReason, isDead: boolean, err: unknown): void {
     const { log, name, consumer } = place;
     const ms = this.#ms();
     duration.of(name, consumer).observe(ms / 1000);
@@ -77,12 +79,20 @@ export class Began {
 }
 
 /** Notes that what came is no event, or none that the consumer can read. */
-export function unreadable({ log, consumer }: Place, event: string, { code, attempts }: DeadReason, err: unknown): void {
-  log.error({ consumer, event, outcome: 'poison', code, attempts, err }, 'An event is poison and goes to the dead letters.');
+export function unreadable(
+  { log, consumer }: Place,
+  event: string,
+  { code, attempts }: FailureReason,
+  err: unknown,
+): void {
+  log.error(
+    { consumer, event, outcome: 'poison', code, attempts, err },
+    'An event is poison and goes to the dead letters.',
+  );
 }
 
 /** Notes that an event was given up for good. */
-export function gaveUp({ log, name, consumer }: Place, dead: Delivered, { code, attempts }: DeadReason): void {
+export function gaveUp({ log, name, consumer }: Place, dead: Delivered, { code, attempts }: FailureReason): void {
   handled.of(name, consumer, dead.event.type, 'dead').add();
   log.error({ consumer, ...about(dead), outcome: 'dead', code, attempts }, 'An event was given up.');
 }

@@ -7,14 +7,14 @@ import { unpack } from './stored-event.ts';
 
 const firms = [randomUUID(), randomUUID()] as const;
 
-const event = (firm: number, turn: number, data: unknown): Event => ({
+const event = (firm: number, priority: number, data: unknown): Event => ({
   id: randomUUID(),
   source: 'test',
   type: 'thing.happened.v1',
   time: '2026-10-01T00:00:00.000Z',
   subject: 'thing',
   firmuuid: firms[firm] ?? firms[0],
-  turn,
+  priority,
   data,
 });
 
@@ -23,10 +23,12 @@ const kept = (data: unknown) => JSON.parse(JSON.stringify(data)) as unknown;
 
 describe('jobs', () => {
   it('hold every event once and in order, of one firm and one turn, not more than they may', () => {
-    const some = fc.array(fc.tuple(fc.nat(1), fc.nat(1), fc.constantFrom('', 'x'.repeat(90_000), '\u0000')), { maxLength: 80 });
+    const some = fc.array(fc.tuple(fc.nat(1), fc.nat(1), fc.constantFrom('', 'x'.repeat(90_000), '\u0000')), {
+      maxLength: 80,
+    });
     fc.assert(
       fc.property(some, fc.integer({ min: 1, max: 30 }), (drawn, most) => {
-        const events = drawn.map(([firm, turn, text]) => event(firm, turn, text));
+        const events = drawn.map(([firm, priority, text]) => event(firm, priority, text));
         const jobs = [...jobsOf(events, most)].map(({ job }) => {
           const data = kept(job.data);
           return { job, events: openParcel(data) ?? [unpack(data) as Event] };
@@ -35,7 +37,9 @@ describe('jobs', () => {
         for (const { job, events: held } of jobs) {
           expect(held.length).toBeLessThanOrEqual(most);
           expect(JSON.stringify(held).length).toBeLessThan(210_000);
-          expect(held.every(({ firmuuid, turn }) => firmuuid === job.group?.id && -turn === job.priority)).toBe(true);
+          expect(held.every(({ firmuuid, priority }) => firmuuid === job.group?.id && -priority === job.priority)).toBe(
+            true,
+          );
           expect(held.length > 1 ? job.group?.tier : '1').toBe(String(held.length));
           if (held.length > 1) expect(held.some(({ data }) => data === '\u0000')).toBe(false);
         }
@@ -55,6 +59,14 @@ describe('jobs', () => {
 });
 
 it('what is not a parcel of events is not opened as one', () => {
-  const bad = [null, 'parcel', { parcel: [] }, { parcel: [1] }, { parcel: 'torn' }, { parcel: [{ id: 'x' }] }, event(0, 0, 1)];
+  const bad = [
+    null,
+    'parcel',
+    { parcel: [] },
+    { parcel: [1] },
+    { parcel: 'torn' },
+    { parcel: [{ id: 'x' }] },
+    event(0, 0, 1),
+  ];
   for (const stored of bad) expect(openParcel(stored)).toBeUndefined();
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Event } from '@call-analysis/events';
+import { type Event, fromWire, type WireEvent } from '@call-analysis/events';
 import type { JobInsert } from 'pg-boss';
 import { z } from 'zod';
-import { mayBeUnstorable, pack, packParcel, unpackParcel } from './stored-event.ts';
+import { jsonOf, mayBeUnstorable, pack, packParcel, unpackParcel } from './stored-event.ts';
 
 /**
  * Events in one job at most. PostgreSQL takes 185 µs to insert, fetch and delete a job, whatever it holds, and every
@@ -29,11 +29,11 @@ export function* jobsOf(events: readonly Event[], most = PARCEL): Generator<Stor
   let jsons: string[] = [];
   let room = parcelCharacters;
   for (const event of events) {
-    const json = most > 1 ? JSON.stringify(event) : '';
+    const json = most > 1 ? jsonOf(event) : '';
     // What jsonb refuses has a form of its own, which a parcel has only when it is long enough.
     const alone = mayBeUnstorable(json);
     const [first] = together;
-    const related = first?.firmuuid === event.firmuuid && first.turn === event.turn;
+    const related = first?.firmuuid === event.firmuuid && first.priority === event.priority;
     if (first !== undefined && (alone || !related || together.length >= most || json.length > room)) {
       yield jobOf(together, jsons);
       together = [];
@@ -50,17 +50,17 @@ export function* jobsOf(events: readonly Event[], most = PARCEL): Generator<Stor
 function jobOf(events: readonly Event[], jsons: readonly string[]): StoredJob {
   const [first] = events;
   if (first === undefined) throw new Error('A job holds at least one event.');
-  const { id, firmuuid, turn } = first;
+  const { id, firmuuid, priority } = first;
   if (events.length === 1) {
     const { stored, characters } = pack(first);
     // The queue's key is the consumer and this id: an event that is there already is left as it is.
-    return { job: { id, data: stored, priority: -turn, group: { id: firmuuid } }, characters };
+    return { job: { id, data: stored, priority: -priority, group: { id: firmuuid } }, characters };
   }
   const { stored, characters } = packParcel(events, `[${jsons.join()}]`);
   const job = {
     id: randomUUID(),
     data: stored,
-    priority: -turn,
+    priority: -priority,
     // Nothing is limited by tiers here; it says how many events these are.
     group: { id: firmuuid, tier: String(events.length) },
     // A parcel whose worker was lost is taken apart; only its events can be given up.
@@ -71,11 +71,11 @@ function jobOf(events: readonly Event[], jsons: readonly string[]): StoredJob {
 
 /** A job's data and size once only these events of it are left. */
 export function repacked(events: readonly Event[]): { stored: object; tier: string } {
-  return { stored: packParcel(events, JSON.stringify(events)).stored, tier: String(events.length) };
+  return { stored: packParcel(events, `[${events.map(jsonOf).join()}]`).stored, tier: String(events.length) };
 }
 
 /** What is in a parcel, its bodies and most attributes unparsed; undefined for anything else. */
 export function openParcel(stored: unknown): readonly Event[] | undefined {
   const contents = Addressed.safeParse(unpackParcel(stored));
-  return contents.success ? (contents.data as unknown as Event[]) : undefined;
+  return contents.success ? (contents.data as unknown as WireEvent[]).map(fromWire) : undefined;
 }

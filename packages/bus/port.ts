@@ -36,7 +36,7 @@ export interface Bus {
    * and what is still on its way, or waits at other services, arrives later: handlers tell by `buried` that nothing shall
    * come of it. What carries facts between services may keep them for a time of its own, Kafka as long as its topics do.
    */
-  forget(tx: Sql, firmUuid: string, subject: string, but: EventType): Promise<Forgotten>;
+  removePending(tx: Sql, firmUuid: string, subject: string, but: EventType): Promise<RemovedEvents>;
 
   /** Waiting and dead events by consumer name; `outbox` is what waits to leave this service. */
   depths(): Promise<ConsumerDepth[]>;
@@ -79,20 +79,25 @@ export interface Route<Body> {
   handle(events: readonly Event<Body>[]): Promise<void>;
   /**
    * Told once tries are used up, at least once, until it returns. `event.data` is unparsed when the body was at fault.
-   * After UNWANTED no dead letter is kept: nobody may look into the event any more.
+   * After DISCARD no dead letter is kept: nobody may look into the event any more.
    */
-  giveUp?(event: Event, reason: DeadReason): Promise<Obituary>;
+  giveUp?(event: Event, reason: FailureReason): Promise<GiveUpResult>;
 }
 
-export const UNWANTED = 'unwanted';
+export const DISCARD = 'unwanted';
 
 /** What giving an event up comes to, beside that it was taken note of. */
-export type Obituary = void | typeof UNWANTED;
+export type GiveUpResult = void | typeof DISCARD;
 
 // Handlers are contravariant in their body; a list of routes of different bodies needs the bivariant form.
-export type AnyRoute = { readonly event: EventType; readonly from?: string; handle(events: readonly never[]): Promise<void>; giveUp?(event: Event, reason: DeadReason): Promise<Obituary> };
+export type AnyRoute = {
+  readonly event: EventType;
+  readonly from?: string;
+  handle(events: readonly never[]): Promise<void>;
+  giveUp?(event: Event, reason: FailureReason): Promise<GiveUpResult>;
+};
 
-export interface DeadReason {
+export interface FailureReason {
   /** What was thrown, in words. */
   readonly message: string;
   /** The code of a Fault or of Poison, else INTERNAL. */
@@ -109,11 +114,11 @@ export interface Subscription {
   stop(withinMs?: number): Promise<void>;
 }
 
-export interface Forgotten {
+export interface RemovedEvents {
   /** Events that were taken out, each once for every consumer it waited for. */
   readonly removed: number;
   /** How many hand-overs have one in them: asking again later finds whether they have ended. */
-  readonly inHand: number;
+  readonly inProgress: number;
 }
 
 export interface ConsumerDepth {

@@ -15,25 +15,29 @@ import type { Log } from './queues.ts';
 const PATIENCE_MS = 30_000;
 const AGAIN_MS = 500;
 
-/** The facts that a service tells, and those that it hears. */
-export interface Facts {
-  readonly tells: readonly EventType[];
-  readonly hears: readonly EventType[];
+/** The events that a service publishes and consumes. */
+export interface EventUse {
+  readonly publishes: readonly EventType[];
+  readonly consumes: readonly EventType[];
 }
 
 /**
  * Brings up to date what a service's part of the bus needs: its queues and, over Kafka, the topics of its facts and of the
  * dead letters of those it hears. Safe to do again, and by several at once.
  */
-export async function prepareBus(config: ListenConfig, facts: Facts, options: { name: string; log: Log }): Promise<void> {
+export async function prepareBus(
+  config: ListenConfig,
+  facts: EventUse,
+  options: { name: string; log: Log },
+): Promise<void> {
   if ('url' in config) {
     await ensureSchema(config);
     await migrateBus(config);
   }
   if (config.transport !== 'kafka') return;
   const { kafka } = config;
-  const types = [...facts.tells, ...facts.hears].map(({ type }) => type);
-  const dead = facts.hears.map(({ type }) => `${type}.dlq`);
+  const types = [...facts.publishes, ...facts.consumes].map(({ type }) => type);
+  const dead = facts.consumes.map(({ type }) => `${type}.dlq`);
   const topics = [...types, ...dead].map((each) => topicOf(kafka, each));
   const giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {

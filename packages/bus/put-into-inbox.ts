@@ -14,7 +14,12 @@ export async function insertJobs(queues: Queues, sql: Sql, consumer: string, job
 }
 
 /** Of events that died in a queue a trace stays there, which would be taken for the event when that comes again. */
-export async function forgetFailures(sql: Sql, schema: string, consumer: string, eventIds: readonly string[]): Promise<void> {
+export async function removeFailedJobs(
+  sql: Sql,
+  schema: string,
+  consumer: string,
+  eventIds: readonly string[],
+): Promise<void> {
   await sql.query(`DELETE FROM ${schema}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'failed'`, [
     consumer,
     eventIds,

@@ -1,10 +1,17 @@
 import type { Event } from '@call-analysis/events';
 import { openDatabase, type Transaction } from '@call-analysis/postgres';
-import { AGAIN, type Choose, type DeadLetter, type DeadLetterOffice, type Replayed, type WhichLetters } from './dead-letter-office.ts';
+import {
+  REDELIVER,
+  type Choose,
+  type DeadLetter,
+  type DeadLetters,
+  type Replayed,
+  type DeadLetterFilter,
+} from './dead-letter-office.ts';
 import { publish } from './embedded.ts';
 import type { BusSchema } from './migrate.ts';
 import { jobsOf } from './parcel.ts';
-import { forgetFailures, insertJobs } from './put-into-inbox.ts';
+import { removeFailedJobs, insertJobs } from './put-into-inbox.ts';
 import { type Log, type Queues, startQueues } from './queues.ts';
 import { readEnvelope } from './read-event.ts';
 import { storedReason } from './reason.ts';
@@ -26,7 +33,7 @@ interface Row {
 export async function openQueuedDeadLetters(
   { url, schema }: BusSchema,
   { name, log }: { readonly name: string; readonly log: Log },
-): Promise<DeadLetterOffice> {
+): Promise<DeadLetters> {
   const queues = await startQueues({ url, schema, name, log, leaseSeconds, connections: 2 });
   const database = openDatabase({ url, schema, poolSize: 2, applicationName: name });
   return {
@@ -40,14 +47,16 @@ export async function openQueuedDeadLetters(
       );
       return rows.flatMap(letterOf);
     },
-    async replay(which, choose = () => AGAIN) {
+    async replay(which, choose = () => REDELIVER) {
       const [clock] = await database.query<{ now: Date }>('SELECT now()');
-      const sum = { replayed: 0, told: 0 };
+      const sum = { replayed: 0, published: 0 };
       const passed: string[] = [];
       for (;;) {
-        const step = await database.transaction((tx) => replaySome(queues, tx, { which, choose, until: clock!.now, passed }));
+        const step = await database.transaction((tx) =>
+          replaySome(queues, tx, { which, choose, until: clock!.now, passed }),
+        );
         sum.replayed += step.replayed;
-        sum.told += step.told;
+        sum.published += step.published;
         passed.push(...step.passed);
         if (step.replayed + step.passed.length < together) return sum;
       }
@@ -59,7 +68,7 @@ export async function openQueuedDeadLetters(
 }
 
 interface Task {
-  readonly which: WhichLetters;
+  readonly which: DeadLetterFilter;
   readonly choose: Choose;
   /** What died later is left. */
   readonly until: Date;
@@ -79,7 +88,7 @@ async function replaySome(queues: Queues, tx: Transaction, task: Task): Promise<
       ORDER BY j.created_on, j.id LIMIT $${n + 3} FOR UPDATE OF j SKIP LOCKED`,
     [...values, until, passed, together],
   );
-  const result = { replayed: 0, told: 0, passed: [] as string[] };
+  const result = { replayed: 0, published: 0, passed: [] as string[] };
   for (const { job: id, queue, consumer, data } of rows) {
     const envelope = readEnvelope(data);
     if (!envelope.success) {
@@ -88,15 +97,20 @@ async function replaySome(queues: Queues, tx: Transaction, task: Task): Promise<
       continue;
     }
     const event: Event = envelope.data;
-    const { again, tell } = choose(event, consumer);
-    if (again) {
-      await forgetFailures(tx, schema, consumer, [event.id]);
-      await insertJobs(queues, tx, consumer, [...jobsOf([event], 1)].map(({ job }) => job));
+    const { redeliver, publish: toPublish } = choose(event, consumer);
+    if (redeliver) {
+      await removeFailedJobs(tx, schema, consumer, [event.id]);
+      await insertJobs(
+        queues,
+        tx,
+        consumer,
+        [...jobsOf([event], 1)].map(({ job }) => job),
+      );
     }
-    await publish(queues, tx, tell);
+    await publish(queues, tx, toPublish);
     await tx.query(`DELETE FROM ${schema}.job WHERE name = $1 AND id = $2`, [queue, id]);
     result.replayed += 1;
-    if (tell.length > 0) result.told += 1;
+    if (toPublish.length > 0) result.published += 1;
   }
   return result;
 }
@@ -110,7 +124,10 @@ function columns(data: string): string {
     j.source_retry_count AS retries, j.created_on AS at`;
 }
 
-function conditionsOf({ ids, consumer, type, firmUuid, code }: WhichLetters): { conditions: string; values: unknown[] } {
+function conditionsOf({ ids, consumer, type, firmUuid, code }: DeadLetterFilter): {
+  conditions: string;
+  values: unknown[];
+} {
   return {
     // The consumer must have taken note of the death of its event before it gets it again.
     conditions: `j.state = 'completed' AND ($1::text[] IS NULL OR j.data->>'id' = ANY($1)) AND ($2::text IS NULL OR q.name = $2)

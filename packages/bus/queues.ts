@@ -39,7 +39,9 @@ export interface Queues {
 
 // Queues fill and empty faster than statistics are gathered. Without them the planner sorts a whole queue to take its
 // first hundred, so it is left no choice but the indexes that every statement here was made for.
-export const planner = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `-c enable_${way}=off`).join(' ');
+export const planner = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin']
+  .map((way) => `-c enable_${way}=off`)
+  .join(' ');
 // Taking an event and noting that it is done may be lost when the database crashes: it is then handed over again, which it
 // may be anyway. But a process that outlives the crash goes on from what it was told, so what must not come apart belongs
 // into one transaction.
@@ -125,9 +127,12 @@ function explain(error: unknown, { schema, name }: QueueOptions): unknown {
 }
 
 export function notOfThisVersion({ schema, name }: Pick<Queues, 'schema' | 'name'>, cause?: unknown): StartFault {
-  return new StartFault(`The queues in the schema ${schema} are not of this version. Run npm run service -- ${name} migrate.`, {
-    cause,
-  });
+  return new StartFault(
+    `The queues in the schema ${schema} are not of this version. Run npm run service -- ${name} migrate.`,
+    {
+      cause,
+    },
+  );
 }
 
 async function transaction<T>(database: Db, work: (tx: Sql) => Promise<T>): Promise<T> {

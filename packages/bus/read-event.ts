@@ -6,9 +6,7 @@ import { whyUnreadable } from './unreadable.ts';
 
 export type Routes = ReadonlyMap<string, AnyRoute>;
 
-export type ReadEvent =
-  | { readonly route: AnyRoute; readonly event: Event }
-  | { readonly poison: Poison };
+export type ReadEvent = { readonly route: AnyRoute; readonly event: Event } | { readonly poison: Poison };
 
 /** The envelope of what came from a queue, its body in plain form. */
 export function readEnvelope(stored: unknown) {

@@ -15,6 +15,6 @@ export function goneAfterDays({ topics }: Pick<Kafka, 'topics'>): number {
 }
 
 /** For so many days a fact that was handled may come again, also after Kafka has forgotten how far its readers were. */
-export function comesAgainWithinDays(config: BusConfig): number {
+export function redeliveryWindowDays(config: BusConfig): number {
   return config.transport === 'kafka' ? Math.max(RETRY_DAYS, goneAfterDays(config.kafka)) : RETRY_DAYS;
 }

@@ -1,6 +1,6 @@
+import type { Event } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { Event } from '@call-analysis/events';
 import { pack, packParcel, unpack, unpackParcel } from './stored-event.ts';
 
 const event = (data: unknown): Event => ({
@@ -10,7 +10,7 @@ const event = (data: unknown): Event => ({
   time: '2026-10-01T00:00:00.000Z',
   subject: 'thing',
   firmuuid: '0199d3a0-0000-4000-8000-000000000002',
-  turn: 0,
+  priority: 0,
   data,
 });
 
@@ -31,7 +31,8 @@ describe('an event in a queue', () => {
   });
 
   it('is left as it is when it is not ours', () => {
-    for (const stored of [null, 1, 'text', [], {}, { deflated: 1 }, { deflated: 'x' }]) expect(unpack(stored)).toBe(stored);
+    for (const stored of [null, 1, 'text', [], {}, { deflated: 1 }, { deflated: 'x' }])
+      expect(unpack(stored)).toBe(stored);
   });
 
   it('comes back from among others, few or many', () => {

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Event } from '@call-analysis/events';
+import { type Event, fromWire, toWire, type WireEvent } from '@call-analysis/events';
 import { textOf } from './text.ts';
 
 /**
@@ -25,17 +25,19 @@ export function mayBeUnstorable(json: string): boolean {
 /** An event in the form that queues keep: itself, or with its body in `deflated` (base64 of JSON in raw deflate). */
 export function pack(event: Event): Packed {
   const json = JSON.stringify(event.data);
+  const wire = toWire(event);
   if (json === undefined || (json.length < COMPRESSED_FROM && !mayBeUnstorable(json))) {
-    return { stored: event, characters: json?.length ?? 0 };
+    return { stored: wire, characters: json?.length ?? 0 };
   }
-  const { data: _, ...attributes } = event;
+  const { data: _, ...attributes } = wire;
   const deflated = deflate(json);
   return { stored: { ...attributes, deflated }, characters: deflated.length };
 }
 
 /** What `pack` was given; anything else as it is, for others to judge. */
 export function unpack(stored: unknown): unknown {
-  if (typeof stored !== 'object' || stored === null || !('deflated' in stored) || typeof stored.deflated !== 'string') return stored;
+  if (typeof stored !== 'object' || stored === null || !('deflated' in stored) || typeof stored.deflated !== 'string')
+    return stored;
   const { deflated, ...attributes } = stored;
   try {
     return { ...attributes, data: inflate(deflated) };
@@ -50,7 +52,8 @@ export function unpack(stored: unknown): unknown {
  */
 export function packParcel(events: readonly Event[], json: string): Packed {
   const subjects = [...new Set(events.map(({ subject }) => subject))];
-  if (json.length < COMPRESSED_FROM) return { stored: { parcel: events, subjects }, characters: json.length };
+  if (json.length < COMPRESSED_FROM)
+    return { stored: { parcel: events.map(toWire), subjects }, characters: json.length };
   const parcel = deflate(json);
   return { stored: { parcel, subjects }, characters: parcel.length };
 }
@@ -67,6 +70,11 @@ export function unpackParcel(stored: unknown): unknown {
   }
 }
 
+/** The JSON of an event in its stored form. */
+export function jsonOf(event: Event): string {
+  return JSON.stringify(toWire(event));
+}
+
 /** The JSON of a list of events, as text that any column takes: itself when short, else base64 of raw deflate. */
 export function packList(json: string): string {
   return json.length < COMPRESSED_FROM ? json : deflate(json);
@@ -74,7 +82,7 @@ export function packList(json: string): string {
 
 /** The list whose JSON `packList` was given. */
 export function unpackList(text: string): Event[] {
-  return (text.startsWith('[') ? JSON.parse(text) : inflate(text)) as Event[];
+  return ((text.startsWith('[') ? JSON.parse(text) : inflate(text)) as WireEvent[]).map(fromWire);
 }
 
 function deflate(json: string): string {

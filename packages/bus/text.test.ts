@@ -6,7 +6,9 @@ describe('the text of bytes', () => {
   it('is what toString says, whatever the bytes are', () => {
     // Many times over, because what is short goes another way.
     const text = fc.string({ unit: 'binary', maxLength: 60 }).map((each) => Buffer.from(each.repeat(100)));
-    const anything = fc.uint8Array({ maxLength: 60 }).map((each) => Buffer.concat(Array.from({ length: 100 }, () => each)));
+    const anything = fc
+      .uint8Array({ maxLength: 60 })
+      .map((each) => Buffer.concat(Array.from({ length: 100 }, () => each)));
     fc.assert(
       fc.property(fc.oneof(text, anything), (bytes) => {
         expect(textOf(bytes)).toBe(bytes.toString());

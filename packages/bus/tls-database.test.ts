@@ -38,7 +38,10 @@ beforeAll(async () => {
     const folder = rows[0]!.folder;
     const { uid, gid } = await stat(folder);
     const { cert, key } = authority.issue(['localhost']);
-    for (const [name, text] of [['server.crt', cert], ['server.key', key]] as const) {
+    for (const [name, text] of [
+      ['server.crt', cert],
+      ['server.key', key],
+    ] as const) {
       await writeFile(join(folder, name), text, { mode: 0o600 });
       await chown(join(folder, name), uid, gid);
     }
@@ -87,7 +90,17 @@ describe('a PostgreSQL with TLS, whose authority is our own', () => {
       await bus.subscribe({ consumer: 'test.hears', routes: [route({ event: Told, handle })] });
       const [id, subject, firmuuid] = [randomUUID(), randomUUID(), randomUUID()];
       const time = new Date().toISOString();
-      const event = { id, source: 'test', type: Told.type, time, subject, firmuuid, turn: 0, traceparent: newTraceparent(), data: {} };
+      const event = {
+        id,
+        source: 'test',
+        type: Told.type,
+        time,
+        subject,
+        firmuuid,
+        priority: 0,
+        traceparent: newTraceparent(),
+        data: {},
+      };
       await database.transaction((tx) => bus.publish(tx, [event]));
       await waitUntil(() => heard.length === 1);
       expect(await database.query(safe)).toEqual([{ safe: true }]);
@@ -98,10 +111,22 @@ describe('a PostgreSQL with TLS, whose authority is our own', () => {
   });
 
   it.each([
-    ['is not named', () => urlWith({ sslmode: 'require' }), /no authority we know vouches for .*\?sslmode=verify-full&sslrootcert=/],
+    [
+      'is not named',
+      () => urlWith({ sslmode: 'require' }),
+      /no authority we know vouches for .*\?sslmode=verify-full&sslrootcert=/,
+    ],
     ['is another', () => urlWith({ sslmode: 'verify-full', sslrootcert: another }), /no authority we know vouches for/],
-    ['vouches for another host', () => urlWith({ sslmode: 'verify-full', sslrootcert: ca }, '127.0.0.1'), /another name than the host in DATABASE_URL/],
-    ['is in a file that is not there', () => urlWith({ sslmode: 'verify-full', sslrootcert: '/no/ca.pem' }), /^DATABASE_URL names \/no\/ca\.pem, which cannot be read \(ENOENT\)\.$/],
+    [
+      'vouches for another host',
+      () => urlWith({ sslmode: 'verify-full', sslrootcert: ca }, '127.0.0.1'),
+      /another name than the host in DATABASE_URL/,
+    ],
+    [
+      'is in a file that is not there',
+      () => urlWith({ sslmode: 'verify-full', sslrootcert: '/no/ca.pem' }),
+      /^DATABASE_URL names \/no\/ca\.pem, which cannot be read \(ENOENT\)\.$/,
+    ],
   ])('is refused in a sentence when that authority %s', async (_, url, sentence) => {
     const refusal = { name: 'StartFault', message: expect.stringMatching(sentence) };
     await expect(migrate({ url: url(), schema: 'refused', folder: await migrations() })).rejects.toMatchObject(refusal);

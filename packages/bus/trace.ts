@@ -1,6 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Event } from '@call-analysis/events';
-import { childTraceparent, type Context, currentContext, isRequestId, isTraceparent, newContext, withContext } from '@call-analysis/runtime';
+import {
+  childTraceparent,
+  type Context,
+  currentContext,
+  isRequestId,
+  isTraceparent,
+  newContext,
+  withContext,
+} from '@call-analysis/runtime';
 
 /** An event in the hands of a consumer, and what it belongs to. */
 export interface Delivered {

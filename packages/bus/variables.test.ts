@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConfigFault, describeVariables, parseConfig } from '@call-analysis/runtime';
-import { kafkaFrom, KafkaVariables, sharedKafka, SharedKafkaVariables } from './variables.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { kafkaFrom, KafkaVariables, requiredKafka, RequiredKafkaVariables } from './variables.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'kafka-variables-'));
 const ca = join(directory, 'ca.pem');
@@ -67,7 +67,11 @@ describe('the variables of Kafka', () => {
       }),
     ).toEqual({
       brokers: ['one:9093'],
-      tls: { ca: expect.stringContaining('\nca\n'), cert: expect.stringContaining('\nours\n'), key: expect.stringContaining('\nkey\n') },
+      tls: {
+        ca: expect.stringContaining('\nca\n'),
+        cert: expect.stringContaining('\nours\n'),
+        key: expect.stringContaining('\nkey\n'),
+      },
       sasl: { mechanism: 'scram-sha-512', username: 'ingest', password: 'secret' },
       topics: { create: false, partitions: 48, replication: 3, retentionMs: 7 * 86_400_000 },
       prefix: 'staging.',
@@ -119,7 +123,14 @@ describe('the variables of Kafka', () => {
   });
 
   it('are refused without brokers where somebody means to use Kafka', () => {
-    expect(faultsOf({ KAFKA_TLS: 'on', KAFKA_SASL_PASSWORD: 'secret', KAFKA_SASL_USERNAME: 'ingest', KAFKA_SASL_MECHANISM: 'plain' })).toEqual([
+    expect(
+      faultsOf({
+        KAFKA_TLS: 'on',
+        KAFKA_SASL_PASSWORD: 'secret',
+        KAFKA_SASL_USERNAME: 'ingest',
+        KAFKA_SASL_MECHANISM: 'plain',
+      }),
+    ).toEqual([
       'KAFKA_TLS is set, so KAFKA_BROKERS must be set too.',
       'KAFKA_SASL_MECHANISM is set, so KAFKA_BROKERS must be set too.',
       'KAFKA_SASL_USERNAME is set, so KAFKA_BROKERS must be set too.',
@@ -128,16 +139,16 @@ describe('the variables of Kafka', () => {
   });
 
   it('must name the brokers that services in processes of their own share, and nothing else', () => {
-    expect(sharedKafka({ KAFKA_BROKERS: 'one:9092' })).toEqual(read({ KAFKA_BROKERS: 'one:9092' }));
-    expect(() => sharedKafka({})).toThrow('KAFKA_BROKERS must be set for a service in a process of its own');
-    const required = describeVariables([SharedKafkaVariables]).filter((each) => each.required);
+    expect(requiredKafka({ KAFKA_BROKERS: 'one:9092' })).toEqual(read({ KAFKA_BROKERS: 'one:9092' }));
+    expect(() => requiredKafka({})).toThrow('KAFKA_BROKERS must be set for a service in a process of its own');
+    const required = describeVariables([RequiredKafkaVariables]).filter((each) => each.required);
     expect(required.map(({ name }) => name)).toEqual(['KAFKA_BROKERS']);
   });
 
   it('name files that are read at start, or say what is wrong with them', () => {
-    expect(faultsOf({ KAFKA_BROKERS: 'one:9093', KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: join(directory, 'absent.pem') })).toEqual([
-      `KAFKA_TLS_CA_FILE names ${join(directory, 'absent.pem')}, which cannot be read (ENOENT).`,
-    ]);
+    expect(
+      faultsOf({ KAFKA_BROKERS: 'one:9093', KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: join(directory, 'absent.pem') }),
+    ).toEqual([`KAFKA_TLS_CA_FILE names ${join(directory, 'absent.pem')}, which cannot be read (ENOENT).`]);
     expect(
       faultsOf({ KAFKA_BROKERS: 'one:9093', KAFKA_TLS: 'on', KAFKA_TLS_CERT_FILE: cert, KAFKA_TLS_KEY_FILE: notPem }),
     ).toEqual([`KAFKA_TLS_KEY_FILE names ${notPem}, which holds no private key in PEM.`]);

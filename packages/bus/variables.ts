@@ -1,5 +1,14 @@
-import type { Environment } from '@call-analysis/runtime';
-import { ConfigFault, duration, group, parseConfig, readNamedFile, requiring, shared, together } from '@call-analysis/runtime';
+import {
+  ConfigFault,
+  duration,
+  type Environment,
+  group,
+  parseConfig,
+  readAll,
+  readNamedFile,
+  requiring,
+  shared,
+} from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { Kafka } from './kafka/config.ts';
 
@@ -11,23 +20,27 @@ export const KafkaVariables = z.object({
   KAFKA_BROKERS: z
     .string()
     .transform((text) => text.split(',').map((each) => each.trim()))
-    .refine((list) => list.every(isBroker), 'must be brokers with commas between them, such as kafka-1:9092,kafka-2:9092')
+    .refine(
+      (list) => list.every(isBroker),
+      'must be brokers with commas between them, such as kafka-1:9092,kafka-2:9092',
+    )
     .optional()
     .meta({ description: 'The brokers that facts travel by: `host:port`, with commas between them.' }),
   KAFKA_TLS: onOff('off').meta({ description: 'Whether connections to the brokers are encrypted: `on` or `off`.' }),
-  KAFKA_TLS_CA_FILE: z
+  KAFKA_TLS_CA_FILE: z.string().optional().meta({
+    description:
+      'A PEM file of the authorities that vouch for the brokers. Without it, those that Node knows. Read at start.',
+  }),
+  KAFKA_TLS_CERT_FILE: z.string().optional().meta({
+    description: 'A PEM file of the certificate by which the brokers know us, with KAFKA_TLS_KEY_FILE. Read at start.',
+  }),
+  KAFKA_TLS_KEY_FILE: z
     .string()
     .optional()
-    .meta({ description: 'A PEM file of the authorities that vouch for the brokers. Without it, those that Node knows. Read at start.' }),
-  KAFKA_TLS_CERT_FILE: z
-    .string()
-    .optional()
-    .meta({ description: 'A PEM file of the certificate by which the brokers know us, with KAFKA_TLS_KEY_FILE. Read at start.' }),
-  KAFKA_TLS_KEY_FILE: z.string().optional().meta({ description: 'A PEM file of the key to KAFKA_TLS_CERT_FILE. Read at start.' }),
-  KAFKA_SASL_MECHANISM: z
-    .enum(MECHANISMS)
-    .optional()
-    .meta({ description: 'How we log in: `plain` (over TLS only, or the password is seen), `scram-sha-256` or `scram-sha-512`.' }),
+    .meta({ description: 'A PEM file of the key to KAFKA_TLS_CERT_FILE. Read at start.' }),
+  KAFKA_SASL_MECHANISM: z.enum(MECHANISMS).optional().meta({
+    description: 'How we log in: `plain` (over TLS only, or the password is seen), `scram-sha-256` or `scram-sha-512`.',
+  }),
   KAFKA_SASL_USERNAME: z.string().optional().meta({ description: 'The user that we log in as.' }),
   KAFKA_SASL_PASSWORD: z.string().optional().meta({ description: 'The password of KAFKA_SASL_USERNAME.' }),
   KAFKA_CREATE_TOPICS: onOff('on').meta({
@@ -50,16 +63,18 @@ export const KafkaVariables = z.object({
     .string()
     .regex(/^[A-Za-z0-9._-]{1,200}$/, 'must be at most 200 letters, digits, dots, hyphens and underscores')
     .optional()
-    .meta({ description: 'Stands before the names of topics and consumer groups, so that several systems can share brokers.' }),
+    .meta({
+      description: 'Stands before the names of topics and consumer groups, so that several systems can share brokers.',
+    }),
 });
 export type KafkaVariables = z.infer<typeof KafkaVariables>;
 
 /** The same for a service in a process of its own, which shares its brokers with the others. */
-export const SharedKafkaVariables = requiring(KafkaVariables, BROKERS);
+export const RequiredKafkaVariables = requiring(KafkaVariables, BROKERS);
 
 /** Undefined without brokers. ConfigFault has one sentence for each thing that does not go together. */
 export function kafkaFrom(variables: KafkaVariables): Kafka | undefined {
-  const { brokers, tls, sasl } = together({
+  const { brokers, tls, sasl } = readAll({
     brokers: () => brokersFrom(variables),
     tls: () => tlsFrom(variables),
     sasl: () => saslFrom(variables),
@@ -80,7 +95,7 @@ export function kafkaFrom(variables: KafkaVariables): Kafka | undefined {
 }
 
 /** As `kafkaFrom`; ConfigFault also when there are no brokers. */
-export function sharedKafka(env: Environment): Kafka {
+export function requiredKafka(env: Environment): Kafka {
   return shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env)));
 }
 
@@ -105,11 +120,12 @@ function tlsFrom(variables: KafkaVariables): Kafka['tls'] {
   const files = { KAFKA_TLS_CA_FILE, KAFKA_TLS_CERT_FILE, KAFKA_TLS_KEY_FILE };
   if (KAFKA_TLS === 'off') {
     const named = Object.entries(files).flatMap(([name, file]) => (file === undefined ? [] : [name]));
-    if (named.length > 0) throw new ConfigFault(named.map((name) => `${name} is set, so KAFKA_TLS must be on.`).join('\n'));
+    if (named.length > 0)
+      throw new ConfigFault(named.map((name) => `${name} is set, so KAFKA_TLS must be on.`).join('\n'));
     return undefined;
   }
   group(files, ['KAFKA_TLS_CERT_FILE', 'KAFKA_TLS_KEY_FILE']);
-  const { ca, cert, key } = together({
+  const { ca, cert, key } = readAll({
     ca: () => pemFrom('KAFKA_TLS_CA_FILE', KAFKA_TLS_CA_FILE, 'CERTIFICATE'),
     cert: () => pemFrom('KAFKA_TLS_CERT_FILE', KAFKA_TLS_CERT_FILE, 'CERTIFICATE'),
     key: () => pemFrom('KAFKA_TLS_KEY_FILE', KAFKA_TLS_KEY_FILE, 'PRIVATE KEY'),

@@ -59,4 +59,3 @@ export type Stage = z.infer<typeof Stage>;
 
 export const Outcome = z.enum(['scored', 'no_speech']);
 export type Outcome = z.infer<typeof Outcome>;
-

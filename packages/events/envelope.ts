@@ -11,8 +11,8 @@ export type BodyOf<Type> = Type extends EventType<infer Body> ? Body : never;
 
 /**
  * One fact, as CloudEvents 1.0 names its attributes.
- * `turn` says how far back its work may stand in a queue: 0 goes first. A batch gives its later calls
- * higher turns, so that one firm's million calls do not stand before another's ten.
+ * Lower `priority` numbers are delivered first: 0 is the most urgent. The later calls of a batch get higher numbers, so
+ * that one firm's million calls do not delay another firm's ten.
  */
 export interface Event<Body = unknown> {
   readonly id: string;
@@ -23,7 +23,7 @@ export interface Event<Body = unknown> {
   /** The uuid of the call, or of whatever else the fact is about. */
   readonly subject: string;
   readonly firmuuid: string;
-  readonly turn: number;
+  readonly priority: number;
   /** W3C trace context of what caused it. */
   readonly traceparent?: string | undefined;
   /** The id of the request that caused it (api.md, section 1). */
@@ -31,22 +31,37 @@ export interface Event<Body = unknown> {
   readonly data: Body;
 }
 
+/** An event as queues and topics hold it: `priority` is stored as `turn`, the name that every release reads. */
+export type WireEvent<Body = unknown> = Omit<Event<Body>, 'priority'> & { readonly turn: number };
+
 /**
- * The envelope as it is read from a queue; the body is parsed by the schema of its type. Uuids are lower-case, as the
- * database writes them: by their text it is told what was erased, and where files lie.
+ * Parses the envelope of a stored event; the schema of its type parses the body. UUIDs become lower-case, as the database
+ * writes them, because tombstones and object keys are compared as text.
  */
-export const Envelope = z.object({
-  id: z.uuid().toLowerCase(),
-  source: z.string().min(1),
-  type: z.string().min(1),
-  time: z.iso.datetime(),
-  subject: z.guid().toLowerCase(),
-  firmuuid: z.uuid().toLowerCase(),
-  turn: z.int().min(0),
-  traceparent: z.string().optional(),
-  requestid: z.string().max(128).optional(),
-  data: z.unknown(),
-});
+export const Envelope = z
+  .object({
+    id: z.uuid().toLowerCase(),
+    source: z.string().min(1),
+    type: z.string().min(1),
+    time: z.iso.datetime(),
+    subject: z.guid().toLowerCase(),
+    firmuuid: z.uuid().toLowerCase(),
+    turn: z.int().min(0),
+    traceparent: z.string().optional(),
+    requestid: z.string().max(128).optional(),
+    data: z.unknown(),
+  })
+  .transform(fromWire);
+
+/** The stored form of an event. */
+export function toWire<Body>({ priority, ...attributes }: Event<Body>): WireEvent<Body> {
+  return { ...attributes, turn: priority } as WireEvent<Body>;
+}
+
+/** The event that `toWire` was given. */
+export function fromWire<Body>({ turn, ...attributes }: WireEvent<Body>): Event<Body> {
+  return { ...attributes, priority: turn } as Event<Body>;
+}
 
 export function eventType<Body>(type: string, body: z.ZodType<Body>): EventType<Body> {
   return { type, body };

@@ -1,5 +1,6 @@
 export * from './analysis.ts';
+export * from './create-event.ts';
 export * from './envelope.ts';
-export * from './facts.ts';
+export * from './event-types.ts';
 export * from './scorecard.ts';
 export * from './transcript.ts';

@@ -12,8 +12,23 @@ const MAX_PHRASES = 2000;
 
 /** What we know how to hear in five languages; a question may ask for any of these by name. */
 export const Lexicon = z.enum([
-  'greeting', 'introduction', 'need', 'unhappy', 'empathy', 'solution', 'refusal', 'explanation', 'understanding',
-  'dead_promise', 'courtesy', 'next_step', 'further_help', 'farewell', 'abuse', 'rudeness', 'blame',
+  'greeting',
+  'introduction',
+  'need',
+  'unhappy',
+  'empathy',
+  'solution',
+  'refusal',
+  'explanation',
+  'understanding',
+  'dead_promise',
+  'courtesy',
+  'next_step',
+  'further_help',
+  'farewell',
+  'abuse',
+  'rudeness',
+  'blame',
 ]);
 export type Lexicon = z.infer<typeof Lexicon>;
 
@@ -23,8 +38,14 @@ function line(maxLength: number) {
     .string()
     .trim()
     .min(1)
-    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must not contain control characters or halves of characters')
-    .refine((text) => text.length <= maxLength || Array.from(text).length <= maxLength, `must have at most ${maxLength} characters`)
+    .refine(
+      (text) => text.isWellFormed() && !/\p{Cc}/u.test(text),
+      'must not contain control characters or halves of characters',
+    )
+    .refine(
+      (text) => text.length <= maxLength || Array.from(text).length <= maxLength,
+      `must have at most ${maxLength} characters`,
+    )
     .meta({ maxLength });
 }
 
@@ -83,7 +104,10 @@ function ruleDecision(phraseFault: PhraseFault) {
     applies: z
       .strictObject({ spoke: z.array(Role).max(2).default([]), heard: Something.nullable().default(null) })
       .default({ spoke: [], heard: null }),
-    cases: z.array(z.strictObject({ heard: Something, answer: Label })).min(1).max(20),
+    cases: z
+      .array(z.strictObject({ heard: Something, answer: Label }))
+      .min(1)
+      .max(20),
     otherwise: Label,
   });
 }
@@ -160,7 +184,8 @@ function checkWhole(sections: readonly SectionDraft[], context: Check): void {
     section.questions.forEach(({ uuid }, index) => {
       questions += 1;
       if (uuid === undefined) return;
-      if (seen.has(uuid)) report(context, [at, 'questions', index, 'uuid'], 'must differ from the uuids of the other questions');
+      if (seen.has(uuid))
+        report(context, [at, 'questions', index, 'uuid'], 'must differ from the uuids of the other questions');
       seen.add(uuid);
     });
   });
@@ -188,12 +213,17 @@ export function listenedFor(sections: readonly SectionDraft[]): Heard[] {
     section.questions.flatMap(({ decided }) =>
       decided.by === 'model'
         ? []
-        : [...(decided.applies.heard === null ? [] : [decided.applies.heard]), ...decided.cases.map(({ heard }) => heard)],
+        : [
+            ...(decided.applies.heard === null ? [] : [decided.applies.heard]),
+            ...decided.cases.map(({ heard }) => heard),
+          ],
     ),
   );
 }
 
 /** Every phrase of the firm's own, as often as it is listened for. */
 export function phrasesIn(sections: readonly SectionDraft[]): string[] {
-  return listenedFor(sections).flatMap(({ source }) => Object.values(source.phrases ?? {}).flatMap((phrases) => phrases ?? []));
+  return listenedFor(sections).flatMap(({ source }) =>
+    Object.values(source.phrases ?? {}).flatMap((phrases) => phrases ?? []),
+  );
 }

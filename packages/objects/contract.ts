@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { buffer, text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { waitUntil } from '@call-analysis/testing';
 import type { Objects } from './port.ts';
 
 export interface OpenedForTest {
@@ -267,13 +267,39 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
     });
 
     it('gives back any valid key as it was', async () => {
-      const oddParts = ['.a', 'a.', '..a', '...', 'con', 'NUL.txt', 'a?b', 'a#b', ' ', ' a ', '~', '+', '-', '%', ':*'].concat(
-        ['%2B', '1e5', '0x1', 'true', 'a&amp;b<c>"d\'', '(a)!', 'a=b&c=d', '?versionId=1', 'й'.normalize('NFD')],
-      );
+      const oddParts = [
+        '.a',
+        'a.',
+        '..a',
+        '...',
+        'con',
+        'NUL.txt',
+        'a?b',
+        'a#b',
+        ' ',
+        ' a ',
+        '~',
+        '+',
+        '-',
+        '%',
+        ':*',
+      ].concat([
+        '%2B',
+        '1e5',
+        '0x1',
+        'true',
+        'a&amp;b<c>"d\'',
+        '(a)!',
+        'a=b&c=d',
+        '?versionId=1',
+        'й'.normalize('NFD'),
+      ]);
       const odd = fc.constantFrom(...oddParts);
       const any = fc
         .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
-        .filter((part) => !/[/\\\p{Cc}]/u.test(part) && part !== '.' && part !== '..' && Buffer.byteLength(part) <= 255);
+        .filter(
+          (part) => !/[/\\\p{Cc}]/u.test(part) && part !== '.' && part !== '..' && Buffer.byteLength(part) <= 255,
+        );
       const parts = fc.array(fc.oneof(odd, any), { minLength: 1, maxLength: 3 });
       await fc.assert(
         fc.asyncProperty(parts, async (each) => {

@@ -48,7 +48,9 @@ describe('disk', () => {
         }
       };
       await disk.put('kill/me', Readable.from(endless()));`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await once(child.stdout, 'data');
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -119,7 +121,11 @@ describe('disk', () => {
     const root = await temporaryDirectory();
     const disk = await openDisk({ directory: root, secret });
     await rm(root, { recursive: true });
-    await expect(disk.ready()).rejects.toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE', message: expect.stringContaining('object store') });
+    await expect(disk.ready()).rejects.toMatchObject({
+      kind: 'unavailable',
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('object store'),
+    });
   });
 
   it('passes on a failure that is not about the key', async () => {

@@ -1,15 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, copyFile, link, mkdir, open, opendir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import {
+  access,
+  copyFile,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Fault, unavailable } from '@call-analysis/fault';
 import { decodeKey, filePath, folderPath, readName } from './file-names.ts';
 import { keyParts, prefixParts } from './key.ts';
 import type { Objects } from './port.ts';
-import { UrlSigner } from './signed-urls.ts';
-import type { SignedUrls } from './signed-urls.ts';
+import { type SignedUrls, UrlSigner } from './signed-urls.ts';
 
 /** Holds files that are being written; no key can name it, because an encoded part never begins with a dot. */
 const INCOMING = '.incoming';
@@ -113,7 +125,7 @@ class Disk implements Objects, SignedUrls {
     yield* walk(join(this.#root, ...names), names.map(readName).join(''));
   }
 
-  async forget(prefix: string): Promise<boolean> {
+  async expire(prefix: string): Promise<boolean> {
     prefixParts(prefix);
     return false;
   }

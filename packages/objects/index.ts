@@ -5,4 +5,4 @@ export type { ObjectsConfig } from './open.ts';
 export type { Objects } from './port.ts';
 export type { S3Config } from './s3/config.ts';
 export type { SignedUrl, SignedUrls } from './signed-urls.ts';
-export { s3From, S3Variables, sharedS3, SharedS3Variables } from './variables.ts';
+export { s3From, S3Variables, requiredS3, RequiredS3Variables } from './variables.ts';

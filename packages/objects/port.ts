@@ -34,7 +34,7 @@ export interface Objects {
    * Has the store remove by itself, from then on, what was put under the prefix so many days ago. False where it cannot: then
    * whoever puts there removes it.
    */
-  forget(prefix: string, afterDays: number): Promise<boolean>;
+  expire(prefix: string, afterDays: number): Promise<boolean>;
   /**
    * A URL that lets its holder put bytes there without any other proof, for seven days at most. Absolute, or a path on the
    * gateway. Not every store can hold a client to `maxBytes`: who takes the bytes over looks at their size first.

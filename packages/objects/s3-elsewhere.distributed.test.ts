@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import dns from 'node:dns';
 import { text } from 'node:stream/consumers';
-import { startS3 } from '@call-analysis/testing';
-import type { S3Server } from '@call-analysis/testing';
+import { type S3Server, startS3 } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { objectsContract } from './contract.ts';
 import { openS3 } from './s3.ts';
@@ -32,7 +31,18 @@ function config(changed: Partial<S3Config> = {}): S3Config {
   const { accessKey, secretKey } = server;
   const endpoint = `http://${domain}:${new URL(server.endpoint).port}`;
   const bucket = `test-${randomBytes(8).toString('hex')}`;
-  return { store: 's3', endpoint, publicEndpoint: endpoint, bucket, accessKey, secretKey, region, pathStyle: false, createBucket: true, ...changed };
+  return {
+    store: 's3',
+    endpoint,
+    publicEndpoint: endpoint,
+    bucket,
+    accessKey,
+    secretKey,
+    region,
+    pathStyle: false,
+    createBucket: true,
+    ...changed,
+  };
 }
 
 objectsContract('s3 in another region, with the bucket in the path', async () => ({
@@ -59,14 +69,24 @@ describe('s3 with the bucket in the name of the host', () => {
 
   it('says which region the bucket is in when another was named', async () => {
     const start = openS3(config({ region: 'us-east-1' }));
-    await expect(start).rejects.toMatchObject({ name: 'StartFault', message: expect.stringContaining(`Set S3_REGION to ${region}.`) });
+    await expect(start).rejects.toMatchObject({
+      name: 'StartFault',
+      message: expect.stringContaining(`Set S3_REGION to ${region}.`),
+    });
   });
 });
 
 describe('pages in a browser', () => {
   const origin = 'https://app.example.com';
   const preflight = (url: string, from: string) =>
-    fetch(url, { method: 'OPTIONS', headers: { origin: from, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'content-type' } });
+    fetch(url, {
+      method: 'OPTIONS',
+      headers: {
+        origin: from,
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'content-type',
+      },
+    });
 
   it('of the origins that were named may put to a signed URL, and others may not', async () => {
     const s3 = await openS3(config({ corsOrigins: [origin] }));

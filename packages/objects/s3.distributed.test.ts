@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openGate, s3ForTests, waitUntil } from '@call-analysis/testing';
-import type { TcpGate } from '@call-analysis/testing';
+import { openGate, s3ForTests, type TcpGate, waitUntil } from '@call-analysis/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'minio';
 import { objectsContract } from './contract.ts';
@@ -96,24 +94,27 @@ describe('s3 in parts', () => {
     expect((await buffer(await s3.open('the/copy'))).equals(bytes)).toBe(true);
   });
 
-  it.each([20 * MiB, 5 * MiB])('copies one version while others are put, with at most %s bytes at once', async (copyBytes) => {
-    const s3 = await openS3(config(), { limits: { copyBytes } });
-    const versions = [1, 2].map((letter) => Buffer.alloc(11 * MiB, letter));
-    const source = () => pieces(versions[Math.round(Math.random())]!);
-    await s3.put('source', source());
-    const done = new AbortController();
-    const putting = (async () => {
-      for (; !done.signal.aborted; await delay(50)) await s3.put('source', source());
-    })();
-    for (let copied = 0; copied < 5; copied += 1) {
-      await s3.copy('source', `copy/${copied}`).catch((error: unknown) => expect(error).toMatchObject(unavailable));
-      if ((await s3.head(`copy/${copied}`)) === null) continue;
-      const bytes = await buffer(await s3.open(`copy/${copied}`));
-      expect(versions.some((version) => version.equals(bytes))).toBe(true);
-    }
-    done.abort();
-    await putting;
-  });
+  it.each([20 * MiB, 5 * MiB])(
+    'copies one version while others are put, with at most %s bytes at once',
+    async (copyBytes) => {
+      const s3 = await openS3(config(), { limits: { copyBytes } });
+      const versions = [1, 2].map((letter) => Buffer.alloc(11 * MiB, letter));
+      const source = () => pieces(versions[Math.round(Math.random())]!);
+      await s3.put('source', source());
+      const done = new AbortController();
+      const putting = (async () => {
+        for (; !done.signal.aborted; await delay(50)) await s3.put('source', source());
+      })();
+      for (let copied = 0; copied < 5; copied += 1) {
+        await s3.copy('source', `copy/${copied}`).catch((error: unknown) => expect(error).toMatchObject(unavailable));
+        if ((await s3.head(`copy/${copied}`)) === null) continue;
+        const bytes = await buffer(await s3.open(`copy/${copied}`));
+        expect(versions.some((version) => version.equals(bytes))).toBe(true);
+      }
+      done.abort();
+      await putting;
+    },
+  );
 });
 
 describe('URLs of s3', () => {
@@ -161,7 +162,14 @@ afterEach(async () => {
 
 describe('s3 over a bad network', () => {
   /** Of one that meets a store which does not answer; whatever a healthy one does is asked again or of a patient one. */
-  const hasty: Partial<S3Limits> = { connectMs: 2000, idleMs: 2500, workMs: 2500, wholeMs: 4000, startMs: 2500, againMs: 100 };
+  const hasty: Partial<S3Limits> = {
+    connectMs: 2000,
+    idleMs: 2500,
+    workMs: 2500,
+    wholeMs: 4000,
+    startMs: 2500,
+    againMs: 100,
+  };
 
   /** A store behind a gate, and the same one past it, with time for everything. */
   async function gated(limits: Partial<S3Limits> = hasty) {
@@ -172,30 +180,34 @@ describe('s3 over a bad network', () => {
     return { gate, past, s3: await openS3({ ...place, endpoint: `http://127.0.0.1:${gate.port}` }, { limits }) };
   }
 
-  it.each(['cut', 'blackhole'] as const)('says in time that the store does not answer (%s), and goes on when it does', async (how) => {
-    const { gate, s3, past } = await gated();
-    await past.put('a', Readable.from(['bytes']));
-    gate[how]();
-    const from = Date.now();
-    const each = [
-      s3.ready(),
-      s3.head('a'),
-      s3.open('a'),
-      // Not under the first key: what was sent into the dark may yet arrive.
-      s3.put('d', Readable.from(['other'])),
-      s3.put('d', pieces(randomBytes(12 * MiB))),
-      s3.copy('a', 'b'),
-      s3.remove('c'),
-      Array.fromAsync(s3.list('folder/')),
-    ];
-    for (const outcome of await Promise.allSettled(each)) expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
-    // By the limits of a service it would take two minutes.
-    expect(Date.now() - from).toBeLessThan(60_000);
-    gate.heal();
-    await waitUntil(() => s3.ready().then(() => true));
-    await waitUntil(() => s3.put('a', Readable.from(['new'])));
-    expect(await waitUntil(async () => text(await s3.open('a')))).toBe('new');
-  });
+  it.each(['cut', 'blackhole'] as const)(
+    'says in time that the store does not answer (%s), and goes on when it does',
+    async (how) => {
+      const { gate, s3, past } = await gated();
+      await past.put('a', Readable.from(['bytes']));
+      gate[how]();
+      const from = Date.now();
+      const each = [
+        s3.ready(),
+        s3.head('a'),
+        s3.open('a'),
+        // Not under the first key: what was sent into the dark may yet arrive.
+        s3.put('d', Readable.from(['other'])),
+        s3.put('d', pieces(randomBytes(12 * MiB))),
+        s3.copy('a', 'b'),
+        s3.remove('c'),
+        Array.fromAsync(s3.list('folder/')),
+      ];
+      for (const outcome of await Promise.allSettled(each))
+        expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
+      // By the limits of a service it would take two minutes.
+      expect(Date.now() - from).toBeLessThan(60_000);
+      gate.heal();
+      await waitUntil(() => s3.ready().then(() => true));
+      await waitUntil(() => s3.put('a', Readable.from(['new'])));
+      expect(await waitUntil(async () => text(await s3.open('a')))).toBe('new');
+    },
+  );
 
   it('rides out a moment without the store', async () => {
     const { gate, s3 } = await gated({});
@@ -209,15 +221,18 @@ describe('s3 over a bad network', () => {
     await expect(putting).resolves.toEqual({ sizeBytes: 6 * MiB });
   });
 
-  it.each(['cut', 'blackhole'] as const)('fails a read that the store breaks off (%s) with what the reader can tell others', async (how) => {
-    const { gate, s3, past } = await gated();
-    await past.put('a', pieces(randomBytes(30 * MiB)));
-    const stream = await waitUntil(() => s3.open('a'));
-    const reading = (async () => {
-      for await (const _ of stream) if (how in gate) gate[how]();
-    })();
-    await expect(reading).rejects.toMatchObject(unavailable);
-  });
+  it.each(['cut', 'blackhole'] as const)(
+    'fails a read that the store breaks off (%s) with what the reader can tell others',
+    async (how) => {
+      const { gate, s3, past } = await gated();
+      await past.put('a', pieces(randomBytes(30 * MiB)));
+      const stream = await waitUntil(() => s3.open('a'));
+      const reading = (async () => {
+        for await (const _ of stream) if (how in gate) gate[how]();
+      })();
+      await expect(reading).rejects.toMatchObject(unavailable);
+    },
+  );
 
   it('does not take a slow reader or a slow writer for a silent store', async () => {
     const { s3 } = await gated({ idleMs: 2000 });
@@ -289,9 +304,14 @@ describe('s3 over a bad network', () => {
 describe('a start with s3', () => {
   it('says which key is wrong, without showing it', async () => {
     const start = openS3(config({ secretKey: 'not the secret key' }));
-    await expect(start).rejects.toMatchObject({ name: 'StartFault', message: expect.stringContaining('S3_SECRET_KEY') });
+    await expect(start).rejects.toMatchObject({
+      name: 'StartFault',
+      message: expect.stringContaining('S3_SECRET_KEY'),
+    });
     await expect(start).rejects.not.toMatchObject({ message: expect.stringContaining('not the secret key') });
-    await expect(openS3(config({ accessKey: 'nobody' }))).rejects.toMatchObject({ message: expect.stringContaining('S3_ACCESS_KEY') });
+    await expect(openS3(config({ accessKey: 'nobody' }))).rejects.toMatchObject({
+      message: expect.stringContaining('S3_ACCESS_KEY'),
+    });
   });
 
   it('does not make a bucket that it was not asked to make', async () => {

@@ -1,13 +1,11 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { openS3 } from './s3.ts';
 import { adviceOn } from './s3/advice.ts';
-import { S3_LIMITS } from './s3/config.ts';
-import type { S3Config, S3Limits } from './s3/config.ts';
+import { S3_LIMITS, type S3Config, type S3Limits } from './s3/config.ts';
 import { BROKEN_UPLOADS, forgetting } from './s3/lifecycle.ts';
 import { Requests } from './s3/requests.ts';
 import { LIFECYCLE, withRules } from './s3/rules.ts';
@@ -18,7 +16,14 @@ type Say = (request: IncomingMessage, body: Buffer) => Said | undefined;
 
 const servers: Server[] = [];
 const secretKey = 'a secret that nobody may read';
-const patient: Partial<S3Limits> = { connectMs: 30_000, idleMs: 30_000, workMs: 30_000, wholeMs: 45_000, startMs: 30_000, againMs: 50 };
+const patient: Partial<S3Limits> = {
+  connectMs: 30_000,
+  idleMs: 30_000,
+  workMs: 30_000,
+  wholeMs: 45_000,
+  startMs: 30_000,
+  againMs: 50,
+};
 const quick: Partial<S3Limits> = { connectMs: 500, idleMs: 500, workMs: 500, wholeMs: 1000, startMs: 500, againMs: 50 };
 
 afterEach(() => {
@@ -29,7 +34,10 @@ afterEach(() => {
 });
 
 const EMPTY_LIST = '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
-const refusal = (status: number, code: string): Said => ({ status, body: `<Error><Code>${code}</Code><Message>why</Message></Error>` });
+const refusal = (status: number, code: string): Said => ({
+  status,
+  body: `<Error><Code>${code}</Code><Message>why</Message></Error>`,
+});
 
 /** A store that says what the test says, and otherwise that all is well. */
 async function storeThat(say: Say): Promise<S3Config> {
@@ -52,7 +60,15 @@ async function storeThat(say: Say): Promise<S3Config> {
 
 function configAt(endpoint: string): S3Config {
   const keys = { bucket: 'calls', accessKey: 'access', secretKey };
-  return { store: 's3', endpoint, publicEndpoint: endpoint, ...keys, region: 'us-east-1', pathStyle: true, createBucket: false };
+  return {
+    store: 's3',
+    endpoint,
+    publicEndpoint: endpoint,
+    ...keys,
+    region: 'us-east-1',
+    pathStyle: true,
+    createBucket: false,
+  };
 }
 
 describe('s3', () => {
@@ -94,7 +110,10 @@ describe('s3', () => {
       return code === '' ? { status } : refusal(status, code);
     });
     const s3 = await openS3(place, { limits: patient });
-    await expect(s3.put('a', Readable.from(['x']))).rejects.toMatchObject({ kind: 'unavailable', code: 'INSUFFICIENT_STORAGE' });
+    await expect(s3.put('a', Readable.from(['x']))).rejects.toMatchObject({
+      kind: 'unavailable',
+      code: 'INSUFFICIENT_STORAGE',
+    });
     expect(tries).toBe(1);
   });
 
@@ -114,8 +133,16 @@ describe('s3', () => {
     const s3 = await openS3(await storeThat(() => (isSilent ? 'silence' : undefined)), { limits: quick });
     isSilent = true;
     const from = Date.now();
-    const asked = [s3.head('a'), s3.open('a'), s3.put('a', Readable.from(['x'])), s3.copy('a', 'b'), s3.remove('a'), s3.ready()];
-    for (const outcome of await Promise.allSettled(asked)) expect(outcome).toMatchObject({ reason: { code: 'UNAVAILABLE' } });
+    const asked = [
+      s3.head('a'),
+      s3.open('a'),
+      s3.put('a', Readable.from(['x'])),
+      s3.copy('a', 'b'),
+      s3.remove('a'),
+      s3.ready(),
+    ];
+    for (const outcome of await Promise.allSettled(asked))
+      expect(outcome).toMatchObject({ reason: { code: 'UNAVAILABLE' } });
     // By the limits of a service the quickest of them takes as long.
     expect(Date.now() - from).toBeLessThan(S3_LIMITS.wholeMs);
   });
@@ -142,7 +169,8 @@ describe('s3', () => {
         return { body: '<InitiateMultipartUploadResult><UploadId>a/+b=</UploadId></InitiateMultipartUploadResult>' };
       }
       if (method === 'POST') return joins++ === 0 ? 'reset' : refusal(404, 'NoSuchUpload');
-      if (method === 'HEAD') return { headers: { 'content-length': '1', 'x-amz-meta-upload': isJoined ? name! : 'another' } };
+      if (method === 'HEAD')
+        return { headers: { 'content-length': '1', 'x-amz-meta-upload': isJoined ? name! : 'another' } };
       return undefined;
     });
     const s3 = await openS3(place, { limits: { ...patient, partBytes: 1000 } });
@@ -165,18 +193,29 @@ describe('s3', () => {
     });
     const s3 = await openS3(place, { limits: { ...patient, partBytes: 10, aheadBytes: 30 } });
     await s3.put('a', Readable.from([Buffer.alloc(15), Buffer.alloc(20)]));
-    expect([...sent].toSorted()).toEqual([[1, 10], [2, 10], [3, 10], [4, 5]]);
+    expect([...sent].toSorted()).toEqual([
+      [1, 10],
+      [2, 10],
+      [3, 10],
+      [4, 5],
+    ]);
     expect(joined.match(/<PartNumber>\d<\/PartNumber><ETag>&#34;e&#38;\d&#34;<\/ETag>/g)).toHaveLength(4);
   });
 
   it('lists the keys of stores that encode them and of stores that do not', async () => {
     const page = (encoding: string, keys: string[], more: string) =>
       `<ListBucketResult>${encoding}<IsTruncated>${more !== ''}</IsTruncated>${more}` +
-      keys.map((key) => `<Contents>\n <Key>${key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>7</Size></Contents>`).join('') +
+      keys
+        .map(
+          (key) =>
+            `<Contents>\n <Key>${key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>7</Size></Contents>`,
+        )
+        .join('') +
       '</ListBucketResult>';
     const place = await storeThat(({ url = '' }) => {
       if (!url.includes('prefix=')) return undefined;
-      if (url.includes('continuation-token=a%2Bb%3D')) return { body: page('<EncodingType>url</EncodingType>', ['f/a+b%2B%D0%B9%2541'], '') };
+      if (url.includes('continuation-token=a%2Bb%3D'))
+        return { body: page('<EncodingType>url</EncodingType>', ['f/a+b%2B%D0%B9%2541'], '') };
       const more = '<NextContinuationToken>a+b=</NextContinuationToken>';
       return { body: page('', ['f/ 007 ', 'f/a+b%41&amp;&lt;&#x439;'], more) };
     });
@@ -187,7 +226,9 @@ describe('s3', () => {
   });
 
   it('reads what is there when a range begins behind it', async () => {
-    const place = await storeThat(({ headers }) => (headers.range === undefined ? undefined : refusal(416, 'InvalidRange')));
+    const place = await storeThat(({ headers }) =>
+      headers.range === undefined ? undefined : refusal(416, 'InvalidRange'),
+    );
     const s3 = await openS3(place, { limits: patient });
     expect(await text(await s3.open('a', { start: 5 }))).toBe('');
   });
@@ -244,7 +285,9 @@ describe('a start with s3', () => {
     const place = configAt('https://stor.example.com');
     const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
     expect(adviceOn(unknown, place)).toBe('There is no host stor.example.com. Check S3_ENDPOINT.');
-    expect(adviceOn(unknown, { ...place, pathStyle: false })).toMatch(/^There is no host calls\.stor\.example\.com.*S3_PATH_STYLE/);
+    expect(adviceOn(unknown, { ...place, pathStyle: false })).toMatch(
+      /^There is no host calls\.stor\.example\.com.*S3_PATH_STYLE/,
+    );
     const untrusted = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     expect(adviceOn(untrusted, place)).toContain('NODE_EXTRA_CA_CERTS');
     expect(adviceOn(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), place)).toBeNull();
@@ -260,14 +303,19 @@ describe('a start with s3', () => {
 
   it('goes on without a store that is away, and cannot be ready until it is there', async () => {
     const s3 = await openS3(configAt('http://127.0.0.1:9'), { limits: quick });
-    await expect(s3.ready()).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('object store') });
+    await expect(s3.ready()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('object store'),
+    });
   });
 });
 
 describe('a bucket that keeps versions', () => {
   it('is warned of, because what is erased stays in it', async () => {
     const place = await storeThat(({ url = '' }) =>
-      url.endsWith('?versioning') ? { body: '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>' } : undefined,
+      url.endsWith('?versioning')
+        ? { body: '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>' }
+        : undefined,
     );
     const warnings: string[] = [];
     await openS3(place, { limits: patient, log: { info() {}, error() {}, warn: (_, line) => warnings.push(line) } });
@@ -276,8 +324,10 @@ describe('a bucket that keeps versions', () => {
 });
 
 describe('rules of the bucket', () => {
-  const other = '<Rule><ID>0123</ID>\n <Filter><And><Prefix>007</Prefix><Tag><Key>k</Key><Value>v</Value></Tag></And></Filter><Status>Enabled</Status><Expiration><Days>1</Days></Expiration></Rule>';
-  const document = (rules: string) => `<LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${rules}</LifecycleConfiguration>`;
+  const other =
+    '<Rule><ID>0123</ID>\n <Filter><And><Prefix>007</Prefix><Tag><Key>k</Key><Value>v</Value></Tag></And></Filter><Status>Enabled</Status><Expiration><Days>1</Days></Expiration></Rule>';
+  const document = (rules: string) =>
+    `<LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${rules}</LifecycleConfiguration>`;
 
   const withOurRules = (xml: string) => withRules(xml, LIFECYCLE, { ...BROKEN_UPLOADS, ...forgetting('facts/', 35) });
 
@@ -319,14 +369,15 @@ describe('rules of the bucket', () => {
     const s3 = await openS3(place, { limits: patient });
     expect(puts).toBe(1);
     expect(kept).toContain('call-analysis-uploads');
-    expect([await s3.forget('facts/', 38), await s3.forget('facts/', 38)]).toEqual([true, true]);
+    expect([await s3.expire('facts/', 38), await s3.expire('facts/', 38)]).toEqual([true, true]);
     expect(puts).toBe(2);
     expect(kept).toContain('call-analysis-uploads');
     expect(kept).toContain('<Prefix>facts/</Prefix></Filter><Status>Enabled</Status><Expiration><Days>38</Days>');
   });
 
   it('let pages in from the origins that were named, beside the rules of others, and set nothing where none was', async () => {
-    const other = '<CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>https://other.example</AllowedOrigin></CORSRule>';
+    const other =
+      '<CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>https://other.example</AllowedOrigin></CORSRule>';
     let kept = `<CORSConfiguration>${other}</CORSConfiguration>`;
     let puts = 0;
     const place = await storeThat(({ method, url = '' }, body) => {
@@ -347,7 +398,9 @@ describe('rules of the bucket', () => {
   });
 
   it('for pages that a store does not take cost a line', async () => {
-    const place = await storeThat(({ url = '' }) => (url.endsWith('?cors') ? refusal(501, 'NotImplemented') : undefined));
+    const place = await storeThat(({ url = '' }) =>
+      url.endsWith('?cors') ? refusal(501, 'NotImplemented') : undefined,
+    );
     const lines: string[] = [];
     const warn = (_: object, line: string) => void lines.push(line);
     await openS3({ ...place, corsOrigins: ['*'] }, { limits: patient, log: { info() {}, error() {}, warn } });
@@ -356,12 +409,16 @@ describe('rules of the bucket', () => {
 
   it('cost one line where the store knows none, and what is left of broken uploads goes all the same', async () => {
     const removed: string[] = [];
-    const upload = (key: string, at: string) => `<Upload><Key>${key}</Key><UploadId>u=</UploadId><Initiated>${at}</Initiated></Upload>`;
+    const upload = (key: string, at: string) =>
+      `<Upload><Key>${key}</Key><UploadId>u=</UploadId><Initiated>${at}</Initiated></Upload>`;
     const place = await storeThat(({ method, url = '' }) => {
       if (url.endsWith('?lifecycle')) return refusal(501, 'NotImplemented');
       if (url.endsWith('?uploads')) {
-        const next = '<IsTruncated>true</IsTruncated><NextKeyMarker>new</NextKeyMarker><NextUploadIdMarker>u=</NextUploadIdMarker>';
-        return { body: `<R>${upload('old key', '2020-01-01T00:00:00Z')}${upload('new', new Date().toISOString())}${next}</R>` };
+        const next =
+          '<IsTruncated>true</IsTruncated><NextKeyMarker>new</NextKeyMarker><NextUploadIdMarker>u=</NextUploadIdMarker>';
+        return {
+          body: `<R>${upload('old key', '2020-01-01T00:00:00Z')}${upload('new', new Date().toISOString())}${next}</R>`,
+        };
       }
       if (url.endsWith('?uploads&key-marker=new&upload-id-marker=u%3D')) {
         return { body: `<R>${upload('old too', '2020-01-01T00:00:00Z')}<IsTruncated>false</IsTruncated></R>` };
@@ -374,6 +431,6 @@ describe('rules of the bucket', () => {
     const s3 = await openS3(place, { limits: patient, log: { info: note, warn: note, error: note } });
     expect(lines).toEqual([expect.stringContaining('broken uploads goes at each start')]);
     expect(removed).toEqual(['/calls/old%20key?uploadId=u%3D', '/calls/old%20too?uploadId=u%3D']);
-    expect(await s3.forget('facts/', 38)).toBe(false);
+    expect(await s3.expire('facts/', 38)).toBe(false);
   });
 });

@@ -4,10 +4,8 @@ import { keyParts, prefixParts } from './key.ts';
 import { mediaType } from './media-type.ts';
 import type { Objects } from './port.ts';
 import { Bucket } from './s3/bucket.ts';
-import { S3_LIMITS } from './s3/config.ts';
-import type { S3Config, S3Limits } from './s3/config.ts';
-import { copy } from './s3/copy.ts';
-import type { Version } from './s3/copy.ts';
+import { S3_LIMITS, type S3Config, type S3Limits } from './s3/config.ts';
+import { copy, type Version } from './s3/copy.ts';
 import { faulted, isMissing, toFault } from './s3/failures.ts';
 import { BROKEN_UPLOADS, forgetting } from './s3/lifecycle.ts';
 import { put } from './s3/put.ts';
@@ -99,7 +97,7 @@ class S3 implements Objects, SignedUrls {
     }
   }
 
-  async forget(prefix: string, afterDays: number): Promise<boolean> {
+  async expire(prefix: string, afterDays: number): Promise<boolean> {
     prefixParts(prefix);
     // Both at once: of two processes that set rules at the same time, one undoes what the other did.
     return faulted(keepRules(this.#requests, LIFECYCLE, { ...BROKEN_UPLOADS, ...forgetting(prefix, afterDays) }));

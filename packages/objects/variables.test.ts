@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import { describeVariables, parseConfig } from '@call-analysis/runtime';
-import { s3From, S3Variables, sharedS3, SharedS3Variables } from './variables.ts';
+import { describe, expect, it } from '@jest/globals';
+import { s3From, S3Variables, requiredS3, RequiredS3Variables } from './variables.ts';
 
 const four = {
   S3_ENDPOINT: 'http://store:7070',
@@ -26,7 +26,12 @@ describe('variables of the object store', () => {
   });
 
   it('say otherwise where they are set', () => {
-    const rest = { S3_PUBLIC_ENDPOINT: 'https://files.example.com/', S3_REGION: 'eu-central-1', S3_PATH_STYLE: 'off', S3_CREATE_BUCKET: 'off' };
+    const rest = {
+      S3_PUBLIC_ENDPOINT: 'https://files.example.com/',
+      S3_REGION: 'eu-central-1',
+      S3_PATH_STYLE: 'off',
+      S3_CREATE_BUCKET: 'off',
+    };
     const pages = { S3_CORS_ORIGINS: 'https://app.example.com, http://localhost:3000' };
     expect(read({ ...four, ...pages })?.corsOrigins).toEqual(['https://app.example.com', 'http://localhost:3000']);
     expect(read({ ...four, ...rest })).toMatchObject({
@@ -50,11 +55,11 @@ describe('variables of the object store', () => {
   });
 
   it('must name the store that services in processes of their own share, with the same four', () => {
-    expect(sharedS3(four)).toEqual(read(four));
-    expect(() => sharedS3({})).toThrow(
+    expect(requiredS3(four)).toEqual(read(four));
+    expect(() => requiredS3({})).toThrow(
       'S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY must be set for a service in a process of its own',
     );
-    const required = describeVariables([SharedS3Variables]).filter((each) => each.required);
+    const required = describeVariables([RequiredS3Variables]).filter((each) => each.required);
     expect(required.map(({ name }) => name)).toEqual(Object.keys(four));
   });
 

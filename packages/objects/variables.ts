@@ -1,5 +1,4 @@
-import type { Environment } from '@call-analysis/runtime';
-import { ConfigFault, group, parseConfig, requiring, shared } from '@call-analysis/runtime';
+import { ConfigFault, type Environment, group, parseConfig, requiring, shared } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { S3Config } from './s3/config.ts';
 
@@ -10,7 +9,9 @@ const BUCKET_NAME = /^(?!\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)[a-z\d][a-z\d.-]{1,61}[a-
 
 /** What the environment says of an S3-compatible store. The first four go together; without them there is none. */
 export const S3Variables = z.object({
-  S3_ENDPOINT: origin().optional().meta({ description: 'URL of the S3-compatible object store, as the services reach it.' }),
+  S3_ENDPOINT: origin()
+    .optional()
+    .meta({ description: 'URL of the S3-compatible object store, as the services reach it.' }),
   S3_BUCKET: z
     .string()
     .regex(BUCKET_NAME, 'must be a name of 3 to 63 small letters, digits, dots and hyphens')
@@ -18,20 +19,28 @@ export const S3Variables = z.object({
     .meta({ description: 'Bucket that keeps recordings, uploads and long documents.' }),
   S3_ACCESS_KEY: z.string().optional().meta({ description: 'Access key of the object store.', secret: true }),
   S3_SECRET_KEY: z.string().optional().meta({ description: 'Secret key of the object store.' }),
-  S3_PUBLIC_ENDPOINT: origin()
-    .optional()
-    .meta({ description: 'URL of the object store in signed URLs, as clients reach it.', defaultText: '`S3_ENDPOINT`' }),
+  S3_PUBLIC_ENDPOINT: origin().optional().meta({
+    description: 'URL of the object store in signed URLs, as clients reach it.',
+    defaultText: '`S3_ENDPOINT`',
+  }),
   S3_REGION: z
     .string()
     .regex(/^[\w-]+$/, 'must be the name of a region, such as eu-central-1')
     .default('us-east-1')
     .meta({ description: 'Region of the bucket.' }),
-  S3_PATH_STYLE: onOff().meta({ description: '`on`: the bucket is in the path of URLs; `off`: it is in their host name.' }),
-  S3_CREATE_BUCKET: onOff().meta({ description: '`on`: the bucket is made when it is not there; `off`: the start fails without it.' }),
+  S3_PATH_STYLE: onOff().meta({
+    description: '`on`: the bucket is in the path of URLs; `off`: it is in their host name.',
+  }),
+  S3_CREATE_BUCKET: onOff().meta({
+    description: '`on`: the bucket is made when it is not there; `off`: the start fails without it.',
+  }),
   S3_CORS_ORIGINS: z
     .string()
     .transform((text) => text.split(',').map((each) => each.trim()))
-    .refine((list) => list.every((each) => each === '*' || isPage(each)), 'must be origins with commas between them, such as https://example.com, or *')
+    .refine(
+      (list) => list.every((each) => each === '*' || isPage(each)),
+      'must be origins with commas between them, such as https://example.com, or *',
+    )
     .optional()
     .meta({
       description:
@@ -42,7 +51,7 @@ export const S3Variables = z.object({
 export type S3Variables = z.infer<typeof S3Variables>;
 
 /** The same for a service in a process of its own, which shares its store with the others. */
-export const SharedS3Variables = requiring(S3Variables, STORE);
+export const RequiredS3Variables = requiring(S3Variables, STORE);
 
 /** Undefined when no store is named. ConfigFault when only a part of one is. */
 export function s3From(variables: S3Variables): S3Config | undefined {
@@ -69,7 +78,7 @@ export function s3From(variables: S3Variables): S3Config | undefined {
 }
 
 /** As `s3From`; ConfigFault also when no store is named. */
-export function sharedS3(env: Environment): S3Config {
+export function requiredS3(env: Environment): S3Config {
   return shared(STORE, s3From(parseConfig(S3Variables, env)));
 }
 

@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
-import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, type SpawnOptions } from 'node:child_process';
 import { chown, constants, stat } from 'node:fs/promises';
 import { dirname, parse } from 'node:path';
 import { promisify } from 'node:util';

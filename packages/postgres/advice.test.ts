@@ -25,11 +25,20 @@ describe('a pooler before PostgreSQL', () => {
     ['in turn', connection(900, 7, 8), connection(901, 9)],
   ])('that gives a process %s is refused, with what to do', async (_, first, other) => {
     const refusing = refuseSharedProcesses(first, async () => other);
-    await expect(refusing).rejects.toMatchObject({ name: 'StartFault', message: expect.stringMatching(/pool_mode=transaction\. Name PostgreSQL itself there\.$/) });
+    await expect(refusing).rejects.toMatchObject({
+      name: 'StartFault',
+      message: expect.stringMatching(/pool_mode=transaction\. Name PostgreSQL itself there\.$/),
+    });
   });
 
   it('that does not pass our options on is named as such', () => {
-    const refused = Object.assign(new Error('unsupported startup parameter: options'), { code: '08P01', severity: 'FATAL' });
-    expect(adviceOn(refused)).toMatchObject({ name: 'StartFault', message: expect.stringContaining('Name PostgreSQL itself') });
+    const refused = Object.assign(new Error('unsupported startup parameter: options'), {
+      code: '08P01',
+      severity: 'FATAL',
+    });
+    expect(adviceOn(refused)).toMatchObject({
+      name: 'StartFault',
+      message: expect.stringContaining('Name PostgreSQL itself'),
+    });
   });
 });

@@ -22,8 +22,10 @@ function sentenceFor(code: string, message: string, path: string | undefined): s
       '?sslmode=verify-full&sslrootcert=/path/to/ca.pem'
     );
   }
-  if (/does not support SSL/.test(message)) return 'PostgreSQL does not offer TLS, and the sslmode in DATABASE_URL asks for it.';
-  if (/^(ENOENT|EACCES|EISDIR)$/.test(code) && path !== undefined) return `DATABASE_URL names ${path}, which cannot be read (${code}).`;
+  if (/does not support SSL/.test(message))
+    return 'PostgreSQL does not offer TLS, and the sslmode in DATABASE_URL asks for it.';
+  if (/^(ENOENT|EACCES|EISDIR)$/.test(code) && path !== undefined)
+    return `DATABASE_URL names ${path}, which cannot be read (${code}).`;
   if (/unsupported startup parameter/.test(message)) {
     return 'DATABASE_URL leads to a pooler that refuses what we ask of a connection (options). Name PostgreSQL itself there.';
   }

@@ -1,9 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { freshDatabase, openGate, waitUntil } from '../testing/index.ts';
-import type { TestDatabase } from '../testing/index.ts';
-import { openDatabase } from './database.ts';
-import type { Database } from './database.ts';
+import { freshDatabase, openGate, type TestDatabase, waitUntil } from '../testing/index.ts';
+import { type Database, openDatabase } from './database.ts';
 import { sqlState } from './errors.ts';
 
 let home: TestDatabase;
@@ -231,7 +229,12 @@ describe('a broken connection', () => {
     const target = new URL(home.url('ingest'));
     const gate = await openGate({ port: Number(target.port) });
     target.port = String(gate.port);
-    const gated = openDatabase({ url: target.href, schema: 'ingest', poolSize: 2, patience: { silentMs: 100, lookMs: 200 } });
+    const gated = openDatabase({
+      url: target.href,
+      schema: 'ingest',
+      poolSize: 2,
+      patience: { silentMs: 100, lookMs: 200 },
+    });
     // With so little patience a server that stands still for a moment is given up, too.
     await waitUntil(() => gated.query('SELECT 1'));
     gate.blackhole();
@@ -243,7 +246,12 @@ describe('a broken connection', () => {
   });
 
   it('is waited for while its server is at work on the statement, or has nothing to do', async () => {
-    const patient = openDatabase({ url: home.url('ingest'), schema: 'ingest', poolSize: 1, patience: { silentMs: 50, lookMs: 30_000 } });
+    const patient = openDatabase({
+      url: home.url('ingest'),
+      schema: 'ingest',
+      poolSize: 1,
+      patience: { silentMs: 50, lookMs: 30_000 },
+    });
     await patient.transaction(async (tx) => {
       await tx.query('SELECT pg_sleep(0.6)');
       await pause(600);

@@ -1,11 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client, Pool, types } from 'pg';
-import type { ClientConfig, PoolClient, QueryResult } from 'pg';
+import { Client, type ClientConfig, Pool, type PoolClient, type QueryResult, types } from 'pg';
 import { schemaConnection } from './connection.ts';
 import { isUnreachable, sqlState, translateError } from './errors.ts';
 import { watchPool } from './pool-metrics.ts';
-import { endSilentConnections } from './silent-connections.ts';
-import type { Patience } from './silent-connections.ts';
+import { endSilentConnections, type Patience } from './silent-connections.ts';
 import type { Sql } from './sql.ts';
 
 export interface DatabaseOptions {

@@ -3,10 +3,8 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { freshDatabase } from '../testing/index.ts';
-import type { TestDatabase } from '../testing/index.ts';
-import { openDatabase } from './database.ts';
-import type { Database } from './database.ts';
+import { freshDatabase, type TestDatabase } from '../testing/index.ts';
+import { type Database, openDatabase } from './database.ts';
 import { migrate, requireMigrated } from './migrate.ts';
 
 let home: TestDatabase;
@@ -94,7 +92,10 @@ it('refuses when an applied migration was changed, and applies nothing', async (
   await run();
   await write(firm, 'CREATE TABLE firm (id int8)');
   await write(call, 'CREATE TABLE call (id int)');
-  await expect(run()).rejects.toMatchObject({ name: 'StartFault', message: `Migration ${firm} was changed after it had been applied.` });
+  await expect(run()).rejects.toMatchObject({
+    name: 'StartFault',
+    message: `Migration ${firm} was changed after it had been applied.`,
+  });
   expect(await database.query("SELECT to_regclass('call') AS call")).toEqual([{ call: null }]);
 });
 
@@ -116,7 +117,11 @@ it('does nothing to a schema that a later version has brought further, so that a
 
 it('a service is told of a schema that is older than itself, or not there, and of the command', async () => {
   await write(firm, 'CREATE TABLE firm (id int)');
-  const refusal = () => requireMigrated(database, folder, 'npm run service -- ingest migrate').then(() => 'none', (error: Error) => error);
+  const refusal = () =>
+    requireMigrated(database, folder, 'npm run service -- ingest migrate').then(
+      () => 'none',
+      (error: Error) => error,
+    );
   expect(await refusal()).toMatchObject({
     name: 'StartFault',
     message: 'The schema ingest has no tables yet. Run npm run service -- ingest migrate.',
@@ -133,7 +138,9 @@ it('says which right is missing where the schema cannot be made', async () => {
   await write(firm, 'CREATE TABLE firm (id int)');
   await expect(migrate({ url: home.url('audio'), schema: 'new one', folder })).rejects.toMatchObject({
     name: 'StartFault',
-    message: expect.stringMatching(/^The role "audio" may not create the schema new one\. Let it: GRANT CREATE ON DATABASE "test_\w+" TO "audio";$/),
+    message: expect.stringMatching(
+      /^The role "audio" may not create the schema new one\. Let it: GRANT CREATE ON DATABASE "test_\w+" TO "audio";$/,
+    ),
   });
 });
 

@@ -3,8 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StartFault } from '@call-analysis/runtime';
-import { Client, DatabaseError, escapeIdentifier } from 'pg';
-import type { PoolClient } from 'pg';
+import { Client, DatabaseError, escapeIdentifier, type PoolClient } from 'pg';
 import { adviceOn, refuseSharedProcesses } from './advice.ts';
 import { schemaConnection } from './connection.ts';
 import type { Database } from './database.ts';
@@ -37,11 +36,17 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 export async function requireMigrated(db: Database, folder: string | URL, command: string): Promise<void> {
   await refusePooler(db);
   const migrations = await readMigrations(folder);
-  const [found] = await db.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [tableOf(db.schema)]);
-  const records = found?.exists === true ? await db.query<Applied>(`${RECORDS} FROM ${tableOf(db.schema)} ${STANDING}`) : [];
+  const [found] = await db.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
+    tableOf(db.schema),
+  ]);
+  const records =
+    found?.exists === true ? await db.query<Applied>(`${RECORDS} FROM ${tableOf(db.schema)} ${STANDING}`) : [];
   const missing = migrations.filter((each) => !records.some(({ name, finished }) => name === each.name && finished));
   if (missing.length === 0) return;
-  const what = records.length === 0 ? 'has no tables yet' : `is older than this version: it lacks ${missing.map(({ name }) => name).join(', ')}`;
+  const what =
+    records.length === 0
+      ? 'has no tables yet'
+      : `is older than this version: it lacks ${missing.map(({ name }) => name).join(', ')}`;
   throw new StartFault(`The schema ${db.schema} ${what}. Run ${command}.`);
 }
 
@@ -87,7 +92,11 @@ async function refusePooler({ pool }: Database): Promise<void> {
 async function alone<Result>(url: string, schema: string, work: (client: Client) => Promise<Result>): Promise<Result> {
   const opened: Client[] = [];
   const open = async () => {
-    const client = new Client({ ...schemaConnection(url, schema), application_name: 'migrate', connectionTimeoutMillis: 10_000 });
+    const client = new Client({
+      ...schemaConnection(url, schema),
+      application_name: 'migrate',
+      connectionTimeoutMillis: 10_000,
+    });
     client.on('error', () => {});
     opened.push(client);
     await client.connect();
@@ -183,10 +192,14 @@ async function findPending(client: Client, table: string, migrations: Migration[
     if (migration === undefined) {
       // Names begin with their time: a later one is of a version that was rolled back from.
       if (name > newest) continue;
-      throw new StartFault(`Migration ${name} was applied but is not in the folder. Start the version that has it, or a later one.`);
+      throw new StartFault(
+        `Migration ${name} was applied but is not in the folder. Start the version that has it, or a later one.`,
+      );
     }
     if (!finished) {
-      throw new StartFault(`Migration ${name} was begun by another tool and never finished; resolve it with that tool.`);
+      throw new StartFault(
+        `Migration ${name} was begun by another tool and never finished; resolve it with that tool.`,
+      );
     }
     if (checksum !== migration.checksum && !migration.otherChecksums.includes(checksum)) {
       throw new StartFault(`Migration ${name} was changed after it had been applied.`);

@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import { exposition } from '@call-analysis/runtime';
-import { openDatabase } from './database.ts';
+import { describe, expect, it } from '@jest/globals';
 import { freshDatabase, waitUntil } from '../testing/index.ts';
+import { openDatabase } from './database.ts';
 
 describe('the use of a pool', () => {
   it('is shown while the pool is open: busy and idle connections, their limit, and who waits for one', async () => {

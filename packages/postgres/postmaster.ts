@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { open, readFile, rm, stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -10,8 +8,7 @@ import { isAlive } from '@call-analysis/runtime';
 import { Client } from 'pg';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { explain, superuser } from './cluster.ts';
-import type { Places } from './cluster.ts';
+import { explain, type Places, superuser } from './cluster.ts';
 
 const execute = promisify(execFile);
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { freshDatabase } from '../testing/index.ts';
-import type { TestDatabase } from '../testing/index.ts';
+import { freshDatabase, type TestDatabase } from '../testing/index.ts';
 import { openDatabase } from './database.ts';
 import { sqlState } from './errors.ts';
 import { prismaAdapter, prismaSql, unavailability } from './prisma.ts';
@@ -29,7 +28,9 @@ it('Prisma and raw SQL beside it work in the same schema', async () => {
 it('a time is the same instant for Prisma and raw SQL, whatever zone and style the database is set to', async () => {
   const admin = openDatabase({ url: home.adminUrl, schema: 'public', poolSize: 1 });
   const name = new URL(home.adminUrl).pathname.slice(1);
-  await admin.query(`ALTER DATABASE ${name} SET timezone = 'Asia/Kathmandu'; ALTER DATABASE ${name} SET datestyle = 'German, DMY'`);
+  await admin.query(
+    `ALTER DATABASE ${name} SET timezone = 'Asia/Kathmandu'; ALTER DATABASE ${name} SET datestyle = 'German, DMY'`,
+  );
   await admin.close();
   const database = openDatabase({ url: home.url('ingest'), schema: 'ingest' });
   const adapter = await prismaAdapter(database).connect();

@@ -14,7 +14,13 @@ export function prismaAdapter({ pool, schema }: Pick<Database, 'pool' | 'schema'
 /** For a client's `$extends`: its queries reject with a Fault `unavailable` for a failed connection, as raw SQL does. */
 export const unavailability = {
   query: {
-    async $allOperations<Args>({ args, query }: { args: Args; query: (args: Args) => Promise<unknown> }): Promise<unknown> {
+    async $allOperations<Args>({
+      args,
+      query,
+    }: {
+      args: Args;
+      query: (args: Args) => Promise<unknown>;
+    }): Promise<unknown> {
       try {
         return await query(args);
       } catch (error) {

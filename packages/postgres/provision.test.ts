@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeEach, afterEach, expect, it } from '@jest/globals';
 import { Client, escapeIdentifier } from 'pg';
 import { openDatabase } from './database.ts';
-import { databaseUrl, provision } from './provision.ts';
-import type { ProvisionOptions } from './provision.ts';
+import { databaseUrl, provision, type ProvisionOptions } from './provision.ts';
 
 const adminUrl = process.env['TEST_DATABASE_URL'] ?? '';
 const roles = new Set<string>();

@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { isAlive } from '@call-analysis/runtime';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { waitUntil } from '../testing/index.ts';
 import { openDatabase } from './database.ts';
-import { startServer } from './server.ts';
-import type { PostgresServer } from './server.ts';
+import { type PostgresServer, startServer } from './server.ts';
 
 // Each test starts servers, which is slow where much else is.
 jest.setTimeout(240_000);

@@ -3,8 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { chooseAccount } from './account.ts';
 import { findBinaries } from './binaries.ts';
 import { explain, hasCluster, makeCluster, places as placesIn, readPassword, superuser } from './cluster.ts';
-import { findRunning, hasEnded, launch, signal } from './postmaster.ts';
-import type { Postmaster } from './postmaster.ts';
+import { findRunning, hasEnded, launch, type Postmaster, signal } from './postmaster.ts';
 
 export interface ServerOptions {
   /** Holds the cluster, its superuser's password inside, and the server's log; made on first use. */

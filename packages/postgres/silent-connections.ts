@@ -1,5 +1,4 @@
-import type { Pool, PoolClient } from 'pg';
-import { Client } from 'pg';
+import { Client, type Pool, type PoolClient } from 'pg';
 
 export interface Patience {
   /** How long a connection may be silent before anybody looks whether its server is there. Default 4,000. */
@@ -26,28 +25,40 @@ const MOST_VAIN = 2;
  * that the server cannot be reached any other way, or says that it waits for us. Without this a request would wait until
  * the kernel gives up, which takes a quarter of an hour. The watch ends with the pool.
  */
-export function endSilentConnections(pool: Pool, connectionString: string, { silentMs = 4_000, lookMs = 4_000 }: Patience = {}): void {
+export function endSilentConnections(
+  pool: Pool,
+  connectionString: string,
+  { silentMs = 4_000, lookMs = 4_000 }: Patience = {},
+): void {
   const lent = new Map<PoolClient, Lent>();
   let isLooking = false;
   pool.on('acquire', (client) => lent.set(client, { bytesRead: bytesRead(client), at: Date.now(), vain: 0 }));
   pool.on('release', (_error, client) => lent.delete(client));
   pool.on('remove', (client) => lent.delete(client));
 
-  const timer = setInterval(() => {
-    if (pool.ended) return clearInterval(timer);
-    const silent = [...lent].filter(([client, state]) => {
-      const read = bytesRead(client);
-      if (read !== state.bytesRead || !waits(client)) Object.assign(state, { bytesRead: read, at: Date.now(), vain: 0 });
-      return Date.now() - state.at >= silentMs;
-    });
-    if (silent.length === 0 || isLooking) return;
-    isLooking = true;
-    void look(silent).finally(() => (isLooking = false));
-  }, Math.min(TICK_MS, silentMs));
+  const timer = setInterval(
+    () => {
+      if (pool.ended) return clearInterval(timer);
+      const silent = [...lent].filter(([client, state]) => {
+        const read = bytesRead(client);
+        if (read !== state.bytesRead || !waits(client))
+          Object.assign(state, { bytesRead: read, at: Date.now(), vain: 0 });
+        return Date.now() - state.at >= silentMs;
+      });
+      if (silent.length === 0 || isLooking) return;
+      isLooking = true;
+      void look(silent).finally(() => (isLooking = false));
+    },
+    Math.min(TICK_MS, silentMs),
+  );
   timer.unref();
 
   async function look(silent: readonly (readonly [PoolClient, Lent])[]): Promise<void> {
-    const working = await whoWorks(connectionString, lookMs, silent.map(([client]) => processOf(client)));
+    const working = await whoWorks(
+      connectionString,
+      lookMs,
+      silent.map(([client]) => processOf(client)),
+    );
     for (const [client, state] of silent) {
       const isSame = lent.get(client) === state && bytesRead(client) === state.bytesRead && waits(client);
       if (!isSame) continue;
@@ -58,8 +69,17 @@ export function endSilentConnections(pool: Pool, connectionString: string, { sil
 }
 
 /** Which of these processes of the server are at work, as the server sees it over a connection made for the question. */
-async function whoWorks(connectionString: string, withinMs: number, processes: readonly number[]): Promise<Set<number> | 'unreachable'> {
-  const client = new Client({ connectionString, connectionTimeoutMillis: withinMs, query_timeout: withinMs, application_name: 'look' });
+async function whoWorks(
+  connectionString: string,
+  withinMs: number,
+  processes: readonly number[],
+): Promise<Set<number> | 'unreachable'> {
+  const client = new Client({
+    connectionString,
+    connectionTimeoutMillis: withinMs,
+    query_timeout: withinMs,
+    application_name: 'look',
+  });
   client.on('error', () => {});
   try {
     await client.connect();

@@ -1,5 +1,4 @@
-import { fourCharacters } from './header-reader.ts';
-import type { HeaderReader } from './header-reader.ts';
+import { fourCharacters, type HeaderReader } from './header-reader.ts';
 
 /** What a writer leaves as a size that it never came back to fill in. */
 export const UNKNOWN_SIZE = 0xffff_ffff;

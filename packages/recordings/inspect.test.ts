@@ -1,6 +1,6 @@
+import { Fault } from '@call-analysis/fault';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { Fault } from '@call-analysis/fault';
 import { formatOf, inspect, requireStereo } from './inspect.ts';
 import { FORMATS } from './recording.ts';
 import { sourceOfBytes } from './source.ts';
@@ -25,7 +25,9 @@ describe('the extension', () => {
     for (const name of ['a.m4a', 'a', 'wav', 'a.wav.', 'a.wav ', 'a.wave', 'a.aif']) {
       const { code, message } = await faultOf(named(name, WAV));
       expect(code).toBe('INVALID_FILE_FORMAT');
-      expect(message).toBe(`The file is called "${name}". Its extension must be one of .aiff, .au, .flac, .mp3, .ogg, .wav.`);
+      expect(message).toBe(
+        `The file is called "${name}". Its extension must be one of .aiff, .au, .flac, .mp3, .ogg, .wav.`,
+      );
     }
   });
 });

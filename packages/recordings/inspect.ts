@@ -5,10 +5,8 @@ import { FORMAT_NAMES, unreadable, wrongFormat } from './faults.ts';
 import { flac } from './flac/index.ts';
 import { mp3 } from './mp3/index.ts';
 import { ogg } from './ogg/index.ts';
-import { recognise } from './recognise.ts';
-import type { Likeness } from './recognise.ts';
-import { FORMATS } from './recording.ts';
-import type { Container, Format, RecordingInfo, Samples, Source } from './recording.ts';
+import { type Likeness, recognise } from './recognise.ts';
+import { type Container, type Format, FORMATS, type RecordingInfo, type Samples, type Source } from './recording.ts';
 import { wav } from './wav/index.ts';
 
 const CONTAINERS: Readonly<Record<Format, Container>> = { aiff, au, flac, mp3, ogg, wav };

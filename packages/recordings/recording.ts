@@ -45,4 +45,3 @@ export interface Container {
   /** Samples in order, in flat memory, some thousand at a time. Broken content in the middle ends in AUDIO_UNREADABLE. */
   decode(source: Source): AsyncIterable<Samples>;
 }
-

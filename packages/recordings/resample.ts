@@ -1,5 +1,4 @@
-import load from '@echogarden/speex-resampler-wasm/simd';
-import type { SpeexResampler } from '@echogarden/speex-resampler-wasm/simd';
+import load, { type SpeexResampler } from '@echogarden/speex-resampler-wasm/simd';
 import { unreadable } from './faults.ts';
 import type { Samples } from './recording.ts';
 

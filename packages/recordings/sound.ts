@@ -1,5 +1,4 @@
-import { framesIn } from './codecs/codec.ts';
-import type { Codec } from './codecs/codec.ts';
+import { type Codec, framesIn } from './codecs/codec.ts';
 import { unreadable } from './faults.ts';
 import type { Container, Format, RecordingInfo, Samples, Source } from './recording.ts';
 import { upTo } from './source.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { counted } from './test/fixtures.ts';
 import { sourceOfBytes } from './source.ts';
+import { counted } from './test/fixtures.ts';
 import { Window } from './window.ts';
 
 const BYTES = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 7 + (index >> 8)) & 0xff);

@@ -1,4 +1,3 @@
-import { Metadata } from '@grpc/grpc-js';
 import {
   childTraceparent,
   type Context,
@@ -8,6 +7,7 @@ import {
   newContext,
   newTraceparent,
 } from '@call-analysis/runtime';
+import { Metadata } from '@grpc/grpc-js';
 
 const REQUEST_ID = 'x-request-id';
 const TRACEPARENT = 'traceparent';

@@ -85,7 +85,10 @@ class Peer {
 
   /** When a call ends whatever happens, in milliseconds since 1970. */
   deadline(options: CallOptions): number {
-    return Math.min(Date.now() + Math.min(options.deadlineMs ?? this.#deadlineMs, LONGEST_CALL_MS), inheritedDeadline());
+    return Math.min(
+      Date.now() + Math.min(options.deadlineMs ?? this.#deadlineMs, LONGEST_CALL_MS),
+      inheritedDeadline(),
+    );
   }
 
   answered(): void {
@@ -125,7 +128,15 @@ function ask(peer: Peer, method: Method, request: unknown, options: CallOptions 
     return answered(options, reply, (done) =>
       peer.line
         .transport()
-        .makeUnaryRequest(method.path, method.requestSerialize, reply.read, request, outgoingContext(), { deadline }, done),
+        .makeUnaryRequest(
+          method.path,
+          method.requestSerialize,
+          reply.read,
+          request,
+          outgoingContext(),
+          { deadline },
+          done,
+        ),
     );
   });
 }
@@ -144,10 +155,17 @@ async function upload(
     return answered(options, reply, (done) => {
       const call = peer.line
         .transport()
-        .makeClientStreamRequest(method.path, writeWithEnd(method), reply.read, outgoingContext(), { deadline }, (error, value) => {
-          over.abort();
-          done(error, value);
-        });
+        .makeClientStreamRequest(
+          method.path,
+          writeWithEnd(method),
+          reply.read,
+          outgoingContext(),
+          { deadline },
+          (error, value) => {
+            over.abort();
+            done(error, value);
+          },
+        );
       call.once('metadata', () => requests.begin());
       void pour(requests, call, over.signal).catch((error: unknown) => {
         if (over.signal.aborted) return;
@@ -191,7 +209,9 @@ async function* download(
     const reply = new ReplyReader(method);
     const call = peer.line
       .transport()
-      .makeServerStreamRequest(method.path, method.requestSerialize, reply.read, request, outgoingContext(), { deadline });
+      .makeServerStreamRequest(method.path, method.requestSerialize, reply.read, request, outgoingContext(), {
+        deadline,
+      });
     const cancel = () => call.cancel();
     options.signal?.addEventListener('abort', cancel);
     let failure: NoAnswer;

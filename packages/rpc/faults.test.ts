@@ -1,6 +1,6 @@
 import { Fault, type FaultKind } from '@call-analysis/fault';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { callers, nothing, openTrial, PlainClient } from './test/trial.ts';
 
@@ -146,7 +146,9 @@ describe.each([
     it('is logged by its code alone when it is an answer, since its words may quote the data', async () => {
       open = await openTrial({
         echo: async () => {
-          throw new Fault('invalid', 'INVALID_PHONE_NUMBER', 'not a phone: +998901234567x', { details: { value: '+998901234567x' } });
+          throw new Fault('invalid', 'INVALID_PHONE_NUMBER', 'not a phone: +998901234567x', {
+            details: { value: '+998901234567x' },
+          });
         },
       });
       await failure(open.client.echo({}));

@@ -1,7 +1,7 @@
 import { notFound } from '@call-analysis/fault';
 import { service } from 'grpc-health-check';
-import type { Call, Method } from './methods.ts';
 import type { Implementation } from './answer.ts';
+import type { Call, Method } from './methods.ts';
 
 /** The standard health service without List. Asking has no effect, though its .proto file does not say so. */
 export const health = {

@@ -55,7 +55,9 @@ export function within<Result>(call: IncomingCall, work: () => Result): Result {
  */
 export function inheritedDeadline(): number {
   const call = current.getStore();
-  return call === undefined || call.isOver ? Number.POSITIVE_INFINITY : (call.deadline?.getTime() ?? Number.POSITIVE_INFINITY);
+  return call === undefined || call.isOver
+    ? Number.POSITIVE_INFINITY
+    : (call.deadline?.getTime() ?? Number.POSITIVE_INFINITY);
 }
 
 /** The calls whose handlers have not returned. */

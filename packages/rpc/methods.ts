@@ -1,5 +1,5 @@
-import type { MethodDefinition, ServerReadableStream, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
 import type { handlersOf } from '@call-analysis/proto';
+import type { MethodDefinition, ServerReadableStream, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
 
 /** What a handler knows of its call besides the request. */
 export interface Call {
@@ -66,13 +66,15 @@ type FirstArgument<Function> = Function extends (first: infer First, ...rest: ne
 
 // A definition also has an index signature; its own methods are the keys that are no plain `string`.
 type MethodName<Service> = keyof {
-  [Name in keyof Service as string extends Name
-    ? never
-    : number extends Name
+  [
+    Name in keyof Service as string extends Name
       ? never
-      : Name extends string
-        ? Name
-        : never]: true;
+      : number extends Name
+        ? never
+        : Name extends string
+          ? Name
+          : never
+  ]: true;
 } &
   string;
 

@@ -14,11 +14,17 @@ afterEach(async () => {
   jest.restoreAllMocks();
 });
 
-async function openTrial(handlers: TrialHandlers = {}, options: { dialled?: (server: Server) => string; deadlineMs?: number } = {}) {
+async function openTrial(
+  handlers: TrialHandlers = {},
+  options: { dialled?: (server: Server) => string; deadlineMs?: number } = {},
+) {
   const { server } = await serveTrial(handlers, { address: '127.0.0.1:0' });
   const dialled = options.dialled ?? (({ address }) => address.replace('127.0.0.1', 'localhost'));
   const client = dial(trial, dialled(server), { name: 'The trial', deadlineMs: options.deadlineMs ?? 60_000 });
-  closing.push(() => server.stop(0), () => client.close());
+  closing.push(
+    () => server.stop(0),
+    () => client.close(),
+  );
   return { server, client };
 }
 
@@ -27,7 +33,11 @@ async function openGated(handlers: TrialHandlers = {}) {
   const { server } = await serveTrial(handlers, { address: '127.0.0.1:0' });
   const gate = await openGate({ port: Number(server.address.split(':').at(-1)) });
   const client = dial(trial, `127.0.0.1:${gate.port}`, { name: 'The trial', deadlineMs: 500 });
-  closing.push(() => server.stop(0), () => gate.close(), () => client.close());
+  closing.push(
+    () => server.stop(0),
+    () => gate.close(),
+    () => client.close(),
+  );
   return { gate, client };
 }
 
@@ -40,7 +50,11 @@ async function took(work: Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-const UNAVAILABLE = { kind: 'unavailable', code: 'UNAVAILABLE', message: 'The trial does not answer. Try again shortly.' };
+const UNAVAILABLE = {
+  kind: 'unavailable',
+  code: 'UNAVAILABLE',
+  message: 'The trial does not answer. Try again shortly.',
+};
 
 async function* chunks(count: number) {
   for (let index = 0; index < count; index += 1) yield { data: Buffer.alloc(100_000) };
@@ -50,17 +64,27 @@ describe('when the network fails', () => {
   it.each([
     ['is cut', 'cut'],
     ['swallows everything', 'blackhole'],
-  ] as const)('every call over a link that %s ends within its deadline, and the first call after it is answered', async (_how, deed) => {
-    const { gate, client } = await openGated();
-    await client.echo({}, { deadlineMs: 60_000 });
-    gate[deed]();
-    const all = [client.echo({}), client.read({}), client.upload(chunks(30)), client.download({})[Symbol.asyncIterator]().next()];
-    expect(await took(Promise.all(all.map((each) => expect(each).rejects.toMatchObject(UNAVAILABLE))))).toBeLessThan(SOON_MS);
-    gate.heal();
-    const back = performance.now();
-    while (!(await client.echo({ what: 'a' }).catch(() => undefined))) await pause(10);
-    expect(performance.now() - back).toBeLessThan(SOON_MS);
-  });
+  ] as const)(
+    'every call over a link that %s ends within its deadline, and the first call after it is answered',
+    async (_how, deed) => {
+      const { gate, client } = await openGated();
+      await client.echo({}, { deadlineMs: 60_000 });
+      gate[deed]();
+      const all = [
+        client.echo({}),
+        client.read({}),
+        client.upload(chunks(30)),
+        client.download({})[Symbol.asyncIterator]().next(),
+      ];
+      expect(await took(Promise.all(all.map((each) => expect(each).rejects.toMatchObject(UNAVAILABLE))))).toBeLessThan(
+        SOON_MS,
+      );
+      gate.heal();
+      const back = performance.now();
+      while (!(await client.echo({ what: 'a' }).catch(() => undefined))) await pause(10);
+      expect(performance.now() - back).toBeLessThan(SOON_MS);
+    },
+  );
 
   it('a connection that is taken and never answered is given up for a new one', async () => {
     const { server } = await openTrial();
@@ -79,7 +103,10 @@ describe('when the network fails', () => {
     await once(proxy, 'listening');
     const { port } = proxy.address() as AddressInfo;
     const client = dial(trial, `127.0.0.1:${port}`, { name: 'The trial', deadlineMs: 500 });
-    closing.push(() => void proxy.close(), () => client.close());
+    closing.push(
+      () => void proxy.close(),
+      () => client.close(),
+    );
     await expect(client.echo({})).rejects.toMatchObject(UNAVAILABLE);
     isAsleep = false;
     // By itself the connection would be waited for for twenty seconds.
@@ -104,7 +131,10 @@ describe('when the network fails', () => {
   });
 
   it('a name that nobody knows is said in time, and found once it is known', async () => {
-    const { server, client } = await openTrial({}, { dialled: ({ address }) => address.replace('127.0.0.1', 'nobody.test'), deadlineMs: 500 });
+    const { server, client } = await openTrial(
+      {},
+      { dialled: ({ address }) => address.replace('127.0.0.1', 'nobody.test'), deadlineMs: 500 },
+    );
     const lookup = jest.spyOn(dns.promises, 'lookup');
     lookup.mockRejectedValue(new Error('getaddrinfo ENOTFOUND'));
     expect(await took(expect(client.echo({})).rejects.toMatchObject(UNAVAILABLE))).toBeLessThan(SOON_MS);
@@ -122,7 +152,8 @@ describe('when the network fails', () => {
     await Promise.all(Array.from({ length: 600 }, () => expect(client.read({})).rejects.toMatchObject(UNAVAILABLE)));
     // Whoever asks again waits for a connection before, 700 ms long; whoever stands still does so once.
     const all: number[] = [];
-    while (all.length < 5 && !all.some((ms) => ms < 600)) all.push(await took(expect(client.read({})).rejects.toMatchObject(UNAVAILABLE)));
+    while (all.length < 5 && !all.some((ms) => ms < 600))
+      all.push(await took(expect(client.read({})).rejects.toMatchObject(UNAVAILABLE)));
     expect(Math.min(...all)).toBeLessThan(600);
   });
 });
@@ -143,18 +174,33 @@ describe('across two hops', () => {
     ['a few', 1],
     ['200 KB of', 2000],
   ])('a Fault keeps its kind, code, words and %s details', async (_many, count) => {
-    const fields = Array.from({ length: count }, (_, row) => ({ row, why: `Строка ${row} не читается: ${'x'.repeat(50)}` }));
-    const fault = new Fault('conflict', 'ROWS_AT_FAULT', 'Two ряда are at fault.', { details: { fields }, cause: new Error('SQL') });
+    const fields = Array.from({ length: count }, (_, row) => ({
+      row,
+      why: `Строка ${row} не читается: ${'x'.repeat(50)}`,
+    }));
+    const fault = new Fault('conflict', 'ROWS_AT_FAULT', 'Two ряда are at fault.', {
+      details: { fields },
+      cause: new Error('SQL'),
+    });
     const { b } = await chain({ echo: () => Promise.reject(fault) });
     const seen: unknown = await b.client.echo({}).catch((error: unknown) => error);
     expect(seen).toBeInstanceOf(Fault);
-    expect(seen).toMatchObject({ kind: 'conflict', code: 'ROWS_AT_FAULT', message: 'Two ряда are at fault.', details: { fields } });
+    expect(seen).toMatchObject({
+      kind: 'conflict',
+      code: 'ROWS_AT_FAULT',
+      message: 'Two ряда are at fault.',
+      details: { fields },
+    });
     expect((seen as Fault).cause).toBeUndefined();
   });
 
   it("a bug's own words stay where it is", async () => {
     const { b } = await chain({ echo: () => Promise.reject(new Error('relation "call" does not exist')) });
-    await expect(b.client.echo({})).rejects.toMatchObject({ kind: 'internal', code: 'INTERNAL', message: 'Something went wrong.' });
+    await expect(b.client.echo({})).rejects.toMatchObject({
+      kind: 'internal',
+      code: 'INTERNAL',
+      message: 'Something went wrong.',
+    });
   });
 
   it('no call outlives the one it is made for', async () => {
@@ -187,7 +233,11 @@ describe('across two hops', () => {
         return { what: '', count: 0, data: nothing };
       },
     });
-    const isAnswered = (deadlineMs: number) => first.echo({}, { deadlineMs }).then(() => true, () => false);
+    const isAnswered = (deadlineMs: number) =>
+      first.echo({}, { deadlineMs }).then(
+        () => true,
+        () => false,
+      );
     let deadlineMs = 100;
     while (!(await isAnswered(deadlineMs))) deadlineMs *= 2;
     expect(await later).toMatchObject({ what: 'later' });

@@ -1,13 +1,13 @@
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { once } from 'node:events';
 import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { createLog } from '@call-analysis/runtime';
 import { credentials, type GrpcObject, loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { describe, expect, it } from '@jest/globals';
-import { serve } from './index.ts';
 import type { Implementation } from './answer.ts';
+import { serve } from './index.ts';
 import { serveTrial } from './test/trial.ts';
 
 const log = createLog({ name: 'reflection', level: 'silent' });
@@ -21,7 +21,10 @@ interface Reply {
 async function ask(address: string, version: 'v1' | 'v1alpha', request: object): Promise<Reply> {
   const definition = loadSync(join(root, `proto/grpc/reflection/${version}/reflection.proto`), { keepCase: true });
   const { grpc } = loadPackageDefinition(definition) as { grpc: { reflection: Record<string, GrpcObject> } };
-  const client = new (grpc.reflection[version]!.ServerReflection as ServiceClientConstructor)(address, credentials.createInsecure());
+  const client = new (grpc.reflection[version]!.ServerReflection as ServiceClientConstructor)(
+    address,
+    credentials.createInsecure(),
+  );
   const stream = client.ServerReflectionInfo!();
   stream.write(request);
   const [reply] = (await once(stream, 'data')) as [Reply];
@@ -36,7 +39,9 @@ describe('reflection', () => {
   it.each(['v1', 'v1alpha'] as const)('lists our services and shows their messages, %s', async (version) => {
     const services = [analysis, audio, ingest, keyManagement].map((service): Implementation => ({
       service,
-      handlers: Object.fromEntries(Object.keys(service).map((name) => [`${name.slice(0, 1).toLowerCase()}${name.slice(1)}`, async () => ({})])),
+      handlers: Object.fromEntries(
+        Object.keys(service).map((name) => [`${name.slice(0, 1).toLowerCase()}${name.slice(1)}`, async () => ({})]),
+      ),
     }));
     const server = await serve({ address: '127.0.0.1:0', services, log, reflection: true });
     const listed = await ask(server.address, version, { list_services: '*' });
@@ -49,7 +54,9 @@ describe('reflection', () => {
       ]),
     );
     const shown = await ask(server.address, version, { file_containing_symbol: 'call_analysis.audio.v1.Audio' });
-    expect(Buffer.concat(shown.file_descriptor_response?.file_descriptor_proto ?? []).includes('UploadRecordingRequest')).toBe(true);
+    expect(
+      Buffer.concat(shown.file_descriptor_response?.file_descriptor_proto ?? []).includes('UploadRecordingRequest'),
+    ).toBe(true);
     await server.stop(0);
   });
 

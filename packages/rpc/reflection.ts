@@ -8,6 +8,8 @@ export function addReflection(server: Server, services: readonly ServiceDefiniti
   // The descriptors of a .proto file hang on each type in it, and each service of ours has its file.
   const types = services
     .flatMap((service) => methodsOf(service))
-    .flatMap(([, { path, requestType }]) => (requestType === undefined ? [] : [[path, requestType as AnyDefinition] as const]));
+    .flatMap(([, { path, requestType }]) =>
+      requestType === undefined ? [] : [[path, requestType as AnyDefinition] as const],
+    );
   new ReflectionService(Object.fromEntries(types)).addToServer(server);
 }

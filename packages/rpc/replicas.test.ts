@@ -2,8 +2,7 @@ import dns from 'node:dns';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort, openGate, waitUntil } from '@call-analysis/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import type { Server } from './index.ts';
-import { dial, type Tls } from './index.ts';
+import { dial, type Server, type Tls } from './index.ts';
 import { newAuthority } from './test/certificates.ts';
 import { nothing, serveTrial, trial, type TrialHandlers } from './test/trial.ts';
 
@@ -156,12 +155,19 @@ describe('several replicas behind one name', () => {
     const failures: unknown[] = [];
     const load = [
       ...Array.from({ length: 12 }, async () => {
-        while (!over.signal.aborted) await client.echo({}).then(() => (asked += 1), (error: unknown) => failures.push(error));
+        while (!over.signal.aborted)
+          await client.echo({}).then(
+            () => (asked += 1),
+            (error: unknown) => failures.push(error),
+          );
       }),
       ...Array.from({ length: 3 }, async () => {
         while (!over.signal.aborted) {
           const upload = client.upload(chunks(40, 50_000)).then(({ count }) => expect(count).toBe(2_000_000));
-          await upload.then(() => (uploaded += 1), (error: unknown) => failures.push(error));
+          await upload.then(
+            () => (uploaded += 1),
+            (error: unknown) => failures.push(error),
+          );
         }
       }),
     ];

@@ -355,12 +355,12 @@ describe.each([
 
     it('that stops refuses new calls and lets those in flight finish', async () => {
       let finish = () => {};
-      const inHand = new Promise<void>((resolve) => (finish = resolve));
+      const inProgress = new Promise<void>((resolve) => (finish = resolve));
       let began = false;
       const { client, server } = await openOne({
         echo: async ({ what, count, data }) => {
           began = true;
-          await inHand;
+          await inProgress;
           return { what, count, data };
         },
       });
@@ -392,7 +392,9 @@ describe.each([
       await until(() => begun);
       await server.stop(50);
       expect(ended).toBe(true);
-      expect(lines).toContainEqual(expect.objectContaining({ level: 'warn', calls: 1, msg: expect.stringContaining('cut off') }));
+      expect(lines).toContainEqual(
+        expect.objectContaining({ level: 'warn', calls: 1, msg: expect.stringContaining('cut off') }),
+      );
       await expect(answer).rejects.toMatchObject({ kind: 'unavailable' });
     });
 

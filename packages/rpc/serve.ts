@@ -66,7 +66,11 @@ export async function serve(options: ServeOptions): Promise<Server> {
     ready: options.ready ?? (() => Promise.resolve()),
   });
   addService(server, served, health.implementation, { log: options.log, inFlight, quiet: true });
-  if (options.reflection === true) addReflection(server, options.services.map(({ service }) => service));
+  if (options.reflection === true)
+    addReflection(
+      server,
+      options.services.map(({ service }) => service),
+    );
   const address = await listen(server, options.address, serverCredentials(options.tls));
   tuneConnections(server, options.log, () => stopped !== undefined);
   const neighbour = new Neighbour(served);

@@ -1,5 +1,5 @@
-import { connect } from 'node:tls';
 import { once } from 'node:events';
+import { connect } from 'node:tls';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { dial, type Tls } from './index.ts';
 import { newAuthority } from './test/certificates.ts';
@@ -70,7 +70,14 @@ describe('over mutual TLS', () => {
   it('nobody speaks an older version than 1.2', async () => {
     const { address } = await serveWith(own);
     const port = Number(address.split(':').at(-1));
-    const old = connect({ host: 'localhost', port, ...own, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' });
+    const old = connect({
+      host: 'localhost',
+      port,
+      ...own,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    });
     closing.push(() => old.destroy());
     const [error] = (await once(old, 'error')) as [NodeJS.ErrnoException];
     expect(error.message).toMatch(/protocol version/);
@@ -81,17 +88,20 @@ describe('over mutual TLS', () => {
     ['has expired', ours.issue(['localhost'], new Date(0), yesterday), 'its certificate is not valid today'],
     ['is for another name', ours.issue(['elsewhere']), 'its certificate is for another name'],
     ['is none', undefined, 'it does not speak TLS as we do'],
-  ])('a server is refused whose certificate %s, in words, at once and with one line in the log', async (_what, tls, words) => {
-    const { address } = await serveWith(tls);
-    const { client, lines } = call(address, own);
-    const began = performance.now();
-    for (let asked = 0; asked < 2; asked += 1) {
-      await expect(client.echo({})).rejects.toMatchObject({ message: `Ingest does not answer: ${words}.` });
-    }
-    // Not only when their time is over.
-    expect(performance.now() - began).toBeLessThan(30_000);
-    expect(lines).toMatchObject([{ level: 'error', msg: `Ingest does not answer: ${words}.` }]);
-  });
+  ])(
+    'a server is refused whose certificate %s, in words, at once and with one line in the log',
+    async (_what, tls, words) => {
+      const { address } = await serveWith(tls);
+      const { client, lines } = call(address, own);
+      const began = performance.now();
+      for (let asked = 0; asked < 2; asked += 1) {
+        await expect(client.echo({})).rejects.toMatchObject({ message: `Ingest does not answer: ${words}.` });
+      }
+      // Not only when their time is over.
+      expect(performance.now() - began).toBeLessThan(30_000);
+      expect(lines).toMatchObject([{ level: 'error', msg: `Ingest does not answer: ${words}.` }]);
+    },
+  );
 
   it('a server of the same process is called like any other', async () => {
     const { server } = await serveTrial({}, { address: newAddress(), tls: own });

@@ -32,10 +32,16 @@ describe('the variables of gRPC', () => {
 
   it('say what is wrong in a sentence', () => {
     const { RPC_TLS_KEY_FILE: _, ...half } = files;
-    expect(() => tlsFrom(half)).toThrow('RPC_TLS_CA_FILE and RPC_TLS_CERT_FILE are set, so RPC_TLS_KEY_FILE must be set too.');
-    expect(() => tlsFrom({ ...files, RPC_TLS_CA_FILE: '/nowhere' })).toThrow('RPC_TLS_CA_FILE names /nowhere, which cannot be read (ENOENT).');
+    expect(() => tlsFrom(half)).toThrow(
+      'RPC_TLS_CA_FILE and RPC_TLS_CERT_FILE are set, so RPC_TLS_KEY_FILE must be set too.',
+    );
+    expect(() => tlsFrom({ ...files, RPC_TLS_CA_FILE: '/nowhere' })).toThrow(
+      'RPC_TLS_CA_FILE names /nowhere, which cannot be read (ENOENT).',
+    );
     const text = file('text', 'no key');
-    expect(() => tlsFrom({ ...files, RPC_TLS_KEY_FILE: text })).toThrow(`RPC_TLS_KEY_FILE names ${text}, which is no PEM file.`);
+    expect(() => tlsFrom({ ...files, RPC_TLS_KEY_FILE: text })).toThrow(
+      `RPC_TLS_KEY_FILE names ${text}, which is no PEM file.`,
+    );
     expect(() => tlsFrom({ RPC_REFLECTION: 'maybe' })).toThrow('RPC_REFLECTION must be one of on, off, not "maybe".');
   });
 });

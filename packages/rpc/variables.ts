@@ -26,7 +26,11 @@ export const RpcVariables = z.object({
 export type RpcVariables = z.infer<typeof RpcVariables>;
 
 /** Of a process that calls and is not called. */
-export const RpcTlsVariables = RpcVariables.pick({ RPC_TLS_CA_FILE: true, RPC_TLS_CERT_FILE: true, RPC_TLS_KEY_FILE: true });
+export const RpcTlsVariables = RpcVariables.pick({
+  RPC_TLS_CA_FILE: true,
+  RPC_TLS_CERT_FILE: true,
+  RPC_TLS_KEY_FILE: true,
+});
 
 /** How a service serves RPCs: `listen` is what `serve` takes as its address. */
 export function rpcFrom(variables: RpcVariables): { listen: string; tls: Tls | undefined; reflection: boolean } {

@@ -16,7 +16,7 @@ import {
   parseDuration,
   port,
   shared,
-  together,
+  readAll,
   withSecretFiles,
 } from './config.ts';
 
@@ -100,7 +100,7 @@ describe('group', () => {
 
 describe('together', () => {
   it('gives what every reader made', () => {
-    expect(together({ a: () => 1, b: () => 'two' })).toEqual({ a: 1, b: 'two' });
+    expect(readAll({ a: () => 1, b: () => 'two' })).toEqual({ a: 1, b: 'two' });
   });
 
   it('says what all readers refuse, each sentence once, and lets a bug through', () => {
@@ -108,8 +108,8 @@ describe('together', () => {
       throw new ConfigFault(message);
     };
     const readers = { a: refuse('A.\nB.'), b: () => 1, c: refuse('B.\nC.') };
-    expect(faultOf(() => together(readers))).toBe('A.\nB.\nC.');
-    expect(() => together({ ...readers, d: () => JSON.parse('{') as unknown })).toThrow(SyntaxError);
+    expect(faultOf(() => readAll(readers))).toBe('A.\nB.\nC.');
+    expect(() => readAll({ ...readers, d: () => JSON.parse('{') as unknown })).toThrow(SyntaxError);
   });
 });
 
@@ -123,11 +123,23 @@ describe('shared', () => {
 });
 
 describe('an address', () => {
-  it.each(['ingest:50051', 'ingest.calls.svc.cluster.local:1', '10.0.0.1:65535', '[::1]:50051'])('may be %s', (text) => {
-    expect(hostAndPort().parse(text)).toBe(text);
-  });
+  it.each(['ingest:50051', 'ingest.calls.svc.cluster.local:1', '10.0.0.1:65535', '[::1]:50051'])(
+    'may be %s',
+    (text) => {
+      expect(hostAndPort().parse(text)).toBe(text);
+    },
+  );
 
-  it.each(['ingest', ':50051', 'ingest:0', 'ingest:65536', 'http://ingest:50051', '::1:50051', 'a b:1', 'ingest:50051/'])('is not %s', (text) => {
+  it.each([
+    'ingest',
+    ':50051',
+    'ingest:0',
+    'ingest:65536',
+    'http://ingest:50051',
+    '::1:50051',
+    'a b:1',
+    'ingest:50051/',
+  ])('is not %s', (text) => {
     expect(hostAndPort().safeParse(text).success).toBe(false);
   });
 });

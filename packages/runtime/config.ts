@@ -46,7 +46,7 @@ export function group(env: Environment, names: readonly string[]): 'all' | 'none
  * What several readers make of one environment, by the readers' names. ConfigFault has the sentences of all that refuse
  * it, so that whoever sets it up is told of everything at once.
  */
-export function together<Readers extends Record<string, () => unknown>>(
+export function readAll<Readers extends Record<string, () => unknown>>(
   readers: Readers,
 ): { [Name in keyof Readers]: ReturnType<Readers[Name]> } {
   const sentences: string[] = [];
@@ -106,7 +106,9 @@ export function readNamedFile(variable: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigFault(`${variable} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    throw new ConfigFault(
+      `${variable} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+    );
   }
 }
 

@@ -33,9 +33,10 @@ export const database = {
   refusals: [
     [{ DATABASE_URL: 'mysql://root:telling@db/x' }, ['DATABASE_URL must begin with postgresql://.']],
     [{ DATABASE_URL: '' }, ['DATABASE_URL must be set.']],
-    ...['9', '1001', '12.5', '1e2', 'many'].map(
-      (text): Refusal => [{ DATABASE_CONNECTIONS: text }, ['DATABASE_CONNECTIONS must be a whole number from 10 to 1000']],
-    ),
+    ...['9', '1001', '12.5', '1e2', 'many'].map((text): Refusal => [
+      { DATABASE_CONNECTIONS: text },
+      ['DATABASE_CONNECTIONS must be a whole number from 10 to 1000'],
+    ]),
   ] satisfies Refusal[],
 };
 
@@ -52,7 +53,9 @@ export const brokers = {
   refusals: [
     [
       { KAFKA_BROKERS: '' },
-      ['KAFKA_BROKERS must be set for a service in a process of its own; npm start runs all of them on one machine without.'],
+      [
+        'KAFKA_BROKERS must be set for a service in a process of its own; npm start runs all of them on one machine without.',
+      ],
     ],
     [{ KAFKA_BROKERS: 'kafka' }, ['KAFKA_BROKERS must be brokers with commas between them']],
     [
@@ -81,7 +84,9 @@ export const store = {
     [{ S3_SECRET_KEY: '' }, ['S3_ENDPOINT, S3_BUCKET and S3_ACCESS_KEY are set, so S3_SECRET_KEY must be set too.']],
     [
       { S3_ENDPOINT: '', S3_BUCKET: '', S3_ACCESS_KEY: '', S3_SECRET_KEY: '' },
-      ['S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY must be set for a service in a process of its own; npm start runs'],
+      [
+        'S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY must be set for a service in a process of its own; npm start runs',
+      ],
     ],
   ] satisfies Refusal[],
 };
@@ -136,7 +141,13 @@ export function environmentContract(name: string, reader: EnvironmentReader): vo
   describe(`the environment of ${name}`, () => {
     it('is as little as this, and the rest is usual', () => {
       expect(readConfig(env)).toEqual({
-        process: { logLevel: 'info', health: { host: '0.0.0.0', port: 9090 }, drainMs: 5_000, closeMs: 10_000, traces: undefined },
+        process: {
+          logLevel: 'info',
+          health: { host: '0.0.0.0', port: 9090 },
+          drainMs: 5_000,
+          closeMs: 10_000,
+          traces: undefined,
+        },
         config,
       });
       const required = describeVariables(variables).filter((each) => each.required);

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { withSecretFiles } from './config.ts';
-import type { Environment } from './config.ts';
+import { type Environment, withSecretFiles } from './config.ts';
 import { isSecretName } from './redaction.ts';
 
 /** A variable as its schema tells of it. */
@@ -37,11 +36,17 @@ export function describeVariables(shapes: readonly z.ZodObject[]): Variable[] {
 /** The environment with the secrets of these shapes taken from the files that `NAME_FILE` names. */
 export function withSecrets(env: Environment, shapes: readonly z.ZodObject[]): Environment {
   const secrets = describeVariables(shapes).filter(({ secret }) => secret);
-  return withSecretFiles(env, secrets.map(({ name }) => name));
+  return withSecretFiles(
+    env,
+    secrets.map(({ name }) => name),
+  );
 }
 
 /** A shape with some of its variables required, which it leaves to choice because other processes do without. */
-export function requiring<Shape extends z.ZodObject>(shape: Shape, names: readonly (keyof Shape['shape'] & string)[]): z.ZodObject {
+export function requiring<Shape extends z.ZodObject>(
+  shape: Shape,
+  names: readonly (keyof Shape['shape'] & string)[],
+): z.ZodObject {
   const fields = Object.entries(shape.shape).map(([name, schema]) => {
     const required = names.includes(name);
     return [name, required ? schema.meta({ ...schema.meta(), required }) : schema];

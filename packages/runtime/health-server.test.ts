@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { serveHealth } from './health-server.ts';
-import type { HealthServer } from './health-server.ts';
+import { type HealthServer, serveHealth } from './health-server.ts';
 import { Readiness } from './readiness.ts';
 import { counter } from './telemetry/metrics.ts';
 
@@ -37,7 +36,10 @@ describe('the health server', () => {
     server.started(new Readiness([part('database', true), part('kafka', false)], { rememberMs: 0 }));
     expect(await ask('/readyz')).toMatchObject({ status: 200, text: '{"status":"ready"}' });
     broken.add('kafka');
-    expect(await ask('/readyz?verbose')).toMatchObject({ status: 200, text: '{"status":"ready","degraded":["kafka"]}' });
+    expect(await ask('/readyz?verbose')).toMatchObject({
+      status: 200,
+      text: '{"status":"ready","degraded":["kafka"]}',
+    });
     broken.add('database');
     expect(await ask('/readyz')).toMatchObject({ status: 503, text: '{"status":"unavailable","parts":["database"]}' });
   });
@@ -85,7 +87,9 @@ describe('the health server', () => {
 
   it('closes although somebody holds a connection open, and does not wait until he has been silent for too long', async () => {
     server = await serveHealth(address);
-    const socket = connect(Number(new URL(server.url).port), '127.0.0.1', () => socket.write('GET /healthz HTTP/1.1\r\n'));
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1', () =>
+      socket.write('GET /healthz HTTP/1.1\r\n'),
+    );
     socket.on('error', () => {});
     let told = '';
     socket.on('data', (chunk: Buffer) => (told += chunk.toString()));

@@ -14,7 +14,7 @@ export {
   postgresUrl,
   readNamedFile,
   shared,
-  together,
+  readAll,
   withSecretFiles,
 } from './config.ts';
 export type { Environment } from './config.ts';
@@ -51,5 +51,12 @@ export { exportSpans } from './telemetry/span-export.ts';
 export type { SpanExportOptions } from './telemetry/span-export.ts';
 export { isTracing, recordSpan, takeSpans } from './telemetry/spans.ts';
 export type { Span } from './telemetry/spans.ts';
-export { CloseVariables, DatabaseVariables, processFrom, ProcessVariables, TelemetryVariables, tracesFrom } from './variables.ts';
+export {
+  CloseVariables,
+  DatabaseVariables,
+  processFrom,
+  ProcessVariables,
+  TelemetryVariables,
+  tracesFrom,
+} from './variables.ts';
 export type { ProcessSettings } from './variables.ts';

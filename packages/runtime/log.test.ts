@@ -128,7 +128,10 @@ describe('a log', () => {
     cycle.self = cycle;
     const { lines } = logged((log) => {
       log.info(cycle, 'odd');
-      fc.assert(fc.property(fc.object(), (fields) => log.info(fields, 'odd')), { numRuns: 50 });
+      fc.assert(
+        fc.property(fc.object(), (fields) => log.info(fields, 'odd')),
+        { numRuns: 50 },
+      );
     });
     expect(lines[0]).toMatchObject({ n: '10', bytes: '1000 bytes', at: '1970-01-01T00:00:00.000Z' });
     expect(lines).toHaveLength(51);

@@ -8,7 +8,11 @@ const context = { requestId: 'r-1', traceparent: '00-4bf92f3577b34da6a3ce929d0e0
 
 function written(write: (log: Logger) => void): Record<string, unknown> {
   const lines: string[] = [];
-  write(createLog({ name: 'test', destination: { write: (line: string) => void lines.push(line) } }).child({ part: 'a "b"' }));
+  write(
+    createLog({ name: 'test', destination: { write: (line: string) => void lines.push(line) } }).child({
+      part: 'a "b"',
+    }),
+  );
   expect(lines).toHaveLength(1);
   expect(lines[0]?.indexOf('\n')).toBe((lines[0]?.length ?? 0) - 1);
   const { time, ...line } = JSON.parse(lines[0]!) as Record<string, unknown>;
@@ -19,15 +23,27 @@ function written(write: (log: Logger) => void): Record<string, unknown> {
 const word = fc.oneof(
   fc.stringMatching(/^[\w./:*+-]{0,40}$/),
   fc.string(),
-  fc.constantFrom('"', '\\', '\u2028', 'Bearer abc.def', '/a?signature=x', 'postgres://u:pw@host', `1a2b3c4$${'a'.repeat(43)}`),
+  fc.constantFrom(
+    '"',
+    '\\',
+    '\u2028',
+    'Bearer abc.def',
+    '/a?signature=x',
+    'postgres://u:pw@host',
+    `1a2b3c4$${'a'.repeat(43)}`,
+  ),
 );
-const name = fc.oneof(fc.stringMatching(/^[a-z_]{1,12}$/), fc.constantFrom('request_id', 'traceparent', 'token', 'apiKey', 'a "b"', 'é'));
+const name = fc.oneof(
+  fc.stringMatching(/^[a-z_]{1,12}$/),
+  fc.constantFrom('request_id', 'traceparent', 'token', 'apiKey', 'a "b"', 'é'),
+);
 const value = fc.oneof(word, fc.integer(), fc.double(), fc.boolean(), fc.constant(undefined), fc.constant(null));
 
 it('a line of plain fields says what the same line says that has others too', () => {
   fc.assert(
     fc.property(fc.dictionary(name, value), word, fc.boolean(), (fields, message, isWithin) => {
-      const log = (given: object) => written((to) => (isWithin ? withContext(context, () => to.info(given, message)) : to.info(given, message)));
+      const log = (given: object) =>
+        written((to) => (isWithin ? withContext(context, () => to.info(given, message)) : to.info(given, message)));
       const { otherwise, ...line } = log({ ...fields, otherwise: {} });
       expect(otherwise).toEqual({});
       expect(log(fields)).toEqual(line);

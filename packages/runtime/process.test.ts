@@ -119,8 +119,16 @@ describe('a process', () => {
     life.child.kill('SIGTERM');
     const { code, errors } = await life.over();
     expect(code).toBe(0);
-    const lines = errors.trim().split('\n').map((line): unknown => JSON.parse(line));
-    expect(lines).toContainEqual(expect.objectContaining({ level: 'warn', err: expect.objectContaining({ message: 'this goes', code: 'DEP0999' }) }));
+    const lines = errors
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        err: expect.objectContaining({ message: 'this goes', code: 'DEP0999' }),
+      }),
+    );
   });
 
   it('exits 1 when a part did not close', async () => {

@@ -20,7 +20,10 @@ describe('readiness', () => {
       { name: 'kafka', vital: false, check: away },
     ]);
     expect(await readiness.missing()).toEqual({ vital: ['object store'], others: ['kafka'] });
-    await expect(readiness.demand()).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('object store') });
+    await expect(readiness.demand()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('object store'),
+    });
   });
 
   it('demands vital parts alone, and does not even wait for the others', async () => {

@@ -6,7 +6,14 @@ import { waitUntil } from '../testing/wait-until.ts';
 
 function begin(variables: Record<string, string> = {}, ...args: string[]) {
   const file = fileURLToPath(new URL('./test/served.ts', import.meta.url));
-  const env = { PATH: process.env['PATH'], HEALTH_HOST: '127.0.0.1', HEALTH_PORT: '0', DRAIN: '0s', LOG_LEVEL: 'warn', ...variables };
+  const env = {
+    PATH: process.env['PATH'],
+    HEALTH_HOST: '127.0.0.1',
+    HEALTH_PORT: '0',
+    DRAIN: '0s',
+    LOG_LEVEL: 'warn',
+    ...variables,
+  };
   const child = spawn(process.execPath, [file, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';
@@ -74,8 +81,18 @@ describe('a process of one service', () => {
   });
 
   it.each([
-    ['a setting that is wrong', { DRAIN: 'soon', HEALTH_PORT: 'x' }, [], 'HEALTH_PORT must be a port from 0 to 65535, not "x".\nDRAIN must be a duration like 500ms, 45s, 30m, 12h or 7d, not "soon".\n'],
-    ['a part that is away at the start', { HOW: 'no database' }, [], 'PostgreSQL does not answer. Try again shortly.\n'],
+    [
+      'a setting that is wrong',
+      { DRAIN: 'soon', HEALTH_PORT: 'x' },
+      [],
+      'HEALTH_PORT must be a port from 0 to 65535, not "x".\nDRAIN must be a duration like 500ms, 45s, 30m, 12h or 7d, not "soon".\n',
+    ],
+    [
+      'a part that is away at the start',
+      { HOW: 'no database' },
+      [],
+      'PostgreSQL does not answer. Try again shortly.\n',
+    ],
     ['a right that is missing for migrating', { HOW: 'no right' }, ['migrate'], 'The role may not.\n'],
   ])('says %s in a sentence, and exits 1', async (_name, variables, args, stderr) => {
     expect(await begin(variables as Record<string, string>, ...args).over()).toEqual({ code: 1, stdout: '', stderr });
@@ -90,6 +107,10 @@ describe('a process of one service', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('Does nothing.');
     expect(stdout).toMatch(/^ {2}DRAIN \(5s\)\n {6}\S/m);
-    expect(await begin({}, 'migrte').over()).toEqual({ code: 2, stdout: '', stderr: 'served takes migrate, --help or nothing, not "migrte".\n' });
+    expect(await begin({}, 'migrte').over()).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'served takes migrate, --help or nothing, not "migrte".\n',
+    });
   });
 });

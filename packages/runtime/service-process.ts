@@ -2,21 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import type { z } from 'zod';
 import { Closing } from './closing.ts';
-import type { Environment } from './config.ts';
-import { earlyLogLevel } from './config.ts';
-import { describeVariables } from './describe-variables.ts';
-import type { Variable } from './describe-variables.ts';
-import type { HealthServer } from './health-server.ts';
-import { serveHealth } from './health-server.ts';
-import { createLog } from './log.ts';
-import type { Logger } from './log.ts';
-import { runProcess } from './process.ts';
-import type { Running } from './process.ts';
+import { earlyLogLevel, type Environment } from './config.ts';
+import { describeVariables, type Variable } from './describe-variables.ts';
+import { type HealthServer, serveHealth } from './health-server.ts';
+import { createLog, type Logger } from './log.ts';
+import { type Running, runProcess } from './process.ts';
 import type { Readiness } from './readiness.ts';
 import { StartFault } from './start-fault.ts';
 import { exportSpans } from './telemetry/span-export.ts';
-import { ENDING_MS, timeLeft } from './time-left.ts';
-import type { TimeLeft } from './time-left.ts';
+import { ENDING_MS, type TimeLeft, timeLeft } from './time-left.ts';
 import type { ProcessSettings } from './variables.ts';
 
 /** What a process of one service is told by its environment. */

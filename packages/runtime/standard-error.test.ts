@@ -48,21 +48,25 @@ describe('lines on standard error', () => {
   });
 
   it('come whole and in their order, whatever their length and their letters', async () => {
-    const program = "for (let n = 0; n < 16; n++) log.info({ n, text: (n % 2 ? 'ж€😀' : 'a').repeat((n * 7919) % 30_000) }, 'line');";
+    const program =
+      "for (let n = 0; n < 16; n++) log.info({ n, text: (n % 2 ? 'ж€😀' : 'a').repeat((n * 7919) % 30_000) }, 'line');";
     const lines = linesOf(await written(program)).map((line) => JSON.parse(line) as { n: number; text: string });
     expect(lines.map(({ n }) => n)).toEqual(Array.from({ length: 16 }, (_, n) => n));
     expect(lines.every(({ n, text }) => text === (n % 2 ? 'ж€😀' : 'a').repeat((n * 7919) % 30_000))).toBe(true);
   });
 
   it('are written at once, in their order, when one is a warning', async () => {
-    const lines = linesOf(await written(`log.info({}, 'one'); log.warn({}, 'two'); process.kill(process.pid, 'SIGKILL');`));
+    const lines = linesOf(
+      await written(`log.info({}, 'one'); log.warn({}, 'two'); process.kill(process.pid, 'SIGKILL');`),
+    );
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['one', 'two']);
   });
 
   it('are lost where nothing can be written, as to a full disk or a closed terminal, and the process goes on', async () => {
     const unwritable = openSync(fileURLToPath(import.meta.url), 'r');
     try {
-      const program = "log.warn({}, 'one'); log.error({}, 'two'); log.info({}, 'three'); setImmediate(() => process.exit(3));";
+      const program =
+        "log.warn({}, 'one'); log.error({}, 'two'); log.info({}, 'three'); setImmediate(() => process.exit(3));";
       const child = spawn(process.execPath, argumentsFor(program), { stdio: ['ignore', 'ignore', unwritable] });
       expect(await once(child, 'exit')).toEqual([3, null]);
     } finally {

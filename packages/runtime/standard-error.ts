@@ -61,7 +61,7 @@ const nap = new Int32Array(new SharedArrayBuffer(4));
  * nobody reads any more, such as a terminal that was closed, or a disk is full, lines are lost and nothing else.
  */
 function write(bytes: Buffer): void {
-  for (let done = 0; done < bytes.length; ) {
+  for (let done = 0; done < bytes.length;) {
     try {
       done += writeSync(STANDARD_ERROR, bytes, done);
     } catch (error) {

@@ -38,15 +38,11 @@ export const ProcessVariables = TelemetryVariables.extend({
     .string()
     .default('0.0.0.0')
     .meta({ description: 'The address that serves `/healthz`, `/readyz`, `/serving` and `/metrics`.' }),
-  HEALTH_PORT: port()
-    .default(9090)
-    .meta({ description: 'Its port; 0 picks a free one.' }),
-  DRAIN: duration()
-    .prefault('5s')
-    .meta({
-      description:
-        'How long, once it is told to stop, `/readyz` says 503 before new work is refused: as long as load balancers take to notice.',
-    }),
+  HEALTH_PORT: port().default(9090).meta({ description: 'Its port; 0 picks a free one.' }),
+  DRAIN: duration().prefault('5s').meta({
+    description:
+      'How long, once it is told to stop, `/readyz` says 503 before new work is refused: as long as load balancers take to notice.',
+  }),
   ...CloseVariables.shape,
 });
 
@@ -59,7 +55,10 @@ export const DatabaseVariables = z.object({
   }),
   DATABASE_CONNECTIONS: z
     .string()
-    .refine((text) => /^\d{1,4}$/.test(text) && Number(text) >= 10 && Number(text) <= 1_000, 'must be a whole number from 10 to 1000')
+    .refine(
+      (text) => /^\d{1,4}$/.test(text) && Number(text) >= 10 && Number(text) <= 1_000,
+      'must be a whole number from 10 to 1000',
+    )
     .transform(Number)
     .prefault('24')
     .meta({

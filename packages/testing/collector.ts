@@ -24,7 +24,9 @@ interface Attribute {
 interface Sent {
   readonly resourceSpans: {
     readonly resource: { readonly attributes: Attribute[] };
-    readonly scopeSpans: { readonly spans: (Omit<CollectedSpan, 'service' | 'attributes'> & { attributes: Attribute[] })[] }[];
+    readonly scopeSpans: {
+      readonly spans: (Omit<CollectedSpan, 'service' | 'attributes'> & { attributes: Attribute[] })[];
+    }[];
   }[];
 }
 

@@ -1,8 +1,7 @@
-import { afterAll, expect, it } from '@jest/globals';
 import { openDatabase } from '@call-analysis/postgres';
+import { afterAll, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { freshDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
+import { freshDatabase, type TestDatabase } from './database.ts';
 
 const made: TestDatabase[] = [];
 

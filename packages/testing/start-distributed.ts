@@ -30,7 +30,9 @@ export default async function start(): Promise<void> {
       return { how, variables: { TEST_TOXIPROXY_URL: url }, stop: end };
     }),
   ]);
-  const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason.message)] : []));
+  const reasons = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [String(outcome.reason.message)] : [],
+  );
   if (reasons.length === 0) return;
   await stop();
   throw new Error(reasons.join('\n'));
@@ -45,7 +47,11 @@ async function postgres(): Promise<void> {
 }
 
 /** Named by the environment, or started now. */
-async function offer(name: string, variables: readonly string[], open: () => Promise<Started & { readonly how: string }>): Promise<void> {
+async function offer(
+  name: string,
+  variables: readonly string[],
+  open: () => Promise<Started & { readonly how: string }>,
+): Promise<void> {
   const [first = ''] = variables;
   if (process.env[first] !== undefined) {
     const missing = variables.filter((variable) => process.env[variable] === undefined);

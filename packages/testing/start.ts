@@ -3,8 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startServer } from '@call-analysis/postgres/server';
-import type { PostgresServer } from '@call-analysis/postgres/server';
+import { type PostgresServer, startServer } from '@call-analysis/postgres/server';
 import { watch } from './watch.ts';
 
 interface Running {
@@ -29,7 +28,11 @@ export default async function start(): Promise<void> {
   try {
     const named = process.env['TEST_DATABASE_URL'] !== undefined;
     const server = named ? null : await startServer({ directory, ephemeral: true, log: () => {} });
-    running = { server, directory, watchdog: watch({ directory, pidFile: 'cluster/postmaster.pid', signal: 'SIGQUIT' }) };
+    running = {
+      server,
+      directory,
+      watchdog: watch({ directory, pidFile: 'cluster/postmaster.pid', signal: 'SIGQUIT' }),
+    };
     if (server !== null) process.env['TEST_DATABASE_URL'] = server.adminUrl;
     process.env['TEST_SCRATCH'] = directory;
   } catch (error) {

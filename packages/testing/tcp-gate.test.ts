@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { openGate } from './tcp-gate.ts';
-import type { TcpGate } from './tcp-gate.ts';
+import { openGate, type TcpGate } from './tcp-gate.ts';
 import { waitUntil } from './wait-until.ts';
 
 let echo: Server;

@@ -23,8 +23,14 @@ function isAlive(pid: number): boolean {
 }
 
 /** Runs a test run's part in a process of its own, which is killed once it has printed a line. */
-async function lineOfOneKilled(program: string, env: NodeJS.ProcessEnv = process.env): Promise<{ line: string; kill(): void }> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+async function lineOfOneKilled(
+  program: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ line: string; kill(): void }> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return { line, kill: () => child.kill('SIGKILL') };
 }

@@ -127,7 +127,9 @@ const HIGHEST = 0xffffffff;
 function localHeader(entry: ZipEntry, truth: ZipFields): Buffer {
   const later = entry.descriptor === undefined ? {} : { crc32: 0, compressedBytes: 0, bytes: 0 };
   const said = { ...truth, ...later };
-  const wide = entry.zip64 ? { bytes: HIGHEST, compressedBytes: HIGHEST, extra: zip64Field(said.bytes, said.compressedBytes) } : {};
+  const wide = entry.zip64
+    ? { bytes: HIGHEST, compressedBytes: HIGHEST, extra: zip64Field(said.bytes, said.compressedBytes) }
+    : {};
   const { flags, method, crc32: crc, compressedBytes, bytes, name, extra } = { ...said, ...wide, ...entry.local };
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
@@ -144,7 +146,12 @@ function localHeader(entry: ZipEntry, truth: ZipFields): Buffer {
 
 function centralHeader(entry: ZipEntry, truth: ZipFields): Buffer {
   const wide = entry.zip64
-    ? { bytes: HIGHEST, compressedBytes: HIGHEST, offset: HIGHEST, extra: zip64Field(truth.bytes, truth.compressedBytes, truth.offset) }
+    ? {
+        bytes: HIGHEST,
+        compressedBytes: HIGHEST,
+        offset: HIGHEST,
+        extra: zip64Field(truth.bytes, truth.compressedBytes, truth.offset),
+      }
     : {};
   const said = { ...truth, ...wide, ...entry.central };
   const header = Buffer.alloc(46);
@@ -174,7 +181,10 @@ export function zip64Field(...values: readonly number[]): Buffer {
   return field;
 }
 
-function descriptor(form: NonNullable<ZipEntry['descriptor']>, { crc32: crc, compressedBytes, bytes }: ZipFields): Buffer {
+function descriptor(
+  form: NonNullable<ZipEntry['descriptor']>,
+  { crc32: crc, compressedBytes, bytes }: ZipFields,
+): Buffer {
   if (typeof form !== 'string') return form;
   const signature = Buffer.from(form.startsWith('signed') ? 'PK\x07\x08' : '', 'latin1');
   const values = Buffer.alloc(form.endsWith('zip64') ? 20 : 12);

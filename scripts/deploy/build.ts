@@ -13,8 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
-import type { Instruction, Stage } from './dockerfile.ts';
-import { contextFilter } from './dockerfile.ts';
+import { contextFilter, type Instruction, type Stage } from './dockerfile.ts';
 
 /** What a container of a stage would start with, its files lying in `root`. */
 export interface Built {

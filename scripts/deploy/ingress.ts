@@ -1,5 +1,5 @@
-import { endpointsOf } from '../../services/gateway/gateway.ts';
 import { Readiness } from '../../packages/runtime/index.ts';
+import { endpointsOf } from '../../services/gateway/gateway.ts';
 import type { Manifest } from './manifest.ts';
 
 interface Spec {
@@ -15,15 +15,17 @@ export function ingressFaults(manifests: readonly Manifest[]): string[] {
   const behind = { objects: null } as unknown as Parameters<typeof endpointsOf>[1];
   const served = [...new Set(endpointsOf({}, behind, new Readiness([])).map(({ path }) => path))];
   const ingresses = manifests.filter(({ kind }) => kind === 'Ingress').map(({ spec }) => spec as unknown as Spec);
-  return ingresses.flatMap(({ rules }) => rules).flatMap(({ http: { paths } }) => {
-    const open = paths.map(({ path }) => path.replace(/\/$/, ''));
-    const isOpen = (path: string) => open.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
-    return [
-      ...served.filter((path) => isOpen(path) && inside.has(path)).map((path) => `The ingress lets ${path} through.`),
-      ...served.filter((path) => !isOpen(path) && !inside.has(path)).map((path) => `The ingress shuts ${path} out.`),
-      ...open
-        .filter((prefix) => !served.some((path) => path.startsWith(prefix)))
-        .map((prefix) => `The ingress lets ${prefix} through, which nobody serves.`),
-    ];
-  });
+  return ingresses
+    .flatMap(({ rules }) => rules)
+    .flatMap(({ http: { paths } }) => {
+      const open = paths.map(({ path }) => path.replace(/\/$/, ''));
+      const isOpen = (path: string) => open.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+      return [
+        ...served.filter((path) => isOpen(path) && inside.has(path)).map((path) => `The ingress lets ${path} through.`),
+        ...served.filter((path) => !isOpen(path) && !inside.has(path)).map((path) => `The ingress shuts ${path} out.`),
+        ...open
+          .filter((prefix) => !served.some((path) => path.startsWith(prefix)))
+          .map((prefix) => `The ingress lets ${prefix} through, which nobody serves.`),
+      ];
+    });
 }

@@ -1,5 +1,4 @@
-import type { Manifest } from './manifest.ts';
-import { componentOf } from './manifest.ts';
+import { componentOf, type Manifest } from './manifest.ts';
 
 /** How long helm waits for a hook unless it is told otherwise. */
 const HELM_SECONDS = 300;

@@ -1,6 +1,5 @@
 import { services } from './environment.ts';
-import type { Manifest, Values } from './manifest.ts';
-import { componentOf } from './manifest.ts';
+import { componentOf, type Manifest, type Values } from './manifest.ts';
 import { environmentOf, processesOf } from './pods.ts';
 
 interface Peer {

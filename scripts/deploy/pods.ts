@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ENDING_MS, parseDuration } from '../../packages/runtime/index.ts';
 import { environmentFaults, services } from './environment.ts';
-import type { Manifest, Values } from './manifest.ts';
-import { componentOf } from './manifest.ts';
+import { componentOf, type Manifest, type Values } from './manifest.ts';
 
 interface Pod {
   readonly automountServiceAccountToken?: boolean;
@@ -94,7 +93,9 @@ function secretFaults(name: string, pod: Pod): string[] {
   return pod.containers.flatMap((container) =>
     (container.env ?? []).flatMap(({ name: variable, value, valueFrom }) => {
       if (variable.endsWith('_FILE') || variable === 'NODE_EXTRA_CA_CERTS')
-        return isMounted(pod, container, value ?? '') ? [] : [`${name} has nothing at ${value}, which is in ${variable}.`];
+        return isMounted(pod, container, value ?? '')
+          ? []
+          : [`${name} has nothing at ${value}, which is in ${variable}.`];
       const isSecret = /PASSWORD|SECRET|PEPPER|API_KEY|ACCESS_KEY|DATABASE_URL|HEADERS/.test(variable);
       return isSecret && (value !== undefined || valueFrom === undefined) ? [`${name} holds ${variable} itself.`] : [];
     }),
@@ -126,7 +127,8 @@ function settingFaults(name: string, pod: Pod, container: Container, values: Val
       faults.push(`${who} listens on ${environment[variable]} by ${variable}, not on ${bindAddress}.`);
   }
   const needed = ['HEALTH_HOST', ...(environment['DATABASE_URL_FILE'] === undefined ? [] : ['DATABASE_CONNECTIONS'])];
-  for (const variable of needed) if (environment[variable] === undefined) faults.push(`${who} is not told ${variable}.`);
+  for (const variable of needed)
+    if (environment[variable] === undefined) faults.push(`${who} is not told ${variable}.`);
   if (values.trustedCertificates !== undefined && environment['NODE_EXTRA_CA_CERTS'] === undefined)
     faults.push(`${who} does not know the trusted certificates.`);
   for (const { name: volume, mountPath } of values.extraVolumeMounts ?? []) {

@@ -3,15 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, jest } from '@jest/globals';
 import { type Bus, type ConsumerDepth, migrateBus, openBus, route } from '@call-analysis/bus';
 import { type BodyOf, CallAnalyzed, CallFailed, type Event, TranscriptReady } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
-import { Closing, createLog } from '@call-analysis/runtime';
 import { analysis, keyManagement } from '@call-analysis/proto';
 import { dial, serve } from '@call-analysis/rpc';
+import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase, waitUntil } from '@call-analysis/testing';
+import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { Analyst } from './analyst.ts';
 import { type Config, migrations, schema, start } from './start.ts';
 
@@ -117,7 +117,11 @@ export class AnalysisUnderTest {
     const findFirm = async ({ firm_uuid }: { firm_uuid: string }) => ({
       firm: { uuid: firm_uuid, name: 'Firm', country: 'UZ', segment_types: this.segmentTypes },
     });
-    const keys = await serve({ address: '127.0.0.1:0', services: [{ service: { FindFirm }, handlers: { findFirm } }], log });
+    const keys = await serve({
+      address: '127.0.0.1:0',
+      services: [{ service: { FindFirm }, handlers: { findFirm } }],
+      log,
+    });
     closing.add('key-management', () => keys.stop());
     const config: Config = {
       databaseUrl,
@@ -166,7 +170,7 @@ export function ready(
   said: readonly Line[] | { key: string },
   change: Partial<Omit<Ready, 'data'> & Ready['data']> = {},
 ): Ready {
-  const { id, time, subject, firmuuid, turn, ...data } = change;
+  const { id, time, subject, firmuuid, priority, ...data } = change;
   const transcript = 'key' in said ? said : { utterances: utterancesOf(said) };
   return {
     id: id ?? randomUUID(),
@@ -175,7 +179,7 @@ export function ready(
     time: time ?? new Date().toISOString(),
     subject: subject ?? randomUUID(),
     firmuuid: firmuuid ?? randomUUID(),
-    turn: turn ?? 0,
+    priority: priority ?? 0,
     data: {
       attempt: 1,
       source: 'transcription',

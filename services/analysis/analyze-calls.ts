@@ -1,11 +1,9 @@
-import { text } from 'node:stream/consumers';
-import type { Bus } from '@call-analysis/bus';
-import { buried, claim, claimedBefore, Poison } from '@call-analysis/bus';
-import type { Analysis, BodyOf, Event } from '@call-analysis/events';
-import { CallAnalyzed, TranscriptReady, Utterance } from '@call-analysis/events';
+import { alreadyClaimed, type Bus, claim } from '@call-analysis/bus';
+import { findErased, unpackTranscript } from '@call-analysis/call-processing';
+import type { TranscriptReady } from '@call-analysis/events';
+import { type Analysis, type BodyOf, CallAnalyzed, createEvent, type Event } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
-import { z } from 'zod';
 import type { Analyst } from './analyst.ts';
 import { ensureDefault } from './ensure-default.ts';
 import { recognizeLanguage } from './language.ts';
@@ -30,26 +28,40 @@ export const CONSUMER = 'analysis';
 export async function analyzeCalls(parts: Parts, told: readonly Ready[]): Promise<void> {
   const { store, bus } = parts;
   // Some may come again long after, when how far facts were read is forgotten: a model that is paid for is not asked anew.
-  const done = await claimedBefore(store.db, CONSUMER, told.map(({ id }) => id));
+  const done = await alreadyClaimed(
+    store.db,
+    CONSUMER,
+    told.map(({ id }) => id),
+  );
   const events = told.filter(({ id }) => !done.has(id));
   if (events.length === 0) return;
   const scorecards = await scorecardsFor(parts, events);
-  const results: { event: Ready; fact: Analyzed; row: NewAnalysis | null }[] = [];
+  const results: { event: Ready; analyzed: Analyzed; row: NewAnalysis | null }[] = [];
   for (const [index, event] of events.entries()) {
     try {
       results.push(await analyze(parts, event, scorecards[index]!));
     } catch (error) {
       // What is missing of an erased call shall not be looked for again.
-      if ((await buried(store.db, [event])).size === 0) throw error;
+      if ((await findErased(store.db, [event])).size === 0) throw error;
     }
   }
   await store.db.transaction(async (tx) => {
-    const erased = await buried(tx, events);
-    const claimed = await claim(tx, CONSUMER, events.map((event) => event.id));
+    const erased = await findErased(tx, events);
+    const claimed = await claim(
+      tx,
+      CONSUMER,
+      events.map((event) => event.id),
+    );
     const fresh = results.filter(({ event }) => claimed.has(event.id) && !erased.has(event.subject));
     if (fresh.length === 0) return;
-    await store.addAnalyses(tx, fresh.flatMap(({ row }) => (row === null ? [] : [row])));
-    await bus.publish(tx, fresh.map(({ fact }) => fact));
+    await store.addAnalyses(
+      tx,
+      fresh.flatMap(({ row }) => (row === null ? [] : [row])),
+    );
+    await bus.publish(
+      tx,
+      fresh.map(({ analyzed }) => analyzed),
+    );
   });
 }
 
@@ -76,7 +88,7 @@ function kindOf({ firmUuid, segmentType }: { firmUuid: string; segmentType: stri
 async function analyze(parts: Parts, event: Ready, scorecard: Scorecard) {
   const { objects, analyst } = parts;
   const { data } = event;
-  const utterances = await utterancesOf(objects, data.transcript);
+  const utterances = await unpackTranscript(objects, data.transcript);
   const language = data.language ?? recognizeLanguage(utterances, data.tags);
   const createdAt = new Date();
   const uuid = uuidv7();
@@ -93,23 +105,13 @@ async function analyze(parts: Parts, event: Ready, scorecard: Scorecard) {
       created_at: createdAt.toISOString(),
     };
   }
-  const fact: Analyzed = {
-    id: uuidv7(),
-    source: 'analysis',
-    type: CallAnalyzed.type,
-    time: createdAt.toISOString(),
-    subject: event.subject,
-    firmuuid: event.firmuuid,
-    turn: event.turn,
-    traceparent: event.traceparent,
-    data: {
-      attempt: data.attempt,
-      analysis_uuid: uuid,
-      outcome: analysis === null ? 'no_speech' : 'scored',
-      language,
-      analysis,
-    },
-  };
+  const analyzed: Analyzed = createEvent('analysis', CallAnalyzed, event.subject, event, {
+    attempt: data.attempt,
+    analysis_uuid: uuid,
+    outcome: analysis === null ? 'no_speech' : 'scored',
+    language,
+    analysis,
+  });
   const row: NewAnalysis | null = analysis && {
     uuid,
     callUuid: event.subject,
@@ -120,22 +122,5 @@ async function analyze(parts: Parts, event: Ready, scorecard: Scorecard) {
     score: analysis.score,
     createdAt,
   };
-  return { event, fact, row };
-}
-
-const Document = z.object({ utterances: z.array(Utterance) });
-
-/** Poison when what stands at the key is no transcript: reading it again would not make it one. */
-async function utterancesOf(objects: Objects, transcript: Ready['data']['transcript']): Promise<Utterance[]> {
-  if ('utterances' in transcript) return transcript.utterances;
-  const document = await text(await objects.open(transcript.key));
-  try {
-    return Document.parse(JSON.parse(document)).utterances;
-  } catch {
-    // The parser's own error may quote the conversation.
-    throw new Poison(
-      'TRANSCRIPT_UNREADABLE',
-      'The stored transcript cannot be read. Retry the call to have it stored again.',
-    );
-  }
+  return { event, analyzed, row };
 }

@@ -18,7 +18,7 @@ export const INVERTED_QUESTION = 8;
 export const CONTROL = 9;
 export const SURROGATE = 10;
 
-const APOSTROPHES = '\'`´ʹʻʼʽˈ‘’‛′＇';
+const APOSTROPHES = "'`´ʹʻʼʽˈ‘’‛′＇";
 const JOINERS = '\u00ad\u200b\u200c\u200d\u2060\ufeff\ufe0e\ufe0f';
 const CLAUSE_ENDS = ',;:—–…()[]{}«»"“”„|/\\\u2028\u2029，；：、';
 
@@ -27,7 +27,13 @@ const CLAUSE_ENDS = ',;:—–…()[]{}«»"“”„|/\\\u2028\u2029，；：�
  * it was made from. `ъ` has no sound of its own and stands where Latin Uzbek has an apostrophe.
  */
 const ALIKE: Readonly<Record<string, string>> = {
-  қ: 'к', ғ: 'г', ҳ: 'х', ң: 'н', ө: 'о', ү: 'у', ı: 'i',
+  қ: 'к',
+  ғ: 'г',
+  ҳ: 'х',
+  ң: 'н',
+  ө: 'о',
+  ү: 'у',
+  ı: 'i',
 };
 
 const kinds = new Uint8Array(0x10000);

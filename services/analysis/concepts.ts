@@ -1,14 +1,12 @@
 import type { Language } from '@call-analysis/events';
-import { compilePhrasebook } from './phrasebook.ts';
-import type { Concept, Phrasebook } from './phrasebook.ts';
+import { compilePhrasebook, type Concept, type Phrasebook } from './phrasebook.ts';
 import { en } from './phrases/en.ts';
 import { es } from './phrases/es.ts';
-import { CUE_NAMES, LEXICON_NAMES, phrasesOf } from './phrases/knowledge.ts';
-import type { Knowledge } from './phrases/knowledge.ts';
+import { CUE_NAMES, type Knowledge, LEXICON_NAMES, phrasesOf } from './phrases/knowledge.ts';
 import { ky } from './phrases/ky.ts';
 import { ru } from './phrases/ru.ts';
-import { inCyrillic } from './phrases/uzbek-cyrillic.ts';
 import { uz } from './phrases/uz.ts';
+import { inCyrillic } from './phrases/uzbek-cyrillic.ts';
 import { TOPICS } from './topics.ts';
 
 /** Numbers of the concepts in every phrasebook of ours: lexicons, then cues, then topics. */
@@ -31,7 +29,10 @@ const ENGLISH: Source = { knowledge: en, write: asWritten };
 const RUSSIAN: Source = { knowledge: ru, write: asWritten };
 const SPANISH: Source = { knowledge: es, write: asWritten };
 const KYRGYZ: Source = { knowledge: ky, write: asWritten };
-const UZBEK: readonly Source[] = [{ knowledge: uz, write: asWritten }, { knowledge: uz, write: inCyrillic }];
+const UZBEK: readonly Source[] = [
+  { knowledge: uz, write: asWritten },
+  { knowledge: uz, write: inCyrillic },
+];
 
 /** Uzbek and Kyrgyz conversations are full of Russian; where the language is unknown every one is listened for. */
 const SOURCES: Readonly<Record<Language | 'unknown', readonly Source[]>> = {

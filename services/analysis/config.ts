@@ -1,16 +1,14 @@
-import type { BusConfig } from '@call-analysis/bus';
-import { sharedKafka, SharedKafkaVariables } from '@call-analysis/bus';
-import type { ObjectsConfig } from '@call-analysis/objects';
-import { sharedS3, SharedS3Variables } from '@call-analysis/objects';
-import type { Tls } from '@call-analysis/rpc';
-import { AddressVariables, rpcFrom, RpcVariables } from '@call-analysis/rpc';
-import type { Environment, ServiceSettings } from '@call-analysis/runtime';
+import { type BusConfig, requiredKafka, RequiredKafkaVariables } from '@call-analysis/bus';
+import { type ObjectsConfig, requiredS3, RequiredS3Variables } from '@call-analysis/objects';
+import { AddressVariables, rpcFrom, RpcVariables, type Tls } from '@call-analysis/rpc';
 import {
   DatabaseVariables,
+  type Environment,
   parseConfig,
   processFrom,
   ProcessVariables,
-  together,
+  readAll,
+  type ServiceSettings,
   withSecrets,
 } from '@call-analysis/runtime';
 
@@ -37,8 +35,8 @@ const Addresses = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true });
 /** What the environment of a process of this service alone may say. */
 export const variables = [
   DatabaseVariables,
-  SharedKafkaVariables,
-  SharedS3Variables,
+  RequiredKafkaVariables,
+  RequiredS3Variables,
   Addresses,
   RpcVariables,
   ProcessVariables,
@@ -46,10 +44,10 @@ export const variables = [
 
 export function readConfig(environment: Environment): ServiceSettings<Config> {
   const env = withSecrets(environment, variables);
-  const { process, database, kafka, objects, addresses, rpc } = together({
+  const { process, database, kafka, objects, addresses, rpc } = readAll({
     database: () => parseConfig(DatabaseVariables, env),
-    kafka: () => sharedKafka(env),
-    objects: () => sharedS3(env),
+    kafka: () => requiredKafka(env),
+    objects: () => requiredS3(env),
     addresses: () => parseConfig(Addresses, env),
     rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
     process: () => processFrom(parseConfig(ProcessVariables, env)),
@@ -61,7 +59,14 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
       ...rpc,
       databaseUrl: database.DATABASE_URL,
       connections,
-      bus: { transport: 'kafka', url: database.DATABASE_URL, connections, schema: 'analysis_bus', kafka, overflow: objects },
+      bus: {
+        transport: 'kafka',
+        url: database.DATABASE_URL,
+        connections,
+        schema: 'analysis_bus',
+        kafka,
+        overflow: objects,
+      },
       objects,
       keyManagement: addresses.KEY_MANAGEMENT_ADDRESS,
     },

@@ -1,9 +1,8 @@
-import type { Bus, SubscriptionOptions } from '@call-analysis/bus';
-import { route } from '@call-analysis/bus';
+import { type Bus, route, type SubscriptionOptions } from '@call-analysis/bus';
 import { CallErased, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import { analyzeCalls, CONSUMER } from './analyze-calls.ts';
 import type { Analyst } from './analyst.ts';
+import { analyzeCalls, CONSUMER } from './analyze-calls.ts';
 import { eraseCall, ERASURES } from './erase-call.ts';
 import { giveUpAnalysis } from './give-up.ts';
 import type { Shelf } from './shelf.ts';

@@ -60,7 +60,8 @@ export const defaultScorecard: Scorecard = {
             text: 'Did the operator greet the client?',
             weight: 8,
           },
-          'greeting', 'opening',
+          'greeting',
+          'opening',
         ),
         said(
           {
@@ -68,7 +69,8 @@ export const defaultScorecard: Scorecard = {
             text: 'Did the operator give a name or the company?',
             weight: 8,
           },
-          'introduction', 'opening',
+          'introduction',
+          'opening',
         ),
         said(
           {
@@ -170,7 +172,8 @@ export const defaultScorecard: Scorecard = {
             text: 'Did the operator say goodbye politely?',
             weight: 8,
           },
-          'farewell', 'closing',
+          'farewell',
+          'closing',
         ),
         unsaid(
           {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from '@jest/globals';
 import { CallErased, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
+import { expect, it } from '@jest/globals';
 import { AnalysisUnderTest, type Ready, ready } from './analysis-under-test.ts';
 import { ruleAnalyst } from './rule-analyst.ts';
 
@@ -88,7 +88,8 @@ it('a transcript whose last try was lost with its worker is no dead letter, when
   const event = ready(said);
   await service.publishAsLost(event);
   await service.publish(erased(event));
-  const queued = () => service.db.query('SELECT name, state FROM bus.job WHERE data::text LIKE $1', [`%${event.subject}%`]);
+  const queued = () =>
+    service.db.query('SELECT name, state FROM bus.job WHERE data::text LIKE $1', [`%${event.subject}%`]);
   await waitUntil(async () => (await queued()).length === 0);
   await service.settled();
   expect(await queued()).toEqual([]);

@@ -1,11 +1,14 @@
-import { describe, expect, it } from '@jest/globals';
 import type { Language } from '@call-analysis/events';
+import { describe, expect, it } from '@jest/globals';
 import { defaultScorecard } from './default-scorecard.ts';
 import { analyzeByRules } from './rule-analyst.ts';
 
 function find(language: Language, ...lines: readonly string[]) {
   const utterances = lines.map((line) => ({
-    role: line.startsWith('O:') ? ('operator' as const) : ('client' as const), text: line.slice(2).trim(), start: null, end: null,
+    role: line.startsWith('O:') ? ('operator' as const) : ('client' as const),
+    text: line.slice(2).trim(),
+    start: null,
+    end: null,
   }));
   return analyzeByRules({ language, tags: [], segmentType: 'x', duration: null, utterances }, defaultScorecard);
 }
@@ -35,11 +38,15 @@ describe('sentiment', () => {
     expect(sentiment.client).toBeLessThan(-0.4);
   });
 
-  it.each<[Language, string]>([['en', 'I am not happy.'], ['ru', 'Я не рада.'], ['uz', 'Men xursand emasman.'], ['ky', 'Мен ыраазы эмесмин.'], ['es', 'No estoy contento.']])(
-    'turns with a negation in %s', (language, line) => {
-      expect(find(language, `C:${line}`).sentiment.client).toBeLessThan(0);
-    },
-  );
+  it.each<[Language, string]>([
+    ['en', 'I am not happy.'],
+    ['ru', 'Я не рада.'],
+    ['uz', 'Men xursand emasman.'],
+    ['ky', 'Мен ыраазы эмесмин.'],
+    ['es', 'No estoy contento.'],
+  ])('turns with a negation in %s', (language, line) => {
+    expect(find(language, `C:${line}`).sentiment.client).toBeLessThan(0);
+  });
 
   it('is 0 where nothing tells', () => {
     expect(find('en', 'C:Five.').sentiment).toEqual({ operator: 0, client: 0 });
@@ -67,7 +74,13 @@ describe('questions asked', () => {
 
 it('a summary tells the problem, the resolution and the ending, in the words that were said', () => {
   const { summary } = find(
-    'en', 'O:Hello, how can I help?', 'C:Hi. My router is broken since Monday.', 'O:I see. I will send a technician tomorrow.', 'C:Great, thank you.',
+    'en',
+    'O:Hello, how can I help?',
+    'C:Hi. My router is broken since Monday.',
+    'O:I see. I will send a technician tomorrow.',
+    'C:Great, thank you.',
   );
-  expect(summary).toBe('Client: My router is broken since Monday.\nOperator: I will send a technician tomorrow.\nClient: Great, thank you.');
+  expect(summary).toBe(
+    'Client: My router is broken since Monday.\nOperator: I will send a technician tomorrow.\nClient: Great, thank you.',
+  );
 });

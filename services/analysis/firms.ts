@@ -1,7 +1,6 @@
 import { notFound } from '@call-analysis/fault';
 import { keyManagement } from '@call-analysis/proto';
-import type { DialOptions } from '@call-analysis/rpc';
-import { dial } from '@call-analysis/rpc';
+import { dial, type DialOptions } from '@call-analysis/rpc';
 
 /** Asks key-management, which owns the firms. Nothing is remembered: a segment type added now counts at once. */
 export function dialFirms(address: string, options: Pick<DialOptions, 'tls' | 'log'> = {}) {

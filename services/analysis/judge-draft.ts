@@ -1,7 +1,5 @@
-import { Language } from '@call-analysis/events';
-import type { ScorecardDraft } from '@call-analysis/events';
-import { Fault, nearestName } from '@call-analysis/fault';
-import type { FieldFault } from '@call-analysis/fault';
+import { Language, type ScorecardDraft } from '@call-analysis/events';
+import { Fault, type FieldFault, nearestName } from '@call-analysis/fault';
 import type { z } from 'zod';
 import { Draft, sizeFault } from './scorecard.ts';
 
@@ -86,7 +84,10 @@ function fieldFaults(issue: z.core.$ZodIssue): FieldFault[] {
     return issue.keys.map((name, index) => ({
       field: [...issue.path, name.slice(0, LONGEST_NAME)].join('.'),
       code: 'UNKNOWN_FIELD',
-      message: issue.path.length === 0 && SET_BY_US.includes(name) ? 'is set by the service; leave it out' : (messages[index] ?? 'is not known'),
+      message:
+        issue.path.length === 0 && SET_BY_US.includes(name)
+          ? 'is set by the service; leave it out'
+          : (messages[index] ?? 'is not known'),
     }));
   }
   const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
@@ -112,7 +113,8 @@ function requirement(issue: z.core.$ZodRawIssue): string {
       return issue.origin === 'array' ? `must have at most ${issue.maximum}` : `must be at most ${issue.maximum}`;
     case 'unrecognized_keys': {
       const known = fieldsOf(issue.inst);
-      if (known === null) return issue.keys.map(() => `is no language that we know: ${Language.options.join(', ')}`).join('\n');
+      if (known === null)
+        return issue.keys.map(() => `is no language that we know: ${Language.options.join(', ')}`).join('\n');
       return issue.keys
         .map((name) => {
           const meant = nearestName(name, known);
@@ -126,8 +128,13 @@ function requirement(issue: z.core.$ZodRawIssue): string {
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  string: 'a string', number: 'a number', int: 'a whole number', boolean: 'true or false', array: 'a list',
-  object: 'an object', record: 'an object',
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
 };
 
 /** The fields that the schema which was not pleased knows; null when it is no object but a record by language. */

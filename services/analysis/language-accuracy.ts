@@ -34,7 +34,10 @@ export function measureLanguageAccuracy(samples: readonly LanguageSample[]): Lan
       let francs = 0;
       for (const { text } of calls) {
         const tags = [...new Set([...text.matchAll(TAG)].map((match) => (match[1] ?? '').toLowerCase()))];
-        const spoken = text.replace(TAG, ' ').trim().slice(0, characters ?? undefined);
+        const spoken = text
+          .replace(TAG, ' ')
+          .trim()
+          .slice(0, characters ?? undefined);
         if (recognizeLanguage([{ text: spoken }], tags) === language) ours += 1;
         if (recognizeLanguage([{ text: spoken }], []) === language) oursWithoutTags += 1;
         if (FRANC_CODES[franc(spoken, { only: Object.keys(FRANC_CODES), minLength: 1 })] === language) francs += 1;
@@ -75,8 +78,11 @@ function main(): void {
   console.log('language  characters  calls  ours  ours without tags  franc');
   for (const { language, characters, total, ours, oursWithoutTags, franc: francs } of measureLanguageAccuracy(calls)) {
     const columns = [
-      language.padEnd(8), String(characters ?? 'all').padStart(10), String(total).padStart(5),
-      percent(ours, total).padStart(5), percent(oursWithoutTags, total).padStart(17),
+      language.padEnd(8),
+      String(characters ?? 'all').padStart(10),
+      String(total).padStart(5),
+      percent(ours, total).padStart(5),
+      percent(oursWithoutTags, total).padStart(17),
       percent(francs, total).padStart(6),
     ];
     console.log(columns.join('  '));

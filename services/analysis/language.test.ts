@@ -21,9 +21,12 @@ describe('the language of a call', () => {
     expect(languageOf(text)).toBe(language);
   });
 
-  it.each([[''], ['12345 67'], ['qwrt zxcv plmk'], ['你好，我的包裹在哪里'], ['😀 … !!']])('is null when there is none: "%s"', (text) => {
-    expect(languageOf(text, 'mijoz')).toBeNull();
-  });
+  it.each([[''], ['12345 67'], ['qwrt zxcv plmk'], ['你好，我的包裹在哪里'], ['😀 … !!']])(
+    'is null when there is none: "%s"',
+    (text) => {
+      expect(languageOf(text, 'mijoz')).toBeNull();
+    },
+  );
 
   it('is null without utterances', () => {
     expect(recognizeLanguage([], ['cliente'])).toBeNull();
@@ -43,7 +46,12 @@ describe('the language of a call', () => {
   it('is an answer for any text', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), fc.array(fc.string()), (texts, tags) => {
-        expect([null, 'en', 'ru', 'uz', 'ky', 'es']).toContain(recognizeLanguage(texts.map((text) => ({ text })), tags));
+        expect([null, 'en', 'ru', 'uz', 'ky', 'es']).toContain(
+          recognizeLanguage(
+            texts.map((text) => ({ text })),
+            tags,
+          ),
+        );
       }),
     );
   });

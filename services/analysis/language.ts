@@ -1,17 +1,15 @@
 import type { Language, Utterance } from '@call-analysis/events';
 import { KIND, SILENT } from './characters.ts';
 import { Words } from './match.ts';
-import { compilePhrasebook } from './phrasebook.ts';
-import type { Phrasebook } from './phrasebook.ts';
+import { compilePhrasebook, type Phrasebook } from './phrasebook.ts';
 import { en } from './phrases/en.ts';
 import { es } from './phrases/es.ts';
 import { everydayWords } from './phrases/everyday.ts';
-import { phrasesOf } from './phrases/knowledge.ts';
-import type { Knowledge } from './phrases/knowledge.ts';
+import { type Knowledge, phrasesOf } from './phrases/knowledge.ts';
 import { ky } from './phrases/ky.ts';
 import { ru } from './phrases/ru.ts';
-import { inCyrillic } from './phrases/uzbek-cyrillic.ts';
 import { uz } from './phrases/uz.ts';
+import { inCyrillic } from './phrases/uzbek-cyrillic.ts';
 
 /** UTF-16 units of the beginning of a call that are looked at. */
 const LOOKED_AT = 2000;
@@ -34,7 +32,10 @@ const TAG_WORTH = 1.5;
 const LEAST_KNOWN = 0.15;
 
 const TAG_LANGUAGE: ReadonlyMap<string, number> = new Map([
-  ['mijoz', UZ], ['кардар', KY], ['operador', ES], ['cliente', ES],
+  ['mijoz', UZ],
+  ['кардар', KY],
+  ['operador', ES],
+  ['cliente', ES],
 ]);
 
 interface Vocabulary {

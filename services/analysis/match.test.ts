@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { findPhrases, Words } from './match.ts';
-import { compilePhrasebook, phraseFault } from './phrasebook.ts';
-import type { Negations } from './phrasebook.ts';
+import { compilePhrasebook, type Negations, phraseFault } from './phrasebook.ts';
 
 /** The verbatim pieces of a text in which phrases of one concept are found; longer readings come after shorter. */
 function found(text: string, phrases: readonly string[], negations?: Negations): string[] {
@@ -24,9 +23,24 @@ describe('phrases are found', () => {
     ['by the beginning of a word', 'Refunded, REFUNDING; fund', ['refund*'], ['Refunded', 'REFUNDING']],
     ['in Cyrillic by whole words', 'переделал дело делом', ['дело'], ['дело']],
     ['with ё or е', 'Приём', ['прием'], ['Приём']],
-    ['in composed and decomposed form alike', 'мо\u0438\u0306 cafe\u0301.', ['мой', 'café'], ['мо\u0438\u0306', 'cafe\u0301']],
-    ['with any apostrophe or none', 'yo‘q yoʻq yo\'q yo’q yo`q yoq', ["yo'q"], ['yo‘q', 'yoʻq', "yo'q", 'yo’q', 'yo`q', 'yoq']],
-    ['with Kyrgyz and Uzbek letters or their Russian stand-ins', 'үчүн учун қарз карз', ['үчүн', 'қарз'], ['үчүн', 'учун', 'қарз', 'карз']],
+    [
+      'in composed and decomposed form alike',
+      'мо\u0438\u0306 cafe\u0301.',
+      ['мой', 'café'],
+      ['мо\u0438\u0306', 'cafe\u0301'],
+    ],
+    [
+      'with any apostrophe or none',
+      "yo‘q yoʻq yo'q yo’q yo`q yoq",
+      ["yo'q"],
+      ['yo‘q', 'yoʻq', "yo'q", 'yo’q', 'yo`q', 'yoq'],
+    ],
+    [
+      'with Kyrgyz and Uzbek letters or their Russian stand-ins',
+      'үчүн учун қарз карз',
+      ['үчүн', 'қарз'],
+      ['үчүн', 'учун', 'қарз', 'карз'],
+    ],
     ['with dotted and dotless I', 'İptal IPTAL ıptal', ['iptal'], ['İptal', 'IPTAL', 'ıptal']],
     ['over a gap of up to three words', 'will a b c call. will a b c d call', ['will .. call'], ['will a b c call']],
     ['with one of several words or none', 'thank you very much', ['thank you [very|so] much'], ['thank you very much']],
@@ -59,10 +73,21 @@ describe('a negation', () => {
 });
 
 it.each([
-  ['(call back|ring', 'Brackets'], ['refund)', 'Brackets'], ['[very so', 'Brackets'], ['(a [b])', 'Brackets'], ['card(s)', 'Brackets'],
-  ['[a]b', 'Brackets'], ['(a]', 'Brackets'], ['! (no problem', 'Brackets'],
-  ['', 'no word'], ['..', 'no word'], ['a ..', 'gap'], ['a .. .. b', 'side by side'], ['a .. b .. c .. d', 'gaps'],
-  ['a b c d e f g h i j k l m', 'words'], ['[a|b|c|d] [a|b|c|d] [a|b|c|d] x', 'variants'],
+  ['(call back|ring', 'Brackets'],
+  ['refund)', 'Brackets'],
+  ['[very so', 'Brackets'],
+  ['(a [b])', 'Brackets'],
+  ['card(s)', 'Brackets'],
+  ['[a]b', 'Brackets'],
+  ['(a]', 'Brackets'],
+  ['! (no problem', 'Brackets'],
+  ['', 'no word'],
+  ['..', 'no word'],
+  ['a ..', 'gap'],
+  ['a .. .. b', 'side by side'],
+  ['a .. b .. c .. d', 'gaps'],
+  ['a b c d e f g h i j k l m', 'words'],
+  ['[a|b|c|d] [a|b|c|d] [a|b|c|d] x', 'variants'],
 ])('a phrase "%s" is refused with a sentence', (phrase, said) => {
   expect(phraseFault(phrase)).toContain(said);
 });
@@ -80,5 +105,10 @@ it('any text can be a phrase or is refused, and is no pattern', () => {
       if (phraseFault(phrase) === null) compilePhrasebook([{ id: 0, phrases: [phrase] }]);
     }),
   );
-  expect(found('aaa', ['.*', 'a+'].filter((phrase) => phraseFault(phrase) === null))).toEqual([]);
+  expect(
+    found(
+      'aaa',
+      ['.*', 'a+'].filter((phrase) => phraseFault(phrase) === null),
+    ),
+  ).toEqual([]);
 });

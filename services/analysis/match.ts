@@ -1,8 +1,17 @@
 import {
-  CLAUSE_END, CONTROL, DOT, EXCLAMATION, INVERTED_QUESTION, KIND, LETTER, MARK, QUESTION, SILENT, SURROGATE,
+  CLAUSE_END,
+  CONTROL,
+  DOT,
+  EXCLAMATION,
+  INVERTED_QUESTION,
+  KIND,
+  LETTER,
+  MARK,
+  QUESTION,
+  SILENT,
+  SURROGATE,
 } from './characters.ts';
-import { GAP_WORDS } from './phrasebook.ts';
-import type { Phrasebook } from './phrasebook.ts';
+import { GAP_WORDS, type Phrasebook } from './phrasebook.ts';
 
 /** What stands before a word: nothing, the end of a clause, the end of a sentence. */
 export const CLAUSE_BREAK = 1;

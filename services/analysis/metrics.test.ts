@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import type { Utterance } from '@call-analysis/events';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { measure } from './metrics.ts';
 
@@ -20,7 +20,12 @@ describe('metrics', () => {
   });
 
   it('measure seconds, silence and interruptions where times are known', () => {
-    const metrics = measure([spoken('operator', 0, 4), spoken('client', 3, 6), spoken('client', 6, 8)], [1, 1, 1], 0, 10);
+    const metrics = measure(
+      [spoken('operator', 0, 4), spoken('client', 3, 6), spoken('client', 6, 8)],
+      [1, 1, 1],
+      0,
+      10,
+    );
     expect(metrics.talk_ratio).toEqual({ operator: 0.364, client: 0.455, silence: 0.182 });
     expect(metrics.interruptions).toBe(1);
     expect(metrics.longest_monologue).toEqual({ operator: 4, client: 5 });
@@ -31,12 +36,17 @@ describe('metrics', () => {
   });
 
   it('are zeros without utterances', () => {
-    expect(measure([], [], 0, null)).toMatchObject({ talk_ratio: { operator: 0, client: 0, silence: null }, interruptions: null });
+    expect(measure([], [], 0, null)).toMatchObject({
+      talk_ratio: { operator: 0, client: 0, silence: null },
+      interruptions: null,
+    });
   });
 
   it('keep shares between 0 and 1, whatever the times', () => {
     const time = fc.double({ min: 0, max: 1e6, noNaN: true });
-    const utterance = fc.tuple(fc.constantFrom('operator' as const, 'client' as const), time, time).map(([role, start, end]) => spoken(role, start, end));
+    const utterance = fc
+      .tuple(fc.constantFrom('operator' as const, 'client' as const), time, time)
+      .map(([role, start, end]) => spoken(role, start, end));
     fc.assert(
       fc.property(fc.array(utterance, { maxLength: 10 }), fc.option(time), (utterances, duration) => {
         for (const share of Object.values(measure(utterances, [], 0, duration).talk_ratio)) {

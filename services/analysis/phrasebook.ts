@@ -155,15 +155,17 @@ function choicesOf(piece: string): string[][] {
   if (piece === '..') return [['..']];
   const isOptional = piece.startsWith('[');
   const isGroup = isOptional || piece.startsWith('(');
-  const choices = (isGroup ? piece.slice(1, piece.length - 1) : piece).split('|').map((choice) =>
-    choice.split(/\s+/u).flatMap(wordsOf),
-  );
+  const choices = (isGroup ? piece.slice(1, piece.length - 1) : piece)
+    .split('|')
+    .map((choice) => choice.split(/\s+/u).flatMap(wordsOf));
   return isOptional ? [...choices, []] : choices;
 }
 
 function wordsOf(written: string): string[] {
   if (written === NUMBER) return [NUMBER];
-  const words = foldWord(written).split(/ +/u).filter((word) => word !== '');
+  const words = foldWord(written)
+    .split(/ +/u)
+    .filter((word) => word !== '');
   const last = words.pop();
   if (last === undefined) return [];
   return [...words, written.endsWith('*') ? `${last}*` : last];
@@ -225,7 +227,15 @@ export function compilePhrasebook(
     negators.reduce((bits, list, side) => (set.some((symbol) => list.has(symbol)) ? bits | (1 << side) : bits), 0),
   );
   return {
-    ...words.table(), setAtEnd, setBeyond, sets, begins, negates, symbols, steps, ends,
+    ...words.table(),
+    setAtEnd,
+    setBeyond,
+    sets,
+    begins,
+    negates,
+    symbols,
+    steps,
+    ends,
     gaps: Int32Array.from(gaps),
   };
 }

@@ -1,6 +1,5 @@
 import type { Evidence } from '@call-analysis/events';
-import { CLAUSE_BREAK, SENTENCE_BREAK } from './match.ts';
-import type { Words } from './match.ts';
+import { CLAUSE_BREAK, SENTENCE_BREAK, type Words } from './match.ts';
 
 /** UTF-16 units. */
 export const LONGEST_QUOTE = 240;

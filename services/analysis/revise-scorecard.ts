@@ -1,8 +1,8 @@
 import { Fault } from '@call-analysis/fault';
 import { v7 as uuidv7 } from 'uuid';
 import { judgeDraft } from './judge-draft.ts';
-import { numbered, questionUuids } from './scorecard.ts';
 import type { RevisionName, StoredScorecard } from './scorecard-store.ts';
+import { numbered, questionUuids } from './scorecard.ts';
 import type { Store } from './store.ts';
 
 /**

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import {
+  type Answer,
+  INLINE_BYTES,
+  type Language,
+  MAX_QUESTIONS,
+  ScorecardDraft,
+  type Utterance,
+} from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
-import { INLINE_BYTES, MAX_QUESTIONS, ScorecardDraft } from '@call-analysis/events';
-import type { Answer, Language, Utterance } from '@call-analysis/events';
 import * as fc from 'fast-check';
 import type { Conversation, Verdict } from './analyst.ts';
 import { defaultScorecard } from './default-scorecard.ts';
 import { LONGEST_QUOTE } from './quote.ts';
 import { analyzeByRules } from './rule-analyst.ts';
-import { numbered } from './scorecard.ts';
-import type { Scorecard } from './scorecard.ts';
+import { numbered, type Scorecard } from './scorecard.ts';
 
 function bodyOf(draft: unknown) {
   return numbered(ScorecardDraft.parse(draft), randomUUID);
@@ -19,7 +24,10 @@ const LANGUAGES: readonly (Language | null)[] = ['en', 'ru', 'uz', 'ky', 'es', n
 /** Lines begin with `O:` or `C:`. */
 function said(language: Language | null, ...lines: readonly string[]): Conversation {
   const utterances = lines.map((line): Utterance => ({
-    role: line.startsWith('O:') ? 'operator' : 'client', text: line.slice(2).trim(), start: null, end: null,
+    role: line.startsWith('O:') ? 'operator' : 'client',
+    text: line.slice(2).trim(),
+    start: null,
+    end: null,
   }));
   return { language, tags: [], segmentType: 'support', duration: null, utterances };
 }
@@ -45,7 +53,10 @@ const GOOD: Record<Language | 'uz-cyrillic', readonly string[]> = {
     'O: I am sorry about that, I understand how annoying it is. Could you give me your account number, please?',
     'C: Four four one two.',
     'O: Thank you. This happened because the payment was sent again after an error. I will refund the second one today, you will receive the money within three business days. Is that okay?',
-    'C: Yes, great.', 'O: Is there anything else I can help you with?', 'C: No, thanks.', 'O: Have a nice day, goodbye!',
+    'C: Yes, great.',
+    'O: Is there anything else I can help you with?',
+    'C: No, thanks.',
+    'O: Have a nice day, goodbye!',
   ],
   ru: [
     'O: Добрый день, компания «Север», меня зовут Ольга. Чем могу помочь?',
@@ -53,7 +64,10 @@ const GOOD: Record<Language | 'uz-cyrillic', readonly string[]> = {
     'O: Приношу извинения, понимаю вас. Подскажите, пожалуйста, номер заказа?',
     'C: Сто двадцать.',
     'O: Спасибо. Заказ задержался, потому что склад переехал. Я оформлю доставку на завтра, курьер приедет до обеда. Вам удобно?',
-    'C: Да.', 'O: Могу ли я ещё чем-то помочь?', 'C: Нет.', 'O: Всего доброго, до свидания!',
+    'C: Да.',
+    'O: Могу ли я ещё чем-то помочь?',
+    'C: Нет.',
+    'O: Всего доброго, до свидания!',
   ],
   uz: [
     'O: Assalomu alaykum, "Yulduz" kompaniyasi, mening ismim Nodira. Sizga qanday yordam bera olaman?',
@@ -61,7 +75,10 @@ const GOOD: Record<Language | 'uz-cyrillic', readonly string[]> = {
     'O: Uzr so‘rayman, sizni tushunaman. Iltimos, shartnoma raqamingizni aytib bering.',
     'C: Yuz yigirma.',
     'O: Rahmat. Chunki hududda texnik ishlar bo‘lgan. Men ustaga buyurtma berdim, usta ertaga soat o‘ngacha keladi. Ma’qulmi?',
-    'C: Ha.', 'O: Yana qanday yordam kerak?', 'C: Yo‘q.', 'O: Murojaatingiz uchun rahmat, xayr, salomat bo‘ling!',
+    'C: Ha.',
+    'O: Yana qanday yordam kerak?',
+    'C: Yo‘q.',
+    'O: Murojaatingiz uchun rahmat, xayr, salomat bo‘ling!',
   ],
   'uz-cyrillic': [
     'O: Ассалому алайкум, «Юлдуз» компанияси, менинг исмим Нодира. Сизга қандай ёрдам бера оламан?',
@@ -69,7 +86,10 @@ const GOOD: Record<Language | 'uz-cyrillic', readonly string[]> = {
     'O: Узр сўрайман, сизни тушунаман. Илтимос, шартнома рақамингизни айтиб беринг.',
     'C: Юз йигирма.',
     'O: Раҳмат. Чунки ҳудудда техник ишлар бўлган. Мен устага буюртма бердим, уста эртага соат ўнгача келади. Маъқулми?',
-    'C: Ҳа.', 'O: Яна қандай ёрдам керак?', 'C: Йўқ.', 'O: Мурожаатингиз учун раҳмат, хайр, саломат бўлинг!',
+    'C: Ҳа.',
+    'O: Яна қандай ёрдам керак?',
+    'C: Йўқ.',
+    'O: Мурожаатингиз учун раҳмат, хайр, саломат бўлинг!',
   ],
   ky: [
     'O: Саламатсызбы, «Жылдыз» компаниясы, менин атым Нуржан. Кандай жардам бере алам?',
@@ -77,7 +97,10 @@ const GOOD: Record<Language | 'uz-cyrillic', readonly string[]> = {
     'O: Кечирим сурайм, сизди түшүнөм. Сураныч, келишимдин номерин айтып бересизби?',
     'C: Жүз жыйырма.',
     'O: Рахмат. Себеби райондо техникалык иштер болду. Мен арызыңызды каттадым, уста эртең саат онго чейин келет. Ыңгайлуубу?',
-    'C: Ооба.', 'O: Дагы кандай суроолоруңуз бар?', 'C: Жок.', 'O: Кайрылганыңыз үчүн рахмат, жакшы күн каалайм!',
+    'C: Ооба.',
+    'O: Дагы кандай суроолоруңуз бар?',
+    'C: Жок.',
+    'O: Кайрылганыңыз үчүн рахмат, жакшы күн каалайм!',
   ],
   es: [
     'O: Buenos días, gracias por llamar a Aguas del Sur, le atiende Rosa. ¿En qué le puedo ayudar?',
@@ -85,17 +108,56 @@ const GOOD: Record<Language | 'uz-cyrillic', readonly string[]> = {
     'O: Lamento mucho lo ocurrido, le entiendo. ¿Me indica su número de contrato, por favor?',
     'C: Uno dos tres.',
     'O: Gracias. Esto ocurrió porque hubo un error en el sistema. Voy a devolverle el segundo cobro y recibirá el dinero en tres días hábiles. ¿Le parece bien?',
-    'C: Sí.', 'O: ¿Hay algo más en lo que pueda ayudarle?', 'C: No.', 'O: Que tenga un buen día, hasta luego.',
+    'C: Sí.',
+    'O: ¿Hay algo más en lo que pueda ayudarle?',
+    'C: No.',
+    'O: Que tenga un buen día, hasta luego.',
   ],
 };
 
 const BAD: Record<Language | 'uz-cyrillic', readonly string[]> = {
-  en: ['O: Yeah?', 'C: I was charged twice!', 'O: So what? That is not my problem, you should have checked before.', 'C: And my money?', 'O: Someone will call you sometime. I am busy.'],
-  ru: ['O: Да, говорите быстрее.', 'C: Посылка не пришла!', 'O: А я при чём? Надо было раньше думать.', 'C: И что делать?', 'O: Не знаю, ждите. Кто-нибудь перезвонит.'],
-  uz: ['O: Nima kerak?', 'C: Internetim ishlamayapti!', 'O: Menga baribir, o‘zingiz aybdorsiz.', 'C: Qachon tuzatasiz?', 'O: Bilmayman, kimdir qo‘ng‘iroq qiladi, kuting.'],
-  'uz-cyrillic': ['O: Нима керак?', 'C: Интернетим ишламаяпти!', 'O: Менга барибир, ўзингиз айбдорсиз.', 'C: Қачон тузатасиз?', 'O: Билмайман, кимдир қўнғироқ қилади, кутинг.'],
-  ky: ['O: Эмне керек?', 'C: Интернет иштебей жатат!', 'O: Мага баары бир, өзүңүз күнөөлүүсүз.', 'C: Качан оңдойсуңар?', 'O: Билбейм, кимдир бирөө чалат, күтүңүз.'],
-  es: ['O: ¿Qué quiere?', 'C: ¡Me cobraron dos veces!', 'O: Es su culpa, debió revisar antes.', 'C: ¿Y mi dinero?', 'O: No me importa, alguien le llamará algún día.'],
+  en: [
+    'O: Yeah?',
+    'C: I was charged twice!',
+    'O: So what? That is not my problem, you should have checked before.',
+    'C: And my money?',
+    'O: Someone will call you sometime. I am busy.',
+  ],
+  ru: [
+    'O: Да, говорите быстрее.',
+    'C: Посылка не пришла!',
+    'O: А я при чём? Надо было раньше думать.',
+    'C: И что делать?',
+    'O: Не знаю, ждите. Кто-нибудь перезвонит.',
+  ],
+  uz: [
+    'O: Nima kerak?',
+    'C: Internetim ishlamayapti!',
+    'O: Menga baribir, o‘zingiz aybdorsiz.',
+    'C: Qachon tuzatasiz?',
+    'O: Bilmayman, kimdir qo‘ng‘iroq qiladi, kuting.',
+  ],
+  'uz-cyrillic': [
+    'O: Нима керак?',
+    'C: Интернетим ишламаяпти!',
+    'O: Менга барибир, ўзингиз айбдорсиз.',
+    'C: Қачон тузатасиз?',
+    'O: Билмайман, кимдир қўнғироқ қилади, кутинг.',
+  ],
+  ky: [
+    'O: Эмне керек?',
+    'C: Интернет иштебей жатат!',
+    'O: Мага баары бир, өзүңүз күнөөлүүсүз.',
+    'C: Качан оңдойсуңар?',
+    'O: Билбейм, кимдир бирөө чалат, күтүңүз.',
+  ],
+  es: [
+    'O: ¿Qué quiere?',
+    'C: ¡Me cobraron dos veces!',
+    'O: Es su culpa, debió revisar antes.',
+    'C: ¿Y mi dinero?',
+    'O: No me importa, alguien le llamará algún día.',
+  ],
 };
 
 describe('the rules', () => {
@@ -114,7 +176,11 @@ describe('the rules', () => {
   });
 
   it('do not credit the operator with what the client says', () => {
-    const verdict = analyze('en', 'O: Yes.', 'C: Hello, my name is Ann. How can I help you? Anything else? Goodbye, have a nice day. You idiot!');
+    const verdict = analyze(
+      'en',
+      'O: Yes.',
+      'C: Hello, my name is Ann. How can I help you? Anything else? Goodbye, have a nice day. You idiot!',
+    );
     expect(verdict.auto_failed).toBe(false);
     for (const text of [/greet/u, /name or the company/u, /needs/u, /further help/u, /goodbye/u]) {
       expect(answered(verdict, text).answer).toBe('No');
@@ -144,8 +210,12 @@ describe('the rules', () => {
   });
 
   it('accept a promise that has a date', () => {
-    expect(answered(analyze('en', 'O: Someone will call you back sometime.'), /promises/u).answer).toBe('Vague promise');
-    expect(answered(analyze('en', 'O: Someone will call you back within two hours.'), /promises/u).answer).toBe('No vague promise');
+    expect(answered(analyze('en', 'O: Someone will call you back sometime.'), /promises/u).answer).toBe(
+      'Vague promise',
+    );
+    expect(answered(analyze('en', 'O: Someone will call you back within two hours.'), /promises/u).answer).toBe(
+      'No vague promise',
+    );
   });
 
   it('ask for understanding only when the client is unhappy', () => {
@@ -180,7 +250,11 @@ describe('the rules', () => {
   });
 
   it.each<[Language, string, string]>([
-    ['en', 'I have had enough, nobody called me back.', 'Unfortunately I am unable to help you. Thank you for your understanding.'],
+    [
+      'en',
+      'I have had enough, nobody called me back.',
+      'Unfortunately I am unable to help you. Thank you for your understanding.',
+    ],
     ['ru', 'Безобразие, интернет не работает.', 'К сожалению, помочь вам не могу. Благодарю за понимание.'],
     ['uz', 'Juda yomon xizmat.', 'Afsuski, yordam berolmayman. Tushunganingiz uchun rahmat.'],
     ['ky', 'Кызматыңар аябай начар.', 'Тилекке каршы, жардам бере албайм. Түшүнгөнүңүз үчүн рахмат.'],
@@ -220,21 +294,28 @@ describe('the rules', () => {
   });
 
   it.each<[Language, string]>([
-    ['en', 'no worries bye'], ['ru', 'не за что до свидания'], ['es', 'de nada hasta luego'],
+    ['en', 'no worries bye'],
+    ['ru', 'не за что до свидания'],
+    ['es', 'de nada hasta luego'],
   ])('hear a goodbye behind words that deny only the trouble (%s: %s)', (language, text) => {
     expect(answered(analyze(language, `O: ${text}`), /goodbye/).answer).toBe('Yes');
   });
 
   it.each<[Language, string]>([
-    ['uz', 'Sizni boshqa bo‘limga ulayman.'], ['ky', 'Сизди башка бөлүмгө туташтырам.'],
+    ['uz', 'Sizni boshqa bo‘limga ulayman.'],
+    ['ky', 'Сизди башка бөлүмгө туташтырам.'],
   ])('do not call a client sent away who is put through (%s: %s)', (language, text) => {
     expect(answered(analyze(language, `O: ${text}`), /clear solution/).answer).not.toBe('Sent away');
   });
 
   it('know contractions from the words they stand for', () => {
     const verdict = analyze(
-      'en', 'O: Hello, you’re speaking with Ann.', 'C: It is down.', 'O: I’m resetting it now. It’s fixed.',
-      'C: Thanks.', 'O: You’re welcome. I’ll call you to check.',
+      'en',
+      'O: Hello, you’re speaking with Ann.',
+      'C: It is down.',
+      'O: I’m resetting it now. It’s fixed.',
+      'C: Thanks.',
+      'O: You’re welcome. I’ll call you to check.',
     );
     for (const question of [/give a name/, /polite words/, /next step/]) {
       expect(answered(verdict, question).answer).toBe('Yes');
@@ -247,22 +328,28 @@ describe('the rules', () => {
 
   it('know the familiar form of address in Spanish', () => {
     const verdict = analyze(
-      'es', 'O: Hola, soy Marcos. Cuéntame, ¿en qué te puedo ayudar?', 'C: Estoy hasta las narices, no funciona.',
-      'O: Te entiendo. Te lo cambio sin coste, te llamo el lunes. ¿Te parece bien?', 'C: Vale.',
-      'O: ¿Necesitas algo más?', 'C: No, gracias.', 'O: Cuídate.',
+      'es',
+      'O: Hola, soy Marcos. Cuéntame, ¿en qué te puedo ayudar?',
+      'C: Estoy hasta las narices, no funciona.',
+      'O: Te entiendo. Te lo cambio sin coste, te llamo el lunes. ¿Te parece bien?',
+      'C: Vale.',
+      'O: ¿Necesitas algo más?',
+      'C: No, gracias.',
+      'O: Cuídate.',
     );
-    const missed = answersOf(verdict).filter(({ points }) => points === 0).map(({ text }) => text);
-    expect(missed).toEqual([
-      'Did the operator explain causes or conditions?', 'Did the operator use polite words?',
-    ]);
+    const missed = answersOf(verdict)
+      .filter(({ points }) => points === 0)
+      .map(({ text }) => text);
+    expect(missed).toEqual(['Did the operator explain causes or conditions?', 'Did the operator use polite words?']);
   });
 
-  it.each<[Language, string]>([['en', 'no thanks'], ['ru', 'нет спасибо'], ['es', 'no gracias']])(
-    'hear no ill feeling in a declined offer (%s: %s)',
-    (language, text) => {
-      expect(analyze(language, 'O: …', `C: ${text}`).sentiment.client).toBeGreaterThan(0);
-    },
-  );
+  it.each<[Language, string]>([
+    ['en', 'no thanks'],
+    ['ru', 'нет спасибо'],
+    ['es', 'no gracias'],
+  ])('hear no ill feeling in a declined offer (%s: %s)', (language, text) => {
+    expect(analyze(language, 'O: …', `C: ${text}`).sentiment.client).toBeGreaterThan(0);
+  });
 
   it.each([[[]], [['C: Hello?', 'C: Is anybody there?']]])('score null when no operator spoke', (lines) => {
     const verdict = analyze('en', ...lines);
@@ -273,23 +360,40 @@ describe('the rules', () => {
   it('hear a firm’s own phrases by language and role', () => {
     const body = bodyOf({
       name: 'Own',
-      sections: [{
-        name: 'Only',
-        questions: [{
-          uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b11', text: 'Was the bonus named?', weight: 1,
-          choices: [{ label: 'Yes', points: 2 }, { label: 'No', points: 0 }],
-          decided: {
-            by: 'rule',
-            applies: { spoke: ['operator'], heard: null },
-            cases: [{ heard: { role: 'operator', source: { phrases: { en: ['bonus point*'], ru: ['бонус*'] } } }, answer: 'Yes' }],
-            otherwise: 'No',
-          },
-        }],
-      }],
+      sections: [
+        {
+          name: 'Only',
+          questions: [
+            {
+              uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b11',
+              text: 'Was the bonus named?',
+              weight: 1,
+              choices: [
+                { label: 'Yes', points: 2 },
+                { label: 'No', points: 0 },
+              ],
+              decided: {
+                by: 'rule',
+                applies: { spoke: ['operator'], heard: null },
+                cases: [
+                  {
+                    heard: { role: 'operator', source: { phrases: { en: ['bonus point*'], ru: ['бонус*'] } } },
+                    answer: 'Yes',
+                  },
+                ],
+                otherwise: 'No',
+              },
+            },
+          ],
+        },
+      ],
     });
     const scorecard: Scorecard = { ...body, uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b10', revision: 3 };
     const verdict = (language: Language, line: string) => analyzeByRules(said(language, line), scorecard);
-    expect(verdict('en', 'O: You get Bonus points!')).toMatchObject({ score: 100, sections: [{ questions: [{ evidence: [{ quote: 'You get Bonus points!' }] }] }] });
+    expect(verdict('en', 'O: You get Bonus points!')).toMatchObject({
+      score: 100,
+      sections: [{ questions: [{ evidence: [{ quote: 'You get Bonus points!' }] }] }],
+    });
     expect(verdict('ru', 'O: Вам начислены бонусы.').score).toBe(100);
     expect(verdict('ru', 'O: Bonus points').score).toBe(0);
     expect(verdict('en', 'O: No bonus points for you.').score).toBe(0);
@@ -297,18 +401,43 @@ describe('the rules', () => {
 });
 
 describe('a question that the rules do not answer', () => {
-  const choices = [{ label: 'Yes', points: 1 }, { label: 'No', points: 0 }];
-  const heard = (source: object) => ({ by: 'rule', cases: [{ heard: { role: 'operator', source }, answer: 'Yes' }], otherwise: 'No' });
+  const choices = [
+    { label: 'Yes', points: 1 },
+    { label: 'No', points: 0 },
+  ];
+  const heard = (source: object) => ({
+    by: 'rule',
+    cases: [{ heard: { role: 'operator', source }, answer: 'Yes' }],
+    otherwise: 'No',
+  });
   const scorecardOf = (...decisions: object[]): Scorecard => ({
-    ...bodyOf({ name: 'Own', sections: [{ name: 'Only', questions: decisions.map((decided, at) => ({ text: `Question ${at}`, weight: 1, choices, decided })) }] }),
+    ...bodyOf({
+      name: 'Own',
+      sections: [
+        {
+          name: 'Only',
+          questions: decisions.map((decided, at) => ({ text: `Question ${at}`, weight: 1, choices, decided })),
+        },
+      ],
+    }),
     uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b10',
     revision: 1,
   });
 
   it('because it is left to a model does not count, and waits for a human', () => {
-    const verdict = analyzeByRules(said('en', 'O: Hello there.'), scorecardOf({ by: 'model' }, heard({ lexicon: 'greeting' })));
+    const verdict = analyzeByRules(
+      said('en', 'O: Hello there.'),
+      scorecardOf({ by: 'model' }, heard({ lexicon: 'greeting' })),
+    );
     const [left, ruled] = answersOf(verdict);
-    expect(left).toMatchObject({ answer: null, points: null, not_applicable: true, needs_review: true, evidence: [], evidence_absent: false });
+    expect(left).toMatchObject({
+      answer: null,
+      points: null,
+      not_applicable: true,
+      needs_review: true,
+      evidence: [],
+      evidence_absent: false,
+    });
     expect(ruled).toMatchObject({ answer: 'Yes', needs_review: false });
     expect(verdict.score).toBe(100);
   });
@@ -316,7 +445,10 @@ describe('a question that the rules do not answer', () => {
   it('because its phrases match nearly everything waits for a human, and holds nobody up', () => {
     // Each word begins every phrase in many ways, and a gap multiplies them.
     const prefixes = (at: number) => 'a'.repeat(1 + (at % 9));
-    const phrases = Array.from({ length: 200 }, (_, at) => `${[1, 2, 3].map((by) => `${prefixes(at * by)}*`).join(' .. ')} ${prefixes(at)}* ${prefixes(at * 4)}*`);
+    const phrases = Array.from(
+      { length: 200 },
+      (_, at) => `${[1, 2, 3].map((by) => `${prefixes(at * by)}*`).join(' .. ')} ${prefixes(at)}* ${prefixes(at * 4)}*`,
+    );
     const scorecard = scorecardOf(heard({ phrases: { en: phrases } }), heard({ lexicon: 'greeting' }));
     const lines = Array.from({ length: 10 }, () => `O: ${'aaaaaaaaaa '.repeat(10_000)}`);
     // Microseconds of the processor, which do not pass while others have it.
@@ -326,7 +458,9 @@ describe('a question that the rules do not answer', () => {
       const { user, system } = process.threadCpuUsage(before);
       return user + system;
     };
-    const usual = Math.max(...[1, 2, 3].map(() => costOf(scorecardOf(heard({ lexicon: 'need' }), heard({ lexicon: 'greeting' })))));
+    const usual = Math.max(
+      ...[1, 2, 3].map(() => costOf(scorecardOf(heard({ lexicon: 'need' }), heard({ lexicon: 'greeting' })))),
+    );
     expect(costOf(scorecard)).toBeLessThan(100 * usual);
     const verdict = analyzeByRules(said('en', 'O: Hello.', ...lines), scorecard);
     const [broad, other] = answersOf(verdict);
@@ -341,8 +475,21 @@ describe('every analysis', () => {
     fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }),
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }),
     fc.constantFrom(
-      'hello ', 'I will refund you', ' you idiot', 'приве\u0306т 😀', '\ud800', 'İptal ı ', 'yo‘q, o\'zingiz aybdorsiz', 'кечирим сурайм. ',
-      '¿qué quiere?', '?!', 'e\u0301\u0301\u0301', '\u0000', 'refund'.repeat(60), ' sorry'.repeat(80), '👩‍👩‍👧‍👦 thanks',
+      'hello ',
+      'I will refund you',
+      ' you idiot',
+      'приве\u0306т 😀',
+      '\ud800',
+      'İptal ı ',
+      "yo‘q, o'zingiz aybdorsiz",
+      'кечирим сурайм. ',
+      '¿qué quiere?',
+      '?!',
+      'e\u0301\u0301\u0301',
+      '\u0000',
+      'refund'.repeat(60),
+      ' sorry'.repeat(80),
+      '👩‍👩‍👧‍👦 thanks',
     ),
   );
   const conversation = fc.record({
@@ -396,20 +543,32 @@ describe('every analysis', () => {
   it.each(['好', '𠮷'])('travels inline, whatever the scorecard and the text: %s', (letter) => {
     const body = bodyOf({
       name: letter.repeat(200),
-      sections: [{
-        name: letter.repeat(100),
-        questions: Array.from({ length: MAX_QUESTIONS }, (_, index) => ({
-          uuid: `7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b${10 + index}`, text: letter.repeat(300), weight: 1,
-          choices: [{ label: letter.repeat(80), points: 1 }, { label: 'No', points: 0 }],
-          decided: {
-            by: 'rule', applies: { spoke: [], heard: null },
-            cases: [{ heard: { role: 'operator', source: { phrases: { en: ['a*'] } } }, answer: letter.repeat(80) }], otherwise: 'No',
-          },
-        })),
-      }],
+      sections: [
+        {
+          name: letter.repeat(100),
+          questions: Array.from({ length: MAX_QUESTIONS }, (_, index) => ({
+            uuid: `7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b${10 + index}`,
+            text: letter.repeat(300),
+            weight: 1,
+            choices: [
+              { label: letter.repeat(80), points: 1 },
+              { label: 'No', points: 0 },
+            ],
+            decided: {
+              by: 'rule',
+              applies: { spoke: [], heard: null },
+              cases: [{ heard: { role: 'operator', source: { phrases: { en: ['a*'] } } }, answer: letter.repeat(80) }],
+              otherwise: 'No',
+            },
+          })),
+        },
+      ],
     });
     const scorecard = { ...body, uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b10', revision: 1 };
-    const verdict = analyzeByRules(said(null, ...Array.from({ length: 5 }, () => `O:a${letter.repeat(1000)}`)), scorecard);
+    const verdict = analyzeByRules(
+      said(null, ...Array.from({ length: 5 }, () => `O:a${letter.repeat(1000)}`)),
+      scorecard,
+    );
     expect(answersOf(verdict)[0]?.evidence).toHaveLength(3);
     expect(Buffer.byteLength(JSON.stringify(verdict))).toBeLessThan(INLINE_BYTES * 0.9);
   });
@@ -417,7 +576,15 @@ describe('every analysis', () => {
   it('takes a huge utterance and half a million tiny ones', () => {
     const huge = said('en', `O:${'I am sorry, I will not. '.repeat(40_000)}`);
     expect(answered(analyzeByRules(huge, defaultScorecard), /solution/u).answer).toBe('No solution');
-    const tiny = { ...huge, utterances: Array.from({ length: 500_000 }, (): Utterance => ({ role: 'operator', text: 'ok', start: null, end: null })) };
+    const tiny = {
+      ...huge,
+      utterances: Array.from({ length: 500_000 }, (): Utterance => ({
+        role: 'operator',
+        text: 'ok',
+        start: null,
+        end: null,
+      })),
+    };
     expect(analyzeByRules(tiny, defaultScorecard).metrics.words.operator).toBe(500_000);
   });
 });

@@ -1,19 +1,24 @@
-import { listenedFor } from '@call-analysis/events';
-import type { Answer, Evidence, Heard, Language, Question, Role, RuleDecision } from '@call-analysis/events';
+import {
+  type Answer,
+  type Evidence,
+  type Heard,
+  type Language,
+  listenedFor,
+  type Question,
+  type Role,
+  type RuleDecision,
+} from '@call-analysis/events';
 import type { Analyst, Conversation, Verdict } from './analyst.ts';
 import { CONCEPTS, CUE_ID, FIRST_TOPIC, LEXICON_ID, ownPhrasebook, phrasebookOf } from './concepts.ts';
-import { findPhrases, Words } from './match.ts';
-import type { Patience } from './match.ts';
+import { findPhrases, type Patience, Words } from './match.ts';
 import { measure } from './metrics.ts';
 import type { Concept, Phrasebook } from './phrasebook.ts';
 import { clauseAround, evidenceOf } from './quote.ts';
-import { maxPoints } from './scorecard.ts';
-import type { Scorecard } from './scorecard.ts';
+import { maxPoints, type Scorecard } from './scorecard.ts';
 import { sentimentOf } from './sentiment.ts';
 import { Summary, TELLING_WORDS } from './summarize.ts';
-import { addUp } from './totals.ts';
-import type { Scored } from './totals.ts';
 import { rankTopics, TOPICS } from './topics.ts';
+import { addUp, type Scored } from './totals.ts';
 
 const MOST_QUOTES = 3;
 /** Utterances of a role that make its opening and its closing, where a quarter of them is not more. */
@@ -247,7 +252,12 @@ function listen(conversation: Conversation, plan: Plan): Found {
     isOwnBrokenOff: patience.left < 0,
     spoke: { operator: total.operator > 0, client: total.client > 0 },
     hearings,
-    mentions, positive, negative, wordCounts, questionsAsked, summary,
+    mentions,
+    positive,
+    negative,
+    wordCounts,
+    questionsAsked,
+    summary,
   };
 }
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { type Language, Role, type Utterance } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
-import { Role } from '@call-analysis/events';
-import type { Language, Utterance } from '@call-analysis/events';
 import { defaultScorecard } from './default-scorecard.ts';
 import { measureLanguageAccuracy, readCsv } from './language-accuracy.ts';
 import { recognizeLanguage } from './language.ts';
@@ -24,7 +23,10 @@ const calls = readCsv(readFileSync(new URL('transcripts.csv', samples), 'utf8'))
     return { role, text: said.trim(), start: null, end: null };
   });
   const language = recognizeLanguage(utterances, [...tags]);
-  const verdict = analyzeByRules({ language, tags: [...tags], segmentType: 'x', duration: null, utterances }, defaultScorecard);
+  const verdict = analyzeByRules(
+    { language, tags: [...tags], segmentType: 'x', duration: null, utterances },
+    defaultScorecard,
+  );
   return [{ text, judged, language, score: verdict.score ?? -1 }];
 });
 
@@ -48,8 +50,9 @@ describe('of the sample calls', () => {
 
   it('every one is recognised in its language, and nearly every one by its first 20 characters', () => {
     expect(calls.every(({ language, judged }) => language === judged.language)).toBe(true);
-    const short = measureLanguageAccuracy(calls.map(({ text, judged }) => ({ text, language: judged.language })))
-      .filter(({ characters }) => characters === 20);
+    const short = measureLanguageAccuracy(
+      calls.map(({ text, judged }) => ({ text, language: judged.language })),
+    ).filter(({ characters }) => characters === 20);
     const total = short.reduce((sum, each) => sum + each.total, 0);
     expect(short.reduce((sum, each) => sum + each.oursWithoutTags, 0) / total).toBeGreaterThanOrEqual(0.9);
   });

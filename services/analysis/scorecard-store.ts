@@ -1,5 +1,5 @@
-import { notFound } from '@call-analysis/fault';
 import type { ScorecardBody } from '@call-analysis/events';
+import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { Scorecard } from './scorecard.ts';
 
@@ -86,7 +86,10 @@ export function openScorecards(db: Database) {
     },
 
     /** Adds a scorecard that is not yet in force. */
-    async add(added: { uuid: string; firmUuid: string; segmentType: string | null; by: string }, body: ScorecardBody): Promise<void> {
+    async add(
+      added: { uuid: string; firmUuid: string; segmentType: string | null; by: string },
+      body: ScorecardBody,
+    ): Promise<void> {
       await db.query(
         `WITH added AS (
            INSERT INTO scorecard (uuid, firm_uuid, is_default, segment_type, created_at)
@@ -116,7 +119,10 @@ export function openScorecards(db: Database) {
     async activate(tx: Sql, firmUuid: string, uuid: string): Promise<StoredScorecard> {
       const { segmentType } = await find(tx, firmUuid, uuid);
       // Two that are activated at once, of one segment type, come one after the other.
-      await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || coalesce($2, ''), 0))`, [firmUuid, segmentType]);
+      await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || coalesce($2, ''), 0))`, [
+        firmUuid,
+        segmentType,
+      ]);
       await tx.query(
         `UPDATE scorecard SET is_active = false
          WHERE firm_uuid = $1 AND segment_type IS NOT DISTINCT FROM $2 AND is_active AND uuid <> $3`,
@@ -132,7 +138,8 @@ export function openScorecards(db: Database) {
     /** The newest first. */
     async list(firmUuid: string, { page, size }: Page): Promise<{ count: number; items: ScorecardRow[] }> {
       const [{ count } = { count: 0 }] = await db.query<{ count: number }>(
-        'SELECT count(*) FROM scorecard WHERE firm_uuid = $1', [firmUuid],
+        'SELECT count(*) FROM scorecard WHERE firm_uuid = $1',
+        [firmUuid],
       );
       const items = await db.query<ScorecardRow>(
         `SELECT ${ROW} FROM scorecard JOIN scorecard_revision ON scorecard_uuid = uuid AND scorecard_revision.revision = scorecard.revision
@@ -143,9 +150,14 @@ export function openScorecards(db: Database) {
     },
 
     /** The newest first. */
-    async listRevisions(firmUuid: string, uuid: string, { page, size }: Page): Promise<{ count: number; items: RevisionRow[] }> {
+    async listRevisions(
+      firmUuid: string,
+      uuid: string,
+      { page, size }: Page,
+    ): Promise<{ count: number; items: RevisionRow[] }> {
       const [held] = await db.query<{ revision: number }>(
-        'SELECT revision FROM scorecard WHERE firm_uuid = $1 AND uuid = $2', [firmUuid, uuid],
+        'SELECT revision FROM scorecard WHERE firm_uuid = $1 AND uuid = $2',
+        [firmUuid, uuid],
       );
       if (held === undefined) throw notFound('scorecard');
       const items = await db.query<RevisionRow>(

@@ -1,5 +1,10 @@
-import { phrasesIn, scorecardDraft } from '@call-analysis/events';
-import type { Question, ScorecardBody, ScorecardDraft } from '@call-analysis/events';
+import {
+  phrasesIn,
+  type Question,
+  type ScorecardBody,
+  type ScorecardDraft,
+  scorecardDraft,
+} from '@call-analysis/events';
 import { foldWord, phraseFault, phraseSteps } from './phrasebook.ts';
 
 /** One revision; it never changes. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Analyzed, AnalysisUnderTest, ready } from './analysis-under-test.ts';
 import { defaultScorecard } from './default-scorecard.ts';
 import { ruleAnalyst } from './rule-analyst.ts';
@@ -21,14 +21,27 @@ interface Shown {
 function listensFor(word: string, more: object = {}, question: object = {}): string {
   return JSON.stringify({
     name: `About ${word}`,
-    sections: [{
-      name: 'Only',
-      questions: [{
-        text: `Was ${word} said?`, weight: 1, choices: [{ label: 'Yes', points: 1 }, { label: 'No', points: 0 }],
-        decided: { by: 'rule', cases: [{ heard: { role: 'operator', source: { phrases: { en: [word] } } }, answer: 'Yes' }], otherwise: 'No' },
-        ...question,
-      }],
-    }],
+    sections: [
+      {
+        name: 'Only',
+        questions: [
+          {
+            text: `Was ${word} said?`,
+            weight: 1,
+            choices: [
+              { label: 'Yes', points: 1 },
+              { label: 'No', points: 0 },
+            ],
+            decided: {
+              by: 'rule',
+              cases: [{ heard: { role: 'operator', source: { phrases: { en: [word] } } }, answer: 'Yes' }],
+              otherwise: 'No',
+            },
+            ...question,
+          },
+        ],
+      },
+    ],
     ...more,
   });
 }
@@ -46,9 +59,17 @@ function revise(scorecard_uuid: string, expected_revision: number, document: str
 
 /** How a call of the firm is scored now. */
 async function scored(segmentType: string, ...words: string[]): Promise<NonNullable<Analyzed['data']['analysis']>> {
-  const event = ready([['operator', words.join(' ')], ['client', 'yes']], {
-    firmuuid: caller.firm_uuid, segment_type: segmentType, language: 'en',
-  });
+  const event = ready(
+    [
+      ['operator', words.join(' ')],
+      ['client', 'yes'],
+    ],
+    {
+      firmuuid: caller.firm_uuid,
+      segment_type: segmentType,
+      language: 'en',
+    },
+  );
   await service.publish(event);
   const { data } = await service.verdictOn(event);
   return data.analysis!;
@@ -81,17 +102,24 @@ describe('a firm', () => {
     const asked = { caller, scorecard_uuid: uuid };
     await expect(service.scorecards.getScorecard(asked)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(service.scorecards.activateScorecard(asked)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(service.scorecards.listRevisions({ ...asked, page: 1, size: 10 })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(service.scorecards.listRevisions({ ...asked, page: 1, size: 10 })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
     await expect(revise(uuid, 1, listensFor('beta'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect((await service.scorecards.listScorecards({ caller, page: 1, size: 10 })).count).toBe(1);
   });
 
   it('lists its scorecards page by page, the newest first', async () => {
     for (const word of ['one', 'two', 'three']) await make(listensFor(word));
-    const pages = await Promise.all([1, 2, 3].map((page) => service.scorecards.listScorecards({ caller, page, size: 2 })));
+    const pages = await Promise.all(
+      [1, 2, 3].map((page) => service.scorecards.listScorecards({ caller, page, size: 2 })),
+    );
     expect(pages.map(({ count }) => count)).toEqual([4, 4, 4]);
     expect(pages.flatMap(({ items }) => items.map(({ name }) => name))).toEqual([
-      'About three', 'About two', 'About one', defaultScorecard.name,
+      'About three',
+      'About two',
+      'About one',
+      defaultScorecard.name,
     ]);
   });
 });
@@ -107,7 +135,10 @@ describe('a call is scored by', () => {
     await activate(general.uuid);
     const analysis = await scored('support', 'beta');
     expect(analysis.scorecard).toEqual({ uuid: general.uuid, name: 'About beta', revision: 1 });
-    expect(analysis).toMatchObject({ score: 100, sections: [{ questions: [{ answer: 'Yes', evidence: [{ quote: 'beta' }] }] }] });
+    expect(analysis).toMatchObject({
+      score: 100,
+      sections: [{ questions: [{ answer: 'Yes', evidence: [{ quote: 'beta' }] }] }],
+    });
     expect((await scored('sales', 'alpha')).scorecard.uuid).toBe(own.uuid);
   });
 
@@ -121,13 +152,19 @@ describe('a call is scored by', () => {
     const now = await scored('support', 'beta');
     expect(now).toMatchObject({ score: 100, scorecard: { revision: 2 }, sections: [{ questions: [kept] }] });
     const rows = await service.db.query<{ revision: number }>(
-      'SELECT revision FROM analysis WHERE firm_uuid = $1 ORDER BY revision', [caller.firm_uuid],
+      'SELECT revision FROM analysis WHERE firm_uuid = $1 ORDER BY revision',
+      [caller.firm_uuid],
     );
     expect(rows).toEqual([{ revision: 1 }, { revision: 2 }]);
     const first = await service.scorecards.getScorecard({ caller, scorecard_uuid: uuid, revision: 1 });
     expect(first.scorecard).toMatchObject({ revision: 1, name: 'About alpha' });
     expect(JSON.parse(first.sections_json)).toEqual(sections);
-    const { count, items } = await service.scorecards.listRevisions({ caller, scorecard_uuid: uuid, page: 1, size: 10 });
+    const { count, items } = await service.scorecards.listRevisions({
+      caller,
+      scorecard_uuid: uuid,
+      page: 1,
+      size: 10,
+    });
     expect(count).toBe(2);
     expect(items).toMatchObject([
       { revision: 2, name: 'About beta', created_by: caller.user_uuid },
@@ -141,14 +178,18 @@ describe('revising', () => {
     const { uuid } = await make(listensFor('alpha'));
     await revise(uuid, 1, listensFor('beta'));
     await expect(revise(uuid, 1, listensFor('gamma'))).rejects.toMatchObject({
-      kind: 'stale', code: 'REVISION_CONFLICT', details: { revision: 2 },
+      kind: 'stale',
+      code: 'REVISION_CONFLICT',
+      details: { revision: 2 },
     });
     await expect(revise(uuid, 3, listensFor('gamma'))).rejects.toMatchObject({ code: 'REVISION_CONFLICT' });
   });
 
   it('at once, one of many wins and the others are told', async () => {
     const { uuid } = await make(listensFor('alpha'));
-    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, (_, at) => revise(uuid, 1, listensFor(`word${at}`))));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, at) => revise(uuid, 1, listensFor(`word${at}`))),
+    );
     const won = outcomes.filter(({ status }) => status === 'fulfilled');
     expect(won).toHaveLength(1);
     for (const outcome of outcomes) {
@@ -165,7 +206,8 @@ describe('revising', () => {
     const [{ questions }] = JSON.parse(fresh.sections_json) as [Shown];
     expect(questions[0]?.uuid).not.toBe(old);
     await expect(revise(uuid, 2, listensFor('beta', {}, { uuid: old }))).rejects.toMatchObject({
-      code: 'VALIDATION_ERROR', details: { fields: [{ field: 'sections.0.questions.0.uuid', code: 'UNKNOWN_QUESTION' }] },
+      code: 'VALIDATION_ERROR',
+      details: { fields: [{ field: 'sections.0.questions.0.uuid', code: 'UNKNOWN_QUESTION' }] },
     });
   });
 });
@@ -173,13 +215,19 @@ describe('revising', () => {
 describe('activating', () => {
   it('leaves one active for each segment type, however many are activated at once', async () => {
     const made = await Promise.all(
-      Array.from({ length: 10 }, (_, at) => make(listensFor(`word${at}`, { segment_type: at % 2 === 0 ? 'sales' : null }))),
+      Array.from({ length: 10 }, (_, at) =>
+        make(listensFor(`word${at}`, { segment_type: at % 2 === 0 ? 'sales' : null })),
+      ),
     );
     await Promise.all([...made, ...made].map(({ uuid }) => activate(uuid)));
     const rows = await service.db.query<{ segment_type: string | null; count: number }>(
-      'SELECT segment_type, count(*) FROM scorecard WHERE firm_uuid = $1 AND is_active GROUP BY 1 ORDER BY 1', [caller.firm_uuid],
+      'SELECT segment_type, count(*) FROM scorecard WHERE firm_uuid = $1 AND is_active GROUP BY 1 ORDER BY 1',
+      [caller.firm_uuid],
     );
-    expect(rows).toEqual([{ segment_type: 'sales', count: 1 }, { segment_type: null, count: 1 }]);
+    expect(rows).toEqual([
+      { segment_type: 'sales', count: 1 },
+      { segment_type: null, count: 1 },
+    ]);
   });
 
   it('may go back to the scorecard that the firm began with, and be repeated', async () => {
@@ -209,7 +257,12 @@ describe('a document', () => {
     await activate(uuid);
     expect(await scored('support', 'alpha')).toMatchObject({
       score: null,
-      sections: [{ score: null, questions: [{ answer: null, points: null, not_applicable: true, needs_review: true, evidence_absent: false }] }],
+      sections: [
+        {
+          score: null,
+          questions: [{ answer: null, points: null, not_applicable: true, needs_review: true, evidence_absent: false }],
+        },
+      ],
     });
   });
 });

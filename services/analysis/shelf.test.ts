@@ -1,10 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { defaultScorecard } from './default-scorecard.ts';
-import type { Scorecard } from './scorecard.ts';
 import type { RevisionName } from './scorecard-store.ts';
+import type { Scorecard } from './scorecard.ts';
 import { Shelf } from './shelf.ts';
 
-const [one, two, three] = ['1', '2', '3'].map((uuid) => ({ uuid, revision: 1 })) as [RevisionName, RevisionName, RevisionName];
+const [one, two, three] = ['1', '2', '3'].map((uuid) => ({ uuid, revision: 1 })) as [
+  RevisionName,
+  RevisionName,
+  RevisionName,
+];
 const ROOM_FOR_TWO = 250 * 1024;
 
 function library() {

@@ -1,6 +1,5 @@
-import { phraseBytes } from './scorecard.ts';
-import type { Scorecard } from './scorecard.ts';
 import type { RevisionName } from './scorecard-store.ts';
+import { phraseBytes, type Scorecard } from './scorecard.ts';
 
 /** Bytes, about: of scorecards with ordinary phrases some hundred, of the largest there can be a few. */
 const ROOM = 128 * 1024 * 1024;
@@ -21,7 +20,10 @@ export class Shelf {
   }
 
   /** Scorecards by name, in order; `fetch` is asked for those that are not here. */
-  async take(names: readonly RevisionName[], fetch: (missing: RevisionName[]) => Promise<Scorecard[]>): Promise<Scorecard[]> {
+  async take(
+    names: readonly RevisionName[],
+    fetch: (missing: RevisionName[]) => Promise<Scorecard[]>,
+  ): Promise<Scorecard[]> {
     const found = new Map<string, Scorecard>();
     const missing = new Map<string, RevisionName>();
     for (const name of names) {

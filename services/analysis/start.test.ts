@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { CallAnalyzed, CallFailed } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
-import type { Analyst } from './analyst.ts';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AnalysisUnderTest, ready, utterancesOf } from './analysis-under-test.ts';
+import type { Analyst } from './analyst.ts';
 import { defaultScorecard } from './default-scorecard.ts';
 import { ruleAnalyst } from './rule-analyst.ts';
 
@@ -17,7 +17,10 @@ const talk = [
 ] as const;
 
 /** What this analyst cannot bear to hear, how often it is still to fail at it, and how often and when it has. */
-const unbearable = new Map<string, { error: Error; left: number; failed: number; at: number; beforeRetry: () => Promise<unknown> }>();
+const unbearable = new Map<
+  string,
+  { error: Error; left: number; failed: number; at: number; beforeRetry: () => Promise<unknown> }
+>();
 
 /** `beforeRetry` is waited for when it is heard anew after a pause. */
 function unbearableFor(times: number, error: Error, beforeRetry: () => Promise<unknown> = async () => {}): string {
@@ -50,10 +53,10 @@ const service = new AnalysisUnderTest(analyst, 2);
 
 describe('a transcript', () => {
   it('is analysed under the default scorecard of its firm, and the result says by whom and of which attempt', async () => {
-    const event = ready(talk, { attempt: 3, turn: 7 });
+    const event = ready(talk, { attempt: 3, priority: 7 });
     await service.publish(event);
     const said = await service.verdictOn(event);
-    expect(said).toMatchObject({ type: CallAnalyzed.type, source: 'analysis', firmuuid: event.firmuuid, turn: 7 });
+    expect(said).toMatchObject({ type: CallAnalyzed.type, source: 'analysis', firmuuid: event.firmuuid, priority: 7 });
     expect(said.data).toMatchObject({ attempt: 3, outcome: 'scored', language: 'en' });
     const analysis = said.data.analysis!;
     expect(analysis.analyst).toEqual({ name: ruleAnalyst.name, version: ruleAnalyst.version });
@@ -170,7 +173,7 @@ describe('a conversation that the analyst cannot answer', () => {
     bug: unbearableFor(Infinity, new TypeError('cannot read "8600"')),
     once: unbearableFor(1, away),
   };
-  const refused = ready([['client', words.away]], { firmuuid, attempt: 2, turn: 4 });
+  const refused = ready([['client', words.away]], { firmuuid, attempt: 2, priority: 4 });
   const stumbled = ready([['client', words.bug]], { firmuuid });
   const later = ready([['client', words.once]], { firmuuid });
   const neighbours = Array.from({ length: 40 }, () => ready(talk, { firmuuid }));
@@ -198,7 +201,7 @@ describe('a conversation that the analyst cannot answer', () => {
   it('is tried again after a pause, then said to have failed, with the analyst’s own reason', async () => {
     const failed = await service.failureOf(refused);
     expect(Date.now() - began.at).toBeGreaterThan(500);
-    expect(failed).toMatchObject({ type: CallFailed.type, source: 'analysis', firmuuid, turn: 4 });
+    expect(failed).toMatchObject({ type: CallFailed.type, source: 'analysis', firmuuid, priority: 4 });
     expect(failed.data).toEqual({
       attempt: 2,
       stage: 'analysis',

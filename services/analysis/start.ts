@@ -1,12 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { comesAgainWithinDays, openBus, prepareBus, pruneBuried, pruneClaims } from '@call-analysis/bus';
-import type { Subscription } from '@call-analysis/bus';
+import { openBus, prepareBus, pruneClaims, redeliveryWindowDays, type Subscription } from '@call-analysis/bus';
+import { pruneTombstones } from '@call-analysis/call-processing';
 import { CallAnalyzed, CallErased, CallFailed, Language, TranscriptReady } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
 import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
-import type { Logger, RunningService, TimeLeft } from '@call-analysis/runtime';
-import { Closing, Readiness, timeLeft } from '@call-analysis/runtime';
+import { Closing, type Logger, Readiness, type RunningService, timeLeft, type TimeLeft } from '@call-analysis/runtime';
 import type { Analyst } from './analyst.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
@@ -22,7 +21,7 @@ export type { Config } from './config.ts';
 export const schema = 'analysis';
 export const migrations = fileURLToPath(new URL('./prisma/migrations', import.meta.url));
 
-export const facts = { tells: [CallAnalyzed, CallFailed], hears: [TranscriptReady, CallErased] };
+export const facts = { publishes: [CallAnalyzed, CallFailed], consumes: [TranscriptReady, CallErased] };
 
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
 
@@ -91,9 +90,9 @@ export async function start(
     });
     const warming = setTimeout(() => warmUp(analyst), WARM_UP_AFTER_MS);
     closing.add('warm-up', () => clearTimeout(warming));
-    const claimDays = comesAgainWithinDays(config.bus);
+    const claimDays = redeliveryWindowDays(config.bus);
     const timer = setInterval(() => {
-      const pruned = Promise.all([pruneClaims(db, claimDays), pruneBuried(db, claimDays)]);
+      const pruned = Promise.all([pruneClaims(db, claimDays), pruneTombstones(db, claimDays)]);
       pruned.catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
     }, SWEEP_EVERY_MS);
     closing.add('sweep', () => clearInterval(timer));

@@ -1,8 +1,6 @@
 import type { Role, Utterance } from '@call-analysis/events';
-import { SENTENCE_BREAK } from './match.ts';
-import type { Words } from './match.ts';
-import { sentenceAround } from './quote.ts';
-import type { Span } from './quote.ts';
+import { SENTENCE_BREAK, type Words } from './match.ts';
+import { sentenceAround, type Span } from './quote.ts';
 
 const LONGEST_PIECE = 120;
 /** Words that an utterance has when it says more than a greeting. */
@@ -47,8 +45,9 @@ export class Summary {
   /** One line for each piece, in the order in which they were said. */
   write(utterances: readonly Utterance[]): string {
     const pieces = [this.#problem ?? this.#opening, this.#resolution, this.#ending].filter((piece) => piece !== null);
-    const spoken = [...new Map(pieces.map((piece) => [`${piece.utterance}:${piece.start}`, piece])).values()]
-      .sort((one, other) => one.utterance - other.utterance || one.start - other.start);
+    const spoken = [...new Map(pieces.map((piece) => [`${piece.utterance}:${piece.start}`, piece])).values()].sort(
+      (one, other) => one.utterance - other.utterance || one.start - other.start,
+    );
     return spoken
       .map(({ utterance, start, end }) => {
         const said = utterances[utterance];

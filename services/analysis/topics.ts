@@ -1,8 +1,27 @@
 /** What a call can be about, in the order that breaks ties. Slugs are stable: clients filter by them. */
 export const TOPICS = [
-  'refund', 'cancellation', 'complaint', 'delivery', 'order', 'billing', 'payment', 'loan', 'card', 'account',
-  'transfer', 'insurance', 'fraud', 'internet', 'mobile', 'technical', 'appointment', 'price', 'product', 'documents',
-  'travel', 'employment',
+  'refund',
+  'cancellation',
+  'complaint',
+  'delivery',
+  'order',
+  'billing',
+  'payment',
+  'loan',
+  'card',
+  'account',
+  'transfer',
+  'insurance',
+  'fraud',
+  'internet',
+  'mobile',
+  'technical',
+  'appointment',
+  'price',
+  'product',
+  'documents',
+  'travel',
+  'employment',
 ] as const;
 export type Topic = (typeof TOPICS)[number];
 

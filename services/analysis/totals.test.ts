@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { addUp } from './totals.ts';
-import type { Scored } from './totals.ts';
+import { addUp, type Scored } from './totals.ts';
 
 const scored = fc
   .record({
@@ -9,14 +8,22 @@ const scored = fc
     maxPoints: fc.double({ min: 0.01, max: 1000, noNaN: true }),
     share: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: null }),
   })
-  .map(({ weight, maxPoints, share }): Scored => ({ weight, maxPoints, points: share === null ? null : share * maxPoints, autoFail: false }));
+  .map(({ weight, maxPoints, share }): Scored => ({
+    weight,
+    maxPoints,
+    points: share === null ? null : share * maxPoints,
+    autoFail: false,
+  }));
 const sections = fc.array(fc.array(scored, { maxLength: 8 }), { maxLength: 4 });
 const notApplicable: Scored = { weight: 7, points: null, maxPoints: 1, autoFail: true };
 
 describe('totals', () => {
   it('add up shares of points by weight', () => {
     const totals = addUp([
-      [{ weight: 3, points: 1, maxPoints: 1, autoFail: false }, { weight: 1, points: 0, maxPoints: 5, autoFail: false }],
+      [
+        { weight: 3, points: 1, maxPoints: 1, autoFail: false },
+        { weight: 1, points: 0, maxPoints: 5, autoFail: false },
+      ],
       [{ weight: 2, points: 1, maxPoints: 3, autoFail: false }],
     ]);
     expect(totals).toEqual({ score: 61.1, sections: [75, 33.3], autoFailed: false });
@@ -29,7 +36,9 @@ describe('totals', () => {
   it('are 0 after an auto-fail, which leaves the sections as they are', () => {
     const failed = { weight: 1, points: 0, maxPoints: 1, autoFail: true };
     expect(addUp([[{ weight: 9, points: 1, maxPoints: 1, autoFail: false }], [failed]])).toEqual({
-      score: 0, sections: [100, 0], autoFailed: true,
+      score: 0,
+      sections: [100, 0],
+      autoFailed: true,
     });
   });
 

@@ -2,21 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from '@jest/globals';
 import { type Bus, type ConsumerDepth, migrateBus, openBus, route } from '@call-analysis/bus';
 import { type BodyOf, CallFailed, type Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import { openObjects } from '@call-analysis/objects';
-import type { Objects } from '@call-analysis/objects';
+import { type Objects, openObjects } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { audio, ingest } from '@call-analysis/proto';
 import type { UploadRecordingRequestInit } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
 import type { RecordAudioRequest } from '@call-analysis/proto/ingest/v1/RecordAudioRequest';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
-import type { CallOptions, Handlers } from '@call-analysis/rpc';
-import { dial, serve } from '@call-analysis/rpc';
+import { type CallOptions, dial, type Handlers, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase, waitUntil, wavHeader } from '@call-analysis/testing';
+import { afterAll, beforeAll } from '@jest/globals';
 import { type Config, migrations, schema, start } from './start.ts';
 
 export type Failed = Event<BodyOf<typeof CallFailed>>;
@@ -80,7 +78,10 @@ export class AudioUnderTest {
     this.recorded.length = 0;
   }
 
-  upload(requests: Iterable<UploadRecordingRequestInit> | AsyncIterable<UploadRecordingRequestInit>, options?: CallOptions) {
+  upload(
+    requests: Iterable<UploadRecordingRequestInit> | AsyncIterable<UploadRecordingRequestInit>,
+    options?: CallOptions,
+  ) {
     return there(this.#opened).client.uploadRecording(stream(requests), options);
   }
 
@@ -198,7 +199,11 @@ export const firmUuid = randomUUID();
 /** What a gateway sends of a good form, `changed` in parts; null leaves a part out. */
 export function upload(
   bytes: Uint8Array,
-  { fileName = 'a.wav', metadata = '{}', pieceBytes = 10_000 }: { fileName?: string; metadata?: string | null; pieceBytes?: number } = {},
+  {
+    fileName = 'a.wav',
+    metadata = '{}',
+    pieceBytes = 10_000,
+  }: { fileName?: string; metadata?: string | null; pieceBytes?: number } = {},
 ): UploadRecordingRequestInit[] {
   const pieces: UploadRecordingRequestInit[] = [];
   for (let at = 0; at < bytes.length; at += pieceBytes) pieces.push({ chunk: bytes.subarray(at, at + pieceBytes) });

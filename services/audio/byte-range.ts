@@ -34,7 +34,7 @@ export class ByteRange {
 
   /** The next `count` bytes as the store hands them out; fewer when the object ends before. */
   async *pieces(count: number): AsyncGenerator<Buffer> {
-    for (let left = count; left > 0; ) {
+    for (let left = count; left > 0;) {
       if (this.#held.length === 0) this.#held = await this.#fetch(left);
       if (this.#held.length === 0) return;
       const piece = this.#held.subarray(0, left);

@@ -1,9 +1,7 @@
-import type { SubscriptionOptions } from '@call-analysis/bus';
-import { route } from '@call-analysis/bus';
+import { route, type SubscriptionOptions } from '@call-analysis/bus';
 import { AudioExtractionRequested, CallErased } from '@call-analysis/events';
 import { eraseCall, ERASURES } from './erase-call.ts';
-import { CONSUMER, extractRecording } from './extract-recording.ts';
-import type { Parts } from './extract-recording.ts';
+import { CONSUMER, extractRecording, type Parts } from './extract-recording.ts';
 import { giveUpExtraction } from './give-up.ts';
 import { counted } from './metrics.ts';
 

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 function told<Data>(type: string, data: Data, subject: string = randomUUID()): Event<Data> {
   const time = new Date().toISOString();
-  return { id: randomUUID(), source: 'test', type, time, subject, firmuuid: firmUuid, turn: 0, data };
+  return { id: randomUUID(), source: 'test', type, time, subject, firmuuid: firmUuid, priority: 0, data };
 }
 
 /** Puts an archive with one recording and asks for it. */

@@ -1,5 +1,5 @@
-import { bury } from '@call-analysis/bus';
-import { CallErased, type Event } from '@call-analysis/events';
+import { stopProcessing } from '@call-analysis/call-processing';
+import type { Event } from '@call-analysis/events';
 import type { Parts } from './extract-recording.ts';
 import { removeRecording } from './remove-recording.ts';
 
@@ -10,13 +10,12 @@ export const ERASURES = 'audio.erasures';
  * comes to its end later is dropped.
  */
 export async function eraseCall(
-  { db, bus, objects, inHand }: Pick<Parts, 'db' | 'bus' | 'objects' | 'inHand'>,
+  { db, bus, objects, inProgress }: Pick<Parts, 'db' | 'bus' | 'objects' | 'inProgress'>,
   event: Event,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await bury(tx, event.firmuuid, event.subject);
-    await bus.forget(tx, event.firmuuid, event.subject, CallErased);
+    await stopProcessing(bus, tx, event);
   });
-  inHand.breakOff(event);
+  inProgress.abort(event);
   await removeRecording(objects, event);
 }

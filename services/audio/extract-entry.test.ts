@@ -4,9 +4,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { deflateRawSync } from 'node:zlib';
+import { writeZip, type Zip, zip64Field, type ZipEntry, type ZipFields } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { writeZip, zip64Field } from '@call-analysis/testing';
-import type { Zip, ZipEntry, ZipFields } from '@call-analysis/testing';
 import AdmZip from 'adm-zip';
 import * as fc from 'fast-check';
 import { openEntry } from './extract-entry.ts';
@@ -89,13 +88,17 @@ const zipEntry: fc.Arbitrary<ZipEntry> = fc.record(
 describe('an entry', () => {
   it('comes out as it went in, whatever its form and the pieces that the store hands out', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(zipEntry, { minLength: 1, maxLength: 3 }), fc.constantFrom(1_000, 77_777, 1_000_000), async (entries, pieceBytes) => {
-        const zip = writeZip(entries);
-        for (const [index, { data }] of entries.entries()) {
-          const bytes = await extract(zip, index, new Store(zip.bytes, pieceBytes));
-          expect(bytes.equals(data ?? Buffer.alloc(0))).toBe(true);
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(zipEntry, { minLength: 1, maxLength: 3 }),
+        fc.constantFrom(1_000, 77_777, 1_000_000),
+        async (entries, pieceBytes) => {
+          const zip = writeZip(entries);
+          for (const [index, { data }] of entries.entries()) {
+            const bytes = await extract(zip, index, new Store(zip.bytes, pieceBytes));
+            expect(bytes.equals(data ?? Buffer.alloc(0))).toBe(true);
+          }
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -125,7 +128,10 @@ describe('an entry', () => {
   });
 
   it('is asked for once, and again only when its header has unusually much in it', async () => {
-    const usual = writeZip([{ name: 'a.wav', data: noise, method: 8, zip64: true, descriptor: 'signed-zip64' }, { name: 'b.wav', data: noise }]);
+    const usual = writeZip([
+      { name: 'a.wav', data: noise, method: 8, zip64: true, descriptor: 'signed-zip64' },
+      { name: 'b.wav', data: noise },
+    ]);
     const store = new Store(usual.bytes);
     await extract(usual, 0, store);
     expect(store.streams).toHaveLength(1);
@@ -134,7 +140,10 @@ describe('an entry', () => {
     const extra = Buffer.alloc(60_000);
     extra.writeUInt16LE(0x9999, 0);
     extra.writeUInt16LE(extra.length - 4, 2);
-    const unusual = writeZip([{ name: 'a.wav', data: text, method: 8, local: { extra }, descriptor: 'plain' }, { name: 'b.wav', data: noise }]);
+    const unusual = writeZip([
+      { name: 'a.wav', data: text, method: 8, local: { extra }, descriptor: 'plain' },
+      { name: 'b.wav', data: noise },
+    ]);
     expect((await extract(unusual, 0)).equals(text)).toBe(true);
   });
 
@@ -202,21 +211,39 @@ describe('ENTRY_CORRUPT is the answer to', () => {
     ['a header of another compressed size', writeZip([{ ...good, local: { compressedBytes: deflated.length - 1 } }])],
     ['a header of another checksum', writeZip([{ ...good, local: { crc32: 1 } }])],
     ['a header without sizes, though none follow', writeZip([{ ...good, local: { bytes: 0, compressedBytes: 0 } }])],
-    ['a header whose ZIP64 field says another size', writeZip([{ ...good, zip64: true, local: { extra: zip64Field(text.length, 1) } }])],
+    [
+      'a header whose ZIP64 field says another size',
+      writeZip([{ ...good, zip64: true, local: { extra: zip64Field(text.length, 1) } }]),
+    ],
     ['a header that asks for ZIP64 and has none', writeZip([{ ...good, local: { bytes: 0xffffffff } }])],
-    ['a header whose ZIP64 field is too short', writeZip([{ ...good, zip64: true, local: { extra: zip64Field(text.length) } }])],
+    [
+      'a header whose ZIP64 field is too short',
+      writeZip([{ ...good, zip64: true, local: { extra: zip64Field(text.length) } }]),
+    ],
     ['a false checksum', writeZip([{ ...good, compressed: deflateRawSync(wrongSum(text)) }])],
     ['a false checksum of a stored entry', writeZip([{ ...good, method: 0, compressed: wrongSum(text) }])],
     ['data that is not deflated', writeZip([{ ...good, compressed: Buffer.alloc(100, 0xff) }])],
     ['data that ends too early', writeZip([{ ...good, compressed: deflated.subarray(0, -5) }])],
-    ['data behind the end of the deflated data', writeZip([{ ...good, compressed: Buffer.concat([deflated, Buffer.alloc(5)]) }])],
-    ['much data behind the end of the deflated data', writeZip([{ ...good, compressed: Buffer.concat([deflated, noise]) }])],
+    [
+      'data behind the end of the deflated data',
+      writeZip([{ ...good, compressed: Buffer.concat([deflated, Buffer.alloc(5)]) }]),
+    ],
+    [
+      'much data behind the end of the deflated data',
+      writeZip([{ ...good, compressed: Buffer.concat([deflated, noise]) }]),
+    ],
     ['data that inflates to less', writeZip([{ ...good, compressed: deflateRawSync(text.subarray(1)) }])],
     ['no data', writeZip([{ ...good, compressed: Buffer.alloc(0) }])],
     ['a stored entry of less', writeZip([{ ...good, method: 0, compressed: text.subarray(1) }])],
     ['no descriptor where one is due', writeZip([{ ...good, descriptor: Buffer.alloc(0) }])],
-    ['a descriptor of another checksum', writeZip([{ ...good, descriptor: descriptorOf(1, deflated.length, text.length) }])],
-    ['a descriptor of another compressed size', writeZip([{ ...good, descriptor: descriptorOf(null, 1, text.length) }])],
+    [
+      'a descriptor of another checksum',
+      writeZip([{ ...good, descriptor: descriptorOf(1, deflated.length, text.length) }]),
+    ],
+    [
+      'a descriptor of another compressed size',
+      writeZip([{ ...good, descriptor: descriptorOf(null, 1, text.length) }]),
+    ],
     ['a descriptor of another size', writeZip([{ ...good, descriptor: descriptorOf(null, deflated.length, 1) }])],
     ['an entry that reaches beyond the archive', shifted(writeZip([good]), 1_000_000)],
   ])('%s', async (_, zip) => {

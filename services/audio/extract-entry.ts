@@ -3,8 +3,13 @@ import { crc32, createInflateRaw } from 'node:zlib';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { ByteRange } from './byte-range.ts';
-import { DESCRIPTOR_BYTES, LOCAL_HEADER_BYTES, descriptorAgrees, readLocalHeader } from './local-header.ts';
-import type { ArchivedEntry } from './local-header.ts';
+import {
+  type ArchivedEntry,
+  DESCRIPTOR_BYTES,
+  descriptorAgrees,
+  LOCAL_HEADER_BYTES,
+  readLocalHeader,
+} from './local-header.ts';
 
 const DEFLATED = 8;
 /** Room for the extra fields that writers add (times, owners, ZIP64), so that one request brings the whole entry. */
@@ -68,7 +73,8 @@ async function* inflated(compressed: AsyncIterable<Buffer>, entry: ArchivedEntry
   } catch (error) {
     throw isBadData(error) ? corrupt('its data cannot be inflated', error) : error;
   }
-  if (inflate.bytesWritten !== entry.compressed_bytes) throw corrupt('other bytes stand between its data and their end');
+  if (inflate.bytesWritten !== entry.compressed_bytes)
+    throw corrupt('other bytes stand between its data and their end');
 }
 
 /** Data that makes no sense, or that ends too early. Lack of memory is no fault of the archive. */

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { buffer } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { AudioExtractionRequested } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
@@ -22,10 +22,7 @@ type Damage = (archive: Buffer, event: ExtractionRequested) => void;
 const none: Damage = () => {};
 
 /** Puts an archive of these files and says what was asked for of each, in their order. */
-async function requested(
-  files: Record<string, Buffer>,
-  damage: Damage = none,
-): Promise<ExtractionRequested[]> {
+async function requested(files: Record<string, Buffer>, damage: Damage = none): Promise<ExtractionRequested[]> {
   const zip = new AdmZip();
   for (const [name, bytes] of Object.entries(files)) zip.addFile(name, bytes);
   const archive = zip.toBuffer();
@@ -37,7 +34,7 @@ async function requested(
     time: new Date().toISOString(),
     subject: randomUUID(),
     firmuuid: firmUuid,
-    turn: 0,
+    priority: 0,
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     data: {
       attempt: 1,
@@ -133,8 +130,20 @@ describe('a recording in an archive', () => {
 
 describe('what is no recording fails its call alone, for good, and leaves nothing:', () => {
   const hopeless: [string, string, string, Buffer, Damage][] = [
-    ['damaged data', 'ENTRY_CORRUPT', 'a.wav', wav, (archive, { data }) => void (archive[data.entry.offset + 60]! ^= 0xff)],
-    ['a wrong sum', 'ENTRY_CORRUPT', 'a.wav', wav, (_, { data }) => void (data.entry.crc32 = (data.entry.crc32 ^ 1) >>> 0)],
+    [
+      'damaged data',
+      'ENTRY_CORRUPT',
+      'a.wav',
+      wav,
+      (archive, { data }) => void (archive[data.entry.offset + 60]! ^= 0xff),
+    ],
+    [
+      'a wrong sum',
+      'ENTRY_CORRUPT',
+      'a.wav',
+      wav,
+      (_, { data }) => void (data.entry.crc32 = (data.entry.crc32 ^ 1) >>> 0),
+    ],
     ['more than was said', 'ENTRY_CORRUPT', 'a.wav', wav, (_, { data }) => void (data.entry.bytes -= 1)],
     ['mono', 'AUDIO_NOT_STEREO', 'a.wav', wavOf({ channels: 1 }), none],
     ['no frame', 'AUDIO_UNREADABLE', 'a.wav', wavOf({ seconds: 0 }), none],

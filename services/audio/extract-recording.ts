@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import type { Bus, InHand } from '@call-analysis/bus';
-import { buried, Poison } from '@call-analysis/bus';
+import { type Bus, Poison } from '@call-analysis/bus';
+import { findErased, type WorkInProgress } from '@call-analysis/call-processing';
 import type { AudioExtractionRequested, BodyOf, Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
@@ -21,7 +21,7 @@ export interface Parts {
   readonly bus: Bus;
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'recordAudio'>;
-  readonly inHand: InHand;
+  readonly inProgress: WorkInProgress;
 }
 
 export const CONSUMER = 'audio.extract';
@@ -33,9 +33,9 @@ export const CONSUMER = 'audio.extract';
  * is kept or told.
  */
 export async function extractRecording(parts: Parts, event: ExtractionRequested, signal: AbortSignal): Promise<void> {
-  const { db, objects, inHand } = parts;
-  const isErased = async () => (await buried(db, [event])).size > 0;
-  await inHand.run(event, async (erased) => {
+  const { db, objects, inProgress } = parts;
+  const isErased = async () => (await findErased(db, [event])).size > 0;
+  await inProgress.run(event, async (erased) => {
     let isWanted = !(await isErased());
     try {
       isWanted &&= await extract(parts, event, AbortSignal.any([signal, erased]));

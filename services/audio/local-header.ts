@@ -42,7 +42,8 @@ export function readLocalHeader(fixed: Buffer, entry: ArchivedEntry): LocalHeade
     sizesFollow,
     disagrees(variable) {
       if (variable.length < nameBytes + extraBytes) return 'the archive ends in its header';
-      if (!variable.subarray(0, nameBytes).equals(Buffer.from(entry.raw_name, 'base64'))) return 'header and directory name two files';
+      if (!variable.subarray(0, nameBytes).equals(Buffer.from(entry.raw_name, 'base64')))
+        return 'header and directory name two files';
       const sizes = widen(bytes, compressedBytes, variable.subarray(nameBytes), sizesFollow);
       if (sizes === null) return 'the extra fields of its header are broken';
       // What is told behind the data is 0 in the header, unless a writer knew it after all.
@@ -79,7 +80,7 @@ function widen(
 }
 
 function findZip64(extra: Buffer): Buffer | null {
-  for (let at = 0; at + 4 <= extra.length; ) {
+  for (let at = 0; at + 4 <= extra.length;) {
     const end = at + 4 + extra.readUInt16LE(at + 2);
     if (end > extra.length) return null;
     if (extra.readUInt16LE(at) === ZIP64_FIELD) return extra.subarray(at + 4, end);
@@ -96,7 +97,11 @@ export function descriptorAgrees(behind: Buffer, { crc32, compressed_bytes, byte
   const agrees = (at: number): boolean => {
     if (at + 12 > behind.length || behind.readUInt32LE(at) !== crc32) return false;
     if (behind.readUInt32LE(at + 4) === compressed_bytes && behind.readUInt32LE(at + 8) === bytes) return true;
-    return at + 20 <= behind.length && unsigned64(behind, at + 4) === compressed_bytes && unsigned64(behind, at + 12) === bytes;
+    return (
+      at + 20 <= behind.length &&
+      unsigned64(behind, at + 4) === compressed_bytes &&
+      unsigned64(behind, at + 12) === bytes
+    );
   };
   const isSigned = behind.length >= 4 && behind.readUInt32LE(0) === DESCRIPTOR_SIGNATURE;
   return agrees(0) || (isSigned && agrees(4));

@@ -1,13 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { comesAgainWithinDays, InHand, openBus, prepareBus } from '@call-analysis/bus';
-import type { Subscription } from '@call-analysis/bus';
+import { openBus, prepareBus, redeliveryWindowDays, type Subscription } from '@call-analysis/bus';
+import { WorkInProgress } from '@call-analysis/call-processing';
 import { AudioExtractionRequested, CallErased, CallFailed } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
 import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { ingest as ingestService } from '@call-analysis/proto';
 import { dial, serve } from '@call-analysis/rpc';
-import type { Logger, RunningService, TimeLeft } from '@call-analysis/runtime';
-import { Closing, Readiness, timeLeft } from '@call-analysis/runtime';
+import { Closing, type Logger, Readiness, type RunningService, timeLeft, type TimeLeft } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { rpcs } from './grpc.ts';
@@ -18,7 +17,7 @@ export type { Config } from './config.ts';
 export const schema = 'audio';
 export const migrations = fileURLToPath(new URL('./prisma/migrations', import.meta.url));
 
-export const facts = { tells: [CallFailed], hears: [AudioExtractionRequested, CallErased] };
+export const facts = { publishes: [CallFailed], consumes: [AudioExtractionRequested, CallErased] };
 
 const UPLOAD_BYTES = 52_428_800;
 /** Recordings taken out of archives at the same time. */
@@ -53,11 +52,11 @@ export async function start(
     const ingest = dial(ingestService, config.ingest, { name: 'ingest', tls: config.tls, log });
     closing.add('ingest client', () => ingest.close());
 
-    const inHand = new InHand();
+    const inProgress = new WorkInProgress();
     const breakOff = new AbortController();
     const options = { concurrency: EXTRACTIONS, retries: config.retries, signal: breakOff.signal };
     const subscriptions: Subscription[] = [];
-    for (const subscription of consumers({ db, bus, objects, ingest, inHand }, options)) {
+    for (const subscription of consumers({ db, bus, objects, ingest, inProgress }, options)) {
       const subscribed = await bus.subscribe(subscription);
       subscriptions.push(subscribed);
       closing.add(subscription.consumer, async () => {
@@ -66,7 +65,7 @@ export async function start(
       });
     }
     // One replica is told of an erasure for sure; the one that extracts the recording may be another.
-    await bus.listen(CallErased, (event) => inHand.breakOff(event));
+    await bus.listen(CallErased, (event) => inProgress.abort(event));
     const readiness = new Readiness([
       { name: 'database', vital: true, check: () => db.query('SELECT 1') },
       { name: 'object store', vital: true, check: () => objects.ready() },
@@ -90,7 +89,11 @@ export async function start(
 
     let sweeping = Promise.resolve();
     const timer = setInterval(() => {
-      const swept = sweep({ db, objects, ingest, claimDays: comesAgainWithinDays(config.bus) }, orphanAfterMs, new Date());
+      const swept = sweep(
+        { db, objects, ingest, claimDays: redeliveryWindowDays(config.bus) },
+        orphanAfterMs,
+        new Date(),
+      );
       sweeping = swept.catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
     }, config.sweepEveryMs ?? SWEEP_EVERY_MS);
     closing.add('sweep', async () => {

@@ -50,7 +50,9 @@ describe('the sweep', () => {
   it('keeps the recording of a call, and forgets that it was being uploaded', async () => {
     const kept = await orphan();
     await orphan();
-    service.catalogue.findCalls = async ({ call_uuids }) => ({ call_uuids: call_uuids.filter((uuid) => uuid === kept.uuid) });
+    service.catalogue.findCalls = async ({ call_uuids }) => ({
+      call_uuids: call_uuids.filter((uuid) => uuid === kept.uuid),
+    });
     await sweepAt(inTwoHours());
     expect(await service.stored()).toEqual([kept.keys[0]]);
   });

@@ -1,4 +1,5 @@
-import { pruneBuried, pruneClaims } from '@call-analysis/bus';
+import { pruneClaims } from '@call-analysis/bus';
+import { pruneTombstones } from '@call-analysis/call-processing';
 import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
@@ -31,7 +32,7 @@ export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Pro
   for (const [firmUuid, keys] of found) await decide(parts, firmUuid, keys);
   const { claimDays = 30 } = parts;
   await pruneClaims(parts.db, claimDays);
-  await pruneBuried(parts.db, claimDays);
+  await pruneTombstones(parts.db, claimDays);
 }
 
 /** Only the catalogue knows which of these have become calls; without its answer nothing is removed. */

@@ -90,7 +90,12 @@ describe('what is refused leaves nothing behind:', () => {
   it.each([
     ['another extension', upload(wav, { fileName: 'a.txt' }), 'INVALID_FILE_FORMAT', 0],
     ['no extension', upload(wav, { fileName: 'wav' }), 'INVALID_FILE_FORMAT', 0],
-    ['another extension and too many bytes', upload(Buffer.alloc(LIMIT + 1), { fileName: 'a.txt' }), 'FILE_TOO_LARGE', 0],
+    [
+      'another extension and too many bytes',
+      upload(Buffer.alloc(LIMIT + 1), { fileName: 'a.txt' }),
+      'FILE_TOO_LARGE',
+      0,
+    ],
     ['too many bytes', upload(Buffer.alloc(LIMIT + 1)), 'FILE_TOO_LARGE', 0],
     ['no metadata', upload(wav, { metadata: null }), 'MISSING_FILE', 0],
     ['no file', upload(wav).filter((piece) => 'metadata' in piece || 'uploader' in piece), 'MISSING_FILE', 0],
@@ -173,17 +178,20 @@ describe('when the answer of the catalogue is lost', () => {
   it.each([
     ['unavailable', 'UNAVAILABLE'],
     ['internal', 'INTERNAL'],
-  ] as const)('for good (%s), the bytes stay, because the call may exist, and the sweep can find them', async (kind, code) => {
-    service.catalogue.registerCall = async () => {
-      throw new Fault(kind, code, 'Gone.');
-    };
-    expect(await codeOf(service.upload(upload(wav)))).toBe(code);
-    const uuid = service.registered[0]?.call_uuid;
-    expect((await service.stored()).sort()).toEqual([
-      `recordings/${firmUuid}/${uuid}.wav`,
-      `uploading/${firmUuid}/${uuid}.wav`,
-    ]);
-  });
+  ] as const)(
+    'for good (%s), the bytes stay, because the call may exist, and the sweep can find them',
+    async (kind, code) => {
+      service.catalogue.registerCall = async () => {
+        throw new Fault(kind, code, 'Gone.');
+      };
+      expect(await codeOf(service.upload(upload(wav)))).toBe(code);
+      const uuid = service.registered[0]?.call_uuid;
+      expect((await service.stored()).sort()).toEqual([
+        `recordings/${firmUuid}/${uuid}.wav`,
+        `uploading/${firmUuid}/${uuid}.wav`,
+      ]);
+    },
+  );
 });
 
 describe('when the store is given up on', () => {
@@ -191,7 +199,8 @@ describe('when the store is given up on', () => {
     const objects: Objects = Object.assign(Object.create(service.objects) as Objects, {
       async put(key: string, bytes: Readable) {
         const done = await service.objects.put(key, bytes);
-        if (key.startsWith('recordings/')) throw new Fault('unavailable', 'UNAVAILABLE', 'The object store does not answer.');
+        if (key.startsWith('recordings/'))
+          throw new Fault('unavailable', 'UNAVAILABLE', 'The object store does not answer.');
         return done;
       },
       remove: (key: string) => service.objects.remove(key),

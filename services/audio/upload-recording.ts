@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Fault } from '@call-analysis/fault';
-import type { FaultKind } from '@call-analysis/fault';
+import { Fault, type FaultKind } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { ingest } from '@call-analysis/proto';
 import type { RecordingInit } from '@call-analysis/proto/ingest/v1/Recording';
@@ -71,7 +70,9 @@ export async function uploadRecording(
     await parts.objects.put(key, Readable.from(withheld(upload.bytes(), marked), { objectMode: false }));
     isStored = true;
     const { sizeBytes } = upload.digest;
-    const found = await judged(probeRecording(parts.objects, { key, fileName, sizeBytes, sha256: upload.digest.sha256() }));
+    const found = await judged(
+      probeRecording(parts.objects, { key, fileName, sizeBytes, sha256: upload.digest.sha256() }),
+    );
     if (Date.now() - beganAt > parts.orphanAfterMs / 2) throw tooLate();
     isUndecided = true;
     const registered = await register(parts, {

@@ -1,8 +1,7 @@
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { apiKey, converse, everyKeyIs, firm, openFixture, tokenFor, user } from './test/fixture.ts';
-import type { Fixture } from './test/fixture.ts';
+import { apiKey, converse, everyKeyIs, firm, type Fixture, openFixture, tokenFor, user } from './test/fixture.ts';
 
 const call = '00000000-0000-4000-8000-0000000000c1';
 
@@ -36,19 +35,22 @@ describe('every answer of 400 and above', () => {
     ['no API key', 'GET', '/external/api/v1/call-campaign', {}, 401, 'API_KEY_REQUIRED'],
     ['a body without type', 'POST', '/api/v1/calls/upload', { body: '{}' }, 400, 'INVALID_JSON'],
     ['an unsigned URL', 'PUT', '/objects/a', { body: 'x' }, 403, 'FORBIDDEN'],
-  ] as const)('for %s has the error shape, security headers and a request id', async (_, method, path, asked, status, code) => {
-    const answer = await edge.ask(method, path, asked);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(Object.keys(answer.body)).toEqual(['status', 'code', 'message', 'details']);
-    expect(answer.body).toMatchObject({ status: 'error', code });
-    expect(answer.body['message']).toMatch(/\w.*\.$|is |must /);
-    expect(answer.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(answer.headers.get('x-powered-by')).toBeNull();
-    expect(answer.headers.get('www-authenticate')).toBe(code === 'UNAUTHENTICATED' ? 'Bearer' : null);
-    expect(answer.headers.has('allow')).toBe(status === 405);
-  });
+  ] as const)(
+    'for %s has the error shape, security headers and a request id',
+    async (_, method, path, asked, status, code) => {
+      const answer = await edge.ask(method, path, asked);
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('content-type')).toBe('application/json');
+      expect(Object.keys(answer.body)).toEqual(['status', 'code', 'message', 'details']);
+      expect(answer.body).toMatchObject({ status: 'error', code });
+      expect(answer.body['message']).toMatch(/\w.*\.$|is |must /);
+      expect(answer.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer.headers.get('x-powered-by')).toBeNull();
+      expect(answer.headers.get('www-authenticate')).toBe(code === 'UNAUTHENTICATED' ? 'Bearer' : null);
+      expect(answer.headers.has('allow')).toBe(status === 405);
+    },
+  );
 
   it.each([
     ['EMPTY_FILE', new Fault('invalid', 'EMPTY_FILE', 'Nothing.', { details: { row: 1 } }), 400, null],
@@ -163,7 +165,10 @@ describe('JSON bodies', () => {
 
   it('may name their charset and begin with a byte order mark', async () => {
     const body = '\ufeff{"metadata_filename":"a.txt"}';
-    const answer = await edge.ask('POST', path, { body, headers: { 'content-type': 'Application/JSON; charset="UTF-8"' } });
+    const answer = await edge.ask('POST', path, {
+      body,
+      headers: { 'content-type': 'Application/JSON; charset="UTF-8"' },
+    });
     expect(answer.body['code']).toBe('VALIDATION_ERROR');
   });
 
@@ -211,7 +216,11 @@ describe('addresses that take no body', () => {
   });
 
   it.each(addresses)('begin nothing when what is sent to them is no JSON object: %s %s', async (method, path) => {
-    for (const [body, headers] of [['{{{', json], ['[]', json], ['a=1', { 'content-type': 'text/plain' }]] as const) {
+    for (const [body, headers] of [
+      ['{{{', json],
+      ['[]', json],
+      ['a=1', { 'content-type': 'text/plain' }],
+    ] as const) {
       const answer = await send(method, path, body, headers);
       expect([body, answer.status, answer.body['code']]).toEqual([body, 400, 'INVALID_JSON']);
     }
@@ -242,7 +251,9 @@ describe('addresses that take no body', () => {
     expect(await chunked('', '')).toMatch(/^HTTP\/1.1 404 /);
     expect(await chunked('Content-Type: application/json\r\n', '2\r\n{}\r\n')).toMatch(/^HTTP\/1.1 404 /);
     expect(begun).toEqual(['erase', 'erase']);
-    expect(await chunked('Content-Type: application/json\r\n', '7\r\n{"a":1}\r\n')).toMatch(/^HTTP\/1.1 400 [^]*"field":"a"/);
+    expect(await chunked('Content-Type: application/json\r\n', '7\r\n{"a":1}\r\n')).toMatch(
+      /^HTTP\/1.1 400 [^]*"field":"a"/,
+    );
     expect(await chunked('', '2\r\n{}\r\n')).toMatch(/^HTTP\/1.1 400 [^]*INVALID_JSON/);
     expect(begun).toHaveLength(2);
   });

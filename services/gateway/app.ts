@@ -1,23 +1,22 @@
 import { IncomingMessage } from 'node:http';
-import express from 'express';
 import {
   childTraceparent,
   currentContext,
   isRequestId,
   isTraceparent,
+  type Logger,
   newContext,
   withContext,
 } from '@call-analysis/runtime';
-import type { Logger } from '@call-analysis/runtime';
+import express from 'express';
 import { logOutcome } from './http/access-log.ts';
 import { send } from './http/answer.ts';
 import { addressOf, networkOf } from './http/client-address.ts';
 import { Cors } from './http/cors.ts';
 import { EdgeResponse } from './http/edge-response.ts';
-import { run } from './http/endpoint.ts';
-import type { Endpoint, Gates } from './http/endpoint.ts';
-import { isBug, noSuchRoute, Problem, problemAnswer } from './http/problem.ts';
+import { type Endpoint, type Gates, run } from './http/endpoint.ts';
 import { headerValues } from './http/header-values.ts';
+import { isBug, noSuchRoute, Problem, problemAnswer } from './http/problem.ts';
 import { endpointFor, routerOf } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
@@ -80,7 +79,8 @@ export function createApp(parts: {
     const { route, params } = found;
     response.notes.route = route.path;
     const endpoint = endpointFor(route, method);
-    if (endpoint !== undefined) return run(endpoint, { gates, limits, network }, { request, response, params, address });
+    if (endpoint !== undefined)
+      return run(endpoint, { gates, limits, network }, { request, response, params, address });
     const { allow } = route;
     if (method !== 'OPTIONS') throw new Problem(405, 'METHOD_NOT_ALLOWED', `This address takes ${allow}.`, { allow });
     return send(request, response, { status: 204, headers: { allow, ...cors.preflight(request, allow) } });

@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { openFixture, tokenFor } from './test/fixture.ts';
-import type { Fixture } from './test/fixture.ts';
+import { type Fixture, openFixture, tokenFor } from './test/fixture.ts';
 
 const rejected = '/api/v1/calls/rejected/1a2b3c4d-0000-4000-8000-0000000000ff';
 
 /** A download and an upload, each of which has begun and goes on when it is told to. */
-async function inHand(edge: Fixture) {
+async function inProgress(edge: Fixture) {
   const [rest, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   edge.calls.downloadRejected = async function* () {
     yield { data: Buffer.from('a,b\n') };
@@ -45,7 +44,7 @@ async function inHand(edge: Fixture) {
 describe('an edge that closes', () => {
   it('lets an upload and a download end that it has in hand, and has nothing to say of it', async () => {
     const edge = await openFixture({ closeMs: 60_000 });
-    const { download, upload, goOn } = await inHand(edge);
+    const { download, upload, goOn } = await inProgress(edge);
     const closed = edge.closeEdge();
     await expect(edge.ask('GET', '/healthz')).rejects.toThrow();
     goOn();
@@ -58,11 +57,19 @@ describe('an edge that closes', () => {
 
   it('says how many requests it cuts off when their time is over', async () => {
     const edge = await openFixture({ closeMs: 100 });
-    const { download, upload, goOn } = await inHand(edge);
-    const failed = Promise.all([download.text().catch(() => 'cut'), upload.then(() => 'answered', () => 'cut')]);
+    const { download, upload, goOn } = await inProgress(edge);
+    const failed = Promise.all([
+      download.text().catch(() => 'cut'),
+      upload.then(
+        () => 'answered',
+        () => 'cut',
+      ),
+    ]);
     await edge.closeEdge();
     expect(await failed).toEqual(['cut', 'cut']);
-    expect(edge.log).toContainEqual(expect.objectContaining({ level: 'warn', requests: 2, msg: 'requests that were not done in time are cut off' }));
+    expect(edge.log).toContainEqual(
+      expect.objectContaining({ level: 'warn', requests: 2, msg: 'requests that were not done in time are cut off' }),
+    );
     goOn();
     await edge.close();
   });

@@ -1,13 +1,18 @@
-import type { ListenConfig } from '@call-analysis/bus';
-import { sharedKafka, SharedKafkaVariables } from '@call-analysis/bus';
+import { type ListenConfig, requiredKafka, RequiredKafkaVariables } from '@call-analysis/bus';
 import type { ObjectsConfig } from '@call-analysis/objects';
-import type { Tls } from '@call-analysis/rpc';
-import { AddressVariables, rpcTlsFrom, RpcTlsVariables } from '@call-analysis/rpc';
-import type { Environment, ServiceSettings } from '@call-analysis/runtime';
-import { ConfigFault, parseConfig, processFrom, ProcessVariables, together, withSecrets } from '@call-analysis/runtime';
+import { AddressVariables, rpcTlsFrom, RpcTlsVariables, type Tls } from '@call-analysis/rpc';
+import {
+  ConfigFault,
+  type Environment,
+  parseConfig,
+  processFrom,
+  ProcessVariables,
+  readAll,
+  type ServiceSettings,
+  withSecrets,
+} from '@call-analysis/runtime';
 import type { TokenRules } from './auth/token.ts';
-import type { Edge } from './variables.ts';
-import { edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from './variables.ts';
+import { type Edge, edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from './variables.ts';
 
 export interface Config extends Edge {
   /** RPC addresses: `host:port` or `unix:/path`. */
@@ -27,7 +32,7 @@ export interface Config extends Edge {
 export const variables = [
   EdgeVariables,
   TokenVariables,
-  SharedKafkaVariables,
+  RequiredKafkaVariables,
   AddressVariables,
   RpcTlsVariables,
   ProcessVariables,
@@ -35,10 +40,10 @@ export const variables = [
 
 export function readConfig(environment: Environment): ServiceSettings<Config> {
   const env = withSecrets(environment, variables);
-  const { process, edge, jwt, kafka, addresses, tls } = together({
+  const { process, edge, jwt, kafka, addresses, tls } = readAll({
     edge: () => edgeFrom(parseConfig(EdgeVariables, env)),
     jwt: () => given(tokenRulesFrom(parseConfig(TokenVariables, env))),
-    kafka: () => sharedKafka(env),
+    kafka: () => requiredKafka(env),
     addresses: () => parseConfig(AddressVariables, env),
     tls: () => rpcTlsFrom(parseConfig(RpcTlsVariables, env)),
     process: () => processFrom(parseConfig(ProcessVariables, env)),

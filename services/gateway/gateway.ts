@@ -1,8 +1,7 @@
 import type { Objects, SignedUrls } from '@call-analysis/objects';
 import type { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import type { Channel, Client } from '@call-analysis/rpc';
-import { Readiness, timeLeft } from '@call-analysis/runtime';
-import type { Logger, Part } from '@call-analysis/runtime';
+import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
 import type { ApiKeyGate } from './auth/api-key.ts';
 import { bearerGate } from './auth/bearer.ts';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { converse, openFixture, tokenFor } from './test/fixture.ts';
-import type { Fixture } from './test/fixture.ts';
+import { converse, type Fixture, openFixture, tokenFor } from './test/fixture.ts';
 
 let edge: Fixture;
 
@@ -26,14 +25,24 @@ describe('what is no request', () => {
     ['no Host', head('GET /healthz HTTP/1.1', 'Connection: close'), 400, 'INVALID_REQUEST'],
     ['two Hosts', head('GET /healthz HTTP/1.1', 'Host: x', 'host: y', 'Connection: close'), 400, 'INVALID_REQUEST'],
     ['two Hosts of long ago', head('GET /healthz HTTP/1.0', 'Host: x', 'Host: x'), 400, 'INVALID_REQUEST'],
-    ['two lengths', head('POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Content-Length: 2'), 400, 'INVALID_REQUEST'],
+    [
+      'two lengths',
+      head('POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Content-Length: 2'),
+      400,
+      'INVALID_REQUEST',
+    ],
     [
       'length and chunks at once',
       head('POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Transfer-Encoding: chunked'),
       400,
       'INVALID_REQUEST',
     ],
-    ['headers of 200 KB', head('GET /healthz HTTP/1.1', 'Host: x', `X: ${'x'.repeat(200_000)}`), 431, 'HEADERS_TOO_LARGE'],
+    [
+      'headers of 200 KB',
+      head('GET /healthz HTTP/1.1', 'Host: x', `X: ${'x'.repeat(200_000)}`),
+      431,
+      'HEADERS_TOO_LARGE',
+    ],
     ['a URL of 200 KB', head(`GET /${'x'.repeat(200_000)} HTTP/1.1`, 'Host: x'), 431, 'HEADERS_TOO_LARGE'],
     ['a tunnel', head('CONNECT example.org:443 HTTP/1.1', 'Host: x'), 405, 'METHOD_NOT_ALLOWED'],
   ])('such as %s is answered in the error shape', async (_, sent, status, code) => {
@@ -46,7 +55,9 @@ describe('what is no request', () => {
   });
 
   it('such as a tunnel is told which methods there are', async () => {
-    const answer = await converse(edge.url, (socket) => socket.write(head('CONNECT example.org:443 HTTP/1.1', 'Host: x')));
+    const answer = await converse(edge.url, (socket) =>
+      socket.write(head('CONNECT example.org:443 HTTP/1.1', 'Host: x')),
+    );
     expect(parts(answer).headers).toMatch(/^Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/im);
   });
 
@@ -88,7 +99,10 @@ describe('a client that is refused while it sends', () => {
 
   it('can be an ordinary HTTP client', async () => {
     const body = new Uint8Array(5_000_000);
-    const answer = await edge.ask('POST', '/api/v1/calls/upload', { body, headers: { 'content-type': 'application/json' } });
+    const answer = await edge.ask('POST', '/api/v1/calls/upload', {
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
     expect([answer.status, answer.body['code']]).toEqual([413, 'BODY_TOO_LARGE']);
   });
 

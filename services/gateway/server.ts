@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, STATUS_CODES } from 'node:http';
-import { IncomingMessage } from 'node:http';
-import type { Server as HttpServer, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server as HttpServer, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StartFault } from '@call-analysis/runtime';

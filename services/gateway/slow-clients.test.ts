@@ -10,8 +10,7 @@ import { send } from './http/answer.ts';
 import { readJson } from './http/json-body.ts';
 import { problemAnswer } from './http/problem.ts';
 import { bodyOf } from './http/request-body.ts';
-import { listen } from './server.ts';
-import type { Listening } from './server.ts';
+import { listen, type Listening } from './server.ts';
 import { converse, openFixture } from './test/fixture.ts';
 
 setFlagsFromString('--expose-gc');
@@ -34,7 +33,9 @@ async function served(edge: Listening, ask: () => Promise<void>): Promise<void> 
 }
 
 function impatient(): Promise<Listening> {
-  return listen((request, response) => void send(request, response, { status: 204 }), address, { headersMs: HEADERS_MS });
+  return listen((request, response) => void send(request, response, { status: 204 }), address, {
+    headersMs: HEADERS_MS,
+  });
 }
 
 describe('a client that takes its time with the headers', () => {
@@ -95,7 +96,9 @@ describe('a client that sends its body a byte at a time', () => {
         let toldAt = Number.POSITIVE_INFINITY;
         const began = performance.now();
         const answer = await converse(edge.url, (socket) => {
-          socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n');
+          socket.write(
+            'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n',
+          );
           trickle(socket, 50);
           socket.once('data', () => (toldAt = performance.now() - began));
         });

@@ -55,7 +55,7 @@ beforeAll(async () => {
           time: new Date().toISOString(),
           subject: keyUuid,
           firmuuid: firm.uuid,
-          turn: 0,
+          priority: 0,
           data: { key_uuid: keyUuid },
         },
       ]),

@@ -3,8 +3,7 @@ import { ApiKeyRevoked } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
-import { Closing, Readiness } from '@call-analysis/runtime';
-import type { Logger, RunningService, TimeLeft } from '@call-analysis/runtime';
+import { Closing, type Logger, Readiness, type RunningService, type TimeLeft } from '@call-analysis/runtime';
 import { ApiKeyGate } from './auth/api-key.ts';
 import type { Config } from './config.ts';
 import { neighbours, serveEdge } from './gateway.ts';
@@ -13,7 +12,7 @@ export type { Config } from './config.ts';
 export type { TokenRules } from './auth/token.ts';
 export { edgeFrom, EdgeVariables, readPem, tokenRulesFrom, TokenVariables } from './variables.ts';
 
-export const facts = { tells: [], hears: [ApiKeyRevoked] };
+export const facts = { publishes: [], consumes: [ApiKeyRevoked] };
 
 /** It keeps nothing; only the topic that it hears is made where there is none. */
 export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
@@ -21,7 +20,10 @@ export async function prepare(config: Config, { log }: { log: Logger }): Promise
 }
 
 /** Listens once the news of revoked keys comes in. Rejects with StartFault when the address cannot be had. */
-export async function start(config: Config, parts: { log: Logger; left?: TimeLeft }): Promise<RunningService & { url: string }> {
+export async function start(
+  config: Config,
+  parts: { log: Logger; left?: TimeLeft },
+): Promise<RunningService & { url: string }> {
   const { log } = parts;
   const { tls } = config;
   const closing = new Closing(log);

@@ -1,11 +1,9 @@
-import { createPublicKey } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 import { ConfigFault, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { TokenRules } from './auth/token.ts';
-import type { Quotas } from './limits/rate-limits.ts';
-import { defaultQuotas } from './limits/rate-limits.ts';
+import { defaultQuotas, type Quotas } from './limits/rate-limits.ts';
 
 /** What the HTTP edge itself is set up with. */
 export interface Edge {
@@ -52,8 +50,14 @@ export const EdgeVariables = z.object({
 
 /** What bearer tokens are checked with. */
 export const TokenVariables = z.object({
-  JWT_ISSUER: z.string().default('call-analysis').meta({ description: 'Who has issued a bearer token, as its `iss` must say.' }),
-  JWT_AUDIENCE: z.string().default('call-analysis').meta({ description: 'Whom it is meant for, as its `aud` must say.' }),
+  JWT_ISSUER: z
+    .string()
+    .default('call-analysis')
+    .meta({ description: 'Who has issued a bearer token, as its `iss` must say.' }),
+  JWT_AUDIENCE: z
+    .string()
+    .default('call-analysis')
+    .meta({ description: 'Whom it is meant for, as its `aud` must say.' }),
   JWT_SECRET: z
     .string()
     .refine((secret) => Buffer.byteLength(secret) >= 32, 'must have at least 32 bytes')

@@ -1,6 +1,6 @@
-import { beforeAll, expect, it } from '@jest/globals';
 import { type BodyOf, type Event, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
+import { beforeAll, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { analyzeCall } from './analyze-call.ts';
 import {
@@ -80,29 +80,35 @@ it('a completed call is scored once more, keeps both analyses, and its history s
   ]);
 });
 
-it.each([-3_600_000, 3_600_000])('the newest analysis is that of the newest attempt, by a clock that is %i ms off too', async (offMs) => {
-  const call = await sent();
-  const time = new Date(Date.now() + offMs).toISOString();
-  const times = offMs > 0 ? [time, undefined] : [undefined, time];
-  await analyzed(call, 1, 40, times[0]);
-  await analyze(call);
-  await analyzed(call, 2, 60, times[1]);
-  const { call: row, analyses } = await read(call);
-  expect(row).toMatchObject({ status: 'completed', score: 60 });
-  expect(analyses.map((json) => (JSON.parse(json) as { score: number }).score)).toEqual([60, 40]);
-});
+it.each([-3_600_000, 3_600_000])(
+  'the newest analysis is that of the newest attempt, by a clock that is %i ms off too',
+  async (offMs) => {
+    const call = await sent();
+    const time = new Date(Date.now() + offMs).toISOString();
+    const times = offMs > 0 ? [time, undefined] : [undefined, time];
+    await analyzed(call, 1, 40, times[0]);
+    await analyze(call);
+    await analyzed(call, 2, 60, times[1]);
+    const { call: row, analyses } = await read(call);
+    expect(row).toMatchObject({ status: 'completed', score: 60 });
+    expect(analyses.map((json) => (JSON.parse(json) as { score: number }).score)).toEqual([60, 40]);
+  },
+);
 
-it.each([-3_600_000, 3_600_000])('a call ends between now and when it came, by a clock that is %i ms off too', async (offMs) => {
-  const time = new Date(Date.now() + offMs).toISOString();
-  const [scored, failing] = [await sent(), await sent()];
-  await analyzed(scored, 1, 40, time);
-  await projectFailures(service.parts.store, [{ ...callFailed(failing), time }]);
-  for (const { owner, uuid } of [scored, failing]) {
-    const { created_at, updated_at } = await service.parts.store.calls.get(owner.firmUuid, uuid);
-    expect(updated_at.getTime()).toBeGreaterThanOrEqual(created_at.getTime());
-    expect(updated_at.getTime()).toBeLessThanOrEqual(Date.now());
-  }
-});
+it.each([-3_600_000, 3_600_000])(
+  'a call ends between now and when it came, by a clock that is %i ms off too',
+  async (offMs) => {
+    const time = new Date(Date.now() + offMs).toISOString();
+    const [scored, failing] = [await sent(), await sent()];
+    await analyzed(scored, 1, 40, time);
+    await projectFailures(service.parts.store, [{ ...callFailed(failing), time }]);
+    for (const { owner, uuid } of [scored, failing]) {
+      const { created_at, updated_at } = await service.parts.store.calls.get(owner.firmUuid, uuid);
+      expect(updated_at.getTime()).toBeGreaterThanOrEqual(created_at.getTime());
+      expect(updated_at.getTime()).toBeLessThanOrEqual(Date.now());
+    }
+  },
+);
 
 it('a call that was heard is scored once more by what was heard, and is not heard again', async () => {
   const call = await recorded();

@@ -1,11 +1,10 @@
 import type { Bus } from '@call-analysis/bus';
-import type { Event } from '@call-analysis/events';
+import type { Event, EventOrigin } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { heardReady, uploadedReady } from './announce-transcripts.ts';
-import type { About } from './fact.ts';
 import type { CallRow, Store } from './store/index.ts';
 
 interface Parts {
@@ -25,13 +24,13 @@ export async function analyzeCall(parts: Parts, firmUuid: string, callUuid: stri
     const hasEnded = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
     if (!hasEnded) throw notNow(call);
     const reopened = await store.calls.reopen(tx, firmUuid, callUuid, new Date());
-    const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
+    const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
     await bus.publish(tx, [await transcriptReady(parts, tx, reopened, about)]);
     return reopened;
   });
 }
 
-async function transcriptReady({ store, objects }: Parts, tx: Sql, call: CallRow, about: About): Promise<Event> {
+async function transcriptReady({ store, objects }: Parts, tx: Sql, call: CallRow, about: EventOrigin): Promise<Event> {
   const { firmuuid } = about;
   if (call.source === 'transcription') {
     return uploadedReady(objects, await store.calls.waitingOne(tx, firmuuid, call.uuid), about);
@@ -50,7 +49,8 @@ function notNow({ status, failure }: CallRow): Fault {
       allowed,
     );
   }
-  if (status === 'canceled') return cannot('This call was canceled before it was analyzed, and is not processed any more.', []);
+  if (status === 'canceled')
+    return cannot('This call was canceled before it was analyzed, and is not processed any more.', []);
   return cannot(`This call is ${status}. Wait until it is completed, then have it analyzed once more.`, []);
 }
 

@@ -1,11 +1,10 @@
-import type { Bus } from '@call-analysis/bus';
-import { buried, claim } from '@call-analysis/bus';
-import type { BodyOf, CallsAccepted, Event } from '@call-analysis/events';
+import { type Bus, claim } from '@call-analysis/bus';
+import { findErased, removePackedTranscripts } from '@call-analysis/call-processing';
+import type { BodyOf, CallsAccepted, Event, EventOrigin } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import { extractionRequested } from './announce-recordings.ts';
-import { removeSentTranscripts, uploadedReady } from './announce-transcripts.ts';
-import type { About } from './fact.ts';
+import { uploadedReady } from './announce-transcripts.ts';
 import type { AnnouncedBatch, Store } from './store/index.ts';
 
 /**
@@ -21,12 +20,16 @@ export async function announceCalls(
   if (batch === null) return;
   const events = await announcements(parts, store.db, batch, accepted.data, accepted);
   const erased = await store.db.transaction(async (tx) => {
-    const gone = await buried(tx, events);
+    const gone = await findErased(tx, events);
     const claimed = await claim(tx, 'ingest.announce', [accepted.id]);
-    if (claimed.size > 0) await bus.publish(tx, events.filter(({ subject }) => !gone.has(subject)));
+    if (claimed.size > 0)
+      await bus.publish(
+        tx,
+        events.filter(({ subject }) => !gone.has(subject)),
+      );
     return gone;
   });
-  for (const callUuid of erased) await removeSentTranscripts(parts.objects, accepted.firmuuid, callUuid);
+  for (const callUuid of erased) await removePackedTranscripts(parts.objects, accepted.firmuuid, callUuid);
 }
 
 /**
@@ -38,7 +41,7 @@ export async function announcements(
   sql: Sql,
   batch: AnnouncedBatch,
   portion: { first: string; last: string },
-  about: About,
+  about: EventOrigin,
 ): Promise<Event[]> {
   const { firmuuid } = about;
   if (batch.kind === 'audio') {
@@ -46,7 +49,7 @@ export async function announcements(
     if (calls.length === 0) return [];
     if (batch.archiveKey === null) throw new Error(`the archive of batch ${batch.uuid} is gone while its calls wait`);
     const archive = { key: batch.archiveKey, bytes: batch.archiveBytes ?? 0 };
-    return calls.map((call) => extractionRequested(call, archive, { ...about, turn: call.turn }));
+    return calls.map((call) => extractionRequested(call, archive, { ...about, priority: call.priority }));
   }
   const events: Event[] = [];
   for (const call of await store.calls.waiting(sql, firmuuid, batch.uuid, portion)) {

@@ -1,15 +1,20 @@
-import type { BodyOf, Event } from '@call-analysis/events';
-import { AudioExtractionRequested, AudioStored } from '@call-analysis/events';
-import { type About, fact } from './fact.ts';
+import {
+  AudioExtractionRequested,
+  AudioStored,
+  type BodyOf,
+  createEvent,
+  type Event,
+  type EventOrigin,
+} from '@call-analysis/events';
 import type { Archive, ArchivedCall, Recording, StoredRecording } from './store/index.ts';
 
 /** Asks for the recording of a call to be taken out of its archive. */
 export function extractionRequested(
-  call: Omit<ArchivedCall, 'turn'>,
+  call: Omit<ArchivedCall, 'priority'>,
   archive: Archive,
-  about: About,
+  about: EventOrigin,
 ): Event<BodyOf<typeof AudioExtractionRequested>> {
-  return fact(AudioExtractionRequested, call.uuid, about, {
+  return createEvent('ingest', AudioExtractionRequested, call.uuid, about, {
     attempt: call.attempt,
     archive_key: archive.key,
     archive_bytes: archive.bytes,
@@ -23,9 +28,9 @@ export function audioStored(
   call: { readonly uuid: string; readonly attempt: number; readonly segmentType: string },
   sides: Pick<Recording, 'left' | 'right'>,
   stored: StoredRecording,
-  about: About,
+  about: EventOrigin,
 ): Event<BodyOf<typeof AudioStored>> {
-  return fact(AudioStored, call.uuid, about, {
+  return createEvent('ingest', AudioStored, call.uuid, about, {
     attempt: call.attempt,
     key: stored.objectKey,
     format: stored.format,

@@ -38,7 +38,10 @@ environmentContract('ingest', {
     [{ CSV_MAX_BYTES: '1023' }, ['CSV_MAX_BYTES must be 1KiB to 5TiB']],
     [{ ZIP_MAX_BYTES: '6TiB' }, ['ZIP_MAX_BYTES must be 1KiB to 5TiB']],
     [{ TRANSCRIPT_MAX_BYTES: '5MiB' }, ['TRANSCRIPT_MAX_BYTES must be 1KiB to 4MiB']],
-    ...['0', '-1', '1.5', '1e3'].map((text): Refusal => [{ CSV_MAX_ROWS: text }, ['CSV_MAX_ROWS must be a whole number from 1 to']]),
+    ...['0', '-1', '1.5', '1e3'].map((text): Refusal => [
+      { CSV_MAX_ROWS: text },
+      ['CSV_MAX_ROWS must be a whole number from 1 to'],
+    ]),
     [{ VALUE_MAX_CHARS: '256' }, ['VALUE_MAX_CHARS must be a whole number from 1 to 255']],
     ...serving.refusals,
   ],

@@ -1,6 +1,13 @@
-import type { Bus, SubscriptionOptions } from '@call-analysis/bus';
-import { route } from '@call-analysis/bus';
-import { CallAnalyzed, CallErased, CallFailed, CallsAccepted, RetryRequested, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
+import { type Bus, route, type SubscriptionOptions } from '@call-analysis/bus';
+import {
+  CallAnalyzed,
+  CallErased,
+  CallFailed,
+  CallsAccepted,
+  RetryRequested,
+  TranscriptionProgressed,
+  TranscriptReady,
+} from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { announceCalls } from './announce-calls.ts';
 import { ERASURES, finishErasures } from './finish-erasure.ts';
@@ -11,10 +18,7 @@ import { retryFailed } from './retry-failed.ts';
 import type { Store } from './store/index.ts';
 
 /** What this service hears. The names are data: they stand in the queues. */
-export function consumers(
-  parts: { store: Store; bus: Bus; objects: Objects },
-  retries = 10,
-): SubscriptionOptions[] {
+export function consumers(parts: { store: Store; bus: Bus; objects: Objects }, retries = 10): SubscriptionOptions[] {
   return [
     {
       consumer: 'ingest.announce',

@@ -22,7 +22,12 @@ import type { Owner } from './store/uploads.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
-const corrupt = { stage: 'extraction' as const, code: 'ENTRY_CORRUPT', message: 'Make the archive again.', retryable: false };
+const corrupt = {
+  stage: 'extraction' as const,
+  code: 'ENTRY_CORRUPT',
+  message: 'Make the archive again.',
+  retryable: false,
+};
 
 async function fail(owner: Owner, change: Partial<typeof failure> | typeof corrupt = corrupt): Promise<string[]> {
   const calls = await service.callsOf(owner);
@@ -33,7 +38,8 @@ async function fail(owner: Owner, change: Partial<typeof failure> | typeof corru
   return calls.map(({ uuid }) => uuid);
 }
 
-const cancel = ({ firmUuid }: Owner) => service.db.query(`UPDATE call SET status = 'canceled' WHERE firm_uuid = $1`, [firmUuid]);
+const cancel = ({ firmUuid }: Owner) =>
+  service.db.query(`UPDATE call SET status = 'canceled' WHERE firm_uuid = $1`, [firmUuid]);
 
 function register(owner: Owner, metadata: object, recording = recordingOf()) {
   return registerCall(service.parts, owner, {
@@ -59,9 +65,17 @@ describe('a call that failed for good', () => {
       `Make the archive again. Its partner_call_id is taken as long as this call is there. ${erase}`,
     );
     expect((await faultOf(retryCall(service.parts, owner.firmUuid, uuid!))).message).toContain(erase);
-    expect(await service.uploadBatch(owner, csv, zipOf(['a.wav']))).toMatchObject({ accepted: 0, duplicates: 1, endedDuplicates: 1 });
+    expect(await service.uploadBatch(owner, csv, zipOf(['a.wav']))).toMatchObject({
+      accepted: 0,
+      duplicates: 1,
+      endedDuplicates: 1,
+    });
     await eraseCall(service.parts, owner.firmUuid, uuid!);
-    expect(await service.uploadBatch(owner, csv, zipOf(['a.wav']))).toMatchObject({ accepted: 1, duplicates: 0, endedDuplicates: 0 });
+    expect(await service.uploadBatch(owner, csv, zipOf(['a.wav']))).toMatchObject({
+      accepted: 1,
+      duplicates: 0,
+      endedDuplicates: 0,
+    });
   });
 
   it('without one says what went wrong and no more: nothing is in the way of sending it anew', async () => {
@@ -76,7 +90,10 @@ describe('a call that failed for good', () => {
     await service.upload(owner, csvOf([{ partner_call_id: 'p' }]));
     const [uuid] = await fail(owner, failure);
     expect(await told(owner, uuid!)).toBe(failure.message);
-    expect(await service.upload(owner, csvOf([{ partner_call_id: 'p' }]))).toMatchObject({ duplicates: 1, endedDuplicates: 0 });
+    expect(await service.upload(owner, csvOf([{ partner_call_id: 'p' }]))).toMatchObject({
+      duplicates: 1,
+      endedDuplicates: 0,
+    });
   });
 
   it.each<[string, string, (owner: Owner) => Promise<unknown>]>([
@@ -84,7 +101,11 @@ describe('a call that failed for good', () => {
     ['canceled', 'was canceled', cancel],
   ])('or was canceled is what a single upload is told to erase, not to wait for: %s', async (_, how, end) => {
     const owner = service.newOwner();
-    await service.uploadBatch(owner, audioCsvOf([{ audio_file_name: 'a.wav', partner_call_id: 'p' }]), zipOf(['a.wav']));
+    await service.uploadBatch(
+      owner,
+      audioCsvOf([{ audio_file_name: 'a.wav', partner_call_id: 'p' }]),
+      zipOf(['a.wav']),
+    );
     await end(owner);
     const [call] = await service.callsOf(owner);
     const message =
@@ -116,7 +137,10 @@ describe('a call that failed for good', () => {
     await service.upload(stranger, csvOf([{ partner_call_id: 'p' }]));
     await fail(stranger);
     await service.upload(owner, csvOf([{ partner_call_id: 'p' }]));
-    expect(await service.upload(owner, csvOf([{ partner_call_id: 'p' }]))).toMatchObject({ duplicates: 1, endedDuplicates: 0 });
+    expect(await service.upload(owner, csvOf([{ partner_call_id: 'p' }]))).toMatchObject({
+      duplicates: 1,
+      endedDuplicates: 0,
+    });
   });
 });
 
@@ -131,7 +155,10 @@ describe('a recording that is sent again', () => {
     const { call } = await readCall(service.parts, owner.firmUuid, first.callUuid, null);
     expect(call.operator_name).toBe(goodAudio.operator_name);
     await fail(owner);
-    expect(await register(owner, { partner_call_id: 'p' }, recording)).toMatchObject({ isRepeated: true, hasEnded: true });
+    expect(await register(owner, { partner_call_id: 'p' }, recording)).toMatchObject({
+      isRepeated: true,
+      hasEnded: true,
+    });
   });
 
   it('by the edge, because an answer was lost, is not taken for one that the client repeats', async () => {

@@ -15,5 +15,8 @@ export function eraseFirst(uuid: string): string {
 export function toldFailure(call: Ended): CallRow['failure'] {
   const { uuid, failure, partner_call_id } = call;
   if (failure === null || partner_call_id === null || !hasEndedForGood(call)) return failure;
-  return { ...failure, message: `${failure.message} Its partner_call_id is taken as long as this call is there. ${eraseFirst(uuid)}` };
+  return {
+    ...failure,
+    message: `${failure.message} Its partner_call_id is taken as long as this call is there. ${eraseFirst(uuid)}`,
+  };
 }

@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { route } from '@call-analysis/bus';
 import {
   AudioExtractionRequested,
   AudioStored,
   CallErased,
   CallsAccepted,
+  createEvent,
   type Event,
   type EventType,
   TranscriptionProgressed,
@@ -15,13 +15,13 @@ import {
 } from '@call-analysis/events';
 import { type Database, openDatabase } from '@call-analysis/postgres';
 import { tracesInFiles, tracesInTables, waitUntil } from '@call-analysis/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { analyzeCall } from './analyze-call.ts';
 import { announceCalls } from './announce-calls.ts';
 import { createCampaign } from './campaigns/create-campaign.ts';
 import { moveCampaign } from './campaigns/move-campaign.ts';
 import { eraseCall } from './erase-call.ts';
-import { fact } from './fact.ts';
 import { finishErasures } from './finish-erasure.ts';
 import {
   analysis,
@@ -361,10 +361,11 @@ describe('an erased call', () => {
     const [call, other] = await callsIn(owner, [long(gone), long(kept)]);
     const uuids = [call!.uuid, other!.uuid].toSorted();
     const { batch } = (await service.callsOf(owner))[0]!;
-    const accepted = fact(
+    const accepted = createEvent(
+      'ingest',
       CallsAccepted,
       batch,
-      { firmuuid: owner.firmUuid, turn: 1 },
+      { firmuuid: owner.firmUuid, priority: 1 },
       { first: uuids[0]!, last: uuids[1]! },
     );
     let puts = 0;
@@ -486,7 +487,12 @@ describe('copies among refused rows', () => {
   it('go out of a file that stays as it was written: byte order mark, line of its separator and separator', async () => {
     const owner = service.newOwner();
     const [row, other] = [secrets(), secrets()];
-    const written = csvOf([{ ...row, duration: 'long' }, { ...other, duration: 'long' }]).split(',').join(';');
+    const written = csvOf([
+      { ...row, duration: 'long' },
+      { ...other, duration: 'long' },
+    ])
+      .split(',')
+      .join(';');
     await service.upload(owner, `\ufeffsep=;\n${written}`, 'skip');
     const file = async () => {
       const [key] = (await service.objectsOf(owner)).filter((each) => each.startsWith('rejected/'));
@@ -565,7 +571,7 @@ describe('an erasure that is broken off', () => {
   it('when events cannot be taken out is finished by whoever hears of it', async () => {
     const row = secrets();
     const call = await newCall(row);
-    expect((await erase(call, { bus: { ...service.parts.bus, forget: broken } })).finishedAt).toBeNull();
+    expect((await erase(call, { bus: { ...service.parts.bus, removePending: broken } })).finishedAt).toBeNull();
     await finishes(call, row);
   });
 

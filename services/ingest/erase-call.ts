@@ -1,11 +1,11 @@
-import { type Bus, bury } from '@call-analysis/bus';
-import { CallErased } from '@call-analysis/events';
+import { type Bus } from '@call-analysis/bus';
+import { writeTombstone } from '@call-analysis/call-processing';
+import { CallErased, createEvent } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
-import type { Limits } from './limits.ts';
-import { fact } from './fact.ts';
 import { finishErasure } from './finish-erasure.ts';
+import type { Limits } from './limits.ts';
 import { removeRefusedCopies } from './refused-copies.ts';
 import type { Erasure, Store } from './store/index.ts';
 import { UNFINISHED } from './store/unfinished.ts';
@@ -38,17 +38,18 @@ export async function eraseCall(parts: Parts, firmUuid: string, callUuid: string
     // While it is known what to look for. Broken off here, the call is whole, and erasing it may be asked for again.
     const refusedRows = await removeRefusedCopies(parts, await store.calls.toRecognize(firmUuid, callUuid));
     return store.db.transaction(async (tx) => {
-      await bury(tx, firmUuid, callUuid);
+      await writeTombstone(tx, firmUuid, callUuid);
       const { campaign_uuid, batch_uuid, status, updated_at } = await store.calls.lock(tx, firmUuid, callUuid);
       const now = new Date();
-      if (batch_uuid !== null) await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : updated_at);
+      if (batch_uuid !== null)
+        await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : updated_at);
       const gone = [{ what: 'refused_row', count: refusedRows }];
       const erased = await store.erasures.erase(tx, firmUuid, callUuid, gone, now);
       // Last, so that what removing the rows has noted for the index goes too.
       await store.search.forget(tx, firmUuid, callUuid);
       if (campaign_uuid !== null) await store.tally.erased(tx, campaign_uuid);
-      const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
-      await bus.publish(tx, [fact(CallErased, callUuid, about, { erased_at: now.toISOString() })]);
+      const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+      await bus.publish(tx, [createEvent('ingest', CallErased, callUuid, about, { erased_at: now.toISOString() })]);
       return erased;
     });
   }

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Bus, removeLargeBodies } from '@call-analysis/bus';
+import { removePackedTranscripts } from '@call-analysis/call-processing';
 import { CallErased, type Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
-import { removeSentTranscripts } from './announce-transcripts.ts';
 import type { Erasure, Store } from './store/index.ts';
 import { archiveNeededAfter } from './sweep.ts';
 
@@ -37,12 +37,12 @@ export async function finishErasure(
       const erasure = await store.erasures.lock(tx, firmUuid, callUuid);
       if (erasure === null || erasure.finishedAt !== null) return erasure;
       const files = archives + (await removeFiles(tx, store, objects, erasure));
-      const { removed, inHand } = await bus.forget(tx, firmUuid, callUuid, CallErased);
+      const { removed, inProgress } = await bus.removePending(tx, firmUuid, callUuid, CallErased);
       const also = [
         { what: 'stored_file', count: files },
         { what: 'queued_event', count: removed },
       ];
-      return store.erasures.update(tx, erasure, also, inHand === 0 ? new Date() : null);
+      return store.erasures.update(tx, erasure, also, inProgress === 0 ? new Date() : null);
     },
     { retries: COLLISIONS },
   );
@@ -83,7 +83,7 @@ async function removeFiles(
   { firmUuid, callUuid, objectKey }: Erasure,
 ): Promise<number> {
   if (objectKey !== null) await objects.remove(objectKey);
-  let files = await removeSentTranscripts(objects, firmUuid, callUuid);
+  let files = await removePackedTranscripts(objects, firmUuid, callUuid);
   files += await removeLargeBodies(objects, firmUuid, callUuid);
   // What was uploaded lies there until its hour is over. A copy of the call may be in any of it: sent twice, or refused
   // at first.

@@ -1,7 +1,6 @@
 import { notFound } from '@call-analysis/fault';
 import { keyManagement } from '@call-analysis/proto';
-import type { DialOptions } from '@call-analysis/rpc';
-import { dial } from '@call-analysis/rpc';
+import { dial, type DialOptions } from '@call-analysis/rpc';
 
 export interface Firm {
   readonly uuid: string;

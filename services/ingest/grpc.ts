@@ -2,21 +2,21 @@ import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { ingest } from '@call-analysis/proto';
+import type { Audio } from '@call-analysis/proto/ingest/v1/Audio';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
-import type { Audio } from '@call-analysis/proto/ingest/v1/Audio';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
-import type { Firms } from './firms.ts';
-import type { Limits } from './limits.ts';
 import { analyzeCall } from './analyze-call.ts';
+import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { toldFailure } from './ended-for-good.ts';
 import { eraseCall } from './erase-call.ts';
+import type { Firms } from './firms.ts';
+import type { Limits } from './limits.ts';
 import { listCalls } from './list-calls.ts';
 import { openUpload } from './open-upload.ts';
 import { processUpload } from './process-upload.ts';
@@ -74,7 +74,7 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
         campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
       });
       return {
-        batch_id: batch.uuid,
+        batch_uuid: batch.uuid,
         accepted: batch.accepted,
         duplicates: batch.duplicates,
         rejected: batch.rejected,
@@ -98,7 +98,12 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
         cursor: request.cursor ?? null,
         size: Size.parse(request.size),
       });
-      return { count, items: items.map(callMessage), count_is_estimate: isEstimate, ...given({ next_cursor: nextCursor }) };
+      return {
+        count,
+        items: items.map(callMessage),
+        count_is_estimate: isEstimate,
+        ...given({ next_cursor: nextCursor }),
+      };
     },
 
     getCall: async (request) => {
@@ -130,7 +135,7 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
     },
 
     getBatch: async (request) =>
-      batchMessage(await store.batches.get(owner(request.caller).firmUuid, Uuid.parse(request.batch_id))),
+      batchMessage(await store.batches.get(owner(request.caller).firmUuid, Uuid.parse(request.batch_uuid))),
 
     listBatches: async (request) => {
       const { count, items } = await store.batches.list(
@@ -249,15 +254,15 @@ function callMessage(call: CallRow): Call {
       disconnect_reason: call.disconnect_reason,
       language: call.language,
       score: call.score,
-      batch_id: call.batch_uuid,
-      campaign_id: call.campaign_uuid,
+      batch_uuid: call.batch_uuid,
+      campaign_uuid: call.campaign_uuid,
     }),
   };
 }
 
 function batchMessage(batch: BatchProgress): Batch {
   return {
-    batch_id: batch.uuid,
+    batch_uuid: batch.uuid,
     kind: batch.kind,
     created_at: batch.createdAt.toISOString(),
     accepted: batch.accepted,

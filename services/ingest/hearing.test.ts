@@ -1,11 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { json } from 'node:stream/consumers';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallFailed } from '@call-analysis/events';
 import {
   AudioExtractionRequested,
   AudioStored,
   type BodyOf,
-  CallFailed,
   type Event,
   type EventType,
   INLINE_BYTES,
@@ -13,6 +12,7 @@ import {
   TranscriptReady,
 } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import {
   audioCsvOf,
@@ -111,7 +111,13 @@ function progressed(call: Call, minutes: number, change: object = {}) {
 }
 
 function failed(call: Call, change: Partial<BodyOf<typeof CallFailed>> = {}) {
-  const body = { stage: 'transcription' as const, code: 'ENGINE_CRASHED', message: 'It crashed.', retryable: true, attempts: 3 };
+  const body = {
+    stage: 'transcription' as const,
+    code: 'ENGINE_CRASHED',
+    message: 'It crashed.',
+    retryable: true,
+    attempts: 3,
+  };
   return callFailed(call, { ...body, ...change });
 }
 
@@ -134,10 +140,17 @@ describe('a recording that has come out of its archive', () => {
       const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
       await record(call, { traceparent });
       expect(await told(stored, call)).toMatchObject({
-        turn: call === calls[0] ? 1 : 2,
+        priority: call === calls[0] ? 1 : 2,
         // A span of its own in the same trace.
         traceparent: expect.stringContaining(traceparent.slice(0, 36)),
-        data: { attempt: 1, key: 'recordings/a.wav', duration: 2520, left: 'operator', right: 'client', segment_type: 'support' },
+        data: {
+          attempt: 1,
+          key: 'recordings/a.wav',
+          duration: 2520,
+          left: 'operator',
+          right: 'client',
+          segment_type: 'support',
+        },
       });
       const detail = await read(call);
       expect(detail.call).toMatchObject({ status: 'queued', duration: 2520 });
@@ -175,7 +188,9 @@ describe('a recording that has come out of its archive', () => {
   it('is refused when it does not have its form', async () => {
     const [call] = await archived();
     for (const change of [{ format: 'opus' }, { sha256: Buffer.alloc(5) }, { channels: 0 }, { object_key: '' }]) {
-      await expect(record(call!, { recording: { ...recording, ...change } })).rejects.toMatchObject({ kind: 'internal' });
+      await expect(record(call!, { recording: { ...recording, ...change } })).rejects.toMatchObject({
+        kind: 'internal',
+      });
     }
     await expect(record(call!, { recording: null })).rejects.toMatchObject({ kind: 'internal' });
   });
@@ -298,7 +313,10 @@ describe('what was heard', () => {
     const [done, lost] = [await uploaded(), await uploaded()];
     const late = [heard(done), heard(lost)];
     const time = new Date(Date.now() + 1_000).toISOString();
-    await service.publish({ ...callAnalyzed(done, noSpeech), time }, failed(lost, { stage: 'analysis', code: 'TOO_HARD' }));
+    await service.publish(
+      { ...callAnalyzed(done, noSpeech), time },
+      failed(lost, { stage: 'analysis', code: 'TOO_HARD' }),
+    );
     await Promise.all([reaches(done, 'completed'), reaches(lost, 'failed')]);
     await service.publish(...late);
     await settled();
@@ -348,7 +366,11 @@ describe('a stage that gives up late', () => {
     const [hearing, analyzing] = [await uploaded(), await uploaded()];
     await service.publish(progressed(hearing, 5), heard(analyzing));
     await Promise.all([reaches(hearing, 'transcribing'), reaches(analyzing, 'analyzing')]);
-    await service.publish(failed(hearing, { stage: 'extraction' }), failed(analyzing, { stage: 'extraction' }), failed(analyzing));
+    await service.publish(
+      failed(hearing, { stage: 'extraction' }),
+      failed(analyzing, { stage: 'extraction' }),
+      failed(analyzing),
+    );
     await settled();
     expect((await read(hearing)).call?.status).toBe('transcribing');
     expect((await read(analyzing)).call?.status).toBe('analyzing');
@@ -364,11 +386,11 @@ describe('a retry of a recording', () => {
     for (const each of [call!, other!]) await fails(each, { stage: 'extraction', code: 'UNAVAILABLE' });
     expect(await retry(call!)).toMatchObject({ status: 'queued', failure: null });
     const second = await told(requested, call!, 2);
-    expect(second).toMatchObject({ turn: 0, data: { ...first.data, attempt: 2 } });
+    expect(second).toMatchObject({ priority: 0, data: { ...first.data, attempt: 2 } });
     await record(call!);
     expect((await read(call!)).audio).toBeNull();
     await record(call!, { attempt: 2 });
-    expect(await told(stored, call!, 2)).toMatchObject({ turn: 0 });
+    expect(await told(stored, call!, 2)).toMatchObject({ priority: 0 });
     await service.db.query('UPDATE batch SET archive_key = NULL WHERE firm_uuid = $1', [call!.owner.firmUuid]);
     const before = await read(other!);
     const fault = await faultOf(retry(other!));
@@ -384,7 +406,7 @@ describe('a retry of a recording', () => {
       const first = await told(stored, call);
       await fails(call, { code: 'LANGUAGE_NOT_SUPPORTED', message: 'No model knows this language.' });
       await retry(call);
-      expect(await told(stored, call, 2)).toMatchObject({ turn: 0, data: { ...first.data, attempt: 2 } });
+      expect(await told(stored, call, 2)).toMatchObject({ priority: 0, data: { ...first.data, attempt: 2 } });
       await service.publish(heard(call), progressed(call, 5));
       await settled();
       expect((await read(call)).call?.status).toBe('queued');
@@ -401,7 +423,7 @@ describe('a retry of a recording', () => {
     await retry(call);
     expect(await told(ready, call, 2)).toMatchObject({
       source: 'ingest',
-      turn: 0,
+      priority: 0,
       data: {
         attempt: 2,
         source: 'audio',
@@ -434,7 +456,12 @@ describe('a retry of a recording', () => {
 
   it('is refused when it failed for good', async () => {
     const [call] = await archived();
-    await fails(call!, { stage: 'extraction', code: 'ENTRY_CORRUPT', message: 'The entry is corrupt.', retryable: false });
+    await fails(call!, {
+      stage: 'extraction',
+      code: 'ENTRY_CORRUPT',
+      message: 'The entry is corrupt.',
+      retryable: false,
+    });
     const fault = await faultOf(retry(call!));
     expect(fault).toMatchObject({ code: 'NOT_RETRYABLE', message: expect.stringContaining('The entry is corrupt.') });
   });
@@ -465,7 +492,11 @@ describe('a batch of recordings', () => {
       const calls = await archived(owner, 502);
       for (const call of calls.slice(500)) {
         await reaches(call, 'failed');
-        expect((await read(call)).call?.failure).toMatchObject({ stage: 'extraction', code: 'NOT_ANNOUNCED', retryable: true });
+        expect((await read(call)).call?.failure).toMatchObject({
+          stage: 'extraction',
+          code: 'NOT_ANNOUNCED',
+          retryable: true,
+        });
       }
       await retry(calls[501]!);
       await told(requested, calls[501]!, 2);

@@ -3,9 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, jest } from '@jest/globals';
 import { type Bus, migrateBus, openBus, route } from '@call-analysis/bus';
-import { type BodyOf, CallAnalyzed, CallFailed, type Event, type EventType, TranscriptReady } from '@call-analysis/events';
+import {
+  type BodyOf,
+  CallAnalyzed,
+  CallFailed,
+  createEvent,
+  type Event,
+  type EventType,
+  TranscriptReady,
+} from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import { type Objects, openObjects } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
@@ -13,9 +20,9 @@ import { ingest, keyManagement } from '@call-analysis/proto';
 import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase } from '@call-analysis/testing';
+import { afterAll, beforeAll, jest } from '@jest/globals';
 import AdmZip from 'adm-zip';
 import { v7 as uuidv7 } from 'uuid';
-import { fact } from './fact.ts';
 import type { Firm, Firms } from './firms.ts';
 import { openUpload } from './open-upload.ts';
 import { processUpload, type ProcessUploadRequest } from './process-upload.ts';
@@ -363,7 +370,7 @@ export function callerOf({ firmUuid, userUuid }: Owner) {
 
 /** A fact about a call from beyond this service, which does not hear its own transcripts. */
 export function factOf<Body>(type: EventType<Body>, { owner, uuid }: Call, data: Body): Event<Body> {
-  return { ...fact(type, uuid, { firmuuid: owner.firmUuid, turn: 0 }, data), source: 'transcription' };
+  return { ...createEvent('transcription', type, uuid, { firmuuid: owner.firmUuid, priority: 0 }, data) };
 }
 
 export const analysis: NonNullable<BodyOf<typeof CallAnalyzed>['analysis']> = {

@@ -55,6 +55,9 @@ function size(least: number, most: number, range: string) {
 function count(most: number) {
   return z
     .string()
-    .refine((text) => /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= most, `must be a whole number from 1 to ${most}`)
+    .refine(
+      (text) => /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= most,
+      `must be a whole number from 1 to ${most}`,
+    )
     .transform(Number);
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
-import { describe, expect, it } from '@jest/globals';
 import type { Database } from '@call-analysis/postgres';
 import { createLog } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 } from 'uuid';
 import { keepIndexed } from './index-calls.ts';
@@ -36,7 +36,8 @@ const BEGIN = Date.UTC(2026, 0, 1);
 /** Waits for the index however busy the machine is. */
 function ask(firmUuid: string, filter: Partial<CallFilter>, more: Partial<ListCallsRequest> = {}) {
   const { store } = service.parts;
-  const catchUp: typeof store.search.catchUp = (firm, { words }) => store.search.catchUp(firm, { words, withinMs: 120_000 });
+  const catchUp: typeof store.search.catchUp = (firm, { words }) =>
+    store.search.catchUp(firm, { words, withinMs: 120_000 });
   return askIn({ ...store, search: { ...store.search, catchUp } }, firmUuid, filter, more);
 }
 
@@ -142,7 +143,8 @@ const anySort: fc.Arbitrary<Sort> = fc.record({
 });
 
 function modelled(calls: readonly Call[], filter: CallFilter, { by, isDescending }: Sort): string[] {
-  const isOneOf = (wanted: readonly string[], value: string | null) => wanted.length === 0 || wanted.includes(value ?? '-');
+  const isOneOf = (wanted: readonly string[], value: string | null) =>
+    wanted.length === 0 || wanted.includes(value ?? '-');
   const is = (wanted: string | null, value: string | null) => wanted === null || wanted === value;
   const matching = calls.filter(
     (call) =>
@@ -165,7 +167,12 @@ function modelled(calls: readonly Call[], filter: CallFilter, { by, isDescending
   return matching
     .toSorted((one, other) => {
       if (by === 'score' && (one.score === null) !== (other.score === null)) return one.score === null ? 1 : -1;
-      const first = by === 'score' ? compare(one.score ?? 0, other.score ?? 0) : by === 'start_time' ? compare(one.start, other.start) : 0;
+      const first =
+        by === 'score'
+          ? compare(one.score ?? 0, other.score ?? 0)
+          : by === 'start_time'
+            ? compare(one.start, other.start)
+            : 0;
       return first === 0 ? compare(one.uuid, other.uuid) : first;
     })
     .map(({ uuid }) => uuid);
@@ -173,7 +180,7 @@ function modelled(calls: readonly Call[], filter: CallFilter, { by, isDescending
 
 async function walk(firmUuid: string, filter: CallFilter, sort: Sort, size: number, between?: () => Promise<void>) {
   const uuids: string[] = [];
-  for (let cursor: string | null = null; ; ) {
+  for (let cursor: string | null = null; ;) {
     const { items, nextCursor } = await ask(firmUuid, filter, { sort, size, cursor });
     uuids.push(...items.map(({ uuid }) => uuid));
     if (nextCursor === null) return uuids;
@@ -188,16 +195,22 @@ describe('a list of calls', () => {
     const calls = fc.sample(anyCall, { numRuns: 150, seed: 7 }).map((call): Call => ({ ...callOf(), ...call }));
     await add(firmUuid, calls);
     await fc.assert(
-      fc.asyncProperty(anyFilter, anySort, fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 40 }), async (filter, sort, page, size) => {
-        const expected = modelled(calls, filter, sort);
-        const { items, count, isEstimate } = await ask(firmUuid, filter, { sort, page, size });
-        expect([items.map(({ uuid }) => uuid), count, isEstimate]).toEqual([
-          expected.slice((page - 1) * size, page * size),
-          expected.length,
-          false,
-        ]);
-        expect(await walk(firmUuid, filter, sort, Math.max(size, 10))).toEqual(expected);
-      }),
+      fc.asyncProperty(
+        anyFilter,
+        anySort,
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 1, max: 40 }),
+        async (filter, sort, page, size) => {
+          const expected = modelled(calls, filter, sort);
+          const { items, count, isEstimate } = await ask(firmUuid, filter, { sort, page, size });
+          expect([items.map(({ uuid }) => uuid), count, isEstimate]).toEqual([
+            expected.slice((page - 1) * size, page * size),
+            expected.length,
+            false,
+          ]);
+          expect(await walk(firmUuid, filter, sort, Math.max(size, 10))).toEqual(expected);
+        },
+      ),
       { numRuns: 120 },
     );
   });
@@ -208,9 +221,14 @@ describe('a list of calls', () => {
     await add(firmUuid, calls);
     expect(await ask(firmUuid, { status: ['queued'] })).toMatchObject({ count: 30 });
     const [first] = calls;
-    await service.db.query(`UPDATE call SET status = 'completed', outcome = 'scored', score = 71.4 WHERE uuid = $1`, [first!.uuid]);
+    await service.db.query(`UPDATE call SET status = 'completed', outcome = 'scored', score = 71.4 WHERE uuid = $1`, [
+      first!.uuid,
+    ]);
     expect(await ask(firmUuid, { status: ['queued'] })).toMatchObject({ count: 29 });
-    expect(await ask(firmUuid, { scoreMin: 71.4, scoreMax: 71.4 })).toMatchObject({ count: 1, items: [{ uuid: first!.uuid }] });
+    expect(await ask(firmUuid, { scoreMin: 71.4, scoreMax: 71.4 })).toMatchObject({
+      count: 1,
+      items: [{ uuid: first!.uuid }],
+    });
     // What is no difference when it is counted is none when it is shown.
     expect(await ask(firmUuid, { scoreMin: 71.40000001 })).toMatchObject({ count: 1, items: [{ uuid: first!.uuid }] });
     await service.db.query('DELETE FROM call WHERE uuid = $1', [first!.uuid]);
@@ -226,12 +244,25 @@ describe('a list of calls', () => {
       const isNight = index % 2 === 0;
       const isSales = third === 2 ? index % 3_000 < 40 : isNight === (third === 0);
       const score = ((index * 7) % 1_000) / 10;
-      return { ...callOf(), team: isNight ? 'Night' : 'Day', segment: isSales ? 'sales' : 'support', start: BEGIN + (index % 20) * DAY, score };
+      return {
+        ...callOf(),
+        team: isNight ? 'Night' : 'Day',
+        segment: isSales ? 'sales' : 'support',
+        start: BEGIN + (index % 20) * DAY,
+        score,
+      };
     });
     await add(firmUuid, calls);
-    for (let portion = 1; portion > 0; ) portion = await service.parts.store.search.indexCalls(firmUuid);
-    const both = [{ operatorGroupName: 'Night', segmentType: ['sales'] }, { operatorGroupName: 'Day', segmentType: ['sales'] }];
-    const dated = both.map((filter) => ({ ...filter, startedFrom: new Date(BEGIN + DAY), startedTo: new Date(BEGIN + 3 * DAY) }));
+    for (let portion = 1; portion > 0;) portion = await service.parts.store.search.indexCalls(firmUuid);
+    const both = [
+      { operatorGroupName: 'Night', segmentType: ['sales'] },
+      { operatorGroupName: 'Day', segmentType: ['sales'] },
+    ];
+    const dated = both.map((filter) => ({
+      ...filter,
+      startedFrom: new Date(BEGIN + DAY),
+      startedTo: new Date(BEGIN + 3 * DAY),
+    }));
     const scored = both.map((filter) => ({ ...filter, scoreMin: 12, scoreMax: 45 }));
     for (const filter of [...both, ...dated, ...scored].map((given) => ({ ...EVERYTHING, ...given }))) {
       for (const isDescending of [true, false]) {
@@ -253,17 +284,36 @@ describe('a list of calls', () => {
       const segment = index % 12 === 0 ? 'support' : 'sales';
       const start = BEGIN + Math.floor(index / 200) * DAY;
       const isDone = index < 21_000;
-      return { ...callOf(), segment, start, status: isDone ? 'completed' : 'queued', outcome: isDone ? 'scored' : null, score: isDone ? 50 : null };
+      return {
+        ...callOf(),
+        segment,
+        start,
+        status: isDone ? 'completed' : 'queued',
+        outcome: isDone ? 'scored' : null,
+        score: isDone ? 50 : null,
+      };
     });
     await add(firmUuid, calls);
-    for (let portion = 1; portion > 0; ) portion = await service.parts.store.search.indexCalls(firmUuid);
+    for (let portion = 1; portion > 0;) portion = await service.parts.store.search.indexCalls(firmUuid);
     const sales = { segmentType: ['sales'] };
-    const days = (from: number, to: number) => ({ startedFrom: new Date(BEGIN + from * DAY + 1), startedTo: new Date(BEGIN + to * DAY) });
-    const countOf = (filter: Partial<CallFilter>) => modelled(calls, { ...EVERYTHING, ...filter }, { by: 'created_at', isDescending: true }).length;
-    for (const filter of [{ ...sales, ...days(20, 25) }, { ...sales, ...days(200, 300) }, { ...sales, status: ['queued'] }]) {
+    const days = (from: number, to: number) => ({
+      startedFrom: new Date(BEGIN + from * DAY + 1),
+      startedTo: new Date(BEGIN + to * DAY),
+    });
+    const countOf = (filter: Partial<CallFilter>) =>
+      modelled(calls, { ...EVERYTHING, ...filter }, { by: 'created_at', isDescending: true }).length;
+    for (const filter of [
+      { ...sales, ...days(20, 25) },
+      { ...sales, ...days(200, 300) },
+      { ...sales, status: ['queued'] },
+    ]) {
       expect(await ask(firmUuid, filter)).toMatchObject({ count: countOf(filter), isEstimate: false });
     }
-    for (const filter of [{ ...sales, status: ['completed'] }, { ...sales, scoreMin: 40, scoreMax: 60 }, { ...sales, ...days(0, 105) }]) {
+    for (const filter of [
+      { ...sales, status: ['completed'] },
+      { ...sales, scoreMin: 40, scoreMax: 60 },
+      { ...sales, ...days(0, 105) },
+    ]) {
       const { count, isEstimate } = await ask(firmUuid, filter);
       expect(isEstimate).toBe(true);
       expect(Math.abs(count / countOf(filter) - 1)).toBeLessThan(0.15);
@@ -274,7 +324,13 @@ describe('a list of calls', () => {
     const [one, other] = [randomUUID(), randomUUID()];
     await add(one, [callOf(), callOf()], '<operator>shared words');
     await add(other, [callOf()], '<operator>shared words');
-    for (const filter of [{}, { operatorName: 'Aziza' }, { q: 'shared' }, { scoreMin: 1 }, { startedFrom: new Date(BEGIN) }]) {
+    for (const filter of [
+      {},
+      { operatorName: 'Aziza' },
+      { q: 'shared' },
+      { scoreMin: 1 },
+      { startedFrom: new Date(BEGIN) },
+    ]) {
       expect(await ask(one, filter)).toMatchObject({ count: 2 });
       expect(await ask(other, filter)).toMatchObject({ count: 1 });
       expect(await ask(randomUUID(), filter)).toMatchObject({ count: 0, items: [], nextCursor: null });
@@ -285,7 +341,10 @@ describe('a list of calls', () => {
     const firmUuid = randomUUID();
     await add(firmUuid, [callOf()]);
     expect(await ask(firmUuid, {}, { page: 1_000_000 })).toMatchObject({ count: 1, items: [] });
-    expect(await ask(firmUuid, { operatorName: 'Aziza' }, { page: 2 ** 31 - 1, size: 100 })).toMatchObject({ count: 1, items: [] });
+    expect(await ask(firmUuid, { operatorName: 'Aziza' }, { page: 2 ** 31 - 1, size: 100 })).toMatchObject({
+      count: 1,
+      items: [],
+    });
   });
 
   it('finds a call by the id of the partner under all other filters', async () => {
@@ -293,7 +352,8 @@ describe('a list of calls', () => {
     const call = callOf({ operator: 'Bakyt' });
     await add(firmUuid, [call], '<client>parcel');
     await service.db.query('UPDATE call SET partner_call_id = $2 WHERE uuid = $1', [call.uuid, 'crm-1']);
-    const ids = async (filter: Partial<CallFilter>) => (await ask(firmUuid, { partnerCallId: 'crm-1', ...filter })).count;
+    const ids = async (filter: Partial<CallFilter>) =>
+      (await ask(firmUuid, { partnerCallId: 'crm-1', ...filter })).count;
     expect(await ids({})).toBe(1);
     expect(await ids({ operatorName: 'Bakyt', q: 'parcels' })).toBe(0);
     expect(await ids({ operatorName: 'Bakyt', q: 'parcel' })).toBe(1);
@@ -306,7 +366,9 @@ describe('a cursor', () => {
     'by %s meets every call once that matches all the while, whatever comes, changes and goes beside it',
     async (by) => {
       const firmUuid = randomUUID();
-      const staying = fc.sample(anyCall, { numRuns: 60, seed: 11 }).map((call): Call => ({ ...callOf(), ...call, status: 'completed' }));
+      const staying = fc
+        .sample(anyCall, { numRuns: 60, seed: 11 })
+        .map((call): Call => ({ ...callOf(), ...call, status: 'completed' }));
       const leaving = Array.from({ length: 60 }, (_, index) => callOf({ start: BEGIN + index * DAY, score: index }));
       await add(firmUuid, [...staying, ...leaving]);
       const filter = { ...EVERYTHING, status: ['completed'] };
@@ -315,11 +377,15 @@ describe('a cursor', () => {
         const met = await walk(firmUuid, filter, { by, isDescending }, 7, async () => {
           await add(firmUuid, [callOf({ start: BEGIN + turn * DAY, score: turn })]);
           await service.db.query(`UPDATE call SET status = 'failed', score = 3 WHERE uuid = $1`, [leaving[turn]!.uuid]);
-          await service.db.query(`UPDATE call SET status = 'completed' WHERE uuid = $1`, [leaving[(turn + 50) % 60]!.uuid]);
+          await service.db.query(`UPDATE call SET status = 'completed' WHERE uuid = $1`, [
+            leaving[(turn + 50) % 60]!.uuid,
+          ]);
           await service.db.query('DELETE FROM call WHERE uuid = $1', [leaving[59 - turn]!.uuid]);
           turn++;
         });
-        expect(met.filter((uuid) => staying.some((call) => call.uuid === uuid)).toSorted()).toEqual(staying.map(({ uuid }) => uuid).toSorted());
+        expect(met.filter((uuid) => staying.some((call) => call.uuid === uuid)).toSorted()).toEqual(
+          staying.map(({ uuid }) => uuid).toSorted(),
+        );
         expect(new Set(met).size).toBe(met.length);
       }
     },
@@ -327,8 +393,14 @@ describe('a cursor', () => {
 
   it('is refused with another filter, another sort, in another firm, and when a letter of it was changed', async () => {
     const [firmUuid, other] = [randomUUID(), randomUUID()];
-    await add(firmUuid, Array.from({ length: 12 }, () => callOf()));
-    await add(other, Array.from({ length: 12 }, () => callOf()));
+    await add(
+      firmUuid,
+      Array.from({ length: 12 }, () => callOf()),
+    );
+    await add(
+      other,
+      Array.from({ length: 12 }, () => callOf()),
+    );
     const filter = { status: ['completed', 'failed'] };
     const { nextCursor } = await ask(firmUuid, filter);
     const cursor = nextCursor!;
@@ -343,7 +415,10 @@ describe('a cursor', () => {
       () => ask(firmUuid, filter, { cursor: `${cursor}=` }),
       () => ask(firmUuid, filter, { cursor: 'x' }),
     ]) {
-      expect(await faultOf(refused())).toMatchObject({ code: 'VALIDATION_ERROR', details: { fields: [{ field: 'cursor' }] } });
+      expect(await faultOf(refused())).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { fields: [{ field: 'cursor' }] },
+      });
     }
   });
 });
@@ -355,7 +430,7 @@ describe('words', () => {
       { text: 'Your payments were refunded twice', language: 'en' },
       { text: 'Ваши платежи вернулись ещё вчера', language: 'ru' },
       { text: 'Le devolvimos los pagos ayer', language: 'es' },
-      { text: 'Toʻlov bo’yicha ma\'lumot oʼzgardi', language: 'uz' },
+      { text: "Toʻlov bo’yicha ma'lumot oʼzgardi", language: 'uz' },
       { text: 'Төлөмүңүз кечээ келген', language: 'ky' },
       { text: 'Payments пришли', language: null },
     ]);
@@ -365,7 +440,8 @@ describe('words', () => {
     expect(await found(firmUuid, 'еще')).toEqual([ru]);
     expect(await found(firmUuid, 'платежей вчера')).toEqual([ru]);
     expect(await found(firmUuid, 'pago')).toEqual([es]);
-    for (const spelling of ["to'lov", 'toʻlov', 'to`lov', 'tolov', 'TO’LOV']) expect(await found(firmUuid, spelling)).toEqual([uz]);
+    for (const spelling of ["to'lov", 'toʻlov', 'to`lov', 'tolov', 'TO’LOV'])
+      expect(await found(firmUuid, spelling)).toEqual([uz]);
     expect(await found(firmUuid, "ma'lumot o'zgardi")).toEqual([uz]);
     expect(await found(firmUuid, 'төлөмүңүз')).toEqual([ky]);
     expect(await found(firmUuid, 'payments')).toEqual([en, unknown].toSorted());
@@ -398,22 +474,45 @@ describe('words', () => {
     expect(await found(firmUuid, 'parcel -sorry')).toEqual([apart]);
     expect(await found(firmUuid, '-sorry')).toEqual([apart]);
     expect(await found(firmUuid, 'parcel', { operatorName: 'nobody' })).toEqual([]);
-    expect(await found(firmUuid, 'parcel', { scoreMin: 50, segmentType: ['support'], direction: ['inbound'] })).toHaveLength(2);
+    expect(
+      await found(firmUuid, 'parcel', { scoreMin: 50, segmentType: ['support'], direction: ['inbound'] }),
+    ).toHaveLength(2);
   });
 
   it('are found whatever signs stand beside them, in the text and in what is asked for', async () => {
     const firmUuid = randomUUID();
     const [en, ru, es, unknown] = await say(firmUuid, [
-      { text: 'A “refund” was sent—really… By credit/debit card.Thanks, call 555-1234, bob@example.com, $1,500', language: 'en' },
+      {
+        text: 'A “refund” was sent—really… By credit/debit card.Thanks, call 555-1234, bob@example.com, $1,500',
+        language: 'en',
+      },
       { text: 'Вам «письмо» — деньги—вернули…Спасибо, счёт №57', language: 'ru' },
       { text: '¿Cómo está? ¡Buenas tardes! ¿Cuánto?', language: 'es' },
       { text: '«Төлөм»—кечээ, par\u00adcel \u200frouter\u200f ☎️modem', language: null },
     ]);
-    const ofEn = ['refund', '“refund”', 'sent', 'really', 'credit', 'debit', 'card', 'thanks', '1234', '555-1234', 'bob', 'example.com', '1,500', '$1,500.'];
+    const ofEn = [
+      'refund',
+      '“refund”',
+      'sent',
+      'really',
+      'credit',
+      'debit',
+      'card',
+      'thanks',
+      '1234',
+      '555-1234',
+      'bob',
+      'example.com',
+      '1,500',
+      '$1,500.',
+    ];
     for (const q of ofEn) expect([q, await found(firmUuid, q)]).toEqual([q, [en]]);
-    for (const q of ['письмо', '«деньги»', 'деньги—', 'вернули', 'спасибо', '57', '№57']) expect([q, await found(firmUuid, q)]).toEqual([q, [ru]]);
-    for (const q of ['cómo', '¿Cómo está?', 'buenas', '"buenas tardes"', '¡cuánto!']) expect([q, await found(firmUuid, q)]).toEqual([q, [es]]);
-    for (const q of ['төлөм', 'кечээ', 'parcel', 'router', 'modem', '☎️ modem']) expect([q, await found(firmUuid, q)]).toEqual([q, [unknown]]);
+    for (const q of ['письмо', '«деньги»', 'деньги—', 'вернули', 'спасибо', '57', '№57'])
+      expect([q, await found(firmUuid, q)]).toEqual([q, [ru]]);
+    for (const q of ['cómo', '¿Cómo está?', 'buenas', '"buenas tardes"', '¡cuánto!'])
+      expect([q, await found(firmUuid, q)]).toEqual([q, [es]]);
+    for (const q of ['төлөм', 'кечээ', 'parcel', 'router', 'modem', '☎️ modem'])
+      expect([q, await found(firmUuid, q)]).toEqual([q, [unknown]]);
     expect(await found(firmUuid, '1234-555')).toEqual([]);
   });
 
@@ -471,12 +570,18 @@ describe('words', () => {
     const firmUuid = randomUUID();
     await add(firmUuid, [callOf()]);
     for (const q of ['🙂', '"', '-', '&&& | !', '   ', '""', '- -']) {
-      expect(await faultOf(ask(firmUuid, { q }))).toMatchObject({ code: 'VALIDATION_ERROR', details: { fields: [{ field: 'q' }] } });
+      expect(await faultOf(ask(firmUuid, { q }))).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { fields: [{ field: 'q' }] },
+      });
     }
     await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.string({ maxLength: 255 }), fc.string({ unit: 'grapheme', maxLength: 200 })), async (text) => {
-        await ask(firmUuid, { q: `a ${text.replaceAll('\0', '')}` });
-      }),
+      fc.asyncProperty(
+        fc.oneof(fc.string({ maxLength: 255 }), fc.string({ unit: 'grapheme', maxLength: 200 })),
+        async (text) => {
+          await ask(firmUuid, { q: `a ${text.replaceAll('\0', '')}` });
+        },
+      ),
       { numRuns: 60 },
     );
     expect(await found(firmUuid, 'the')).toEqual([]);
@@ -522,9 +627,14 @@ describe('the index', () => {
     await add(firmUuid, calls);
     await service.db.transaction(async (tx) => {
       await store.search.forget(tx, firmUuid, randomUUID());
-      expect(await askIn(store, firmUuid, { operatorName: 'Aziza' })).toMatchObject({ items: { length: 10 }, isEstimate: true });
+      expect(await askIn(store, firmUuid, { operatorName: 'Aziza' })).toMatchObject({
+        items: { length: 10 },
+        isEstimate: true,
+      });
     });
-    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(firmUuid, { operatorName: 'Aziza', q: 'hello' })));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => ask(firmUuid, { operatorName: 'Aziza', q: 'hello' })),
+    );
     for (const answer of answers) expect(answer).toMatchObject({ count: 50, isEstimate: false });
   });
 
@@ -561,18 +671,32 @@ describe('the index', () => {
       );
       await store.search.noteNewCalls(tx, firmUuid, uuid(0), uuid(calls - 1), calls);
     });
-    expect(await ask(firmUuid, {})).toMatchObject({ count: calls, isEstimate: false, items: { 0: { uuid: uuid(calls - 1) } } });
+    expect(await ask(firmUuid, {})).toMatchObject({
+      count: calls,
+      isEstimate: false,
+      items: { 0: { uuid: uuid(calls - 1) } },
+    });
     // The last ones change, and are indexed with the first.
     for (const status of ['analyzing', 'queued']) {
-      await service.db.query('UPDATE call SET status = $3 WHERE firm_uuid = $1 AND uuid >= $2', [firmUuid, uuid(calls - 30), status]);
+      await service.db.query('UPDATE call SET status = $3 WHERE firm_uuid = $1 AND uuid >= $2', [
+        firmUuid,
+        uuid(calls - 30),
+        status,
+      ]);
       await store.search.indexCalls(firmUuid);
       expect(await store.search.count(firmUuid)).toBe(calls);
     }
-    for (let portion = 1; portion > 0; ) portion = await store.search.indexCalls(firmUuid);
+    for (let portion = 1; portion > 0;) portion = await store.search.indexCalls(firmUuid);
     expect(await ask(firmUuid, {})).toMatchObject({ count: calls, isEstimate: false });
     expect(await ask(firmUuid, { batch })).toMatchObject({ count: calls, isEstimate: false });
-    expect(await ask(firmUuid, { batch, operatorName: 'Operator 1' })).toMatchObject({ count: calls / 2, isEstimate: false });
-    expect(await ask(firmUuid, { status: ['queued'], source: 'audio' })).toMatchObject({ count: calls, isEstimate: false });
+    expect(await ask(firmUuid, { batch, operatorName: 'Operator 1' })).toMatchObject({
+      count: calls / 2,
+      isEstimate: false,
+    });
+    expect(await ask(firmUuid, { status: ['queued'], source: 'audio' })).toMatchObject({
+      count: calls,
+      isEstimate: false,
+    });
     expect(await ask(firmUuid, { batch, status: ['failed'] })).toMatchObject({ count: 0, items: [] });
   });
 
@@ -582,7 +706,13 @@ describe('the index', () => {
     await add(firmUuid, calls);
     const { store } = service.parts;
     const late: typeof store = { ...store, search: { ...store.search, catchUp: async () => false } };
-    const filter: CallFilter = { ...EVERYTHING, operatorName: 'Aziza', status: ['completed'], scoreMax: 50, startedFrom: new Date(BEGIN) };
+    const filter: CallFilter = {
+      ...EVERYTHING,
+      operatorName: 'Aziza',
+      status: ['completed'],
+      scoreMax: 50,
+      startedFrom: new Date(BEGIN),
+    };
     for (const sort of [NEWEST, { ...NEWEST, isDescending: false }]) {
       const { items, isEstimate } = await listCalls(late, firmUuid, { filter, sort, page: 2, cursor: null, size: 4 });
       expect([items.map(({ uuid }) => uuid), isEstimate]).toEqual([modelled(calls, filter, sort).slice(4, 8), true]);
@@ -596,7 +726,9 @@ describe('the index', () => {
     for (const part of [calls.slice(10, 20), calls.slice(0, 10), calls.slice(30), calls.slice(20, 30)]) {
       await add(firmUuid, part, texts);
       expect(await ask(firmUuid, { q: 'needle' })).toMatchObject({ items: { length: 10 } });
-      await service.db.query(`UPDATE facet SET calls = calls + 32768 WHERE firm_uuid = $1 AND kind = 'shelf'`, [firmUuid]);
+      await service.db.query(`UPDATE facet SET calls = calls + 32768 WHERE firm_uuid = $1 AND kind = 'shelf'`, [
+        firmUuid,
+      ]);
     }
     const shelves = await service.db.query(`SELECT 1 FROM facet WHERE firm_uuid = $1 AND kind = 'shelf'`, [firmUuid]);
     expect(shelves.length).toBeGreaterThan(1);
@@ -627,7 +759,10 @@ describe('the index', () => {
     const calls = fc.sample(anyCall, { numRuns: 50, seed: 5 }).map((call): Call => ({ ...callOf(), ...call }));
     await add(firmUuid, calls);
     await ask(firmUuid, { status: ['queued'] });
-    await service.db.query(`UPDATE call SET status = 'completed', outcome = 'scored', score = 71.4 WHERE firm_uuid = $1 AND status = 'queued'`, [firmUuid]);
+    await service.db.query(
+      `UPDATE call SET status = 'completed', outcome = 'scored', score = 71.4 WHERE firm_uuid = $1 AND status = 'queued'`,
+      [firmUuid],
+    );
     await service.db.query(`DELETE FROM call WHERE firm_uuid = $1 AND direction = 'inbound'`, [firmUuid]);
     await ask(firmUuid, { status: ['queued'] });
     const differing = await service.db.query(

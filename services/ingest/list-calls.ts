@@ -50,21 +50,27 @@ export async function listCalls(store: Store, firmUuid: string, request: ListCal
   const question: Question = { firmUuid, filter, sort, after, offset: isTooDeep ? 0 : offset, limit: size + 1 };
   if (filter.partnerCallId !== null) return theOne(store, { ...question, offset }, words);
 
-  const { places, count } = await (everythingByTime(question) ? wholeCatalogue(store, question) : indexed(store, question, words));
+  const { places, count } = await (everythingByTime(question)
+    ? wholeCatalogue(store, question)
+    : indexed(store, question, words));
   if (isTooDeep) {
     if (count.count <= offset && !count.isEstimate) return { ...NOBODY, ...count };
     const message = `reaches no further than ${DEEPEST} calls; go on with next_cursor`;
     throw invalidFields([{ field: 'page', code: 'INVALID', message }]);
   }
   const shown = places.slice(0, size);
-  const rows = await store.listing.some(firmUuid, shown.map(({ uuid }) => uuid));
+  const rows = await store.listing.some(
+    firmUuid,
+    shown.map(({ uuid }) => uuid),
+  );
   const last = places.length > size ? shown.at(-1) : undefined;
   return {
     // A call that has changed since it was found is shown as it is, or not at all.
     items: shown.flatMap(({ uuid }) => rows.get(uuid) ?? []).filter((row) => matches(filter, row)),
     count: count.count,
     isEstimate: count.isEstimate,
-    nextCursor: last === undefined ? null : sealCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, last),
+    nextCursor:
+      last === undefined ? null : sealCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, last),
   };
 }
 
@@ -76,8 +82,10 @@ async function checked(
 ): Promise<{ words: string | null; after: Place | null }> {
   const faults: FieldFault[] = [];
   const words = filter.q === null ? null : await store.search.wordsOf(filter.q);
-  if (filter.q !== null && words === null) faults.push({ field: 'q', code: 'INVALID', message: 'must have a word in it' });
-  const after = cursor === null ? null : openCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, cursor);
+  if (filter.q !== null && words === null)
+    faults.push({ field: 'q', code: 'INVALID', message: 'must have a word in it' });
+  const after =
+    cursor === null ? null : openCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, cursor);
   if (cursor !== null && after === null) {
     const message = 'is not a next_cursor of a list with the same filters and the same sort';
     faults.push({ field: 'cursor', code: 'INVALID', message });
@@ -106,13 +114,18 @@ async function indexed(store: Store, question: Question, words: string | null): 
     return store.search.find(question, words);
   }
   const { places, count } = await store.search.find(question, words);
-  const newest = words === null && sort.by === 'created_at' ? await store.listing.inOrderMatching(question, READ_THROUGH) : null;
+  const newest =
+    words === null && sort.by === 'created_at' ? await store.listing.inOrderMatching(question, READ_THROUGH) : null;
   const known = Math.max(count.count, newest === null ? 0 : question.offset + newest.length);
   return { places: newest ?? places, count: { count: known, isEstimate: true } };
 }
 
 /** An id of the partner's names one call at most. */
-async function theOne(store: Store, { firmUuid, filter, after, offset }: Question, words: string | null): Promise<ListedCalls> {
+async function theOne(
+  store: Store,
+  { firmUuid, filter, after, offset }: Question,
+  words: string | null,
+): Promise<ListedCalls> {
   const row = await store.listing.ofPartner(firmUuid, filter.partnerCallId!);
   if (row === null || !matches(filter, row)) return NOBODY;
   if (words !== null) {
@@ -122,4 +135,3 @@ async function theOne(store: Store, { firmUuid, filter, after, offset }: Questio
   const isShown = offset === 0 && after === null;
   return { items: isShown ? [row] : [], count: 1, isEstimate: false, nextCursor: null };
 }
-

@@ -17,7 +17,10 @@ const uploads = counter('uploads_total', 'Batches that were accepted, by what wa
 const rows = counter('upload_rows_total', 'Rows of accepted batches, by what became of them.', ['kind', 'outcome']);
 
 /** Counts a batch that has just been taken in. */
-export function countBatch(kind: 'audio' | 'transcription', batch: Pick<Batch, 'accepted' | 'duplicates' | 'rejected'>): void {
+export function countBatch(
+  kind: 'audio' | 'transcription',
+  batch: Pick<Batch, 'accepted' | 'duplicates' | 'rejected'>,
+): void {
   uploads.of(kind).add();
   rows.of(kind, 'accepted').add(batch.accepted);
   rows.of(kind, 'duplicate').add(batch.duplicates);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Objects } from '@call-analysis/objects';
 import { requireOpen } from './campaigns/admit.ts';
-import type { Limits } from './limits.ts';
 import type { Firms } from './firms.ts';
+import type { Limits } from './limits.ts';
 import type { Store } from './store/index.ts';
 import type { Owner } from './store/uploads.ts';
 

@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from '@jest/globals';
 import { AudioExtractionRequested, CallsAccepted } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
+import { describe, expect, it } from '@jest/globals';
 import AdmZip from 'adm-zip';
 import { announceCalls } from './announce-calls.ts';
 import {
@@ -55,14 +55,14 @@ interface Stored {
   left_role: string;
   right_role: string;
   object_key: string | null;
-  turn: number;
+  priority: number;
   entry: { bytes: number; raw_name: string };
 }
 
 /** The firm's calls with their recordings, in the order of their uuids. */
 async function recordingsOf({ firmUuid }: Owner): Promise<Stored[]> {
   return service.db.query(
-    `SELECT call.uuid, source, status, call.duration, file_name, left_role, right_role, object_key, turn, entry
+    `SELECT call.uuid, source, status, call.duration, file_name, left_role, right_role, object_key, turn AS priority, entry
      FROM call JOIN recording ON recording.firm_uuid = call.firm_uuid AND recording.call_uuid = call.uuid
      WHERE call.firm_uuid = $1 ORDER BY call.uuid`,
     [firmUuid],
@@ -78,18 +78,34 @@ describe('a batch of recordings', () => {
     rows[1] = { ...rows[1], left_channel: 'Client', right_channel: 'OPERATOR', partner_call_id: 'p' };
     const archive = zipOf([...names].toReversed());
     const batch = await service.uploadBatch(owner, audioCsvOf(rows), archive);
-    expect(batch).toMatchObject({ kind: 'audio', accepted: 3, duplicates: 0, rejected: 0, archiveBytes: archive.length });
+    expect(batch).toMatchObject({
+      kind: 'audio',
+      accepted: 3,
+      duplicates: 0,
+      rejected: 0,
+      archiveBytes: archive.length,
+    });
     const calls = await recordingsOf(owner);
     expect(calls).toMatchObject([
-      { source: 'audio', status: 'queued', duration: null, file_name: 'b.wav', left_role: 'operator', right_role: 'client' },
+      {
+        source: 'audio',
+        status: 'queued',
+        duration: null,
+        file_name: 'b.wav',
+        left_role: 'operator',
+        right_role: 'client',
+      },
       { file_name: 'Звонок.mp3', left_role: 'client', right_role: 'operator', object_key: null },
-      { file_name: 'a.FLAC', entry: { bytes: 'bytes of a.FLAC'.length, raw_name: Buffer.from('a.FLAC').toString('base64') } },
+      {
+        file_name: 'a.FLAC',
+        entry: { bytes: 'bytes of a.FLAC'.length, raw_name: Buffer.from('a.FLAC').toString('base64') },
+      },
     ]);
     await waitUntil(() => requested.length >= 3);
     expect(requested.map(({ subject }) => subject).toSorted()).toEqual(calls.map(({ uuid }) => uuid));
-    for (const { subject, firmuuid, turn, data } of requested) {
+    for (const { subject, firmuuid, priority, data } of requested) {
       const call = calls.find(({ uuid }) => uuid === subject)!;
-      expect({ firmuuid, turn }).toEqual({ firmuuid: owner.firmUuid, turn: 1 });
+      expect({ firmuuid, priority }).toEqual({ firmuuid: owner.firmUuid, priority: 1 });
       expect(data).toEqual({
         attempt: 1,
         archive_key: batch.archiveKey,
@@ -114,10 +130,12 @@ describe('a batch of recordings', () => {
       await announceCalls(service.parts, event);
     }
     await waitUntil(() => requested.length >= 1_007);
-    const turns = new Map(requested.map(({ subject, turn }) => [subject, turn]));
+    const turns = new Map(requested.map(({ subject, priority }) => [subject, priority]));
     expect(calls.map(({ uuid }) => turns.get(uuid))).toEqual(names.map((_, index) => 1 + Math.floor(index / 10)));
     expect(requested).toHaveLength(1_007);
-    expect(accepted.toSorted((a, b) => a.turn - b.turn).map(({ subject, turn }) => [subject, turn])).toEqual([
+    expect(
+      accepted.toSorted((a, b) => a.priority - b.priority).map(({ subject, priority }) => [subject, priority]),
+    ).toEqual([
       [batch.uuid, 1],
       [batch.uuid, 2],
     ]);
@@ -127,7 +145,9 @@ describe('a batch of recordings', () => {
     const owner = service.newOwner();
     const names = fileNames(300);
     const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rowsFor(names)), zipOf(names));
-    const batches = await Promise.all(Array.from({ length: 4 }, () => service.process(owner, metadataKey, { audiosKey })));
+    const batches = await Promise.all(
+      Array.from({ length: 4 }, () => service.process(owner, metadataKey, { audiosKey })),
+    );
     for (const batch of batches) expect(batch).toEqual(batches[0]);
     await service.expire(metadataKey);
     expect(await service.process(owner, metadataKey, { audiosKey })).toEqual(batches[0]);
@@ -152,7 +172,10 @@ describe('a batch of recordings', () => {
 
   it('counts what the firm has already as duplicates, and keeps no archive for those alone', async () => {
     const owner = service.newOwner();
-    const rows = [{ partner_call_id: 'x', audio_file_name: 'a.wav' }, { partner_call_id: 'y', audio_file_name: 'b.wav' }];
+    const rows = [
+      { partner_call_id: 'x', audio_file_name: 'a.wav' },
+      { partner_call_id: 'y', audio_file_name: 'b.wav' },
+    ];
     const first = await service.uploadBatch(owner, audioCsvOf(rows), zipOf(['a.wav', 'b.wav']));
     const again = await service.uploadBatch(owner, audioCsvOf(rows), zipOf(['a.wav', 'b.wav']));
     expect(again).toMatchObject({ accepted: 0, duplicates: 2, archiveKey: null });
@@ -238,7 +261,10 @@ describe('an upload of recordings that cannot be processed', () => {
     const csv = audioCsvOf([{ audio_file_name: 'a.wav', operator_name: '' }]);
     const { metadataKey, audiosKey } = await service.putBatch(owner, csv, archive());
     for (const onError of ['reject', 'skip'] as const) {
-      expect(await faultOf(service.process(owner, metadataKey, { audiosKey, onError }))).toMatchObject({ kind: 'invalid', code });
+      expect(await faultOf(service.process(owner, metadataKey, { audiosKey, onError }))).toMatchObject({
+        kind: 'invalid',
+        code,
+      });
     }
     expect(await service.tracesOf(owner)).toEqual(nothing);
   });
@@ -290,7 +316,9 @@ describe('rows of recordings at fault', () => {
       [null, 'FILE_NOT_IN_CSV'],
     ]);
     expect(refused.faults.at(-1)).toMatchObject({ row: null, column: null, value: 'unnamed.wav' });
-    expect(refused.faults.find(({ row, column }) => row === 7 && column === 'audio_file_name')?.message).toContain('unnamed.wav');
+    expect(refused.faults.find(({ row, column }) => row === 7 && column === 'audio_file_name')?.message).toContain(
+      'unnamed.wav',
+    );
     expect(await service.tracesOf(owner)).toEqual({ ...nothing, rejected_files: 1, objects: 1 });
   });
 
@@ -320,7 +348,11 @@ describe('rows of recordings at fault', () => {
   it('left out with skip are not left out without a word: what no row names is counted, also when it is asked again', async () => {
     const owner = service.newOwner();
     const rows = [{ audio_file_name: 'a.wav' }, { audio_file_name: 'b.wav', operator_name: '' }];
-    const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rows), zipOf(['a.wav', 'b.wav', 'c.wav', 'd.wav']));
+    const { metadataKey, audiosKey } = await service.putBatch(
+      owner,
+      audioCsvOf(rows),
+      zipOf(['a.wav', 'b.wav', 'c.wav', 'd.wav']),
+    );
     const process = () => service.process(owner, metadataKey, { audiosKey, onError: 'skip' });
     const batch = await process();
     expect(batch).toMatchObject({ accepted: 1, rejected: 1, unnamedFiles: 2 });

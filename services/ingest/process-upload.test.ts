@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from '@jest/globals';
 import { type BodyOf, CallsAccepted, type Event, TranscriptReady } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { TranscriptRecord } from './rows/transcript-record.ts';
 import { audioCsvOf, type CsvRow, csvOf, faultOf, IngestUnderTest, objectsBut, rowsOf } from './ingest-under-test.ts';
-import { CHUNK_ROWS } from './take-in.ts';
 import type { RowFault } from './rows/row-fault.ts';
-import { transcriptCopies } from './store/copies.ts';
+import type { TranscriptRecord } from './rows/transcript-record.ts';
 import type { Candidate, Verdict } from './store/chunk.ts';
+import { transcriptCopies } from './store/copies.ts';
 import { Intake } from './store/intake.ts';
 import type { Owner } from './store/uploads.ts';
+import { CHUNK_ROWS } from './take-in.ts';
 
 const service = new IngestUnderTest();
 
@@ -50,7 +50,9 @@ function codesOf({ faults }: Refused): [number | null, string][] {
 describe('an upload that cannot be processed', () => {
   it('is not found when nothing was put, and when no session of this user has the key', async () => {
     const owner = service.newOwner();
-    const { metadata: { key: metadataKey } } = await service.openUpload(owner);
+    const {
+      metadata: { key: metadataKey },
+    } = await service.openUpload(owner);
     expect(await faultOf(service.process(owner, metadataKey))).toMatchObject({
       kind: 'invalid',
       code: 'UPLOAD_NOT_FOUND',
@@ -95,7 +97,13 @@ describe('an upload that cannot be processed', () => {
     const prefix = key.slice(0, key.lastIndexOf('/') + 1);
     const audiosKey = `${prefix}calls.zip`;
     expect(await faultOf(service.process(owner, key, { audiosKey }))).toMatchObject({ code: 'UPLOAD_KIND_MISMATCH' });
-    const files = { prefix, metadata: 'batch.csv', audios: 'calls.zip', campaignUuid: null, rename: (name: string) => `x${name}` };
+    const files = {
+      prefix,
+      metadata: 'batch.csv',
+      audios: 'calls.zip',
+      campaignUuid: null,
+      rename: (name: string) => `x${name}`,
+    };
     const session = await service.parts.store.uploads.open(owner, files, new Date(), 60_000);
     expect(await faultOf(service.process(owner, session.metadataKey))).toMatchObject({ code: 'UPLOAD_KIND_MISMATCH' });
   });
@@ -104,7 +112,9 @@ describe('an upload that cannot be processed', () => {
     const owner = service.newOwner();
     const first = await service.put(owner, csvOf([{ partner_call_id: 'old' }]));
     await service.expire(first);
-    const { metadata: { key: metadataKey } } = await service.openUpload(owner);
+    const {
+      metadata: { key: metadataKey },
+    } = await service.openUpload(owner);
     expect(metadataKey).toBe(first);
     expect(await faultOf(service.process(owner, metadataKey))).toMatchObject({ code: 'UPLOAD_NOT_FOUND' });
     expect(await service.tracesOf(owner)).toEqual(nothing);
@@ -408,7 +418,13 @@ function candidate({ id, good }: { id: string | null; good: boolean }): Candidat
 async function verdictsOn({ firmUuid }: Owner, chunks: readonly Candidate<TranscriptRecord>[][]): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   const undo = new Error('nothing is kept');
-  const upload = { sessionUuid: randomUUID(), batchUuid: randomUUID(), firmUuid, campaignUuid: null, copies: transcriptCopies };
+  const upload = {
+    sessionUuid: randomUUID(),
+    batchUuid: randomUUID(),
+    firmUuid,
+    campaignUuid: null,
+    copies: transcriptCopies,
+  };
   const taking = Intake.open(
     { db: service.db, bus: service.parts.bus },
     upload,
@@ -541,7 +557,7 @@ describe('acceptance', () => {
     expect(calls.map(({ operator }) => operator)).toEqual(rows.map((row) => row.operator_name));
     expect(new Set(calls.map(({ uuid }) => uuid)).size).toBe(count);
     expect([batch.firstCall, batch.lastCall]).toEqual([calls[0]?.uuid, calls.at(-1)?.uuid]);
-    const own = () => heard.filter((event) => event.subject === batch.uuid).toSorted((a, b) => a.turn - b.turn);
+    const own = () => heard.filter((event) => event.subject === batch.uuid).toSorted((a, b) => a.priority - b.priority);
     const covered = (events: Event<BodyOf<typeof CallsAccepted>>[]) =>
       events.flatMap(({ data: { first, last } }) => calls.filter(({ uuid }) => uuid >= first && uuid <= last));
     // The first 500 are announced with their acceptance, the others by portions of as many.
@@ -549,7 +565,7 @@ describe('acceptance', () => {
     const announced = new Set(ready.map(({ subject }) => subject));
     expect(calls.slice(0, 500).filter(({ uuid }) => announced.has(uuid))).toHaveLength(500);
     expect(covered(own())).toEqual(calls.slice(500));
-    expect(own().map(({ turn }) => turn)).toEqual(own().map((_, index) => index + 1));
+    expect(own().map(({ priority }) => priority)).toEqual(own().map((_, index) => index + 1));
     expect(own().every(({ firmuuid }) => firmuuid === owner.firmUuid)).toBe(true);
   });
 

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
+import type { Actor } from './audit-entry.ts';
 import { requireOpen } from './campaigns/admit.ts';
-import type { Limits } from './limits.ts';
 import type { Firms } from './firms.ts';
+import type { Limits } from './limits.ts';
 import { countBatch } from './metrics.ts';
 import { ownPrefix } from './open-upload.ts';
 import type { Batch, Store } from './store/index.ts';
 import type { Owner, UploadSession } from './store/uploads.ts';
 import { takeIn } from './take-in.ts';
-import type { Actor } from './tell-deed.ts';
 import { recordingUpload, transcriptUpload } from './upload-kinds.ts';
 
 export interface ProcessUploadRequest {
@@ -38,7 +38,11 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
   const firm = await firms.find(owner.firmUuid);
   for (const key of [request.metadataKey, request.audiosKey]) {
     if (key !== null && !key.startsWith(ownPrefix(firm.country, owner))) {
-      throw new Fault('forbidden', 'FORBIDDEN', 'This storage key is not yours. Use the keys that the upload step gave you.');
+      throw new Fault(
+        'forbidden',
+        'FORBIDDEN',
+        'This storage key is not yours. Use the keys that the upload step gave you.',
+      );
     }
   }
   const { campaignUuid } = request;
@@ -53,9 +57,22 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
   try {
     const csvBytes = await freeze(objects, request.metadataKey, csvKey, limits.csvBytes, NO_CSV);
     const archive =
-      archiveKey === null ? null : { key: archiveKey, bytes: await freeze(objects, request.audiosKey!, archiveKey, limits.zipBytes, NO_ARCHIVE) };
+      archiveKey === null
+        ? null
+        : {
+            key: archiveKey,
+            bytes: await freeze(objects, request.audiosKey!, archiveKey, limits.zipBytes, NO_ARCHIVE),
+          };
     if (csvBytes > limits.csvBytes) throw tooLarge(csvBytes, limits.csvBytes);
-    const upload = { firmUuid: owner.firmUuid, actor: owner, campaignUuid, sessionUuid, csvKey, archive, onError: request.onError };
+    const upload = {
+      firmUuid: owner.firmUuid,
+      actor: owner,
+      campaignUuid,
+      sessionUuid,
+      csvKey,
+      archive,
+      onError: request.onError,
+    };
     const batch = await (archive === null
       ? takeIn(parts, upload, transcriptUpload(firm.segmentTypes, limits))
       : takeIn(parts, upload, recordingUpload(objects, archive, firm.segmentTypes, limits)));
@@ -80,7 +97,11 @@ async function answerable(
   { audiosKey }: ProcessUploadRequest,
 ): Promise<{ done: Batch | null; sessionUuid: string }> {
   if (session === null) {
-    throw new Fault('invalid', 'UPLOAD_NOT_FOUND', 'No upload was begun with this metadata_key. Ask for upload URLs first.');
+    throw new Fault(
+      'invalid',
+      'UPLOAD_NOT_FOUND',
+      'No upload was begun with this metadata_key. Ask for upload URLs first.',
+    );
   }
   if ((session.audioKey === null) !== (audiosKey === null)) {
     const message =
@@ -95,7 +116,11 @@ async function answerable(
   }
   const done = await store.batches.ofSession(owner.firmUuid, session.uuid);
   if (done === null && session.expiresAt.getTime() < Date.now()) {
-    throw new Fault('invalid', 'UPLOAD_EXPIRED', 'This upload began over an hour ago. Ask for new upload URLs and put the files again.');
+    throw new Fault(
+      'invalid',
+      'UPLOAD_EXPIRED',
+      'This upload began over an hour ago. Ask for new upload URLs and put the files again.',
+    );
   }
   return { done, sessionUuid: session.uuid };
 }

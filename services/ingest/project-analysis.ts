@@ -1,12 +1,19 @@
 import { claim } from '@call-analysis/bus';
 import type { BodyOf, CallAnalyzed, CallFailed, Event } from '@call-analysis/events';
-import { happenedAt } from './fact.ts';
+import { happenedAt } from './happened-at.ts';
 import type { Store } from './store/index.ts';
 
 /** Writes analyses into the catalogue; each event once, however often it comes. */
-export async function projectAnalyses(store: Store, events: readonly Event<BodyOf<typeof CallAnalyzed>>[]): Promise<void> {
+export async function projectAnalyses(
+  store: Store,
+  events: readonly Event<BodyOf<typeof CallAnalyzed>>[],
+): Promise<void> {
   await store.db.transaction(async (tx) => {
-    const claimed = await claim(tx, 'ingest.catalogue', events.map((event) => event.id));
+    const claimed = await claim(
+      tx,
+      'ingest.catalogue',
+      events.map((event) => event.id),
+    );
     const fresh = events.filter((event) => claimed.has(event.id));
     if (fresh.length === 0) return;
     await store.calls.complete(
@@ -27,9 +34,16 @@ export async function projectAnalyses(store: Store, events: readonly Event<BodyO
 }
 
 /** Marks calls failed, with the reason that the stage gave. */
-export async function projectFailures(store: Store, events: readonly Event<BodyOf<typeof CallFailed>>[]): Promise<void> {
+export async function projectFailures(
+  store: Store,
+  events: readonly Event<BodyOf<typeof CallFailed>>[],
+): Promise<void> {
   await store.db.transaction(async (tx) => {
-    const claimed = await claim(tx, 'ingest.catalogue', events.map((event) => event.id));
+    const claimed = await claim(
+      tx,
+      'ingest.catalogue',
+      events.map((event) => event.id),
+    );
     for (const { id, firmuuid, subject, time, data } of events) {
       if (!claimed.has(id)) continue;
       const { attempt, ...failure } = data;

@@ -1,10 +1,8 @@
-import { text } from 'node:stream/consumers';
-import { buried, claim, Poison } from '@call-analysis/bus';
+import { claim } from '@call-analysis/bus';
+import { findErased, unpackTranscript } from '@call-analysis/call-processing';
 import type { BodyOf, Event, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
-import { Utterance } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import { z } from 'zod';
-import { happenedAt } from './fact.ts';
+import { happenedAt } from './happened-at.ts';
 import type { HeardCall, Store } from './store/index.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
@@ -26,12 +24,16 @@ export async function projectTranscripts(
       heard.push({ id: event.id, call: await heardCall(objects, event) });
     } catch (error) {
       // What was sent by key is removed with an erased call, and shall not be looked for again.
-      if ((await buried(store.db, [event])).size === 0) throw error;
+      if ((await findErased(store.db, [event])).size === 0) throw error;
     }
   }
   await store.db.transaction(
     async (tx) => {
-      const claimed = await claim(tx, CONSUMER, events.map(({ id }) => id));
+      const claimed = await claim(
+        tx,
+        CONSUMER,
+        events.map(({ id }) => id),
+      );
       for (const { id, call } of heard) if (claimed.has(id)) await store.transcripts.keep(tx, call);
     },
     { retries: COLLISIONS },
@@ -48,23 +50,9 @@ async function heardCall(objects: Objects, { firmuuid, subject, time, data }: Re
     at: happenedAt(time),
     engine,
     language: data.language,
-    utterances: await utterancesOf(objects, data.transcript),
+    utterances: await unpackTranscript(objects, data.transcript),
     details: [data.language === null ? who : `${who}, language ${data.language}`, ...(data.notes ?? [])],
   };
-}
-
-const Document = z.object({ utterances: z.array(Utterance) });
-
-/** Poison when what stands at the key is no transcript: reading it again would not make it one. */
-async function utterancesOf(objects: Objects, transcript: Ready['data']['transcript']): Promise<Utterance[]> {
-  if ('utterances' in transcript) return transcript.utterances;
-  const document = await text(await objects.open(transcript.key));
-  try {
-    return Document.parse(JSON.parse(document)).utterances;
-  } catch {
-    // The parser's own error may quote the conversation.
-    throw new Poison('TRANSCRIPT_UNREADABLE', 'The transcript that was sent cannot be read. Retry the call.');
-  }
 }
 
 /** Says in the history of calls how far they have been heard. */
@@ -74,7 +62,11 @@ export async function projectProgress(
 ): Promise<void> {
   await store.db.transaction(
     async (tx) => {
-      const claimed = await claim(tx, CONSUMER, events.map(({ id }) => id));
+      const claimed = await claim(
+        tx,
+        CONSUMER,
+        events.map(({ id }) => id),
+      );
       for (const { id, firmuuid, subject, time, data } of events) {
         if (!claimed.has(id)) continue;
         const { attempt, heard, duration } = data;

@@ -1,13 +1,15 @@
+import type { Utterance } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { Utterance } from '@call-analysis/events';
-import type { CallRow, HistoryEntry, Store, StoredRecording } from './store/index.ts';
 import { parseTranscript } from './rows/transcript-format.ts';
+import type { CallRow, HistoryEntry, Store, StoredRecording } from './store/index.ts';
 
 export interface CallDetail {
   readonly call: CallRow;
   /** Null until the recording is stored. */
-  readonly audio: (StoredRecording & { readonly fileName: string; readonly url: string; readonly urlExpiresAt: Date }) | null;
+  readonly audio:
+    | (StoredRecording & { readonly fileName: string; readonly url: string; readonly urlExpiresAt: Date })
+    | null;
   readonly transcript: {
     readonly language: string | null;
     readonly engine: string | null;

@@ -30,7 +30,7 @@ export async function recordAudio(
     await store.recordings.store(tx, { firmUuid, callUuid, at }, recording);
     await store.calls.recorded(tx, firmUuid, callUuid, recording.duration, at);
     // Who retries waits for one call, and not for its batch.
-    const about = { firmuuid: firmUuid, turn: attempt === 1 ? said.turn : 0, traceparent };
+    const about = { firmuuid: firmUuid, priority: attempt === 1 ? said.priority : 0, traceparent };
     const announced = { uuid: callUuid, attempt, segmentType: call.segment_type };
     await bus.publish(tx, [audioStored(announced, said, recording, about)]);
   });

@@ -1,5 +1,5 @@
-import { PassThrough } from 'node:stream';
 import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
@@ -112,7 +112,9 @@ export class Refusals {
   #what(): string {
     const rows = this.rows === 1 ? '1 row is at fault' : `${this.rows} rows are at fault`;
     const files =
-      this.unnamed === 1 ? '1 file of the archive is named by no row' : `${this.unnamed} files of the archive are named by no row`;
+      this.unnamed === 1
+        ? '1 file of the archive is named by no row'
+        : `${this.unnamed} files of the archive are named by no row`;
     if (this.unnamed === 0) return rows;
     return this.rows === 0 ? files : `${rows} and ${files}`;
   }

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AudioStored, type BodyOf, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { audioCsvOf, csvOf, faultOf, goodAudio, IngestUnderTest, zipOf } from './ingest-under-test.ts';
 import type { Owner } from './store/uploads.ts';
@@ -81,7 +81,7 @@ describe('a recording that came by itself', () => {
     expect(toldOf(call_uuid)[0]).toMatchObject({
       source: 'ingest',
       firmuuid: owner.firmUuid,
-      turn: 0,
+      priority: 0,
       data: {
         attempt: 1,
         key: 'recordings/a.wav',
@@ -107,7 +107,7 @@ describe('a recording that came by itself', () => {
       duration: 61.25,
       start_time: '2026-01-02T03:04:05.000Z',
     });
-    expect(call).not.toHaveProperty('batch_id');
+    expect(call).not.toHaveProperty('batch_uuid');
     expect(transcript_json).toBeUndefined();
     expect(history).toMatchObject([{ status: 'queued' }]);
     expect(audio).toMatchObject({
@@ -128,9 +128,9 @@ describe('a recording that came by itself', () => {
   it('belongs to the campaign that it came with', async () => {
     const owner = service.newOwner();
     const { uuid: campaign_uuid } = await service.client.createCampaign({ caller: caller(owner), name: 'Spring' });
-    await service.client.moveCampaign({ caller: caller(owner), campaign_uuid, deed: 'start' });
+    await service.client.moveCampaign({ caller: caller(owner), campaign_uuid, action: 'start' });
     const { call_uuid } = await register(owner, {}, { campaign_uuid });
-    expect((await read(owner, call_uuid)).call?.campaign_id).toBe(campaign_uuid);
+    expect((await read(owner, call_uuid)).call?.campaign_uuid).toBe(campaign_uuid);
   });
 
   it('is one call however often its uuid is registered, also at the same instant', async () => {
@@ -151,7 +151,9 @@ describe('a recording that came by itself', () => {
     expect(other.call_uuid).not.toBe(call_uuid);
     expect(await faultOf(read(stranger, call_uuid))).toMatchObject({ code: 'NOT_FOUND' });
     const call_uuids = [call_uuid, other.call_uuid, randomUUID()];
-    expect(await service.client.findCalls({ firm_uuid: owner.firmUuid, call_uuids })).toEqual({ call_uuids: [call_uuid] });
+    expect(await service.client.findCalls({ firm_uuid: owner.firmUuid, call_uuids })).toEqual({
+      call_uuids: [call_uuid],
+    });
     expect(await service.client.findCalls({ firm_uuid: owner.firmUuid, call_uuids: [] })).toEqual({ call_uuids: [] });
   });
 });
@@ -172,7 +174,9 @@ describe('faults of a recording that came by itself', () => {
       code: 'INVALID_PHONE_NUMBER',
       details: { fields: [{ field: 'client_phone_number' }, { field: 'operator_name' }] },
     });
-    expect(await faultOf(register(owner, {}, { ...other, metadata: 'no JSON' }))).toMatchObject({ code: 'VALIDATION_ERROR' });
+    expect(await faultOf(register(owner, {}, { ...other, metadata: 'no JSON' }))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+    });
     expect(await faultOf(register(owner, {}, other))).toMatchObject({
       kind: 'invalid',
       code: 'AUDIO_FILENAME_MISMATCH',
@@ -216,7 +220,11 @@ describe('faults of a recording that came by itself', () => {
 });
 
 describe('a partner_call_id of a recording', () => {
-  const taken = { kind: 'invalid', code: 'VALIDATION_ERROR', details: { fields: [{ field: 'partner_call_id', code: 'ALREADY_USED' }] } };
+  const taken = {
+    kind: 'invalid',
+    code: 'VALIDATION_ERROR',
+    details: { fields: [{ field: 'partner_call_id', code: 'ALREADY_USED' }] },
+  };
 
   it('with the same bytes is the call that is there already, whatever else the metadata says', async () => {
     const owner = service.newOwner();
@@ -255,9 +263,18 @@ describe('a partner_call_id of a recording', () => {
 
   it('of a recording that came out of its archive with the same bytes is that call', async () => {
     const owner = service.newOwner();
-    await service.uploadBatch(owner, audioCsvOf([{ audio_file_name: 'a.wav', partner_call_id: 'p' }]), zipOf(['a.wav']));
+    await service.uploadBatch(
+      owner,
+      audioCsvOf([{ audio_file_name: 'a.wav', partner_call_id: 'p' }]),
+      zipOf(['a.wav']),
+    );
     const [call] = await service.callsOf(owner);
-    await service.client.recordAudio({ firm_uuid: owner.firmUuid, call_uuid: call!.uuid, attempt: 1, recording: recording() });
+    await service.client.recordAudio({
+      firm_uuid: owner.firmUuid,
+      call_uuid: call!.uuid,
+      attempt: 1,
+      recording: recording(),
+    });
     expect(await register(owner, { partner_call_id: 'p' })).toMatchObject({ call_uuid: call!.uuid });
   });
 

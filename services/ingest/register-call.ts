@@ -1,4 +1,5 @@
-import { type Bus, buried } from '@call-analysis/bus';
+import { type Bus } from '@call-analysis/bus';
+import { findErased } from '@call-analysis/call-processing';
 import { Fault, invalidFields, notFound, unavailable } from '@call-analysis/fault';
 import { sqlState } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
@@ -54,7 +55,7 @@ export async function registerCall(
     // An upload of many calls may hold the same partner_call_id for minutes, and with it this connection.
     await tx.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
     // Asked again after its answer was lost, and erased in between.
-    if ((await buried(tx, [{ firmuuid: firmUuid, subject: callUuid }])).size > 0) throw notFound('call');
+    if ((await findErased(tx, [{ firmuuid: firmUuid, subject: callUuid }])).size > 0) throw notFound('call');
     const call = { firmUuid, uuid: callUuid, campaignUuid, duration: recording.duration };
     if (!(await store.calls.addRecorded(tx, call, record))) {
       const there = await store.calls.alreadyThere(tx, firmUuid, callUuid, record.partnerCallId);
@@ -67,7 +68,7 @@ export async function registerCall(
     await admit(store, tx, { firmUuid, campaignUuid }, 1);
     const said = { fileName, left: record.left, right: record.right };
     await store.recordings.add(tx, { firmUuid, callUuid, at: new Date() }, said, recording);
-    const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
+    const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
     const announced = { uuid: callUuid, attempt: 1, segmentType: record.segmentType };
     await bus.publish(tx, [audioStored(announced, record, recording, about)]);
     return { callUuid, isRepeated: false, hasEnded: false };

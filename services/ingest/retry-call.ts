@@ -1,5 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
-import type { Event } from '@call-analysis/events';
+import type { Event, EventOrigin } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Transaction } from '@call-analysis/postgres';
@@ -7,7 +7,6 @@ import { currentContext } from '@call-analysis/runtime';
 import { audioStored, extractionRequested } from './announce-recordings.ts';
 import { heardReady, uploadedReady } from './announce-transcripts.ts';
 import { eraseFirst, toldFailure } from './ended-for-good.ts';
-import type { About } from './fact.ts';
 import type { CallRow, Store } from './store/index.ts';
 
 export interface Parts {
@@ -32,13 +31,13 @@ export async function retryCall(parts: Parts, firmUuid: string, callUuid: string
 /** Has a failed call go on as its next attempt, whether a retry is likely to help or not. */
 export async function beginAnew(parts: Parts, tx: Transaction, firmUuid: string, { uuid }: CallRow): Promise<CallRow> {
   const requeued = await parts.store.calls.requeue(tx, firmUuid, uuid, new Date());
-  const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
+  const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   await parts.bus.publish(tx, [await nextStep(parts, tx, requeued, about)]);
   return requeued;
 }
 
 /** What has to be told for the call to go on. */
-async function nextStep({ store, objects }: Parts, tx: Transaction, call: CallRow, about: About): Promise<Event> {
+async function nextStep({ store, objects }: Parts, tx: Transaction, call: CallRow, about: EventOrigin): Promise<Event> {
   const { firmuuid } = about;
   if (call.source === 'transcription') {
     return uploadedReady(objects, await store.calls.waitingOne(tx, firmuuid, call.uuid), about);
@@ -48,7 +47,12 @@ async function nextStep({ store, objects }: Parts, tx: Transaction, call: CallRo
   const recording = await store.recordings.of(tx, firmuuid, call.uuid);
   const stored = recording?.stored ?? null;
   if (recording !== null && stored !== null) {
-    return audioStored({ uuid: call.uuid, attempt: call.attempt, segmentType: call.segment_type }, recording, stored, about);
+    return audioStored(
+      { uuid: call.uuid, attempt: call.attempt, segmentType: call.segment_type },
+      recording,
+      stored,
+      about,
+    );
   }
   const entry = recording?.entry ?? null;
   const archive = call.batch_uuid === null ? null : await store.batches.lockArchive(tx, firmuuid, call.batch_uuid);
@@ -58,7 +62,11 @@ async function nextStep({ store, objects }: Parts, tx: Transaction, call: CallRo
       `The ZIP that held this recording is no longer kept. Upload the recording again, in a new batch or by itself.${erase}`,
     );
   }
-  return extractionRequested({ uuid: call.uuid, attempt: call.attempt, fileName: recording.fileName, entry }, archive, about);
+  return extractionRequested(
+    { uuid: call.uuid, attempt: call.attempt, fileName: recording.fileName, entry },
+    archive,
+    about,
+  );
 }
 
 function notRetryable(message: string): Fault {

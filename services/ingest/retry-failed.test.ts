@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { BodyOf, Event } from '@call-analysis/events';
-import { CallsAccepted, RetryRequested, TranscriptReady } from '@call-analysis/events';
+import { type BodyOf, CallsAccepted, type Event, RetryRequested, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
-import { type Call, callAnalyzed, callerOf, callFailed, csvOf, factOf, IngestUnderTest, noSpeech, rowsOf } from './ingest-under-test.ts';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Call,
+  callAnalyzed,
+  callerOf,
+  callFailed,
+  csvOf,
+  factOf,
+  IngestUnderTest,
+  noSpeech,
+  rowsOf,
+} from './ingest-under-test.ts';
 import type { Owner } from './store/uploads.ts';
 
 // Each time twice as long after the last one: what is to be heard meanwhile has the time for it.
@@ -19,7 +28,7 @@ beforeAll(async () => {
 async function upload(owner: Owner, rows: number): Promise<string> {
   const { metadata_key } = await service.client.openUpload({ ...callerOf(owner), metadata_filename: 'calls.csv' });
   await service.putAt(metadata_key, csvOf(rowsOf(rows)));
-  return (await service.client.processUpload({ ...callerOf(owner), metadata_key, on_error: 'reject' })).batch_id;
+  return (await service.client.processUpload({ ...callerOf(owner), metadata_key, on_error: 'reject' })).batch_uuid;
 }
 
 async function newCall(): Promise<Call> {
@@ -33,9 +42,11 @@ async function newCall(): Promise<Call> {
 
 const attemptsOf = ({ uuid }: Call) => ready.filter(({ subject }) => subject === uuid).map(({ data }) => data.attempt);
 const announced = (call: Call, attempt: number) => waitUntil(() => attemptsOf(call).includes(attempt));
-const read = async ({ owner, uuid }: Call) => (await service.client.getCall({ ...callerOf(owner), call_uuid: uuid })).call!;
+const read = async ({ owner, uuid }: Call) =>
+  (await service.client.getCall({ ...callerOf(owner), call_uuid: uuid })).call!;
 const reaches = (call: Call, status: string) => waitUntil(async () => (await read(call)).status === status);
-const depth = async (consumer: string) => (await service.parts.bus.depths()).find((each) => each.consumer === consumer)!;
+const depth = async (consumer: string) =>
+  (await service.parts.bus.depths()).find((each) => each.consumer === consumer)!;
 const settled = () =>
   waitUntil(async () => {
     const { waiting, active } = await depth('ingest.retries');
@@ -45,14 +56,17 @@ const settled = () =>
 const asked = (call: Call, attempt: number | null) => factOf(RetryRequested, call, { attempt });
 
 describe('a failed call of which a retry is asked for', () => {
-  it.each([true, false])('goes on as its next attempt, also when it failed for good (retryable: %s)', async (retryable) => {
-    const call = await newCall();
-    await service.publish(callFailed(call, { retryable }));
-    await reaches(call, 'failed');
-    await service.publish(asked(call, 1));
-    await announced(call, 2);
-    expect(await read(call)).toMatchObject({ status: 'queued', failure: null });
-  });
+  it.each([true, false])(
+    'goes on as its next attempt, also when it failed for good (retryable: %s)',
+    async (retryable) => {
+      const call = await newCall();
+      await service.publish(callFailed(call, { retryable }));
+      await reaches(call, 'failed');
+      await service.publish(asked(call, 1));
+      await announced(call, 2);
+      expect(await read(call)).toMatchObject({ status: 'queued', failure: null });
+    },
+  );
 
   it('of which nobody knows the attempt goes on as well', async () => {
     const call = await newCall();
@@ -83,7 +97,11 @@ describe('a failed call of which a retry is asked for', () => {
   });
 
   it('stays as it is when it has been completed, retried or erased since', async () => {
-    const [done, retried, unknown] = [await newCall(), await newCall(), { owner: service.newOwner(), uuid: randomUUID() }];
+    const [done, retried, unknown] = [
+      await newCall(),
+      await newCall(),
+      { owner: service.newOwner(), uuid: randomUUID() },
+    ];
     await service.publish(callAnalyzed(done, noSpeech), callFailed(retried));
     await Promise.all([reaches(done, 'completed'), reaches(retried, 'failed')]);
     await service.client.retryCall({ ...callerOf(retried.owner), call_uuid: retried.uuid });
@@ -101,7 +119,9 @@ describe('calls that could not be announced', () => {
     const failure = { stage: 'analysis', code: 'NOT_ANNOUNCED', message: 'No.', retryable: true, attempts: 1 };
     const batch = await upload(owner, 503);
     const { subject, data } = await waitUntil(() => accepted.find((each) => each.subject === batch));
-    const items = await service.db.query<{ uuid: string }>('SELECT uuid FROM call WHERE firm_uuid = $1 ORDER BY uuid', [owner.firmUuid]);
+    const items = await service.db.query<{ uuid: string }>('SELECT uuid FROM call WHERE firm_uuid = $1 ORDER BY uuid', [
+      owner.firmUuid,
+    ]);
     const late = items.filter(({ uuid }) => uuid >= data.first && uuid <= data.last);
     const early = items.find(({ uuid }) => uuid < data.first)!;
     await service.db.query(`UPDATE call SET status = 'failed', failure = $3 WHERE firm_uuid = $1 AND uuid = ANY($2)`, [

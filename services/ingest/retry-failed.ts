@@ -14,7 +14,12 @@ export async function retryFailed(parts: Parts, event: Event<BodyOf<typeof Retry
     return;
   }
   for (const uuid of await parts.store.calls.unannounced(firmuuid, subject, data)) {
-    await retryOne(parts, firmuuid, uuid, ({ status, failure }) => status === 'failed' && failure?.code === NOT_ANNOUNCED);
+    await retryOne(
+      parts,
+      firmuuid,
+      uuid,
+      ({ status, failure }) => status === 'failed' && failure?.code === NOT_ANNOUNCED,
+    );
   }
 }
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { json } from 'node:stream/consumers';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type BodyOf,
   CallAnalyzed,
@@ -12,6 +11,7 @@ import {
   TranscriptReady,
 } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   analysis,
   type Call,
@@ -51,11 +51,11 @@ async function upload(owner: Owner, rows: readonly CsvRow[], on_error = 'reject'
 
 /** One accepted call, announced. */
 async function newCall(owner: Owner = service.newOwner(), row: CsvRow = {}) {
-  const { batch_id } = await upload(owner, [row]);
-  const { items } = await service.client.listCalls({ ...callerOf(owner), batch: batch_id, page: 1, size: 1 });
+  const { batch_uuid } = await upload(owner, [row]);
+  const { items } = await service.client.listCalls({ ...callerOf(owner), batch: batch_uuid, page: 1, size: 1 });
   const { uuid } = items[0]!;
   await announced(uuid);
-  return { owner, uuid, batch: batch_id };
+  return { owner, uuid, batch: batch_uuid };
 }
 
 function announced(uuid: string, attempt = 1): Promise<Ready> {
@@ -112,15 +112,15 @@ describe('an accepted call', () => {
         },
       })),
     );
-    expect([0, 500, 1_000].map((index) => events[index]?.turn)).toEqual([0, 1, 2]);
+    expect([0, 500, 1_000].map((index) => events[index]?.priority)).toEqual([0, 1, 2]);
   });
 
   it('is not announced again when its portion of the batch is delivered again', async () => {
     const owner = service.newOwner();
-    const { batch_id } = await upload(owner, rowsOf(501));
+    const { batch_uuid } = await upload(owner, rowsOf(501));
     const own = () => ready.filter(({ firmuuid }) => firmuuid === owner.firmUuid);
     await waitUntil(() => own().length >= 501);
-    await service.publish(accepted.find(({ subject }) => subject === batch_id)!);
+    await service.publish(accepted.find(({ subject }) => subject === batch_uuid)!);
     await settled();
     const marker = await newCall(owner);
     await announced(marker.uuid);
@@ -165,10 +165,10 @@ describe('an accepted call', () => {
       segment_type: 'support',
       start_time: '2026-01-01T22:04:00.000Z',
       duration: 0,
-      batch_id: call.batch,
+      batch_uuid: call.batch,
       failure: null,
     });
-    for (const name of ['outcome', 'language', 'score', 'direction', 'operator_id', 'campaign_id']) {
+    for (const name of ['outcome', 'language', 'score', 'direction', 'operator_id', 'campaign_uuid']) {
       expect(detail.call).not.toHaveProperty(name);
     }
     expect(Date.parse(detail.call!.created_at)).toBeGreaterThanOrEqual(before - 1_000);
@@ -207,7 +207,12 @@ describe('an analysis', () => {
     await reaches(call, 'completed');
     const before = await read(call);
     const later = new Date(Date.now() + 1_000).toISOString();
-    await service.publish(event, callAnalyzed(other), { ...callAnalyzed(call, { language: 'ru' }), time: later }, event);
+    await service.publish(
+      event,
+      callAnalyzed(other),
+      { ...callAnalyzed(call, { language: 'ru' }), time: later },
+      event,
+    );
     await reaches(other, 'completed');
     await settled();
     expect(await read(call)).toEqual(before);
@@ -291,7 +296,7 @@ describe('a retry', () => {
     await reaches(call, 'failed');
     expect(await retry(call)).toMatchObject({ uuid: call.uuid, status: 'queued', failure: null });
     const second = await announced(call.uuid, 2);
-    expect(second).toMatchObject({ firmuuid: call.owner.firmUuid, turn: 0, data: { ...first.data, attempt: 2 } });
+    expect(second).toMatchObject({ firmuuid: call.owner.firmUuid, priority: 0, data: { ...first.data, attempt: 2 } });
     await service.publish(callFailed(call), callAnalyzed(call));
     await settled();
     expect(await statusOf(call)).toBe('queued');
@@ -342,8 +347,8 @@ describe('a call of a later portion that cannot be announced', () => {
          EXECUTE FUNCTION refuse()`,
     );
     try {
-      const { batch_id } = await upload(owner, rowsOf(503));
-      const batch = () => service.client.getBatch({ ...callerOf(owner), batch_id });
+      const { batch_uuid } = await upload(owner, rowsOf(503));
+      const batch = () => service.client.getBatch({ ...callerOf(owner), batch_uuid });
       await waitUntil(async () => (await batch()).by_status['failed'] === 3);
       expect((await batch()).by_status).toEqual({ failed: 3, queued: 500 });
       expect(await dead()).toBe(deadBefore + 1);
@@ -385,30 +390,30 @@ describe('reading', () => {
       await ids(list({}, 4, 4)),
     ]).toEqual([order.slice(0, 4), order.slice(4, 8), order.slice(8), []]);
     expect(await list({}, 4, 4)).toMatchObject({ count: 9, items: [] });
-    expect(await ids(list({ batch: one.batch_id }))).toEqual(order.slice(4));
+    expect(await ids(list({ batch: one.batch_uuid }))).toEqual(order.slice(4));
     expect(await list({ batch: randomUUID() })).toMatchObject({ count: 0, items: [] });
     expect(await ids(list({ partner_call_id: 'b1' }))).toEqual(['b1']);
-    expect(await list({ partner_call_id: 'b1', batch: one.batch_id })).toMatchObject({ count: 0 });
+    expect(await list({ partner_call_id: 'b1', batch: one.batch_uuid })).toMatchObject({ count: 0 });
     const [, second] = await service.callsOf(owner);
     await announced(second!.uuid);
     await service.publish(callAnalyzed({ owner, uuid: second!.uuid }));
     await reaches({ owner, uuid: second!.uuid }, 'completed');
     expect(await ids(list({ status: ['completed'] }))).toEqual(['a1']);
-    expect(await list({ status: ['completed', 'queued'], batch: other.batch_id })).toMatchObject({ count: 4 });
+    expect(await list({ status: ['completed', 'queued'], batch: other.batch_uuid })).toMatchObject({ count: 4 });
     expect(await list({ status: ['completed', 'queued'] })).toMatchObject({ count: 9 });
   });
 
   it('shows how far a batch is, and when the last of its calls ended', async () => {
     const owner = service.newOwner();
-    const { batch_id } = await upload(
+    const { batch_uuid } = await upload(
       owner,
       [{ partner_call_id: 'a' }, {}, {}, { operator_name: '' }, { partner_call_id: 'a' }],
       'skip',
     );
-    const batch = () => service.client.getBatch({ ...callerOf(owner), batch_id });
+    const batch = () => service.client.getBatch({ ...callerOf(owner), batch_uuid });
     const begun = await batch();
     expect(begun).toMatchObject({
-      batch_id,
+      batch_uuid,
       kind: 'transcription',
       accepted: 3,
       duplicates: 0,
@@ -430,15 +435,15 @@ describe('reading', () => {
   it('lists batches newest first, in pages', async () => {
     const owner = service.newOwner();
     const batches: string[] = [];
-    for (const count of [1, 2, 3]) batches.unshift((await upload(owner, rowsOf(count))).batch_id);
+    for (const count of [1, 2, 3]) batches.unshift((await upload(owner, rowsOf(count))).batch_uuid);
     const list = (page: number, size: number) => service.client.listBatches({ ...callerOf(owner), page, size });
     const first = await list(1, 2);
     expect(first.count).toBe(3);
-    expect(first.items.map(({ batch_id, by_status }) => [batch_id, by_status])).toEqual([
+    expect(first.items.map(({ batch_uuid, by_status }) => [batch_uuid, by_status])).toEqual([
       [batches[0], { queued: 3 }],
       [batches[1], { queued: 2 }],
     ]);
-    expect((await list(2, 2)).items).toMatchObject([{ batch_id: batches[2], accepted: 1 }]);
+    expect((await list(2, 2)).items).toMatchObject([{ batch_uuid: batches[2], accepted: 1 }]);
     expect(await list(3, 2)).toMatchObject({ count: 3, items: [] });
   });
 
@@ -446,18 +451,18 @@ describe('reading', () => {
     const { owner, uuid, batch } = await newCall();
     await service.publish(callFailed({ owner, uuid }));
     await reaches({ owner, uuid }, 'failed');
-    const { rejected_uuid } = await upload(owner, [{ operator_name: '' }], 'skip').then(({ batch_id }) =>
-      service.client.getBatch({ ...callerOf(owner), batch_id }),
+    const { rejected_uuid } = await upload(owner, [{ operator_name: '' }], 'skip').then(({ batch_uuid }) =>
+      service.client.getBatch({ ...callerOf(owner), batch_uuid }),
     );
     const stranger = callerOf(service.newOwner());
     const { client } = service;
     for (const question of [
       client.getCall({ ...stranger, call_uuid: uuid }),
       client.retryCall({ ...stranger, call_uuid: uuid }),
-      client.getBatch({ ...stranger, batch_id: batch }),
+      client.getBatch({ ...stranger, batch_uuid: batch }),
       download(stranger, rejected_uuid!),
       client.getCall({ ...callerOf(owner), call_uuid: randomUUID() }),
-      client.getBatch({ ...callerOf(owner), batch_id: randomUUID() }),
+      client.getBatch({ ...callerOf(owner), batch_uuid: randomUUID() }),
       download(callerOf(owner), randomUUID()),
     ]) {
       expect(await faultOf(question)).toMatchObject({ kind: 'not-found', code: 'NOT_FOUND' });

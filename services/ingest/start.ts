@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { comesAgainWithinDays, openBus, prepareBus } from '@call-analysis/bus';
-import type { Subscription } from '@call-analysis/bus';
+import { openBus, prepareBus, redeliveryWindowDays, type Subscription } from '@call-analysis/bus';
 import {
   AudioExtractionRequested,
   AudioStored,
@@ -9,7 +8,7 @@ import {
   CallFailed,
   CallsAccepted,
   CallsCanceled,
-  DeedDone,
+  AuditEntryCreated,
   RetryRequested,
   TranscriptionProgressed,
   TranscriptReady,
@@ -17,10 +16,9 @@ import {
 import { openObjects } from '@call-analysis/objects';
 import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
-import type { Logger, RunningService, TimeLeft } from '@call-analysis/runtime';
-import { Closing, Readiness, timeLeft } from '@call-analysis/runtime';
-import type { Config } from './config.ts';
+import { Closing, type Logger, Readiness, type RunningService, timeLeft, type TimeLeft } from '@call-analysis/runtime';
 import { tendCampaigns } from './campaigns/tend-campaigns.ts';
+import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
@@ -36,8 +34,24 @@ export const schema = 'ingest';
 export const migrations = fileURLToPath(new URL('./prisma/migrations', import.meta.url));
 
 export const facts = {
-  tells: [AudioExtractionRequested, AudioStored, TranscriptReady, CallsAccepted, CallErased, CallsCanceled, DeedDone],
-  hears: [CallsAccepted, TranscriptionProgressed, TranscriptReady, CallAnalyzed, CallFailed, CallErased, RetryRequested],
+  publishes: [
+    AudioExtractionRequested,
+    AudioStored,
+    TranscriptReady,
+    CallsAccepted,
+    CallErased,
+    CallsCanceled,
+    AuditEntryCreated,
+  ],
+  consumes: [
+    CallsAccepted,
+    TranscriptionProgressed,
+    TranscriptReady,
+    CallAnalyzed,
+    CallFailed,
+    CallErased,
+    RetryRequested,
+  ],
 };
 
 const SWEEP_EVERY_MS = 10 * 60 * 1000;
@@ -99,10 +113,12 @@ export async function start(
       for (const each of subscriptions) void each.stop().catch(() => {});
     });
 
-    const claimDays = comesAgainWithinDays(config.bus);
+    const claimDays = redeliveryWindowDays(config.bus);
     let sweeping = Promise.resolve();
     const timer = setInterval(() => {
-      sweeping = sweep({ store, objects, claimDays }, new Date()).catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
+      sweeping = sweep({ store, objects, claimDays }, new Date()).catch((error: unknown) =>
+        log.error({ err: error }, 'sweep failed'),
+      );
     }, SWEEP_EVERY_MS);
     closing.add('sweep', async () => {
       clearInterval(timer);
@@ -112,7 +128,9 @@ export async function start(
     closing.add('index of calls', () => indexing.stop());
     let tending = Promise.resolve();
     const tender = setInterval(() => {
-      tending = tendCampaigns({ store, bus }).catch((error: unknown) => log.error({ err: error }, 'tending campaigns failed'));
+      tending = tendCampaigns({ store, bus }).catch((error: unknown) =>
+        log.error({ err: error }, 'tending campaigns failed'),
+      );
     }, TEND_EVERY_MS);
     closing.add('campaigns', async () => {
       clearInterval(tender);

@@ -140,7 +140,10 @@ it('a transcript that was sent by key stays while a recording’s analysis is kn
   await service.putAt(key, '{"utterances":[]}');
   await sweepAfter(6 * HOUR + MINUTE);
   expect(await stands(key)).toBe(true);
-  await service.db.query(`INSERT INTO transcript (firm_uuid, call_uuid, body) VALUES ($1, $2, '')`, [owner.firmUuid, call]);
+  await service.db.query(`INSERT INTO transcript (firm_uuid, call_uuid, body) VALUES ($1, $2, '')`, [
+    owner.firmUuid,
+    call,
+  ]);
   await sweepAfter(6 * HOUR + MINUTE);
   expect(await stands(key)).toBe(false);
 });

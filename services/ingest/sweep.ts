@@ -1,5 +1,6 @@
+import { pruneClaims } from '@call-analysis/bus';
+import { pruneTombstones } from '@call-analysis/call-processing';
 import type { Objects } from '@call-analysis/objects';
-import { pruneBuried, pruneClaims } from '@call-analysis/bus';
 import type { Store } from './store/index.ts';
 import type { UploadSession } from './store/uploads.ts';
 
@@ -27,7 +28,7 @@ export async function sweep({ store, objects, claimDays = 30 }: Swept, now: Date
   await sweepArchives(store, objects, now);
   await sweepOrphans(store, objects, now.getTime() - ORPHAN_MS);
   await pruneClaims(store.db, claimDays);
-  await pruneBuried(store.db, claimDays);
+  await pruneTombstones(store.db, claimDays);
   await store.erasures.prune(claimDays);
 }
 
@@ -72,7 +73,7 @@ async function sweepRejected(store: Store, objects: Objects, now: Date): Promise
 /** Row first, bytes second: what a crash leaves between the two is an orphan, never a batch that lacks its archive. */
 async function sweepArchives(store: Store, objects: Objects, now: Date): Promise<void> {
   const retriesAfter = archiveNeededAfter(now);
-  for (let after: string | null = null; ; ) {
+  for (let after: string | null = null; ;) {
     const batches: string[] = await store.batches.withArchive(after, AT_ONCE);
     for (const uuid of batches) {
       const key = await store.db.transaction((tx) => store.batches.releaseArchive(tx, uuid, retriesAfter));

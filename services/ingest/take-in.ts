@@ -1,23 +1,20 @@
 import type { Bus } from '@call-analysis/bus';
-import { CallsAccepted } from '@call-analysis/events';
+import { CallsAccepted, createEvent } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { announcements } from './announce-calls.ts';
+import { type Actor, auditEntry } from './audit-entry.ts';
 import { admit } from './campaigns/admit.ts';
+import { type CsvFile, type RawRecord, readCsv } from './csv/reader.ts';
 import type { Limits } from './limits.ts';
-import { readCsv } from './csv/reader.ts';
-import type { CsvFile, RawRecord } from './csv/reader.ts';
-import { fact } from './fact.ts';
 import { Portions } from './portions.ts';
 import { Refusals } from './refusals.ts';
 import type { CallRecord } from './rows/call-record.ts';
-import type { RowFault } from './rows/row-fault.ts';
-import { rowFault } from './rows/row-fault.ts';
-import type { Archive, Batch, Store } from './store/index.ts';
+import { rowFault, type RowFault } from './rows/row-fault.ts';
 import type { Chunk, Verdict } from './store/chunk.ts';
+import type { Archive, Batch, Store } from './store/index.ts';
 import { Intake } from './store/intake.ts';
-import { type Actor, deedDone } from './tell-deed.ts';
 import { explained, type FileCheck, type UploadKind } from './upload-kinds.ts';
 
 /** An upload whose bytes can no longer change. */
@@ -125,11 +122,13 @@ async function takeRows<Record extends CallRecord>(
     };
     const [first, ...later] = announced;
     await admit(store, taking.sql, { firmUuid, campaignUuid }, batch.accepted);
-    const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
+    const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
     await taking.seal(batch, [
-      ...(campaignUuid === null ? [] : [deedDone(actor, 'campaign.calls_added', campaignUuid)]),
+      ...(campaignUuid === null ? [] : [auditEntry(actor, 'campaign.calls_added', campaignUuid)]),
       ...(first === undefined ? [] : await announcements(parts, taking.sql, batch, first, about)),
-      ...later.map((portion, index) => fact(CallsAccepted, batch.uuid, { ...about, turn: index + 1 }, portion)),
+      ...later.map((portion, index) =>
+        createEvent('ingest', CallsAccepted, batch.uuid, { ...about, priority: index + 1 }, portion),
+      ),
     ]);
     return batch;
   } catch (error) {

@@ -1,9 +1,9 @@
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { type Archive, EntryNames, type EntryRecord } from './archive/index.ts';
-import type { Limits } from './limits.ts';
 import { MissingColumns } from './csv/header.ts';
 import type { Column, CsvFile, RawRecord } from './csv/reader.ts';
+import type { Limits } from './limits.ts';
 import { archiveRule } from './rows/archive-rule.ts';
 import { type AudioRecord, audioColumns, checkAudioRow } from './rows/audio-record.ts';
 import type { CallRecord, CheckedRow } from './rows/call-record.ts';

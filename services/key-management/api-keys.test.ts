@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Bus, openBus } from '@call-analysis/bus';
 import { ApiKeyRevoked } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { admin, engineer, NOBODY, ServiceUnderTest, superuser } from './service-under-test.ts';
 
 const service = new ServiceUnderTest();
@@ -234,9 +234,12 @@ describe('a revocation', () => {
 
 describe('verifying a key', () => {
   const tooLong = `abcdef1$${'x'.repeat(505)}`;
-  it.each(['', 'abcdef1', 'abcdef1$', 'abc$def', '$$$', tooLong])('of another form is MALFORMED: %j', async (apiKey) => {
-    expect(await service.verdictOn(apiKey)).toBe('MALFORMED');
-  });
+  it.each(['', 'abcdef1', 'abcdef1$', 'abc$def', '$$$', tooLong])(
+    'of another form is MALFORMED: %j',
+    async (apiKey) => {
+      expect(await service.verdictOn(apiKey)).toBe('MALFORMED');
+    },
+  );
 
   it('that nobody issued is UNKNOWN, however near it comes', async () => {
     const { apiKey } = await service.newKey(await service.newFirm());

@@ -11,7 +11,13 @@ environmentContract('key-management', {
   config: {
     databaseUrl: DATABASE_URL,
     connections: 24,
-    bus: { transport: 'kafka', url: DATABASE_URL, connections: 24, schema: 'key_management_bus', kafka: brokers.settings },
+    bus: {
+      transport: 'kafka',
+      url: DATABASE_URL,
+      connections: 24,
+      schema: 'key_management_bus',
+      kafka: brokers.settings,
+    },
     ...serving.settings,
     pepper: API_KEY_PEPPER,
   },

@@ -1,14 +1,13 @@
-import type { BusConfig } from '@call-analysis/bus';
-import { sharedKafka, SharedKafkaVariables } from '@call-analysis/bus';
-import type { Tls } from '@call-analysis/rpc';
-import { rpcFrom, RpcVariables } from '@call-analysis/rpc';
-import type { Environment, ServiceSettings } from '@call-analysis/runtime';
+import { type BusConfig, requiredKafka, RequiredKafkaVariables } from '@call-analysis/bus';
+import { rpcFrom, RpcVariables, type Tls } from '@call-analysis/rpc';
 import {
   DatabaseVariables,
+  type Environment,
   parseConfig,
   processFrom,
   ProcessVariables,
-  together,
+  readAll,
+  type ServiceSettings,
   withSecrets,
 } from '@call-analysis/runtime';
 import { z } from 'zod';
@@ -34,24 +33,20 @@ export const PepperVariables = z.object({
   API_KEY_PEPPER: z
     .string()
     .refine((pepper) => Buffer.byteLength(pepper) >= 32, 'must have at least 32 bytes')
-    .meta({ description: 'What API keys are hashed with, 32 bytes or more. With another one no key is known any more.' }),
+    .meta({
+      description: 'What API keys are hashed with, 32 bytes or more. With another one no key is known any more.',
+    }),
 });
 
 /** What the environment of a process of this service alone may say. */
-export const variables = [
-  PepperVariables,
-  DatabaseVariables,
-  SharedKafkaVariables,
-  RpcVariables,
-  ProcessVariables,
-];
+export const variables = [PepperVariables, DatabaseVariables, RequiredKafkaVariables, RpcVariables, ProcessVariables];
 
 export function readConfig(environment: Environment): ServiceSettings<Config> {
   const env = withSecrets(environment, variables);
-  const { process, database, kafka, pepper, rpc } = together({
+  const { process, database, kafka, pepper, rpc } = readAll({
     pepper: () => parseConfig(PepperVariables, env),
     database: () => parseConfig(DatabaseVariables, env),
-    kafka: () => sharedKafka(env),
+    kafka: () => requiredKafka(env),
     rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
     process: () => processFrom(parseConfig(ProcessVariables, env)),
   });

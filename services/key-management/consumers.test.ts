@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from '@jest/globals';
 import { openBus } from '@call-analysis/bus';
-import { DeedDone, type Event } from '@call-analysis/events';
+import { AuditEntryCreated, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
+import { expect, it } from '@jest/globals';
 import { ServiceUnderTest } from './service-under-test.ts';
 
 const service = new ServiceUnderTest();
@@ -12,11 +12,11 @@ it('what another service tells was done stands in the audit log once, as of when
   const deed = (action: string, time: string): Event => ({
     id: randomUUID(),
     source: 'ingest',
-    type: DeedDone.type,
+    type: AuditEntryCreated.type,
     time,
     subject: campaign,
     firmuuid: firm,
-    turn: 0,
+    priority: 0,
     requestid: `request-${action}`,
     data: { actor: user, action, address: '192.0.2.7' },
   });

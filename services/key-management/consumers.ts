@@ -1,5 +1,5 @@
 import { route, type SubscriptionOptions } from '@call-analysis/bus';
-import { DeedDone } from '@call-analysis/events';
+import { AuditEntryCreated } from '@call-analysis/events';
 import type { Store } from './store.ts';
 
 /** What this service hears. The names are data: they stand in the queues. */
@@ -11,7 +11,7 @@ export function consumers(store: Store): SubscriptionOptions[] {
       retries: 10,
       routes: [
         route({
-          event: DeedDone,
+          event: AuditEntryCreated,
           handle: (events) =>
             store.recordDeeds(
               events.map(({ id, time, subject, firmuuid, requestid, data }) => ({

@@ -9,7 +9,7 @@ import type { Store } from './store.ts';
 export async function deleteKey({ store }: { store: Store }, caller: Caller, keyUuid: string): Promise<void> {
   requireRole(caller, ['SUPERUSER'], 'Deleting an API key');
   await store.transaction(async (tx) => {
-    const firmUuid = await tx.endKey(keyUuid);
+    const firmUuid = await tx.deleteKey(keyUuid);
     if (firmUuid === null) throw noSuch('API key');
     await tx.publish(ApiKeyRevoked, { subject: keyUuid, firmUuid, data: { key_uuid: keyUuid } });
     await tx.audit(caller, 'api_key.deleted', keyUuid, firmUuid);

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { newContext, withContext } from '@call-analysis/runtime';
+import { describe, expect, it } from '@jest/globals';
 import { admin, NOBODY, ServiceUnderTest, superuser } from './service-under-test.ts';
 
 const service = new ServiceUnderTest();
@@ -93,7 +93,11 @@ describe('users', () => {
     const { apiKey } = await service.newKey(firm_uuid);
     const { users } = await service.client.listUsers({ firm_uuid });
     const removed = service.client.removeUser({ user_uuid: users[0]!.uuid });
-    await expect(removed).rejects.toMatchObject({ kind: 'conflict', code: 'API_USER', message: expect.stringMatching(/Delete that key/) });
+    await expect(removed).rejects.toMatchObject({
+      kind: 'conflict',
+      code: 'API_USER',
+      message: expect.stringMatching(/Delete that key/),
+    });
     expect((await service.client.listUsers({ firm_uuid })).users).toEqual(users);
     expect(await service.verdictOn(apiKey)).toBe('VALID');
     expect(await service.auditedActions()).not.toContain('user.removed');

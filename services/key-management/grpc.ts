@@ -6,10 +6,10 @@ import type { User as UserReply } from '@call-analysis/proto/key_management/v1/U
 import { implement } from '@call-analysis/rpc';
 import { addSegmentType } from './add-segment-type.ts';
 import { createFirm } from './create-firm.ts';
+import { createKey } from './create-key.ts';
 import { createUser } from './create-user.ts';
 import { deleteKey } from './delete-key.ts';
 import type { Firm, HashKey, User, Verdict } from './domain.ts';
-import { issueKey } from './issue-key.ts';
 import { listAudit } from './list-audit.ts';
 import { listKeys } from './list-keys.ts';
 import { listUsers } from './list-users.ts';
@@ -26,7 +26,7 @@ export function keyManagementService(parts: { store: Store; hashKey: HashKey; us
   return implement(keyManagement, {
     async createKey(request) {
       const { actor, firm_uuid } = parse(requests.CreateKey, request);
-      const { apiKey, prefix, firm } = await issueKey(parts, actor, firm_uuid);
+      const { apiKey, prefix, firm } = await createKey(parts, actor, firm_uuid);
       return { api_key: apiKey, key_prefix: prefix, firm_uuid: firm.uuid, firm_name: firm.name };
     },
     async listKeys(request) {

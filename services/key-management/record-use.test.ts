@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { Logger } from '@call-analysis/runtime';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { recordUses } from './record-use.ts';
 
 const warn = jest.fn();

@@ -17,7 +17,11 @@ export async function removeUser({ store }: { store: Store }, userUuid: string):
     if (user === null) throw noSuch('user');
     if (user.webApiOnly) {
       // Its key would go on working.
-      throw new Fault('conflict', 'API_USER', "This is the user in whose name the firm's API key acts. Delete that key instead.");
+      throw new Fault(
+        'conflict',
+        'API_USER',
+        "This is the user in whose name the firm's API key acts. Delete that key instead.",
+      );
     }
     await tx.audit(ADMINISTRATOR, 'user.removed', user.uuid, user.firmUuid);
     return { ...user, removedAt };

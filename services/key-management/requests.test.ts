@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { Fault } from '@call-analysis/fault';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as requests from './requests.ts';
 import { parse } from './requests.ts';
@@ -74,7 +74,12 @@ describe('a request', () => {
 
   it('for a list is refused outside the limits', () => {
     const actor = { user_uuid: UUID, firm_uuid: UUID, role: 'SUPERUSER', address: '127.0.0.1' };
-    for (const pages of [{ page: 0, size: 10 }, { page: 1, size: 0 }, { page: 1, size: 101 }, { page: -1, size: 10 }]) {
+    for (const pages of [
+      { page: 0, size: 10 },
+      { page: 1, size: 0 },
+      { page: 1, size: 101 },
+      { page: -1, size: 10 },
+    ]) {
       expect(faultOf(() => parse(requests.ListKeys, { actor, ...pages })).code).toBe('VALIDATION_ERROR');
     }
     for (const limit of [0, 1001, -1]) {

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest } from '@jest/globals';
 import { migrateBus } from '@call-analysis/bus';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { keyManagement } from '@call-analysis/proto';
@@ -6,6 +5,7 @@ import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdi
 import { dial } from '@call-analysis/rpc';
 import { createLog } from '@call-analysis/runtime';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest } from '@jest/globals';
 import { type Config, migrations, schema, start } from './start.ts';
 
 /** A well-formed uuid that nothing has. */

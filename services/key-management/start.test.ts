@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { openGate, waitUntil } from '@call-analysis/testing';
+import { describe, expect, it } from '@jest/globals';
 import { ServiceUnderTest, superuser } from './service-under-test.ts';
 import { start } from './start.ts';
 

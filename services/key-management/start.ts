@@ -1,6 +1,5 @@
-import { openBus, prepareBus } from '@call-analysis/bus';
-import type { Subscription } from '@call-analysis/bus';
-import { ApiKeyRevoked, DeedDone } from '@call-analysis/events';
+import { openBus, prepareBus, type Subscription } from '@call-analysis/bus';
+import { ApiKeyRevoked, AuditEntryCreated } from '@call-analysis/events';
 import { migrate, openDatabase, prismaAdapter, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
 import { Closing, type Logger, Readiness, type RunningService, type TimeLeft, timeLeft } from '@call-analysis/runtime';
@@ -19,7 +18,7 @@ export type { Config };
 /** The folder of this service's migrations, for whoever migrates before the start. */
 export const migrations = new URL('./prisma/migrations/', import.meta.url);
 
-export const facts = { tells: [ApiKeyRevoked], hears: [DeedDone] };
+export const facts = { publishes: [ApiKeyRevoked], consumes: [AuditEntryCreated] };
 
 /** A handler that is nearly done may end, even when the time is over. */
 const LEAST_MS = 500;

@@ -105,9 +105,9 @@ export interface Transaction {
   addUser(user: User): Promise<void>;
   /** Marks the user removed; null when there is no such user or they were removed before. */
   endUser(userUuid: string, at: Date): Promise<User | null>;
-  addKey(key: NewKey): Promise<void>;
+  createKey(key: NewKey): Promise<void>;
   /** Marks the key deleted and returns its firm's uuid; null when there is no such key or it was deleted before. */
-  endKey(keyUuid: string): Promise<string | null>;
+  deleteKey(keyUuid: string): Promise<string | null>;
   /** Under the id of the request that is being served. `part` is what of the subject, where that has no uuid of its own. */
   audit(actor: Actor, action: Action, subject: string, firmUuid: string, part?: string): Promise<void>;
   /** The fact and the rows of this transaction become true together or not at all. */
@@ -138,7 +138,9 @@ const SEGMENT_TYPES = { segmentTypes: { orderBy: { position: 'asc' } } } as cons
 export function openStore({ prisma, database, bus }: { prisma: PrismaClient; database: Database; bus: Bus }): Store {
   return {
     transaction: (work) =>
-      asked(() => prisma.$transaction((tx) => work(openTransaction(tx, bus)), { maxWait: PATIENCE_MS, timeout: PATIENCE_MS })),
+      asked(() =>
+        prisma.$transaction((tx) => work(openTransaction(tx, bus)), { maxWait: PATIENCE_MS, timeout: PATIENCE_MS }),
+      ),
     findFirm: (uuid) => asked(() => findFirm(prisma, uuid)),
     firms: () =>
       asked(async () => {
@@ -222,10 +224,10 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
       const [ended] = await tx.user.updateManyAndReturn({ where: { uuid, deletedAt: null }, data: { deletedAt: at } });
       return ended ?? null;
     },
-    async addKey({ hash, ...key }) {
+    async createKey({ hash, ...key }) {
       await tx.apiKey.create({ data: { ...key, hash: new Uint8Array(hash) } });
     },
-    async endKey(uuid) {
+    async deleteKey(uuid) {
       const [ended] = await tx.apiKey.updateManyAndReturn({
         where: { uuid, deletedAt: null },
         data: { deletedAt: new Date(), enabled: false },
@@ -235,7 +237,9 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
     },
     async audit({ name, address }, action, subject, firmUuid, part) {
       const requestId = currentContext()?.requestId ?? '';
-      await tx.auditEntry.create({ data: { actor: name, address, action, subject, part: part ?? null, firmUuid, requestId } });
+      await tx.auditEntry.create({
+        data: { actor: name, address, action, subject, part: part ?? null, firmUuid, requestId },
+      });
     },
     async publish(type, { subject, firmUuid, data }) {
       const event = {
@@ -245,7 +249,7 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
         time: new Date().toISOString(),
         subject,
         firmuuid: firmUuid,
-        turn: 0,
+        priority: 0,
         traceparent: currentContext()?.traceparent,
         data,
       };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from '@jest/globals';
 import { CallsCanceled, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
+import { expect, it } from '@jest/globals';
 import { stored, type Stored, TranscriptionUnderTest } from './transcription-under-test.ts';
 
 const program = fileURLToPath(new URL('./hearing/test/stand-in-ear.ts', import.meta.url));
@@ -25,7 +25,9 @@ it('calls that were canceled are not heard, those in hand are stopped, and other
   expect(await service.recordingsAtWork()).toBe(0);
   await service.publish(waiting);
   await service.settled();
-  const told = [...service.ready, ...service.failed].filter(({ subject }) => [hanging.subject, waiting.subject].includes(subject));
+  const told = [...service.ready, ...service.failed].filter(({ subject }) =>
+    [hanging.subject, waiting.subject].includes(subject),
+  );
   expect(told).toEqual([]);
   await service.transcriptOf(await service.store(Buffer.from('hello')));
 });

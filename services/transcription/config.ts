@@ -1,21 +1,19 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BusConfig } from '@call-analysis/bus';
-import { sharedKafka, SharedKafkaVariables } from '@call-analysis/bus';
-import type { ObjectsConfig } from '@call-analysis/objects';
-import { sharedS3, SharedS3Variables } from '@call-analysis/objects';
-import type { Environment, ServiceSettings } from '@call-analysis/runtime';
+import { type BusConfig, requiredKafka, RequiredKafkaVariables } from '@call-analysis/bus';
+import { type ObjectsConfig, requiredS3, RequiredS3Variables } from '@call-analysis/objects';
 import {
   DatabaseVariables,
+  type Environment,
   parseConfig,
   processFrom,
   ProcessVariables,
-  together,
+  readAll,
+  type ServiceSettings,
   withSecrets,
 } from '@call-analysis/runtime';
 import { z } from 'zod';
-import type { LocalEngine, OtherEngine } from './engines/config.ts';
-import { speechEngine, SpeechVariables } from './engines/config.ts';
+import { type LocalEngine, type OtherEngine, speechEngine, SpeechVariables } from './engines/config.ts';
 
 export interface Config {
   readonly databaseUrl: string;
@@ -31,13 +29,10 @@ export interface Config {
 }
 
 export const WorkVariables = z.object({
-  WORK_DIR: z
-    .string()
-    .default(join(tmpdir(), 'call-analysis-hearing'))
-    .meta({
-      description: 'For recordings while they are heard: room for as many of the largest as there are ears.',
-      defaultText: "a folder in the system's temporary directory",
-    }),
+  WORK_DIR: z.string().default(join(tmpdir(), 'call-analysis-hearing')).meta({
+    description: 'For recordings while they are heard: room for as many of the largest as there are ears.',
+    defaultText: "a folder in the system's temporary directory",
+  }),
 });
 
 /** What the environment of a process of this service alone may say. */
@@ -45,19 +40,19 @@ export const variables = [
   SpeechVariables,
   WorkVariables,
   DatabaseVariables,
-  SharedKafkaVariables,
-  SharedS3Variables,
+  RequiredKafkaVariables,
+  RequiredS3Variables,
   ProcessVariables,
 ];
 
 export function readConfig(environment: Environment): ServiceSettings<Config> {
   const env = withSecrets(environment, variables);
-  const { process, database, kafka, objects, engine, work } = together({
+  const { process, database, kafka, objects, engine, work } = readAll({
     engine: () => speechEngine(env),
     work: () => parseConfig(WorkVariables, env),
     database: () => parseConfig(DatabaseVariables, env),
-    kafka: () => sharedKafka(env),
-    objects: () => sharedS3(env),
+    kafka: () => requiredKafka(env),
+    objects: () => requiredS3(env),
     process: () => processFrom(parseConfig(ProcessVariables, env)),
   });
   const { DATABASE_CONNECTIONS: connections } = database;
@@ -66,7 +61,14 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
     config: {
       databaseUrl: database.DATABASE_URL,
       connections,
-      bus: { transport: 'kafka', url: database.DATABASE_URL, connections, schema: 'transcription_bus', kafka, overflow: objects },
+      bus: {
+        transport: 'kafka',
+        url: database.DATABASE_URL,
+        connections,
+        schema: 'transcription_bus',
+        kafka,
+        overflow: objects,
+      },
       objects,
       workDirectory: work.WORK_DIR,
       engine,

@@ -1,5 +1,4 @@
-import type { SubscriptionOptions } from '@call-analysis/bus';
-import { route } from '@call-analysis/bus';
+import { route, type SubscriptionOptions } from '@call-analysis/bus';
 import { AudioStored, CallErased, CallsCanceled } from '@call-analysis/events';
 import { cancelCalls } from './cancel-calls.ts';
 import { eraseCall, ERASURES } from './erase-call.ts';

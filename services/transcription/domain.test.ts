@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { Utterance } from '@call-analysis/events';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { conversationOf, type Recorded } from './domain.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from '@jest/globals';
 import { CallErased, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
+import { expect, it } from '@jest/globals';
 import { stored, type Stored, TranscriptionUnderTest } from './transcription-under-test.ts';
 
 const program = fileURLToPath(new URL('./hearing/test/stand-in-ear.ts', import.meta.url));

@@ -1,6 +1,5 @@
-import { bury } from '@call-analysis/bus';
-import { CallErased, type Event } from '@call-analysis/events';
-import { removeTranscripts } from './remove-transcripts.ts';
+import { removePackedTranscripts, stopProcessing } from '@call-analysis/call-processing';
+import type { Event } from '@call-analysis/events';
 import type { Parts } from './transcribe-call.ts';
 
 export const ERASURES = 'transcription.erasures';
@@ -10,13 +9,12 @@ export const ERASURES = 'transcription.erasures';
  * dropped.
  */
 export async function eraseCall(
-  { db, bus, objects, inHand }: Pick<Parts, 'db' | 'bus' | 'objects' | 'inHand'>,
+  { db, bus, objects, inProgress }: Pick<Parts, 'db' | 'bus' | 'objects' | 'inProgress'>,
   event: Event,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await bury(tx, event.firmuuid, event.subject);
-    await bus.forget(tx, event.firmuuid, event.subject, CallErased);
+    await stopProcessing(bus, tx, event);
   });
-  inHand.breakOff(event);
-  await removeTranscripts(objects, event);
+  inProgress.abort(event);
+  await removePackedTranscripts(objects, event.firmuuid, event.subject);
 }

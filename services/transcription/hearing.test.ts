@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, it } from '@jest/globals';
 import { decode, sourceOfBytes } from '@call-analysis/recordings';
+import { describe, expect, it } from '@jest/globals';
 import { wordErrors } from './hearing/word-errors.ts';
 import { TranscriptionUnderTest, wavOf } from './transcription-under-test.ts';
 
@@ -40,8 +40,7 @@ describe('the engine that comes along', () => {
     expect({ language, engine, notes }).toEqual({ language: 'en', engine: 'moonshine-tiny', notes: undefined });
     expect(duration).toBeCloseTo(11.3, 1);
     const begins = utterances.map(({ start }) => start!);
-    for (const [at, expected] of [0.55, 4, 9.15].entries())
-      expect(Math.abs(begins[at]! - expected)).toBeLessThan(0.3);
+    for (const [at, expected] of [0.55, 4, 9.15].entries()) expect(Math.abs(begins[at]! - expected)).toBeLessThan(0.3);
     expect(utterances[1]!.end!).toBeLessThan(8.5);
     // Hearing takes a processor all the time, and it shall not be one of this process.
     expect((used.user + used.system) / 1000).toBeLessThan(0.5 * took);

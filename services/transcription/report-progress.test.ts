@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { createLog } from '@call-analysis/runtime';
+import { describe, expect, it } from '@jest/globals';
 import { reporting } from './report-progress.ts';
 
 const log = createLog({ name: 'test', level: 'silent' });

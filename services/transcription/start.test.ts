@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
 import { TranscriptReady } from '@call-analysis/events';
 import { ConfigFault } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
+import { describe, expect, it } from '@jest/globals';
 import { stored, TranscriptionUnderTest } from './transcription-under-test.ts';
 
 const program = fileURLToPath(new URL('./hearing/test/stand-in-ear.ts', import.meta.url));
@@ -13,7 +13,12 @@ const say = (what: string) => service.store(Buffer.from(what), { duration: what 
 
 describe('a recording', () => {
   it('is heard, and what was said is told under the roles of the channels', async () => {
-    const event = await service.store(Buffer.from('hello'), { attempt: 2, left: 'client', right: 'operator', duration: LONG });
+    const event = await service.store(Buffer.from('hello'), {
+      attempt: 2,
+      left: 'client',
+      right: 'operator',
+      duration: LONG,
+    });
     const said = await service.transcriptOf(event);
     expect(said).toMatchObject({
       type: TranscriptReady.type,
@@ -126,7 +131,11 @@ describe('stopping', () => {
     const hung = await say('hang');
     await waitUntil(async () => (await service.recordingsAtWork()) === 2);
     await service.stop();
-    expect([...service.failed, ...service.ready].filter(({ subject }) => [event, hung].some((each) => each.subject === subject))).toEqual([]);
+    expect(
+      [...service.failed, ...service.ready].filter(({ subject }) =>
+        [event, hung].some((each) => each.subject === subject),
+      ),
+    ).toEqual([]);
     await service.put(event.data.key, Buffer.from('hello'));
     await service.start();
     await service.transcriptOf(event);

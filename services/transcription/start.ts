@@ -1,10 +1,17 @@
 import { fileURLToPath } from 'node:url';
-import { comesAgainWithinDays, InHand, openBus, prepareBus, pruneBuried, pruneClaims } from '@call-analysis/bus';
-import { AudioStored, CallErased, CallFailed, CallsCanceled, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
+import { redeliveryWindowDays, openBus, prepareBus, pruneClaims } from '@call-analysis/bus';
+import { WorkInProgress, pruneTombstones } from '@call-analysis/call-processing';
+import {
+  AudioStored,
+  CallErased,
+  CallFailed,
+  CallsCanceled,
+  TranscriptionProgressed,
+  TranscriptReady,
+} from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
 import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
-import type { Logger, RunningService, TimeLeft } from '@call-analysis/runtime';
-import { Closing, Readiness } from '@call-analysis/runtime';
+import { Closing, type Logger, Readiness, type RunningService, type TimeLeft } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import type { EarsOptions } from './hearing/ears.ts';
@@ -20,8 +27,8 @@ export const schema = 'transcription';
 export const migrations = fileURLToPath(new URL('./prisma/migrations', import.meta.url));
 
 export const facts = {
-  tells: [TranscriptionProgressed, TranscriptReady, CallFailed],
-  hears: [AudioStored, CallErased, CallsCanceled],
+  publishes: [TranscriptionProgressed, TranscriptReady, CallFailed],
+  consumes: [AudioStored, CallErased, CallsCanceled],
 };
 
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
@@ -59,17 +66,17 @@ export async function start(
     const bus = await openBus(config.bus, { name: 'transcription', log, closeWithinMs: CLOSE_WITHIN_MS });
     // Closed before the ears: what is in hand goes back untried first, and is not counted as a failure then.
     closing.add('bus', () => bus.close());
-    const inHand = new InHand();
-    const work = { db, bus, objects, ears, workDirectory, inHand, log };
+    const inProgress = new WorkInProgress();
+    const work = { db, bus, objects, ears, workDirectory, inProgress, log };
     for (const subscription of consumers(work, count, config.retries)) await bus.subscribe(subscription);
     // One replica is told of an erasure or a cancel for sure; the one that hears the call may be another.
-    await bus.listen(CallErased, (event) => inHand.breakOff(event));
+    await bus.listen(CallErased, (event) => inProgress.abort(event));
     await bus.listen(CallsCanceled, ({ firmuuid, data }) => {
-      for (const call of CallsCanceled.body.parse(data).calls) inHand.breakOff({ firmuuid, subject: call });
+      for (const call of CallsCanceled.body.parse(data).calls) inProgress.abort({ firmuuid, subject: call });
     });
-    const claimDays = comesAgainWithinDays(config.bus);
+    const claimDays = redeliveryWindowDays(config.bus);
     const timer = setInterval(() => {
-      const pruned = Promise.all([pruneClaims(db, claimDays), pruneBuried(db, claimDays)]);
+      const pruned = Promise.all([pruneClaims(db, claimDays), pruneTombstones(db, claimDays)]);
       pruned.catch((error: unknown) => log.error({ err: error }, 'sweep failed'));
     }, SWEEP_EVERY_MS);
     closing.add('sweep', () => clearInterval(timer));

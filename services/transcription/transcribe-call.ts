@@ -1,17 +1,26 @@
-import { Readable } from 'node:stream';
-import type { Bus, InHand } from '@call-analysis/bus';
-import { buried, claim, claimedBefore, Poison } from '@call-analysis/bus';
-import type { AudioStored, BodyOf, Event, EventType, Utterance } from '@call-analysis/events';
-import { INLINE_BYTES, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
+import type { Readable } from 'node:stream';
+import { alreadyClaimed, type Bus, claim, Poison } from '@call-analysis/bus';
+import {
+  findErased,
+  packTranscript,
+  removePackedTranscripts,
+  type WorkInProgress,
+} from '@call-analysis/call-processing';
+import {
+  type AudioStored,
+  type BodyOf,
+  createEvent,
+  type Event,
+  TranscriptionProgressed,
+  TranscriptReady,
+} from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
-import { v7 as uuidv7 } from 'uuid';
 import { conversationOf } from './domain.ts';
 import type { Ears } from './hearing/ears.ts';
 import { countHeard } from './metrics.ts';
-import { removeTranscripts } from './remove-transcripts.ts';
 import { reporting } from './report-progress.ts';
 import type { WorkDirectory } from './work-directory.ts';
 
@@ -23,22 +32,23 @@ export interface Parts {
   readonly objects: Objects;
   readonly ears: Pick<Ears, 'hear'>;
   readonly workDirectory: WorkDirectory;
-  readonly inHand: InHand;
+  readonly inProgress: WorkInProgress;
   readonly log: Logger;
 }
 
 export const CONSUMER = 'transcription';
+const SOURCE = 'transcription';
 
 /**
  * Hears the recording of a call and tells what was said, once, however often the event comes. When the call is erased
  * meanwhile, hearing stops and nothing is told.
  */
 export async function transcribeCall(parts: Parts, event: Stored): Promise<void> {
-  const { db, objects, inHand } = parts;
+  const { db, objects, inProgress } = parts;
   // It may come again long after, when how far facts were read is forgotten.
-  if ((await claimedBefore(db, CONSUMER, [event.id])).size > 0) return;
-  const isErased = async () => (await buried(db, [event])).size > 0;
-  await inHand.run(event, async (erased) => {
+  if ((await alreadyClaimed(db, CONSUMER, [event.id])).size > 0) return;
+  const isErased = async () => (await findErased(db, [event])).size > 0;
+  await inProgress.run(event, async (erased) => {
     let isWanted = !(await isErased());
     try {
       isWanted &&= await transcribe(parts, event, erased);
@@ -46,7 +56,7 @@ export async function transcribeCall(parts: Parts, event: Stored): Promise<void>
       isWanted = false;
       if (!erased.aborted && !(await isErased())) throw error;
     }
-    if (!isWanted) await removeTranscripts(objects, event);
+    if (!isWanted) await removePackedTranscripts(objects, event.firmuuid, event.subject);
   });
 }
 
@@ -58,7 +68,7 @@ async function transcribe(parts: Parts, event: Stored, erased: AbortSignal): Pro
   const progress = reporting(
     duration,
     async (heard) => {
-      const fact = factOf(TranscriptionProgressed, event, { attempt, heard, duration });
+      const fact = createEvent(SOURCE, TranscriptionProgressed, event.subject, event, { attempt, heard, duration });
       await db.transaction((tx) => bus.publish(tx, [fact]));
     },
     log,
@@ -71,7 +81,7 @@ async function transcribe(parts: Parts, event: Stored, erased: AbortSignal): Pro
   ).finally(() => progress.end());
   countHeard(recording.duration);
   const { utterances, notes } = conversationOf(recording, { left, right });
-  const ready = factOf(TranscriptReady, event, {
+  const ready = createEvent(SOURCE, TranscriptReady, event.subject, event, {
     attempt,
     source: 'audio',
     duration: Math.round(recording.duration * 100) / 100,
@@ -80,10 +90,14 @@ async function transcribe(parts: Parts, event: Stored, erased: AbortSignal): Pro
     segment_type,
     ...(recording.engine === null ? {} : { engine: recording.engine }),
     ...(notes.length === 0 ? {} : { notes }),
-    transcript: await carried(objects, event, utterances),
+    transcript: await packTranscript(
+      objects,
+      { firmUuid: event.firmuuid, callUuid: event.subject, attempt },
+      utterances,
+    ),
   });
   const isWanted = await db.transaction(async (tx) => {
-    if ((await buried(tx, [event])).size > 0) return false;
+    if ((await findErased(tx, [event])).size > 0) return false;
     const claimed = await claim(tx, CONSUMER, [event.id]);
     if (claimed.size > 0) await bus.publish(tx, [ready]);
     return true;
@@ -111,27 +125,4 @@ async function orPoison<Result>(work: () => Promise<Result>): Promise<Result> {
     if (error instanceof Fault && error.kind === 'invalid') throw new Poison(error.code, error.message, error);
     throw error;
   }
-}
-
-async function carried(objects: Objects, event: Stored, utterances: Utterance[]) {
-  const json = JSON.stringify({ utterances });
-  if (Buffer.byteLength(json) <= INLINE_BYTES) return { utterances };
-  const key = `transcripts/${event.firmuuid}/${event.subject}/${event.data.attempt}.json`;
-  await objects.put(key, Readable.from([json]));
-  return { key };
-}
-
-function factOf<Body>(type: EventType<Body>, cause: Event, data: Body): Event<Body> {
-  const { subject, firmuuid, turn, traceparent } = cause;
-  return {
-    id: uuidv7(),
-    source: 'transcription',
-    type: type.type,
-    time: new Date().toISOString(),
-    subject,
-    firmuuid,
-    turn,
-    traceparent,
-    data,
-  };
 }

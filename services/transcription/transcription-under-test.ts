@@ -3,7 +3,6 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll } from '@jest/globals';
 import { type Bus, migrateBus, openBus, route } from '@call-analysis/bus';
 import {
   AudioStored,
@@ -17,6 +16,7 @@ import { type Objects, openObjects } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase, waitUntil, wavHeader } from '@call-analysis/testing';
+import { afterAll, beforeAll } from '@jest/globals';
 import type { EarsOptions } from './hearing/ears.ts';
 import { type Config, migrations, schema, start } from './start.ts';
 
@@ -171,7 +171,7 @@ export function stored(change: Partial<Stored['data']> = {}): Stored {
     time: new Date().toISOString(),
     subject: call,
     firmuuid: randomUUID(),
-    turn: 3,
+    priority: 3,
     data: {
       attempt: 1,
       key: `recordings/${call}.wav`,

@@ -1,7 +1,6 @@
 // node deploy/distributed/failures/page.ts: writes docs/failures.md from promises.ts, to which the tests hold the system.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Answer } from './promises.ts';
-import { edgePromises, FAULTS, faults, killPromises, REQUESTS, requests } from './promises.ts';
+import { type Answer, edgePromises, faults, FAULTS, killPromises, REQUESTS, requests } from './promises.ts';
 
 export const PAGE = 'docs/failures.md';
 
@@ -26,10 +25,14 @@ function links(): string {
   const rows = edgePromises.flatMap(({ edge, answers }) =>
     REQUESTS.flatMap((request) => {
       const answer = answers[request];
-      return answer === undefined ? [] : [`| ${edge} | ${requests[request]} | ${FAULTS.map((fault) => inWords(answer[fault])).join(' | ')} |`];
+      return answer === undefined
+        ? []
+        : [`| ${edge} | ${requests[request]} | ${FAULTS.map((fault) => inWords(answer[fault])).join(' | ')} |`];
     }),
   );
-  const after = edgePromises.map(({ edge, backS, completedS, why }) => `| ${edge} | ${backS} s | ${completedS} s | ${why} |`);
+  const after = edgePromises.map(
+    ({ edge, backS, completedS, why }) => `| ${edge} | ${backS} s | ${completedS} s | ${why} |`,
+  );
   return `## A link
 
 ${FAULTS.map((fault) => `- **${fault}**: ${faults[fault]}.`).join('\n')}
@@ -77,7 +80,9 @@ export function checkFailures(): string[] {
   } catch {
     // Then it is not current either.
   }
-  return page === failuresPage() ? [] : [`${PAGE} is not what is promised; node deploy/distributed/failures/page.ts writes it anew`];
+  return page === failuresPage()
+    ? []
+    : [`${PAGE} is not what is promised; node deploy/distributed/failures/page.ts writes it anew`];
 }
 
 if (import.meta.main) {

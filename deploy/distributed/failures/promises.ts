@@ -65,7 +65,14 @@ const away = (withinS: number): Answer => ({ endings: ['503'], withinS });
 const either = (withinS: number): Answer => ({ endings: ['200', '503'], withinS });
 const none: Answer = { endings: ['no answer'] };
 
-const UNNAMED_CLIENT = { refused: none, 'black hole': none, reset: none, slow: ok(6), narrow: ok(10), 'half-open': none };
+const UNNAMED_CLIENT = {
+  refused: none,
+  'black hole': none,
+  reset: none,
+  slow: ok(6),
+  narrow: ok(10),
+  'half-open': none,
+};
 
 /** How long things take where nothing else does: on an idle machine milliseconds. */
 const SOON_S = 5;
@@ -326,7 +333,17 @@ export const edgePromises: readonly EdgePromise[] = [
   },
 ];
 
-const KILLED = ['gateway', 'key-management', 'ingest', 'audio', 'transcription', 'analysis', 'Kafka', 'the store', 'PostgreSQL'] as const;
+const KILLED = [
+  'gateway',
+  'key-management',
+  'ingest',
+  'audio',
+  'transcription',
+  'analysis',
+  'Kafka',
+  'the store',
+  'PostgreSQL',
+] as const;
 export type Killed = (typeof KILLED)[number];
 
 export interface KillPromise {
@@ -341,11 +358,41 @@ export interface KillPromise {
 export const killPromises: readonly KillPromise[] = [
   { killed: 'gateway', answers: { list: { endings: ['no answer'] } }, backS: SOON_S, completedS: 10 },
   { killed: 'key-management', answers: { list: away(SOON_S) }, backS: SOON_S, completedS: 10 },
-  { killed: 'ingest', answers: { list: away(SOON_S), process: away(SOON_S), scorecards: ok(SOON_S) }, backS: SOON_S, completedS: 90 },
+  {
+    killed: 'ingest',
+    answers: { list: away(SOON_S), process: away(SOON_S), scorecards: ok(SOON_S) },
+    backS: SOON_S,
+    completedS: 90,
+  },
   { killed: 'audio', answers: { list: ok(SOON_S), audio: away(SOON_S) }, backS: SOON_S, completedS: 10 },
-  { killed: 'transcription', answers: { list: ok(SOON_S), process: ok(SOON_S), audio: ok(SOON_S) }, backS: SOON_S, completedS: 10 },
-  { killed: 'analysis', answers: { list: ok(SOON_S), process: ok(SOON_S), scorecards: away(SOON_S) }, backS: SOON_S, completedS: 90 },
-  { killed: 'Kafka', answers: { list: ok(SOON_S), process: ok(SOON_S), audio: ok(SOON_S) }, backS: SOON_S, completedS: 90 },
-  { killed: 'the store', answers: { list: ok(SOON_S), process: away(15), audio: away(15) }, backS: SOON_S, completedS: 10 },
-  { killed: 'PostgreSQL', answers: { list: away(SOON_S), process: away(SOON_S), audio: away(10) }, backS: 10, completedS: 30 },
+  {
+    killed: 'transcription',
+    answers: { list: ok(SOON_S), process: ok(SOON_S), audio: ok(SOON_S) },
+    backS: SOON_S,
+    completedS: 10,
+  },
+  {
+    killed: 'analysis',
+    answers: { list: ok(SOON_S), process: ok(SOON_S), scorecards: away(SOON_S) },
+    backS: SOON_S,
+    completedS: 90,
+  },
+  {
+    killed: 'Kafka',
+    answers: { list: ok(SOON_S), process: ok(SOON_S), audio: ok(SOON_S) },
+    backS: SOON_S,
+    completedS: 90,
+  },
+  {
+    killed: 'the store',
+    answers: { list: ok(SOON_S), process: away(15), audio: away(15) },
+    backS: SOON_S,
+    completedS: 10,
+  },
+  {
+    killed: 'PostgreSQL',
+    answers: { list: away(SOON_S), process: away(SOON_S), audio: away(10) },
+    backS: 10,
+    completedS: 30,
+  },
 ];

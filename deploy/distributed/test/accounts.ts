@@ -24,7 +24,13 @@ export interface Accounts {
   readonly deadLetters: readonly unknown[];
 }
 
-const BUSES = { 'key-management': 'key_management_bus', ingest: 'ingest_bus', audio: 'audio_bus', transcription: 'transcription_bus', analysis: 'analysis_bus' };
+const BUSES = {
+  'key-management': 'key_management_bus',
+  ingest: 'ingest_bus',
+  audio: 'audio_bus',
+  transcription: 'transcription_bus',
+  analysis: 'analysis_bus',
+};
 
 /** How many questions are open at the same time. */
 const ASKERS = 8;
@@ -79,7 +85,7 @@ export async function balance(world: FailingSystem, client: FailingClient, firmU
     failures: calls.flatMap(({ status, failure }) => (status === 'failed' ? [failure] : [])),
     notAnalyzedOnce: completed.filter((call) => {
       const wanted = call.outcome === 'scored' ? 1 : 0;
-      return call.analyses !== wanted && !(wanted === 0 && call.analyses === 1) || (analyses.get(call.uuid) ?? 0) > 1;
+      return (call.analyses !== wanted && !(wanted === 0 && call.analyses === 1)) || (analyses.get(call.uuid) ?? 0) > 1;
     }),
     miscounted: await miscounted(client),
     ...(await recordings(world, firmUuid, calls)),
@@ -96,7 +102,9 @@ async function miscounted(client: FailingClient): Promise<unknown[]> {
   const batches = [...client.batches].map(([uuid, { calls }]) => async () => {
     const { accepted, by_status, finished_at } = (await client.insist(() => client.readBatch(uuid))).body;
     const counted = Object.values(by_status).reduce((sum, count) => sum + count, 0);
-    return accepted === calls && counted === calls && finished_at !== null ? [] : [{ batch: uuid, calls, accepted, by_status }];
+    return accepted === calls && counted === calls && finished_at !== null
+      ? []
+      : [{ batch: uuid, calls, accepted, by_status }];
   });
   const questions = [...campaigns, ...batches].values();
   // All ask out of one list.

@@ -3,7 +3,11 @@ import { Client, escapeIdentifier } from 'pg';
 
 /** Each role may make schemas in the database of its name, as the migrations of a service do. */
 export async function allowSchemas(adminUrl: string, names: readonly string[]): Promise<void> {
-  await asAdministrator(databaseUrl(adminUrl, 'postgres'), names, (name) => `GRANT CREATE ON DATABASE ${name} TO ${name}`);
+  await asAdministrator(
+    databaseUrl(adminUrl, 'postgres'),
+    names,
+    (name) => `GRANT CREATE ON DATABASE ${name} TO ${name}`,
+  );
 }
 
 /** The databases and the roles of their names, whoever is still connected. */
@@ -13,7 +17,11 @@ export async function dropDatabases(adminUrl: string, names: readonly string[]):
   await asAdministrator(url, names, (name) => `DROP ROLE IF EXISTS ${name}`);
 }
 
-async function asAdministrator(url: string, names: readonly string[], statement: (name: string) => string): Promise<void> {
+async function asAdministrator(
+  url: string,
+  names: readonly string[],
+  statement: (name: string) => string,
+): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   await client.connect();
   try {

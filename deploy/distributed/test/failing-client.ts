@@ -72,7 +72,10 @@ export class FailingClient {
     };
     try {
       const { body, ...others } = rest;
-      const sent = { ...(body !== undefined && { body }), ...(body instanceof ReadableStream && { duplex: 'half' as const }) };
+      const sent = {
+        ...(body !== undefined && { body }),
+        ...(body instanceof ReadableStream && { duplex: 'half' as const }),
+      };
       const response = await fetch(url, { ...others, ...sent, signal: AbortSignal.timeout(HANGS_MS) });
       const text = await response.text();
       const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
@@ -106,7 +109,8 @@ export class FailingClient {
       campaign === undefined ? this.#proof : this.#partner,
     );
 
-  put = (url: string, csv: string) => this.send('put', { method: 'PUT', url, headers: { 'content-type': 'text/csv' }, body: csv });
+  put = (url: string, csv: string) =>
+    this.send('put', { method: 'PUT', url, headers: { 'content-type': 'text/csv' }, body: csv });
 
   process = (key: string, campaign?: string) =>
     this.ask<{ data: { batch_id: string; accepted: number; duplicates: number } }>(
@@ -160,7 +164,12 @@ export class FailingClient {
       },
     });
     const headers = { ...this.#proof, 'content-type': type };
-    return this.send<{ audio_id: string }>('slow audio', { method: 'POST', url: `${this.#gateway()}/api/v1/audio/upload`, headers, body });
+    return this.send<{ audio_id: string }>('slow audio', {
+      method: 'POST',
+      url: `${this.#gateway()}/api/v1/audio/upload`,
+      headers,
+      body,
+    });
   }
 
   /** The three steps, each until it has succeeded; returns the batch. */
@@ -168,7 +177,9 @@ export class FailingClient {
     const ids = Array.from({ length: calls }, () => randomUUID());
     const { data } = (await this.insist(() => this.openUpload(campaign), over)).body;
     await this.insist(() => this.put(data.metadata_upload_url, transcripts(ids)), over);
-    const { batch_id, accepted, duplicates } = (await this.insist(() => this.process(data.metadata_key, campaign), over)).body.data;
+    const { batch_id, accepted, duplicates } = (
+      await this.insist(() => this.process(data.metadata_key, campaign), over)
+    ).body.data;
     if (accepted !== calls || duplicates !== 0) {
       throw new Error(`Of ${calls} new calls ${accepted} were accepted and ${duplicates} taken for duplicates.`);
     }
@@ -193,7 +204,13 @@ export class FailingClient {
       '409',
     );
     const find = () =>
-      this.ask<{ items: { uuid: string }[] }>('campaigns', 'GET', `${CAMPAIGNS}?external_id=${externalId}`, undefined, this.#partner);
+      this.ask<{ items: { uuid: string }[] }>(
+        'campaigns',
+        'GET',
+        `${CAMPAIGNS}?external_id=${externalId}`,
+        undefined,
+        this.#partner,
+      );
     const uuid = made.ok ? made.body.uuid : (await this.insist(find, over)).body.items[0]!.uuid;
     const start = () => this.ask('start campaign', 'POST', `${CAMPAIGNS}/${uuid}/start`, undefined, this.#partner);
     await this.insist(start, over, '409');

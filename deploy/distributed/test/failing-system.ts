@@ -2,16 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startServer } from '@call-analysis/postgres/server';
-import type { PostgresServer } from '@call-analysis/postgres/server';
-import { startKafka, startS3, watch } from '@call-analysis/testing';
-import type { KafkaServer, S3Server } from '@call-analysis/testing';
+import { type PostgresServer, startServer } from '@call-analysis/postgres/server';
+import { type KafkaServer, type S3Server, startKafka, startS3, watch } from '@call-analysis/testing';
 import { dialAdministration } from '../../standalone/administration.ts';
 import { readRemote } from '../../standalone/config.ts';
-import type { Links } from './links.ts';
-import { openLinks } from './links.ts';
-import type { DistributedSystem } from './system.ts';
-import { startSystem } from './system.ts';
+import { type Links, openLinks } from './links.ts';
+import { type DistributedSystem, startSystem } from './system.ts';
 
 /** Six processes on servers of their own that may be killed, every link through a proxy that may be spoilt. */
 export interface FailingSystem {
@@ -50,7 +46,11 @@ export async function startFailingSystem(): Promise<FailingSystem> {
       startS3(),
       startServer({ directory: join(directory, 'postgres'), log: () => {} }),
     ]);
-    ends.push(() => postgres.stop(), () => store.stop(), () => kafka.stop());
+    ends.push(
+      () => postgres.stop(),
+      () => store.stop(),
+      () => kafka.stop(),
+    );
     const kafkaPrefix = `failures-${randomBytes(4).toString('hex')}.`;
     const { endpoint, accessKey, secretKey } = store;
     const system = await startSystem({
@@ -77,7 +77,11 @@ export async function startFailingSystem(): Promise<FailingSystem> {
       postgres,
       kafkaPrefix,
       gatewayLink,
-      newFirm: () => administer(system, async (admin) => (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] })).uuid),
+      newFirm: () =>
+        administer(
+          system,
+          async (admin) => (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] })).uuid,
+        ),
       newUser: (firm, role = 'ADMIN') =>
         administer(system, async (admin) => {
           const user = await admin.createUser({ firm, name: 'Test', role });

@@ -1,10 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { toxiproxy } from '@call-analysis/testing';
-import type { ToxicProxy } from '@call-analysis/testing';
-import type { Edge, Fault } from '../failures/promises.ts';
-import { EDGES } from '../failures/promises.ts';
+import { type ToxicProxy, toxiproxy } from '@call-analysis/testing';
+import { type Edge, EDGES, type Fault } from '../failures/promises.ts';
 import type { Part, ServiceName } from './system.ts';
 
 const names = new URL('./names.ts', import.meta.url).href;

@@ -12,7 +12,10 @@ const CALLS_A_BATCH = 20;
 const RECORDING_EVERY_MS = 5_000;
 
 /** A firm at work: batches, recordings, looks at lists and states, and now and then a campaign. */
-export function startLoad(client: FailingClient, recordings: { silence: Uint8Array<ArrayBuffer>; speech: Uint8Array<ArrayBuffer> }): Load {
+export function startLoad(
+  client: FailingClient,
+  recordings: { silence: Uint8Array<ArrayBuffer>; speech: Uint8Array<ArrayBuffer> },
+): Load {
   const over = new AbortController();
   const until = over.signal;
 
@@ -30,7 +33,10 @@ export function startLoad(client: FailingClient, recordings: { silence: Uint8Arr
 
   const work = [
     again(() => client.batch(CALLS_A_BATCH, until), 1_200),
-    again((round) => client.recording(round % 5 === 0 ? recordings.speech : recordings.silence, until), RECORDING_EVERY_MS),
+    again(
+      (round) => client.recording(round % 5 === 0 ? recordings.speech : recordings.silence, until),
+      RECORDING_EVERY_MS,
+    ),
     again(look, 400),
     again(() => client.list(), 400),
     again(() => client.campaign(`campaign-${randomUUID()}`, 3, until), 10_000),
@@ -40,7 +46,9 @@ export function startLoad(client: FailingClient, recordings: { silence: Uint8Arr
   return {
     async stop() {
       over.abort();
-      const failures = (await ended).flatMap((each) => (each.status === 'rejected' && each.reason?.name !== 'AbortError' ? [each.reason] : []));
+      const failures = (await ended).flatMap((each) =>
+        each.status === 'rejected' && each.reason?.name !== 'AbortError' ? [each.reason] : [],
+      );
       if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
     },
   };

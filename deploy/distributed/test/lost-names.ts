@@ -10,7 +10,11 @@ function look(name: string): Found | Error | undefined {
   if (!name.endsWith('.link')) return undefined;
   const lost = (JSON.parse(readFileSync(process.env['LOST_NAMES']!, 'utf8')) as readonly string[]).includes(name);
   if (!lost) return { address: '127.0.0.1', family: 4 };
-  return Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: name });
+  return Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), {
+    code: 'ENOTFOUND',
+    syscall: 'getaddrinfo',
+    hostname: name,
+  });
 }
 
 const wantsAll = (options: unknown) => Object(options).all === true;

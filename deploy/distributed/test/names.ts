@@ -5,7 +5,9 @@ import { readFileSync } from 'node:fs';
 const lookup = dns.lookup.bind(dns);
 
 async function lookUp(name: string, options?: unknown): Promise<unknown> {
-  const places = (JSON.parse(readFileSync(process.env['TEST_NAMES']!, 'utf8')) as Record<string, readonly string[]>)[name];
+  const places = (JSON.parse(readFileSync(process.env['TEST_NAMES']!, 'utf8')) as Record<string, readonly string[]>)[
+    name
+  ];
   if (places === undefined) return lookup(name, options as never);
   if (places.length === 0) throw Object.assign(new Error(`queryA ENOTFOUND ${name}`), { code: 'ENOTFOUND' });
   const found = places.map((address) => ({ address, family: 4 }));

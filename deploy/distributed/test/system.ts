@@ -1,5 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -16,7 +15,13 @@ import { allowSchemas, dropDatabases } from './databases.ts';
 const program = fileURLToPath(new URL('../../service.ts', import.meta.url));
 const names = new URL('./names.ts', import.meta.url).href;
 
-const DATABASES = { 'key-management': 'key_management', ingest: 'ingest', audio: 'audio', transcription: 'transcription', analysis: 'analysis' };
+const DATABASES = {
+  'key-management': 'key_management',
+  ingest: 'ingest',
+  audio: 'audio',
+  transcription: 'transcription',
+  analysis: 'analysis',
+};
 const CALLED = ['key-management', 'ingest', 'audio', 'analysis'] as const;
 /** In an order in which each comes after those that it calls. */
 const SERVICES = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'] as const;
@@ -37,7 +42,12 @@ export interface Servers {
   /** A superuser's. */
   readonly adminUrl: string;
   readonly kafka: { readonly brokers: readonly string[]; readonly prefix: string };
-  readonly store: { readonly endpoint: string; readonly accessKey: string; readonly secretKey: string; readonly bucket: string };
+  readonly store: {
+    readonly endpoint: string;
+    readonly accessKey: string;
+    readonly secretKey: string;
+    readonly bucket: string;
+  };
 }
 
 interface SystemOptions {
@@ -94,16 +104,23 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
   await mkdir(pids);
   const watchdog = watch({ directory, pidFile: 'pids', signal: 'SIGKILL' });
   const hosts = join(directory, 'hosts.json');
-  const secrets = { JWT_SECRET: randomBytes(24).toString('base64'), API_KEY_PEPPER: randomBytes(24).toString('base64') };
+  const secrets = {
+    JWT_SECRET: randomBytes(24).toString('base64'),
+    API_KEY_PEPPER: randomBytes(24).toString('base64'),
+  };
   const password = randomBytes(12).toString('hex');
-  const ports = Object.fromEntries(await Promise.all(SERVICES.map(async (name) => [name, await freePort()]))) as Record<ServiceName, number>;
+  const ports = Object.fromEntries(await Promise.all(SERVICES.map(async (name) => [name, await freePort()]))) as Record<
+    ServiceName,
+    number
+  >;
   const running: Replica[] = [];
   const spawned = new Set<ChildProcess>();
   const places = new Map<Replica, string>();
   /** Services with the addresses at which they listen, or will. */
   const taken = new Set<string>();
   const of = (service: ServiceName) => running.filter((each) => each.service === service);
-  const linked = (from: ServiceName, to: Part, address: string) => link?.(from, to, address) ?? Promise.resolve(address);
+  const linked = (from: ServiceName, to: Part, address: string) =>
+    link?.(from, to, address) ?? Promise.resolve(address);
 
   const databaseUrls: Record<string, string> = {};
   const roles = Object.values(DATABASES).map((schema) => `${schema}_${suffix}`);
@@ -111,7 +128,11 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
   async function makeDatabases(): Promise<void> {
     for (const [service, schema] of Object.entries(DATABASES)) {
       const role = `${schema}_${suffix}`;
-      const made = await provision({ adminUrl: servers.adminUrl, database: role, schemas: [{ schema, role, password }] });
+      const made = await provision({
+        adminUrl: servers.adminUrl,
+        database: role,
+        schemas: [{ schema, role, password }],
+      });
       databaseUrls[service] = made[schema]!;
     }
     await allowSchemas(servers.adminUrl, roles);
@@ -136,7 +157,11 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
       ...secrets,
     };
     for (const called of CALLED) {
-      env[`${called.replace('-', '_').toUpperCase()}_ADDRESS`] = await linked(service, called, `${called}.test:${ports[called]}`);
+      env[`${called.replace('-', '_').toUpperCase()}_ADDRESS`] = await linked(
+        service,
+        called,
+        `${called}.test:${ports[called]}`,
+      );
     }
     const database = databaseUrls[service];
     if (database !== undefined) {
@@ -177,18 +202,23 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
   async function migrate(service: ServiceName): Promise<void> {
     const child = spawnService(service, ['migrate'], await environment(service));
     let said = '';
-    for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+    for (const stream of [child.stdout!, child.stderr!])
+      stream.setEncoding('utf8').on('data', (text: string) => (said += text));
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0) throw new Error(`${service} migrate ended with ${code}:\n${said}`);
   }
 
   async function start(service: ServiceName): Promise<Replica> {
-    const place = Array.from({ length: 250 }, (_, number) => `127.0.0.${number + 1}`).find((each) => !taken.has(`${service} ${each}`))!;
+    const place = Array.from({ length: 250 }, (_, number) => `127.0.0.${number + 1}`).find(
+      (each) => !taken.has(`${service} ${each}`),
+    )!;
     taken.add(`${service} ${place}`);
     const env: Record<string, string> = {
       ...(await environment(service)),
       HEALTH_PORT: '0',
-      ...(service === 'gateway' ? { HOST: place, PORT: String(ports.gateway) } : { RPC_HOST: place, RPC_PORT: String(ports[service]) }),
+      ...(service === 'gateway'
+        ? { HOST: place, PORT: String(ports.gateway) }
+        : { RPC_HOST: place, RPC_PORT: String(ports[service]) }),
     };
     const child = spawnService(service, [], env);
     child.once('exit', () => taken.delete(`${service} ${place}`));
@@ -268,7 +298,11 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
     await end();
     // Those that have not got ready.
     for (const child of spawned) child.kill('SIGKILL');
-    const clearing = Promise.allSettled([dropDatabases(servers.adminUrl, roles), removeBucket(servers.store), announced]);
+    const clearing = Promise.allSettled([
+      dropDatabases(servers.adminUrl, roles),
+      removeBucket(servers.store),
+      announced,
+    ]);
     await Promise.race([clearing, pause(CLEARED_WITHIN_MS, undefined, { ref: false })]);
     watchdog.stdin?.end();
     await rm(directory, { recursive: true, force: true });

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
-import type { Batch, Client } from '../test/client.ts';
-import { administrator, newFirm } from '../test/client.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { administrator, type Batch, type Client, newFirm } from '../test/client.ts';
 import { header, row } from '../test/good-calls.ts';
 import { eventually, patientFetch } from '../test/insist.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { startSystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 const samples = new URL('../../../samples/', import.meta.url);
 const good = (id: string) => row({ partner_call_id: id });
@@ -20,7 +18,11 @@ interface Item {
 interface Processed {
   status: string;
   code?: string;
-  details?: { faults: { row: number | null; column: string | null; code: string }[]; rejected_csv_url: string; [name: string]: unknown };
+  details?: {
+    faults: { row: number | null; column: string | null; code: string }[];
+    rejected_csv_url: string;
+    [name: string]: unknown;
+  };
   data: Batch & { message: string; ignored_columns: string[] };
 }
 
@@ -58,7 +60,13 @@ describe('a client that uploads transcripts', () => {
     expect(items).toHaveLength(batch.accepted);
     for (const { uuid } of items) {
       const call = await client.call<Item & Detail>('GET', `/api/v1/calls/${uuid}`);
-      expect(call).toMatchObject({ status: 'completed', outcome: 'scored', source: 'transcription', failure: null, audio: null });
+      expect(call).toMatchObject({
+        status: 'completed',
+        outcome: 'scored',
+        source: 'transcription',
+        failure: null,
+        audio: null,
+      });
       expect(call.score).toBe(call.analysis.score);
       const answers = call.analysis.sections.flatMap((section) => section.questions);
       expect(answers.length).toBeGreaterThanOrEqual(10);
@@ -87,7 +95,11 @@ describe('a client that uploads transcripts', () => {
     const key = await client.upload(await readFile(new URL('rejected-example.csv', samples)));
     const refused = await process(client, key);
     expect(refused.status).toBe(400);
-    expect(refused.body).toMatchObject({ status: 'error', code: 'VALIDATION_FAILED', details: { rows: 8, valid: 3, invalid: 5, faults_truncated: false } });
+    expect(refused.body).toMatchObject({
+      status: 'error',
+      code: 'VALIDATION_FAILED',
+      details: { rows: 8, valid: 3, invalid: 5, faults_truncated: false },
+    });
     expect(refused.body.details!.faults.map(({ row, code }) => [row, code])).toEqual([
       [3, 'INVALID_PHONE_NUMBER'],
       [5, 'UNKNOWN_SEGMENT_TYPE'],
@@ -104,23 +116,38 @@ describe('a client that uploads transcripts', () => {
     const skipped = await process(client, key, { on_error: 'skip' });
     expect(skipped.body.data).toMatchObject({ accepted: 1, rejected: 1 });
     const { rejected_csv_url } = await finished(client, skipped.body.data.batch_id);
-    const csv = await (await patientFetch(rejected_csv_url!, { headers: { authorization: `Bearer ${client.token}` } })).text();
+    const csv = await (
+      await patientFetch(rejected_csv_url!, { headers: { authorization: `Bearer ${client.token}` } })
+    ).text();
     expect(csv).toContain('INVALID_PHONE_NUMBER');
-    const corrected = await process(client, await client.upload(csv.replace(/^12,/m, '+998901234567,') + good('resent-1')));
+    const corrected = await process(
+      client,
+      await client.upload(csv.replace(/^12,/m, '+998901234567,') + good('resent-1')),
+    );
     expect(corrected.body.data).toMatchObject({ accepted: 1, duplicates: 1, rejected: 0, ignored_columns: [] });
   });
 
   it('has processed what was validated, whatever is put to the URL afterwards', async () => {
-    const opened = await client.call<{ data: { metadata_upload_url: string; metadata_key: string } }>('POST', '/api/v1/calls/upload', { metadata_filename: 'звонки №1.csv' });
+    const opened = await client.call<{ data: { metadata_upload_url: string; metadata_key: string } }>(
+      'POST',
+      '/api/v1/calls/upload',
+      { metadata_filename: 'звонки №1.csv' },
+    );
     const put = (text: string) => patientFetch(opened.data.metadata_upload_url, { method: 'PUT', body: text });
     expect((await put(header + good('frozen-1'))).status).toBe(200);
     const { body } = await process(client, opened.data.metadata_key);
     expect((await put(header + good('frozen-2') + good('frozen-3'))).status).toBe(200);
-    expect((await process(client, opened.data.metadata_key)).body.data).toMatchObject({ batch_id: body.data.batch_id, accepted: 1 });
+    expect((await process(client, opened.data.metadata_key)).body.data).toMatchObject({
+      batch_id: body.data.batch_id,
+      accepted: 1,
+    });
   });
 
   it('may give two uploads one name', async () => {
-    const [first, second] = await Promise.all([client.upload(header + good('name-1'), 'same.csv'), client.upload(header + good('name-2'), 'same.csv')]);
+    const [first, second] = await Promise.all([
+      client.upload(header + good('name-1'), 'same.csv'),
+      client.upload(header + good('name-2'), 'same.csv'),
+    ]);
     expect(first).not.toBe(second);
     expect((await process(client, first)).body.data.accepted).toBe(1);
     expect((await process(client, second)).body.data.accepted).toBe(1);
@@ -129,12 +156,16 @@ describe('a client that uploads transcripts', () => {
   it.each([
     ['an empty file', '', 'EMPTY_FILE'],
     ['a header alone', header, 'EMPTY_FILE'],
-    ['a missing column', header.replace('duration,', '') , 'MISSING_COLUMN'],
+    ['a missing column', header.replace('duration,', ''), 'MISSING_COLUMN'],
     ['a column twice', header.replace('\n', ',Duration\n') + good('x'), 'DUPLICATE_COLUMN'],
     ['an unclosed quote', `${header}"+99890`, 'INVALID_CSV'],
     ['a NUL', header + good('x\0'), 'INVALID_CSV'],
     ['UTF-16', Buffer.from(`\uFEFF${header}`, 'utf16le'), 'INVALID_ENCODING'],
-    ['Windows-1251', Buffer.concat([Buffer.from(header), Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 0x0a])]), 'INVALID_ENCODING'],
+    [
+      'Windows-1251',
+      Buffer.concat([Buffer.from(header), Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 0x0a])]),
+      'INVALID_ENCODING',
+    ],
   ])('is refused %s by name', async (_, bytes, code) => {
     const answer = await process(client, await client.upload(bytes as string));
     expect([answer.status, answer.body.code]).toEqual([400, code]);
@@ -144,15 +175,33 @@ describe('a client that uploads transcripts', () => {
     const other = await newFirm(service);
     const theirs = await other.upload(header + good('theirs'));
     expect(await process(client, theirs)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
-    const opened = await client.call<{ data: { metadata_key: string } }>('POST', '/api/v1/calls/upload', { metadata_filename: 'never-put.csv' });
-    expect(await process(client, opened.data.metadata_key)).toMatchObject({ status: 400, body: { code: 'UPLOAD_NOT_FOUND' } });
-    expect(await process(client, opened.data.metadata_key.replace('never', 'other'))).toMatchObject({ body: { code: 'UPLOAD_NOT_FOUND' } });
-    expect(await process(client, opened.data.metadata_key, { audios_key: opened.data.metadata_key })).toMatchObject({ body: { code: 'UPLOAD_KIND_MISMATCH' } });
+    const opened = await client.call<{ data: { metadata_key: string } }>('POST', '/api/v1/calls/upload', {
+      metadata_filename: 'never-put.csv',
+    });
+    expect(await process(client, opened.data.metadata_key)).toMatchObject({
+      status: 400,
+      body: { code: 'UPLOAD_NOT_FOUND' },
+    });
+    expect(await process(client, opened.data.metadata_key.replace('never', 'other'))).toMatchObject({
+      body: { code: 'UPLOAD_NOT_FOUND' },
+    });
+    expect(await process(client, opened.data.metadata_key, { audios_key: opened.data.metadata_key })).toMatchObject({
+      body: { code: 'UPLOAD_KIND_MISMATCH' },
+    });
   });
 });
 
 interface Detail {
-  analysis: { score: number; sections: { questions: { not_applicable: boolean; evidence_absent: boolean; evidence: { utterance: number; quote: string; start_char: number; end_char: number }[] }[] }[] };
+  analysis: {
+    score: number;
+    sections: {
+      questions: {
+        not_applicable: boolean;
+        evidence_absent: boolean;
+        evidence: { utterance: number; quote: string; start_char: number; end_char: number }[];
+      }[];
+    }[];
+  };
   transcript: { utterances: { text: string }[] };
   history: { status: string }[];
 }
@@ -187,11 +236,16 @@ describe('an API key', () => {
     readonly key_prefix: string;
   }
 
-  const create = (root: Client) => root.request<Issued>('POST', '/external/api/v1/api-key', { firm_uuid: root.firmUuid });
-  const use = (key: string) => patientFetch(`${service.url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': key } });
+  const create = (root: Client) =>
+    root.request<Issued>('POST', '/external/api/v1/api-key', { firm_uuid: root.firmUuid });
+  const use = (key: string) =>
+    patientFetch(`${service.url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': key } });
 
   async function keyUuid(root: Client): Promise<string> {
-    const { items } = await root.call<{ items: { uuid: string; firm: { uuid: string } }[] }>('GET', '/external/api/v1/api-key?size=100');
+    const { items } = await root.call<{ items: { uuid: string; firm: { uuid: string } }[] }>(
+      'GET',
+      '/external/api/v1/api-key?size=100',
+    );
     return items.find((item) => item.firm.uuid === root.firmUuid)!.uuid;
   }
 
@@ -205,7 +259,10 @@ describe('an API key', () => {
     const first = await use(api_key);
     expect([first.status, await first.json()]).toEqual([200, { count: 0, items: [] }]);
 
-    const listed = await root.call<{ items: { uuid: string; firm: { uuid: string } }[] }>('GET', '/external/api/v1/api-key?size=100');
+    const listed = await root.call<{ items: { uuid: string; firm: { uuid: string } }[] }>(
+      'GET',
+      '/external/api/v1/api-key?size=100',
+    );
     const own = listed.items.find((item) => item.firm.uuid === root.firmUuid)!;
     expect(JSON.stringify(own)).not.toContain(api_key.split('$')[1]);
     expect((await root.request('DELETE', `/external/api/v1/api-key/${own.uuid}`)).status).toBe(204);
@@ -239,7 +296,12 @@ describe('an API key', () => {
     const admin = administrator(service.administration);
     const entries = await admin.listAudit(engineer.firmUuid, 100);
     admin.close();
-    expect(entries.map(({ action }) => action)).toEqual(expect.arrayContaining(['api_key.created', 'user.created', 'firm.created']));
-    expect(entries.find(({ action }) => action === 'api_key.created')).toMatchObject({ actor: engineer.userUuid, request_id: created.headers.get('x-request-id') });
+    expect(entries.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['api_key.created', 'user.created', 'firm.created']),
+    );
+    expect(entries.find(({ action }) => action === 'api_key.created')).toMatchObject({
+      actor: engineer.userUuid,
+      request_id: created.headers.get('x-request-id'),
+    });
   });
 });

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeZip } from '@call-analysis/testing';
-import type { Client } from '../test/client.ts';
-import { administrator, newFirm } from '../test/client.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { administrator, type Client, newFirm } from '../test/client.ts';
 import { csvOf, metadataOf, recordingsCsvOf } from '../test/good-calls.ts';
 import { eventually, patientFetch } from '../test/insist.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { startSystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 const PATH = '/external/api/v1/call-campaign';
-const speech = new Uint8Array(await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url)));
+const speech = new Uint8Array(
+  await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url)),
+);
 
 interface Campaign {
   readonly uuid: string;
@@ -20,11 +20,22 @@ interface Campaign {
 
 interface CallPage {
   readonly count: number;
-  readonly items: readonly { uuid: string; status: string; campaign_id: string | null; partner_call_id: string; score: number | null }[];
+  readonly items: readonly {
+    uuid: string;
+    status: string;
+    campaign_id: string | null;
+    partner_call_id: string;
+    score: number | null;
+  }[];
 }
 
 interface Opened {
-  readonly data: { readonly metadata_upload_url: string; readonly metadata_key: string; readonly audio_upload_url: string; readonly audio_key: string };
+  readonly data: {
+    readonly metadata_upload_url: string;
+    readonly metadata_key: string;
+    readonly audio_upload_url: string;
+    readonly audio_key: string;
+  };
 }
 
 const metadata = (fileName: string) => metadataOf(fileName, { partner_call_id: fileName });
@@ -73,13 +84,20 @@ function partner(service: SystemUnderTest, key: string) {
       const zip = writeZip([{ name: fileName, data: Buffer.from(speech), method: 8 }]);
       await put(body.data.audio_upload_url, new Blob([new Uint8Array(zip.bytes)]));
       const { metadata_key, audio_key } = body.data;
-      return ask<{ data: { accepted: number } }>('POST', `/${uuid}/calls/process-upload`, { metadata_key, audios_key: audio_key });
+      return ask<{ data: { accepted: number } }>('POST', `/${uuid}/calls/process-upload`, {
+        metadata_key,
+        audios_key: audio_key,
+      });
     },
     async uploadRecording(uuid: string, fileName: string) {
       const form = new FormData();
       form.append('metadata', JSON.stringify(metadata(fileName)));
       form.append('audio_file', new Blob([speech]), fileName);
-      const response = await patientFetch(`${service.url}${PATH}/${uuid}/audio/upload`, { method: 'POST', headers, body: form });
+      const response = await patientFetch(`${service.url}${PATH}/${uuid}/audio/upload`, {
+        method: 'POST',
+        headers,
+        body: form,
+      });
       return { status: response.status, body: (await response.json()) as { audio_id: string } };
     },
   };
@@ -90,7 +108,9 @@ let admin: Client;
 
 async function newPartner() {
   const firm = await newFirm(service);
-  const { api_key } = await admin.call<{ api_key: string }>('POST', '/external/api/v1/api-key', { firm_uuid: firm.firmUuid });
+  const { api_key } = await admin.call<{ api_key: string }>('POST', '/external/api/v1/api-key', {
+    firm_uuid: firm.firmUuid,
+  });
   return { firm, partner: partner(service, api_key) };
 }
 
@@ -118,7 +138,10 @@ describe('a campaign run with nothing but an API key', () => {
   it('takes calls by all three kinds of upload, shows how far they are, and their average score', async () => {
     const { firm, partner: client } = await newPartner();
     const uuid = await client.create();
-    expect(await client.uploadTranscripts(uuid, ['a', 'b'])).toMatchObject({ status: 200, body: { data: { accepted: 2 } } });
+    expect(await client.uploadTranscripts(uuid, ['a', 'b'])).toMatchObject({
+      status: 200,
+      body: { data: { accepted: 2 } },
+    });
     expect(await client.uploadBatch(uuid, 'batch.wav')).toMatchObject({ status: 200, body: { data: { accepted: 1 } } });
     const single = await client.uploadRecording(uuid, 'single.wav');
     expect(single.status).toBe(200);
@@ -132,13 +155,20 @@ describe('a campaign run with nothing but an API key', () => {
     expect([page.count, new Set(page.items.map((item) => item.campaign_id))]).toEqual([4, new Set([uuid])]);
     const scores = page.items.map((item) => item.score ?? 0);
     expect(campaign.average_score).toBeCloseTo(scores.reduce((sum, score) => sum + score, 0) / 4, 0);
-    expect((await client.ask<{ uuid: string }>('GET', `/${uuid}/calls/${single.body.audio_id}`)).body.uuid).toBe(single.body.audio_id);
+    expect((await client.ask<{ uuid: string }>('GET', `/${uuid}/calls/${single.body.audio_id}`)).body.uuid).toBe(
+      single.body.audio_id,
+    );
     // The firm's own people see the same calls.
-    expect((await firm.call<CallPage>('GET', '/api/v1/calls?partner_call_id=single.wav')).items).toMatchObject([{ campaign_id: uuid }]);
+    expect((await firm.call<CallPage>('GET', '/api/v1/calls?partner_call_id=single.wav')).items).toMatchObject([
+      { campaign_id: uuid },
+    ]);
 
     expect((await client.ask('POST', `/${uuid}/pause`)).status).toBe(200);
     const late = await client.ask<object>('POST', `/${uuid}/calls/upload`, { metadata_filename: 'a.csv' });
-    expect(late).toMatchObject({ status: 409, body: { code: 'INVALID_TRANSITION', details: { allowed: ['start', 'complete', 'cancel'] } } });
+    expect(late).toMatchObject({
+      status: 409,
+      body: { code: 'INVALID_TRANSITION', details: { allowed: ['start', 'complete', 'cancel'] } },
+    });
     expect((await client.uploadRecording(uuid, 'late.wav')).status).toBe(409);
 
     // It was all done by the firm's API user, who owns what was uploaded.

@@ -3,17 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil, writeZip } from '@call-analysis/testing';
-import type { Batch, Client } from '../test/client.ts';
-import { newFirm } from '../test/client.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Batch, type Client, newFirm } from '../test/client.ts';
 import { everyCall, killAtRandom } from '../test/crashes.ts';
 import { metadataOf, recordingsCsvOf } from '../test/good-calls.ts';
 import { insist, insistOnAnswer } from '../test/insist.ts';
 import { long } from '../test/long.ts';
 import { silence } from '../test/silence.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { isDistributed, startSystemUnderTest } from '../test/system-under-test.ts';
+import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 const many = long && !isDistributed;
 const KILLS = many ? 14 : isDistributed ? 9 : 6;
@@ -69,7 +67,11 @@ describe('a service that is killed while recordings come in, are taken out of ar
   async function goAway(): Promise<void> {
     const sending = request(`${service.url}/api/v1/audio/upload`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${client.token}`, 'content-type': 'multipart/form-data; boundary=b', 'content-length': 90_000 },
+      headers: {
+        authorization: `Bearer ${client.token}`,
+        'content-type': 'multipart/form-data; boundary=b',
+        'content-length': 90_000,
+      },
     });
     sending.on('error', () => {});
     sending.write('--b\r\nContent-Disposition: form-data; name="audio_file"; filename="left.wav"\r\n\r\n');
@@ -84,7 +86,9 @@ describe('a service that is killed while recordings come in, are taken out of ar
       const file = `${speaks ? 'talk' : 'quiet'}-${number}.wav`;
       const recording = new Blob([speaks ? new Uint8Array(speech) : new Uint8Array(silence(SILENT_SECONDS))]);
       const metadata = metadataOf(file, { partner_call_id: `single-${number}` });
-      const answer = await insistOnAnswer(() => client.uploadRecording<{ audio_id: string }>(recording, file, metadata));
+      const answer = await insistOnAnswer(() =>
+        client.uploadRecording<{ audio_id: string }>(recording, file, metadata),
+      );
       expect(answer).toMatchObject({ status: 200, body: { audio_id: expect.any(String) } });
       if (number % 4 === 0) await goAway();
       await pause(randomInt(0, 300));
@@ -98,12 +102,19 @@ describe('a service that is killed while recordings come in, are taken out of ar
       const zip = writeZip(
         names.map((name, index) => {
           const data = index === 0 ? speech : silence(SILENT_SECONDS);
-          return { name, data, method: 8, ...(index === RECORDINGS_A_BATCH - 1 && { local: { crc32: 1 }, central: { crc32: 1 } }) };
+          return {
+            name,
+            data,
+            method: 8,
+            ...(index === RECORDINGS_A_BATCH - 1 && { local: { crc32: 1 }, central: { crc32: 1 } }),
+          };
         }),
       );
       const csv = recordingsCsvOf(names.map((name) => metadataOf(name, { partner_call_id: name })));
       const keys = await insist(() => client.uploadBatch(csv, new Blob([new Uint8Array(zip.bytes)])));
-      const answer = await insistOnAnswer(() => client.request<{ data: Batch }>('POST', '/api/v1/calls/process-upload', keys));
+      const answer = await insistOnAnswer(() =>
+        client.request<{ data: Batch }>('POST', '/api/v1/calls/process-upload', keys),
+      );
       expect(answer.body.data).toMatchObject({ accepted: RECORDINGS_A_BATCH, duplicates: 0 });
       await pause(randomInt(0, 1000));
     }
@@ -131,16 +142,22 @@ describe('a service that is killed while recordings come in, are taken out of ar
 
     const accepted = SINGLE_UPLOADS + BATCHES * RECORDINGS_A_BATCH;
     const ended = async () =>
-      (await client.call<{ count: number }>('GET', '/api/v1/calls?status=completed&status=failed&size=1')).count === accepted;
+      (await client.call<{ count: number }>('GET', '/api/v1/calls?status=completed&status=failed&size=1')).count ===
+      accepted;
     await waitUntil(ended, { timeoutMs: 400_000, everyMs: 500 });
 
     const seen = await everyCall<CallItem>(client, accepted);
     for (const [id, call] of seen) {
       const broken = id.endsWith(`-${RECORDINGS_A_BATCH - 1}.wav`);
-      if (broken) expect(call).toMatchObject({ status: 'failed', failure: { stage: 'extraction', code: 'ENTRY_CORRUPT' } });
+      if (broken)
+        expect(call).toMatchObject({ status: 'failed', failure: { stage: 'extraction', code: 'ENTRY_CORRUPT' } });
       // A worker that was killed again and again over one call may have used up its tries; then the call says so.
-      else if (call.status === 'failed') expect(call.failure).toMatchObject({ stage: 'transcription', code: 'ENGINE_CRASHED' });
-      else expect(call.outcome).toBe(/^single-(\d+)$/.test(id) ? outcomeOf(id) : id.endsWith('-0.wav') ? 'scored' : 'no_speech');
+      else if (call.status === 'failed')
+        expect(call.failure).toMatchObject({ stage: 'transcription', code: 'ENGINE_CRASHED' });
+      else
+        expect(call.outcome).toBe(
+          /^single-(\d+)$/.test(id) ? outcomeOf(id) : id.endsWith('-0.wav') ? 'scored' : 'no_speech',
+        );
     }
 
     const calls = new Set([...seen.values()].map(({ uuid }) => uuid));

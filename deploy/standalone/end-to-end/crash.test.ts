@@ -1,14 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Batch, Client } from '../test/client.ts';
-import { newFirm } from '../test/client.ts';
+import { type Batch, type Client, newFirm } from '../test/client.ts';
 import { everyCall, killAtRandom } from '../test/crashes.ts';
 import { csvOf } from '../test/good-calls.ts';
 import { eventually, insist, insistOnAnswer } from '../test/insist.ts';
 import { long } from '../test/long.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { isDistributed, startSystemUnderTest } from '../test/system-under-test.ts';
+import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 const many = long && !isDistributed;
 const KILLS = many ? 50 : 12;
@@ -18,7 +16,9 @@ const CALLS_A_BATCH = 40;
 const REFUSED_EVERY = 5;
 
 function csv(upload: number, calls: number, broken: boolean): string {
-  const rows = Array.from({ length: calls }, (_, number) => ({ partner_call_id: `${broken ? 'refused' : 'call'}-${upload}-${number}` }));
+  const rows = Array.from({ length: calls }, (_, number) => ({
+    partner_call_id: `${broken ? 'refused' : 'call'}-${upload}-${number}`,
+  }));
   const atFault = { anonymized_text: 'no tags', partner_call_id: `refused-${upload}-last` };
   return csvOf(broken ? [...rows, atFault] : rows);
 }
@@ -72,14 +72,23 @@ describe('a service that is killed again and again', () => {
     expect(refusals).toBeGreaterThan(0);
 
     for (const batch of batches) {
-      await eventually(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${batch}`)).finished_at !== null, 100);
+      await eventually(
+        async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${batch}`)).finished_at !== null,
+        100,
+      );
     }
-    const seen = await everyCall<{ uuid: string; partner_call_id: string; status: string }>(client, BATCHES * CALLS_A_BATCH);
+    const seen = await everyCall<{ uuid: string; partner_call_id: string; status: string }>(
+      client,
+      BATCHES * CALLS_A_BATCH,
+    );
     const unfinished = [...seen.values()].filter((call) => call.status !== 'completed');
     expect(unfinished).toEqual([]);
     expect([...seen.keys()].filter((id) => id.startsWith('refused'))).toEqual([]);
     for (const { uuid } of seen.values()) {
-      const call = await client.call<{ analyses: unknown[]; history: { status: string }[] }>('GET', `/api/v1/calls/${uuid}`);
+      const call = await client.call<{ analyses: unknown[]; history: { status: string }[] }>(
+        'GET',
+        `/api/v1/calls/${uuid}`,
+      );
       expect(call.analyses).toHaveLength(1);
       expect(call.history.map((entry) => entry.status)).toEqual(['queued', 'completed']);
     }

@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Database } from '@call-analysis/postgres';
 import { writeZip } from '@call-analysis/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient } from '../client.ts';
-import type { Batch, Client } from '../test/client.ts';
-import { newFirm } from '../test/client.ts';
+import { type Batch, type Client, newFirm } from '../test/client.ts';
 import { csvOf, metadataOf } from '../test/good-calls.ts';
 import { eventually, patientFetch } from '../test/insist.ts';
 import { silence } from '../test/silence.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { startSystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 const speech = await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
 

@@ -1,18 +1,14 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Batch, Client } from '../test/client.ts';
-import { newFirm } from '../test/client.ts';
+import { type Batch, type Client, newFirm } from '../test/client.ts';
 import { header, row } from '../test/good-calls.ts';
 import { eventually, patientFetch } from '../test/insist.ts';
 import { growthMiB } from '../test/memory.ts';
-import { problemOf } from '../test/problem.ts';
-import type { Problem } from '../test/problem.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { startSystemUnderTest } from '../test/system-under-test.ts';
+import { type Problem, problemOf } from '../test/problem.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 interface Fault {
   row: number | null;
@@ -64,7 +60,11 @@ async function refused(csv: string | Uint8Array<ArrayBuffer>): Promise<Problem &
 
 /** Puts a file with its length, without which an S3 store takes none. Returns its key. */
 async function uploadStream(parts: () => Generator<Uint8Array>): Promise<string> {
-  const { data } = await client.call<{ data: { metadata_upload_url: string; metadata_key: string } }>('POST', '/api/v1/calls/upload', { metadata_filename: 'large.csv' });
+  const { data } = await client.call<{ data: { metadata_upload_url: string; metadata_key: string } }>(
+    'POST',
+    '/api/v1/calls/upload',
+    { metadata_filename: 'large.csv' },
+  );
   // One buffer again and again, mostly.
   const pieces = [...parts()];
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -88,10 +88,16 @@ describe('a CSV as programs really write it', () => {
     ['that begins with a BOM and sep=,', `\uFEFFsep=,\r\n${header}${record()}`],
     ['with capitals and spaces in its header', header.toUpperCase().replaceAll(',', ' , ') + record()],
     ['with every field in quotes', (header + record()).replaceAll(/[^,\n]+/g, '"$&"')],
-    ['with line ends and quotes in a text', header + record({ anonymized_text: '"<operator>Say ""yes""\r\nor no<client>Yes, yes"' })],
+    [
+      'with line ends and quotes in a text',
+      header + record({ anonymized_text: '"<operator>Say ""yes""\r\nor no<client>Yes, yes"' }),
+    ],
     ['with empty lines and empty records', `${header}\n,,,,,,\n${record()}\n\n`],
     ['with Unix seconds', header + record({ start_time: '1790845200' })],
-    ['with tags and names of other scripts', header + record({ operator_name: '🎧 Айгүл', anonymized_text: '<ОПЕРАТОР>Салом<Кардар>Саламатсызбы' })],
+    [
+      'with tags and names of other scripts',
+      header + record({ operator_name: '🎧 Айгүл', anonymized_text: '<ОПЕРАТОР>Салом<Кардар>Саламатсызбы' }),
+    ],
   ])('%s is taken', async (_, csv) => {
     expect(await accepted(csv)).toMatchObject({ accepted: 1, duplicates: 0, rejected: 0, ignored_columns: [] });
   });
@@ -114,15 +120,40 @@ describe('a CSV that cannot be read', () => {
     ['of a header alone', () => header, 'EMPTY_FILE', /./],
     ['in UTF-16 with a BOM', () => Buffer.from(`\uFEFF${header}${record()}`, 'utf16le'), 'INVALID_ENCODING', /UTF-16/],
     ['in UTF-16 without one', () => Buffer.from(header + record(), 'utf16le'), 'INVALID_ENCODING', /UTF-16/],
-    ['in UTF-16, big end first', () => Buffer.from(`\uFEFF${header}${record()}`, 'utf16le').swap16(), 'INVALID_ENCODING', /UTF-16/],
-    ['in Windows-1251', () => Buffer.concat([Buffer.from(header), cyrillic, Buffer.from(record())]), 'INVALID_ENCODING', /Windows-1251/],
+    [
+      'in UTF-16, big end first',
+      () => Buffer.from(`\uFEFF${header}${record()}`, 'utf16le').swap16(),
+      'INVALID_ENCODING',
+      /UTF-16/,
+    ],
+    [
+      'in Windows-1251',
+      () => Buffer.concat([Buffer.from(header), cyrillic, Buffer.from(record())]),
+      'INVALID_ENCODING',
+      /Windows-1251/,
+    ],
     ['with a NUL', () => header + record({ operator_name: 'A\0n' }), 'INVALID_CSV', /NUL/],
     ['with an unclosed quote', () => `${header}"${record()}`, 'INVALID_CSV', /quote/],
-    ['with more fields than the header', () => header + record() + record().replace('\n', ',x\n'), 'INVALID_CSV', /Row 3/],
-    ['without two of the columns', () => `client_phone_number,duration,start_time,segment_type\n1`, 'MISSING_COLUMN', /operator_name.*anonymized_text/],
+    [
+      'with more fields than the header',
+      () => header + record() + record().replace('\n', ',x\n'),
+      'INVALID_CSV',
+      /Row 3/,
+    ],
+    [
+      'without two of the columns',
+      () => `client_phone_number,duration,start_time,segment_type\n1`,
+      'MISSING_COLUMN',
+      /operator_name.*anonymized_text/,
+    ],
     ['with a column twice', () => `${header.trimEnd()}, Duration \n`, 'DUPLICATE_COLUMN', /duration/i],
     ['with __proto__ for a header', () => `__proto__,constructor\n1,2\n`, 'MISSING_COLUMN', /client_phone_number/],
-    ['that is a workbook', () => Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(2_000, 0x9f)]), 'INVALID_ENCODING', /./],
+    [
+      'that is a workbook',
+      () => Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(2_000, 0x9f)]),
+      'INVALID_ENCODING',
+      /./,
+    ],
   ])('%s is refused by name', async (_, csv, code, message) => {
     const problem = await refused(csv());
     expect([problem.code, problem.message]).toEqual([code, expect.stringMatching(message)]);
@@ -146,23 +177,52 @@ describe('rows at fault', () => {
   ])('a start time that is %s is refused, and the message says what it looks like', async (_, start_time, message) => {
     const { code, faults } = await refused(header + record({ start_time }));
     expect(code).toBe('VALIDATION_FAILED');
-    expect(faults).toEqual([{ row: 2, column: 'start_time', value: start_time, code: 'INVALID_DATETIME', message: expect.stringMatching(message) }]);
+    expect(faults).toEqual([
+      {
+        row: 2,
+        column: 'start_time',
+        value: start_time,
+        code: 'INVALID_DATETIME',
+        message: expect.stringMatching(message),
+      },
+    ]);
   });
 
   it('that are 101 come a hundred inline and all of them in the file to correct', async () => {
-    const csv = header + record() + record({ client_phone_number: '12' }).repeat(101).replaceAll(/csv-\d+/g, () => `csv-${made++}`);
+    const csv =
+      header +
+      record() +
+      record({ client_phone_number: '12' })
+        .repeat(101)
+        .replaceAll(/csv-\d+/g, () => `csv-${made++}`);
     const { details, faults } = await refused(csv);
     expect(details).toMatchObject({ rows: 102, valid: 1, invalid: 101, faults_truncated: true });
     expect(faults.map(({ row }) => row)).toEqual(Array.from({ length: 100 }, (_, index) => index + 3));
-    const file = await patientFetch(details!['rejected_csv_url'] as string, { headers: { authorization: `Bearer ${client.token}` } });
+    const file = await patientFetch(details!['rejected_csv_url'] as string, {
+      headers: { authorization: `Bearer ${client.token}` },
+    });
     expect((await file.text()).trim().split('\n')).toHaveLength(102);
   });
 
   it('are named with every fault of theirs, and the same file corrected is taken', async () => {
-    const bad = { client_phone_number: '+99 890', operator_name: ' ', duration: '1.5', anonymized_text: '<operator><client>x', start_time: 'now', segment_type: 'unknown' };
+    const bad = {
+      client_phone_number: '+99 890',
+      operator_name: ' ',
+      duration: '1.5',
+      anonymized_text: '<operator><client>x',
+      start_time: 'now',
+      segment_type: 'unknown',
+    };
     const { faults } = await refused(header + record(bad));
     expect(new Set(faults.map(({ code }) => code))).toEqual(
-      new Set(['INVALID_PHONE_NUMBER', 'REQUIRED', 'INVALID_DURATION', 'EMPTY_UTTERANCE', 'INVALID_DATETIME', 'UNKNOWN_SEGMENT_TYPE']),
+      new Set([
+        'INVALID_PHONE_NUMBER',
+        'REQUIRED',
+        'INVALID_DURATION',
+        'EMPTY_UTTERANCE',
+        'INVALID_DATETIME',
+        'UNKNOWN_SEGMENT_TYPE',
+      ]),
     );
     expect(faults.find(({ code }) => code === 'UNKNOWN_SEGMENT_TYPE')!.message).toContain('support');
     expect((await accepted(header + record())).accepted).toBe(1);
@@ -203,19 +263,29 @@ describe('what is too much', () => {
   });
 
   it('values one character over their limit are TOO_LONG, and at the limit are taken', async () => {
-    const { faults } = await refused(header + record({ operator_name: '🎧'.repeat(256), partner_call_id: 'x'.repeat(256) }));
-    expect(faults.map(({ column, code }) => [column, code])).toEqual([['operator_name', 'TOO_LONG'], ['partner_call_id', 'TOO_LONG']]);
+    const { faults } = await refused(
+      header + record({ operator_name: '🎧'.repeat(256), partner_call_id: 'x'.repeat(256) }),
+    );
+    expect(faults.map(({ column, code }) => [column, code])).toEqual([
+      ['operator_name', 'TOO_LONG'],
+      ['partner_call_id', 'TOO_LONG'],
+    ]);
     expect((await accepted(header + record({ operator_name: '🎧'.repeat(255) }))).accepted).toBe(1);
   });
 
   it('a transcript of nearly 4 MiB is taken and analyzed', async () => {
     const text = `<operator>${'word '.repeat(800_000)}<client>Thank you`;
     const { batch_id } = await accepted(header + record({ anonymized_text: text }));
-    await eventually(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${batch_id}`)).finished_at !== null);
+    await eventually(
+      async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${batch_id}`)).finished_at !== null,
+    );
     const batch = await client.call<Batch>('GET', `/api/v1/calls/batches/${batch_id}`);
     expect(batch.by_status).toEqual({ completed: 1 });
     const { items } = await client.call<{ items: { uuid: string }[] }>('GET', `/api/v1/calls?batch=${batch_id}`);
-    const call = await client.call<{ transcript: { utterances: { text: string }[] } }>('GET', `/api/v1/calls/${items[0]!.uuid}`);
+    const call = await client.call<{ transcript: { utterances: { text: string }[] } }>(
+      'GET',
+      `/api/v1/calls/${items[0]!.uuid}`,
+    );
     expect(call.transcript.utterances[0]!.text.length).toBeGreaterThan(3_900_000);
   });
 

@@ -1,17 +1,14 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Client } from '../test/client.ts';
-import { newFirm } from '../test/client.ts';
+import { type Client, newFirm } from '../test/client.ts';
 import { patientFetch } from '../test/insist.ts';
 import { growthMiB } from '../test/memory.ts';
 import { problemOf } from '../test/problem.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { startSystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 let service: SystemUnderTest;
 let client: Client;
@@ -27,17 +24,29 @@ const UPLOAD = '/api/v1/calls/upload';
 const PROCESS = '/api/v1/calls/process-upload';
 const KEY = '/external/api/v1/api-key';
 
-function ask(method: string, path: string, init: { body?: string | Uint8Array<ArrayBuffer>; headers?: Record<string, string> } = {}) {
+function ask(
+  method: string,
+  path: string,
+  init: { body?: string | Uint8Array<ArrayBuffer>; headers?: Record<string, string> } = {},
+) {
   const { body, headers } = init;
   return patientFetch(service.url + path, {
     method,
-    headers: { authorization: `Bearer ${client.token}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      authorization: `Bearer ${client.token}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
     ...(body !== undefined && { body }),
   });
 }
 
 /** Sends spaces until the service answers; says how many bytes it let us send. */
-async function pour(path: string, headers: Record<string, string>, totalBytes: number): Promise<{ answer: Response; sent: number }> {
+async function pour(
+  path: string,
+  headers: Record<string, string>,
+  totalBytes: number,
+): Promise<{ answer: Response; sent: number }> {
   const outgoing = request(service.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json', ...headers },
@@ -75,8 +84,16 @@ describe('a JSON body', () => {
     ['bytes that are not UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), {}],
     ['a form', 'metadata_filename=a.csv', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['JSON that is said to be text', '{"metadata_filename":"a.csv"}', { 'content-type': 'text/plain' }],
-    ['JSON in another character set', '{"metadata_filename":"a.csv"}', { 'content-type': 'application/json; charset=windows-1251' }],
-    ['JSON that is compressed', new Uint8Array(gzipSync('{"metadata_filename":"a.csv"}')), { 'content-encoding': 'gzip' }],
+    [
+      'JSON in another character set',
+      '{"metadata_filename":"a.csv"}',
+      { 'content-type': 'application/json; charset=windows-1251' },
+    ],
+    [
+      'JSON that is compressed',
+      new Uint8Array(gzipSync('{"metadata_filename":"a.csv"}')),
+      { 'content-encoding': 'gzip' },
+    ],
   ])('that is %s is INVALID_JSON', async (_, body, headers) => {
     const response = await ask('POST', UPLOAD, { body, headers });
     expect(response.status).toBe(400);
@@ -87,17 +104,37 @@ describe('a JSON body', () => {
     ['no field', UPLOAD, '{}', ['metadata_filename']],
     ['a number for a text', UPLOAD, '{"metadata_filename":1}', ['metadata_filename']],
     ['null for a text', UPLOAD, '{"metadata_filename":null}', ['metadata_filename']],
-    ['lists a hundred thousand deep for a text', UPLOAD, `{"metadata_filename":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, ['metadata_filename']],
-    ['objects a hundred thousand deep', UPLOAD, `{"metadata_filename":"a.csv","x":${'{"x":'.repeat(100_000)}1${'}'.repeat(100_000)}}`, ['x']],
+    [
+      'lists a hundred thousand deep for a text',
+      UPLOAD,
+      `{"metadata_filename":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+      ['metadata_filename'],
+    ],
+    [
+      'objects a hundred thousand deep',
+      UPLOAD,
+      `{"metadata_filename":"a.csv","x":${'{"x":'.repeat(100_000)}1${'}'.repeat(100_000)}}`,
+      ['x'],
+    ],
     ['__proto__', UPLOAD, '{"metadata_filename":"a.csv","__proto__":{"audios_filename":"a.zip"}}', ['__proto__']],
     ['constructor', UPLOAD, '{"metadata_filename":"a.csv","constructor":{"prototype":{}}}', ['constructor']],
     ['a NUL', UPLOAD, '{"metadata_filename":"a\\u0000.csv"}', ['metadata_filename']],
     ['a lone surrogate', UPLOAD, '{"metadata_filename":"\\ud800.csv"}', ['metadata_filename']],
     ['a path', UPLOAD, '{"metadata_filename":"../../etc/a.csv"}', ['metadata_filename']],
     ['a backslash', UPLOAD, '{"metadata_filename":"..\\\\a.csv"}', ['metadata_filename']],
-    ['another extension', UPLOAD, '{"metadata_filename":"a.xlsx","audios_filename":"a.rar"}', ['metadata_filename', 'audios_filename']],
+    [
+      'another extension',
+      UPLOAD,
+      '{"metadata_filename":"a.xlsx","audios_filename":"a.rar"}',
+      ['metadata_filename', 'audios_filename'],
+    ],
     ['a name of 201 bytes', UPLOAD, `{"metadata_filename":"${'я'.repeat(98)}a.csv"}`, ['metadata_filename']],
-    ['several faults', PROCESS, '{"metadata_key":"","audio_key":"a","on_error":"ignore"}', ['metadata_key', 'on_error', 'audio_key']],
+    [
+      'several faults',
+      PROCESS,
+      '{"metadata_key":"","audio_key":"a","on_error":"ignore"}',
+      ['metadata_key', 'on_error', 'audio_key'],
+    ],
     ['a key with a NUL', PROCESS, '{"metadata_key":"a\\u0000b"}', ['metadata_key']],
     ['a firm that is no uuid', KEY, '{"firm_uuid":"acme"}', ['firm_uuid']],
   ])('with %s is VALIDATION_ERROR that names every field at fault', async (_, path, body, fields) => {
@@ -125,7 +162,10 @@ describe('a JSON body', () => {
 
   it('of 100 MB, twenty at a time, is BODY_TOO_LARGE at once, whether its length was declared or not, and no memory is spent on it', async () => {
     const size = 100_000_000;
-    const lengths = [['content-length', String(size)], ['transfer-encoding', 'chunked']] as const;
+    const lengths = [
+      ['content-length', String(size)],
+      ['transfer-encoding', 'chunked'],
+    ] as const;
     const growth = await growthMiB(service.pids, async () => {
       const bodies = Array.from({ length: 20 }, async (_, index) => {
         const [name, value] = lengths[index % 2]!;
@@ -142,32 +182,51 @@ describe('a JSON body', () => {
 });
 
 describe('a list', () => {
-  it.each(['/api/v1/calls', '/api/v1/calls/batches', KEY])('%s refuses pages and sizes out of range, and has no items past the end', async (path) => {
-    const wrong = ['page=0', 'page=-1', 'page=1.5', 'page=x', 'page=', 'page=1e1', 'page=%00', 'page=1&page=2', 'page=99999999999999999999'];
-    const sizes = ['size=0', 'size=101', 'size=-1', 'size=ten', 'size=', 'size=10&size=10'];
-    for (const query of [...wrong, ...sizes]) {
-      const response = await ask('GET', `${path}?${query}`);
-      expect([query, response.status]).toEqual([query, 400]);
-      const { code, details } = await problemOf(response);
-      expect([code, details]).toMatchObject(['VALIDATION_ERROR', { fields: [{ field: query.split('=')[0] }] }]);
-    }
-    for (const query of ['size=1', 'size=100', 'page=1&size=100', 'page=1000000&size=100']) {
-      const response = await ask('GET', `${path}?${query}`);
-      expect(response.status).toBe(200);
-      const { count, items } = (await response.json()) as { count: number; items: unknown[] };
-      expect(count).toBeGreaterThanOrEqual(items.length);
-      if (query.includes('1000000')) expect(items).toEqual([]);
-    }
-  });
-
-  it.each(['statuss=queued', '__proto__=1', 'status=unheard-of', 'batch=mine', 'partner_call_id=%00', 'status=queued&status=lost', '=x', 'q'])(
-    'refuses the query ?%s',
-    async (query) => {
-      const response = await ask('GET', `/api/v1/calls?${query}`);
-      expect(response.status).toBe(400);
-      expect(await problemOf(response)).toMatchObject({ code: 'VALIDATION_ERROR' });
+  it.each(['/api/v1/calls', '/api/v1/calls/batches', KEY])(
+    '%s refuses pages and sizes out of range, and has no items past the end',
+    async (path) => {
+      const wrong = [
+        'page=0',
+        'page=-1',
+        'page=1.5',
+        'page=x',
+        'page=',
+        'page=1e1',
+        'page=%00',
+        'page=1&page=2',
+        'page=99999999999999999999',
+      ];
+      const sizes = ['size=0', 'size=101', 'size=-1', 'size=ten', 'size=', 'size=10&size=10'];
+      for (const query of [...wrong, ...sizes]) {
+        const response = await ask('GET', `${path}?${query}`);
+        expect([query, response.status]).toEqual([query, 400]);
+        const { code, details } = await problemOf(response);
+        expect([code, details]).toMatchObject(['VALIDATION_ERROR', { fields: [{ field: query.split('=')[0] }] }]);
+      }
+      for (const query of ['size=1', 'size=100', 'page=1&size=100', 'page=1000000&size=100']) {
+        const response = await ask('GET', `${path}?${query}`);
+        expect(response.status).toBe(200);
+        const { count, items } = (await response.json()) as { count: number; items: unknown[] };
+        expect(count).toBeGreaterThanOrEqual(items.length);
+        if (query.includes('1000000')) expect(items).toEqual([]);
+      }
     },
   );
+
+  it.each([
+    'statuss=queued',
+    '__proto__=1',
+    'status=unheard-of',
+    'batch=mine',
+    'partner_call_id=%00',
+    'status=queued&status=lost',
+    '=x',
+    'q',
+  ])('refuses the query ?%s', async (query) => {
+    const response = await ask('GET', `/api/v1/calls?${query}`);
+    expect(response.status).toBe(400);
+    expect(await problemOf(response)).toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
 
   it('is not confused by percent signs, signs of SQL, and names of many scripts', async () => {
     for (const value of ['%25', "'; DROP TABLE calls; --", '%F0%9F%8E%A7', '%D0%B0%', 'a'.repeat(255)]) {
@@ -215,16 +274,23 @@ describe('an address', () => {
     [KEY, 'PUT', 'POST, GET, HEAD, OPTIONS'],
     [`${KEY}/${unknown}`, 'GET', 'DELETE, OPTIONS'],
     ['/external/api/v1/call-campaign', 'DELETE', 'POST, GET, HEAD, OPTIONS'],
-  ])('%s answers another method with 405 and the methods it has, and OPTIONS with them', async (path, method, allow) => {
-    const refused = await ask(method, path);
-    expect([refused.status, refused.headers.get('allow')]).toEqual([405, allow]);
-    expect(await problemOf(refused)).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
-    const options = await ask('OPTIONS', path);
-    expect([options.status, options.headers.get('allow'), await options.text()]).toEqual([204, allow, '']);
-  });
+  ])(
+    '%s answers another method with 405 and the methods it has, and OPTIONS with them',
+    async (path, method, allow) => {
+      const refused = await ask(method, path);
+      expect([refused.status, refused.headers.get('allow')]).toEqual([405, allow]);
+      expect(await problemOf(refused)).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
+      const options = await ask('OPTIONS', path);
+      expect([options.status, options.headers.get('allow'), await options.text()]).toEqual([204, allow, '']);
+    },
+  );
 
   it('answers HEAD as GET, without the body', async () => {
-    for (const [path, status] of [['/healthz', 200], ['/api/v1/calls', 200], ['/nowhere', 404]] as const) {
+    for (const [path, status] of [
+      ['/healthz', 200],
+      ['/api/v1/calls', 200],
+      ['/nowhere', 404],
+    ] as const) {
       const response = await ask('HEAD', path);
       expect([response.status, await response.text()]).toEqual([status, '']);
       expect(response.headers.get('content-type')).toMatch(/^application\/json/);
@@ -265,10 +331,17 @@ describe('a caller without good papers', () => {
   });
 
   it('cannot put or get an object without the signature, or with one for another method or key', async () => {
-    const { data } = await client.call<{ data: { metadata_upload_url: string } }>('POST', UPLOAD, { metadata_filename: 'a.csv' });
+    const { data } = await client.call<{ data: { metadata_upload_url: string } }>('POST', UPLOAD, {
+      metadata_filename: 'a.csv',
+    });
     const url = data.metadata_upload_url;
     const altered = url.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-    const attempts: [string, string][] = [['GET', url], ['PUT', altered], ['PUT', url.split('?')[0]!], ['PUT', url.replace('a.csv', 'b.csv')]];
+    const attempts: [string, string][] = [
+      ['GET', url],
+      ['PUT', altered],
+      ['PUT', url.split('?')[0]!],
+      ['PUT', url.replace('a.csv', 'b.csv')],
+    ];
     for (const [method, target] of attempts) {
       const response = await patientFetch(target, { method, ...(method === 'PUT' && { body: 'x' }) });
       expect([target, response.status]).toEqual([target, 403]);
@@ -284,7 +357,11 @@ describe('bytes that are no HTTP', () => {
     ['nonsense', 'nonsense\r\n\r\n', 400],
     ['a head of 100 KB', `GET /healthz HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`, 431],
     ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
-    ['two lengths', 'POST /api/v1/calls/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}', 400],
+    [
+      'two lengths',
+      'POST /api/v1/calls/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
+      400,
+    ],
     ['a tunnel', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n', 405],
     ['a method of its own', 'BREW /healthz HTTP/1.1\r\nHost: x\r\n\r\n', 400],
   ])('%s is answered in the shape of every error', async (_, bytes, status) => {

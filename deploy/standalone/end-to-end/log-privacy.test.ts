@@ -4,18 +4,17 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeZip } from '@call-analysis/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient } from '../client.ts';
-import type { Batch, Client } from '../test/client.ts';
-import { newFirm } from '../test/client.ts';
+import { type Batch, type Client, newFirm } from '../test/client.ts';
 import { admin } from '../test/command.ts';
 import { eventually, patientFetch } from '../test/insist.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { startSystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 const canary = (name: string): string => `${name}${randomBytes(6).toString('hex')}`;
-const header = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id,operator_id\n';
+const header =
+  'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id,operator_id\n';
 
 let service: SystemUnderTest;
 beforeAll(async () => {
@@ -28,33 +27,86 @@ afterAll(async () => {
 describe('the log at its most talkative', () => {
   it('holds no token, key, secret, signature, phone number, name or word of a conversation', async () => {
     const phone = `99890${String(Math.random()).slice(2, 11)}`;
-    const said = { word: canary('said'), operator: canary('Operator'), call: canary('call'), file: canary('file'), firm: canary('Firm'), user: canary('User'), body: canary('body'), query: canary('query'), path: canary('path'), wrong: canary('wrong'), id: canary('id') };
-    const firm = await admin<{ uuid: string }>(service.administration, 'firm', 'create', '--name', said.firm, '--country', 'UZ', '--segment-type', 'support');
+    const said = {
+      word: canary('said'),
+      operator: canary('Operator'),
+      call: canary('call'),
+      file: canary('file'),
+      firm: canary('Firm'),
+      user: canary('User'),
+      body: canary('body'),
+      query: canary('query'),
+      path: canary('path'),
+      wrong: canary('wrong'),
+      id: canary('id'),
+    };
+    const firm = await admin<{ uuid: string }>(
+      service.administration,
+      'firm',
+      'create',
+      '--name',
+      said.firm,
+      '--country',
+      'UZ',
+      '--segment-type',
+      'support',
+    );
     await admin(service.administration, 'user', 'create', '--firm', firm.uuid, '--name', said.user, '--role', 'ADMIN');
     const client = await newFirm(service, { role: 'SUPERUSER', firm: firm.uuid });
 
     // What goes well.
-    const row = (id: string, text: string, number = `+${phone}`) => `${number},${said.operator},60,"${text}",2026-10-01T09:00:00,support,${id},${said.id}\n`;
+    const row = (id: string, text: string, number = `+${phone}`) =>
+      `${number},${said.operator},60,"${text}",2026-10-01T09:00:00,support,${id},${said.id}\n`;
     const good = row(said.call, `<operator>Good morning ${said.word}<client>I want ${said.word} back`);
-    const opened = await client.call<{ data: { metadata_upload_url: string; metadata_key: string } }>('POST', '/api/v1/calls/upload', { metadata_filename: `${said.file}.csv` });
+    const opened = await client.call<{ data: { metadata_upload_url: string; metadata_key: string } }>(
+      'POST',
+      '/api/v1/calls/upload',
+      { metadata_filename: `${said.file}.csv` },
+    );
     const url = opened.data.metadata_upload_url;
-    const signature = new URL(url).search.slice(1).split('&').map((each) => each.split('=')[1]!).sort((a, b) => b.length - a.length)[0]!;
+    const signature = new URL(url).search
+      .slice(1)
+      .split('&')
+      .map((each) => each.split('=')[1]!)
+      .sort((a, b) => b.length - a.length)[0]!;
     expect(signature.length).toBeGreaterThan(20);
     await patientFetch(url, { method: 'PUT', body: header + good });
-    const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: opened.data.metadata_key });
-    await eventually(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null);
-    const { items } = await client.call<{ items: { uuid: string }[] }>('GET', `/api/v1/calls?partner_call_id=${said.call}`);
+    const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', {
+      metadata_key: opened.data.metadata_key,
+    });
+    await eventually(
+      async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null,
+    );
+    const { items } = await client.call<{ items: { uuid: string }[] }>(
+      'GET',
+      `/api/v1/calls?partner_call_id=${said.call}`,
+    );
     expect(JSON.stringify(await client.call('GET', `/api/v1/calls/${items[0]!.uuid}`))).toContain(said.word);
-    const { api_key } = await client.call<{ api_key: string }>('POST', '/external/api/v1/api-key', { firm_uuid: firm.uuid });
-    const use = (key: string) => patientFetch(`${service.url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': key } });
+    const { api_key } = await client.call<{ api_key: string }>('POST', '/external/api/v1/api-key', {
+      firm_uuid: firm.uuid,
+    });
+    const use = (key: string) =>
+      patientFetch(`${service.url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': key } });
     expect((await use(api_key)).status).toBe(200);
 
     // And what does not: refused rows, bodies that break off, forged papers, altered signatures, unknown addresses.
-    const bad = await client.upload(header + row('a', said.word) + row('b', `<operator>${said.word}<client>`, `${phone}${phone}`) + `"${said.word}`, `${said.file}.csv`);
+    const bad = await client.upload(
+      header + row('a', said.word) + row('b', `<operator>${said.word}<client>`, `${phone}${phone}`) + `"${said.word}`,
+      `${said.file}.csv`,
+    );
     expect((await client.request('POST', '/api/v1/calls/process-upload', { metadata_key: bad })).status).toBe(400);
-    const faulty = await client.upload(header + row('a', said.word) + row('b', `<operator>${said.word}<client>`, `${phone}${phone}`), `${said.file}.csv`);
-    const refused = await client.request<{ details: { rejected_csv_url: string } }>('POST', '/api/v1/calls/process-upload', { metadata_key: faulty });
-    const rejected = await patientFetch(refused.body.details.rejected_csv_url, { headers: { authorization: `Bearer ${client.token}` } });
+    const faulty = await client.upload(
+      header + row('a', said.word) + row('b', `<operator>${said.word}<client>`, `${phone}${phone}`),
+      `${said.file}.csv`,
+    );
+    const refused = await client.request<{ details: { rejected_csv_url: string } }>(
+      'POST',
+      '/api/v1/calls/process-upload',
+      { metadata_key: faulty },
+    );
+    const rejected = await patientFetch(refused.body.details.rejected_csv_url, {
+      headers: { authorization: `Bearer ${client.token}` },
+    });
     expect(await rejected.text()).toContain(said.word);
     await client.request('POST', '/api/v1/calls/upload', `{"metadata_filename":"${said.body}`);
     await client.request('POST', '/api/v1/calls/upload', { [said.body]: said.body, metadata_filename: said.body });
@@ -62,14 +114,24 @@ describe('the log at its most talkative', () => {
     await client.request('GET', `/api/v1/calls?status=${said.query}`);
     await client.request('GET', `/api/v1/calls/${said.path}`);
     await client.request('GET', `/${said.path}`);
-    await fetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${said.wrong}.${said.wrong}.${said.wrong}` } });
+    await fetch(`${service.url}/api/v1/calls`, {
+      headers: { authorization: `Bearer ${said.wrong}.${said.wrong}.${said.wrong}` },
+    });
     await fetch(`${service.url}/api/v1/calls`, { headers: { 'x-request-id': `${said.wrong} ${said.wrong}` } });
     await use(`abcdefg$${said.wrong}`);
     await use(said.wrong);
     await fetch(`${url}${said.wrong}`, { method: 'PUT', body: said.body });
     await fetch(url, { headers: { cookie: said.wrong } });
 
-    const secrets = { ...said, ...service.secrets, phone, signature, token: client.token, tokenSignature: client.token.split('.')[2]!, apiKey: api_key.split('$')[1]! };
+    const secrets = {
+      ...said,
+      ...service.secrets,
+      phone,
+      signature,
+      token: client.token,
+      tokenSignature: client.token.split('.')[2]!,
+      apiKey: api_key.split('$')[1]!,
+    };
     await service.end();
     const log = service.stderr();
     // The lines are there, so that what is not in them means something.
@@ -91,8 +153,14 @@ async function openSpeechServer(sentence: string) {
     request.resume().on('end', () => {
       asked += 1;
       response.setHeader('content-type', 'application/json');
-      if (asked <= 3) response.writeHead(asked === 1 ? 404 : 500).end(JSON.stringify({ error: { message: `I could not hear: ${sentence}` } }));
-      else response.end(JSON.stringify({ text: sentence, language: 'english', segments: [{ start: 0.1, end: 0.9, text: sentence }] }));
+      if (asked <= 3)
+        response
+          .writeHead(asked === 1 ? 404 : 500)
+          .end(JSON.stringify({ error: { message: `I could not hear: ${sentence}` } }));
+      else
+        response.end(
+          JSON.stringify({ text: sentence, language: 'english', segments: [{ start: 0.1, end: 0.9, text: sentence }] }),
+        );
     });
   });
   server.listen(0, '127.0.0.1');
@@ -110,9 +178,24 @@ async function openSpeechServer(sentence: string) {
 describe('the log of recordings', () => {
   it('holds nothing of them either, whatever is wrong with them and whatever breaks meanwhile', async () => {
     const said = Object.fromEntries(
-      ['sentence', 'file', 'entry', 'operator', 'group', 'call', 'reason', 'wrongFile', 'badEntry', 'nested', 'stray', 'metadata', 'field', 'bytes', 'speechKey', 'trace'].map(
-        (name) => [name, canary(name)],
-      ),
+      [
+        'sentence',
+        'file',
+        'entry',
+        'operator',
+        'group',
+        'call',
+        'reason',
+        'wrongFile',
+        'badEntry',
+        'nested',
+        'stray',
+        'metadata',
+        'field',
+        'bytes',
+        'speechKey',
+        'trace',
+      ].map((name) => [name, canary(name)]),
     ) as Record<string, string>;
     const phone = `99890${String(Math.random()).slice(2, 11)}`;
     const speech = await openSpeechServer(`we never agreed to ${said['sentence']}`);
@@ -141,10 +224,26 @@ describe('the log of recordings', () => {
         partner_call_id: id,
       });
       const blob = (bytes: Uint8Array) => new Blob([new Uint8Array(bytes)]);
-      const send = (bytes: Uint8Array, file: string, about: object) => client.uploadRecording<{ audio_id: string }>(blob(bytes), file, about);
-      const columns = ['audio_file_name', 'client_phone_number', 'operator_name', 'operator_group_name', 'start_time', 'segment_type', 'left_channel', 'right_channel', 'partner_call_id'] as const;
+      const send = (bytes: Uint8Array, file: string, about: object) =>
+        client.uploadRecording<{ audio_id: string }>(blob(bytes), file, about);
+      const columns = [
+        'audio_file_name',
+        'client_phone_number',
+        'operator_name',
+        'operator_group_name',
+        'start_time',
+        'segment_type',
+        'left_channel',
+        'right_channel',
+        'partner_call_id',
+      ] as const;
       const csvOf = (files: readonly string[]) =>
-        `${columns.join()}\n${files.map((file, at) => { const about = metadata(file, `${said['call']}-${file}-${at}`); return columns.map((column) => about[column]).join(); }).join('\n')}\n`;
+        `${columns.join()}\n${files
+          .map((file, at) => {
+            const about = metadata(file, `${said['call']}-${file}-${at}`);
+            return columns.map((column) => about[column]).join();
+          })
+          .join('\n')}\n`;
 
       // Recordings one by one: a good one, and every kind of bad one.
       const good = await send(voices, `${said['file']}.wav`, metadata(`${said['file']}.wav`, said['call']!));
@@ -157,22 +256,48 @@ describe('the log of recordings', () => {
         [voices, `${said['wrongFile']}.txt`, metadata(`${said['wrongFile']}.txt`, 'x')],
         [broken, `${said['file']}.wav`, metadata(`${said['file']}.wav`, 'x')],
         [broken, `${said['file']}.mp3`, metadata(`${said['file']}.mp3`, 'x')],
-        [voices, `${said['file']}.wav`, { ...metadata(`${said['file']}.wav`, 'x'), client_phone_number: `${said['metadata']}${phone}` }],
-        [voices, `${said['file']}.wav`, { ...metadata(`${said['file']}.wav`, 'x'), [said['field']!]: said['metadata'] }],
+        [
+          voices,
+          `${said['file']}.wav`,
+          { ...metadata(`${said['file']}.wav`, 'x'), client_phone_number: `${said['metadata']}${phone}` },
+        ],
+        [
+          voices,
+          `${said['file']}.wav`,
+          { ...metadata(`${said['file']}.wav`, 'x'), [said['field']!]: said['metadata'] },
+        ],
         [voices.subarray(0, 4000), `${said['file']}.wav`, metadata(`${said['file']}.wav`, said['call']!)],
       ] as const) {
         await send(bytes, file, about);
       }
-      for (const [name, value] of [['metadata', `{"${said['metadata']}`], [said['field']!, said['metadata']!]] as const) {
+      for (const [name, value] of [
+        ['metadata', `{"${said['metadata']}`],
+        [said['field']!, said['metadata']!],
+      ] as const) {
         const form = new FormData();
         form.append(name, value);
-        await fetch(`${live.url}/api/v1/audio/upload`, { method: 'POST', headers: { authorization: `Bearer ${client.token}` }, body: form });
+        await fetch(`${live.url}/api/v1/audio/upload`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${client.token}` },
+          body: form,
+        });
       }
-      await fetch(`${live.url}/api/v1/audio/upload`, { method: 'POST', headers: { authorization: `Bearer ${said['metadata']}` }, body: said['bytes']! });
+      await fetch(`${live.url}/api/v1/audio/upload`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${said['metadata']}` },
+        body: said['bytes']!,
+      });
 
       // Batches of them: refused ones, and one with an entry that turns out to be broken.
-      for (const names of [[`${said['nested']}/a.wav`], [`${said['stray']}.wav`], [`${said['entry']}.wav`, `${said['stray']}.exe`]]) {
-        const keys = await client.uploadBatch(csvOf([`${said['entry']}.wav`]), blob(writeZip(names.map((name) => ({ name, data: voices }))).bytes));
+      for (const names of [
+        [`${said['nested']}/a.wav`],
+        [`${said['stray']}.wav`],
+        [`${said['entry']}.wav`, `${said['stray']}.exe`],
+      ]) {
+        const keys = await client.uploadBatch(
+          csvOf([`${said['entry']}.wav`]),
+          blob(writeZip(names.map((name) => ({ name, data: voices }))).bytes),
+        );
         expect((await client.request('POST', '/api/v1/calls/process-upload', keys)).status).toBe(400);
       }
       const entries = [
@@ -189,15 +314,22 @@ describe('the log of recordings', () => {
       await live.killDatabase();
       const hasty = apiClient(live, client.token);
       for (let i = 0; i < 5; i++) {
-        await hasty.uploadRecording(blob(voices), `${said['file']}.wav`, metadata(`${said['file']}.wav`, `${said['call']}-${i}`)).catch(() => {});
+        await hasty
+          .uploadRecording(blob(voices), `${said['file']}.wav`, metadata(`${said['file']}.wav`, `${said['call']}-${i}`))
+          .catch(() => {});
         await hasty.request('GET', `/api/v1/calls?partner_call_id=${said['call']}`).catch(() => {});
         await pause(100);
       }
       await live.kill('audio', 'ingest', 'transcription');
       await live.revive();
       await live.settled();
-      await eventually(async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null);
-      const heard = await client.call<{ items: { uuid: string; status: string }[] }>('GET', '/api/v1/calls?status=completed');
+      await eventually(
+        async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null,
+      );
+      const heard = await client.call<{ items: { uuid: string; status: string }[] }>(
+        'GET',
+        '/api/v1/calls?status=completed',
+      );
       const details = await Promise.all(heard.items.map(({ uuid }) => client.call('GET', `/api/v1/calls/${uuid}`)));
       expect(JSON.stringify(details)).toContain(said['sentence']);
       const signatures = [...JSON.stringify(details).matchAll(/[?&][\w-]+=([\w%.-]{25,})/g)].map((match) => match[1]!);
@@ -205,7 +337,13 @@ describe('the log of recordings', () => {
 
       await live.end();
       const log = live.stderr();
-      const secrets = { ...said, phone, token: client.token, ...live.secrets, ...Object.fromEntries(signatures.entries()) };
+      const secrets = {
+        ...said,
+        phone,
+        token: client.token,
+        ...live.secrets,
+        ...Object.fromEntries(signatures.entries()),
+      };
       for (const word of ['"event"', '"rpc"', '"request"', 'poison']) expect(log).toContain(word);
       expect(log).toContain('could not be handled');
       const postgres = await live.databaseLog();

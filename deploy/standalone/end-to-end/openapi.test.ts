@@ -1,13 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newFirm } from '../test/client.ts';
-import type { Client } from '../test/client.ts';
-import { openApiOf } from '../test/document.ts';
-import type { OpenApi } from '../test/document.ts';
+import { type Client, newFirm } from '../test/client.ts';
+import { type OpenApi, openApiOf } from '../test/document.ts';
 import { csvOf, metadataOf } from '../test/good-calls.ts';
 import { eventually, patientFetch } from '../test/insist.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { startSystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -36,7 +33,12 @@ const json = (method: string, body: unknown): RequestInit => ({
 });
 
 /** As who may do it; the path is the operation's, with its parameters filled in. */
-async function ask(operation: string, params: Record<string, string> = {}, sent: unknown = undefined, extra: Fields = {}) {
+async function ask(
+  operation: string,
+  params: Record<string, string> = {},
+  sent: unknown = undefined,
+  extra: Fields = {},
+) {
   const [method = '', pattern = ''] = operation.split(' ');
   const { query = '', headers = {} } = extra as { query?: string; headers?: Record<string, string> };
   const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? nowhere);
@@ -44,7 +46,10 @@ async function ask(operation: string, params: Record<string, string> = {}, sent:
   const proof: Record<string, string> = pattern.includes('call-campaign')
     ? { 'x-service-api-key': apiKey }
     : { authorization: `Bearer ${user.token}` };
-  const init = sent === undefined || sent instanceof FormData ? { method, ...(sent !== undefined && { body: sent }) } : json(method, sent);
+  const init =
+    sent === undefined || sent instanceof FormData
+      ? { method, ...(sent !== undefined && { body: sent }) }
+      : json(method, sent);
   const answer = await document.fetch(operation, path + query, {
     ...init,
     headers: { ...proof, ...(init.headers as Record<string, string> | undefined), ...headers },
@@ -61,7 +66,10 @@ async function transfer(operation: string, url: string, init: RequestInit = {}):
 
 async function upload(prefix: string, uuid: Record<string, string>, csv: string, on_error = 'skip') {
   const opened = await ask(`POST ${prefix}/calls/upload`, uuid, { metadata_filename: 'calls.csv' });
-  const { metadata_upload_url: url, metadata_key } = opened.body['data'] as { metadata_upload_url: string; metadata_key: string };
+  const { metadata_upload_url: url, metadata_key } = opened.body['data'] as {
+    metadata_upload_url: string;
+    metadata_key: string;
+  };
   await transfer('PUT /objects/{key}', url, { body: csv, headers: { 'content-type': 'text/csv' } });
   return ask(`POST ${prefix}/calls/process-upload`, uuid, { metadata_key, on_error });
 }
@@ -76,7 +84,9 @@ async function form(name: string): Promise<FormData> {
 
 describe('what the service answers is in its document', () => {
   it('when all goes well, on every route', async () => {
-    await Promise.all(['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /openapi.json', 'GET /docs'].map((each) => ask(each)));
+    await Promise.all(
+      ['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /openapi.json', 'GET /docs'].map((each) => ask(each)),
+    );
     for (const asset of ['page.js', 'swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']) {
       await ask('GET /docs/{asset}', { asset });
     }
@@ -87,13 +97,17 @@ describe('what the service answers is in its document', () => {
     const { batch_id } = batch.body['data'] as { batch_id: string };
     await ask('GET /api/v1/calls/batches');
     const shown = await ask('GET /api/v1/calls/batches/{batch_id}', { batch_id });
-    await ask('GET /api/v1/calls/rejected/{uuid}', { uuid: String(shown.body['rejected_csv_url']).split('/').at(-1) ?? '' });
+    await ask('GET /api/v1/calls/rejected/{uuid}', {
+      uuid: String(shown.body['rejected_csv_url']).split('/').at(-1) ?? '',
+    });
     await eventually(async () => {
       const calls = await ask('GET /api/v1/calls', {}, undefined, { query: `?batch=${batch_id}&status=completed` });
       return calls.body['count'] === 2;
     });
     const calls = await ask('GET /api/v1/calls', {}, undefined, { query: `?batch=${batch_id}&size=1` });
-    await ask('GET /api/v1/calls', {}, undefined, { query: `?batch=${batch_id}&size=1&cursor=${String(calls.body['next_cursor'])}` });
+    await ask('GET /api/v1/calls', {}, undefined, {
+      query: `?batch=${batch_id}&size=1&cursor=${String(calls.body['next_cursor'])}`,
+    });
     const [call] = calls.body['items'] as { uuid: string }[];
     const uuid = call?.uuid ?? '';
     await ask('GET /api/v1/calls/{uuid}', { uuid });
@@ -115,7 +129,12 @@ describe('what the service answers is in its document', () => {
     await ask('GET /api/v1/scorecards');
     await ask('GET /api/v1/scorecards/{uuid}', scorecard);
     const ifMatch = { 'if-match': made.headers.get('etag') ?? '' };
-    await ask('PUT /api/v1/scorecards/{uuid}', scorecard, { name: 'Ours, revised', sections: [section] }, { headers: ifMatch });
+    await ask(
+      'PUT /api/v1/scorecards/{uuid}',
+      scorecard,
+      { name: 'Ours, revised', sections: [section] },
+      { headers: ifMatch },
+    );
     await ask('GET /api/v1/scorecards/{uuid}/revisions', scorecard);
     await ask('POST /api/v1/scorecards/{uuid}/activate', scorecard);
 
@@ -194,7 +213,13 @@ const section = {
         applies: { spoke: ['operator'], heard: null },
         cases: [
           {
-            heard: { role: 'operator', where: 'anywhere', source: { phrases: { en: ['good morning'] } }, even_negated: false, at_least: 1 },
+            heard: {
+              role: 'operator',
+              where: 'anywhere',
+              source: { phrases: { en: ['good morning'] } },
+              even_negated: false,
+              at_least: 1,
+            },
             answer: 'Yes',
           },
         ],

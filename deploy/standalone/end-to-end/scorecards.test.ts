@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Batch, Client } from '../test/client.ts';
-import { newFirm } from '../test/client.ts';
+import { type Batch, type Client, newFirm } from '../test/client.ts';
 import { csvOf } from '../test/good-calls.ts';
 import { eventually } from '../test/insist.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { startSystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 const PATH = '/api/v1/scorecards';
 
@@ -18,7 +16,11 @@ interface Scorecard {
 }
 interface Detail {
   score: number | null;
-  analysis: { score: number | null; scorecard: { uuid: string; revision: number }; sections: { questions: { answer: string | null; evidence: { quote: string }[] }[] }[] };
+  analysis: {
+    score: number | null;
+    scorecard: { uuid: string; revision: number };
+    sections: { questions: { answer: string | null; evidence: { quote: string }[] }[] }[];
+  };
   analyses: { scorecard: { uuid: string; revision: number } }[];
 }
 
@@ -33,8 +35,17 @@ afterAll(() => service.stop());
 
 function asks(text: string, phrase: string, more: object = {}) {
   return {
-    text, weight: 1, choices: [{ label: 'Yes', points: 1 }, { label: 'No', points: 0 }],
-    decided: { by: 'rule', cases: [{ heard: { role: 'operator', source: { phrases: { en: [phrase] } } }, answer: 'Yes' }], otherwise: 'No' },
+    text,
+    weight: 1,
+    choices: [
+      { label: 'Yes', points: 1 },
+      { label: 'No', points: 0 },
+    ],
+    decided: {
+      by: 'rule',
+      cases: [{ heard: { role: 'operator', source: { phrases: { en: [phrase] } } }, answer: 'Yes' }],
+      otherwise: 'No',
+    },
     ...more,
   };
 }
@@ -43,7 +54,9 @@ function asks(text: string, phrase: string, more: object = {}) {
 async function scored(segmentType: string, said: string): Promise<{ uuid: string; detail: Detail }> {
   const anonymized_text = `"<operator>Good morning, this is Ann. ${said}<client>Thank you, that is good to know."`;
   const key = await client.upload(csvOf([{ anonymized_text, segment_type: segmentType }]));
-  const { data } = await client.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+  const { data } = await client.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', {
+    metadata_key: key,
+  });
   await eventually(async () => {
     const batch = await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`);
     return batch.finished_at !== null;
@@ -58,7 +71,9 @@ const detailOf = (uuid: string) => client.call<Detail>('GET', `/api/v1/calls/${u
 describe('a firm’s own scorecard', () => {
   it('scores calls from its activation on, revision by revision, and what was scored keeps its own', async () => {
     const made = await client.request<Scorecard>('POST', PATH, {
-      name: 'Sales', segment_type: 'sales', sections: [{ name: 'Offer', questions: [asks('Was the bonus named?', 'bonus point*')] }],
+      name: 'Sales',
+      segment_type: 'sales',
+      sections: [{ name: 'Offer', questions: [asks('Was the bonus named?', 'bonus point*')] }],
     });
     expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
     const { uuid, sections } = made.body;
@@ -74,13 +89,19 @@ describe('a firm’s own scorecard', () => {
 
     const changed = {
       name: 'Sales',
-      sections: [{ name: 'Offer', questions: [...sections[0]!.questions, asks('Was the discount named?', 'discount')] }],
+      sections: [
+        { name: 'Offer', questions: [...sections[0]!.questions, asks('Was the discount named?', 'discount')] },
+      ],
     };
-    const put = (ifMatch: string) => client.request<Scorecard>('PUT', `${PATH}/${uuid}`, changed, { 'if-match': ifMatch });
+    const put = (ifMatch: string) =>
+      client.request<Scorecard>('PUT', `${PATH}/${uuid}`, changed, { 'if-match': ifMatch });
     const revised = await put('"1"');
     expect([revised.status, revised.headers.get('etag'), revised.body.is_active]).toEqual([200, '"2"', true]);
     expect(revised.body.sections[0]!.questions[0]).toEqual(sections[0]!.questions[0]);
-    expect(await put('"1"')).toMatchObject({ status: 412, body: { code: 'REVISION_CONFLICT', details: { revision: 2 } } });
+    expect(await put('"1"')).toMatchObject({
+      status: 412,
+      body: { code: 'REVISION_CONFLICT', details: { revision: 2 } },
+    });
 
     const second = await scored('sales', 'You get bonus points.');
     expect(second.detail).toMatchObject({ score: 50, analysis: { scorecard: { uuid, revision: 2 } } });
@@ -93,20 +114,32 @@ describe('a firm’s own scorecard', () => {
     expect(anew).toMatchObject({ score: 50, analysis: { scorecard: { uuid, revision: 2 } } });
     expect(anew.analyses.map(({ scorecard }) => scorecard.revision)).toEqual([2, 1]);
     expect(await client.call('GET', `${PATH}/${uuid}/revisions`)).toMatchObject({
-      count: 2, items: [{ revision: 2, created_by: client.userUuid }, { revision: 1 }],
+      count: 2,
+      items: [{ revision: 2, created_by: client.userUuid }, { revision: 1 }],
     });
     expect(await client.call<Scorecard>('GET', `${PATH}/${uuid}?revision=1`)).toMatchObject({ revision: 1, sections });
   });
 
   it('is refused with every fault by its path, and is nobody else’s', async () => {
-    const { status, body } = await client.request<{ code: string; details: { fields: { field: string }[] } }>('POST', PATH, {
-      name: '', segment_type: 'billing',
-      sections: [{ name: 'Offer', questions: [asks('?', '..', { weight: 0 })] }, { name: 'Empty', questions: [] }],
-    });
+    const { status, body } = await client.request<{ code: string; details: { fields: { field: string }[] } }>(
+      'POST',
+      PATH,
+      {
+        name: '',
+        segment_type: 'billing',
+        sections: [
+          { name: 'Offer', questions: [asks('?', '..', { weight: 0 })] },
+          { name: 'Empty', questions: [] },
+        ],
+      },
+    );
     expect([status, body.code]).toEqual([400, 'VALIDATION_ERROR']);
     expect(body.details.fields.map(({ field }) => field).toSorted()).toEqual([
-      'name', 'sections.0.questions.0.decided.cases.0.heard.source.phrases.en.0', 'sections.0.questions.0.weight',
-      'sections.1.questions', 'segment_type',
+      'name',
+      'sections.0.questions.0.decided.cases.0.heard.source.phrases.en.0',
+      'sections.0.questions.0.weight',
+      'sections.1.questions',
+      'segment_type',
     ]);
     const { items } = await client.call<{ items: Scorecard[] }>('GET', PATH);
     const other = await newFirm(service);

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeZip } from '@call-analysis/testing';
-import type { Batch, Client } from '../test/client.ts';
-import { newFirm } from '../test/client.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Batch, type Client, newFirm } from '../test/client.ts';
 import { csvOf, metadataOf, recordingsCsvOf } from '../test/good-calls.ts';
 import { eventually, patientFetch } from '../test/insist.ts';
 import { silence } from '../test/silence.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { startSystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 type Accepted = Batch & { message: string };
 interface Item {
@@ -57,7 +55,11 @@ describe('a call whose recording did not come out of its archive', () => {
       return call?.status === 'failed' && call;
     });
     const erase = `DELETE /api/v1/calls/${failed.uuid}`;
-    expect(failed.failure).toMatchObject({ code: 'ENTRY_CORRUPT', retryable: false, message: expect.stringContaining(erase) });
+    expect(failed.failure).toMatchObject({
+      code: 'ENTRY_CORRUPT',
+      retryable: false,
+      message: expect.stringContaining(erase),
+    });
 
     const whole = new Uint8Array(writeZip([{ name: 'a.wav', data: wav }]).bytes);
     const { accepted, duplicates, message } = await process(await client.uploadBatch(csv, whole));
@@ -105,7 +107,15 @@ describe('an upload', () => {
     const put = async (url: string, body: string | Uint8Array<ArrayBuffer>) =>
       expect((await patientFetch(url, { method: 'PUT', body })).status).toBe(200);
     await put(data['metadata_upload_url']!, recordingsCsvOf([metadataOf('d.wav')]));
-    await put(data['audio_upload_url']!, new Uint8Array(writeZip([{ name: 'd.wav', data: wav }, { name: 'e.wav', data: wav }]).bytes));
+    await put(
+      data['audio_upload_url']!,
+      new Uint8Array(
+        writeZip([
+          { name: 'd.wav', data: wav },
+          { name: 'e.wav', data: wav },
+        ]).bytes,
+      ),
+    );
     const keys = { metadata_key: data['metadata_key'], audios_key: data['audio_key'], on_error: 'skip' };
     expect(await process(keys)).toMatchObject({
       accepted: 1,
@@ -116,7 +126,9 @@ describe('an upload', () => {
 
   it('of more rows than are configured is refused', async () => {
     const rows = Array.from({ length: ROWS + 1 }, () => ({}));
-    expect(await process({ metadata_key: await client.upload(csvOf(rows.slice(1))) })).toMatchObject({ accepted: ROWS });
+    expect(await process({ metadata_key: await client.upload(csvOf(rows.slice(1))) })).toMatchObject({
+      accepted: ROWS,
+    });
     expect(await refused({ metadata_key: await client.upload(csvOf(rows)) })).toMatchObject({
       code: 'TOO_MANY_ROWS',
       message: expect.stringContaining(String(ROWS)),

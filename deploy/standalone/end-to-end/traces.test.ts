@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CollectedSpan, openCollector } from '@call-analysis/testing';
 import { randomBytes } from 'node:crypto';
-import type { Batch, Client } from '../test/client.ts';
-import { newFirm } from '../test/client.ts';
+import { type CollectedSpan, openCollector } from '@call-analysis/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Batch, type Client, newFirm } from '../test/client.ts';
 import { csvOf, metadataOf } from '../test/good-calls.ts';
 import { eventually, patientFetch } from '../test/insist.ts';
 import { silence } from '../test/silence.ts';
-import type { SystemUnderTest } from '../test/system-under-test.ts';
-import { startSystemUnderTest } from '../test/system-under-test.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
 
 let collector: Awaited<ReturnType<typeof openCollector>>;
 let service: SystemUnderTest;
@@ -35,18 +33,24 @@ function identity() {
     traceId,
     spanId,
     requestId,
-    headers: { authorization: `Bearer ${client.token}`, traceparent: `00-${traceId}-${spanId}-01`, 'x-request-id': requestId },
+    headers: {
+      authorization: `Bearer ${client.token}`,
+      traceparent: `00-${traceId}-${spanId}-01`,
+      'x-request-id': requestId,
+    },
   };
 }
 
 async function ended(callUuid: string): Promise<void> {
-  await eventually(async () => (await client.call<{ status: string }>('GET', `/api/v1/calls/${callUuid}`)).status === 'completed');
+  await eventually(
+    async () => (await client.call<{ status: string }>('GET', `/api/v1/calls/${callUuid}`)).status === 'completed',
+  );
 }
 
 /** The names of the spans from this one up to the client's own. */
 function pathUp(spans: readonly CollectedSpan[], name: string, root: string): string[] {
   const path: string[] = [];
-  for (let span = spans.find((each) => each.name === name); span !== undefined; ) {
+  for (let span = spans.find((each) => each.name === name); span !== undefined;) {
     path.push(`${span.service}: ${span.name}`);
     const { parentSpanId } = span;
     if (parentSpanId === root) path.push('the client');
@@ -92,15 +96,26 @@ describe('a trace', () => {
 
     // Whoever has done its part may say so after what came of it was seen.
     const { lines, events } = await eventually(() => {
-      const whole = service.stderr().split('\n').slice(0, -1).filter((line) => line.includes(traceId));
+      const whole = service
+        .stderr()
+        .split('\n')
+        .slice(0, -1)
+        .filter((line) => line.includes(traceId));
       const said = whole.map((line) => JSON.parse(line) as Record<string, unknown>);
       const handled = said.filter((line) => line['msg'] === 'event');
       return handled.length >= 2 ? { lines: said, events: handled } : undefined;
     });
     expect(lines.every((line) => line['request_id'] === requestId)).toBe(true);
     events.sort((a, b) => String(a['consumer']).localeCompare(String(b['consumer'])));
-    expect(events.map(({ consumer, outcome, call_uuid, firm_uuid }) => ({ consumer, outcome, call_uuid, firm_uuid }))).toEqual(
-      ['analysis', 'ingest.catalogue'].map((consumer) => ({ consumer, outcome: 'done', call_uuid: uuid, firm_uuid: client.firmUuid })),
+    expect(
+      events.map(({ consumer, outcome, call_uuid, firm_uuid }) => ({ consumer, outcome, call_uuid, firm_uuid })),
+    ).toEqual(
+      ['analysis', 'ingest.catalogue'].map((consumer) => ({
+        consumer,
+        outcome: 'done',
+        call_uuid: uuid,
+        firm_uuid: client.firmUuid,
+      })),
     );
     expect(events.every((line) => typeof line['ms'] === 'number')).toBe(true);
   });

@@ -1,6 +1,5 @@
 import { dialAdministration } from '../administration.ts';
-import type { ApiClient } from '../client.ts';
-import { apiClient } from '../client.ts';
+import { type ApiClient, apiClient } from '../client.ts';
 import { readRemote, readSettings } from '../config.ts';
 import { openDataDirectory } from '../data-directory.ts';
 import { patientFetch } from './insist.ts';

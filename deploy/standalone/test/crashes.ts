@@ -12,7 +12,10 @@ interface Rounds {
 }
 
 /** Kills round after round, at moments of nobody's choosing. */
-export async function killAtRandom({ rounds, pauseMs, over }: Rounds, kill: (round: number) => Promise<void>): Promise<void> {
+export async function killAtRandom(
+  { rounds, pauseMs, over }: Rounds,
+  kill: (round: number) => Promise<void>,
+): Promise<void> {
   const [least, most] = pauseMs;
   let lastMs = 0;
   for (let round = 1; round <= rounds && !over.aborted; round++) {
@@ -25,10 +28,16 @@ export async function killAtRandom({ rounds, pauseMs, over }: Rounds, kill: (rou
 }
 
 /** The firm's calls by their partner_call_id, page by page; every page counts exactly so many. */
-export async function everyCall<Item extends { readonly partner_call_id: string }>(client: Client, calls: number): Promise<Map<string, Item>> {
+export async function everyCall<Item extends { readonly partner_call_id: string }>(
+  client: Client,
+  calls: number,
+): Promise<Map<string, Item>> {
   const seen = new Map<string, Item>();
   for (let page = 1; ; page++) {
-    const { count, items } = await client.call<{ count: number; items: Item[] }>('GET', `/api/v1/calls?page=${page}&size=100`);
+    const { count, items } = await client.call<{ count: number; items: Item[] }>(
+      'GET',
+      `/api/v1/calls?page=${page}&size=100`,
+    );
     expect(count).toBe(calls);
     if (items.length === 0) break;
     for (const item of items) seen.set(item.partner_call_id, item);

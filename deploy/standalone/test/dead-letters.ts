@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openObjects } from '@call-analysis/objects';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDataDirectory } from '../data-directory.ts';
 import { type Client, newFirm } from './client.ts';
 import { admin, run } from './command.ts';
@@ -35,15 +35,21 @@ export function deadLetterSuite(bus: Record<string, string>): void {
   let client: Client;
   let variables: Record<string, string>;
 
-  const command = <Result>(...args: string[]) => admin<Result>({ ...bus, DATA_DIR: service.directory }, 'dead-letter', ...args);
-  const outcome = (...args: string[]) => run('admin.ts', ['dead-letter', ...args], { ...bus, DATA_DIR: service.directory });
-  const call = (uuid: string) => client.call<{ status: string; attempt: number; failure: { code: string } | null }>('GET', `/api/v1/calls/${uuid}`);
+  const command = <Result>(...args: string[]) =>
+    admin<Result>({ ...bus, DATA_DIR: service.directory }, 'dead-letter', ...args);
+  const outcome = (...args: string[]) =>
+    run('admin.ts', ['dead-letter', ...args], { ...bus, DATA_DIR: service.directory });
+  const call = (uuid: string) =>
+    client.call<{ status: string; attempt: number; failure: { code: string } | null }>('GET', `/api/v1/calls/${uuid}`);
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'call-analysis-dead-'));
     // Hears one recording at a time and is not done before it may go on, so that another one is lost before its turn.
     const hear = join(folder, 'hear.sh');
-    await writeFile(hear, 'cd "$(dirname "$0")"\ntouch hearing\nwhile [ ! -e go-on ]; do sleep 0.05; done\necho "hello there"\n');
+    await writeFile(
+      hear,
+      'cd "$(dirname "$0")"\ntouch hearing\nwhile [ ! -e go-on ]; do sleep 0.05; done\necho "hello there"\n',
+    );
     variables = { ...bus, SPEECH_COMMAND: JSON.stringify(['sh', hear, '{file}']), SPEECH_CONCURRENCY: '1' };
     service = await startService(undefined, variables);
     client = await newFirm(service);
@@ -54,7 +60,11 @@ export function deadLetterSuite(bus: Record<string, string>): void {
   });
 
   async function upload(recording: Buffer): Promise<string> {
-    const { status, body } = await client.uploadRecording<{ audio_id: string }>(new Blob([new Uint8Array(recording)]), 'a.wav', metadataOf('a.wav'));
+    const { status, body } = await client.uploadRecording<{ audio_id: string }>(
+      new Blob([new Uint8Array(recording)]),
+      'a.wav',
+      metadataOf('a.wav'),
+    );
     expect(status).toBe(200);
     return body.audio_id;
   }
@@ -85,7 +95,13 @@ export function deadLetterSuite(bus: Record<string, string>): void {
   describe('dead letters, to the administrator,', () => {
     it('are listed without bodies, and a call that failed completes once what it failed of is mended and they are replayed', async () => {
       const { uuid, mend } = await lostCall();
-      const [letter, ...others] = await command<Letter[]>('list', '--consumer', 'transcription', '--firm', client.firmUuid);
+      const [letter, ...others] = await command<Letter[]>(
+        'list',
+        '--consumer',
+        'transcription',
+        '--firm',
+        client.firmUuid,
+      );
       expect(others).toEqual([]);
       expect(letter).toEqual({
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -111,7 +127,10 @@ export function deadLetterSuite(bus: Record<string, string>): void {
       await mend();
       await service.stop({ keep: true });
       expect(await command<Letter[]>('list', '--code', 'RECORDING_MISSING')).toHaveLength(1);
-      expect(await command('replay', '--consumer', 'transcription', '--code', 'OTHER')).toEqual({ replayed: 0, retried: 0 });
+      expect(await command('replay', '--consumer', 'transcription', '--code', 'OTHER')).toEqual({
+        replayed: 0,
+        retried: 0,
+      });
       expect(await command('replay', '--consumer', 'transcription')).toEqual({ replayed: 1, retried: 1 });
       expect(await command('list')).toEqual([]);
       service = await startService(service.directory, variables);
@@ -124,9 +143,17 @@ export function deadLetterSuite(bus: Record<string, string>): void {
       const absent = await outcome('replay', '--id', nobody);
       expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^There is no dead letter/) });
       const unnamed = await outcome('replay');
-      expect(unnamed).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('either --id or --consumer') });
+      expect(unnamed).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('either --id or --consumer'),
+      });
       const half = await run('admin.ts', ['dead-letter', 'list'], { DATA_DIR: service.directory, KAFKA_TLS: 'on' });
-      expect(half).toMatchObject({ code: 1, stdout: '', stderr: 'KAFKA_TLS is set, so KAFKA_BROKERS must be set too.\n' });
+      expect(half).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: 'KAFKA_TLS is set, so KAFKA_BROKERS must be set too.\n',
+      });
       const help = await outcome('replay', '--help');
       expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('next attempt') });
     });

@@ -1,9 +1,12 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { patientFetch } from './insist.ts';
 
 interface Operation {
-  readonly responses: Record<string, { headers?: Record<string, unknown>; content?: Record<string, { schema?: object }> }>;
+  readonly responses: Record<
+    string,
+    { headers?: Record<string, unknown>; content?: Record<string, { schema?: object }> }
+  >;
 }
 
 interface Document {
@@ -18,7 +21,11 @@ export interface OpenApi {
   /** Good answers that were checked, by operation. */
   readonly answered: ReadonlySet<string>;
   /** Sends a request and throws when the answer is not in the document; resolves to the answer's status and body. */
-  fetch(operation: string, url: string, init?: RequestInit): Promise<{ status: number; headers: Headers; body: unknown }>;
+  fetch(
+    operation: string,
+    url: string,
+    init?: RequestInit,
+  ): Promise<{ status: number; headers: Headers; body: unknown }>;
 }
 
 export async function openApiOf(serviceUrl: string): Promise<OpenApi> {
@@ -36,7 +43,8 @@ export async function openApiOf(serviceUrl: string): Promise<OpenApi> {
     const said = `${operation} answered ${status} ${type}: ${JSON.stringify(body)?.slice(0, 500)}`;
     if (described === undefined) throw new Error(`The status is not in the document. ${said}`);
     const media = described.content?.[type?.replace(/;.*/, '') ?? ''];
-    if ((described.content === undefined) !== (type === null)) throw new Error(`The body is not as in the document. ${said}`);
+    if ((described.content === undefined) !== (type === null))
+      throw new Error(`The body is not as in the document. ${said}`);
     if (described.content === undefined) return;
     if (media === undefined) throw new Error(`The content type is not in the document. ${said}`);
     if (media.schema === undefined) return;

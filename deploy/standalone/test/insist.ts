@@ -8,7 +8,10 @@ const NEVER_MS = 150_000;
 const NEVER_AMID_KILLS_MS = 500_000;
 
 /** Asks again until the answer is neither false, null nor undefined, and returns it, however long that takes. */
-export function eventually<T>(check: () => T | Promise<T>, everyMs = 20): Promise<Exclude<T, false | null | undefined>> {
+export function eventually<T>(
+  check: () => T | Promise<T>,
+  everyMs = 20,
+): Promise<Exclude<T, false | null | undefined>> {
   return waitUntil(check, { timeoutMs: NEVER_MS, everyMs });
 }
 

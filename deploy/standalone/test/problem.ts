@@ -8,7 +8,11 @@ export interface Problem {
 }
 
 /** What stands in every answer of 400 and above (api.md, section 1); fails the test when the answer is none. */
-export async function problemOf(response: { status: number; headers: Headers; text(): Promise<string> }): Promise<Problem> {
+export async function problemOf(response: {
+  status: number;
+  headers: Headers;
+  text(): Promise<string>;
+}): Promise<Problem> {
   const text = await response.text();
   expect(response.status).toBeGreaterThanOrEqual(400);
   expect(response.headers.get('content-type')).toMatch(/^application\/json(; charset=utf-8)?$/);

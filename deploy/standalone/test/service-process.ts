@@ -1,5 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -39,13 +38,21 @@ export async function startService(
   const directory = dataDirectory ?? (await copyOfFirstStart((made) => startService(made)));
   const began = performance.now();
   const child = spawn(process.execPath, [...flags, main], {
-    env: { ...bareEnvironment(), LOG_LEVEL: 'error', ...variables, DATA_DIR: directory, PORT: variables['PORT'] ?? '0' },
+    env: {
+      ...bareEnvironment(),
+      LOG_LEVEL: 'error',
+      ...variables,
+      DATA_DIR: directory,
+      PORT: variables['PORT'] ?? '0',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text));
   const url = await new Promise<string>((resolve, reject) => {
-    child.once('exit', (code, signal) => reject(new Error(`the service ended (${code ?? signal}) before it was ready:\n${said}`)));
+    child.once('exit', (code, signal) =>
+      reject(new Error(`the service ended (${code ?? signal}) before it was ready:\n${said}`)),
+    );
     createInterface(child.stdout!).on('line', (line) => {
       const ready = /^ready\s+(\S+)/.exec(line);
       if (ready !== null) resolve(ready[1]!);

@@ -1,9 +1,7 @@
 import { openObjects } from '@call-analysis/objects';
-import type { Database } from '@call-analysis/postgres';
-import { openDatabase } from '@call-analysis/postgres';
+import { type Database, openDatabase } from '@call-analysis/postgres';
 import { kafkaForTests, s3ForTests, tracesInBucket, tracesInTables } from '@call-analysis/testing';
-import type { Replica, ServiceName } from '../../distributed/test/system.ts';
-import { startSystem } from '../../distributed/test/system.ts';
+import { type Replica, type ServiceName, startSystem } from '../../distributed/test/system.ts';
 import { eventually } from './insist.ts';
 import type { SystemUnderTest } from './system-under-test.ts';
 
@@ -45,7 +43,8 @@ export async function sixProcesses(variables: Record<string, string>): Promise<S
     await Promise.all([...databases.values()].map((each) => each.close()));
     databases.clear();
     await system.end();
-    if (lost.length > 0) throw new Error(lost.map(({ service, stderr }) => `${service} ended by itself:\n${stderr()}`).join('\n'));
+    if (lost.length > 0)
+      throw new Error(lost.map(({ service, stderr }) => `${service} ended by itself:\n${stderr()}`).join('\n'));
   }
 
   try {
@@ -70,7 +69,15 @@ export async function sixProcesses(variables: Record<string, string>): Promise<S
     stderr: () => said,
     databaseLog: async () => '',
     tables: (service) => databases.get(service)!,
-    objects: () => openObjects({ store: 's3', ...store, publicEndpoint: store.endpoint, region: 'us-east-1', pathStyle: true, createBucket: false }),
+    objects: () =>
+      openObjects({
+        store: 's3',
+        ...store,
+        publicEndpoint: store.endpoint,
+        region: 'us-east-1',
+        pathStyle: true,
+        createBucket: false,
+      }),
     async tracesOf(words) {
       const traces = await Promise.all([...databases.values()].map((tables) => tracesInTables(tables, words)));
       return [...traces.flat(), ...(await tracesInBucket(store, words))];

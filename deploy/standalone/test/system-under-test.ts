@@ -1,5 +1,5 @@
-import type { Database } from '@call-analysis/postgres';
 import type { Objects } from '@call-analysis/objects';
+import type { Database } from '@call-analysis/postgres';
 import type { ServiceName } from '../../distributed/test/system.ts';
 import './time-limit.ts';
 

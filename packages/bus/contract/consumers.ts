@@ -37,8 +37,14 @@ export function consumers(stage: Stage): void {
     it('that hear one source alone get nothing of another', async () => {
       const { Happened, consumer } = newcomers();
       const [all, some]: [Event[], Event[]] = [[], []];
-      await stage.bus.subscribe({ consumer, routes: [route({ event: Happened, from: 'elsewhere', handle: takeInto(some) })] });
-      await stage.bus.subscribe({ consumer: `${consumer}.all`, routes: [route({ event: Happened, handle: takeInto(all) })] });
+      await stage.bus.subscribe({
+        consumer,
+        routes: [route({ event: Happened, from: 'elsewhere', handle: takeInto(some) })],
+      });
+      await stage.bus.subscribe({
+        consumer: `${consumer}.all`,
+        routes: [route({ event: Happened, handle: takeInto(all) })],
+      });
       await publish(happened(Happened, 1), { ...happened(Happened, 2), source: 'elsewhere' }, happened(Happened, 3));
       await waitUntil(() => all.length === 3 && some.length > 0);
       await drained(consumer);
@@ -97,12 +103,12 @@ export function consumers(stage: Stage): void {
       };
       await (await stage.bus.subscribe(subscription)).stop();
       const turns = Array.from({ length: 100 }, (_, n) => (n * 37) % 100);
-      await publish(...turns.slice(0, 60).map((turn) => happened(Happened, turn, { turn })));
-      await publish(...turns.slice(60).map((turn) => happened(Happened, turn, { turn })));
+      await publish(...turns.slice(0, 60).map((priority) => happened(Happened, priority, { priority })));
+      await publish(...turns.slice(60).map((priority) => happened(Happened, priority, { priority })));
       await arrived();
       await stage.bus.subscribe(subscription);
       await waitUntil(() => heard.length === 100);
-      expect(heard.map((event) => event.turn)).toEqual(turns.toSorted((a, b) => a - b));
+      expect(heard.map((event) => event.priority)).toEqual(turns.toSorted((a, b) => a - b));
     });
 
     it('get events of a lower turn first when many were published together', async () => {
@@ -117,7 +123,7 @@ export function consumers(stage: Stage): void {
       const [one, other] = [randomUUID(), randomUUID()];
       await publish(
         ...numbers(300).map((n) => ({
-          ...happened(Happened, n, { turn: 5 - Math.floor(n / 50) }),
+          ...happened(Happened, n, { priority: 5 - Math.floor(n / 50) }),
           firmuuid: Math.floor(n / 10) % 2 === 0 ? one : other,
         })),
       );
@@ -125,7 +131,7 @@ export function consumers(stage: Stage): void {
       await stage.bus.subscribe(subscription);
       await waitUntil(() => heard.length === 300);
       await drained(consumer);
-      const turns = heard.map((event) => event.turn);
+      const turns = heard.map((event) => event.priority);
       expect(turns).toEqual(turns.toSorted((a, b) => a - b));
       expect(heard.map(numberOf).toSorted((a, b) => a - b)).toEqual(numbers(300));
     });
@@ -140,7 +146,7 @@ export function consumers(stage: Stage): void {
         heard.push(...events);
       };
       await stage.bus.subscribe({ consumer, batchSize: 10, routes: [route<Body>({ event: Happened, handle })] });
-      await publish(...numbers(100).map((n) => happened(Happened, n, { turn: 1 })));
+      await publish(...numbers(100).map((n) => happened(Happened, n, { priority: 1 })));
       await begun.promise;
       const before = (await depth(consumer))?.waiting ?? 0;
       await publish(happened(Happened, 1_000));
@@ -156,7 +162,7 @@ export function consumers(stage: Stage): void {
 
     it('get no more at once than they asked for, and no more hand-overs', async () => {
       const { Happened, consumer } = newcomers();
-      let [inHand, most, largest, total] = [0, 0, 0, 0];
+      let [inProgress, most, largest, total] = [0, 0, 0, 0];
       const both = Promise.withResolvers<void>();
       await stage.bus.subscribe({
         consumer,
@@ -166,14 +172,14 @@ export function consumers(stage: Stage): void {
           route({
             event: Happened,
             async handle(events) {
-              inHand += 1;
-              most = Math.max(most, inHand);
+              inProgress += 1;
+              most = Math.max(most, inProgress);
               largest = Math.max(largest, events.length);
-              if (inHand === 2) both.resolve();
+              if (inProgress === 2) both.resolve();
               await both.promise;
               await pause(20);
               total += events.length;
-              inHand -= 1;
+              inProgress -= 1;
             },
           }),
         ],

@@ -3,7 +3,7 @@ import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { type DeadReason, Poison, route } from '../port.ts';
+import { type FailureReason, Poison, route } from '../port.ts';
 import { type Body, happened } from '../test/happened.ts';
 import { numberOf, numbers, obituaries, takeInto } from './handlers.ts';
 import type { Stage } from './stage.ts';
@@ -127,7 +127,7 @@ export function failures(stage: Stage): void {
         ],
       };
       await (await stage.bus.subscribe(subscription)).stop();
-      await publish(...Array.from({ length: 8 }, (_, n) => happened(Happened, n, { turn: n })));
+      await publish(...Array.from({ length: 8 }, (_, n) => happened(Happened, n, { priority: n })));
       await arrived();
       await stage.bus.subscribe(subscription);
       await waitUntil(() => told.length === 1);
@@ -138,7 +138,7 @@ export function failures(stage: Stage): void {
 
     it('of events published together are those events alone', async () => {
       const { Happened, consumer } = newcomers();
-      const { Happened: Forgotten } = newcomers();
+      const { Happened: RemovedEvents } = newcomers();
       const { told, giveUp } = obituaries();
       const heard: Event[] = [];
       const remaining = route<Body>({
@@ -151,9 +151,9 @@ export function failures(stage: Stage): void {
         giveUp,
       });
       const subscription = { consumer, batchSize: 100, retries: 1, routes: [remaining] };
-      const both = [remaining, route<Body>({ event: Forgotten, handle: takeInto(heard) })];
+      const both = [remaining, route<Body>({ event: RemovedEvents, handle: takeInto(heard) })];
       await (await stage.bus.subscribe({ ...subscription, routes: both })).stop();
-      const events = numbers(40).map((n) => happened(n === 15 ? Forgotten : Happened, n));
+      const events = numbers(40).map((n) => happened(n === 15 ? RemovedEvents : Happened, n));
       const misfit = { ...happened(Happened, 16), data: { n: 'sixteen', more: true } };
       events[16] = misfit as unknown as Event<Body>;
       await publish(...events);
@@ -193,7 +193,11 @@ export function failures(stage: Stage): void {
     it('to name what it is about never reach the handler, and hold up nobody', async () => {
       const { Happened, consumer } = newcomers();
       const heard: Event[] = [];
-      await stage.bus.subscribe({ consumer, batchSize: 10, routes: [route<Body>({ event: Happened, handle: takeInto(heard) })] });
+      await stage.bus.subscribe({
+        consumer,
+        batchSize: 10,
+        routes: [route<Body>({ event: Happened, handle: takeInto(heard) })],
+      });
       await publish(happened(Happened, 1, { subject: 'no uuid' }), happened(Happened, 2));
       await waitUntil(() => heard.length === 1);
       await waitUntil(async () => (await depth(consumer))?.dead === 1);
@@ -202,12 +206,12 @@ export function failures(stage: Stage): void {
 
     it('to have a route any more go to the dead letters', async () => {
       const { Happened, consumer } = newcomers();
-      const { Happened: Forgotten } = newcomers();
+      const { Happened: RemovedEvents } = newcomers();
       const heard: Event[] = [];
       const remaining = route<Body>({ event: Happened, handle: takeInto(heard) });
-      const both = [remaining, route<Body>({ event: Forgotten, handle: takeInto(heard) })];
+      const both = [remaining, route<Body>({ event: RemovedEvents, handle: takeInto(heard) })];
       await (await stage.bus.subscribe({ consumer, routes: both })).stop();
-      await publish(happened(Forgotten, 1), happened(Happened, 2));
+      await publish(happened(RemovedEvents, 1), happened(Happened, 2));
       await arrived();
       await stage.bus.subscribe({ consumer, routes: [remaining] });
       await waitUntil(async () => heard.length === 1 && (await depth(consumer))?.dead === 1);
@@ -216,7 +220,7 @@ export function failures(stage: Stage): void {
 
     it('are told to giveUp until it returns', async () => {
       const { Happened, consumer } = newcomers();
-      const told: DeadReason[] = [];
+      const told: FailureReason[] = [];
       await stage.bus.subscribe({
         consumer,
         retries: 0,

@@ -1,5 +1,5 @@
 import type { Event } from '@call-analysis/events';
-import type { DeadReason } from '../port.ts';
+import type { FailureReason } from '../port.ts';
 import type { Body } from '../test/happened.ts';
 
 export function numberOf(event: Event): number {
@@ -18,10 +18,10 @@ export function takeInto(heard: Event[] | undefined): (events: readonly Event[])
 
 /** Takes down what was given up. */
 export function obituaries(): {
-  told: { event: Event; reason: DeadReason }[];
-  giveUp(event: Event, reason: DeadReason): Promise<void>;
+  told: { event: Event; reason: FailureReason }[];
+  giveUp(event: Event, reason: FailureReason): Promise<void>;
 } {
-  const told: { event: Event; reason: DeadReason }[] = [];
+  const told: { event: Event; reason: FailureReason }[] = [];
   return {
     told,
     async giveUp(event, reason) {

@@ -15,7 +15,14 @@ const Order = z.object({
   handles: z.int().optional(),
 });
 
-const { config, consumer, type, leaseSeconds, batchSize = 1, handles = 0 } = Order.parse(JSON.parse(process.argv[2] ?? ''));
+const {
+  config,
+  consumer,
+  type,
+  leaseSeconds,
+  batchSize = 1,
+  handles = 0,
+} = Order.parse(JSON.parse(process.argv[2] ?? ''));
 const log = { info() {}, warn() {}, error() {} };
 const bus = await openBus(
   { ...config, exclusive: leaseSeconds === undefined },

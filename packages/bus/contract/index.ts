@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
 import { consumers } from './consumers.ts';
 import { failures } from './failures.ts';
-import { forgetting } from './forgetting.ts';
 import { type Leases, tryLeases } from './leases.ts';
 import { listeners } from './listeners.ts';
 import { processes } from './processes.ts';
 import { publishing } from './publishing.ts';
+import { removing } from './removing.ts';
 import { type BusPlace, stageAt } from './stage.ts';
 
 export type { BusPlace } from './stage.ts';
@@ -24,7 +24,7 @@ export function busContract(name: string, open: () => Promise<BusPlace>): void {
     afterAll(() => stage.close(), 120_000);
 
     publishing(stage);
-    forgetting(stage);
+    removing(stage);
     consumers(stage);
     failures(stage);
     processes(stage, () => leases);

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
-import { type Body, happened } from '../test/happened.ts';
 import { route } from '../port.ts';
+import { type Body, happened } from '../test/happened.ts';
 import { takeInto } from './handlers.ts';
 import { hangingWorker } from './hanging-worker.ts';
 import type { Stage } from './stage.ts';
@@ -58,7 +58,8 @@ async function outlive({ newcomers, lasting, publish }: Stage): Promise<number> 
       },
     }),
   ];
-  for (const one of [await lasting({ leaseSeconds }), await lasting({ leaseSeconds })]) await one.subscribe({ consumer, routes });
+  for (const one of [await lasting({ leaseSeconds }), await lasting({ leaseSeconds })])
+    await one.subscribe({ consumer, routes });
   await publish(happened(Happened, 1));
   await waitUntil(() => done, patience);
   return tries;

@@ -49,7 +49,10 @@ export function listeners(stage: Stage): void {
           throw new Error('changed my mind');
         }),
       ).rejects.toThrow();
-      await tellUntil(() => publish(happened(Happened, 2)), () => heard.length > 0);
+      await tellUntil(
+        () => publish(happened(Happened, 2)),
+        () => heard.length > 0,
+      );
       await listening.stop();
       await publish(happened(Happened, 3));
       await pause(100);

@@ -17,50 +17,58 @@ export function processes(stage: Stage, leases: () => Leases): void {
   const { newcomers, another, publish, depth, arrived, emptied, drained } = stage;
 
   describe('processes', () => {
-    it('that are killed lose nothing, and do not use up the tries of what their successor takes over', async () => {
-      const { Happened, consumer } = newcomers();
-      const { told, giveUp } = obituaries();
-      const heard: Event[] = [];
-      const routes = [route<Body>({ event: Happened, handle: takeInto(heard), giveUp })];
-      await (await stage.bus.subscribe({ consumer, retries: 0, routes })).stop();
-      await publish(happened(Happened, 1));
-      await arrived();
-      for (let kills = 0; kills < 3; kills++) {
-        const victim = await hangingWorker(stage.place.config, consumer, Happened.type);
-        await victim.kill();
-      }
-      expect(await depth(consumer)).toMatchObject({ active: 1 });
-      const successor = await another({ exclusive: true });
-      await successor.subscribe({ consumer, retries: 0, routes });
-      // Before the lease of the one that was killed ends, which is thirty seconds long.
-      await waitUntil(() => heard.length === 1, { timeoutMs: 20_000 });
-      await emptied(consumer);
-      expect(told).toEqual([]);
-    }, LIMIT_MS);
+    it(
+      'that are killed lose nothing, and do not use up the tries of what their successor takes over',
+      async () => {
+        const { Happened, consumer } = newcomers();
+        const { told, giveUp } = obituaries();
+        const heard: Event[] = [];
+        const routes = [route<Body>({ event: Happened, handle: takeInto(heard), giveUp })];
+        await (await stage.bus.subscribe({ consumer, retries: 0, routes })).stop();
+        await publish(happened(Happened, 1));
+        await arrived();
+        for (let kills = 0; kills < 3; kills++) {
+          const victim = await hangingWorker(stage.place.config, consumer, Happened.type);
+          await victim.kill();
+        }
+        expect(await depth(consumer)).toMatchObject({ active: 1 });
+        const successor = await another({ exclusive: true });
+        await successor.subscribe({ consumer, retries: 0, routes });
+        // Before the lease of the one that was killed ends, which is thirty seconds long.
+        await waitUntil(() => heard.length === 1, { timeoutMs: 20_000 });
+        await emptied(consumer);
+        expect(told).toEqual([]);
+      },
+      LIMIT_MS,
+    );
 
-    it('that are killed in the midst of many events lose none of them', async () => {
-      const { Happened, consumer } = newcomers();
-      const { told, giveUp } = obituaries();
-      const heard: Event[] = [];
-      const subscription = {
-        consumer,
-        batchSize: 20,
-        retries: 0,
-        routes: [route<Body>({ event: Happened, handle: takeInto(heard), giveUp })],
-      };
-      await (await stage.bus.subscribe(subscription)).stop();
-      await publish(...numbers(15).map((n) => happened(Happened, n)));
-      await arrived();
-      const victim = await hangingWorker(stage.place.config, consumer, Happened.type, { batchSize: 20, handles: 5 });
-      await victim.kill();
-      const successor = await another({ exclusive: true });
-      await successor.subscribe(subscription);
-      await emptied(consumer);
-      const missed = numbers(15).filter((n) => !heard.some((event) => numberOf(event) === n));
-      expect(missed.length).toBeLessThanOrEqual(5);
-      expect(new Set(heard.map(numberOf)).size).toBe(heard.length);
-      expect(told).toEqual([]);
-    }, LIMIT_MS);
+    it(
+      'that are killed in the midst of many events lose none of them',
+      async () => {
+        const { Happened, consumer } = newcomers();
+        const { told, giveUp } = obituaries();
+        const heard: Event[] = [];
+        const subscription = {
+          consumer,
+          batchSize: 20,
+          retries: 0,
+          routes: [route<Body>({ event: Happened, handle: takeInto(heard), giveUp })],
+        };
+        await (await stage.bus.subscribe(subscription)).stop();
+        await publish(...numbers(15).map((n) => happened(Happened, n)));
+        await arrived();
+        const victim = await hangingWorker(stage.place.config, consumer, Happened.type, { batchSize: 20, handles: 5 });
+        await victim.kill();
+        const successor = await another({ exclusive: true });
+        await successor.subscribe(subscription);
+        await emptied(consumer);
+        const missed = numbers(15).filter((n) => !heard.some((event) => numberOf(event) === n));
+        expect(missed.length).toBeLessThanOrEqual(5);
+        expect(new Set(heard.map(numberOf)).size).toBe(heard.length);
+        expect(told).toEqual([]);
+      },
+      LIMIT_MS,
+    );
 
     it('are told how many events wait and how many are in hand, however these were published', async () => {
       const { Happened, consumer } = newcomers();
@@ -161,7 +169,11 @@ export function processes(stage: Stage, leases: () => Leases): void {
       await subscription.stop(100);
       await leaving.close();
       expect(Date.now() - start).toBeLessThan(50_000);
-      await stage.bus.subscribe({ consumer, retries: 0, routes: [route<Body>({ event: Happened, handle: takeInto(heard) })] });
+      await stage.bus.subscribe({
+        consumer,
+        retries: 0,
+        routes: [route<Body>({ event: Happened, handle: takeInto(heard) })],
+      });
       await waitUntil(() => heard.length === 1);
     });
 
@@ -180,14 +192,22 @@ export function processes(stage: Stage, leases: () => Leases): void {
       expect(await depth(consumer)).toMatchObject({ consumer, waiting: 1, active: 0, dead: 0 });
     });
 
-    it('keep their lease while a handler runs longer than it', async () => {
-      await expect(leases().outlived).resolves.toBe(1);
-    }, LIMIT_MS);
+    it(
+      'keep their lease while a handler runs longer than it',
+      async () => {
+        await expect(leases().outlived).resolves.toBe(1);
+      },
+      LIMIT_MS,
+    );
 
-    it('that are killed while others live are taken over when their lease lapses', async () => {
-      const { lapsed, lapsedTogether } = leases();
-      expect((await lapsed).map(numberOf)).toEqual([0]);
-      expect((await lapsedTogether).map(numberOf).toSorted((a, b) => a - b)).toEqual(numbers(10));
-    }, LIMIT_MS);
+    it(
+      'that are killed while others live are taken over when their lease lapses',
+      async () => {
+        const { lapsed, lapsedTogether } = leases();
+        expect((await lapsed).map(numberOf)).toEqual([0]);
+        expect((await lapsedTogether).map(numberOf).toSorted((a, b) => a - b)).toEqual(numbers(10));
+      },
+      LIMIT_MS,
+    );
   });
 }

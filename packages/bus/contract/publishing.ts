@@ -20,7 +20,7 @@ export function publishing(stage: Stage): void {
       const heard: Event[] = [];
       await stage.bus.subscribe({ consumer, routes: [route({ event: Happened, handle: takeInto(heard) })] });
       const text = '“Жакшы” 👋\n\\u0000 \u2028';
-      const event = happened(Happened, 1, { text, traceparent: '00-a-b-01', turn: 7 });
+      const event = happened(Happened, 1, { text, traceparent: '00-a-b-01', priority: 7 });
       await publish(event);
       await waitUntil(() => heard.length === 1);
       expect(heard).toEqual([event]);
@@ -62,7 +62,10 @@ export function publishing(stage: Stage): void {
       const routes = [
         route<Body>({
           event: Happened,
-          handle: (events) => publish(...events.map((event) => ({ ...happened(Followed, event.data.n), traceparent: event.traceparent }))),
+          handle: (events) =>
+            publish(
+              ...events.map((event) => ({ ...happened(Followed, event.data.n), traceparent: event.traceparent })),
+            ),
         }),
       ];
       await (await stage.bus.subscribe({ consumer, batchSize: 10, routes })).stop();
@@ -212,9 +215,7 @@ export function publishing(stage: Stage): void {
     it('takes bodies of every shape and size', async () => {
       const { Happened, consumer } = newcomers();
       const Anything = eventType(Happened.type, z.unknown());
-      const json = fc
-        .jsonValue({ stringUnit: 'binary' })
-        .filter((value) => !JSON.stringify(value).includes('\\u0000'));
+      const json = fc.jsonValue({ stringUnit: 'binary' }).filter((value) => !JSON.stringify(value).includes('\\u0000'));
       const large = ['ю'.repeat(1_000_000), Array(3).fill('x'.repeat(2_000_000))];
       const bodies: unknown[] = [...fc.sample(json, 50), ...large];
       const heard = new Map<string, unknown>();

@@ -28,10 +28,15 @@ describe('the client of Kafka', () => {
   it('says that brokers are away as something that heals, once for the same thing, and gives up in bounded time', async () => {
     const kafka = kafkaFrom(KafkaVariables.parse({ KAFKA_BROKERS: address }))!;
     const lines: [string, string][] = [];
-    const admin = connect(kafka, { name: 'test', log: logOf(lines) }).admin({ retry: { retries: 3, initialRetryTime: 10 } });
+    const admin = connect(kafka, { name: 'test', log: logOf(lines) }).admin({
+      retry: { retries: 3, initialRetryTime: 10 },
+    });
     const error = await admin.connect().catch((thrown: unknown) => thrown);
     await admin.disconnect();
-    expect(explain(error, kafka)).toMatchObject({ kind: 'unavailable', message: 'Kafka does not answer. Try again shortly.' });
+    expect(explain(error, kafka)).toMatchObject({
+      kind: 'unavailable',
+      message: 'Kafka does not answer. Try again shortly.',
+    });
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.filter(([level]) => level === 'error')).toEqual([]);
     expect(new Set(lines.map(([, message]) => message)).size).toBe(lines.length);
@@ -39,7 +44,10 @@ describe('the client of Kafka', () => {
 
   it('gives no advice to programmers', () => {
     const lines: [string, string][] = [];
-    const client = connect(kafkaFrom(KafkaVariables.parse({ KAFKA_BROKERS: address }))!, { name: 'test', log: logOf(lines) });
+    const client = connect(kafkaFrom(KafkaVariables.parse({ KAFKA_BROKERS: address }))!, {
+      name: 'test',
+      log: logOf(lines),
+    });
     client.producer({ idempotent: true, retry: { retries: 2 } });
     expect(lines).toEqual([]);
   });

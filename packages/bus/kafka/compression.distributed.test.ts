@@ -19,7 +19,8 @@ const silent = { info() {}, warn() {}, error() {} };
 
 const said: string[] = [];
 const note = (_fields: object, message?: string) => void said.push(message ?? '');
-const complained = (fields: { err?: Error }, message?: string) => void said.push(fields.err?.message ?? '', message ?? '');
+const complained = (fields: { err?: Error }, message?: string) =>
+  void said.push(fields.err?.message ?? '', message ?? '');
 const log = { info: note, warn: complained, error: complained };
 
 let kafka: Kafka;
@@ -66,11 +67,13 @@ async function strangerSends(compression: CompressionTypes): Promise<Event> {
     time: new Date().toISOString(),
     subject: randomUUID(),
     firmuuid: randomUUID(),
-    turn: 0,
+    priority: 0,
     traceparent: newTraceparent(),
     data: { greeting: 'салом '.repeat(50) },
   };
-  kafkajs.CompressionCodecs[CompressionTypes.LZ4] = () => ({ compress: async (encoder: { buffer: Buffer }) => lz4Frame(encoder) });
+  kafkajs.CompressionCodecs[CompressionTypes.LZ4] = () => ({
+    compress: async (encoder: { buffer: Buffer }) => lz4Frame(encoder),
+  });
   try {
     await stranger.send({ topic: topicOf(kafka, Told.type), messages: [toMessage(event)], compression });
   } finally {
@@ -86,20 +89,29 @@ async function hear(): Promise<string[]> {
   return heard;
 }
 
-const isReady = () => bus.ready().then(() => true, () => false);
+const isReady = () =>
+  bus.ready().then(
+    () => true,
+    () => false,
+  );
 
 describe('what a stranger compresses', () => {
   it('is heard from a topic that we made, whatever compressed it', async () => {
     const heard = await hear();
     await waitUntil(isReady);
     const sent: Event[] = [];
-    for (const each of [CompressionTypes.LZ4, CompressionTypes.ZSTD, CompressionTypes.GZIP]) sent.push(await strangerSends(each));
+    for (const each of [CompressionTypes.LZ4, CompressionTypes.ZSTD, CompressionTypes.GZIP])
+      sent.push(await strangerSends(each));
     await waitUntil(() => heard.length === sent.length);
     expect(heard.toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
   });
 
   it('by zstd is heard from a topic that keeps it so', async () => {
-    await makeTopic(admin, { topic: topicOf(kafka, Told.type), numPartitions: 1, configEntries: [{ name: 'compression.type', value: 'zstd' }] });
+    await makeTopic(admin, {
+      topic: topicOf(kafka, Told.type),
+      numPartitions: 1,
+      configEntries: [{ name: 'compression.type', value: 'zstd' }],
+    });
     const heard = await hear();
     await waitUntil(isReady);
     const sent = await strangerSends(CompressionTypes.ZSTD);
@@ -110,14 +122,21 @@ describe('what a stranger compresses', () => {
 
   it('by lz4 stops the readers of a topic that keeps it so, who say why and are not ready until it is gone', async () => {
     const topic = topicOf(kafka, Told.type);
-    await makeTopic(admin, { topic, numPartitions: 1, configEntries: [{ name: 'compression.type', value: 'producer' }] });
+    await makeTopic(admin, {
+      topic,
+      numPartitions: 1,
+      configEntries: [{ name: 'compression.type', value: 'producer' }],
+    });
     const heard = await hear();
     await waitUntil(isReady);
     await strangerSends(CompressionTypes.LZ4);
     await waitUntil(async () => !(await isReady()));
-    const sentence = /holds messages that somebody compressed by lz4, which we do not read.*--add-config compression\.type=uncompressed/;
+    const sentence =
+      /holds messages that somebody compressed by lz4, which we do not read.*--add-config compression\.type=uncompressed/;
     await waitUntil(() => said.some((each) => sentence.test(each)));
-    await waitUntil(() => admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '1' }] }).then(() => true));
+    await waitUntil(() =>
+      admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '1' }] }).then(() => true),
+    );
     const sent = await strangerSends(CompressionTypes.None);
     await waitUntil(() => heard.includes(sent.id));
     await waitUntil(isReady);

@@ -1,5 +1,5 @@
-import { openDatabase, shareConnections } from '@call-analysis/postgres';
 import { eventType } from '@call-analysis/events';
+import { openDatabase, shareConnections } from '@call-analysis/postgres';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { z } from 'zod';
@@ -28,7 +28,9 @@ it('a process with much to do has no more connections to the database than it ma
   const watcher = openDatabase({ url, schema, poolSize: 1, applicationName: 'watcher' });
   let most = 0;
   const count = async () => {
-    const [row] = await watcher.query<{ n: number }>(`SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name LIKE 'bounded%'`);
+    const [row] = await watcher.query<{ n: number }>(
+      `SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name LIKE 'bounded%'`,
+    );
     most = Math.max(most, row?.n ?? 0);
   };
   try {
@@ -37,7 +39,8 @@ it('a process with much to do has no more connections to the database than it ma
       await own.query('SELECT pg_sleep(0.01)');
       handled += events.length;
     };
-    for (let n = 0; n < CONSUMERS; n += 1) await bus.subscribe({ consumer: `test.c${n}`, routes: [route({ event: Happened, handle })] });
+    for (let n = 0; n < CONSUMERS; n += 1)
+      await bus.subscribe({ consumer: `test.c${n}`, routes: [route({ event: Happened, handle })] });
     await waitUntil(() => bus.ready().then(() => true));
     const events = Array.from({ length: EVENTS }, (_, n) => happened(Happened, n));
     for (const event of events) await place.transaction((tx) => bus.publish(tx, [event]));

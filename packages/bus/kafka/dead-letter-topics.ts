@@ -1,5 +1,5 @@
 import type { DeadLetterSink } from '../dead-letters.ts';
-import type { DeadReason } from '../port.ts';
+import type { FailureReason } from '../port.ts';
 import { headerOf, type ReceivedMessage, REPLAY_TO } from './message.ts';
 import { putIntoOutbox } from './outbox.ts';
 
@@ -32,7 +32,7 @@ export function toDeadLetterTopics(options: { readonly overflow: boolean }): Dea
   };
 }
 
-function headersOf(consumer: string, { code, message, attempts }: DeadReason, at: Date): Record<string, string> {
+function headersOf(consumer: string, { code, message, attempts }: FailureReason, at: Date): Record<string, string> {
   return {
     [DEAD_CONSUMER]: consumer,
     [DEAD_CODE]: code,
@@ -43,7 +43,9 @@ function headersOf(consumer: string, { code, message, attempts }: DeadReason, at
 }
 
 /** What `headersOf` wrote; undefined when the message is no dead letter. */
-export function deathOf(message: ReceivedMessage): (DeadReason & { readonly consumer: string; readonly at: string }) | undefined {
+export function deathOf(
+  message: ReceivedMessage,
+): (FailureReason & { readonly consumer: string; readonly at: string }) | undefined {
   const consumer = headerOf(message, DEAD_CONSUMER);
   if (consumer === undefined) return undefined;
   return {

@@ -26,9 +26,17 @@ export function explain(error: unknown, kafka: Kafka): StartFault | Fault {
   return unavailable('Kafka', error);
 }
 
-function sentenceFor({ name, message = '', code, type = '' }: Failure, brokers: string, kafka: Kafka): string | undefined {
+function sentenceFor(
+  { name, message = '', code, type = '' }: Failure,
+  brokers: string,
+  kafka: Kafka,
+): string | undefined {
   const { tls, sasl } = kafka;
-  if (name === 'KafkaJSSASLAuthenticationError' || type === 'UNSUPPORTED_SASL_MECHANISM' || type === 'SASL_AUTHENTICATION_FAILED') {
+  if (
+    name === 'KafkaJSSASLAuthenticationError' ||
+    type === 'UNSUPPORTED_SASL_MECHANISM' ||
+    type === 'SASL_AUTHENTICATION_FAILED'
+  ) {
     if (/not supported|UNSUPPORTED/.test(message + type)) {
       return `Kafka at ${brokers} does not offer ${sasl?.mechanism ?? 'any'} as KAFKA_SASL_MECHANISM.`;
     }
@@ -48,15 +56,22 @@ function sentenceFor({ name, message = '', code, type = '' }: Failure, brokers: 
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return `Kafka at ${brokers} shows a certificate that was made out to another name.`;
   }
-  if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(code)) return `Kafka at ${brokers} shows a certificate that is not valid today.`;
+  if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(code))
+    return `Kafka at ${brokers} shows a certificate that is not valid today.`;
   if (/SELF_SIGNED_CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|CERT_UNTRUSTED|CERT_SIGNATURE_FAILURE/.test(code)) {
-    const authority = tls?.ca === undefined ? 'no authority that Node knows vouches for; set KAFKA_TLS_CA_FILE' : 'KAFKA_TLS_CA_FILE does not vouch for';
+    const authority =
+      tls?.ca === undefined
+        ? 'no authority that Node knows vouches for; set KAFKA_TLS_CA_FILE'
+        : 'KAFKA_TLS_CA_FILE does not vouch for';
     return `Kafka at ${brokers} shows a certificate that ${authority}.`;
   }
   if (/CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN|HANDSHAKE_FAILURE/.test(code)) {
     return `Kafka at ${brokers} refuses our certificate; KAFKA_TLS_CERT_FILE must be one that it trusts.`;
   }
-  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/.test(code) || (code === 'EPROTO' && /wrong version number/.test(message))) {
+  if (
+    /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/.test(code) ||
+    (code === 'EPROTO' && /wrong version number/.test(message))
+  ) {
     return `Kafka at ${brokers} does not speak TLS there; set KAFKA_TLS to off, or name its port for TLS.`;
   }
   return undefined;
@@ -66,7 +81,11 @@ const deepest = 10;
 
 function causesOf(error: unknown): Failure[] {
   const causes: Failure[] = [];
-  for (let each = error; typeof each === 'object' && each !== null && causes.length < deepest; each = (each as Failure).cause) {
+  for (
+    let each = error;
+    typeof each === 'object' && each !== null && causes.length < deepest;
+    each = (each as Failure).cause
+  ) {
     causes.push(each as Failure);
     if ('errors' in each && Array.isArray(each.errors)) causes.push(...(each.errors as Failure[]));
   }

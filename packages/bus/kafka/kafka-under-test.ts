@@ -30,7 +30,13 @@ export async function openKafkaPlace(kafka: Kafka): Promise<KafkaPlaceUnderTest>
   const admin = connect(kafka, { name: 'test', log: silent }).admin();
   await admin.connect();
   return {
-    config: { transport: 'kafka', url, schema: 'bus', kafka, overflow: { store: 'disk', directory, secret: 'x'.repeat(32) } },
+    config: {
+      transport: 'kafka',
+      url,
+      schema: 'bus',
+      kafka,
+      overflow: { store: 'disk', directory, secret: 'x'.repeat(32) },
+    },
     remembers: true,
     transaction: (work) => service.transaction(work),
     async arrived() {
@@ -58,13 +64,17 @@ export async function lag(admin: Admin, prefix: string): Promise<number | null> 
   const ends = new Map<string, number>();
   let behind = 0;
   for (const { groupId, members } of living) {
-    const topics = new Set(members.flatMap(({ memberMetadata }) => AssignerProtocol.MemberMetadata.decode(memberMetadata)?.topics ?? []));
+    const topics = new Set(
+      members.flatMap(({ memberMetadata }) => AssignerProtocol.MemberMetadata.decode(memberMetadata)?.topics ?? []),
+    );
     const read = await admin.fetchOffsets({ groupId, topics: [...topics] });
     for (const topic of topics) {
-      for (const { partition, high } of await admin.fetchTopicOffsets(topic)) ends.set(`${topic}/${partition}`, Number(high));
+      for (const { partition, high } of await admin.fetchTopicOffsets(topic))
+        ends.set(`${topic}/${partition}`, Number(high));
     }
     for (const { topic, partitions } of read) {
-      for (const { partition, offset } of partitions) behind += (ends.get(`${topic}/${partition}`) ?? 0) - Math.max(0, Number(offset));
+      for (const { partition, offset } of partitions)
+        behind += (ends.get(`${topic}/${partition}`) ?? 0) - Math.max(0, Number(offset));
     }
   }
   return behind;

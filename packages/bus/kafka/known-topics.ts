@@ -53,7 +53,14 @@ export function createKnownTopics(client: Client, kafka: Kafka, log: Log): Known
   async function make(types: readonly string[]): Promise<void> {
     const missing = types.filter((type) => !known.has(type));
     if (missing.length === 0) return;
-    await ask(makeWithinMs, (admin) => haveTopics(admin, missing.map((type) => topicOf(kafka, type)), kafka, log));
+    await ask(makeWithinMs, (admin) =>
+      haveTopics(
+        admin,
+        missing.map((type) => topicOf(kafka, type)),
+        kafka,
+        log,
+      ),
+    );
     for (const type of missing) known.add(type);
   }
 

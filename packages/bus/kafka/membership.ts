@@ -120,7 +120,10 @@ export function join(options: MembershipOptions): Membership {
 
   async function begin(consumer: Consumer, reading: readonly string[]): Promise<void> {
     await consumer.connect();
-    await consumer.subscribe({ topics: reading.map((type) => topicOf(kafka, type)), fromBeginning: options.fromBeginning });
+    await consumer.subscribe({
+      topics: reading.map((type) => topicOf(kafka, type)),
+      fromBeginning: options.fromBeginning,
+    });
     await consumer.run({
       autoCommit: options.commits,
       eachBatchAutoResolve: false,
@@ -134,7 +137,8 @@ export function join(options: MembershipOptions): Membership {
     const began = Date.now();
     let lastSign = began;
     const timer = setInterval(() => {
-      if (Date.now() - lastSign > silentMs) fail(new Error(`${groupId} has neither read nor been heard of for half a minute.`));
+      if (Date.now() - lastSign > silentMs)
+        fail(new Error(`${groupId} has neither read nor been heard of for half a minute.`));
     }, heartbeatInterval);
     consumer.on(CRASH, ({ payload }) => fail(payload.error));
     consumer.on(HEARTBEAT, () => {
@@ -150,7 +154,10 @@ export function join(options: MembershipOptions): Membership {
     consumer.on(GROUP_JOIN, ({ payload }) => {
       lastSign = Date.now();
       options.joined?.();
-      log.info({ group: groupId, partitions: Object.values(payload.memberAssignment).flat().length }, 'Joined a consumer group.');
+      log.info(
+        { group: groupId, partitions: Object.values(payload.memberAssignment).flat().length },
+        'Joined a consumer group.',
+      );
     });
     return () => clearInterval(timer);
   }

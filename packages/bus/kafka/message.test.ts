@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { Envelope, type Event } from '@call-analysis/events';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { Poison } from '../port.ts';
 import { DATA_REF, fromMessage, headerOf, toMessage, withDataRef } from './message.ts';
@@ -12,10 +12,12 @@ const anyEvent: fc.Arbitrary<Event> = fc
       id: fc.uuid(),
       source: text,
       type: fc.stringMatching(/^[a-z][a-z0-9.-]{0,40}\.v\d$/),
-      time: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') }).map((date) => date.toISOString()),
+      time: fc
+        .date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') })
+        .map((date) => date.toISOString()),
       subject: text,
       firmuuid: fc.uuid(),
-      turn: fc.nat(),
+      priority: fc.nat(),
       traceparent: fc.constant('00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'),
       requestid: fc.stringMatching(/^[A-Za-z0-9._-]{1,128}$/),
       data: fc.oneof(
@@ -26,14 +28,17 @@ const anyEvent: fc.Arbitrary<Event> = fc
         fc.array(fc.string({ unit: 'binary' })).map((utterances) => ({ utterances })),
       ),
     },
-    { requiredKeys: ['id', 'source', 'type', 'time', 'subject', 'firmuuid', 'turn', 'data'] },
+    { requiredKeys: ['id', 'source', 'type', 'time', 'subject', 'firmuuid', 'priority', 'data'] },
   )
   .map((event) => ({ ...event }) as Event);
 
 /** As it comes back: headers in bytes. */
 function sent(event: Event) {
   const { value, headers } = toMessage(event);
-  return { value, headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, Buffer.from(header)])) };
+  return {
+    value,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, Buffer.from(header)])),
+  };
 }
 
 const event: Event = {
@@ -43,7 +48,7 @@ const event: Event = {
   time: '2026-03-01T10:00:00.000Z',
   subject: 'b1c6a3f0-0000-4000-8000-000000000001',
   firmuuid: 'c0ffee00-0000-4000-8000-000000000002',
-  turn: 3,
+  priority: 3,
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   requestid: 'r-1',
   data: { attempt: 1, note: 'добрый день' },
@@ -80,7 +85,7 @@ describe('a fact as a message', () => {
   });
 
   it('carries every attribute that an envelope may have', () => {
-    const all = Object.keys(Envelope.shape).filter((name) => name !== 'data');
+    const all = Object.keys(Envelope.in.shape).filter((name) => name !== 'data');
     expect(Object.keys(toMessage(event).headers)).toEqual(expect.arrayContaining(all.map((name) => `ce_${name}`)));
   });
 
@@ -96,16 +101,28 @@ describe('a fact as a message', () => {
     const { ce_turn: _, ...others } = headers;
     const message = {
       value,
-      headers: { ...others, ce_time: '2026-03-01T15:30:00.123456+05:30', 'content-type': 'application/json; charset=utf-8', other: 'header' },
+      headers: {
+        ...others,
+        ce_time: '2026-03-01T15:30:00.123456+05:30',
+        'content-type': 'application/json; charset=utf-8',
+        other: 'header',
+      },
     };
-    expect(Envelope.parse(fromMessage(message))).toStrictEqual({ ...event, turn: 0, time: '2026-03-01T10:00:00.123Z' });
+    expect(Envelope.parse(fromMessage(message))).toStrictEqual({
+      ...event,
+      priority: 0,
+      time: '2026-03-01T10:00:00.123Z',
+    });
   });
 
   it.each([
     ['without headers', { value: Buffer.from('{}') }],
     ['of another version', { value: null, headers: { ...toMessage(event).headers, ce_specversion: '0.3' } }],
     ['whose body is no JSON', { value: Buffer.from('{"phone": +1 555'), headers: toMessage(event).headers }],
-    ['whose body is of another type', { value: Buffer.from('{}'), headers: { ...toMessage(event).headers, 'content-type': 'text/plain' } }],
+    [
+      'whose body is of another type',
+      { value: Buffer.from('{}'), headers: { ...toMessage(event).headers, 'content-type': 'text/plain' } },
+    ],
   ])('is poison %s, in words that do not quote it', (_, message) => {
     const read = () => fromMessage(message);
     expect(read).toThrow(Poison);

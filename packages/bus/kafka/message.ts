@@ -1,4 +1,4 @@
-import type { Event } from '@call-analysis/events';
+import { type Event, toWire } from '@call-analysis/events';
 import { Poison } from '../port.ts';
 import { textOf } from '../text.ts';
 
@@ -31,7 +31,7 @@ const specversion = '1.0';
 const contentType = 'application/json';
 
 export function toMessage(event: Event): Message {
-  const { data, ...attributes } = event;
+  const { data, ...attributes } = toWire(event);
   const headers: Record<string, string> = { ce_specversion: specversion };
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== undefined) headers[`${prefix}${name}`] = String(value);
@@ -50,7 +50,9 @@ export function withDataRef({ topic, key, headers }: Message, objectKey: string)
 /** One header's text; the last one when there are several of the name. */
 export function headerOf({ headers }: Pick<ReceivedMessage, 'headers'>, name: string): string | undefined {
   const value = headers?.[name];
-  const last = Array.isArray(value) ? (value as readonly (Buffer | string)[]).at(-1) : (value as Buffer | string | undefined);
+  const last = Array.isArray(value)
+    ? (value as readonly (Buffer | string)[]).at(-1)
+    : (value as Buffer | string | undefined);
   return last?.toString();
 }
 
@@ -61,7 +63,10 @@ export function headerOf({ headers }: Pick<ReceivedMessage, 'headers'>, name: st
 export function fromMessage(message: ReceivedMessage, body: Buffer | null = message.value): unknown {
   const version = headerOf(message, 'ce_specversion');
   if (version !== specversion) {
-    throw new Poison('NOT_AN_EVENT', version === undefined ? 'There is no ce_specversion.' : 'Its ce_specversion is not 1.0.');
+    throw new Poison(
+      'NOT_AN_EVENT',
+      version === undefined ? 'There is no ce_specversion.' : 'Its ce_specversion is not 1.0.',
+    );
   }
   const event: Record<string, unknown> = { turn: 0 };
   for (const name of Object.keys(message.headers ?? {})) {

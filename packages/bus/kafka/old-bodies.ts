@@ -16,7 +16,7 @@ export function tendBodies(
   const ending = new AbortController();
   const { signal } = ending;
   const running = (async () => {
-    for (let waitMs = Math.random() * SPREAD_MS; ; ) {
+    for (let waitMs = Math.random() * SPREAD_MS; ;) {
       await pause(waitMs, undefined, { signal, ref: false });
       try {
         await removeOldBodies(objects, afterDays, new Date(), signal);

@@ -2,12 +2,12 @@ import { unavailable } from '@call-analysis/fault';
 import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
 import { openDatabase, shareConnections } from '@call-analysis/postgres';
 import { depths } from '../depths.ts';
-import { forget } from '../forget.ts';
 import { type InboxPlace, openInboxes } from '../inboxes.ts';
 import type { BusOptions } from '../options.ts';
 import { published } from '../outcome.ts';
 import type { Bus, Listener } from '../port.ts';
 import { type Queues, quieten } from '../queues.ts';
+import { removePending } from '../remove-pending.ts';
 import { goneAfterDays } from '../retention.ts';
 import { caused } from '../trace.ts';
 import { connect } from './client.ts';
@@ -16,7 +16,7 @@ import { toDeadLetterTopics } from './dead-letter-topics.ts';
 import { createKnownTopics, type KnownTopics } from './known-topics.ts';
 import { createKafkaListeners } from './listen.ts';
 import { tendBodies } from './old-bodies.ts';
-import { forgetOutgoing, needOutbox, outboxDepth, putIntoOutbox } from './outbox.ts';
+import { removeOutgoing, needOutbox, outboxDepth, putIntoOutbox } from './outbox.ts';
 import { openReader, type Reader } from './reader.ts';
 import { startRelay } from './relay.ts';
 import { createSender } from './send.ts';
@@ -50,7 +50,12 @@ export async function openKafka(place: KafkaPlace, options: BusOptions): Promise
   const overflow = place.overflow === undefined ? undefined : await openObjects(place.overflow);
   const bodies = overflow && tendBodies(overflow, { afterDays: goneAfterDays(kafka), log });
   // Unlike the queues' own connections these wait until what they write is safe.
-  const inboxDatabase = openDatabase({ url, schema, poolSize: shareConnections(place.connections).readers, applicationName: `${name} readers` });
+  const inboxDatabase = openDatabase({
+    url,
+    schema,
+    poolSize: shareConnections(place.connections).readers,
+    applicationName: `${name} readers`,
+  });
   const topics = createKnownTopics(client, kafka, log);
   const listeners = createKafkaListeners({ client, kafka, topics, log, name, complain: queues.complain });
   const sender = createSender({ client, kafka, topics, log, overflow });
@@ -61,7 +66,12 @@ export async function openKafka(place: KafkaPlace, options: BusOptions): Promise
   return {
     async publish(tx, events) {
       const distinct = [...new Map(events.map((event) => [event.id, caused(event)])).values()];
-      await putIntoOutbox(tx, schema, distinct.map((event) => ({ event })), { overflow: overflow !== undefined });
+      await putIntoOutbox(
+        tx,
+        schema,
+        distinct.map((event) => ({ event })),
+        { overflow: overflow !== undefined },
+      );
       for (const { type } of distinct) published.of(name, type).add();
     },
     subscribe(subscription) {
@@ -70,16 +80,19 @@ export async function openKafka(place: KafkaPlace, options: BusOptions): Promise
         const reader = readers.get(consumer);
         if (reader !== undefined) reader.hear(routes);
         else if (routes.length > 0) {
-          readers.set(consumer, openReader({ client, kafka, topics, queues, sql: inboxDatabase, consumer, routes, overflow }));
+          readers.set(
+            consumer,
+            openReader({ client, kafka, topics, queues, sql: inboxDatabase, consumer, routes, overflow }),
+          );
         }
       });
     },
     listen: (type, hear) => listeners.listen(type, hear),
-    async forget(tx, firmUuid, subject, but) {
+    async removePending(tx, firmUuid, subject, but) {
       const about = { firmUuid, subject, but: but.type };
-      const outgoing = await forgetOutgoing(tx, schema, about);
-      const incoming = await forget(tx, schema, about);
-      return { removed: outgoing.removed + incoming.removed, inHand: incoming.inHand };
+      const outgoing = await removeOutgoing(tx, schema, about);
+      const incoming = await removePending(tx, schema, about);
+      return { removed: outgoing.removed + incoming.removed, inProgress: incoming.inProgress };
     },
     depths: () => allDepths(queues),
     async ready() {

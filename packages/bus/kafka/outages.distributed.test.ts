@@ -46,7 +46,12 @@ describe('the Kafka transport in an outage', () => {
     const handle = async (events: readonly Event<{ n: number }>[]) => {
       heard.push(...events.map(({ data }) => data.n));
     };
-    return { type: Happened.type, consumer: `test.consumer-${count}`, heard, routes: [route({ event: Happened, handle })] };
+    return {
+      type: Happened.type,
+      consumer: `test.consumer-${count}`,
+      heard,
+      routes: [route({ event: Happened, handle })],
+    };
   }
 
   it('that lasts while it opens takes facts all the same, says that Kafka is away, and delivers them afterwards', async () => {
@@ -56,10 +61,16 @@ describe('the Kafka transport in an outage', () => {
     const late = await openBus(place.config, { name: 'late', log: silent });
     await late.subscribe({ consumer, batchSize: 10, routes });
     await late.listen(eventType(type, z.unknown()), () => {});
-    await publish(numbers(30).map((n) => happened({ type }, n)), late);
+    await publish(
+      numbers(30).map((n) => happened({ type }, n)),
+      late,
+    );
     // Kafka is not there all the while, so nobody has waited for it; nor for his patience with it to end.
     expect(Date.now() - began).toBeLessThan(10_000);
-    await expect(late.ready()).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('Kafka') });
+    await expect(late.ready()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('Kafka'),
+    });
     await pause(1_100);
     expect(await outbox()).toMatchObject({ waiting: 30, dead: 0 });
     expect((await outbox())?.oldestSeconds).toBeGreaterThan(1);
@@ -81,7 +92,10 @@ describe('the Kafka transport in an outage', () => {
   it('a listener needs no database, and says whether it hears', async () => {
     const { type } = newcomers();
     const heard: Event[] = [];
-    const listener = await openListener({ transport: 'kafka', kafka: place.config.kafka }, { name: 'gateway', log: silent });
+    const listener = await openListener(
+      { transport: 'kafka', kafka: place.config.kafka },
+      { name: 'gateway', log: silent },
+    );
     await listener.listen(eventType(type, z.unknown()), (event) => heard.push(event));
     await expect(listener.ready()).rejects.toMatchObject({ kind: 'unavailable' });
     await ready(listener);
@@ -95,7 +109,12 @@ describe('the Kafka transport in an outage', () => {
     expect(told).toEqual(expect.arrayContaining(heard));
     heard.length = 0;
     await server.kill();
-    await waitUntil(() => listener.ready().then(() => false, () => true));
+    await waitUntil(() =>
+      listener.ready().then(
+        () => false,
+        () => true,
+      ),
+    );
     await server.restart();
     await ready(listener);
     await waitUntil(async () => {
@@ -247,7 +266,9 @@ describe('the Kafka transport in an outage', () => {
     await producer.send({ topic: topicOf(kafka, type), messages: misfits.map((each) => ({ ...each, partition: 0 })) });
     await publish(numbers(9).map((n) => happened({ type }, n)));
     await waitUntil(() => heard.length === 9);
-    await waitUntil(async () => (await bus.depths()).find((each) => each.consumer === consumer)?.dead === misfits.length);
+    await waitUntil(
+      async () => (await bus.depths()).find((each) => each.consumer === consumer)?.dead === misfits.length,
+    );
     await producer.disconnect();
   });
 
@@ -274,7 +295,9 @@ function logOfJoins() {
 }
 
 /** A member that stands still together with its machine is missed, and rightly: it is not so each time. */
-async function unlessMissed<Outcome extends { readonly joins: number }>(attempt: () => Promise<Outcome>): Promise<Outcome> {
+async function unlessMissed<Outcome extends { readonly joins: number }>(
+  attempt: () => Promise<Outcome>,
+): Promise<Outcome> {
   for (let attempts = 1; ; attempts += 1) {
     const outcome = await attempt();
     if (outcome.joins === 1 || attempts === 3) return outcome;

@@ -4,7 +4,17 @@ import { type Database, openDatabase } from '@call-analysis/postgres';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { migrateBus } from '../migrate.ts';
-import { eventsOf, forgetOutgoing, headersOf, needOutbox, type Outgoing, OVERFLOW_BYTES, outboxDepth, type OutboxRow, putIntoOutbox } from './outbox.ts';
+import {
+  eventsOf,
+  removeOutgoing,
+  headersOf,
+  needOutbox,
+  type Outgoing,
+  OVERFLOW_BYTES,
+  outboxDepth,
+  type OutboxRow,
+  putIntoOutbox,
+} from './outbox.ts';
 
 describe('the outbox', () => {
   let database: TestDatabase;
@@ -35,7 +45,7 @@ describe('the outbox', () => {
     const events = [
       ...numbers(60).map((n) => told(n, { firmuuid: firm })),
       told(60, { firmuuid: other }),
-      told(61, { firmuuid: other, turn: 3 }),
+      told(61, { firmuuid: other, priority: 3 }),
       told(62, { firmuuid: other, type: 'test.other.v1' }),
       told(63, { firmuuid: other, data: { text: '\u0000 \ud800 “Ö”' } }),
     ];
@@ -44,13 +54,20 @@ describe('the outbox', () => {
     expect(found.map((row) => row.events)).toEqual([25, 25, 10, 1, 1, 1, 1]);
     expect(found.flatMap(eventsOf)).toEqual([...events.slice(0, 61), ...events.slice(62), events[61]]);
     expect(new Set(found.map(({ topic }) => topic))).toEqual(new Set(['test.told.v1', 'test.other.v1']));
-    expect(await outboxDepth({ schema: 'bus', query: service.query })).toMatchObject({ consumer: 'outbox', waiting: 64 });
+    expect(await outboxDepth({ schema: 'bus', query: service.query })).toMatchObject({
+      consumer: 'outbox',
+      waiting: 64,
+    });
   });
 
   it('keeps apart what goes to another topic or has headers of its own', async () => {
     const headers = { 'dead-code': 'Ö' };
     const event = told(1, {});
-    await put([{ event }, { event, topic: 'test.told.v1.dlq', headers }, { event, topic: 'test.told.v1.dlq', headers }]);
+    await put([
+      { event },
+      { event, topic: 'test.told.v1.dlq', headers },
+      { event, topic: 'test.told.v1.dlq', headers },
+    ]);
     const found = await rows();
     expect(found.map(({ topic }) => topic)).toEqual(['test.told.v1', 'test.told.v1.dlq', 'test.told.v1.dlq']);
     expect(found.map(headersOf)).toEqual([{}, headers, headers]);
@@ -59,7 +76,10 @@ describe('the outbox', () => {
   it('refuses what is too large for Kafka where there is no object store, and says so', async () => {
     const large = told(1, { data: 'ю'.repeat(OVERFLOW_BYTES / 2) });
     const small = told(1, { data: 'x'.repeat(OVERFLOW_BYTES - 2) });
-    await expect(put([{ event: large }])).rejects.toMatchObject({ code: 'FACT_TOO_LARGE', message: expect.stringContaining('object store') });
+    await expect(put([{ event: large }])).rejects.toMatchObject({
+      code: 'FACT_TOO_LARGE',
+      message: expect.stringContaining('object store'),
+    });
     expect(await rows()).toEqual([]);
     await put([{ event: small }]);
     await put([{ event: large }], true);
@@ -73,12 +93,12 @@ describe('the outbox', () => {
       told(30, { firmuuid, subject, type: 'test.erased.v1' }),
       told(31, { subject }),
     ];
-    const secrets = [told(100, { firmuuid, subject }), told(101, { firmuuid, subject, turn: 2 })];
+    const secrets = [told(100, { firmuuid, subject }), told(101, { firmuuid, subject, priority: 2 })];
     await put([...kept.slice(0, 10), ...secrets, ...kept.slice(10)].map((event) => ({ event })));
-    const forget = () =>
-      service.transaction((tx) => forgetOutgoing(tx, 'bus', { firmUuid: firmuuid, subject, but: 'test.erased.v1' }));
-    expect(await forget()).toEqual({ removed: 2 });
-    expect(await forget()).toEqual({ removed: 0 });
+    const removePending = () =>
+      service.transaction((tx) => removeOutgoing(tx, 'bus', { firmUuid: firmuuid, subject, but: 'test.erased.v1' }));
+    expect(await removePending()).toEqual({ removed: 2 });
+    expect(await removePending()).toEqual({ removed: 0 });
     const left = await rows();
     expect(left.flatMap(eventsOf).toSorted(byNumber)).toEqual(kept);
     expect(left.reduce((sum, { events }) => sum + events, 0)).toBe(kept.length);
@@ -98,7 +118,7 @@ function told(n: number, event: Partial<Event>): Event {
     time: new Date().toISOString(),
     subject: randomUUID(),
     firmuuid: randomUUID(),
-    turn: 0,
+    priority: 0,
     data: { n },
     ...event,
   };

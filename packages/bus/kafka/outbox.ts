@@ -2,9 +2,9 @@ import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import { OUTBOX } from '../inboxes.ts';
-import type { ConsumerDepth, Forgotten } from '../port.ts';
+import type { ConsumerDepth, RemovedEvents } from '../port.ts';
 import { notOfThisVersion, type Queues } from '../queues.ts';
-import { packList, unpackList } from '../stored-event.ts';
+import { jsonOf, packList, unpackList } from '../stored-event.ts';
 
 /** Bytes of JSON from which a body travels by object key. */
 export const OVERFLOW_BYTES = 700_000;
@@ -55,7 +55,9 @@ export const outboxTable = (schema: string): string => `
 
 /** StartFault unless the outbox has been made. */
 export async function needOutbox(queues: Pick<Queues, 'query' | 'schema' | 'name'>): Promise<void> {
-  const [row] = await queues.query<{ found: string | null }>('SELECT to_regclass($1)::text AS found', [`${queues.schema}.outbox`]);
+  const [row] = await queues.query<{ found: string | null }>('SELECT to_regclass($1)::text AS found', [
+    `${queues.schema}.outbox`,
+  ]);
   if (row === undefined || row.found === null) throw notOfThisVersion(queues);
 }
 
@@ -72,9 +74,20 @@ export async function putIntoOutbox(
   { overflow }: { overflow: boolean },
 ): Promise<void> {
   for (const rows of statementsOf(outgoing, overflow)) {
-    const values = rows.flatMap((row) => [row.turn, row.topic, row.firm, row.subjects, row.events, row.headers, row.data]);
+    const values = rows.flatMap((row) => [
+      row.turn,
+      row.topic,
+      row.firm,
+      row.subjects,
+      row.events,
+      row.headers,
+      row.data,
+    ]);
     const places = rows.map((_, i) => {
-      const [turn, topic, firm, subjects, events, headers, data] = Array.from({ length: 7 }, (_, n) => `$${i * 7 + n + 2}`);
+      const [turn, topic, firm, subjects, events, headers, data] = Array.from(
+        { length: 7 },
+        (_, n) => `$${i * 7 + n + 2}`,
+      );
       return `(${turn}::int, ${topic}, ${firm}, ${subjects}::text[], ${events}::int, ${headers}, ${data})`;
     });
     await tx.query(
@@ -125,7 +138,7 @@ function* rowsOf(outgoing: readonly Outgoing[], overflow: boolean): Generator<Ne
   let jsons: string[] = [];
   let room = charactersInRow;
   for (const each of outgoing) {
-    const json = JSON.stringify(each.event);
+    const json = jsonOf(each.event);
     if (!overflow) refuseLarge(each.event, json);
     const [first] = together;
     if (first !== undefined && (!related(first, each) || together.length === eventsInRow || json.length > room)) {
@@ -141,9 +154,13 @@ function* rowsOf(outgoing: readonly Outgoing[], overflow: boolean): Generator<Ne
   if (together[0] !== undefined) yield rowOf(together[0], together, jsons);
 }
 
-function rowOf({ event, topic = event.type, headers }: Outgoing, together: readonly Outgoing[], jsons: readonly string[]): NewRow {
+function rowOf(
+  { event, topic = event.type, headers }: Outgoing,
+  together: readonly Outgoing[],
+  jsons: readonly string[],
+): NewRow {
   return {
-    turn: event.turn,
+    turn: event.priority,
     topic,
     firm: event.firmuuid,
     subjects: [...new Set(together.map((each) => each.event.subject))],
@@ -156,7 +173,7 @@ function rowOf({ event, topic = event.type, headers }: Outgoing, together: reado
 function related(one: Outgoing, other: Outgoing): boolean {
   return (
     one.event.firmuuid === other.event.firmuuid &&
-    one.event.turn === other.event.turn &&
+    one.event.priority === other.event.priority &&
     (one.topic ?? one.event.type) === (other.topic ?? other.event.type) &&
     one.headers === undefined &&
     other.headers === undefined
@@ -178,11 +195,11 @@ function refuseLarge(event: Event, json: string): void {
 }
 
 /** Takes out what waits of a firm's subject; what the relay has in hand is sent all the same. */
-export async function forgetOutgoing(
+export async function removeOutgoing(
   tx: Sql,
   schema: string,
   { firmUuid, subject, but }: { firmUuid: string; subject: string; but: string },
-): Promise<Pick<Forgotten, 'removed'>> {
+): Promise<Pick<RemovedEvents, 'removed'>> {
   const found = await tx.query<Pick<OutboxRow, 'turn' | 'seq' | 'data'>>(
     `SELECT turn, seq::text, data FROM ${schema}.outbox
       WHERE firm = $1::text AND subjects @> ARRAY[$2::text] AND topic <> $3::text ORDER BY outbox.turn, outbox.seq FOR UPDATE`,
@@ -200,7 +217,7 @@ export async function forgetOutgoing(
       const subjects = [...new Set(left.map((event) => event.subject))];
       await tx.query(
         `UPDATE ${schema}.outbox SET data = $3, subjects = $4::text[], events = $5::int WHERE turn = $1::int AND seq = $2::bigint`,
-        [...which, packList(JSON.stringify(left)), subjects, left.length],
+        [...which, packList(`[${left.map(jsonOf).join()}]`), subjects, left.length],
       );
     }
   }
@@ -217,5 +234,11 @@ export async function outboxDepth({ query, schema }: Pick<Queues, 'query' | 'sch
        FROM (SELECT events, at FROM ${schema}.outbox ORDER BY turn, seq LIMIT $1) counted`,
     [counted],
   );
-  return { consumer: OUTBOX, waiting: row?.waiting ?? 0, active: 0, dead: 0, oldestSeconds: row?.oldestSeconds ?? null };
+  return {
+    consumer: OUTBOX,
+    waiting: row?.waiting ?? 0,
+    active: 0,
+    dead: 0,
+    oldestSeconds: row?.oldestSeconds ?? null,
+  };
 }

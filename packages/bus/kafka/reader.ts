@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Envelope, type Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
@@ -120,7 +120,8 @@ export function openReader(options: ReaderOptions): Reader {
   }
 
   async function fetchBody(key: string): Promise<Buffer> {
-    if (overflow === undefined) throw new Poison('NOT_AN_EVENT', 'Its body is in an object store, and this service has none.');
+    if (overflow === undefined)
+      throw new Poison('NOT_AN_EVENT', 'Its body is in an object store, and this service has none.');
     for (;;) {
       try {
         return await buffer(await overflow.open(key));

@@ -13,8 +13,8 @@ import { openBus } from '../open.ts';
 import { type Bus, route } from '../port.ts';
 import { happened } from '../test/happened.ts';
 import { connect } from './client.ts';
-import { headerOf } from './message.ts';
 import { kafkaOf, type KafkaPlaceUnderTest, openKafkaPlace } from './kafka-under-test.ts';
+import { headerOf } from './message.ts';
 import { outboxDepth, putIntoOutbox } from './outbox.ts';
 import { topicOf } from './topics.ts';
 
@@ -34,9 +34,18 @@ describe('the relay', () => {
   });
 
   const put = (events: readonly Event[]) =>
-    place.transaction((tx) => putIntoOutbox(tx, 'bus', events.map((event) => ({ event })), { overflow: true }));
+    place.transaction((tx) =>
+      putIntoOutbox(
+        tx,
+        'bus',
+        events.map((event) => ({ event })),
+        { overflow: true },
+      ),
+    );
   const waiting = () =>
-    place.transaction((tx) => outboxDepth({ schema: 'bus', query: (text, values) => tx.query(text, values) })).then((depth) => depth.waiting);
+    place
+      .transaction((tx) => outboxDepth({ schema: 'bus', query: (text, values) => tx.query(text, values) }))
+      .then((depth) => depth.waiting);
 
   it('loses nothing and keeps the order within a subject, whenever it is killed', async () => {
     const subjects = Array.from({ length: 40 }, () => randomUUID());
@@ -136,7 +145,10 @@ describe('the relay', () => {
     const sent = await everySent(topicOf(bare, 'test.known.v1'), (all) => all.length === 1);
     expect(sent).toMatchObject([{ id: known.id }]);
     expect(complaints).toEqual([expect.objectContaining({ topic: 'test.unknown.v1' })]);
-    await expect(bus.ready()).rejects.toMatchObject({ kind: 'unavailable', cause: { message: expect.stringContaining('test.unknown.v1') } });
+    await expect(bus.ready()).rejects.toMatchObject({
+      kind: 'unavailable',
+      cause: { message: expect.stringContaining('test.unknown.v1') },
+    });
     await bus.close();
     await admin.disconnect();
     await place.transaction((tx) => tx.query('DELETE FROM bus.outbox'));
@@ -157,7 +169,9 @@ function firsts(sent: readonly Sent[]): Sent[] {
 }
 
 async function everySent(topic: string, enough: (sent: readonly Sent[]) => boolean): Promise<Sent[]> {
-  const consumer = connect(kafka, { name: 'test', log: silent }).consumer({ groupId: `${kafka.prefix}${randomUUID()}` });
+  const consumer = connect(kafka, { name: 'test', log: silent }).consumer({
+    groupId: `${kafka.prefix}${randomUUID()}`,
+  });
   const sent: Sent[] = [];
   await consumer.connect();
   await consumer.subscribe({ topics: [topic], fromBeginning: true });

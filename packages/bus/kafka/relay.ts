@@ -84,7 +84,10 @@ export function startRelay(queues: Queues, { url, sender }: { url: string; sende
       log.info({}, 'This process sends what the outbox holds.');
       await relay(client, () => lost);
       // Another one waits for this word, or for its next look.
-      await client.query(`SELECT pg_advisory_unlock(${lock}), pg_notify($2, '')::text`, [schema, outboxChannel(schema)]);
+      await client.query(`SELECT pg_advisory_unlock(${lock}), pg_notify($2, '')::text`, [
+        schema,
+        outboxChannel(schema),
+      ]);
     } finally {
       fault = undefined;
       await client.end().catch(() => {});
@@ -100,14 +103,14 @@ export function startRelay(queues: Queues, { url, sender }: { url: string; sende
 
   async function relay(client: Client, lost: () => Error | undefined): Promise<void> {
     let pauseMs = firstPauseMs;
-    let inHand: readonly OutboxRow[] = [];
+    let inProgress: readonly OutboxRow[] = [];
     let reading = read(client, []);
     let deleting: Promise<void> = Promise.resolve();
     try {
       while (!ending.signal.aborted) {
-        inHand = await reading;
+        inProgress = await reading;
         await deleting;
-        if (inHand.length === 0) {
+        if (inProgress.length === 0) {
           await bell.wait(pollMs);
           const error = lost();
           if (error !== undefined) throw error;
@@ -115,8 +118,8 @@ export function startRelay(queues: Queues, { url, sender }: { url: string; sende
           continue;
         }
         // What comes next is read while this is sent.
-        const sending = sender.send(inHand);
-        reading = read(client, inHand);
+        const sending = sender.send(inProgress);
+        reading = read(client, inProgress);
         const outcome = await sending.then(
           (sent) => ({ sent }),
           (error: unknown) => ({ error }),

@@ -5,8 +5,8 @@ import { type KafkaServer, startKafka, waitUntil } from '@call-analysis/testing'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs, { type AclEntry } from 'kafkajs';
 import { z } from 'zod';
-import { openBus } from '../open.ts';
 import { openDeadLetters } from '../open-dead-letters.ts';
+import { openBus } from '../open.ts';
 import { Poison, route } from '../port.ts';
 import { prepareBus } from '../prepare.ts';
 import { connect } from './client.ts';
@@ -78,13 +78,23 @@ async function allow(): Promise<void> {
 
 function event(type: string): Event {
   const [id, subject, firmuuid] = [randomUUID(), randomUUID(), randomUUID()];
-  return { id, source: 'test', type, time: new Date().toISOString(), subject, firmuuid, turn: 0, traceparent: newTraceparent(), data: {} };
+  return {
+    id,
+    source: 'test',
+    type,
+    time: new Date().toISOString(),
+    subject,
+    firmuuid,
+    priority: 0,
+    traceparent: newTraceparent(),
+    data: {},
+  };
 }
 
 describe('a user of Kafka with the rights of docs/clusters.md', () => {
   it('makes topics, tells, hears, gives up, and lists and replays what was given up', async () => {
     const config = { ...place.config, kafka: kafkaAs('service') };
-    await prepareBus(config, { tells: [Told, Bad], hears: [Told, Bad] }, { name: 'test', log });
+    await prepareBus(config, { publishes: [Told, Bad], consumes: [Told, Bad] }, { name: 'test', log });
     const bus = await openBus(config, { name: 'test', log });
     try {
       const [heard, listened]: [string[], string[]] = [[], []];

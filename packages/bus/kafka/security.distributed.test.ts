@@ -132,14 +132,22 @@ describe('Kafka behind TLS and a login', () => {
     const { KAFKA_TLS_CERT_FILE: _cert, KAFKA_TLS_KEY_FILE: _key, ...without } = variables();
     for (const env of [
       without,
-      variables({ KAFKA_TLS_CERT_FILE: file('their-cert.pem', theirs.cert), KAFKA_TLS_KEY_FILE: file('their-key.pem', theirs.key) }),
+      variables({
+        KAFKA_TLS_CERT_FILE: file('their-cert.pem', theirs.cert),
+        KAFKA_TLS_KEY_FILE: file('their-key.pem', theirs.key),
+      }),
     ]) {
       expect(await sentence(env)).toMatch(/refuses our certificate; KAFKA_TLS_CERT_FILE must be one that it trusts\.$/);
     }
   });
 
   it('that lets us make no topics says which are missing, and how to make them', async () => {
-    const env = variables({ KAFKA_SASL_USERNAME: 'guest', KAFKA_SASL_PASSWORD: 'guest', KAFKA_TOPIC_PREFIX: 'guest.', KAFKA_TOPIC_RETENTION: '1d' });
+    const env = variables({
+      KAFKA_SASL_USERNAME: 'guest',
+      KAFKA_SASL_PASSWORD: 'guest',
+      KAFKA_TOPIC_PREFIX: 'guest.',
+      KAFKA_TOPIC_RETENTION: '1d',
+    });
     expect(await sentence(env)).toBe(
       `Kafka at ${server.brokers.join(',')} lacks the topics guest.test.secret-plain.v1, and we may make none (TOPIC_AUTHORIZATION_FAILED). ` +
         `Make each of them: kafka-topics.sh --bootstrap-server ${server.brokers[0]} --create --topic NAME --partitions 1 ` +

@@ -7,9 +7,9 @@ import { largeBodyKey } from '../large-bodies.ts';
 import type { Log } from '../queues.ts';
 import type { Kafka } from './config.ts';
 import { explain } from './explain.ts';
+import type { KnownTopics } from './known-topics.ts';
 import { type Message, toMessage, withDataRef } from './message.ts';
 import { eventsOf, headersOf, OVERFLOW_BYTES, type OutboxRow } from './outbox.ts';
-import type { KnownTopics } from './known-topics.ts';
 import { LARGEST_BATCH_BYTES, topicOf } from './topics.ts';
 import { within } from './within.ts';
 
@@ -64,7 +64,12 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
 
   async function connect(): Promise<Producer> {
     // Retries of the client cannot change the order, and what came twice by them is thrown away by the brokers.
-    const producer = client.producer({ idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false, retry });
+    const producer = client.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      retry,
+    });
     try {
       await producer.connect();
     } catch (error) {
@@ -80,7 +85,10 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
     connected = undefined;
     topics.doubt();
     if (before === undefined) return;
-    await within(leaveWithinMs, before.then((producer) => producer.disconnect())).catch(() => {});
+    await within(
+      leaveWithinMs,
+      before.then((producer) => producer.disconnect()),
+    ).catch(() => {});
   }
 
   function standAside(topic: string, error: unknown): void {
@@ -94,7 +102,12 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
     await topics.have(loads.map(({ topic }) => topic));
     const producer = await (connected ??= connect());
     for (const topicMessages of requestsOf(loads, kafka)) {
-      await producer.sendBatch({ topicMessages, acks: -1, timeout: requestTimeoutMs, compression: CompressionTypes.None });
+      await producer.sendBatch({
+        topicMessages,
+        acks: -1,
+        timeout: requestTimeoutMs,
+        compression: CompressionTypes.None,
+      });
     }
   }
 
@@ -137,7 +150,10 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
     },
     async send(rows) {
       const waiting = new Set(aside());
-      const loads = await loadsOf(rows.filter(({ topic }) => !waiting.has(topic)), overflow);
+      const loads = await loadsOf(
+        rows.filter(({ topic }) => !waiting.has(topic)),
+        overflow,
+      );
       try {
         await attempt(loads);
         return sent(loads);
@@ -214,7 +230,8 @@ function bytesOf({ key, value, headers }: Message): number {
 }
 
 /** What Kafka says of one topic or message while it takes others; a StartFault is about topics that are missing. */
-const refusal = /_AUTHORIZATION_FAILED$|^MESSAGE_TOO_LARGE$|^RECORD_LIST_TOO_LARGE$|^INVALID_TOPIC|^INVALID_RECORD$|^POLICY_VIOLATION$/;
+const refusal =
+  /_AUTHORIZATION_FAILED$|^MESSAGE_TOO_LARGE$|^RECORD_LIST_TOO_LARGE$|^INVALID_TOPIC|^INVALID_RECORD$|^POLICY_VIOLATION$/;
 
 function isRefusal(error: unknown): boolean {
   return error instanceof StartFault || typesIn(error).some((type) => refusal.test(type));

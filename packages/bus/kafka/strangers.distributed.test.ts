@@ -38,7 +38,7 @@ function told(data: unknown, more: Partial<Event> = {}): Event {
     time: new Date().toISOString(),
     subject: randomUUID(),
     firmuuid: randomUUID(),
-    turn: 0,
+    priority: 0,
     traceparent: newTraceparent(),
     requestid: randomUUID(),
     data,
@@ -50,21 +50,21 @@ describe('a consumer that is not ours', () => {
   it('reads every event whole with a library of CloudEvents: its attributes, our extensions and its body', async () => {
     const events = [
       told({ attempt: 1, transcript: [{ text: 'Добрый день, қўнғироқ 🎧' }] }),
-      told({}, { turn: 7, traceparent: undefined }),
+      told({}, { priority: 7, traceparent: undefined }),
       told(null, { subject: 'Бишкек № 5' }),
       told([1, 2.5, 'three', true], { requestid: undefined }),
     ];
     await place.transaction((tx) => bus.publish(tx, events));
     const read = await stranger.read(kafka.brokers, topicOf(kafka, Told.type), events.length);
     expect(read).toHaveLength(events.length);
-    for (const { data, turn, time, ...attributes } of events) {
+    for (const { data, priority, time, ...attributes } of events) {
       const found = read.find((each) => each.attributes['id'] === attributes.id);
       const given = Object.entries(attributes).filter(([, value]) => value !== undefined);
       expect(found).toEqual({
         attributes: {
           specversion: '1.0',
           ...Object.fromEntries(given),
-          turn: String(turn),
+          priority: String(priority),
           time: expect.any(String),
           datacontenttype: 'application/json',
           partitionkey: attributes.subject,
@@ -87,12 +87,29 @@ describe('a producer that is not ours', () => {
     await waitUntil(() => bus.ready().then(() => true));
     const [id, subject, firmuuid] = [randomUUID(), randomUUID(), randomUUID()];
     const source = 'https://partner.example/crm';
-    const attributes = { specversion: '1.0', id, source, type: Strange.type, subject, firmuuid, datacontenttype: 'application/json' };
+    const attributes = {
+      specversion: '1.0',
+      id,
+      source,
+      type: Strange.type,
+      subject,
+      firmuuid,
+      datacontenttype: 'application/json',
+    };
     const data = { greeting: 'салом' };
     await stranger.write(kafka.brokers, topicOf(kafka, Strange.type), [
       { attributes: { ...attributes, time: '2026-03-01T15:00:00+05:00' }, data },
     ]);
     await waitUntil(() => heard.length === 1);
-    expect(heard[0]).toMatchObject({ id, source, type: Strange.type, subject, firmuuid, turn: 0, time: '2026-03-01T10:00:00.000Z', data });
+    expect(heard[0]).toMatchObject({
+      id,
+      source,
+      type: Strange.type,
+      subject,
+      firmuuid,
+      priority: 0,
+      time: '2026-03-01T10:00:00.000Z',
+      data,
+    });
   });
 });

@@ -1,12 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import { Fault, unavailable } from '@call-analysis/fault';
 import { Envelope } from '@call-analysis/events';
-import { type Admin, type Consumer, type Kafka as Client, type KafkaMessage, Partitioners, type Producer } from 'kafkajs';
-import { AGAIN, type Choose, type Course, type DeadLetter, type DeadLetterOffice, type Replayed, type WhichLetters } from '../dead-letter-office.ts';
+import { Fault, unavailable } from '@call-analysis/fault';
+import {
+  type Admin,
+  type Consumer,
+  type Kafka as Client,
+  type KafkaMessage,
+  Partitioners,
+  type Producer,
+} from 'kafkajs';
+import {
+  REDELIVER,
+  type Choose,
+  type ReplayAction,
+  type DeadLetter,
+  type DeadLetters,
+  type Replayed,
+  type DeadLetterFilter,
+} from '../dead-letter-office.ts';
 import type { Log } from '../queues.ts';
 import { connect } from './client.ts';
 import type { Kafka } from './config.ts';
-import { deadLetterTopic, deathOf, headersOfNote, headersOfReplay, isDeadLetterTopic, REPLAYED_AT } from './dead-letter-topics.ts';
+import {
+  deadLetterTopic,
+  deathOf,
+  headersOfNote,
+  headersOfReplay,
+  isDeadLetterTopic,
+  REPLAYED_AT,
+} from './dead-letter-topics.ts';
 import { explain } from './explain.ts';
 import { fromMessage, headerOf, toMessage } from './message.ts';
 import { haveTopics, topicOf } from './topics.ts';
@@ -28,7 +50,7 @@ interface Position {
 export async function openTopicDeadLetters(
   kafka: Kafka,
   { name, log }: { readonly name: string; readonly log: Log },
-): Promise<DeadLetterOffice> {
+): Promise<DeadLetters> {
   const client = connect(kafka, { name, log });
   const admin = client.admin();
   try {
@@ -50,7 +72,7 @@ export async function openTopicDeadLetters(
         const letters = [...(await readLetters({ client, admin, kafka }, which)).values()].map(({ letter }) => letter);
         return letters.toSorted((one, other) => other.at.getTime() - one.at.getTime()).slice(0, limit);
       }),
-    replay: (which, choose = () => AGAIN) => explained(() => replay({ client, admin, kafka, log }, which, choose)),
+    replay: (which, choose = () => REDELIVER) => explained(() => replay({ client, admin, kafka, log }, which, choose)),
     async close() {
       await admin.disconnect().catch(() => {});
     },
@@ -64,7 +86,10 @@ interface Parts {
 }
 
 /** By consumer and id: what was replayed is gone, and what died again is there again. */
-async function readLetters(parts: Parts, which: WhichLetters): Promise<Map<string, Position & { letter: DeadLetter }>> {
+async function readLetters(
+  parts: Parts,
+  which: DeadLetterFilter,
+): Promise<Map<string, Position & { letter: DeadLetter }>> {
   const letters = new Map<string, Position & { letter: DeadLetter }>();
   await readAll(parts, await topicsOf(parts, which), async (position, message) => {
     const letter = letterOf(message);
@@ -76,12 +101,14 @@ async function readLetters(parts: Parts, which: WhichLetters): Promise<Map<strin
   return letters;
 }
 
-async function topicsOf({ admin, kafka }: Parts, { type }: WhichLetters): Promise<string[]> {
-  const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(kafka.prefix) && isDeadLetterTopic(topic));
+async function topicsOf({ admin, kafka }: Parts, { type }: DeadLetterFilter): Promise<string[]> {
+  const topics = (await admin.listTopics()).filter(
+    (topic) => topic.startsWith(kafka.prefix) && isDeadLetterTopic(topic),
+  );
   return type === undefined ? topics : topics.filter((topic) => topic === topicOf(kafka, deadLetterTopic(type)));
 }
 
-function isAmong(letter: DeadLetter, { ids, consumer, type, firmUuid, code }: WhichLetters): boolean {
+function isAmong(letter: DeadLetter, { ids, consumer, type, firmUuid, code }: DeadLetterFilter): boolean {
   return (
     (ids === undefined || ids.includes(letter.id)) &&
     (consumer === undefined || letter.consumer === consumer) &&
@@ -96,14 +123,19 @@ function letterOf(message: KafkaMessage): DeadLetter | undefined {
   if (death === undefined) return undefined;
   const { at, ...reason } = death;
   const attribute = (each: string): string => headerOf(message, `ce_${each}`) ?? '';
-  const [id, type, subject, firmUuid] = [attribute('id'), attribute('type'), attribute('subject'), attribute('firmuuid')];
+  const [id, type, subject, firmUuid] = [
+    attribute('id'),
+    attribute('type'),
+    attribute('subject'),
+    attribute('firmuuid'),
+  ];
   return { ...reason, id, type, subject, firmUuid, at: new Date(at || Number(message.timestamp)) };
 }
 
 /** Looks which there are, then reads again those alone: bodies are too large to be kept meanwhile. */
-async function replay(parts: Parts & { log: Log }, which: WhichLetters, choose: Choose): Promise<Replayed> {
+async function replay(parts: Parts & { log: Log }, which: DeadLetterFilter, choose: Choose): Promise<Replayed> {
   const chosen = new Map([...(await readLetters(parts, which)).values()].map((each) => [placeOf(each), each]));
-  const sum = { replayed: 0, told: 0 };
+  const sum = { replayed: 0, published: 0 };
   if (chosen.size === 0) return sum;
   const producer = parts.client.producer({
     idempotent: true,
@@ -119,10 +151,15 @@ async function replay(parts: Parts & { log: Log }, which: WhichLetters, choose: 
       const course = courseFor(message, letter.consumer, choose);
       await send(parts, producer, { message, letter, course });
       // In the letter's own partition, so that it stands behind it.
-      const note = { key: message.key, value: null, headers: headersOfNote(message, new Date()), partition: position.partition };
+      const note = {
+        key: message.key,
+        value: null,
+        headers: headersOfNote(message, new Date()),
+        partition: position.partition,
+      };
       await producer.send({ topic: position.topic, messages: [note] });
       sum.replayed += 1;
-      if (course.tell.length > 0) sum.told += 1;
+      if (course.publish.length > 0) sum.published += 1;
     });
   } finally {
     await producer.disconnect().catch(() => {});
@@ -133,13 +170,13 @@ async function replay(parts: Parts & { log: Log }, which: WhichLetters, choose: 
 async function send(
   { admin, kafka, log }: Parts & { log: Log },
   producer: Producer,
-  { message, letter, course }: { message: KafkaMessage; letter: DeadLetter; course: Course },
+  { message, letter, course }: { message: KafkaMessage; letter: DeadLetter; course: ReplayAction },
 ): Promise<void> {
-  if (course.again) {
+  if (course.redeliver) {
     const again = { key: message.key, value: message.value, headers: headersOfReplay(message, letter.consumer) };
     await producer.send({ topic: topicOf(kafka, letter.type), messages: [again] });
   }
-  for (const event of course.tell) {
+  for (const event of course.publish) {
     const { topic, ...told } = toMessage(event);
     await haveTopics(admin, [topicOf(kafka, topic)], kafka, log);
     await producer.send({ topic: topicOf(kafka, topic), messages: [told] });
@@ -147,9 +184,9 @@ async function send(
 }
 
 /** A body that is kept elsewhere is not looked at. */
-function courseFor(message: KafkaMessage, consumer: string, choose: Choose): Course {
+function courseFor(message: KafkaMessage, consumer: string, choose: Choose): ReplayAction {
   const envelope = Envelope.safeParse(fromMessage(message));
-  return envelope.success ? choose(envelope.data, consumer) : AGAIN;
+  return envelope.success ? choose(envelope.data, consumer) : REDELIVER;
 }
 
 function placeOf({ topic, partition, offset }: Position): string {
@@ -178,7 +215,10 @@ async function readAll(
   });
   try {
     await consumer.connect();
-    await consumer.subscribe({ topics: topics.filter((topic) => [...ends.keys()].some((key) => key.startsWith(`${topic}/`))), fromBeginning: true });
+    await consumer.subscribe({
+      topics: topics.filter((topic) => [...ends.keys()].some((key) => key.startsWith(`${topic}/`))),
+      fromBeginning: true,
+    });
     await reading(consumer, ends, take);
   } finally {
     await consumer.disconnect().catch(() => {});

@@ -24,7 +24,9 @@ async function settingsOf(topic: string): Promise<Record<string, string>> {
     resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }],
     includeSynonyms: false,
   });
-  return Object.fromEntries(resources[0]!.configEntries.map(({ configName, configValue }) => [configName, configValue]));
+  return Object.fromEntries(
+    resources[0]!.configEntries.map(({ configName, configValue }) => [configName, configValue]),
+  );
 }
 
 describe('topics', () => {
@@ -33,7 +35,9 @@ describe('topics', () => {
     await Promise.all([1, 2, 3].map(() => haveTopics(admin, topics, kafka, log)));
     await haveTopics(admin, [...topics, ...topics], kafka, log);
     const metadata = await admin.fetchTopicMetadata({ topics });
-    expect(metadata.topics.map(({ name, partitions }) => [name, partitions.length]).toSorted()).toEqual(topics.map((name) => [name, 3]));
+    expect(metadata.topics.map(({ name, partitions }) => [name, partitions.length]).toSorted()).toEqual(
+      topics.map((name) => [name, 3]),
+    );
     expect(await settingsOf(topics[0]!)).toMatchObject({
       'retention.ms': String(kafka.topics.retentionMs),
       'max.message.bytes': String(LARGEST_BATCH_BYTES),
@@ -47,7 +51,9 @@ describe('topics', () => {
     await makeTopic(admin, {
       topic,
       numPartitions: 2,
-      configEntries: Object.entries({ 'max.message.bytes': '1000', 'retention.ms': '7200000' }).map(([name, value]) => ({ name, value })),
+      configEntries: Object.entries({ 'max.message.bytes': '1000', 'retention.ms': '7200000' }).map(
+        ([name, value]) => ({ name, value }),
+      ),
     });
     await haveTopics(admin, [topic], kafka, log);
     expect(warnings).toEqual([
@@ -61,7 +67,11 @@ describe('topics', () => {
   it('that are there but compress in a way that nobody here reads are refused, with the command that mends them', async () => {
     const topics = ['snappy', 'lz4', 'zstd', 'gzip'].map((type) => topicOf(kafka, `${type}.v1`));
     for (const [i, type] of ['snappy', 'lz4', 'zstd', 'gzip'].entries()) {
-      await makeTopic(admin, { topic: topics[i]!, numPartitions: 3, configEntries: [{ name: 'compression.type', value: type }] });
+      await makeTopic(admin, {
+        topic: topics[i]!,
+        numPartitions: 3,
+        configEntries: [{ name: 'compression.type', value: type }],
+      });
     }
     const checking = haveTopics(admin, topics, kafka, log);
     await expect(checking).rejects.toThrow(StartFault);
@@ -90,6 +100,7 @@ describe('topics', () => {
 
   it('have names that Kafka takes', () => {
     expect(topicOf({ prefix: 'x.' }, 'a.v1')).toBe('x.a.v1');
-    for (const type of ['', 'a/b', 'Ж', 'x'.repeat(250)]) expect(() => topicOf({ prefix: '' }, type)).toThrow(StartFault);
+    for (const type of ['', 'a/b', 'Ж', 'x'.repeat(250)])
+      expect(() => topicOf({ prefix: '' }, type)).toThrow(StartFault);
   });
 });

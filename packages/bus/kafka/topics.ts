@@ -60,9 +60,13 @@ async function make(admin: Admin, missing: readonly string[], kafka: Kafka): Pro
     if (refusals.length === 0 && refusalsIn(error).length > 0) return;
     const types = new Set(refusals.map(({ type }) => type));
     if (types.has('INVALID_REPLICATION_FACTOR')) {
-      throw new StartFault(`Kafka has too few brokers for ${replication} copies of a topic; lower KAFKA_TOPIC_REPLICATION.`);
+      throw new StartFault(
+        `Kafka has too few brokers for ${replication} copies of a topic; lower KAFKA_TOPIC_REPLICATION.`,
+      );
     }
-    const refusal = ['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'POLICY_VIOLATION'].find((type) => types.has(type));
+    const refusal = ['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'POLICY_VIOLATION'].find((type) =>
+      types.has(type),
+    );
     if (refusal === undefined) throw error;
     const refused = refusals.flatMap(({ type, topic }) => (type === refusal && topic !== undefined ? [topic] : []));
     throw new StartFault(howToMake(refused.length > 0 ? refused : missing, kafka, `we may make none (${refusal})`));
@@ -126,7 +130,8 @@ async function check(admin: Admin, found: readonly string[], kafka: Kafka, log: 
     );
   }
   for (const [topic, { 'retention.ms': retentionMs }] of settings) {
-    if (retentionMs === undefined || (retentionMs !== '-1' && Number(retentionMs) <= kafka.topics.retentionMs)) continue;
+    if (retentionMs === undefined || (retentionMs !== '-1' && Number(retentionMs) <= kafka.topics.retentionMs))
+      continue;
     log.warn(
       { topic, retentionMs: Number(retentionMs), wanted: kafka.topics.retentionMs },
       'A topic keeps facts for longer than KAFKA_TOPIC_RETENTION says, by which we forget their bodies and that they were handled.',
@@ -139,7 +144,9 @@ type Settings = Readonly<Record<string, string>>;
 
 function checkCompression(settings: ReadonlyMap<string, Settings>, kafka: Kafka, log: Log): void {
   const compressed = (isMeant: (type: string) => boolean) =>
-    [...settings].flatMap(([topic, { 'compression.type': type }]) => (type !== undefined && isMeant(type) ? [topic] : []));
+    [...settings].flatMap(([topic, { 'compression.type': type }]) =>
+      type !== undefined && isMeant(type) ? [topic] : [],
+    );
   const unread = compressed((type) => UNREAD_COMPRESSION.has(type));
   if (unread.length > 0) {
     throw new StartFault(

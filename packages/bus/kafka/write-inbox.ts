@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
-import { forgetFailures, insertJobs, statementsOf } from '../put-into-inbox.ts';
+import { removeFailedJobs, insertJobs, statementsOf } from '../put-into-inbox.ts';
 import type { Queues } from '../queues.ts';
 import { unreadableJob, type Unreadable } from '../unreadable.ts';
 
@@ -49,7 +49,7 @@ export function createInboxWriter(queues: Queues, sql: Sql, consumer: string, gi
   async function put(reads: readonly Read[]): Promise<void> {
     const unreadable = reads.flatMap((each) => each.unreadable);
     const replayed = reads.flatMap((each) => each.replayed);
-    if (replayed.length > 0) await insist(() => forgetFailures(sql, queues.schema, consumer, replayed));
+    if (replayed.length > 0) await insist(() => removeFailedJobs(sql, queues.schema, consumer, replayed));
     // The same event twice at once is one that was sent twice.
     const events = [...new Map(reads.flatMap((each) => each.events).map((event) => [event.id, event])).values()];
     try {

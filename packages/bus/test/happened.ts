@@ -23,7 +23,7 @@ export function happened(
     time: new Date().toISOString(),
     subject: randomUUID(),
     firmuuid: firm,
-    turn: 0,
+    priority: 0,
     ...attributes,
     data: text === undefined ? { n } : { n, text },
   };

@@ -53,9 +53,12 @@ async function prepare(folder: string): Promise<string> {
       await promisify(execFile)(file, args);
     } catch (error) {
       const said = (error as { stderr?: string }).stderr?.trim().split('\n').slice(-5).join('\n');
-      throw new Error(`This test needs Python 3.10 or later with venv, and PyPI: ${file} ${args.join(' ')}: ${said || String(error)}`, {
-        cause: error,
-      });
+      throw new Error(
+        `This test needs Python 3.10 or later with venv, and PyPI: ${file} ${args.join(' ')}: ${said || String(error)}`,
+        {
+          cause: error,
+        },
+      );
     }
   };
   process.stderr.write(`Fetching: pip install ${packages.join(' ')}\n`);

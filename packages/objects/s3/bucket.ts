@@ -1,13 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { unavailable } from '@call-analysis/fault';
-import { StartFault } from '@call-analysis/runtime';
-import type { Logger } from '@call-analysis/runtime';
+import { type Logger, StartFault } from '@call-analysis/runtime';
 import { adviceOn } from './advice.ts';
 import type { S3Config } from './config.ts';
 import { admitPages } from './cors.ts';
 import { emptyOfBrokenUploads } from './lifecycle.ts';
-import { bodyOf, isCode } from './requests.ts';
-import type { Requests } from './requests.ts';
+import { bodyOf, isCode, type Requests } from './requests.ts';
 import { element, escape, S3_NAMESPACE } from './xml.ts';
 
 type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -124,7 +122,10 @@ export class Bucket {
   async #tellOfVersions(): Promise<void> {
     const versioning = await this.#requests.askBriefly({ method: 'GET', query: 'versioning' }).catch(() => null);
     if (versioning === null || element(versioning.text, 'Status') !== 'Enabled') return;
-    this.#log?.warn({}, 'the bucket keeps old versions: what is erased stays in it until a rule of its own removes them');
+    this.#log?.warn(
+      {},
+      'the bucket keeps old versions: what is erased stays in it until a rule of its own removes them',
+    );
   }
 
   async #create(patience: Patience): Promise<void> {

@@ -1,7 +1,6 @@
 import { missing } from './failures.ts';
 import { MAX_PARTS, Multipart, refuseError } from './multipart.ts';
-import { isCode } from './requests.ts';
-import type { Requests } from './requests.ts';
+import { isCode, type Requests } from './requests.ts';
 
 export interface Version {
   readonly sizeBytes: number;

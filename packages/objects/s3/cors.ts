@@ -15,13 +15,17 @@ export async function admitPages(
   origins: readonly string[],
   log: Pick<Logger, 'warn'> | undefined,
 ): Promise<void> {
-  const all = (name: string, values: readonly string[]) => values.map((each) => `<${name}>${escape(each)}</${name}>`).join('');
+  const all = (name: string, values: readonly string[]) =>
+    values.map((each) => `<${name}>${escape(each)}</${name}>`).join('');
   const rule =
     `${all('AllowedHeader', ['*'])}${all('AllowedMethod', METHODS)}${all('AllowedOrigin', origins)}` +
     `${all('ExposeHeader', EXPOSED)}<MaxAgeSeconds>${MAX_AGE_SECONDS}</MaxAgeSeconds>`;
   try {
     if (await keepRules(requests, CORS, { [ID]: rule })) return;
-    log?.warn({ origins }, 'the object store takes no CORS rules from us: let pages of S3_CORS_ORIGINS in by its own means');
+    log?.warn(
+      { origins },
+      'the object store takes no CORS rules from us: let pages of S3_CORS_ORIGINS in by its own means',
+    );
   } catch (error) {
     log?.warn({ err: error, origins }, 'the CORS rule for the pages of S3_CORS_ORIGINS could not be set');
   }

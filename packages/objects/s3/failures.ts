@@ -94,7 +94,10 @@ export function toFault(error: unknown): Fault {
   const code = codeOf(error);
   if (code === 'EntityTooLarge') return tooLarge(error);
   if (!REFUSED.has(code)) return unavailable('The object store', error);
-  return unavailable('The object store', new Error(`the object store refuses the access key (${code})`, { cause: error }));
+  return unavailable(
+    'The object store',
+    new Error(`the object store refuses the access key (${code})`, { cause: error }),
+  );
 }
 
 export async function faulted<Value>(work: Promise<Value>): Promise<Value> {
@@ -106,7 +109,9 @@ export async function faulted<Value>(work: Promise<Value>): Promise<Value> {
 }
 
 export function tooLarge(cause?: unknown): Fault {
-  return new Fault('too-large', 'TOO_LARGE', 'These are more bytes than the object store keeps as one object.', { cause });
+  return new Fault('too-large', 'TOO_LARGE', 'These are more bytes than the object store keeps as one object.', {
+    cause,
+  });
 }
 
 export function missing(): Fault {

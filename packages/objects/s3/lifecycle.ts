@@ -1,8 +1,6 @@
 import type { Logger } from '@call-analysis/runtime';
-import { encode } from './requests.ts';
-import type { Requests } from './requests.ts';
-import { keepRules, LIFECYCLE } from './rules.ts';
-import type { Rules } from './rules.ts';
+import { encode, type Requests } from './requests.ts';
+import { keepRules, LIFECYCLE, type Rules } from './rules.ts';
 import { element, elements, escape } from './xml.ts';
 
 /** Parts of uploads that nobody ended are of no use after a day. */
@@ -30,12 +28,15 @@ export async function emptyOfBrokenUploads(requests: Requests, log: Log | undefi
     log?.warn({ err: error }, 'the rule that empties the bucket of broken uploads could not be set');
     return;
   }
-  log?.info({}, 'the object store has no rules for what is temporary; what is left of broken uploads goes at each start');
+  log?.info(
+    {},
+    'the object store has no rules for what is temporary; what is left of broken uploads goes at each start',
+  );
   await abortStale(requests).catch((err: unknown) => log?.warn({ err }, 'broken uploads could not be removed'));
 }
 
 async function abortStale(requests: Requests): Promise<void> {
-  for (let after: string | undefined = ''; after !== undefined; ) {
+  for (let after: string | undefined = ''; after !== undefined;) {
     const { text } = await requests.askBriefly({ method: 'GET', query: `uploads${after}` });
     for (const upload of elements(text, 'Upload')) {
       const [key, uploadId, initiated] = ['Key', 'UploadId', 'Initiated'].map((name) => element(upload, name));

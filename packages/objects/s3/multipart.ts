@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isLost, isMissing, TimeOut } from './failures.ts';
-import { bodyOf, encode, isCode } from './requests.ts';
-import type { Question, Requests } from './requests.ts';
+import { bodyOf, encode, isCode, type Question, type Requests } from './requests.ts';
 import type { Bounds } from './transport.ts';
 import { element, escape, S3_NAMESPACE } from './xml.ts';
 
@@ -31,7 +30,8 @@ export class Multipart {
     const headers = { [UPLOAD_HEADER]: name };
     const begun = await requests.ask({ method: 'POST', key, query: 'uploads', headers });
     const uploadId = element(begun.text, 'UploadId');
-    if (uploadId === undefined || uploadId === '') throw new Error('the object store began an upload without naming it');
+    if (uploadId === undefined || uploadId === '')
+      throw new Error('the object store began an upload without naming it');
     return new Multipart(requests, key, name, uploadId);
   }
 

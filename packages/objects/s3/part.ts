@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { Body } from './requests.ts';
 
 /** Bytes that are gathered, and summed as they come in, until there are enough to be sent together. */

@@ -1,13 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
 import { toFault } from './failures.ts';
-import { encode, isCode } from './requests.ts';
-import type { Requests } from './requests.ts';
+import { encode, isCode, type Requests } from './requests.ts';
 import { element, elements } from './xml.ts';
 
 const READ_BYTES = 256 * 1024;
 
-export async function open(requests: Requests, key: string, range?: { start: number; end?: number }): Promise<Readable> {
+export async function open(
+  requests: Requests,
+  key: string,
+  range?: { start: number; end?: number },
+): Promise<Readable> {
   const headers = range && { range: `bytes=${range.start}-${range.end ?? ''}` };
   let response: IncomingMessage;
   try {
@@ -37,7 +40,7 @@ interface Listed {
 }
 
 export async function* list(requests: Requests, prefix: string): AsyncGenerator<Listed> {
-  for (let token: string | undefined; ; ) {
+  for (let token: string | undefined; ;) {
     const from = token === undefined ? '' : `&continuation-token=${encode(token)}`;
     const query = `list-type=2&encoding-type=url&prefix=${encode(prefix)}${from}`;
     const { text } = await requests.ask({ method: 'GET', query });

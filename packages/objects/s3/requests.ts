@@ -6,8 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'minio';
 import type { S3Config, S3Limits } from './config.ts';
 import { codeOf, isPassing, TimeOut } from './failures.ts';
-import { bounds, boundedTransport } from './transport.ts';
-import type { Bounds } from './transport.ts';
+import { boundedTransport, bounds, type Bounds } from './transport.ts';
 
 /** Bytes in memory, which can be sent as often as need be. */
 export interface Body {

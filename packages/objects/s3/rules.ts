@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { bodyOf, isCode } from './requests.ts';
-import type { Requests } from './requests.ts';
+import { bodyOf, isCode, type Requests } from './requests.ts';
 import { element, elements, S3_NAMESPACE } from './xml.ts';
 
 /** The inside of rules of a bucket, by their IDs. */
@@ -21,7 +20,12 @@ export const LIFECYCLE: Kind = {
   rule: 'Rule',
   none: 'NoSuchLifecycleConfiguration',
 };
-export const CORS: Kind = { query: 'cors', document: 'CORSConfiguration', rule: 'CORSRule', none: 'NoSuchCORSConfiguration' };
+export const CORS: Kind = {
+  query: 'cors',
+  document: 'CORSConfiguration',
+  rule: 'CORSRule',
+  none: 'NoSuchCORSConfiguration',
+};
 
 /** Sees to it that the bucket has these rules, beside those that it had. False when the store knows no such rules. */
 export async function keepRules(requests: Requests, kind: Kind, rules: Rules): Promise<boolean> {
@@ -49,9 +53,15 @@ export function withRules(xml: string, { document, rule: tag }: Kind, rules: Rul
 
 /** Stores give rules back in an order and a form of their own. */
 function essence(rule: string): string {
-  const elementsOnly = rule.replaceAll(/>\s+</g, '><').replaceAll(/<(\w+)\s*\/>/g, '<$1></$1>').trim();
+  const elementsOnly = rule
+    .replaceAll(/>\s+</g, '><')
+    .replaceAll(/<(\w+)\s*\/>/g, '<$1></$1>')
+    .trim();
   const found = [...elementsOnly.matchAll(/<(\w+)>([^<]*)/g)];
-  return found.map(([, name, text]) => `${name}=${text}`).toSorted().join(' ');
+  return found
+    .map(([, name, text]) => `${name}=${text}`)
+    .toSorted()
+    .join(' ');
 }
 
 async function rulesOf(requests: Requests, { query, none }: Kind): Promise<string> {

@@ -21,11 +21,17 @@ const MAX_REFUSAL_CHARS = 64 * 1024;
  * Requests that end: a connection is made in time, and something moves on it, or the request fails. Connections are kept;
  * their number has no bound, because a reader may hold one for as long as it puts what it reads through another.
  */
-export function boundedTransport(isSecure: boolean, connectMs: number): { request: typeof http.request; agent: http.Agent } {
+export function boundedTransport(
+  isSecure: boolean,
+  connectMs: number,
+): { request: typeof http.request; agent: http.Agent } {
   const options = { keepAlive: true, maxFreeSockets: MAX_FREE_SOCKETS, timeout: 30_000 };
   const agent = isSecure ? new https.Agent(options) : new http.Agent(options);
   const wire = isSecure ? https : http;
-  const request = (asked: http.RequestOptions, answer: (response: http.IncomingMessage) => void): http.ClientRequest => {
+  const request = (
+    asked: http.RequestOptions,
+    answer: (response: http.IncomingMessage) => void,
+  ): http.ClientRequest => {
     const { idleMs, signal } = bounds.getStore() ?? { idleMs: connectMs };
     const sent = wire.request({ ...asked, agent, ...(signal !== undefined && { signal }) });
     let given: http.IncomingMessage | undefined;
@@ -33,7 +39,7 @@ export function boundedTransport(isSecure: boolean, connectMs: number): { reques
       given = response;
       const status = response.statusCode ?? 0;
       // The client would take these for its own business: it tries again, writes to the console and drops the connection.
-      if (status >= 500 && status !== 501 || [408, 429, 499].includes(status)) refuse(sent, response, status);
+      if ((status >= 500 && status !== 501) || [408, 429, 499].includes(status)) refuse(sent, response, status);
       else answer(response);
     });
     sent.once('socket', (socket) => {
@@ -46,7 +52,10 @@ export function boundedTransport(isSecure: boolean, connectMs: number): { reques
 }
 
 function boundConnecting(sent: http.ClientRequest, socket: Socket, isSecure: boolean, connectMs: number): void {
-  const timer = setTimeout(() => sent.destroy(new TimeOut(`could not be connected to within ${connectMs} ms`)), connectMs);
+  const timer = setTimeout(
+    () => sent.destroy(new TimeOut(`could not be connected to within ${connectMs} ms`)),
+    connectMs,
+  );
   const stop = () => clearTimeout(timer);
   socket.once(isSecure ? 'secureConnect' : 'connect', stop);
   sent.once('close', stop);

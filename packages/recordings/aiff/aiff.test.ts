@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { sourceOfBytes } from '../source.ts';
-import { chunk, joined, meaning, samplesAs, text, u32 } from '../test/bytes.ts';
-import type { SampleKind } from '../test/bytes.ts';
-import { aiffFile, commonChunk, extendedFloat, form, soundChunk } from '../test/files.ts';
-import type { AiffShape } from '../test/files.ts';
+import { chunk, joined, meaning, type SampleKind, samplesAs, text, u32 } from '../test/bytes.ts';
+import { aiffFile, type AiffShape, commonChunk, extendedFloat, form, soundChunk } from '../test/files.ts';
 import { faultOf, heardIn, keepsPromises, watched } from '../test/reading.ts';
 import { readExtendedFloat } from './extended-float.ts';
 import { aiff } from './index.ts';

@@ -1,12 +1,9 @@
-import { chunksFrom, endOfSamples, UNKNOWN_SIZE } from '../chunks.ts';
-import type { Chunk } from '../chunks.ts';
+import { type Chunk, chunksFrom, endOfSamples, UNKNOWN_SIZE } from '../chunks.ts';
 import { notOfFormat, unreadable } from '../faults.ts';
 import { fourCharacters, HeaderReader } from '../header-reader.ts';
 import type { Container, Source } from '../recording.ts';
-import { sound, soundContainer } from '../sound.ts';
-import type { Sound } from '../sound.ts';
-import { codecOf, COMMON_CHUNK_BYTES, readCommon } from './common-chunk.ts';
-import type { Common } from './common-chunk.ts';
+import { type Sound, sound, soundContainer } from '../sound.ts';
+import { codecOf, type Common, COMMON_CHUNK_BYTES, readCommon } from './common-chunk.ts';
 
 /** AIFF and AIFF-C (Apple, "Audio Interchange File Format AIFF-C"). */
 export const aiff: Container = soundContainer('aiff', locate);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { sourceOfBytes } from '../source.ts';
-import { meaning, samplesAs, text } from '../test/bytes.ts';
-import type { SampleKind } from '../test/bytes.ts';
+import { meaning, type SampleKind, samplesAs, text } from '../test/bytes.ts';
 import { auFile } from '../test/files.ts';
 import { faultOf, heardIn, keepsPromises } from '../test/reading.ts';
 import { au } from './index.ts';

@@ -5,8 +5,7 @@ import { pcm } from '../codecs/pcm.ts';
 import { notOfFormat, unreadable, unsupportedCodec } from '../faults.ts';
 import { fourCharacters, HeaderReader } from '../header-reader.ts';
 import type { Container, Source } from '../recording.ts';
-import { checkShape, sound, soundContainer } from '../sound.ts';
-import type { Sound } from '../sound.ts';
+import { checkShape, type Sound, sound, soundContainer } from '../sound.ts';
 
 /** Sun and NeXT audio. */
 export const au: Container = soundContainer('au', locate);

@@ -1,8 +1,6 @@
-import { Bits, OutOfBits } from './bits.ts';
-import type { Samples } from './bits.ts';
+import { Bits, OutOfBits, type Samples } from './bits.ts';
 import { crc16 } from './checksums.ts';
-import { frameHeader } from './frame-header.ts';
-import type { FrameHeader } from './frame-header.ts';
+import { type FrameHeader, frameHeader } from './frame-header.ts';
 import type { StreamInfo } from './stream-info.ts';
 import { readSubframe } from './subframe.ts';
 

@@ -2,8 +2,7 @@ import { unreadable } from '../faults.ts';
 import type { Container, RecordingInfo, Samples, Source } from '../recording.ts';
 import type { Frame } from './frame.ts';
 import { joined } from './joined.ts';
-import { frames, lastFrame, opening } from './stream.ts';
-import type { Opening } from './stream.ts';
+import { frames, lastFrame, opening, type Opening } from './stream.ts';
 
 const SAMPLES_AT_ONCE = 4_096;
 

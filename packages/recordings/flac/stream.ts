@@ -2,12 +2,9 @@ import { notOfFormat, unreadable } from '../faults.ts';
 import { id3v2Bytes, says } from '../mp3/tags.ts';
 import type { Source } from '../recording.ts';
 import { Window } from '../window.ts';
-import { frameHeader, MAX_HEADER_BYTES } from './frame-header.ts';
-import type { FrameHeader } from './frame-header.ts';
-import { readFrame } from './frame.ts';
-import type { Frame } from './frame.ts';
-import { STREAM_INFO_BYTES, streamInfo } from './stream-info.ts';
-import type { StreamInfo } from './stream-info.ts';
+import { type FrameHeader, frameHeader, MAX_HEADER_BYTES } from './frame-header.ts';
+import { type Frame, readFrame } from './frame.ts';
+import { STREAM_INFO_BYTES, type StreamInfo, streamInfo } from './stream-info.ts';
 
 /** A FLAC file up to its first frame. */
 export interface Opening {

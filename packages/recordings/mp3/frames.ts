@@ -1,11 +1,9 @@
 import { notOfFormat, unreadable, unsupportedCodec } from '../faults.ts';
 import type { Source } from '../recording.ts';
 import { Window } from '../window.ts';
-import { frameHeader, MAX_FRAME_BYTES, sameStream } from './header.ts';
-import type { FrameHeader } from './header.ts';
+import { type FrameHeader, frameHeader, MAX_FRAME_BYTES, sameStream } from './header.ts';
 import { apeBytes, audioBounds, id3v2Bytes, says } from './tags.ts';
-import { vbrTag } from './vbr-tag.ts';
-import type { VbrTag } from './vbr-tag.ts';
+import { type VbrTag, vbrTag } from './vbr-tag.ts';
 
 /** What an MP3 begins with: its first frame's header, the encoder's tag and where the frames of sound begin. */
 export interface Opening {

@@ -2,8 +2,7 @@ import { MPEGDecoder } from 'mpg123-decoder';
 import { clip } from '../clip.ts';
 import { unreadable } from '../faults.ts';
 import type { Container, RecordingInfo, Samples, Source } from '../recording.ts';
-import { opening, runs } from './frames.ts';
-import type { Opening } from './frames.ts';
+import { opening, type Opening, runs } from './frames.ts';
 import { framesByTag, lengthOf, paddingOf } from './length.ts';
 
 /**

@@ -2,10 +2,8 @@ import { unreadable } from '../faults.ts';
 import type { Samples, Source } from '../recording.ts';
 import type { PacketDecoder } from './codec.ts';
 import { lengthOf, mustGoOn } from './length.ts';
-import { stretches } from './links.ts';
-import type { Link, Stretch } from './links.ts';
-import { timelineOf } from './timeline.ts';
-import type { Timeline } from './timeline.ts';
+import { type Link, type Stretch, stretches } from './links.ts';
+import { type Timeline, timelineOf } from './timeline.ts';
 
 const SAMPLES_AT_ONCE = 8_192;
 const SILENCE_AT_ONCE = 65_536;

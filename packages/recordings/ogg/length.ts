@@ -1,11 +1,9 @@
 import { unreadable } from '../faults.ts';
 import type { Source } from '../recording.ts';
 import type { Codec } from './codec.ts';
-import { firstStretch, stretches } from './links.ts';
-import type { Link, Stretch } from './links.ts';
+import { firstStretch, type Link, type Stretch, stretches } from './links.ts';
 import { pagesFromEnd } from './pages.ts';
-import { timelineOf } from './timeline.ts';
-import type { Timeline } from './timeline.ts';
+import { type Timeline, timelineOf } from './timeline.ts';
 
 /** The last page is looked for in the last so many bytes, then in more. Most pages are smaller than the first. */
 const TAILS = [16_384, 180_000];

@@ -1,10 +1,9 @@
 import { unreadable } from '../faults.ts';
 import type { Source } from '../recording.ts';
 import { Window } from '../window.ts';
-import { codecOf, withoutSound } from './codec.ts';
-import type { Codec } from './codec.ts';
-import type { Page, PageHeader } from './page.ts';
+import { type Codec, codecOf, withoutSound } from './codec.ts';
 import { Packets } from './packets.ts';
+import type { Page, PageHeader } from './page.ts';
 import { pages } from './pages.ts';
 
 /** One stream of sound within a file. A file is a chain of links where recordings were put one behind the other. */

@@ -1,7 +1,14 @@
 import { unreadable } from '../faults.ts';
 import type { Window } from '../window.ts';
-import { isPageStart, isSound, MAX_HEADER_BYTES, MAX_PAGE_BYTES, pageHeader } from './page.ts';
-import type { Page, PageHeader } from './page.ts';
+import {
+  isPageStart,
+  isSound,
+  MAX_HEADER_BYTES,
+  MAX_PAGE_BYTES,
+  type Page,
+  type PageHeader,
+  pageHeader,
+} from './page.ts';
 
 /**
  * The pages of a file in order, each checked by its checksum. A page that is cut off or broken at the end of the file

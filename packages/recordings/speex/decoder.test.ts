@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
 import { Fault } from '@call-analysis/fault';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { processorMs } from '../test/reading.ts';
 import { SpeexDecoder } from './decoder.ts';

@@ -172,13 +172,7 @@ export class NarrowBand implements Band {
 }
 
 /** A subframe as the sum of the excitation at three neighbouring lags; answers how strongly it repeats. */
-function repeat(
-  bits: PacketBits,
-  gains: PitchGains,
-  excitation: Float64Array,
-  at: number,
-  pitch: number,
-): number {
+function repeat(bits: PacketBits, gains: PitchGains, excitation: Float64Array, at: number, pitch: number): number {
   const entry = bits.take(gains.indexBits) * 4;
   // The first gain of an entry belongs to the shortest lag.
   const gain = (i: number): number => gains.entries[entry + i]! / 64 + 0.5;
@@ -253,8 +247,7 @@ class Vocoder {
     for (let i = 0; i < SUBFRAME; i += 1) {
       const pulse = excitation[at + i]!;
       const hiss = noise[noiseStart + i]!;
-      const sample =
-        0.7 * pulse + 0.3 * this.#lastPulse + (1 - 0.85 * voice) * hiss - 0.15 * voice * this.#lastNoise;
+      const sample = 0.7 * pulse + 0.3 * this.#lastPulse + (1 - 0.85 * voice) * hiss - 0.15 * voice * this.#lastNoise;
       this.#lastPulse = pulse;
       this.#lastNoise = hiss;
       this.#mean = 0.8 * this.#mean + 0.2 * sample;

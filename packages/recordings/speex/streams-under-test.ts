@@ -11,7 +11,7 @@ export function readFixture(name: string): Uint8Array {
 export function packetsOf(ogg: Uint8Array): Uint8Array[] {
   const packets: Uint8Array[] = [];
   let pieces: Uint8Array[] = [];
-  for (let page = 0; page < ogg.length; ) {
+  for (let page = 0; page < ogg.length;) {
     const lengths = ogg.subarray(page + 27, page + 27 + ogg[page + 26]!);
     page += 27 + lengths.length;
     for (const length of lengths) {

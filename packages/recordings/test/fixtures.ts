@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { expect } from '@jest/globals';
 import { Fault } from '@call-analysis/fault';
+import { expect } from '@jest/globals';
 import type { Container, RecordingInfo, Source } from '../recording.ts';
 import { sourceOfBytes } from '../source.ts';
 

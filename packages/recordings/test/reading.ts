@@ -1,5 +1,5 @@
-import { expect } from '@jest/globals';
 import { Fault } from '@call-analysis/fault';
+import { expect } from '@jest/globals';
 import type { Container, Samples, Source } from '../recording.ts';
 import { sourceOfBytes } from '../source.ts';
 

@@ -1,8 +1,7 @@
 import type { Codec } from '../codecs/codec.ts';
 import { alaw, mulaw } from '../codecs/companding.ts';
 import { imaWav } from '../codecs/ima-adpcm.ts';
-import { msAdpcm, STANDARD_WEIGHTS } from '../codecs/ms-adpcm.ts';
-import type { Weights } from '../codecs/ms-adpcm.ts';
+import { msAdpcm, STANDARD_WEIGHTS, type Weights } from '../codecs/ms-adpcm.ts';
 import { bytesForBits, pcm } from '../codecs/pcm.ts';
 import { unreadable, unsupportedCodec } from '../faults.ts';
 import { checkShape } from '../sound.ts';

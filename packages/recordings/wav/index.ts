@@ -1,14 +1,11 @@
-import { chunksFrom, endOfSamples, UNKNOWN_SIZE } from '../chunks.ts';
-import type { Chunk } from '../chunks.ts';
+import { type Chunk, chunksFrom, endOfSamples, UNKNOWN_SIZE } from '../chunks.ts';
 import { notOfFormat, unreadable } from '../faults.ts';
 import { fourCharacters, HeaderReader } from '../header-reader.ts';
 import { mp3 } from '../mp3/index.ts';
 import type { Container, Source } from '../recording.ts';
-import { decodeSound, infoOf, sound } from '../sound.ts';
-import type { Sound } from '../sound.ts';
+import { decodeSound, infoOf, type Sound, sound } from '../sound.ts';
 import { partOf } from '../source.ts';
-import { codecOf, FORMAT_CHUNK_BYTES, MP3_TAG, readFormat } from './format-chunk.ts';
-import type { WavFormat } from './format-chunk.ts';
+import { codecOf, FORMAT_CHUNK_BYTES, MP3_TAG, readFormat, type WavFormat } from './format-chunk.ts';
 
 /**
  * RIFF WAVE: also big-endian as RIFX, and beyond 4 GiB as RF64 (EBU Tech 3306) or BW64 (ITU-R BS.2088). The wavefile

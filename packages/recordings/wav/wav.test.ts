@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { sourceOfBytes } from '../source.ts';
-import { chunk, joined, meaning, samplesAs, text, u16, u32, u64 } from '../test/bytes.ts';
-import type { SampleKind } from '../test/bytes.ts';
-import { extensible, formatChunk, riff, wavFile } from '../test/files.ts';
-import type { WavShape } from '../test/files.ts';
+import { chunk, joined, meaning, type SampleKind, samplesAs, text, u16, u32, u64 } from '../test/bytes.ts';
+import { extensible, formatChunk, riff, wavFile, type WavShape } from '../test/files.ts';
 import { faultOf, heardIn, keepsPromises, watched } from '../test/reading.ts';
 import { wav } from './index.ts';
 

@@ -30,7 +30,11 @@ describe('the page of metrics', () => {
 
   it('shows the memory, the processor and the event loop of the process', async () => {
     const page = await exposition();
-    for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
+    for (const name of [
+      'process_resident_memory_bytes',
+      'process_cpu_seconds_total',
+      'nodejs_eventloop_lag_p99_seconds',
+    ]) {
       expect(page).toMatch(new RegExp(`^${name} [\\d.e-]+$`, 'm'));
     }
   });

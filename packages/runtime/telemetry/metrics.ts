@@ -29,7 +29,11 @@ export function allMetrics(): Iterable<Metric> {
 }
 
 /** A count that only grows, for as long as the process lives. */
-export function counter<const Names extends readonly string[]>(name: string, help: string, labels: Names): Family<Names, Count> {
+export function counter<const Names extends readonly string[]>(
+  name: string,
+  help: string,
+  labels: Names,
+): Family<Names, Count> {
   return register(new Family('counter', name, help, labels, () => new Count()));
 }
 
@@ -167,7 +171,9 @@ type Source<Names extends readonly string[]> = () => readonly Reading<Names>[] |
 /** A source that takes longer is left out: who asks for the page waits for ten seconds in all, and wants the rest. */
 const PATIENCE_MS = 2000;
 
-const unread = counter('metrics_unread_total', 'Gauges that could not be read when the page was asked for.', ['metric']);
+const unread = counter('metrics_unread_total', 'Gauges that could not be read when the page was asked for.', [
+  'metric',
+]);
 
 export class Gauge<Names extends readonly string[]> implements Metric {
   readonly type = 'gauge';

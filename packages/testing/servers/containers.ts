@@ -45,7 +45,14 @@ async function mayHaveEngine(env: Environment): Promise<boolean> {
     join(home, '.docker/desktop/docker.sock'),
     join(home, '.testcontainers.properties'),
   ];
-  const found = await Promise.all(paths.map((path) => access(path).then(() => true, () => false)));
+  const found = await Promise.all(
+    paths.map((path) =>
+      access(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
   return found.includes(true);
 }
 
@@ -103,7 +110,10 @@ async function startContainer(options: ContainerOptions): Promise<StartedTestCon
   /** Its ports are open to this machine alone. */
   class LoopbackContainer extends GenericContainer {
     protected override async beforeContainerCreated(): Promise<void> {
-      const bindings = (options.ports ?? []).map((port) => [`${port}/tcp`, [{ HostIp: '127.0.0.1', HostPort: String(port) }]]);
+      const bindings = (options.ports ?? []).map((port) => [
+        `${port}/tcp`,
+        [{ HostIp: '127.0.0.1', HostPort: String(port) }],
+      ]);
       this.hostConfig.PortBindings = Object.fromEntries(bindings);
     }
   }
@@ -111,7 +121,9 @@ async function startContainer(options: ContainerOptions): Promise<StartedTestCon
   const container = new LoopbackContainer(options.image)
     .withWaitStrategy(new NoWait())
     .withEnvironment({ ...options.env })
-    .withCopyContentToContainer((options.files ?? []).map(({ path, content }) => ({ target: path, content, mode: 0o644 })));
+    .withCopyContentToContainer(
+      (options.files ?? []).map(({ path, content }) => ({ target: path, content, mode: 0o644 })),
+    );
   if (options.ports !== undefined) {
     container.withExposedPorts(...options.ports.map((port) => ({ container: port, host: port })));
   }

@@ -1,8 +1,7 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { Kafka, logLevel } from 'kafkajs';
 import { kafkaForTests } from './for-tests.ts';
-import { startKafka } from './kafka.ts';
-import type { KafkaOptions, KafkaServer } from './kafka.ts';
+import { type KafkaOptions, type KafkaServer, startKafka } from './kafka.ts';
 import { makeTopic } from './make-topic.ts';
 import { toxiproxy } from './toxiproxy.ts';
 
@@ -58,40 +57,56 @@ it('carries a message, and two tests have different prefixes', async () => {
   expect(await firstOf(kafka, `${prefix}carried`)).toBe('hello');
 });
 
-it('a broker of one keeps an acknowledged message through SIGKILL and a restart on the same port', async () => {
-  const server = await start();
-  const kafka = client(server.brokers);
-  await make(kafka, 'kept');
-  await send(kafka, 'kept', 'still here');
-  const { pid } = server;
-  await server.kill();
-  await expect(client(server.brokers, { retry: { retries: 0 } }).admin().connect()).rejects.toThrow();
-  await server.restart();
-  expect(server.pid).not.toBe(pid);
-  expect(await firstOf(kafka, 'kept')).toBe('still here');
-}, LIMIT_MS);
+it(
+  'a broker of one keeps an acknowledged message through SIGKILL and a restart on the same port',
+  async () => {
+    const server = await start();
+    const kafka = client(server.brokers);
+    await make(kafka, 'kept');
+    await send(kafka, 'kept', 'still here');
+    const { pid } = server;
+    await server.kill();
+    await expect(
+      client(server.brokers, { retry: { retries: 0 } })
+        .admin()
+        .connect(),
+    ).rejects.toThrow();
+    await server.restart();
+    expect(server.pid).not.toBe(pid);
+    expect(await firstOf(kafka, 'kept')).toBe('still here');
+  },
+  LIMIT_MS,
+);
 
-it('lets in by password whom it was told of, and nobody else', async () => {
-  const mechanism = 'SCRAM-SHA-512';
-  const server = await start({
-    protocol: 'SASL_PLAINTEXT',
-    properties: {
-      'sasl.enabled.mechanisms': mechanism,
-      'listener.name.clients.scram-sha-512.sasl.jaas.config':
-        'org.apache.kafka.common.security.scram.ScramLoginModule required;',
-    },
-    scram: [{ mechanism, username: 'anna', password: 'secret' }],
-  });
-  const as = (password: string) =>
-    client(server.brokers, { sasl: { mechanism: 'scram-sha-512', username: 'anna', password } });
-  await make(as('secret'), 'private');
-  await expect(make(as('guess'), 'private')).rejects.toThrow(/authentication/i);
-}, LIMIT_MS);
+it(
+  'lets in by password whom it was told of, and nobody else',
+  async () => {
+    const mechanism = 'SCRAM-SHA-512';
+    const server = await start({
+      protocol: 'SASL_PLAINTEXT',
+      properties: {
+        'sasl.enabled.mechanisms': mechanism,
+        'listener.name.clients.scram-sha-512.sasl.jaas.config':
+          'org.apache.kafka.common.security.scram.ScramLoginModule required;',
+      },
+      scram: [{ mechanism, username: 'anna', password: 'secret' }],
+    });
+    const as = (password: string) =>
+      client(server.brokers, { sasl: { mechanism: 'scram-sha-512', username: 'anna', password } });
+    await make(as('secret'), 'private');
+    await expect(make(as('guess'), 'private')).rejects.toThrow(/authentication/i);
+  },
+  LIMIT_MS,
+);
 
-it('can be reached by a link that fails, where it tells clients of that link', async () => {
-  const server = await start({ advertise: async (address) => (await toxiproxy().proxy('kafka', address)).address });
-  const kafka = client(server.brokers);
-  await make(kafka, 'through');
-  await send(kafka, 'through', 'hello');
-  expect(await firstOf(kafka, 'through')).toBe('hello');
-}, LIMIT_MS);
+it(
+  'can be reached by a link that fails, where it tells clients of that link',
+  async () => {
+    const server = await start({ advertise: async (address) => (await toxiproxy().proxy('kafka', address)).address });
+    const kafka = client(server.brokers);
+    await make(kafka, 'through');
+    await send(kafka, 'through', 'hello');
+    expect(await firstOf(kafka, 'through')).toBe('hello');
+  },
+  LIMIT_MS,
+);

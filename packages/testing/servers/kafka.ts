@@ -5,14 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { containerRunner } from './containers.ts';
 import { answersMetadata } from './kafka-metadata.ts';
-import { ownServer } from './own-server.ts';
-import type { OwnServer } from './own-server.ts';
+import { ownServer, type OwnServer } from './own-server.ts';
 import { freePort } from './ports.ts';
 import { makeDirectory, processRunner } from './process.ts';
-import { kafkaProgram, kafkaVersion } from './programs.ts';
-import type { Environment } from './programs.ts';
-import { start } from './ways.ts';
-import type { Place } from './ways.ts';
+import { type Environment, kafkaProgram, kafkaVersion } from './programs.ts';
+import { type Place, start } from './ways.ts';
 
 export interface KafkaServer extends OwnServer {
   /** What clients are told, `host:port`. */
@@ -125,7 +122,13 @@ async function asProgram(options: KafkaOptions, env: Environment): Promise<Omit<
     await mkdir(join(directory, 'data'));
     await writeFile(properties, propertiesFor(options, listeners, join(directory, 'data'), '127.0.0.1'));
     const classpath = ['-cp', join(jars, '*')];
-    const format = ['-Xmx128m', ...jvm, ...classpath, 'kafka.tools.StorageTool', ...formatArguments(options, properties)];
+    const format = [
+      '-Xmx128m',
+      ...jvm,
+      ...classpath,
+      'kafka.tools.StorageTool',
+      ...formatArguments(options, properties),
+    ];
     await promisify(execFile)(java, format, { cwd: directory });
     const args = ['-Xms128m', '-Xmx384m', ...jvm, ...classpath, 'kafka.Kafka', properties];
     return await serve(listeners, processRunner({ directory, command: java, args }));

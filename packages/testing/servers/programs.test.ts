@@ -14,11 +14,16 @@ afterEach(() => rm(env['XDG_CACHE_HOME']!, { recursive: true, force: true }));
 
 it('a fetch that fails on its way begins anew in an empty folder, and nothing of it stays', async () => {
   const found: string[][] = [];
-  const folder = await fetchOnce('tool-1', env, async (target) => {
-    found.push(await readdir(target));
-    await writeFile(join(target, `part-${found.length}`), '');
-    if (found.length < 3) throw new Error('connection reset by peer');
-  }, [1, 1]);
+  const folder = await fetchOnce(
+    'tool-1',
+    env,
+    async (target) => {
+      found.push(await readdir(target));
+      await writeFile(join(target, `part-${found.length}`), '');
+      if (found.length < 3) throw new Error('connection reset by peer');
+    },
+    [1, 1],
+  );
   expect(found).toEqual([[], [], []]);
   expect(await readdir(folder)).toEqual(['part-3']);
   expect(await readdir(programsDirectory(env))).toEqual(['tool-1']);
@@ -26,9 +31,14 @@ it('a fetch that fails on its way begins anew in an empty folder, and nothing of
 
 it('a fetch that fails again and again is given up with the last reason', async () => {
   let tries = 0;
-  const fetching = fetchOnce('tool-1', env, async () => {
-    throw new Error(`connection ${(tries += 1)} reset by peer`);
-  }, [1, 1]);
+  const fetching = fetchOnce(
+    'tool-1',
+    env,
+    async () => {
+      throw new Error(`connection ${(tries += 1)} reset by peer`);
+    },
+    [1, 1],
+  );
   await expect(fetching).rejects.toThrow('connection 3 reset by peer');
   expect(await readdir(programsDirectory(env))).toEqual([]);
 });

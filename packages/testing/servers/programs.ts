@@ -108,7 +108,9 @@ export async function fetchOnce(
   } catch (error) {
     const [rest, ...others] = rests;
     if (rest === undefined || error instanceof ProgramMissing) throw error;
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\nAnother try in ${rest / 1000} s.\n`);
+    process.stderr.write(
+      `${error instanceof Error ? error.message : String(error)}\nAnother try in ${rest / 1000} s.\n`,
+    );
     await pause(rest);
     return await fetchOnce(name, env, work, others);
   } finally {
@@ -121,7 +123,13 @@ export async function need(name: string, env: Environment): Promise<string> {
   for (const directory of (env['PATH'] ?? '').split(delimiter).filter((each) => each !== '')) {
     for (const ending of endings) {
       const path = join(directory, name + ending);
-      if (await access(path, constants.X_OK).then(() => true, () => false)) return path;
+      if (
+        await access(path, constants.X_OK).then(
+          () => true,
+          () => false,
+        )
+      )
+        return path;
     }
   }
   throw new ProgramMissing(name);

@@ -4,8 +4,7 @@ import { afterEach, expect, it } from '@jest/globals';
 import { Client } from 'minio';
 import { removeBucket, tracesInBucket } from './bucket.ts';
 import { s3ForTests } from './for-tests.ts';
-import { startS3 } from './s3.ts';
-import type { S3Server } from './s3.ts';
+import { type S3Server, startS3 } from './s3.ts';
 
 const servers: S3Server[] = [];
 

@@ -1,14 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { containerRunner } from './containers.ts';
-import { ownServer } from './own-server.ts';
-import type { OwnServer, Runner } from './own-server.ts';
+import { ownServer, type OwnServer, type Runner } from './own-server.ts';
 import { freePort } from './ports.ts';
 import { makeDirectory, processRunner } from './process.ts';
-import { goProgram, versitygw } from './programs.ts';
-import type { Environment } from './programs.ts';
-import { start } from './ways.ts';
-import type { Place } from './ways.ts';
+import { type Environment, goProgram, versitygw } from './programs.ts';
+import { type Place, start } from './ways.ts';
 
 export interface S3Server extends OwnServer {
   readonly endpoint: string;
@@ -40,7 +37,10 @@ export async function startS3(place: Place = {}, options: S3Options = {}): Promi
 }
 
 function command(address: string, data: string, { region, domain }: S3Options): string[] {
-  const own = [...(region === undefined ? [] : ['--region', region]), ...(domain === undefined ? [] : ['--virtual-domain', domain])];
+  const own = [
+    ...(region === undefined ? [] : ['--region', region]),
+    ...(domain === undefined ? [] : ['--virtual-domain', domain]),
+  ];
   return ['--quiet', '--keep-alive', ...own, '--port', address, 'posix', data];
 }
 
@@ -51,7 +51,10 @@ async function asProgram(place: Environment, options: S3Options): Promise<Omit<S
     const port = await freePort();
     const data = join(directory, 'data');
     await mkdir(data);
-    return await serve(port, processRunner({ directory, command: program, args: command(`127.0.0.1:${port}`, data, options), env }));
+    return await serve(
+      port,
+      processRunner({ directory, command: program, args: command(`127.0.0.1:${port}`, data, options), env }),
+    );
   } catch (error) {
     await rm(directory, { recursive: true, force: true });
     throw error;

@@ -21,17 +21,22 @@ it.each([
   { name: 'Kafka', start: startKafka, variable: 'TEST_KAFKA_BROKERS', programs: 'java and mvn', missing: 'java' },
   { name: 'an S3 store', start: startS3, variable: 'TEST_S3_ENDPOINT', programs: 'go', missing: 'go' },
   { name: 'Toxiproxy', start: startToxiproxy, variable: 'TEST_TOXIPROXY_URL', programs: 'go', missing: 'go' },
-])('where there is nothing, one sentence says the three ways to $name', async ({ name, start, variable, programs, missing }) => {
-  const bare = { env: { PATH: '', HOME: home, XDG_CACHE_HOME: home }, engine: false };
-  await expect(start(bare)).rejects.toThrow(
-    `The tests need ${name}: name one that runs in ${variable}, or start a container engine, ` +
-      `or install ${programs} on this machine (${missing} is not in PATH).`,
-  );
-});
+])(
+  'where there is nothing, one sentence says the three ways to $name',
+  async ({ name, start, variable, programs, missing }) => {
+    const bare = { env: { PATH: '', HOME: home, XDG_CACHE_HOME: home }, engine: false };
+    await expect(start(bare)).rejects.toThrow(
+      `The tests need ${name}: name one that runs in ${variable}, or start a container engine, ` +
+        `or install ${programs} on this machine (${missing} is not in PATH).`,
+    );
+  },
+);
 
 it('where no container engine is, nobody waits for one', async () => {
   // It tells, whatever it tells of this machine.
-  expect(typeof (await hasEngine({ HOME: home, XDG_RUNTIME_DIR: home, DOCKER_HOST: 'tcp://127.0.0.1:1' }))).toBe('boolean');
+  expect(typeof (await hasEngine({ HOME: home, XDG_RUNTIME_DIR: home, DOCKER_HOST: 'tcp://127.0.0.1:1' }))).toBe(
+    'boolean',
+  );
 });
 
 it('a test that is not run with these servers is told how to', () => {

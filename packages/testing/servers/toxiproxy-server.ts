@@ -1,14 +1,11 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { containerRunner } from './containers.ts';
-import { ownServer } from './own-server.ts';
-import type { OwnServer, Runner } from './own-server.ts';
+import { ownServer, type OwnServer, type Runner } from './own-server.ts';
 import { freePort } from './ports.ts';
 import { makeDirectory, processRunner } from './process.ts';
-import { goProgram, toxiproxy } from './programs.ts';
-import type { Environment } from './programs.ts';
-import { start } from './ways.ts';
-import type { Place } from './ways.ts';
+import { type Environment, goProgram, toxiproxy } from './programs.ts';
+import { type Place, start } from './ways.ts';
 
 export interface ToxiproxyServer extends OwnServer {
   /** Of its HTTP API. */
@@ -20,7 +17,10 @@ export interface ToxiproxyServer extends OwnServer {
 const image = `ghcr.io/shopify/toxiproxy:${toxiproxy.version.replace('v', '')}`;
 
 export async function startToxiproxy(place: Place = {}): Promise<ToxiproxyServer> {
-  return start({ name: 'Toxiproxy', variable: 'TEST_TOXIPROXY_URL', needs: ['go'], image, inContainer, asProgram }, place);
+  return start(
+    { name: 'Toxiproxy', variable: 'TEST_TOXIPROXY_URL', needs: ['go'], image, inContainer, asProgram },
+    place,
+  );
 }
 
 async function asProgram(env: Environment): Promise<Omit<ToxiproxyServer, 'how'>> {

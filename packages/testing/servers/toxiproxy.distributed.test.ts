@@ -1,11 +1,9 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { toxiproxy } from './toxiproxy.ts';
-import type { ToxicProxy } from './toxiproxy.ts';
 import { waitUntil } from '../wait-until.ts';
+import { type ToxicProxy, toxiproxy } from './toxiproxy.ts';
 
 const bytes = Buffer.alloc(40_000, 'x');
 let server: Server;

@@ -75,7 +75,12 @@ export function toxiproxy(url: string | undefined = process.env['TEST_TOXIPROXY_
           const { type, attributes } = asToxiproxySays(toxic);
           const streams = toxic.direction === 'both' ? ['upstream', 'downstream'] : [toxic.direction ?? 'downstream'];
           for (const stream of streams) {
-            await ask('POST', `${path}/toxics`, { name: `${type}-${randomBytes(4).toString('hex')}`, type, stream, attributes });
+            await ask('POST', `${path}/toxics`, {
+              name: `${type}-${randomBytes(4).toString('hex')}`,
+              type,
+              stream,
+              attributes,
+            });
           }
         },
         async clear() {

@@ -1,7 +1,6 @@
 import { hasEngine } from './containers.ts';
 import type { OwnServer } from './own-server.ts';
-import { ProgramMissing } from './programs.ts';
-import type { Environment } from './programs.ts';
+import { type Environment, ProgramMissing } from './programs.ts';
 
 export interface Ways<T> {
   /** The server's name, and the variable that can name one that runs already. */
@@ -22,7 +21,10 @@ export interface Place {
 }
 
 /** Starts it in a container where an engine answers, else from programs of this machine, and says how. */
-export async function start<T extends OwnServer>(ways: Ways<T>, place: Place = {}): Promise<T & { readonly how: string }> {
+export async function start<T extends OwnServer>(
+  ways: Ways<T>,
+  place: Place = {},
+): Promise<T & { readonly how: string }> {
   const { env = process.env } = place;
   let refused = '';
   if (place.engine ?? (await hasEngine(env))) {

@@ -6,23 +6,23 @@ import type { Knowledge } from './knowledge.ts';
  */
 const DEED =
   'tekshirib|tekshiraman|tekshiramiz|tekshirdim|tekshirdik|tekshiryapman|yuboraman|yuboramiz|yubordim|yubordik|' +
-  'yuboryapman|jo\'nataman|jo\'natamiz|jo\'natdim|jo\'natdik|qaytaramiz|qaytaraman|qaytardik|qaytardim|' +
-  'tuzataman|tuzatamiz|tuzatdim|tuzatdik|to\'g\'rilayman|to\'g\'rilaymiz|to\'g\'riladim|to\'g\'riladik|' +
+  "yuboryapman|jo'nataman|jo'natamiz|jo'natdim|jo'natdik|qaytaramiz|qaytaraman|qaytardik|qaytardim|" +
+  "tuzataman|tuzatamiz|tuzatdim|tuzatdik|to'g'rilayman|to'g'rilaymiz|to'g'riladim|to'g'riladik|" +
   'hal qilamiz|hal qilaman|rasmiylashtiraman|rasmiylashtiramiz|rasmiylashtirdim|rasmiylashtirdik|' +
-  'yozib qo\'ydim|yozib qo\'yaman|yozaman|yozamiz|yozdim|yozdik|ochaman|ochamiz|ochdim|ochdik|ochyapman|' +
+  "yozib qo'ydim|yozib qo'yaman|yozaman|yozamiz|yozdim|yozdik|ochaman|ochamiz|ochdim|ochdik|ochyapman|" +
   'bekor qilaman|bekor qilamiz|bekor qildim|bekor qildik|almashtiramiz|almashtiraman|almashtirdim|almashtirib|' +
-  'o\'zgartiraman|o\'zgartiramiz|o\'zgartirdim|o\'zgartirdik|ulayman|ulaymiz|uladim|uladik|yoqaman|yoqdim|' +
+  "o'zgartiraman|o'zgartiramiz|o'zgartirdim|o'zgartirdik|ulayman|ulaymiz|uladim|uladik|yoqaman|yoqdim|" +
   'faollashtiraman|faollashtirdim|faollashtiramiz|bloklayman|bloklaymiz|blokladim|bloklandi|blokdan chiqaraman|' +
   'blokdan chiqardim|tiklayman|tiklaymiz|tikladim|tikladik|yangilayman|yangiladim|yangilaymiz|hisoblayman|' +
-  'hisoblab|ro\'yxatga oldim|ro\'yxatga olaman|ro\'yxatdan o\'tkazdim|ro\'yxatdan o\'tkazaman|qayd etdim|' +
+  "hisoblab|ro'yxatga oldim|ro'yxatga olaman|ro'yxatdan o'tkazdim|ro'yxatdan o'tkazaman|qayd etdim|" +
   'qayd etaman|qayd qildim|band qilaman|band qilamiz|band qildim|band qildik|belgilayman|belgilaymiz|' +
-  'belgiladim|belgilab|ko\'chiraman|ko\'chiramiz|ko\'chirdim|yetkazamiz|yetkazib beramiz|olib boramiz|' +
+  "belgiladim|belgilab|ko'chiraman|ko'chiramiz|ko'chirdim|yetkazamiz|yetkazib beramiz|olib boramiz|" +
   'olib keladi|beramiz|beraman|berdim|berdik|qilamiz|qildim|qildik|qilyapman|aniqlayman|aniqladim|aniqlab|' +
-  'topshirdim|topshiraman|topdim|topdik|ko\'rib chiqamiz|ko\'rib chiqaman|ko\'rib chiqdim|qo\'shaman|qo\'shdim|' +
-  'qo\'shamiz|o\'chiraman|o\'chirdim|o\'chiramiz|uzaytiraman|uzaytirdim|tezlashtiraman|tezlashtiramiz|' +
-  'tezlashtirdim|yo\'naltiraman|yo\'naltirdim|yo\'naltiramiz|tayyorlayman|tayyorlaymiz|tayyorladim|chiqaraman|' +
-  'chiqaramiz|qoplaymiz|kamaytiramiz|yordam beraman|yordam beramiz|o\'tkazaman|o\'tkazamiz|o\'tkazdim|' +
-  'o\'tkazib|kiritdim|kiritaman|kiritamiz|taqdim etamiz|taklif qilaman|taklif qilamiz|tavsiya qilaman|' +
+  "topshirdim|topshiraman|topdim|topdik|ko'rib chiqamiz|ko'rib chiqaman|ko'rib chiqdim|qo'shaman|qo'shdim|" +
+  "qo'shamiz|o'chiraman|o'chirdim|o'chiramiz|uzaytiraman|uzaytirdim|tezlashtiraman|tezlashtiramiz|" +
+  "tezlashtirdim|yo'naltiraman|yo'naltirdim|yo'naltiramiz|tayyorlayman|tayyorlaymiz|tayyorladim|chiqaraman|" +
+  "chiqaramiz|qoplaymiz|kamaytiramiz|yordam beraman|yordam beramiz|o'tkazaman|o'tkazamiz|o'tkazdim|" +
+  "o'tkazib|kiritdim|kiritaman|kiritamiz|taqdim etamiz|taklif qilaman|taklif qilamiz|tavsiya qilaman|" +
   'maslahat beraman';
 
 export const uz: Knowledge = {
@@ -284,8 +284,8 @@ export const uz: Knowledge = {
       qaytarib ber*; pulimni|pulni|pul|mablag'*|to'lovni .. qaytar*; pulim .. qaytar*; qaytarish; qaytariladi;
       kompensatsiya; vozvrat
     `,
-    cancellation: 'bekor qil*; bekor; voz kech*; obunani .. o\'chir*; shartnomani .. bekor; hisobni yop*',
-    complaint: 'shikoyat*; norozi*; rahbar*; arz qil*; boshlig\'*; sudga',
+    cancellation: "bekor qil*; bekor; voz kech*; obunani .. o'chir*; shartnomani .. bekor; hisobni yop*",
+    complaint: "shikoyat*; norozi*; rahbar*; arz qil*; boshlig'*; sudga",
     delivery: `
       yetkaz*; yetkazib ber*; kuryer*; kurer*; posilka*; jo'natma*; ombor*; pochta; trek; dastavka; dostavka
     `,
@@ -293,7 +293,7 @@ export const uz: Knowledge = {
     billing: `
       hisob faktura; yechib ol*; yechil*; yechib; abonent to'lov*; kvitansiya*; tarif*; komissiya*; hisob kitob
     `,
-    payment: 'to\'lov*; to\'la|to\'lash|to\'ladim|to\'lagan*|to\'lay*; qarz*; qarzdorlik; muddatli; oylik to\'lov',
+    payment: "to'lov*; to'la|to'lash|to'ladim|to'lagan*|to'lay*; qarz*; qarzdorlik; muddatli; oylik to'lov",
     loan: 'kredit*; ipoteka*; foiz; stavka; qarz ol*; garov; ! kredit karta*',
     card: `
       karta|kartam*|kartani|kartangiz*|kartaga|kartadan|kartasi*; plastik; bankomat*; pin; humo; uzcard; ! sim
@@ -303,9 +303,9 @@ export const uz: Knowledge = {
       hisob|hisobim*|hisobga|hisobingiz*|hisobni; parol*; shaxsiy kabinet; login; kirish; profil*; kod; akkaunt*;
       kira olma*; kirolma*
     `,
-    transfer: 'o\'tkazma*; pul o\'tkaz*; perevod; qabul qiluvchi; rekvizit*; pul jo\'nat*; pul yubor*',
-    insurance: 'sug\'urta*; polis*; osago; avtohalokat; strahovka',
-    fraud: 'firibgar*; aldad*; o\'g\'irla*; tovlamachi*; shubhali; mening roziligimsiz; buzib kir*',
+    transfer: "o'tkazma*; pul o'tkaz*; perevod; qabul qiluvchi; rekvizit*; pul jo'nat*; pul yubor*",
+    insurance: "sug'urta*; polis*; osago; avtohalokat; strahovka",
+    fraud: "firibgar*; aldad*; o'g'irla*; tovlamachi*; shubhali; mening roziligimsiz; buzib kir*",
     internet: 'internet*; wifi; wi fi; vayfay; router*; modem*; tezlik*; provayder*; optika*; tarmoq*; kabel*',
     mobile: `
       sim; sim karta*; simkarta*; rouming; gigabayt*; megabayt*; daqiqa .. paket*; paket*; aloqa; raqamni ..
@@ -320,13 +320,13 @@ export const uz: Knowledge = {
       vrach*; ! qabul qil*
     `,
     price: 'narx*; qancha turadi; chegirma*; aksiya*; qimmat; arzon; promokod*; tannarx; pul turadi',
-    product: 'mahsulot*; tovar*; o\'lcham*; rang*; sifat*; kafolat*; almashtir*; model*; yaroqsiz; nuqson*',
-    documents: 'hujjat*; ma\'lumotnoma; shartnoma*; pasport*; imzo*; ariza*; spravka; chek; cheki',
+    product: "mahsulot*; tovar*; o'lcham*; rang*; sifat*; kafolat*; almashtir*; model*; yaroqsiz; nuqson*",
+    documents: "hujjat*; ma'lumotnoma; shartnoma*; pasport*; imzo*; ariza*; spravka; chek; cheki",
     travel: `
       bilet*; chipta*; reys*; mehmonxona*; sayohat*; yuk; bagaj*; viza*; samolyot*; aeroport*; tur; turlar; bron*;
       parvoz*
     `,
-    employment: 'ish o\'rni; vakansiya*; rezyume; suhbat; ish haqi; maosh*',
+    employment: "ish o'rni; vakansiya*; rezyume; suhbat; ish haqi; maosh*",
   },
   negations: {
     before: 'hech; na; hechqachon; aslo',

@@ -113,7 +113,10 @@ export const CallPage = pageOf(CallItem)
       .boolean()
       .meta({ description: 'True where so many calls match that `count` is near, not exact.' }),
   })
-  .meta({ id: 'CallPage', examples: [{ count: 1, count_is_estimate: false, items: [exampleCall], next_cursor: null }] });
+  .meta({
+    id: 'CallPage',
+    examples: [{ count: 1, count_is_estimate: false, items: [exampleCall], next_cursor: null }],
+  });
 
 const ScoredCall = Analysis.meta({ id: 'Analysis' });
 
@@ -179,5 +182,7 @@ export const ErasureReceipt = z
   .object({ uuid: Uuid, erased_at: Time, removed: z.array(z.object({ what: z.string(), count: Count })) })
   .meta({
     id: 'ErasureReceipt',
-    examples: [{ uuid: exampleCall.uuid, erased_at: '2026-10-02T08:00:00.000Z', removed: [{ what: 'call', count: 1 }] }],
+    examples: [
+      { uuid: exampleCall.uuid, erased_at: '2026-10-02T08:00:00.000Z', removed: [{ what: 'call', count: 1 }] },
+    ],
   });

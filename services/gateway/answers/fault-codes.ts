@@ -69,7 +69,14 @@ export const RowsAtFault = z
 
 /** Why a call failed, where its own work is at fault; a part that was away for long has a code like UNAVAILABLE. */
 export const failureCodes = {
-  extraction: ['ENTRY_CORRUPT', 'ARCHIVE_MISSING', 'INVALID_FILE_FORMAT', 'AUDIO_UNREADABLE', 'AUDIO_NOT_STEREO', 'NOT_ANNOUNCED'],
+  extraction: [
+    'ENTRY_CORRUPT',
+    'ARCHIVE_MISSING',
+    'INVALID_FILE_FORMAT',
+    'AUDIO_UNREADABLE',
+    'AUDIO_NOT_STEREO',
+    'NOT_ANNOUNCED',
+  ],
   transcription: [
     'RECORDING_MISSING',
     'AUDIO_UNREADABLE',

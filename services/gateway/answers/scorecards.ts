@@ -55,7 +55,10 @@ const exampleItem = {
 const item = z.object({
   uuid: Uuid,
   name: z.string(),
-  segment_type: z.string().nullable().meta({ description: 'Null: for calls whose segment type has no active scorecard.' }),
+  segment_type: z
+    .string()
+    .nullable()
+    .meta({ description: 'Null: for calls whose segment type has no active scorecard.' }),
   is_active: z.boolean().meta({ description: 'Whether calls are scored by it now.' }),
   revision: Revision,
   created_at: Time,

@@ -21,7 +21,8 @@ export const OpenedUpload = z
       {
         status: 'success',
         data: {
-          metadata_upload_url: 'https://calls.example/objects/UZ/acme/ann/calls.csv?expires=1790000000&max=5368709120&method=PUT&signature=mE4Pj1bq',
+          metadata_upload_url:
+            'https://calls.example/objects/UZ/acme/ann/calls.csv?expires=1790000000&max=5368709120&method=PUT&signature=mE4Pj1bq',
           metadata_key: 'UZ/1a2b3c4d-0000-4000-8000-000000000001/1a2b3c4d-0000-4000-8000-00000000000a/calls.csv',
           expires_in: 3600,
         },

@@ -1,10 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import type { IncomingMessage } from 'node:http';
 import { unavailable } from '@call-analysis/fault';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ApiKeyGate } from './api-key.ts';
-import type { Keys } from './api-key.ts';
+import { ApiKeyGate, type Keys } from './api-key.ts';
 
 const key = '1a2b3c4$abc';
 const valid = { verdict: 'VALID', key_uuid: 'k1', firm_uuid: 'f1', user_uuid: 'u1' };

@@ -4,8 +4,7 @@ import type { Client } from '@call-analysis/rpc';
 import { headerValues } from '../http/header-values.ts';
 import { BriefCache } from './brief-cache.ts';
 import type { Caller } from './caller.ts';
-import { tokenVerifier, unauthenticated } from './token.ts';
-import type { TokenRules } from './token.ts';
+import { type TokenRules, tokenVerifier, unauthenticated } from './token.ts';
 
 /** Under the cache's life, so that no answer is used that is older. */
 const DEADLINE_MS = 3000;

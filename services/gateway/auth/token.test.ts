@@ -1,9 +1,7 @@
-import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import jwt from 'jsonwebtoken';
-import { tokenVerifier } from './token.ts';
-import type { TokenRules } from './token.ts';
+import { type TokenRules, tokenVerifier } from './token.ts';
 
 const secret = 'a secret of thirty-two bytes or more';
 const now = Math.floor(Date.now() / 1000);
@@ -62,7 +60,10 @@ describe.each(kinds)('a $name token', ({ name, key, make }) => {
   });
 
   it.each([
-    ['an altered payload', (token: string) => token.replace(/\.(.*)\./, `.${encode({ ...claims, role: 'SUPERUSER' })}.`)],
+    [
+      'an altered payload',
+      (token: string) => token.replace(/\.(.*)\./, `.${encode({ ...claims, role: 'SUPERUSER' })}.`),
+    ],
     ['an altered signature', (token: string) => token.replace(/\.[^.]*$/, `.${'A'.repeat(86)}`)],
     ['no signature', (token: string) => token.replace(/[^.]*$/, '')],
     ['a further part', (token: string) => `${token}.x`],
@@ -115,7 +116,9 @@ describe('bearer tokens', () => {
   });
 
   it.each(['HS384', 'HS512'] as const)('of algorithm %s are refused though the secret fits', (algorithm) => {
-    expect(() => verifier({ kind: 'secret', secret })(jwt.sign(claims, secret, { algorithm }))).toThrow(unauthenticated);
+    expect(() => verifier({ kind: 'secret', secret })(jwt.sign(claims, secret, { algorithm }))).toThrow(
+      unauthenticated,
+    );
   });
 
   it('with critical extensions are refused, as nobody here knows any', () => {
@@ -135,7 +138,10 @@ describe('bearer tokens', () => {
   it.each([
     ['a short secret', { kind: 'secret', secret: 'short' }],
     ['no PEM', { kind: 'public-key', pem: 'x' }],
-    ['a short RSA key', { kind: 'public-key', pem: pem(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey) }],
+    [
+      'a short RSA key',
+      { kind: 'public-key', pem: pem(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey) },
+    ],
     ['another curve', { kind: 'public-key', pem: pem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey) }],
   ] as const)('cannot be checked with %s, and the start says so', (_, key) => {
     expect(() => verifier(key)).toThrow(expect.objectContaining({ name: 'StartFault' }));

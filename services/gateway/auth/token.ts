@@ -1,11 +1,9 @@
-import { createPublicKey, createSecretKey, hash, verify as verifySignature } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPublicKey, createSecretKey, hash, type KeyObject, verify as verifySignature } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
 import { z } from 'zod';
-import { Role } from './caller.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, Role } from './caller.ts';
 
 export interface TokenRules {
   readonly issuer: string;

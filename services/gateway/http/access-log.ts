@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { histogram, isTraceparent, isTracing, recordSpan } from '@call-analysis/runtime';
-import type { Context, Logger } from '@call-analysis/runtime';
+import { type Context, histogram, isTraceparent, isTracing, type Logger, recordSpan } from '@call-analysis/runtime';
 import type { EdgeResponse } from './edge-response.ts';
 
 const duration = histogram('http_request_duration_seconds', 'From the head of a request to the end of its answer.', [

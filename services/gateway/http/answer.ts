@@ -68,7 +68,11 @@ function discardBody(request: IncomingMessage): Promise<void> {
       bytesLeft -= chunk.length;
       if (bytesLeft < 0) finish();
     }
-    request.on('data', count).on('end', finish).on('close', finish).on('error', () => {});
+    request
+      .on('data', count)
+      .on('end', finish)
+      .on('close', finish)
+      .on('error', () => {});
     request.resume();
   });
 }

@@ -3,7 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { addressOf, networkOf } from './client-address.ts';
 
 const from = (remoteAddress: string, forwarded?: string) =>
-  ({ socket: { remoteAddress }, headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage;
+  ({
+    socket: { remoteAddress },
+    headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
+  }) as unknown as IncomingMessage;
 
 describe('the address of a client', () => {
   it.each([

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { openFixture } from '../test/fixture.ts';
-import type { Fixture } from '../test/fixture.ts';
+import { type Fixture, openFixture } from '../test/fixture.ts';
 
 let edge: Fixture;
 
@@ -13,19 +12,27 @@ describe('pages of other origins', () => {
   it('may read nothing unless it is configured', async () => {
     edge = await openFixture();
     for (const method of ['GET', 'OPTIONS']) {
-      const answer = await edge.ask(method, '/healthz', { headers: { origin, 'access-control-request-method': 'GET' } });
+      const answer = await edge.ask(method, '/healthz', {
+        headers: { origin, 'access-control-request-method': 'GET' },
+      });
       expect([shared(answer.headers), answer.headers.get('vary')]).toEqual([[], null]);
     }
   });
 
   it('may ask first, then send proofs and read answers and refusals, when theirs is named', async () => {
     edge = await openFixture({ corsOrigins: [origin] });
-    const asked = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
+    const asked = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    };
     const preflight = await edge.ask('OPTIONS', '/api/v1/calls/upload', { headers: asked });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
     expect(preflight.headers.get('access-control-allow-methods')).toBe('POST, OPTIONS');
-    expect(preflight.headers.get('access-control-allow-headers')).toMatch(/authorization.*content-type.*x-service-api-key/);
+    expect(preflight.headers.get('access-control-allow-headers')).toMatch(
+      /authorization.*content-type.*x-service-api-key/,
+    );
     expect(preflight.headers.get('access-control-max-age')).toBe('600');
     const refused = await edge.ask('POST', '/api/v1/calls/upload', { headers: { origin } });
     expect(refused.status).toBe(400);

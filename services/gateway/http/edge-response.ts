@@ -1,5 +1,4 @@
-import { ServerResponse } from 'node:http';
-import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Notes } from './access-log.ts';
 
 const never = (): boolean => false;

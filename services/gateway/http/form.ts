@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Fault, invalidFields } from '@call-analysis/fault';
-import type { FieldFault } from '@call-analysis/fault';
+import { Fault, type FieldFault, invalidFields } from '@call-analysis/fault';
 import { welcomeBody } from './answer.ts';
 import { formDataName } from './form-data.ts';
-import { BrokenMultipart, partsOf } from './multipart.ts';
-import type { Part } from './multipart.ts';
+import { BrokenMultipart, type Part, partsOf } from './multipart.ts';
 import { bodyOf } from './request-body.ts';
 
 /** A form sent as multipart/form-data (RFC 7578): each of its parts must come, once, in any order. */
@@ -87,7 +85,11 @@ async function* pieces(form: Form, body: Readable, parts: AsyncIterable<Part>): 
         yield* pieceByPiece(named.name, bytes, rule.maxBytes);
       } else {
         // Without a name it is no file: browsers send a field of that kind when nothing was chosen.
-        fault(named.name, 'INVALID', 'came without the name of a file: send it with filename="…" in its Content-Disposition');
+        fault(
+          named.name,
+          'INVALID',
+          'came without the name of a file: send it with filename="…" in its Content-Disposition',
+        );
       }
       if (named !== null) seen.add(named.name);
     }
@@ -166,7 +168,9 @@ function largestPart(form: Form): number {
 
 /** What else is wrong is most often why: the part goes by another name, or its head cannot be read. */
 function missingParts(form: Form, missing: readonly string[], faults: readonly FieldFault[] = []): Fault {
-  const parts = Object.entries(form.parts).map(([name, { kind }]) => `${name} (${kind === 'file' ? 'a file with its name' : 'text'})`);
+  const parts = Object.entries(form.parts).map(
+    ([name, { kind }]) => `${name} (${kind === 'file' ? 'a file with its name' : 'text'})`,
+  );
   const message = `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing. Send multipart/form-data with the parts ${parts.join(' and ')}.`;
   const also = faults.length === 0 ? '' : ` Also wrong: ${invalidFields(faults).message}.`;
   return new Fault('invalid', 'MISSING_FILE', message + also, { details: { missing } });

@@ -8,7 +8,8 @@ export function headerValues({ rawHeaders }: IncomingMessage, lowerCaseName: str
   const values: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
-    if (name.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName) values.push(rawHeaders[at + 1] ?? '');
+    if (name.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName)
+      values.push(rawHeaders[at + 1] ?? '');
   }
   return values;
 }

@@ -82,7 +82,11 @@ function collect(request: IncomingMessage, patienceMs: number): Promise<Buffer> 
       settle(() => reject(new Problem(400, 'INVALID_JSON', 'The body ended early.')));
     }
     // An error is always followed by `close`.
-    request.on('data', take).on('end', finish).on('close', abandon).on('error', () => {});
+    request
+      .on('data', take)
+      .on('end', finish)
+      .on('close', abandon)
+      .on('error', () => {});
   });
 }
 

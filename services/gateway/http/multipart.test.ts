@@ -36,9 +36,13 @@ const write = (bodies: readonly string[], { preamble = '', epilogue = '' } = {})
 
 // Of what looks like a boundary and is none, as much as possible.
 const body = fc
-  .array(fc.constantFrom('\r', '\n', '-', 'b', '\r\n', '\r\n-', '\r\n--', '--b', '\0', 'ÿ', 'some words'), { maxLength: 40 })
+  .array(fc.constantFrom('\r', '\n', '-', 'b', '\r\n', '\r\n-', '\r\n--', '--b', '\0', 'ÿ', 'some words'), {
+    maxLength: 40,
+  })
   .map((pieces) => pieces.join(''))
-  .filter((text) => !`\r\n${text}\r\n`.slice(0, -2).includes('\r\n--b') && !`${text}\r\n--b`.slice(0, -5).includes('\r\n--b'));
+  .filter(
+    (text) => !`\r\n${text}\r\n`.slice(0, -2).includes('\r\n--b') && !`${text}\r\n--b`.slice(0, -5).includes('\r\n--b'),
+  );
 const sizes = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 8 });
 
 describe('the parts of a multipart body', () => {

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { types } from 'node:util';
 import { Dicer } from '@fastify/busboy';
 

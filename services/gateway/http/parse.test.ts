@@ -1,4 +1,4 @@
-import { Fault } from '@call-analysis/fault';
+import type { Fault } from '@call-analysis/fault';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { z } from 'zod';
@@ -56,8 +56,12 @@ describe('parsing a body', () => {
   it('says of a uuid that is missing what it says of every field that is', () => {
     const Firm = z.strictObject({ firm_uuid: uuid() });
     expect(faults(Firm, {})).toEqual([{ field: 'firm_uuid', code: 'REQUIRED', message: 'is required' }]);
-    expect(faults(Firm, { firm_uuid: 'x' })).toEqual([{ field: 'firm_uuid', code: 'INVALID', message: 'must be a UUID' }]);
-    expect(faults(Firm, { firm_uuid: 7 })).toEqual([{ field: 'firm_uuid', code: 'INVALID', message: 'must be a string' }]);
+    expect(faults(Firm, { firm_uuid: 'x' })).toEqual([
+      { field: 'firm_uuid', code: 'INVALID', message: 'must be a UUID' },
+    ]);
+    expect(faults(Firm, { firm_uuid: 7 })).toEqual([
+      { field: 'firm_uuid', code: 'INVALID', message: 'must be a string' },
+    ]);
   });
 
   it('refuses names that mean something to the language', () => {

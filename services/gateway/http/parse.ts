@@ -1,5 +1,4 @@
-import { invalidFields, nearestName } from '@call-analysis/fault';
-import type { FieldFault } from '@call-analysis/fault';
+import { type FieldFault, invalidFields, nearestName } from '@call-analysis/fault';
 import type { z } from 'zod';
 
 /** More unknown names than this are a mistake of another kind, and naming them all would be a large answer. */

@@ -1,6 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { Fault } from '@call-analysis/fault';
-import type { FaultKind } from '@call-analysis/fault';
+import { Fault, type FaultKind } from '@call-analysis/fault';
 import type { Answer } from './answer.ts';
 
 /** What is wrong with a request as HTTP, where no Fault has a name for it. */

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { PassThrough } from 'node:stream';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { SILENCE_MS } from './answer.ts';
 import { Problem } from './problem.ts';
 

@@ -1,7 +1,6 @@
 import type { EdgeResponse } from '../http/edge-response.ts';
 import { Problem } from '../http/problem.ts';
-import { Buckets, WINDOW_MS } from './buckets.ts';
-import type { Share } from './buckets.ts';
+import { Buckets, type Share, WINDOW_MS } from './buckets.ts';
 
 /** Requests per minute, all of which may come at once; 0 for as many as there are. */
 export interface Quotas {

@@ -1,10 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { describe, expect, it } from '@jest/globals';
 import { Readiness } from '@call-analysis/runtime';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from '@jest/globals';
 import addFormats from 'ajv-formats';
-import { endpointsOf } from '../gateway.ts';
-import type { Behind } from '../gateway.ts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { type Behind, endpointsOf } from '../gateway.ts';
 import { documentPath, openApiDocument } from './document.ts';
 import { refusals } from './refusals.ts';
 
@@ -68,7 +67,8 @@ const ELSEWHERE = new Set([
 ]);
 
 /** Tests, and where the names of environment variables stand. */
-const NO_CODES = /node_modules|generated|(^|\/)test\/|\.test\.ts$|under-test|contract\.ts$|main\.ts$|config\.ts$|variables\.ts$/;
+const NO_CODES =
+  /node_modules|generated|(^|\/)test\/|\.test\.ts$|under-test|contract\.ts$|main\.ts$|config\.ts$|variables\.ts$/;
 
 /** Every word that is written like a code, and as a text of its own, in the programs of the services that clients hear of. */
 async function codesInUse(): Promise<Set<string>> {
@@ -113,7 +113,11 @@ describe('the OpenAPI document', () => {
   });
 
   it('names every code that the services behind an answer can give', async () => {
-    const words = new Set(JSON.stringify({ paths: document.paths, ...document.components.schemas, ...document.components.responses }).match(WORD));
+    const words = new Set(
+      JSON.stringify({ paths: document.paths, ...document.components.schemas, ...document.components.responses }).match(
+        WORD,
+      ),
+    );
     expect([...(await codesInUse())].filter((code) => !words.has(code) && !ELSEWHERE.has(code))).toEqual([]);
   });
 
@@ -132,7 +136,8 @@ describe('the OpenAPI document', () => {
       const statuses = Object.keys(operation.responses);
       expect(statuses.filter((status) => status.startsWith('2'))).not.toEqual([]);
       expect(statuses).toEqual(expect.arrayContaining(['400', '431']));
-      if (operation.security !== undefined) expect(statuses).toEqual(expect.arrayContaining(['401', '429', '500', '503']));
+      if (operation.security !== undefined)
+        expect(statuses).toEqual(expect.arrayContaining(['401', '429', '500', '503']));
     });
 
     it('has all parts of its path as parameters', () => {

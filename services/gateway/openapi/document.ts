@@ -3,12 +3,9 @@ import { FieldsAtFault, RowsAtFault } from '../answers/fault-codes.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { uuid } from '../http/fields.ts';
 import type { Form } from '../http/form.ts';
-import { tags } from './about.ts';
-import type { About, Said } from './about.ts';
-import { Schemas } from './json-schema.ts';
-import type { JsonSchema } from './json-schema.ts';
-import { refusals } from './refusals.ts';
-import type { RefusalCode } from './refusals.ts';
+import { type About, type Said, tags } from './about.ts';
+import { type JsonSchema, Schemas } from './json-schema.ts';
+import { type RefusalCode, refusals } from './refusals.ts';
 
 export type OpenApi = Readonly<Record<string, unknown>>;
 
@@ -102,7 +99,10 @@ function operation(endpoint: Endpoint, schemas: Schemas): object {
 
 /** `List API keys` becomes `listApiKeys`. */
 function operationId(summary: string): string {
-  const [first = '', ...rest] = summary.replace(/[^A-Za-z0-9 ]/g, '').toLowerCase().split(' ');
+  const [first = '', ...rest] = summary
+    .replace(/[^A-Za-z0-9 ]/g, '')
+    .toLowerCase()
+    .split(' ');
   return first + rest.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
 }
 

@@ -32,9 +32,11 @@ export class Schemas {
         Object.assign(jsonSchema, wire);
       },
     });
-    const { $schema: _dialect, $defs = {}, ...own } = JSON.parse(
-      JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/'),
-    ) as Record<string, unknown>;
+    const {
+      $schema: _dialect,
+      $defs = {},
+      ...own
+    } = JSON.parse(JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/')) as Record<string, unknown>;
     for (const [name, component] of Object.entries($defs as Record<string, Record<string, unknown>>)) {
       const { id: _name, ...rest } = component;
       this.components[name] = rest;

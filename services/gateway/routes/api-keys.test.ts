@@ -1,7 +1,6 @@
 import { Fault, notFound } from '@call-analysis/fault';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { firm, openFixture, user } from '../test/fixture.ts';
-import type { Fixture } from '../test/fixture.ts';
+import { firm, type Fixture, openFixture, user } from '../test/fixture.ts';
 
 const path = '/external/api/v1/api-key';
 const keyUuid = '00000000-0000-4000-8000-0000000000a1';
@@ -80,10 +79,22 @@ describe('listing API keys', () => {
       asked = request;
       const key = { uuid: keyUuid, key_prefix: '1a2b3c4', is_active: true, firm_uuid: firm.uuid, firm_name: firm.name };
       const created_at = '2026-01-01T00:00:00.000Z';
-      return { count: 12, items: [{ ...key, created_at }, { ...key, created_at, last_used: created_at }] };
+      return {
+        count: 12,
+        items: [
+          { ...key, created_at },
+          { ...key, created_at, last_used: created_at },
+        ],
+      };
     };
     const answer = await edge.ask('GET', `${path}?page=2&size=5`, { role: 'SUPERUSER' });
-    const item = { uuid: keyUuid, key_prefix: '1a2b3c4', is_active: true, firm, created_at: '2026-01-01T00:00:00.000Z' };
+    const item = {
+      uuid: keyUuid,
+      key_prefix: '1a2b3c4',
+      is_active: true,
+      firm,
+      created_at: '2026-01-01T00:00:00.000Z',
+    };
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
       count: 12,

@@ -4,8 +4,7 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { CreatedKey, KeyPage } from '../answers/api-keys.ts';
 import type { Caller } from '../auth/caller.ts';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { page, size, uuid } from '../http/fields.ts';
 
 const PATH = '/external/api/v1/api-key';
@@ -72,7 +71,8 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
       about: {
         tag: 'API keys',
         summary: 'Delete an API key',
-        description: 'Whoever uses it is refused within a second, or within 5 s while the news of it cannot travel. The firm may be given another one at once.',
+        description:
+          'Whoever uses it is refused within a second, or within 5 s while the news of it cannot travel. The firm may be given another one at once.',
         answers: { 204: { description: 'The key is dead.' } },
       },
       async handle({ caller, params, address }) {

@@ -4,8 +4,7 @@ import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/Uploa
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { converse, firm, openFixture, tokenFor, user } from '../test/fixture.ts';
-import type { Fixture } from '../test/fixture.ts';
+import { converse, firm, type Fixture, openFixture, tokenFor, user } from '../test/fixture.ts';
 
 const path = '/api/v1/audio/upload';
 const LIMIT = 52_428_800;
@@ -80,7 +79,10 @@ const post = (body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = f
 const postForm = (...parts: PartSpec[]) => post(formOf(parts));
 
 const fieldsOf = (answer: { body: Record<string, unknown> }) =>
-  (answer.body['details'] as { fields: { field: string; code: string }[] }).fields.map(({ field, code }) => [field, code]);
+  (answer.body['details'] as { fields: { field: string; code: string }[] }).fields.map(({ field, code }) => [
+    field,
+    code,
+  ]);
 
 const head = (...lines: string[]) => {
   const bearer = `Authorization: Bearer ${tokenFor('ADMIN')}`;
@@ -166,7 +168,10 @@ describe('a recording with its metadata', () => {
   it('gives the same answer however the network cuts it into pieces', async () => {
     const body = formOf([
       textPart('{"я":1}'),
-      filePart(`a\r\n--${BOUNDARY.slice(0, -1)}\r\n\r\n--x\r\n-`, `name="audio_file"; filename="${'Я'.repeat(20)}.wav"`),
+      filePart(
+        `a\r\n--${BOUNDARY.slice(0, -1)}\r\n\r\n--x\r\n-`,
+        `name="audio_file"; filename="${'Я'.repeat(20)}.wav"`,
+      ),
     ]);
     const cuts = fc.uniqueArray(fc.integer({ min: 1, max: body.length - 1 }), { maxLength: 12 });
     const sendInPieces = (at: readonly number[]) =>
@@ -191,7 +196,10 @@ describe('a recording with its metadata', () => {
           {
             whole: true,
             metadata: '{"я":1}',
-            file: { name: `${'Я'.repeat(20)}.wav`, bytes: Buffer.from(`a\r\n--${BOUNDARY.slice(0, -1)}\r\n\r\n--x\r\n-`) },
+            file: {
+              name: `${'Я'.repeat(20)}.wav`,
+              bytes: Buffer.from(`a\r\n--${BOUNDARY.slice(0, -1)}\r\n\r\n--x\r\n-`),
+            },
           },
         ]);
       }),
@@ -225,7 +233,11 @@ describe('what is no good form', () => {
   ])('such as a file %s is missing, and its sender is told why', async (_, { head, body }, why) => {
     const pieces = [Buffer.from(`--${BOUNDARY}\r\n${head}\r\n\r\n`, 'latin1'), Buffer.from(body), Buffer.from('\r\n')];
     const answer = await post(Buffer.concat([...pieces, formOf([textPart()])]));
-    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([400, 'MISSING_FILE', { missing: [file] }]);
+    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+      400,
+      'MISSING_FILE',
+      { missing: [file] },
+    ]);
     expect(answer.body['message']).toMatch(/^audio_file is missing\. Send multipart\/form-data /);
     expect(answer.body['message']).toContain(why);
   });
@@ -237,7 +249,11 @@ describe('what is no good form', () => {
     ['a second metadata', [textPart(), filePart(), textPart()], [['metadata', 'REPEATED']]],
     ['a name of an object’s own', [filePart(), textPart(), textPart('1', 'toString')], [['toString', 'UNKNOWN_FIELD']]],
     ['metadata over 64 KiB', [filePart(), textPart('x'.repeat(65_537))], [['metadata', 'TOO_LONG']]],
-    ['metadata that is not UTF-8', [filePart(), { ...textPart(), body: Buffer.from([0xff]) }], [['metadata', 'INVALID']]],
+    [
+      'metadata that is not UTF-8',
+      [filePart(), { ...textPart(), body: Buffer.from([0xff]) }],
+      [['metadata', 'INVALID']],
+    ],
     [
       'a name that is not UTF-8',
       [filePart(), textPart(), { head: 'Content-Disposition: form-data; name="\xff"', body: '' }],
@@ -249,7 +265,14 @@ describe('what is no good form', () => {
       [{ ...filePart(), head: `${filePart().head}\r\nContent-Transfer-Encoding: base64` }, textPart()],
       [['audio_file', 'INVALID']],
     ],
-    ['many faults', [filePart(), filePart(), textPart(), textPart('', 'c')], [['audio_file', 'REPEATED'], ['c', 'UNKNOWN_FIELD']]],
+    [
+      'many faults',
+      [filePart(), filePart(), textPart(), textPart('', 'c')],
+      [
+        ['audio_file', 'REPEATED'],
+        ['c', 'UNKNOWN_FIELD'],
+      ],
+    ],
   ] as [string, PartSpec[], string[][]][])('such as %s is VALIDATION_ERROR', async (_, parts, fields) => {
     const pieces = parts.flatMap(({ head, body }) => [
       Buffer.from(`--${BOUNDARY}\r\n`),
@@ -278,7 +301,11 @@ describe('what is no good form', () => {
     'such as %s has neither part, and is told how both are sent',
     async (type) => {
       const answer = await post(Buffer.from('x=1'), { 'content-type': type });
-      expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([400, 'MISSING_FILE', { missing: both }]);
+      expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+        400,
+        'MISSING_FILE',
+        { missing: both },
+      ]);
       expect(answer.body['message']).toMatch(/^audio_file and metadata are missing\. Send multipart\/form-data /);
       expect(sent).toEqual([]);
     },
@@ -294,9 +321,17 @@ describe('what is no good form', () => {
     ['without its last boundary', formOf([filePart(), textPart()], ''), 'VALIDATION_ERROR'],
     ['cut off in its second part', formOf([filePart(), textPart()]).subarray(0, 150), 'MISSING_FILE'],
     ['cut off in a head', formOf([filePart(), textPart(), textPart('', 'c')]).subarray(0, -45), 'VALIDATION_ERROR'],
-    ['with another boundary', Buffer.from(formOf([filePart()]).toString().replaceAll(BOUNDARY, 'other')), 'MISSING_FILE'],
+    [
+      'with another boundary',
+      Buffer.from(formOf([filePart()]).toString().replaceAll(BOUNDARY, 'other')),
+      'MISSING_FILE',
+    ],
     ['with a head without end', Buffer.from(`--${BOUNDARY}\r\nContent-\r\n--${BOUNDARY}--`), 'MISSING_FILE'],
-    ['of line feeds alone', Buffer.from(formOf([filePart(), textPart()]).toString().replaceAll('\r', '')), 'MISSING_FILE'],
+    [
+      'of line feeds alone',
+      Buffer.from(formOf([filePart(), textPart()]).toString().replaceAll('\r', '')),
+      'MISSING_FILE',
+    ],
   ])('such as one %s is refused', async (_, body, code) => {
     const answer = await post(Buffer.from(body));
     expect([answer.status, answer.body['code']]).toEqual([400, code]);
@@ -342,8 +377,8 @@ describe('the name of the file', () => {
     ['with a quote as others write it', 'filename="a\\"b.wav"', 'a"b.wav'],
     ['with a percent sign', 'filename="100%.wav"', '100%.wav'],
     ['in the extended form', "filename*=UTF-8''%D0%97%20%22.wav", 'З ".wav'],
-    ['in both forms, the extended one last', "filename=\"Z.wav\"; filename*=utf-8''%D0%97.wav", 'З.wav'],
-    ['in both forms, the extended one first', "filename*=utf-8''%D0%97.wav; filename=\"Z.wav\"", 'З.wav'],
+    ['in both forms, the extended one last', 'filename="Z.wav"; filename*=utf-8\'\'%D0%97.wav', 'З.wav'],
+    ['in both forms, the extended one first', 'filename*=utf-8\'\'%D0%97.wav; filename="Z.wav"', 'З.wav'],
     ['in both forms, with an encoded percent sign', "filename*=utf-8''100%2522.wav; filename=x", '100%22.wav'],
     ['with a path, which is not hidden', 'filename="dir/a.wav"', 'dir/a.wav'],
     ['with a path upwards', 'filename="../../a.wav"', '../../a.wav'],
@@ -409,7 +444,8 @@ describe('a file over 50 MB', () => {
   it('is refused when the audio service says so in the middle', async () => {
     edge.recordings.uploadRecording = async (requests) => {
       for await (const request of requests) {
-        if (request.part === 'chunk') throw new Fault('invalid', 'FILE_TOO_LARGE', 'No.', { details: { limit_bytes: 1 } });
+        if (request.part === 'chunk')
+          throw new Fault('invalid', 'FILE_TOO_LARGE', 'No.', { details: { limit_bytes: 1 } });
       }
       throw new Error('it ended');
     };
@@ -432,7 +468,8 @@ describe('what the audio service finds', () => {
     };
     const answer = await postForm(filePart(), textPart());
     expect([answer.status, answer.body['code']]).toEqual([status, code]);
-    if (status === 400) expect(answer.body).toEqual({ status: 'error', code, message: 'Why.', details: { fields: [] } });
+    if (status === 400)
+      expect(answer.body).toEqual({ status: 'error', code, message: 'Why.', details: { fields: [] } });
   });
 
   it('comes after what lacks in the form', async () => {

@@ -5,8 +5,7 @@ import type { Client } from '@call-analysis/rpc';
 import { RecordingMetadata, UploadedRecording } from '../answers/uploads.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Answer } from '../http/answer.ts';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import type { Form, FormPiece } from '../http/form.ts';
 import type { About } from '../openapi/about.ts';
 
@@ -65,7 +64,9 @@ export async function uploadRecording(
   campaignUuid?: string,
 ): Promise<Answer> {
   // No signal: a form that has come whole is finished, and sending it again gives the same answer.
-  const uploaded = await audio.uploadRecording(messages(caller, form, campaignUuid), { deadlineMs: UPLOAD_MS + REGISTER_MS });
+  const uploaded = await audio.uploadRecording(messages(caller, form, campaignUuid), {
+    deadlineMs: UPLOAD_MS + REGISTER_MS,
+  });
   return {
     status: 200,
     body: {

@@ -1,16 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { ingest } from '@call-analysis/proto';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
-import { LONGEST_CALL_MS } from '@call-analysis/rpc';
-import type { Client } from '@call-analysis/rpc';
+import { type Client, LONGEST_CALL_MS } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { BatchItem, BatchPage } from '../answers/uploads.ts';
 import type { Caller } from '../auth/caller.ts';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
 import { SILENCE_MS } from '../http/answer.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { page, pathUuid, size } from '../http/fields.ts';
 import type { PublicUrl } from '../http/public-url.ts';
 import type { About } from '../openapi/about.ts';
@@ -24,7 +22,9 @@ export const aboutRejected = {
   summary: 'Get refused rows',
   description:
     'The refused rows as they came, and why, in a last column `reject_reason`. Corrected, the file can be uploaded as it is. Kept for 7 days.',
-  answers: { 200: { description: 'A CSV.', type: 'text/csv', headers: { 'Content-Disposition': 'The name of the file.' } } },
+  answers: {
+    200: { description: 'A CSV.', type: 'text/csv', headers: { 'Content-Disposition': 'The name of the file.' } },
+  },
 } satisfies About;
 
 /** api.md, section 6; the files of refused rows, section 5. */
@@ -61,7 +61,10 @@ export function batches(
       },
       async handle({ caller, params, request }) {
         const batch_id = pathUuid(params['batch_id'], 'batch');
-        return { status: 200, body: shape(await catalogue.getBatch({ caller: callerOf(caller), batch_id }), request) };
+        return {
+          status: 200,
+          body: shape(await catalogue.getBatch({ caller: callerOf(caller), batch_uuid: batch_id }), request),
+        };
       },
     }),
     endpoint({
@@ -78,7 +81,7 @@ export function batches(
 
   function shape(batch: Batch, request: IncomingMessage) {
     return {
-      batch_id: batch.batch_id,
+      batch_id: batch.batch_uuid,
       kind: batch.kind,
       created_at: batch.created_at,
       accepted: batch.accepted,

@@ -1,7 +1,6 @@
 import { Fault, notFound } from '@call-analysis/fault';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { firm, openFixture, tokenFor, user } from '../test/fixture.ts';
-import type { Fixture } from '../test/fixture.ts';
+import { firm, type Fixture, openFixture, tokenFor, user } from '../test/fixture.ts';
 
 const caller = { firm_uuid: firm.uuid, user_uuid: user };
 const uuid = '00000000-0000-4000-8000-0000000000c1';
@@ -31,8 +30,8 @@ const full = {
   disconnect_reason: 'hung up',
   language: 'uz',
   score: 71.4,
-  batch_id: 'b',
-  campaign_id: 'c',
+  batch_uuid: 'b',
+  campaign_uuid: 'c',
   failure: { stage: 'analysis', code: 'X', message: 'm', retryable: true, attempts: 6 },
 };
 const unknown = {
@@ -186,9 +185,18 @@ describe('listing calls', () => {
   });
 
   it('tells all faults at once, those between fields too', async () => {
-    const answer = await edge.ask('GET', `${path}?status=done&score_min=9&score_max=8&page=0&cursor=x&started_from=never`);
+    const answer = await edge.ask(
+      'GET',
+      `${path}?status=done&score_min=9&score_max=8&page=0&cursor=x&started_from=never`,
+    );
     const { fields } = answer.body['details'] as { fields: { field: string }[] };
-    expect(fields.map(({ field }) => field).toSorted()).toEqual(['cursor', 'page', 'score_max', 'started_from', 'status']);
+    expect(fields.map(({ field }) => field).toSorted()).toEqual([
+      'cursor',
+      'page',
+      'score_max',
+      'started_from',
+      'status',
+    ]);
   });
 });
 
@@ -232,8 +240,19 @@ describe('one call', () => {
   });
 
   it('with a recording says where to hear it', async () => {
-    const audio = { file_name: 'Звонок.wav', format: 'wav', channels: 2, sample_rate: 8000, duration: 61.5, size: 5_000_000_000 };
-    const stored = { ...audio, url: '/objects/recordings/f/u.wav?signature=s', url_expires_at: '2026-01-01T01:00:00.000Z' };
+    const audio = {
+      file_name: 'Звонок.wav',
+      format: 'wav',
+      channels: 2,
+      sample_rate: 8000,
+      duration: 61.5,
+      size: 5_000_000_000,
+    };
+    const stored = {
+      ...audio,
+      url: '/objects/recordings/f/u.wav?signature=s',
+      url_expires_at: '2026-01-01T01:00:00.000Z',
+    };
     edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: stored });
     const answer = await edge.ask('GET', `${path}/${uuid}`);
     expect(answer.body['audio']).toEqual({ ...stored, url: `${edge.url}${stored.url}` });
@@ -287,7 +306,7 @@ describe('retrying a call', () => {
 
 describe('batches', () => {
   const batch = {
-    batch_id: uuid,
+    batch_uuid: uuid,
     kind: 'transcription',
     created_at: 't',
     accepted: 3,
@@ -376,7 +395,11 @@ describe('analyzing a call once more', () => {
       throw new Fault('conflict', 'INVALID_TRANSITION', 'It is being heard.', { details: { allowed: [] } });
     };
     const answer = await edge.ask('POST', `${path}/${uuid}/analyze`);
-    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([409, 'INVALID_TRANSITION', { allowed: [] }]);
+    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+      409,
+      'INVALID_TRANSITION',
+      { allowed: [] },
+    ]);
   });
 });
 

@@ -3,12 +3,11 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { CallDetail, CallItem, CallPage, callStatuses, ErasureReceipt } from '../answers/calls.ts';
 import type { Caller } from '../auth/caller.ts';
-import { callDetail, callItem } from './call-shape.ts';
 import type { Answer } from '../http/answer.ts';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { anyOf, instant, number, page, pathUuid, size, text, uuid } from '../http/fields.ts';
 import type { PublicUrl } from '../http/public-url.ts';
+import { callDetail, callItem } from './call-shape.ts';
 import { callerOf } from './ingest-caller.ts';
 
 const PATH = '/api/v1/calls';
@@ -68,11 +67,14 @@ function consistent<Query extends z.ZodObject<typeof filters>>(query: Query): Qu
       path: ['started_to'],
       error: 'must not be before started_from',
     })
-    .refine(({ score_min: min, score_max: max }) => !(typeof min === 'number' && typeof max === 'number' && min > max), {
-      ...always,
-      path: ['score_max'],
-      error: 'must not be below score_min',
-    });
+    .refine(
+      ({ score_min: min, score_max: max }) => !(typeof min === 'number' && typeof max === 'number' && min > max),
+      {
+        ...always,
+        path: ['score_max'],
+        error: 'must not be below score_min',
+      },
+    );
 }
 
 /** A field at fault still holds what was sent. */
@@ -90,7 +92,12 @@ export async function listCalls(
   query: z.output<typeof CallQuery>,
   campaign?: string,
 ): Promise<Answer> {
-  const asked = { caller: callerOf(caller), ...query, page: query.page ?? 1, ...(campaign !== undefined && { campaign }) };
+  const asked = {
+    caller: callerOf(caller),
+    ...query,
+    page: query.page ?? 1,
+    ...(campaign !== undefined && { campaign }),
+  };
   const { count, items, next_cursor, count_is_estimate } = await catalogue.listCalls(asked);
   const page = { count, count_is_estimate: count_is_estimate ?? false, items: items.map(callItem) };
   return { status: 200, body: { ...page, next_cursor: next_cursor ?? null } };

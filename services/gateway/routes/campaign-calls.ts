@@ -1,8 +1,7 @@
 import type { audio, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { CallDetail, CallPage } from '../answers/calls.ts';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { pathUuid } from '../http/fields.ts';
 import type { PublicUrl } from '../http/public-url.ts';
 import { aboutRecording, recordingForm, uploadRecording } from './audio.ts';

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Campaign } from '@call-analysis/proto/ingest/v1/Campaign';
-import { apiKey, everyKeyIs, firm, openFixture, user } from '../test/fixture.ts';
-import type { Fixture } from '../test/fixture.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { apiKey, everyKeyIs, firm, type Fixture, openFixture, user } from '../test/fixture.ts';
 
 const path = '/external/api/v1/call-campaign';
 const headers = { 'x-service-api-key': apiKey };
@@ -52,10 +51,12 @@ beforeAll(async () => {
 
 beforeEach(() => {
   asked = [];
-  const tell = <Reply>(method: string, reply: Reply) => async (request: unknown) => {
-    asked.push([method, request]);
-    return reply;
-  };
+  const tell =
+    <Reply>(method: string, reply: Reply) =>
+    async (request: unknown) => {
+      asked.push([method, request]);
+      return reply;
+    };
   Object.assign(edge.calls, {
     createCampaign: tell('create', bare),
     listCampaigns: tell('list', { count: 1, items: [bare] }),
@@ -64,9 +65,9 @@ beforeEach(() => {
     moveCampaign: tell('move', bare),
     admitToCampaign: tell('admit', {}),
     openUpload: tell('open', { metadata_upload_url: '/put', metadata_key: 'k', expires_in: 3600 }),
-    processUpload: tell('process', { batch_id: 'b', accepted: 1, duplicates: 0, rejected: 0, ignored_columns: [] }),
+    processUpload: tell('process', { batch_uuid: 'b', accepted: 1, duplicates: 0, rejected: 0, ignored_columns: [] }),
     listCalls: tell('calls', { count: 0, items: [] }),
-    getCall: tell('call', { call: { ...call, campaign_id: uuid }, analyses_json: [], history: [], audio: null }),
+    getCall: tell('call', { call: { ...call, campaign_uuid: uuid }, analyses_json: [], history: [], audio: null }),
   });
   edge.recordings.uploadRecording = async (pieces) => {
     const said: unknown[] = [];
@@ -146,7 +147,9 @@ describe('listing campaigns', () => {
   it('hands the filters on', async () => {
     const answer = await ask('GET', '/?page=3&size=1&status=draft&status=active&external_id=x');
     expect([answer.status, answer.body]).toEqual([200, { count: 1, items: [shown] }]);
-    expect(asked).toMatchObject([['list', { caller, page: 3, size: 1, status: ['draft', 'active'], external_id: 'x' }]]);
+    expect(asked).toMatchObject([
+      ['list', { caller, page: 3, size: 1, status: ['draft', 'active'], external_id: 'x' }],
+    ]);
   });
 
   it.each(['?page=0', '?status=new', '?external_id=', '?name=x'])('refuses %s', async (query) => {
@@ -168,18 +171,26 @@ describe('one campaign', () => {
   it('is changed in what was sent alone; null clears', async () => {
     expect((await ask('PATCH', `/${uuid}`, { description: null, ends_at: '2026-10-02T00:00:00Z' })).status).toBe(200);
     const request = asked[0]![1];
-    expect(request).toMatchObject({ caller, campaign_uuid: uuid, ends_at: '2026-10-02T00:00:00.000Z', clear: ['description'] });
+    expect(request).toMatchObject({
+      caller,
+      campaign_uuid: uuid,
+      ends_at: '2026-10-02T00:00:00.000Z',
+      clear: ['description'],
+    });
     expect(request).not.toHaveProperty('name');
     expect(request).not.toHaveProperty('description');
   });
 
-  it.each([{ segment_type: 'sales' }, { external_id: 'x' }, { external_id: null }])('says of %j that it cannot be changed', async (body) => {
-    const [field] = Object.keys(body);
-    expect((await ask('PATCH', `/${uuid}`, body)).body['details']).toEqual({
-      fields: [{ field, code: 'INVALID', message: 'cannot be changed after creation' }],
-    });
-    expect(asked).toEqual([]);
-  });
+  it.each([{ segment_type: 'sales' }, { external_id: 'x' }, { external_id: null }])(
+    'says of %j that it cannot be changed',
+    async (body) => {
+      const [field] = Object.keys(body);
+      expect((await ask('PATCH', `/${uuid}`, body)).body['details']).toEqual({
+        fields: [{ field, code: 'INVALID', message: 'cannot be changed after creation' }],
+      });
+      expect(asked).toEqual([]);
+    },
+  );
 
   it.each([{ name: null }, { segment_type: 'sales' }, { external_id: 'x' }, { status: 'active' }])(
     'is not changed by %j',
@@ -188,12 +199,12 @@ describe('one campaign', () => {
     },
   );
 
-  it.each(['start', 'pause', 'complete', 'cancel'])('takes the deed %s', async (deed) => {
-    expect((await ask('POST', `/${uuid}/${deed}`)).status).toBe(200);
-    expect(asked).toMatchObject([['move', { caller: actor, campaign_uuid: uuid, deed }]]);
+  it.each(['start', 'pause', 'complete', 'cancel'])('takes the action %s', async (action) => {
+    expect((await ask('POST', `/${uuid}/${action}`)).status).toBe(200);
+    expect(asked).toMatchObject([['move', { caller: actor, campaign_uuid: uuid, action }]]);
   });
 
-  it('takes no other deed, and says which methods a deed takes', async () => {
+  it('takes no other action, and says which methods a action takes', async () => {
     expect((await ask('POST', `/${uuid}/resume`)).status).toBe(404);
     const answer = await ask('GET', `/${uuid}/start`);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
@@ -215,7 +226,10 @@ describe('one campaign', () => {
 describe('calls of a campaign', () => {
   it('come by uploads that name it', async () => {
     const opened = await ask('POST', `/${uuid}/calls/upload`, { metadata_filename: 'a.csv' });
-    expect(opened.body).toMatchObject({ status: 'success', data: { metadata_key: 'k', metadata_upload_url: `${edge.url}/put` } });
+    expect(opened.body).toMatchObject({
+      status: 'success',
+      data: { metadata_key: 'k', metadata_upload_url: `${edge.url}/put` },
+    });
     const processed = await ask('POST', `/${uuid}/calls/process-upload/`, { metadata_key: 'k' });
     expect([processed.status, processed.body['status']]).toEqual([200, 'success']);
     expect(asked).toMatchObject([

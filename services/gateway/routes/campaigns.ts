@@ -2,8 +2,7 @@ import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { CampaignItem, CampaignPage, campaignStatuses } from '../answers/campaigns.ts';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { anyOf, page, pathUuid, size, text } from '../http/fields.ts';
 import { campaignItem } from './campaign-shape.ts';
 import { actorOf, callerOf } from './ingest-caller.ts';
@@ -39,9 +38,15 @@ const Change = z
   })
   .meta({ examples: [{ description: 'Clients whose contract ends in May.', ends_at: null }] });
 
-const deeds = {
-  start: { summary: 'Start a campaign', description: 'From a draft, or after a pause. Calls can be uploaded from now on.' },
-  pause: { summary: 'Pause a campaign', description: 'No calls can be uploaded; those that were taken in are processed.' },
+const actions = {
+  start: {
+    summary: 'Start a campaign',
+    description: 'From a draft, or after a pause. Calls can be uploaded from now on.',
+  },
+  pause: {
+    summary: 'Pause a campaign',
+    description: 'No calls can be uploaded; those that were taken in are processed.',
+  },
   complete: { summary: 'Complete a campaign', description: 'For good. Calls that were taken in are still processed.' },
   cancel: {
     summary: 'Cancel a campaign',
@@ -132,10 +137,10 @@ export function campaigns(
         return { status: 200, body: campaignItem(changed) };
       },
     }),
-    ...Object.entries(deeds).map(([deed, { summary, description }]) =>
+    ...Object.entries(actions).map(([action, { summary, description }]) =>
       endpoint({
         method: 'POST',
-        path: `${CAMPAIGNS}/:uuid/${deed}`,
+        path: `${CAMPAIGNS}/:uuid/${action}`,
         proof: 'api-key',
         about: {
           tag: 'Campaigns',
@@ -145,7 +150,7 @@ export function campaigns(
           refusals: ['INVALID_TRANSITION'],
         },
         async handle({ caller, params, address }) {
-          const asked = { caller: actorOf(caller, address), campaign_uuid: campaignUuid(params['uuid']), deed };
+          const asked = { caller: actorOf(caller, address), campaign_uuid: campaignUuid(params['uuid']), action };
           return { status: 200, body: campaignItem(await catalogue.moveCampaign(asked, { deadlineMs: MOVE_MS })) };
         },
       }),

@@ -1,13 +1,11 @@
-import type { ServerResponse } from 'node:http';
 import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { noSuchRoute } from '../http/problem.ts';
 import { pageHeaders } from '../http/security-headers.ts';
-import { openApiDocument } from '../openapi/document.ts';
-import type { OpenApi } from '../openapi/document.ts';
+import { type OpenApi, openApiDocument } from '../openapi/document.ts';
 
 /** Links are relative, so that they lead here whatever path a proxy serves the page under. */
 const page = (directory: string) => `<!doctype html>
@@ -82,11 +80,16 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
       about: {
         tag: 'Service',
         summary: 'Read the documentation',
-        answers: { 200: { description: 'A page that reads the OpenAPI document, and can try it out.', type: 'text/html' } },
+        answers: {
+          200: { description: 'A page that reads the OpenAPI document, and can try it out.', type: 'text/html' },
+        },
       },
       async handle({ request, response }) {
         const directory = /^[^?#]*\/(?:[?#]|$)/.test(request.url ?? '') ? '.' : 'docs';
-        sendBytes(response, Buffer.from(page(directory)), { ...PAGE_HEADERS, 'content-type': 'text/html; charset=utf-8' });
+        sendBytes(response, Buffer.from(page(directory)), {
+          ...PAGE_HEADERS,
+          'content-type': 'text/html; charset=utf-8',
+        });
         return undefined;
       },
     }),

@@ -1,12 +1,14 @@
 import { Fault } from '@call-analysis/fault';
 import type { Readiness } from '@call-analysis/runtime';
 import { z } from 'zod';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 
 const Ready = z.object({
   status: z.literal('ready'),
-  degraded: z.array(z.string()).optional().meta({ description: 'Parts that are away; what needs them is done when they are back.' }),
+  degraded: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Parts that are away; what needs them is done when they are back.' }),
 });
 
 /** api.md, section 8. */

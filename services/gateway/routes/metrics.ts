@@ -1,6 +1,5 @@
 import { exposition, EXPOSITION_TYPE } from '@call-analysis/runtime';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 
 /** api.md, section 8: what this process measures, with the services that live in it. */
 export function metrics(): Endpoint[] {
@@ -13,7 +12,8 @@ export function metrics(): Endpoint[] {
       about: {
         tag: 'Service',
         summary: 'Read measurements',
-        description: 'In the text format of Prometheus, for the process that answers. Nothing in it is of a firm or of a call.',
+        description:
+          'In the text format of Prometheus, for the process that answers. Nothing in it is of a firm or of a call.',
         answers: { 200: { description: 'All that is measured.', type: 'text/plain' } },
       },
       async handle({ request, response }) {

@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { text } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { converse, openFixture } from '../test/fixture.ts';
-import type { Fixture } from '../test/fixture.ts';
+import { converse, type Fixture, openFixture } from '../test/fixture.ts';
 
 const key = 'uz/f/u/Звонки 100%?#&+.csv';
 const limits = { expiresInSeconds: 3600, maxBytes: 1000 };
@@ -102,7 +101,9 @@ describe('putting with a signed URL', () => {
 
   it('is told of a URL that was signed for the other method', async () => {
     const getUrl = await edge.objects.presignGet(key, { expiresInSeconds: 60 });
-    const messages = [await edge.ask('PUT', getUrl, { body: 'x' }), await edge.ask('GET', putUrl)].map(({ status, body }) => [status, body['message']]);
+    const messages = [await edge.ask('PUT', getUrl, { body: 'x' }), await edge.ask('GET', putUrl)].map(
+      ({ status, body }) => [status, body['message']],
+    );
     expect(messages).toEqual([
       [403, 'This URL is for GET, not for PUT. Use it for what it was given.'],
       [403, 'This URL is for PUT, not for GET. Use it for what it was given.'],
@@ -117,7 +118,8 @@ describe('putting with a signed URL', () => {
 
   it('leaves nothing when the client goes away in the middle', async () => {
     await edge.ask('PUT', putUrl, { body: 'old' });
-    const aborted = () => edge.log.filter((line) => line['route'] === '/objects/*key' && line['aborted'] === true).length;
+    const aborted = () =>
+      edge.log.filter((line) => line['route'] === '/objects/*key' && line['aborted'] === true).length;
     const before = aborted();
     await converse(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Content-Length: 500', 'Expect: 100-continue']));

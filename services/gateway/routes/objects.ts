@@ -1,25 +1,33 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Fault } from '@call-analysis/fault';
-import { MEDIA_TYPES, mediaType } from '@call-analysis/objects';
-import type { Objects, SignedUrl, SignedUrls } from '@call-analysis/objects';
+import { MEDIA_TYPES, mediaType, type Objects, type SignedUrl, type SignedUrls } from '@call-analysis/objects';
 import { z } from 'zod';
 import { SILENCE_MS, welcomeBody } from '../http/answer.ts';
 import { byteRange } from '../http/byte-range.ts';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { Problem } from '../http/problem.ts';
 import { bodyOf } from '../http/request-body.ts';
 
 /** What a URL is signed with, for the document alone: it is the store that says whether they are good, whatever they are. */
 const SignedQuery = z.looseObject(
   Object.fromEntries(
-    ['expires', 'max', 'method', 'signature'].map((name) => [name, z.unknown().optional().meta({ wire: { type: 'string' } })]),
+    ['expires', 'max', 'method', 'signature'].map((name) => [
+      name,
+      z
+        .unknown()
+        .optional()
+        .meta({ wire: { type: 'string' } }),
+    ]),
   ),
 );
 
 const MEDIA = MEDIA_TYPES.map((type) => type.replace(/;.*/, ''));
-const FILE_HEADERS = { ETag: 'Of these bytes.', 'Accept-Ranges': '`bytes`', 'Content-Disposition': 'The name of the file.' };
+const FILE_HEADERS = {
+  ETag: 'Of these bytes.',
+  'Accept-Ranges': '`bytes`',
+  'Content-Disposition': 'The name of the file.',
+};
 
 /**
  * The signed URLs of a store that is served from here. The URL alone is the proof: an Authorization header, which a
@@ -39,7 +47,8 @@ export function objects(store: Objects & SignedUrls): Endpoint[] {
         tag: 'Files',
         summary: 'Put a file',
         params: { key: z.string().min(1) },
-        description: 'What an upload was given a signed URL for; take the URL as it is, and send the bytes as the body.',
+        description:
+          'What an upload was given a signed URL for; take the URL as it is, and send the bytes as the body.',
         bytes: 'The file as it is.',
         answers: { 200: { description: 'All of it is stored.' } },
         refusals: ['FORBIDDEN', 'REQUEST_TIMEOUT', 'UPLOAD_TOO_LARGE', 'INSUFFICIENT_STORAGE'],
@@ -101,7 +110,12 @@ function whyNot(refused: 'expired' | 'not-signed', method: 'PUT' | 'GET', signed
   return 'This URL has been altered or has expired. Use it exactly as it was given, or ask for a new one.';
 }
 
-async function download(store: Objects, key: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function download(
+  store: Objects,
+  key: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const found = await store.head(key);
   if (found === null) throw new Fault('not-found', 'NOT_FOUND', 'Nothing is stored at this address.');
   const { sizeBytes, modifiedAt } = found;

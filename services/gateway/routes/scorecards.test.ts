@@ -1,7 +1,6 @@
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { firm, openFixture, user } from '../test/fixture.ts';
-import type { Fixture } from '../test/fixture.ts';
+import { firm, type Fixture, openFixture, user } from '../test/fixture.ts';
 
 const path = '/api/v1/scorecards';
 const uuid = '00000000-0000-4000-8000-0000000000c1';
@@ -28,15 +27,22 @@ beforeEach(() => {
     return reply;
   };
   Object.assign(edge.scorecards, {
-    createScorecard: answer, getScorecard: answer, reviseScorecard: answer, activateScorecard: answer,
+    createScorecard: answer,
+    getScorecard: answer,
+    reviseScorecard: answer,
+    activateScorecard: answer,
   } satisfies Fixture['scorecards']);
 });
 
 afterAll(() => edge.close());
 
 const everyRoute = [
-  ['GET', path], ['POST', path], ['GET', `${path}/${uuid}`], ['PUT', `${path}/${uuid}`],
-  ['GET', `${path}/${uuid}/revisions`], ['POST', `${path}/${uuid}/activate`],
+  ['GET', path],
+  ['POST', path],
+  ['GET', `${path}/${uuid}`],
+  ['PUT', `${path}/${uuid}`],
+  ['GET', `${path}/${uuid}/revisions`],
+  ['POST', `${path}/${uuid}/activate`],
 ] as const;
 
 describe('every route', () => {
@@ -50,19 +56,26 @@ describe('every route', () => {
     expect(stranger.status).toBe(401);
   });
 
-  it.each([['GET', ''], ['PUT', ''], ['GET', '/revisions'], ['POST', '/activate']])(
-    '%s …/{uuid}%s is 404 for what is no uuid and for what the firm does not have',
-    async (method, rest) => {
-      const options = { headers: { 'if-match': '"1"' }, ...(method === 'PUT' && { json: document }) };
-      expect((await edge.ask(method, `${path}/nonsense${rest}`, options)).status).toBe(404);
-      const none = async () => {
-        throw notFound('scorecard');
-      };
-      Object.assign(edge.scorecards, { getScorecard: none, reviseScorecard: none, activateScorecard: none, listRevisions: none });
-      const answer = await edge.ask(method, `${path}/${uuid}${rest}`, options);
-      expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
-    },
-  );
+  it.each([
+    ['GET', ''],
+    ['PUT', ''],
+    ['GET', '/revisions'],
+    ['POST', '/activate'],
+  ])('%s …/{uuid}%s is 404 for what is no uuid and for what the firm does not have', async (method, rest) => {
+    const options = { headers: { 'if-match': '"1"' }, ...(method === 'PUT' && { json: document }) };
+    expect((await edge.ask(method, `${path}/nonsense${rest}`, options)).status).toBe(404);
+    const none = async () => {
+      throw notFound('scorecard');
+    };
+    Object.assign(edge.scorecards, {
+      getScorecard: none,
+      reviseScorecard: none,
+      activateScorecard: none,
+      listRevisions: none,
+    });
+    const answer = await edge.ask(method, `${path}/${uuid}${rest}`, options);
+    expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
+  });
 });
 
 describe('lists', () => {
@@ -80,7 +93,13 @@ describe('lists', () => {
     edge.scorecards.listRevisions = async (request) => {
       asked = request;
       const revision = { revision: 2, name: 'Own', created_at: at };
-      return { count: 2, items: [{ ...revision, created_by: user }, { ...revision, revision: 1 }] };
+      return {
+        count: 2,
+        items: [
+          { ...revision, created_by: user },
+          { ...revision, revision: 1 },
+        ],
+      };
     };
     const answer = await edge.ask('GET', `${path}/${uuid}/revisions`);
     expect(answer.body).toEqual({
@@ -152,7 +171,10 @@ describe('a document', () => {
 
 describe('a change', () => {
   const put = (ifMatch?: string) =>
-    edge.ask('PUT', `${path}/${uuid}`, { json: document, ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }) });
+    edge.ask('PUT', `${path}/${uuid}`, {
+      json: document,
+      ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }),
+    });
 
   it('names the revision it was made to, and answers the new one with its ETag', async () => {
     const answer = await put('"2"');
@@ -160,21 +182,32 @@ describe('a change', () => {
     expect(asked).toEqual({ caller, scorecard_uuid: uuid, expected_revision: 2, document: JSON.stringify(document) });
   });
 
-  it.each([[undefined, 'REQUIRED'], ['2', 'INVALID'], ['*', 'INVALID'], ['W/"2"', 'INVALID'], ['"2", "3"', 'INVALID'], ['"two"', 'INVALID'], ['', 'INVALID']])(
-    'is refused with If-Match: %s',
-    async (ifMatch, code) => {
-      const answer = await put(ifMatch);
-      expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
-      expect(answer.body['details']).toMatchObject({ fields: [{ field: 'If-Match', code, message: expect.stringMatching(/ETag gave it; for example "1"$/) }] });
-      expect(asked).toBeUndefined();
-    },
-  );
+  it.each([
+    [undefined, 'REQUIRED'],
+    ['2', 'INVALID'],
+    ['*', 'INVALID'],
+    ['W/"2"', 'INVALID'],
+    ['"2", "3"', 'INVALID'],
+    ['"two"', 'INVALID'],
+    ['', 'INVALID'],
+  ])('is refused with If-Match: %s', async (ifMatch, code) => {
+    const answer = await put(ifMatch);
+    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answer.body['details']).toMatchObject({
+      fields: [{ field: 'If-Match', code, message: expect.stringMatching(/ETag gave it; for example "1"$/) }],
+    });
+    expect(asked).toBeUndefined();
+  });
 
   it('to a revision that is no longer the newest is 412', async () => {
     edge.scorecards.reviseScorecard = async () => {
       throw new Fault('stale', 'REVISION_CONFLICT', 'There is a newer one.', { details: { revision: 4 } });
     };
     const answer = await put('"3"');
-    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([412, 'REVISION_CONFLICT', { revision: 4 }]);
+    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+      412,
+      'REVISION_CONFLICT',
+      { revision: 4 },
+    ]);
   });
 });

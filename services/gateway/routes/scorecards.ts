@@ -8,8 +8,7 @@ import { z } from 'zod';
 import { exampleDraft, RevisionPage, ScorecardInFull, ScorecardPage, sentDraft } from '../answers/scorecards.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Answer } from '../http/answer.ts';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { page, pathUuid, size, wholeNumber } from '../http/fields.ts';
 
 const PATH = '/api/v1/scorecards';
@@ -87,12 +86,18 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
         summary: 'Revise a scorecard',
         description:
           'Makes a new revision, by which calls are scored from now on when the scorecard is active; what was scored keeps its own. Questions that stay keep their uuid, new ones come without. Another segment type takes another scorecard.',
-        answers: { 200: { description: 'The scorecard, at its new revision.', schema: ScorecardInFull, headers: etag } },
+        answers: {
+          200: { description: 'The scorecard, at its new revision.', schema: ScorecardInFull, headers: etag },
+        },
         refusals: ['REVISION_CONFLICT'],
         headers: {
           'If-Match': {
-            description: 'The revision that was changed, as ETag gave it. When it is no longer the newest, the change is refused.',
-            schema: z.string().regex(/^"\d{1,9}"$/).meta({ examples: ['"1"'] }),
+            description:
+              'The revision that was changed, as ETag gave it. When it is no longer the newest, the change is refused.',
+            schema: z
+              .string()
+              .regex(/^"\d{1,9}"$/)
+              .meta({ examples: ['"1"'] }),
           },
         },
       },

@@ -1,11 +1,10 @@
 import { Fault } from '@call-analysis/fault';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { firm, openFixture, tokenFor, user } from '../test/fixture.ts';
-import type { Fixture } from '../test/fixture.ts';
+import { firm, type Fixture, openFixture, tokenFor, user } from '../test/fixture.ts';
 
 const caller = { firm_uuid: firm.uuid, user_uuid: user };
 const session = { metadata_upload_url: '/objects/k?signature=s', metadata_key: 'uz/f/u/a.csv', expires_in: 3600 };
-const accepted = { batch_id: 'b', accepted: 120, duplicates: 0, rejected: 0, ignored_columns: [] };
+const accepted = { batch_uuid: 'b', accepted: 120, duplicates: 0, rejected: 0, ignored_columns: [] };
 const rejected_uuid = '00000000-0000-4000-8000-0000000000f1';
 
 let edge: Fixture;

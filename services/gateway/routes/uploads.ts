@@ -1,14 +1,13 @@
 import { Fault } from '@call-analysis/fault';
 import type { ingest } from '@call-analysis/proto';
 import type { OpenUploadRequestInit } from '@call-analysis/proto/ingest/v1/OpenUploadRequest';
-import type { ProcessUploadRequestInit } from '@call-analysis/proto/ingest/v1/ProcessUploadRequest';
 import type { ProcessUploadReply } from '@call-analysis/proto/ingest/v1/ProcessUploadReply';
+import type { ProcessUploadRequestInit } from '@call-analysis/proto/ingest/v1/ProcessUploadRequest';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { OpenedUpload, ProcessedUpload } from '../answers/uploads.ts';
 import type { Answer } from '../http/answer.ts';
-import { endpoint } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import type { PublicUrl } from '../http/public-url.ts';
 import type { About } from '../openapi/about.ts';
 import { rejectedUrl } from './batches.ts';
@@ -74,10 +73,7 @@ export const aboutProcessUpload = {
 } satisfies About;
 
 /** external-interface.md, "Endpoints" 4 and 6; api.md, section 5. */
-export function uploads(
-  catalogue: Pick<Catalogue, 'openUpload' | 'processUpload'>,
-  publicUrl: PublicUrl,
-): Endpoint[] {
+export function uploads(catalogue: Pick<Catalogue, 'openUpload' | 'processUpload'>, publicUrl: PublicUrl): Endpoint[] {
   return [
     endpoint({
       method: 'POST',
@@ -128,7 +124,7 @@ export async function processUpload(
   try {
     // No signal: what a client began is finished, and sending the same keys again gives the same answer.
     const batch = await catalogue.processUpload(asked, { deadlineMs: PROCESS_MS });
-    const { batch_id, accepted, duplicates, rejected, ignored_columns } = batch;
+    const { batch_uuid: batch_id, accepted, duplicates, rejected, ignored_columns } = batch;
     const counts = { accepted, duplicates, rejected };
     return {
       status: 200,

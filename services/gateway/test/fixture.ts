@@ -1,15 +1,12 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '@call-analysis/fault';
-import { openObjects } from '@call-analysis/objects';
-import type { Objects, SignedUrls } from '@call-analysis/objects';
+import { type Objects, openObjects, type SignedUrls } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
-import { dial, implement, serve } from '@call-analysis/rpc';
-import type { Handlers } from '@call-analysis/rpc';
+import { dial, type Handlers, implement, serve } from '@call-analysis/rpc';
 import { Closing, createLog, Readiness, timeLeft } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
 import { ApiKeyGate } from '../auth/api-key.ts';
@@ -69,7 +66,9 @@ export interface Answered {
  * The edge over real HTTP, with services that speak real gRPC and answer as the test says. They get so much time for it
  * that none misses its deadline but one that never answers; a test of those sets `deadlineMs`.
  */
-export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number; deadlineMs?: number; closeMs?: number } = {}): Promise<Fixture> {
+export async function openFixture(
+  edge: Partial<Edge> & { keyTtlMs?: number; deadlineMs?: number; closeMs?: number } = {},
+): Promise<Fixture> {
   const { keyTtlMs, deadlineMs = 60_000, closeMs, ...rest } = edge;
   const closing = new Closing();
   const lines: Record<string, unknown>[] = [];
@@ -146,7 +145,12 @@ export async function openFixture(edge: Partial<Edge> & { keyTtlMs?: number; dea
 
   return {
     url: running.url,
-    addresses: { keyManagement: keyServer.address, ingest: ingestServer.address, audio: audioServer.address, analysis: analysisServer.address },
+    addresses: {
+      keyManagement: keyServer.address,
+      ingest: ingestServer.address,
+      audio: audioServer.address,
+      analysis: analysisServer.address,
+    },
     objects,
     apiKeys,
     keys,

@@ -66,6 +66,10 @@ export class EntryFaults {
     if (first === undefined) return;
     const more = this.#count === 1 ? '' : ` (and ${this.#count - 1} more)`;
     const about = first.name === '' ? first.reason : `${JSON.stringify(first.name)} ${first.reason}`;
-    throw archiveFault(this.#code, `${INTRODUCTIONS[this.#code]}: ${about}${more}. ${ADVICE[this.#code]}`, this.#listed);
+    throw archiveFault(
+      this.#code,
+      `${INTRODUCTIONS[this.#code]}: ${about}${more}. ${ADVICE[this.#code]}`,
+      this.#listed,
+    );
   }
 }

@@ -1,7 +1,6 @@
 import { Fault } from '@call-analysis/fault';
 import type { EntryFault } from './archive-fault.ts';
-import { readArchive } from './read-archive.ts';
-import type { Archive, ArchiveLimits } from './read-archive.ts';
+import { type Archive, type ArchiveLimits, readArchive } from './read-archive.ts';
 import type { ArchiveSource } from './tail.ts';
 
 /** Bytes as a source that counts what is read and refuses to be read beyond its ends. */
@@ -19,7 +18,8 @@ export class WatchedSource implements ArchiveSource {
   }
 
   async read(start: number, end: number): Promise<Uint8Array> {
-    if (!(start >= 0 && start <= end && end <= this.sizeBytes)) throw new Error(`read from ${start} to ${end} of ${this.sizeBytes}`);
+    if (!(start >= 0 && start <= end && end <= this.sizeBytes))
+      throw new Error(`read from ${start} to ${end} of ${this.sizeBytes}`);
     this.readBytes += end - start;
     this.lowest = Math.min(this.lowest, start);
     return this.#bytes.slice(start, end);

@@ -76,13 +76,17 @@ function repeats(narrow: Narrow, zip64: Buffer): boolean {
   const values = [narrow.bytes, narrow.compressedBytes, narrow.offset];
   const disk = zip64.length === 28 ? unsigned(zip64, 24, 4) : 0;
   const known = zip64.length === 28 || (zip64.length % 8 === 0 && zip64.length <= 24);
-  return known && disk === 0 && values.every((value, index) => index * 8 + 8 > zip64.length || unsigned(zip64, index * 8, 8) === value);
+  return (
+    known &&
+    disk === 0 &&
+    values.every((value, index) => index * 8 + 8 > zip64.length || unsigned(zip64, index * 8, 8) === value)
+  );
 }
 
 function findZip64(extra: Buffer): Buffer | 'broken' | null {
   let found: Buffer | null = null;
   // Up to three bytes at the end are padding of some writers.
-  for (let at = 0; at + 4 <= extra.length; ) {
+  for (let at = 0; at + 4 <= extra.length;) {
     const end = at + 4 + extra.readUInt16LE(at + 2);
     if (end > extra.length) return 'broken';
     if (extra.readUInt16LE(at) === ZIP64_FIELD) {

@@ -61,7 +61,8 @@ async function locate(tail: Tail): Promise<number> {
   const [first] = possible;
   if (first === undefined) throw await whyNone(tail);
   // Some readers take the last signature whatever it says of its comment.
-  if (signatures.some((at) => at > first)) throw invalidZip('there are two possible end records, one inside the comment of the other');
+  if (signatures.some((at) => at > first))
+    throw invalidZip('there are two possible end records, one inside the comment of the other');
   return first;
 }
 
@@ -161,7 +162,7 @@ async function whyNone(tail: Tail): Promise<Fault> {
       const record = bytes.subarray(at, at + END_BYTES);
       if (record.length < END_BYTES || !isPlausible(record, start + at)) continue;
       if (start + at + END_BYTES + record.readUInt16LE(20) > sizeBytes) break;
-      return buried(tail);
+      return findErased(tail);
     }
   }
   return invalidZip('its end is not there. It is another kind of file, or was cut short');
@@ -171,7 +172,7 @@ async function whyNone(tail: Tail): Promise<Fault> {
 const END_OF_FORM = /\r\n--[^\r\n]{1,70}--\r\n$/;
 
 /** What was put as a part of a form is no fault of the program that made the archive. */
-async function buried(tail: Tail): Promise<Fault> {
+async function findErased(tail: Tail): Promise<Fault> {
   const last = await tail.read(Math.max(0, tail.sizeBytes - 80), tail.sizeBytes);
   if (!END_OF_FORM.test(last.toString('latin1'))) return unsafeArchive('other bytes follow its end');
   return unsafeArchive(
@@ -184,7 +185,9 @@ async function buried(tail: Tail): Promise<Fault> {
 function isPlausible(record: Buffer, position: number): boolean {
   const classicEnd = record.readUInt32LE(12) + record.readUInt32LE(16);
   const inPlace = classicEnd <= position || record.readUInt32LE(16) === 0xffffffff;
-  return record.readUInt16LE(4) === record.readUInt16LE(6) && record.readUInt16LE(8) === record.readUInt16LE(10) && inPlace;
+  return (
+    record.readUInt16LE(4) === record.readUInt16LE(6) && record.readUInt16LE(8) === record.readUInt16LE(10) && inPlace
+  );
 }
 
 function positionsOf(signature: Buffer, bytes: Buffer): number[] {

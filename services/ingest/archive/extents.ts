@@ -27,7 +27,8 @@ export class Extents {
     else if (firstStart > 0) faults.add(first!.name, `is the first entry, and ${firstStart} bytes stand before it`);
     let reach: Extent | null = null;
     for (const extent of this.#extents) {
-      if (reach !== null && extent.start < reach.end) faults.add(extent.name, `overlaps with ${JSON.stringify(reach.name.slice(0, 255))}`);
+      if (reach !== null && extent.start < reach.end)
+        faults.add(extent.name, `overlaps with ${JSON.stringify(reach.name.slice(0, 255))}`);
       if (extent.end > directoryStart) faults.add(extent.name, 'overlaps with the directory of the archive');
       if (reach === null || extent.end > reach.end) reach = extent;
     }

@@ -1,7 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
+import { endRecords, writeZip, zip64Field, type ZipEnd, type ZipEntry, type ZipFields } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { endRecords, writeZip, zip64Field } from '@call-analysis/testing';
-import type { ZipEnd, ZipEntry, ZipFields } from '@call-analysis/testing';
 import { WatchedSource, judge, namesOf } from './archive-under-test.ts';
 import { defaultArchiveLimits, readArchive } from './read-archive.ts';
 
@@ -45,7 +44,11 @@ function overlapping(count: number): Buffer {
       name: `${String(index).padStart(4, '0')}.wav`,
       compressed: index === count - 1 ? kernel : Buffer.alloc(0),
       method: 8 as const,
-      central: { compressedBytes: (count - 1 - index) * header + kernel.length, bytes: 200_000, offset: index * header },
+      central: {
+        compressedBytes: (count - 1 - index) * header + kernel.length,
+        bytes: 200_000,
+        offset: index * header,
+      },
     })),
   ).bytes;
 }
@@ -72,7 +75,10 @@ describe('INVALID_ZIP is the answer to', () => {
     ['a comment that is cut short', writeZip([a], comment(Buffer.alloc(100, 'x'))).bytes.subarray(0, -1)],
     ['a comment that is said to be longer than the file', patched(plain, 20, 2, 7)],
     ['an end record in the comment of another', ended(comment(emptyEnd))],
-    ['an end record in a comment that claims the rest of the comment for its own', ended(comment(writeZip([b], comment(Buffer.alloc(3, 'y'))).bytes))],
+    [
+      'an end record in a comment that claims the rest of the comment for its own',
+      ended(comment(writeZip([b], comment(Buffer.alloc(3, 'y'))).bytes)),
+    ],
     ['the beginning of an end record in a comment', ended(comment(Buffer.from('hello PK\x05\x06', 'latin1')))],
     ['an end record behind another', Buffer.concat([plain.bytes, plain.bytes.subarray(plain.directoryEnd)])],
     ['an archive in the comment of another, its offsets put right', nestedInComment()],
@@ -87,9 +93,15 @@ describe('INVALID_ZIP is the answer to', () => {
     ['a directory that is longer than said', patched(plain, 12, 4, plain.directoryEnd - plain.directoryStart - 1)],
     ['a directory that is somewhere else', patched(plain, 16, 4, plain.directoryStart - 1)],
     ['a directory beyond the file', patched(plain, 16, 4, 0xfffffff0)],
-    ['bytes among the headers of the directory', lie({ comment: Buffer.from('x') }).fill(0, plain.directoryStart, plain.directoryStart + 1)],
+    [
+      'bytes among the headers of the directory',
+      lie({ comment: Buffer.from('x') }).fill(0, plain.directoryStart, plain.directoryStart + 1),
+    ],
     ['a ZIP64 end record that counts otherwise', patched(wide, 32, 4, 1)],
-    ['a ZIP64 end record that disagrees with the classic one', patched({ ...wide, directoryEnd: wide.directoryEnd + 76 }, 10, 2, 3)],
+    [
+      'a ZIP64 end record that disagrees with the classic one',
+      patched({ ...wide, directoryEnd: wide.directoryEnd + 76 }, 10, 2, 3),
+    ],
     ['a ZIP64 end record of another length', patched(wide, 4, 4, 45)],
     ['a ZIP64 locator that leads nowhere', patched(wide, 56 + 8, 4, 0)],
     ['a ZIP64 locator that leads beyond the file', patched(wide, 56 + 8 + 4, 4, 1)],
@@ -99,7 +111,10 @@ describe('INVALID_ZIP is the answer to', () => {
     ['an entry that asks for ZIP64 and has none', lie({ offset: 0xffffffff })],
     ['an entry whose ZIP64 field is too short', lie({ bytes: 0xffffffff, offset: 0xffffffff, extra: zip64Field(11) })],
     ['an entry whose ZIP64 field is too long', lie({ bytes: 0xffffffff, extra: zip64Field(11, 11) })],
-    ['an entry with two ZIP64 fields', lie({ bytes: 0xffffffff, extra: Buffer.concat([zip64Field(11), zip64Field(12)]) })],
+    [
+      'an entry with two ZIP64 fields',
+      lie({ bytes: 0xffffffff, extra: Buffer.concat([zip64Field(11), zip64Field(12)]) }),
+    ],
     ['an entry whose ZIP64 field says otherwise than its header', lie({ extra: zip64Field(12, 11) })],
     ['an entry whose extra fields run over their end', lie({ extra: Buffer.from([1, 2, 9, 0, 0]) })],
     ['an encrypted entry', lie({ flags: 1 })],
@@ -109,11 +124,20 @@ describe('INVALID_ZIP is the answer to', () => {
     ['an entry in AES', lie({ method: 99, flags: 1 })],
     ['an entry in zstd', lie({ method: 93 })],
     ['a stored entry of two sizes', lie({ bytes: 12 })],
-    ['a flag for UTF-8 on other bytes', writeZip([a, { name: Buffer.from([0xa7, 0xa2]), central: { flags: 1 << 11 } }]).bytes],
-    ['a flag for UTF-8 on a surrogate', writeZip([a, { name: Buffer.from([0xed, 0xa0, 0x80]), central: { flags: 1 << 11 } }]).bytes],
+    [
+      'a flag for UTF-8 on other bytes',
+      writeZip([a, { name: Buffer.from([0xa7, 0xa2]), central: { flags: 1 << 11 } }]).bytes,
+    ],
+    [
+      'a flag for UTF-8 on a surrogate',
+      writeZip([a, { name: Buffer.from([0xed, 0xa0, 0x80]), central: { flags: 1 << 11 } }]).bytes,
+    ],
     ['an entry that begins beyond the file', lie({ offset: 100_000 })],
     ['an entry that ends beyond the file', lie({ compressedBytes: 100_000, method: 8 })],
-    ['an entry that ends beyond all files', lie({ method: 8, compressedBytes: 0xffffffff, extra: zip64Field(2 ** 53) })],
+    [
+      'an entry that ends beyond all files',
+      lie({ method: 8, compressedBytes: 0xffffffff, extra: zip64Field(2 ** 53) }),
+    ],
   ])('%s', async (_, bytes) => {
     expect(await refusal(bytes)).toMatchObject({ code: 'INVALID_ZIP' });
   });
@@ -169,10 +193,16 @@ describe('UNSAFE_ARCHIVE is the answer to', () => {
     ['two entries of one name', writeZip([a, a]).bytes],
     ['names that differ in case alone', writeZip([a, { name: 'A.WAV' }]).bytes],
     ['names that differ in case alone, beyond ASCII', writeZip([{ name: 'Звонок.wav' }, { name: 'звонок.wav' }]).bytes],
-    ['names that differ in case alone, in an old code page', writeZip([{ name: Buffer.from([0x87]) }, { name: Buffer.from([0xa7]) }]).bytes],
+    [
+      'names that differ in case alone, in an old code page',
+      writeZip([{ name: Buffer.from([0x87]) }, { name: Buffer.from([0xa7]) }]).bytes,
+    ],
     ['names that are one in NFC', writeZip([{ name: 'й.wav' }, { name: 'й.wav'.normalize('NFD') }]).bytes],
     ['names that are one in NFC after lower case', writeZip([{ name: 'J\u030c.wav' }, { name: '\u01f0.wav' }]).bytes],
-    ['one name in UTF-8 and in an old code page', writeZip([{ name: 'з.wav' }, { name: Buffer.from([0xa7, 0x2e, 0x77, 0x61, 0x76]) }]).bytes],
+    [
+      'one name in UTF-8 and in an old code page',
+      writeZip([{ name: 'з.wav' }, { name: Buffer.from([0xa7, 0x2e, 0x77, 0x61, 0x76]) }]).bytes,
+    ],
     ['litter of one name', writeZip([{ name: '.DS_Store' }, { name: '.DS_Store' }]).bytes],
     ['litter that leads up', named('__MACOSX/../b.wav')],
     ['litter that is a link', writeZip([a, { name: 'Thumbs.db', central: { attributes: LINK } }]).bytes],
@@ -194,7 +224,10 @@ describe('UNSAFE_ARCHIVE is the answer to', () => {
     const end = { comment: Buffer.alloc(0), gap: Buffer.alloc(0), disk: 0, directoryOffset: 0, zip64: true };
     const records = endRecords(directory.length, { ...end, entries: count, directoryBytes: directory.length });
     const source = new WatchedSource(Buffer.concat([directory, records]));
-    await expect(readArchive(source)).rejects.toMatchObject({ code: 'UNSAFE_ARCHIVE', message: expect.stringContaining('100001') });
+    await expect(readArchive(source)).rejects.toMatchObject({
+      code: 'UNSAFE_ARCHIVE',
+      message: expect.stringContaining('100001'),
+    });
     expect(source.readBytes).toBeLessThan(70_000);
   });
 
@@ -205,7 +238,10 @@ describe('UNSAFE_ARCHIVE is the answer to', () => {
       central: { method: 8, bytes: GIB },
     }));
     const trusting = { ...defaultArchiveLimits, fold: GIB };
-    expect(await judge(writeZip(entries).bytes, trusting)).toMatchObject({ code: 'UNSAFE_ARCHIVE', message: expect.stringContaining('214748364800') });
+    expect(await judge(writeZip(entries).bytes, trusting)).toMatchObject({
+      code: 'UNSAFE_ARCHIVE',
+      message: expect.stringContaining('214748364800'),
+    });
     expect(namesOf(await judge(writeZip(entries.slice(1)).bytes, trusting))).toHaveLength(200);
   });
 });
@@ -214,7 +250,10 @@ describe('65,535 zeros behind the end', () => {
   it('are fine, behind a comment and without one', async () => {
     const zeros = Buffer.alloc(65_535);
     expect(namesOf(await judge(Buffer.concat([ended({}), zeros])))).toEqual(['a.wav', 'b.wav']);
-    expect(namesOf(await judge(Buffer.concat([ended(comment(Buffer.alloc(65_535, 'x'))), zeros])))).toEqual(['a.wav', 'b.wav']);
+    expect(namesOf(await judge(Buffer.concat([ended(comment(Buffer.alloc(65_535, 'x'))), zeros])))).toEqual([
+      'a.wav',
+      'b.wav',
+    ]);
   });
 });
 
@@ -223,7 +262,10 @@ describe('an archive that was put as a part of a form', () => {
     const form = new FormData();
     form.append('file', new Blob([new Uint8Array(ended({}))]), 'a.zip');
     const fault = await refusal(Buffer.from(await new Response(form).arrayBuffer()));
-    expect(fault).toMatchObject({ code: 'UNSAFE_ARCHIVE', message: expect.stringMatching(/those of a form\. Put the bytes of the file alone/) });
+    expect(fault).toMatchObject({
+      code: 'UNSAFE_ARCHIVE',
+      message: expect.stringMatching(/those of a form\. Put the bytes of the file alone/),
+    });
   });
 });
 
@@ -246,7 +288,8 @@ describe('a refusal', () => {
     const { bytes } = writeZip([a, { name: 'x/b.wav' }, { name: 'x/' }, { name: 'y/c.wav' }]);
     expect(await judge(bytes)).toEqual({
       code: 'NESTED_FOLDER',
-      message: 'All recordings must be in the root of the archive, without folders: "x/b.wav" is not in the root (and 2 more). Zip the files, not their folder.',
+      message:
+        'All recordings must be in the root of the archive, without folders: "x/b.wav" is not in the root (and 2 more). Zip the files, not their folder.',
       entries: [
         { name: 'x/b.wav', reason: 'is not in the root' },
         { name: 'x/', reason: 'is a folder' },
@@ -286,8 +329,14 @@ describe('a refusal', () => {
     const nested = { name: 'x/b.wav' };
     const unsafe = { name: '../c.wav' };
     const encrypted = { name: 'd.wav', central: { flags: 1 } };
-    expect(await judge(writeZip([nested, unsafe]).bytes)).toMatchObject({ code: 'UNSAFE_ARCHIVE', entries: [{ name: '../c.wav' }] });
-    expect(await judge(writeZip([nested, unsafe, encrypted]).bytes)).toMatchObject({ code: 'INVALID_ZIP', entries: [{ name: 'd.wav' }] });
+    expect(await judge(writeZip([nested, unsafe]).bytes)).toMatchObject({
+      code: 'UNSAFE_ARCHIVE',
+      entries: [{ name: '../c.wav' }],
+    });
+    expect(await judge(writeZip([nested, unsafe, encrypted]).bytes)).toMatchObject({
+      code: 'INVALID_ZIP',
+      entries: [{ name: 'd.wav' }],
+    });
   });
 
   it('lists 100 entries, counts the rest, and cuts endless names', async () => {
@@ -301,7 +350,9 @@ describe('a refusal', () => {
 
   it('of overlapping entries says which one each runs into', async () => {
     const refused = await judge(overlapping(3));
-    expect(refused).toMatchObject({ entries: [{ name: '0001.wav', reason: 'overlaps with "0000.wav"' }, { name: '0002.wav' }] });
+    expect(refused).toMatchObject({
+      entries: [{ name: '0001.wav', reason: 'overlaps with "0000.wav"' }, { name: '0002.wav' }],
+    });
   });
 });
 

@@ -1,6 +1,5 @@
+import { writeZip, type ZipEntry } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { writeZip } from '@call-analysis/testing';
-import type { ZipEntry } from '@call-analysis/testing';
 import AdmZip from 'adm-zip';
 import * as fc from 'fast-check';
 import * as yauzl from 'yauzl';
@@ -11,7 +10,9 @@ const wav = Buffer.from('RIFF....WAVEfmt a recording of some length, of some len
 
 const fileName = fc.oneof(
   fc.stringMatching(/^[A-Za-z0-9 _()+-]{1,30}\.wav$/),
-  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).map((name) => `${name.replaceAll(/[\p{Cc}\\/:]/gu, '_')}.ogg`),
+  fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
+    .map((name) => `${name.replaceAll(/[\p{Cc}\\/:]/gu, '_')}.ogg`),
 );
 const zipEntry: fc.Arbitrary<ZipEntry> = fc.record(
   {
@@ -33,10 +34,17 @@ const zipEntry: fc.Arbitrary<ZipEntry> = fc.record(
   { requiredKeys: ['name'] },
 );
 const zipEntries = fc
-  .uniqueArray(zipEntry, { maxLength: 8, selector: ({ name }) => String(name).normalize('NFC').toLowerCase().normalize('NFC') })
+  .uniqueArray(zipEntry, {
+    maxLength: 8,
+    selector: ({ name }) => String(name).normalize('NFC').toLowerCase().normalize('NFC'),
+  })
   .map((entries) => entries.map((entry, index) => (index === 0 ? { ...entry, gap: Buffer.alloc(0) } : entry)));
 const zipEnd = fc.record(
-  { zip64: fc.boolean(), comment: fc.string({ maxLength: 40 }).map((text) => Buffer.from(text)), gap: fc.constant(Buffer.alloc(3)) },
+  {
+    zip64: fc.boolean(),
+    comment: fc.string({ maxLength: 40 }).map((text) => Buffer.from(text)),
+    gap: fc.constant(Buffer.alloc(3)),
+  },
   { requiredKeys: [] },
 );
 
@@ -99,10 +107,22 @@ describe('an archive that keeps the rules', () => {
     const infoZip = { extra: times, madeBy: 0x031e, attributes: 0o100644 * 0x10000 };
     const { bytes } = writeZip([
       // Info-ZIP on Linux leaves the UTF-8 flag out.
-      { name: 'звонок.wav', data: wav, method: 8, local: { extra: times, flags: 0 }, central: { ...infoZip, flags: 0 } },
+      {
+        name: 'звонок.wav',
+        data: wav,
+        method: 8,
+        local: { extra: times, flags: 0 },
+        central: { ...infoZip, flags: 0 },
+      },
       { name: 'python.wav', data: wav, method: 8, central: { madeBy: 0x0314, attributes: 0o600 * 0x10000 } },
       // macOS decomposes names and writes descriptors.
-      { name: 'йод.wav'.normalize('NFD'), data: wav, method: 8, descriptor: 'signed', central: { madeBy: 0x0315, attributes: 0o100644 * 0x10000 } },
+      {
+        name: 'йод.wav'.normalize('NFD'),
+        data: wav,
+        method: 8,
+        descriptor: 'signed',
+        central: { madeBy: 0x0315, attributes: 0o100644 * 0x10000 },
+      },
       { name: '__MACOSX/', central: { madeBy: 0x0315, attributes: 0o040755 * 0x10000 } },
       { name: '__MACOSX/._йод.wav'.normalize('NFD'), data: wav, method: 8, descriptor: 'signed' },
     ]);
@@ -133,13 +153,19 @@ describe('an archive that keeps the rules', () => {
       compressed: Buffer.alloc(length),
       central: central(bytes, length),
     });
-    const { bytes } = writeZip([padded('a', 100, 256 * mib), padded('b', 1342178, 256 * mib + 1), padded('c', 200_000, 100)]);
+    const { bytes } = writeZip([
+      padded('a', 100, 256 * mib),
+      padded('b', 1342178, 256 * mib + 1),
+      padded('c', 200_000, 100),
+    ]);
     expect(namesOf(await judge(bytes))).toEqual(['a', 'b', 'c']);
   });
 
   it('reads old code pages both ways, and bytes that are UTF-8 as such', async () => {
     const cp866 = Buffer.from([0xa7, 0xa2, 0xae, 0xad, 0xae, 0xaa, 0x2e, 0x77, 0x61, 0x76]);
-    const verdict = await readArchive(new WatchedSource(writeZip([{ name: cp866 }, { name: 'ё.wav', central: { flags: 0 } }]).bytes));
+    const verdict = await readArchive(
+      new WatchedSource(writeZip([{ name: cp866 }, { name: 'ё.wav', central: { flags: 0 } }]).bytes),
+    );
     expect(verdict.entries.map(({ names }) => names)).toEqual([['звонок.wav', 'ºó«¡«¬.wav'], ['ё.wav']]);
   });
 
@@ -172,7 +198,11 @@ describe('an archive that was damaged or altered', () => {
   });
 
   it('is refused or still within its bounds when any bytes of its directory are others', async () => {
-    const change = fc.record({ at: fc.nat(), to: fc.constantFrom(0, 1, 0x7f, 0x80, 0xff), times: fc.constantFrom(1, 2, 4, 8) });
+    const change = fc.record({
+      at: fc.nat(),
+      to: fc.constantFrom(0, 1, 0x7f, 0x80, 0xff),
+      times: fc.constantFrom(1, 2, 4, 8),
+    });
     await fc.assert(
       fc.asyncProperty(good, fc.array(change, { minLength: 1, maxLength: 3 }), async (zip, changes) => {
         const bytes = Buffer.from(zip.bytes);

@@ -1,14 +1,17 @@
 import type { AudioExtractionRequested, BodyOf } from '@call-analysis/events';
 import { EntryFaults, contradiction, unsafeArchive } from './archive-fault.ts';
-import { CENTRAL_BYTES, CENTRAL_SIGNATURE, centralHeaderLength, readCentralHeader } from './central-header.ts';
-import type { CentralHeader } from './central-header.ts';
-import { findEndRecord } from './end-record.ts';
-import type { EndRecord } from './end-record.ts';
+import {
+  CENTRAL_BYTES,
+  CENTRAL_SIGNATURE,
+  type CentralHeader,
+  centralHeaderLength,
+  readCentralHeader,
+} from './central-header.ts';
+import { type EndRecord, findEndRecord } from './end-record.ts';
 import { isLitter, nestedName, readName, unsafeName } from './entry-name.ts';
 import { Extents } from './extents.ts';
 import { fileKind } from './file-kind.ts';
-import { Tail } from './tail.ts';
-import type { ArchiveSource } from './tail.ts';
+import { type ArchiveSource, Tail } from './tail.ts';
 import { Twins } from './twins.ts';
 
 /** api.md, section 5, `UNSAFE_ARCHIVE`. */
@@ -61,7 +64,10 @@ const STEP_BYTES = MIB;
  * 100,000 of them, here 0.3 s) and takes nearly half of the archives that hostile hands have made: overlaps, links,
  * twins, second end records, false ratios. adm-zip wants the whole archive in memory.
  */
-export async function readArchive(source: ArchiveSource, limits: ArchiveLimits = defaultArchiveLimits): Promise<Archive> {
+export async function readArchive(
+  source: ArchiveSource,
+  limits: ArchiveLimits = defaultArchiveLimits,
+): Promise<Archive> {
   const tail = new Tail(source);
   const end = await findEndRecord(tail, limits.entries);
   const verdict = new Verdict(limits, source.sizeBytes, end.directoryStart);
@@ -78,7 +84,7 @@ export async function readArchive(source: ArchiveSource, limits: ArchiveLimits =
 async function* directory(tail: Tail, end: EndRecord): AsyncGenerator<CentralHeader[]> {
   let held: Buffer = Buffer.alloc(0);
   let left = end.entries;
-  for (let at = end.directoryStart; at < end.directoryEnd; ) {
+  for (let at = end.directoryStart; at < end.directoryEnd;) {
     const next = Math.min(at + STEP_BYTES, end.directoryEnd);
     const bytes = await tail.read(at, next);
     held = held.length === 0 ? bytes : Buffer.concat([held, bytes]);
@@ -147,7 +153,10 @@ class Verdict {
     const nested = nestedName(name) ?? (kind === 'folder' ? 'is a folder' : null);
     if (nested !== null) return this.#nested.add(name, nested);
     const raw_name = rawName.toString('base64');
-    this.#entries.push({ names, record: { raw_name, offset, compressed_bytes: compressedBytes, bytes, crc32, method, flags } });
+    this.#entries.push({
+      names,
+      record: { raw_name, offset, compressed_bytes: compressedBytes, bytes, crc32, method, flags },
+    });
   }
 
   /** The entries, when nothing is wrong. */
@@ -178,7 +187,8 @@ class Verdict {
   #judgeTotal(): void {
     const { archiveBytes, harmlessArchiveBytes, fold } = this.#limits;
     const bytes = this.#bytes;
-    if (bytes > archiveBytes) throw unsafeArchive(`it expands to ${bytes} bytes, and at most ${archiveBytes} are taken`);
+    if (bytes > archiveBytes)
+      throw unsafeArchive(`it expands to ${bytes} bytes, and at most ${archiveBytes} are taken`);
     if (bytes > harmlessArchiveBytes && bytes > fold * this.#compressedBytes) {
       throw unsafeArchive(`it expands more than ${fold}-fold, to ${bytes} bytes`);
     }

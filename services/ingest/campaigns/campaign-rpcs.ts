@@ -1,14 +1,14 @@
 import type { Bus } from '@call-analysis/bus';
 import type { ingest } from '@call-analysis/proto';
-import type { Campaign as CampaignMessage } from '@call-analysis/proto/ingest/v1/Campaign';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
+import type { Campaign as CampaignMessage } from '@call-analysis/proto/ingest/v1/Campaign';
 import type { Handlers } from '@call-analysis/rpc';
 import { z } from 'zod';
+import type { Actor } from '../audit-entry.ts';
 import type { Firms } from '../firms.ts';
 import type { Campaign, Store } from '../store/index.ts';
-import type { Actor } from '../tell-deed.ts';
 import { requireOpen } from './admit.ts';
-import { deeds } from './campaign-states.ts';
+import { campaignActions } from './campaign-states.ts';
 import { changeCampaign } from './change-campaign.ts';
 import { createCampaign } from './create-campaign.ts';
 import { moveCampaign } from './move-campaign.ts';
@@ -62,9 +62,9 @@ export function campaignRpcs(parts: { store: Store; bus: Bus; firms: Firms }): C
     },
 
     moveCampaign: async (request) => {
-      const deed = z.enum(deeds).parse(request.deed);
+      const action = z.enum(campaignActions).parse(request.action);
       return campaignMessage(
-        await moveCampaign(parts, actorOf(request.caller), Uuid.parse(request.campaign_uuid), deed),
+        await moveCampaign(parts, actorOf(request.caller), Uuid.parse(request.campaign_uuid), action),
       );
     },
 

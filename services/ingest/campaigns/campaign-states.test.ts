@@ -1,18 +1,18 @@
+import type { Fault } from '@call-analysis/fault';
 import { describe, expect, it } from '@jest/globals';
-import { Fault } from '@call-analysis/fault';
 import * as fc from 'fast-check';
 import {
   allowedDeeds,
   type CampaignStatus,
-  type Deed,
-  deeds,
+  type CampaignAction,
+  campaignActions,
   requireActive,
   requireUnfinished,
   statusAfter,
 } from './campaign-states.ts';
 
 /** api.md, section 7, written down once more and differently. */
-const table: Record<CampaignStatus, Partial<Record<Deed, CampaignStatus>>> = {
+const table: Record<CampaignStatus, Partial<Record<CampaignAction, CampaignStatus>>> = {
   draft: { start: 'active', cancel: 'canceled' },
   active: { pause: 'paused', complete: 'completed', cancel: 'canceled' },
   paused: { start: 'active', complete: 'completed', cancel: 'canceled' },
@@ -31,19 +31,19 @@ function faultOf(work: () => unknown): Fault | null {
 }
 
 describe('the life of a campaign', () => {
-  it('is what the interface says, whatever deeds come in whatever order', () => {
+  it('is what the interface says, whatever campaignActions come in whatever order', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...deeds)), (lived) => {
+      fc.property(fc.array(fc.constantFrom(...campaignActions)), (lived) => {
         let status: CampaignStatus = 'draft';
-        for (const deed of lived) {
-          const next: CampaignStatus | undefined = table[status][deed];
+        for (const action of lived) {
+          const next: CampaignStatus | undefined = table[status][action];
           const before: CampaignStatus = status;
           if (next === undefined) {
-            const fault = faultOf(() => statusAfter(before, deed));
+            const fault = faultOf(() => statusAfter(before, action));
             expect(fault).toMatchObject({ kind: 'conflict', code: 'INVALID_TRANSITION' });
             expect(fault?.details).toEqual({ allowed: Object.keys(table[before]) });
           } else {
-            expect(statusAfter(before, deed)).toBe(next);
+            expect(statusAfter(before, action)).toBe(next);
             status = next;
           }
         }
@@ -57,6 +57,10 @@ describe('the life of a campaign', () => {
 
   it('takes calls while it is active, and changes until it has finished', () => {
     expect(statuses.filter((status) => faultOf(() => requireActive(status)) === null)).toEqual(['active']);
-    expect(statuses.filter((status) => faultOf(() => requireUnfinished(status)) === null)).toEqual(['draft', 'active', 'paused']);
+    expect(statuses.filter((status) => faultOf(() => requireUnfinished(status)) === null)).toEqual([
+      'draft',
+      'active',
+      'paused',
+    ]);
   });
 });

@@ -1,27 +1,29 @@
 import { Fault } from '@call-analysis/fault';
 
 export type CampaignStatus = 'draft' | 'active' | 'paused' | 'completed' | 'canceled';
-export type Deed = 'start' | 'pause' | 'complete' | 'cancel';
+export type CampaignAction = 'start' | 'pause' | 'complete' | 'cancel';
 
 /** api.md, section 7. */
-const moves: Readonly<Record<Deed, { readonly from: readonly CampaignStatus[]; readonly to: CampaignStatus }>> = {
+const moves: Readonly<
+  Record<CampaignAction, { readonly from: readonly CampaignStatus[]; readonly to: CampaignStatus }>
+> = {
   start: { from: ['draft', 'paused'], to: 'active' },
   pause: { from: ['active'], to: 'paused' },
   complete: { from: ['active', 'paused'], to: 'completed' },
   cancel: { from: ['draft', 'active', 'paused'], to: 'canceled' },
 };
 
-export const deeds = Object.keys(moves) as readonly Deed[];
+export const campaignActions = Object.keys(moves) as readonly CampaignAction[];
 
 /** What can be done to a campaign of this status; nothing once it has finished. */
-export function allowedDeeds(status: CampaignStatus): Deed[] {
-  return deeds.filter((deed) => moves[deed].from.includes(status));
+export function allowedDeeds(status: CampaignStatus): CampaignAction[] {
+  return campaignActions.filter((action) => moves[action].from.includes(status));
 }
 
 /** The status after a deed. Fault INVALID_TRANSITION when the deed is not possible now. */
-export function statusAfter(status: CampaignStatus, deed: Deed): CampaignStatus {
-  if (moves[deed].from.includes(status)) return moves[deed].to;
-  throw invalidTransition(status, `This campaign is ${status}: ${deed} is not possible now.`);
+export function statusAfter(status: CampaignStatus, action: CampaignAction): CampaignStatus {
+  if (moves[action].from.includes(status)) return moves[action].to;
+  throw invalidTransition(status, `This campaign is ${status}: ${action} is not possible now.`);
 }
 
 /** Calls come into active campaigns alone. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { AudioStored, type BodyOf, CallsCanceled, DeedDone, type Event } from '@call-analysis/events';
+import { AudioStored, type BodyOf, CallsCanceled, AuditEntryCreated, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import {
   audioCsvOf,
@@ -23,10 +23,10 @@ const service = new IngestUnderTest({ serving: true });
 
 let stored: Event<BodyOf<typeof AudioStored>>[];
 let told: Event<BodyOf<typeof CallsCanceled>>[];
-let deeds: Event<BodyOf<typeof DeedDone>>[];
+let campaignActions: Event<BodyOf<typeof AuditEntryCreated>>[];
 beforeAll(async () => {
   told = await service.hear(CallsCanceled);
-  deeds = await service.hear(DeedDone);
+  campaignActions = await service.hear(AuditEntryCreated);
   stored = await service.hear(AudioStored);
 });
 
@@ -42,8 +42,8 @@ async function activeCampaign(owner: Owner): Promise<string> {
   return uuid;
 }
 
-function move(owner: Owner, campaign_uuid: string, deed: string) {
-  return service.client.moveCampaign({ ...callerOf(owner), campaign_uuid, deed });
+function move(owner: Owner, campaign_uuid: string, action: string) {
+  return service.client.moveCampaign({ ...callerOf(owner), campaign_uuid, action });
 }
 
 function read(owner: Owner, campaign_uuid: string) {
@@ -105,7 +105,12 @@ async function analyzed(owner: Owner, callUuid: string, score: number | null): P
 describe('a campaign', () => {
   it('begins as a draft with what was said of it, and without calls', async () => {
     const owner = service.newOwner();
-    const said = { external_id: 'crm-1', description: 'd', segment_type: 'support', starts_at: '2026-10-01T04:00:00.000Z' };
+    const said = {
+      external_id: 'crm-1',
+      description: 'd',
+      segment_type: 'support',
+      starts_at: '2026-10-01T04:00:00.000Z',
+    };
     const uuid = await newCampaign(owner, said);
     const campaign = await read(owner, uuid);
     expect(campaign).toMatchObject({ ...said, uuid, status: 'draft', calls_total: 0, calls_by_status: {} });
@@ -118,7 +123,10 @@ describe('a campaign', () => {
     const both = [1, 2].map(() => newCampaign(owner, { external_id: 'same' }));
     const results = await Promise.allSettled(both);
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    expect(await faultOf(newCampaign(owner, { external_id: 'same' }))).toMatchObject({ kind: 'conflict', code: 'EXTERNAL_ID_EXISTS' });
+    expect(await faultOf(newCampaign(owner, { external_id: 'same' }))).toMatchObject({
+      kind: 'conflict',
+      code: 'EXTERNAL_ID_EXISTS',
+    });
     await newCampaign(service.newOwner(), { external_id: 'same' });
     await Promise.all([newCampaign(owner), newCampaign(owner)]);
   });
@@ -135,8 +143,7 @@ describe('a campaign', () => {
   it('is changed in what is given alone, until it has finished', async () => {
     const owner = service.newOwner();
     const campaign_uuid = await newCampaign(owner, { description: 'd', starts_at: '2026-10-01T00:00:00.000Z' });
-    const change = (given: object) =>
-      service.client.changeCampaign({ ...callerOf(owner), campaign_uuid, ...given });
+    const change = (given: object) => service.client.changeCampaign({ ...callerOf(owner), campaign_uuid, ...given });
     expect(await change({ name: 'Autumn' })).toMatchObject({ name: 'Autumn', description: 'd' });
     const early = await faultOf(change({ ends_at: '2026-09-01T00:00:00Z' }));
     expect(early).toMatchObject({ code: 'VALIDATION_ERROR', details: { fields: [{ field: 'ends_at' }] } });
@@ -175,7 +182,7 @@ describe('a campaign', () => {
     expect(await list({ external_id: 'b', status: ['paused'] })).toEqual([0]);
   });
 
-  it('of another firm is not there, for whatever deed', async () => {
+  it('of another firm is not there, for whatever action', async () => {
     const owner = service.newOwner();
     const uuid = await activeCampaign(owner);
     await upload(owner, uuid, rowsOf(1));
@@ -197,7 +204,7 @@ describe('a campaign', () => {
   });
 });
 
-it('deeds are told to the audit log in the name of who did them, refused ones are not', async () => {
+it('campaignActions are told to the audit log in the name of who did them, refused ones are not', async () => {
   const owner = service.newOwner();
   const uuid = await activeCampaign(owner);
   await faultOf(move(owner, uuid, 'start'));
@@ -205,7 +212,7 @@ it('deeds are told to the audit log in the name of who did them, refused ones ar
   await move(owner, uuid, 'complete');
   const expected = ['calls_added', 'completed', 'created', 'started'].map((action) => `campaign.${action}`);
   const own = await waitUntil(() => {
-    const found = deeds.filter(({ subject }) => subject === uuid);
+    const found = campaignActions.filter(({ subject }) => subject === uuid);
     return found.length >= expected.length ? found : undefined;
   });
   expect(own.map(({ data }) => data.action).toSorted()).toEqual(expected);
@@ -238,7 +245,7 @@ describe('calls of a campaign', () => {
     await service.upload(owner, csvOf(rowsOf(2)));
     const { items, count } = await service.client.listCalls({ ...callerOf(owner), page: 1, size: 10, campaign: uuid });
     expect(Number(count)).toBe(5);
-    expect(items.every((item) => item.campaign_id === uuid)).toBe(true);
+    expect(items.every((item) => item.campaign_uuid === uuid)).toBe(true);
     await analyzed(owner, callUuid, 70.1);
     const others = items.filter((item) => item.uuid !== callUuid);
     await analyzed(owner, others[0]!.uuid, 80.2);
@@ -247,17 +254,24 @@ describe('calls of a campaign', () => {
     expect(await read(owner, uuid)).toMatchObject(counted);
     await service.parts.store.tally.fold();
     expect(await read(owner, uuid)).toMatchObject(counted);
-    expect(await faultOf(service.client.getCall({ ...callerOf(owner), call_uuid: callUuid, campaign_uuid: await newCampaign(owner) }))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(
+      await faultOf(
+        service.client.getCall({ ...callerOf(owner), call_uuid: callUuid, campaign_uuid: await newCampaign(owner) }),
+      ),
+    ).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it.each(['pause', 'complete', 'cancel'])('stay registered for who lost that answer and asks again after a %s', async (deed) => {
-    const owner = service.newOwner();
-    const uuid = await activeCampaign(owner);
-    const { callUuid } = await register(owner, uuid);
-    await move(owner, uuid, deed);
-    expect(await register(owner, uuid, {}, callUuid)).toMatchObject({ callUuid, isRepeated: false });
-    expect(await read(owner, uuid)).toMatchObject({ calls_total: 1 });
-  });
+  it.each(['pause', 'complete', 'cancel'])(
+    'stay registered for who lost that answer and asks again after a %s',
+    async (action) => {
+      const owner = service.newOwner();
+      const uuid = await activeCampaign(owner);
+      const { callUuid } = await register(owner, uuid);
+      await move(owner, uuid, action);
+      expect(await register(owner, uuid, {}, callUuid)).toMatchObject({ callUuid, isRepeated: false });
+      expect(await read(owner, uuid)).toMatchObject({ calls_total: 1 });
+    },
+  );
 
   it.each(['draft', 'paused', 'completed', 'canceled'])('are refused by a campaign that is %s', async (status) => {
     const owner = service.newOwner();
@@ -279,13 +293,17 @@ describe('calls of a campaign', () => {
     const [one, other] = [await activeCampaign(owner), await activeCampaign(owner)];
     const metadata_key = await put(owner, one, rowsOf(1));
     const withoutOne = await service.put(owner, csvOf(rowsOf(1)));
-    for (const [campaign, key] of [[other, metadata_key], [undefined, metadata_key], [one, withoutOne]] as const) {
+    for (const [campaign, key] of [
+      [other, metadata_key],
+      [undefined, metadata_key],
+      [one, withoutOne],
+    ] as const) {
       expect(await faultOf(process(owner, campaign, key))).toMatchObject({ code: 'UPLOAD_NOT_FOUND' });
     }
-    const { batch_id } = await process(owner, one, metadata_key);
+    const { batch_uuid } = await process(owner, one, metadata_key);
     await move(owner, one, 'complete');
     // Who lost the answer may ask for it again though the campaign takes nothing any more.
-    expect(await process(owner, one, metadata_key)).toMatchObject({ batch_id, accepted: 1 });
+    expect(await process(owner, one, metadata_key)).toMatchObject({ batch_uuid, accepted: 1 });
   });
 
   it('do not come into a campaign that is paused while their upload is processed', async () => {
@@ -360,7 +378,10 @@ describe('canceling', () => {
     expect(others.items.map(({ status }) => status)).toEqual(['queued', 'queued']);
     // What was in work comes to its end.
     await analyzed(owner, transcribing, 60);
-    expect(await read(owner, uuid)).toMatchObject({ calls_by_status: { canceled: 2101, completed: 2 }, average_score: 55 });
+    expect(await read(owner, uuid)).toMatchObject({
+      calls_by_status: { canceled: 2101, completed: 2 },
+      average_score: 55,
+    });
   });
 
   it('keeps a late result from bringing a canceled call back', async () => {
@@ -372,10 +393,14 @@ describe('canceling', () => {
     await move(owner, uuid, 'cancel');
     const late = callAnalyzed({ owner, uuid: callUuid }, { analysis: null });
     await service.publish(late);
-    await waitUntil(async () => (await service.db.query('SELECT 1 FROM claimed_event WHERE event_id = $1', [late.id])).length > 0);
+    await waitUntil(
+      async () => (await service.db.query('SELECT 1 FROM claimed_event WHERE event_id = $1', [late.id])).length > 0,
+    );
     const detail = await service.client.getCall({ ...callerOf(owner), call_uuid: callUuid });
     expect(detail.call).toMatchObject({ status: 'canceled' });
-    expect(await faultOf(service.client.retryCall({ ...callerOf(owner), call_uuid: callUuid }))).toMatchObject({ code: 'NOT_RETRYABLE' });
+    expect(await faultOf(service.client.retryCall({ ...callerOf(owner), call_uuid: callUuid }))).toMatchObject({
+      code: 'NOT_RETRYABLE',
+    });
     expect(await read(owner, uuid)).toMatchObject({ calls_by_status: { canceled: 1 } });
   });
 });

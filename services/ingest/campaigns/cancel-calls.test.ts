@@ -1,5 +1,5 @@
-import { expect, it } from '@jest/globals';
 import { waitUntil } from '@call-analysis/testing';
+import { expect, it } from '@jest/globals';
 import { csvOf, IngestUnderTest, rowsOf } from '../ingest-under-test.ts';
 import { cancelCalls } from './cancel-calls.ts';
 import { createCampaign } from './create-campaign.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bus } from '@call-analysis/bus';
-import { CallsCanceled } from '@call-analysis/events';
+import { CallsCanceled, createEvent } from '@call-analysis/events';
 import { currentContext } from '@call-analysis/runtime';
-import { fact } from '../fact.ts';
 import type { Store } from '../store/index.ts';
 
 interface Parts {
@@ -39,16 +38,17 @@ export async function cancelCalls(
 /** False when some are left: those that results came in for at that moment, and what the deadline kept it from. */
 async function cancelAll({ store, bus }: Parts, campaign: CampaignName, deadline: number): Promise<boolean> {
   const { firmUuid } = campaign;
-  const about = { firmuuid: firmUuid, turn: 0, traceparent: currentContext()?.traceparent };
+  const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   let isDone = true;
   for (const place of await store.campaigns.placesOfCalls(campaign)) {
-    for (let after: string | null = null; ; ) {
+    for (let after: string | null = null; ;) {
       const uuids: string[] = await store.campaigns.queued(campaign, place, after, CALLS_AT_ONCE);
       if (uuids.length === 0) break;
       await store.db.transaction(async (tx) => {
         const canceled = await store.calls.cancel(tx, { firmUuid, uuids }, new Date());
         const calls = canceled.flatMap(({ uuid, source }) => (source === 'audio' ? [uuid] : []));
-        if (calls.length > 0) await bus.publish(tx, [fact(CallsCanceled, campaign.uuid, about, { calls })]);
+        if (calls.length > 0)
+          await bus.publish(tx, [createEvent('ingest', CallsCanceled, campaign.uuid, about, { calls })]);
         isDone &&= canceled.length === uuids.length;
       });
       if (Date.now() > deadline) return false;

@@ -1,6 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
+import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Campaign, Store } from '../store/index.ts';
-import { type Actor, deedDone } from '../tell-deed.ts';
 import { requireOrder } from './campaign-dates.ts';
 import { requireUnfinished } from './campaign-states.ts';
 
@@ -27,7 +27,7 @@ export async function changeCampaign(
     const { startsAt = campaign.startsAt, endsAt = campaign.endsAt } = change;
     requireOrder({ startsAt, endsAt });
     await store.campaigns.change(tx, firmUuid, uuid, { name, description, startsAt, endsAt }, new Date());
-    await bus.publish(tx, [deedDone(actor, 'campaign.changed', uuid)]);
+    await bus.publish(tx, [auditEntry(actor, 'campaign.changed', uuid)]);
   });
   return store.campaigns.get(firmUuid, uuid);
 }

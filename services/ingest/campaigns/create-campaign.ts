@@ -1,9 +1,9 @@
 import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import { v7 as uuidv7 } from 'uuid';
+import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Firms } from '../firms.ts';
 import type { Campaign, Store } from '../store/index.ts';
-import { type Actor, deedDone } from '../tell-deed.ts';
 import { requireOrder } from './campaign-dates.ts';
 
 export interface NewCampaign {
@@ -31,7 +31,7 @@ export async function createCampaign(
   const uuid = uuidv7();
   await store.db.transaction(async (tx) => {
     if (!(await store.campaigns.add(tx, firmUuid, uuid, campaign, new Date()))) throw takenExternalId();
-    await bus.publish(tx, [deedDone(actor, 'campaign.created', uuid)]);
+    await bus.publish(tx, [auditEntry(actor, 'campaign.created', uuid)]);
   });
   return store.campaigns.get(firmUuid, uuid);
 }

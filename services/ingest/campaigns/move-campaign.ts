@@ -1,7 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
+import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Campaign, Store } from '../store/index.ts';
-import { type Actor, deedDone } from '../tell-deed.ts';
-import { type Deed, statusAfter } from './campaign-states.ts';
+import { type CampaignAction, statusAfter } from './campaign-states.ts';
 import { cancelCalls } from './cancel-calls.ts';
 
 const actions = {
@@ -9,7 +9,7 @@ const actions = {
   pause: 'campaign.paused',
   complete: 'campaign.completed',
   cancel: 'campaign.canceled',
-} as const satisfies Record<Deed, string>;
+} as const satisfies Record<CampaignAction, string>;
 
 /** Who cancels a campaign waits so long for its calls; the rest of a very large one is canceled soon after. */
 const WAIT_MS = 5_000;
@@ -22,15 +22,15 @@ export async function moveCampaign(
   parts: { store: Store; bus: Bus },
   actor: Actor,
   uuid: string,
-  deed: Deed,
+  action: CampaignAction,
 ): Promise<Campaign> {
   const { store, bus } = parts;
   const { firmUuid } = actor;
   await store.db.transaction(async (tx) => {
     const campaign = await store.campaigns.lock(tx, firmUuid, uuid);
-    await store.campaigns.move(tx, firmUuid, uuid, statusAfter(campaign.status, deed), new Date());
-    await bus.publish(tx, [deedDone(actor, actions[deed], uuid)]);
+    await store.campaigns.move(tx, firmUuid, uuid, statusAfter(campaign.status, action), new Date());
+    await bus.publish(tx, [auditEntry(actor, actions[action], uuid)]);
   });
-  if (deed === 'cancel') await cancelCalls(parts, { firmUuid, uuid }, Date.now() + WAIT_MS);
+  if (action === 'cancel') await cancelCalls(parts, { firmUuid, uuid }, Date.now() + WAIT_MS);
   return store.campaigns.get(firmUuid, uuid);
 }

@@ -1,7 +1,7 @@
 import { Fault } from '@call-analysis/fault';
+import { excerpt, visible } from '../rows/row-fault.ts';
 import { csvFault } from './fault.ts';
 import { CsvScanner, type RawRecord, type Separator } from './scanner.ts';
-import { excerpt, visible } from '../rows/row-fault.ts';
 
 /** A column that a reader of CSVs knows. */
 export interface Column {

@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import { Fault } from '@call-analysis/fault';
-import { parseString } from 'fast-csv';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { parseString } from 'fast-csv';
 import { BATCH_ROWS, readCsv, type Column, type CsvLimits, type RawRecord } from './reader.ts';
 
 const KNOWN: Column[] = [

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { rowFault } from '../rows/row-fault.ts';
 import { checkTranscriptRow, transcriptColumns } from '../rows/transcript-record.ts';
 import { readCsv, type RawRecord } from './reader.ts';
 import { rejectedHeader, rejectedLine } from './rejected.ts';
-import { rowFault } from '../rows/row-fault.ts';
 
 const LIMITS = { maxBytes: 1e9, maxRows: 1e6, maxTextBytes: 10_000 };
 const rules = { segmentTypes: new Set(['support']), maxTextBytes: 10_000, maxValueChars: 255 };
@@ -55,15 +55,18 @@ describe('the CSV of refused rows', () => {
     ['sep=;\n', ';'],
     ['\ufeffsep=,\r\n', ','],
     ['SEP=\t\r\n', '\t'],
-  ])('begins as the file began (%j) and has its separator (%j), and so opens where the file was made', async (beginning, separator) => {
-    const header = HEADER.split(';').join(separator);
-    const row = ['12', 'A;n,n\ta', '60', '<client>Hi', '2026-01-01T10:00', 'support'].map((value) => `"${value}"`);
-    const { csv, faults } = await rejectedOf(`${beginning}${header}\n${row.join(separator)}\n`);
-    const declared = beginning.replace('SEP', 'sep').replace(/\r?\n/, '\r\n');
-    const expected = `${declared}${header}${separator}reject_reason\r\n12${separator}"A;n,n\ta"${separator}60`;
-    expect(csv.slice(0, expected.length)).toBe(expected);
-    expect(await rejectedOf(csv)).toEqual({ csv, faults });
-  });
+  ])(
+    'begins as the file began (%j) and has its separator (%j), and so opens where the file was made',
+    async (beginning, separator) => {
+      const header = HEADER.split(';').join(separator);
+      const row = ['12', 'A;n,n\ta', '60', '<client>Hi', '2026-01-01T10:00', 'support'].map((value) => `"${value}"`);
+      const { csv, faults } = await rejectedOf(`${beginning}${header}\n${row.join(separator)}\n`);
+      const declared = beginning.replace('SEP', 'sep').replace(/\r?\n/, '\r\n');
+      const expected = `${declared}${header}${separator}reject_reason\r\n12${separator}"A;n,n\ta"${separator}60`;
+      expect(csv.slice(0, expected.length)).toBe(expected);
+      expect(await rejectedOf(csv)).toEqual({ csv, faults });
+    },
+  );
 
   it('has its own reject_reason in the place of one that came with the file', async () => {
     const row = 'old;1;A;1;<client>Hi;1700000000;support;older';

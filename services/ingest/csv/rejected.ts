@@ -1,6 +1,6 @@
+import type { RowFault } from '../rows/row-fault.ts';
 import { REJECT_REASON, type Header } from './header.ts';
 import type { RawRecord } from './scanner.ts';
-import type { RowFault } from '../rows/row-fault.ts';
 
 /**
  * The CSV of refused rows: the columns as they came, `reject_reason` last, with the separator, the byte order mark and

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { Fault } from '@call-analysis/fault';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { CsvScanner, type RawRecord } from './scanner.ts';
 

@@ -1,6 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { Fault } from '@call-analysis/fault';
-import { decodeUtf8, looksLikeEightBit, looksLikeOtherFile, looksLikeUtf16, validLength, wholeLength } from './encoding.ts';
+import {
+  decodeUtf8,
+  looksLikeEightBit,
+  looksLikeOtherFile,
+  looksLikeUtf16,
+  validLength,
+  wholeLength,
+} from './encoding.ts';
 import { csvFault } from './fault.ts';
 
 /** Pieces of at least this many bytes, so that a source of tiny chunks costs no more than one of large ones. */

@@ -3,7 +3,15 @@ import { type ArchiveEntry, EntryNames } from '../archive/index.ts';
 import { archiveRule } from './archive-rule.ts';
 
 function entry(...names: [string, ...string[]]): ArchiveEntry {
-  const record = { raw_name: names[0], offset: 0, compressed_bytes: 1, bytes: 1, crc32: 0, method: 0 as const, flags: 0 };
+  const record = {
+    raw_name: names[0],
+    offset: 0,
+    compressed_bytes: 1,
+    bytes: 1,
+    crc32: 0,
+    method: 0 as const,
+    flags: 0,
+  };
   return { names, record };
 }
 
@@ -45,7 +53,13 @@ describe('the file that a row names', () => {
     const names = ['a.txt', 'wav', 'b.WaV', 'c.wav.exe', 'd.opus', 'e.AU'];
     const entries = names.map((name) => entry(name));
     expect(verdicts(entries, names)).toEqual({
-      said: [...Array.from({ length: 2 }, () => 'INVALID_FILE_FORMAT'), 'b.WaV', 'INVALID_FILE_FORMAT', 'INVALID_FILE_FORMAT', 'e.AU'],
+      said: [
+        ...Array.from({ length: 2 }, () => 'INVALID_FILE_FORMAT'),
+        'b.WaV',
+        'INVALID_FILE_FORMAT',
+        'INVALID_FILE_FORMAT',
+        'e.AU',
+      ],
       rest: [],
     });
   });

@@ -48,7 +48,13 @@ describe('a row of a CSV of recordings', () => {
   });
 
   it('has its values trimmed, and its channels and direction in any case', () => {
-    const all = { ...good, left_channel: 'CLIENT', right_channel: 'Operator', direction: 'InBound', partner_call_id: 'id' };
+    const all = {
+      ...good,
+      left_channel: 'CLIENT',
+      right_channel: 'Operator',
+      direction: 'InBound',
+      partner_call_id: 'id',
+    };
     const padded = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, `\u00a0 ${value}\t\r\n`]));
     const { record } = check(raw(padded));
     expect(record).toMatchObject({ left: 'client', right: 'operator', direction: 'inbound', partnerCallId: 'id' });
@@ -129,7 +135,9 @@ describe('a row of a CSV of recordings', () => {
   });
 
   it('is good whatever good values its columns hold, and keeps them', () => {
-    const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => text.trim() === text && text !== '');
+    const word = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
+      .filter((text) => text.trim() === text && text !== '');
     const digits = fc.stringMatching(/^\+?[0-9]{7,15}$/);
     const instant = fc.date({ min: new Date('1970-01-01'), max: new Date('2099-12-31'), noInvalidDate: true });
     const side = fc.constantFrom('operator', 'client');

@@ -56,5 +56,9 @@ export function segmentTypeRule(names: ReadonlySet<string>): (text: string) => s
 
 /** What is left when case, form of composition and kind of blank do not count. */
 function fold(name: string): string {
-  return name.normalize('NFKC').toLowerCase().trim().replaceAll(/[\s_-]+/g, ' ');
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .trim()
+    .replaceAll(/[\s_-]+/g, ' ');
 }

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { Fault, type FieldFault } from '@call-analysis/fault';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { readMetadata } from './metadata.ts';
 
@@ -36,7 +36,12 @@ const codesOf = (value: unknown) => refusalOf(value).fields.map(({ field, code }
 
 describe('the metadata of a single upload', () => {
   it('is a call record by the rules of a row, what is absent, null or empty being null', () => {
-    const { record, ignoredFields } = read({ ...good, direction: null, partner_call_id: '', operator_group_name: ' G ' });
+    const { record, ignoredFields } = read({
+      ...good,
+      direction: null,
+      partner_call_id: '',
+      operator_group_name: ' G ',
+    });
     expect(record).toMatchObject({
       audioFileName: 'call.wav',
       startedMs: Date.UTC(2026, 0, 31, 9, 30),
@@ -51,7 +56,13 @@ describe('the metadata of a single upload', () => {
 
   it('may have unknown fields, which are named', () => {
     const unknown = { Operator_Name: 'x', duration: 5, nested: { deep: [1] }, '': null, 'half \ud800': 'x' };
-    expect(read({ ...good, ...unknown }).ignoredFields).toEqual(['Operator_Name', 'duration', 'nested', '', 'half \ufffd']);
+    expect(read({ ...good, ...unknown }).ignoredFields).toEqual([
+      'Operator_Name',
+      'duration',
+      'nested',
+      '',
+      'half \ufffd',
+    ]);
     expect(read(`{"__proto__": {"direction": "x"}, ${JSON.stringify(good).slice(1)}`)).toMatchObject({
       ignoredFields: ['__proto__'],
       record: { direction: null },
@@ -86,7 +97,11 @@ describe('the metadata of a single upload', () => {
   );
 
   it('tells all faults at once, in the order of the specification, each with what to do', () => {
-    const { code, fields, message } = refusalOf({ right_channel: 'left', left_channel: 'client', start_time: 1767323045 });
+    const { code, fields, message } = refusalOf({
+      right_channel: 'left',
+      left_channel: 'client',
+      start_time: 1767323045,
+    });
     expect(code).toBe('VALIDATION_ERROR');
     expect(fields.map((each) => [each.field, each.code])).toEqual([
       ['audio_file_name', 'REQUIRED'],
@@ -147,7 +162,11 @@ describe('the metadata of a single upload', () => {
 
   it('is read or refused with a Fault, whatever JSON it is, and no field is at fault twice', () => {
     const field = fc.constantFrom(...Object.keys(good), 'direction', 'partner_call_id', 'other');
-    const value = fc.oneof(fc.constantFrom(...Object.values(good), 'client'), fc.jsonValue({ maxDepth: 1 }), fc.string({ unit: 'binary' }));
+    const value = fc.oneof(
+      fc.constantFrom(...Object.values(good), 'client'),
+      fc.jsonValue({ maxDepth: 1 }),
+      fc.string({ unit: 'binary' }),
+    );
     fc.assert(
       fc.property(fc.dictionary(field, value, { noNullPrototype: true }), fc.boolean(), (change, onGood) => {
         const sent = onGood ? { ...good, ...change } : change;

@@ -64,7 +64,11 @@ export class RowValues {
   }
 
   /** What a rule made of a text; null when the rule found a fault, or there is no text. */
-  judged<Value extends string | number>(place: Place, text: string | null, result: Value | ValueFault | null): Value | null {
+  judged<Value extends string | number>(
+    place: Place,
+    text: string | null,
+    result: Value | ValueFault | null,
+  ): Value | null {
     if (text === null || result === null || typeof result !== 'object') return result as Value | null;
     this.fail(place, text, result);
     return null;

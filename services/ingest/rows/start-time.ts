@@ -126,7 +126,8 @@ function adviceOnInteger(text: string, value: number): string {
   if (isIn(1e6)) return 'This looks like microseconds: divide by 1,000,000 for Unix seconds.';
   if (isIn(1e9)) return 'This looks like nanoseconds: divide by 1,000,000,000 for Unix seconds.';
   return (
-    adviceOnDigits(text, value) ?? 'Unix seconds are taken from 2000-01-01 (946684800) to before 2100-01-01 (4102444800).'
+    adviceOnDigits(text, value) ??
+    'Unix seconds are taken from 2000-01-01 (946684800) to before 2100-01-01 (4102444800).'
   );
 }
 
@@ -166,7 +167,11 @@ function adviceOnDate(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return 'The time of day is missing.';
   if (/^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}/.test(text)) return 'Put the year first, then month and day: 2026-01-31.';
   const offset = /[-+]\d\d(?::?\d\d)?$/.exec(text.slice(16))?.[0];
-  if (offset !== undefined && Number.isNaN(offsetMs(offset, 0)) && !Number.isNaN(isoToMs(text.slice(0, -offset.length)))) {
+  if (
+    offset !== undefined &&
+    Number.isNaN(offsetMs(offset, 0)) &&
+    !Number.isNaN(isoToMs(text.slice(0, -offset.length)))
+  ) {
     return `The offset ${offset} is out of range: its hours go to 23 and its minutes to 59.`;
   }
   if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text)) {

@@ -100,7 +100,9 @@ describe('a transcript', () => {
     ['\u200e\u2060', '[U+200E][U+2060]'],
     ['a\u00adb', 'a[U+00AD]b'],
   ])('with characters before its first tag that nobody sees (%j) has them named', (before, shown) => {
-    const message = expect.stringContaining(`text before its first role tag (at character ${before.length + 1}): "${shown}".`);
+    const message = expect.stringContaining(
+      `text before its first role tag (at character ${before.length + 1}): "${shown}".`,
+    );
     expect(parseTranscript(`${before}<operator>hi`)).toMatchObject({ fault: 'MISSING_ROLE_TAG', message });
   });
 

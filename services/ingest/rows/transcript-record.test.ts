@@ -110,13 +110,16 @@ describe('a row of a CSV of transcripts', () => {
     expect(codes({ anonymized_text: `<client>${'я'.repeat(496)}a` })).toEqual([['anonymized_text', 'TOO_LONG']]);
   });
 
-  it.each(['86401', '120000', '9'.repeat(40)])('of a whole day and more (%s) is asked whether it is in milliseconds', (duration) => {
-    const [fault] = check(raw({ ...good, duration })).faults;
-    expect(fault?.message).toBe(
-      'duration must be whole seconds from 0 to 86400, in digits alone. ' +
-        'This one is over 86400 (24 hours): is it in milliseconds? Then divide it by 1000.',
-    );
-  });
+  it.each(['86401', '120000', '9'.repeat(40)])(
+    'of a whole day and more (%s) is asked whether it is in milliseconds',
+    (duration) => {
+      const [fault] = check(raw({ ...good, duration })).faults;
+      expect(fault?.message).toBe(
+        'duration must be whole seconds from 0 to 86400, in digits alone. ' +
+          'This one is over 86400 (24 hours): is it in milliseconds? Then divide it by 1000.',
+      );
+    },
+  );
 
   it.each(['0', '86400', '007'])('may last %s seconds', (duration) => {
     expect(check(raw({ ...good, duration })).record?.duration).toBe(Number(duration));
@@ -169,9 +172,14 @@ describe('a row of a CSV of transcripts', () => {
     expect(messageFor('?'.repeat(255))).not.toContain('nobody sees');
   });
 
-  it.each(['1,200', '1.200,5', '312.0'])('whose duration has decimals or separators of thousands (%s) is told of both', (duration) => {
-    expect(check(raw({ ...good, duration })).faults[0]?.message).toMatch(/Round it, and leave out separators of thousands\.$/);
-  });
+  it.each(['1,200', '1.200,5', '312.0'])(
+    'whose duration has decimals or separators of thousands (%s) is told of both',
+    (duration) => {
+      expect(check(raw({ ...good, duration })).faults[0]?.message).toMatch(
+        /Round it, and leave out separators of thousands\.$/,
+      );
+    },
+  );
 
   it('has a value that was cut taken for too long, whatever of it was kept; in an ignored column for no fault', () => {
     const checked = check(raw({ ...good, operator_name: '   ', partner_call_id: 'x' }, [1, 6, 99]));

@@ -34,7 +34,9 @@ async function copied(file: Buffer | null): Promise<Row[]> {
     await tx.query(`CREATE TEMP TABLE copied (place int GENERATED ALWAYS AS IDENTITY, said text, id uuid, turn int,
       length float8, started timestamptz(3), entry jsonb) ON COMMIT DROP`);
     if (file !== null) {
-      const sink = tx.client.query(copyFrom('COPY copied (said, id, turn, length, started, entry) FROM STDIN (FORMAT binary)'));
+      const sink = tx.client.query(
+        copyFrom('COPY copied (said, id, turn, length, started, entry) FROM STDIN (FORMAT binary)'),
+      );
       sink.end(file);
       await finished(sink);
     }
@@ -44,7 +46,10 @@ async function copied(file: Buffer | null): Promise<Row[]> {
   });
 }
 
-const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', '\t', '\n', '\r', 'ж', '中', '😀', '\u007f', '\u0080'), maxLength: 40 });
+const text = fc.string({
+  unit: fc.constantFrom('a', '"', '\\', '\t', '\n', '\r', 'ж', '中', '😀', '\u007f', '\u0080'),
+  maxLength: 40,
+});
 const row: fc.Arbitrary<Row> = fc.record({
   said: fc.option(text),
   id: fc.option(fc.constant(null).map(() => randomUUID())),

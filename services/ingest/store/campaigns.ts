@@ -170,7 +170,10 @@ export function campaigns(db: Database) {
     },
 
     async callsAreCanceled({ firmUuid, uuid }: CampaignName): Promise<void> {
-      await db.query('UPDATE campaign SET calls_to_cancel = false WHERE firm_uuid = $1 AND uuid = $2', [firmUuid, uuid]);
+      await db.query('UPDATE campaign SET calls_to_cancel = false WHERE firm_uuid = $1 AND uuid = $2', [
+        firmUuid,
+        uuid,
+      ]);
     },
 
     async placesOfCalls({ firmUuid, uuid }: CampaignName): Promise<Place[]> {

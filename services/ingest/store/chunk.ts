@@ -1,8 +1,7 @@
 import { parse } from 'uuid';
 import type { CallRecord } from '../rows/call-record.ts';
 import { BinaryRows } from './binary-rows.ts';
-import type { CallUuids } from './call-uuids.ts';
-import { UUID_BYTES } from './call-uuids.ts';
+import { type CallUuids, UUID_BYTES } from './call-uuids.ts';
 import type { Copy } from './copies.ts';
 
 /** A row of an upload that may become a call. `record` is null when the row is at fault but its id still counts. */

@@ -1,5 +1,4 @@
-import type { Database } from '@call-analysis/postgres';
-import { openDatabase } from '@call-analysis/postgres';
+import { type Database, openDatabase } from '@call-analysis/postgres';
 import { batches } from './batches.ts';
 import { calls } from './calls.ts';
 import { campaigns } from './campaigns.ts';

@@ -3,14 +3,12 @@ import { finished } from 'node:stream/promises';
 import type { Bus } from '@call-analysis/bus';
 import type { Event } from '@call-analysis/events';
 import { unavailable } from '@call-analysis/fault';
-import type { Database, Transaction } from '@call-analysis/postgres';
-import { sqlState } from '@call-analysis/postgres';
+import { type Database, sqlState, type Transaction } from '@call-analysis/postgres';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { CallRecord } from '../rows/call-record.ts';
 import type { Batch } from './batches.ts';
 import { CallUuids } from './call-uuids.ts';
-import type { Met, Taken, Verdict } from './chunk.ts';
-import { Chunk } from './chunk.ts';
+import { Chunk, type Met, type Taken, type Verdict } from './chunk.ts';
 import { noteNewCalls } from './search/changes.ts';
 
 const NOTHING: Met = new Map();

@@ -10,7 +10,10 @@ export function listing(db: Database) {
     /** Calls by uuid, those that are there. */
     async some(firmUuid: string, uuids: readonly string[]): Promise<Map<string, CallRow>> {
       if (uuids.length === 0) return new Map();
-      const rows = await db.query<CallRow>(`SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND uuid = ANY($2)`, [firmUuid, uuids]);
+      const rows = await db.query<CallRow>(`SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND uuid = ANY($2)`, [
+        firmUuid,
+        uuids,
+      ]);
       return new Map(rows.map((row) => [row.uuid, row]));
     },
 
@@ -26,10 +29,10 @@ export function listing(db: Database) {
 
     /** The call that the partner knows by this id; null when there is none. */
     async ofPartner(firmUuid: string, partnerCallId: string): Promise<CallRow | null> {
-      const rows = await db.query<CallRow>(`SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND partner_call_id = $2`, [
-        firmUuid,
-        partnerCallId,
-      ]);
+      const rows = await db.query<CallRow>(
+        `SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND partner_call_id = $2`,
+        [firmUuid, partnerCallId],
+      );
       return rows[0] ?? null;
     },
 

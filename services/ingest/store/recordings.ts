@@ -23,7 +23,7 @@ export interface Recording {
   readonly fileName: string;
   readonly left: Role;
   readonly right: Role;
-  readonly turn: number;
+  readonly priority: number;
   /** Null for a single upload. */
   readonly entry: EntryRecord | null;
   readonly stored: StoredRecording | null;
@@ -35,14 +35,14 @@ export interface ArchivedCall {
   readonly attempt: number;
   readonly fileName: string;
   readonly entry: EntryRecord;
-  readonly turn: number;
+  readonly priority: number;
 }
 
 interface Row {
   file_name: string;
   left_role: Role;
   right_role: Role;
-  turn: number;
+  priority: number;
   entry: EntryRecord | null;
   object_key: string | null;
   format: Format;
@@ -60,7 +60,7 @@ export function recordings(db: Database) {
     /** Null when the call has none. */
     async of(sql: Sql, firmUuid: string, callUuid: string): Promise<Recording | null> {
       const [row] = await sql.query<Row>(
-        `SELECT file_name, left_role, right_role, turn, entry, object_key, format, codec, channels, sample_rate, duration,
+        `SELECT file_name, left_role, right_role, turn AS priority, entry, object_key, format, codec, channels, sample_rate, duration,
            size_bytes, sha256
          FROM recording WHERE firm_uuid = $1 AND call_uuid = $2`,
         [firmUuid, callUuid],
@@ -108,7 +108,7 @@ export function recordings(db: Database) {
       { first, last }: { first: string; last: string },
     ): Promise<ArchivedCall[]> {
       return sql.query<ArchivedCall>(
-        `SELECT call.uuid, call.attempt, recording.file_name AS "fileName", recording.entry, recording.turn
+        `SELECT call.uuid, call.attempt, recording.file_name AS "fileName", recording.entry, recording.turn AS priority
          FROM call JOIN recording ON recording.firm_uuid = call.firm_uuid AND recording.call_uuid = call.uuid
          WHERE call.firm_uuid = $1 AND call.uuid BETWEEN $3 AND $4 AND call.batch_uuid = $2 AND call.status = 'queued'
            AND call.attempt = 1 AND recording.object_key IS NULL AND recording.entry IS NOT NULL
@@ -125,7 +125,7 @@ function recordingOf(row: Row): Recording {
     fileName: row.file_name,
     left: row.left_role,
     right: row.right_role,
-    turn: row.turn,
+    priority: row.priority,
     entry: row.entry,
     stored:
       object_key === null

@@ -67,7 +67,10 @@ const campaignOf = ({ campaigns }: World, place: number) => campaigns[place] ?? 
 type Step = (world: World) => Promise<unknown>;
 
 const seed = fc.nat(1_000_000);
-const score = fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 1000 }).map((tenths) => tenths / 10));
+const score = fc.oneof(
+  fc.constant(null),
+  fc.integer({ min: 0, max: 1000 }).map((tenths) => tenths / 10),
+);
 
 function results({ owner }: World, uuids: readonly string[], points: number | null) {
   return uuids.map((callUuid) => ({
@@ -91,18 +94,22 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     await service.putAt(metadata.key, csvOf(rowsOf(rows)));
     await service.process(owner, metadata.key, { campaignUuid });
   }),
-  fc.nat(2).map((place): Step => (world) =>
-    registerCall(service.parts, world.owner, {
-      callUuid: uuidv7(),
-      fileName: 'call.wav',
-      metadata: JSON.stringify(goodAudio),
-      found: { recording: recordingOf() },
-      campaignUuid: campaignOf(world, place),
-    }),
+  fc.nat(2).map(
+    (place): Step =>
+      (world) =>
+        registerCall(service.parts, world.owner, {
+          callUuid: uuidv7(),
+          fileName: 'call.wav',
+          metadata: JSON.stringify(goodAudio),
+          found: { recording: recordingOf() },
+          campaignUuid: campaignOf(world, place),
+        }),
   ),
   fc.tuple(seed, score).map(([chosen, points]): Step => async (world) => {
     const uuids = await some(world, chosen, 5);
-    await service.db.transaction((tx) => service.parts.store.calls.complete(tx, results(world, uuids, points)), { retries: 5 });
+    await service.db.transaction((tx) => service.parts.store.calls.complete(tx, results(world, uuids, points)), {
+      retries: 5,
+    });
   }),
   fc.tuple(seed, fc.boolean()).map(([chosen, retryable]): Step => async (world) => {
     const failure = { stage: 'analysis', code: 'X', message: 'x', retryable, attempts: 1 };
@@ -113,13 +120,20 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   }),
   seed.map((chosen): Step => async (world) => {
     const { firmUuid } = world.owner;
-    for (const uuid of await some(world, chosen, 2)) await service.parts.store.calls.requeue(service.db, firmUuid, uuid, new Date()).catch(() => {});
+    for (const uuid of await some(world, chosen, 2))
+      await service.parts.store.calls.requeue(service.db, firmUuid, uuid, new Date()).catch(() => {});
   }),
   seed.map((chosen): Step => async (world) => {
     const heard = { attempt: 1, at: new Date(), engine: 'e', language: null, utterances: [], details: ['d'] };
     for (const callUuid of await some(world, chosen, 3)) {
       const call = { firmUuid: world.owner.firmUuid, callUuid };
-      await service.parts.store.transcripts.progress(service.db, { ...call, attempt: 1, at: new Date(), step: 1, detail: 'd' });
+      await service.parts.store.transcripts.progress(service.db, {
+        ...call,
+        attempt: 1,
+        at: new Date(),
+        step: 1,
+        detail: 'd',
+      });
       await service.parts.store.transcripts.keep(service.db, { ...call, ...heard });
     }
   }),

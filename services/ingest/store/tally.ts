@@ -30,7 +30,7 @@ export function tally(db: Database) {
      * changes that no other has, and the order spares them deadlocks.
      */
     async fold(): Promise<void> {
-      for (let folded = FOLDED_AT_ONCE; folded === FOLDED_AT_ONCE; ) {
+      for (let folded = FOLDED_AT_ONCE; folded === FOLDED_AT_ONCE;) {
         const [result] = await db.query<{ folded: number }>(
           `WITH taken AS (
              DELETE FROM campaign_change WHERE id IN (

@@ -49,7 +49,10 @@ export function transcripts(db: Database) {
      * Keeps what was heard in the attempt that a call is in, also when the call has ended meanwhile; a call that has
      * not is being analysed from here on.
      */
-    async keep(tx: Sql, { firmUuid, callUuid, attempt, at, engine, language, utterances, details }: HeardCall): Promise<void> {
+    async keep(
+      tx: Sql,
+      { firmUuid, callUuid, attempt, at, engine, language, utterances, details }: HeardCall,
+    ): Promise<void> {
       const entries = details.map((detail) => ({ status: 'analyzing', at: at.toISOString(), detail }));
       await tx.query(
         `WITH heard AS (

@@ -36,14 +36,20 @@ describe('SPEECH_COMMAND', () => {
   it('gives any words back that were quoted, however odd', () => {
     const word = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0'));
     fc.assert(
-      fc.property(fc.tuple(fc.string({ minLength: 1 }).filter((text) => !text.includes('\0')), fc.array(word)), ([program, rest]) => {
-        const words = [program, ...rest];
-        const single = words.map((each) => `'${each.replaceAll("'", String.raw`'\''`)}'`).join(' ');
-        const double = words.map((each) => `"${each.replaceAll(/["\\]/g, '\\$&')}"`).join(' ');
-        expect(parseCommand(single)).toEqual(words);
-        expect(parseCommand(double)).toEqual(words);
-        expect(parseCommand(JSON.stringify(words))).toEqual(words);
-      }),
+      fc.property(
+        fc.tuple(
+          fc.string({ minLength: 1 }).filter((text) => !text.includes('\0')),
+          fc.array(word),
+        ),
+        ([program, rest]) => {
+          const words = [program, ...rest];
+          const single = words.map((each) => `'${each.replaceAll("'", String.raw`'\''`)}'`).join(' ');
+          const double = words.map((each) => `"${each.replaceAll(/["\\]/g, '\\$&')}"`).join(' ');
+          expect(parseCommand(single)).toEqual(words);
+          expect(parseCommand(double)).toEqual(words);
+          expect(parseCommand(JSON.stringify(words))).toEqual(words);
+        },
+      ),
     );
   });
 });

@@ -49,7 +49,9 @@ function splitWords(text: string): string[] {
     }
     const operator = /^(\d?[<>]|[|&;])/.exec(text.slice(from, at))?.[0];
     if (operator !== undefined) {
-      throw new CommandLineFault(`is run without a shell, which ${operator} would need; put it into a script, or into quotes`);
+      throw new CommandLineFault(
+        `is run without a shell, which ${operator} would need; put it into a script, or into quotes`,
+      );
     }
     words.push(word);
   }

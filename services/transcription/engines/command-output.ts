@@ -3,7 +3,11 @@ import { z } from 'zod';
 const Segment = z.object({ start: z.number(), end: z.number(), text: z.string() });
 
 const Output = z
-  .object({ text: z.string().nullish(), language: z.string().nullish(), segments: z.array(Segment).max(5000).nullish() })
+  .object({
+    text: z.string().nullish(),
+    language: z.string().nullish(),
+    segments: z.array(Segment).max(5000).nullish(),
+  })
   .refine(({ text, segments }) => typeof text === 'string' || Array.isArray(segments));
 
 export interface SpokenOutput {

@@ -28,7 +28,10 @@ describe('command engine with a real recogniser', () => {
 
   /** The recogniser as an operator would configure it; a program that is not installed fails here, by its name. */
   function open(text: string): SpeechEngine {
-    const engine = commandEngine({ ...commandConfig({ PATH: process.env.PATH, SPEECH_COMMAND: text })!, workDirectory });
+    const engine = commandEngine({
+      ...commandConfig({ PATH: process.env.PATH, SPEECH_COMMAND: text })!,
+      workDirectory,
+    });
     engines.push(engine);
     return engine;
   }
@@ -60,7 +63,9 @@ describe('command engine with a real recogniser', () => {
 
   it('fails when the recogniser does, with what it complained of as the cause', async () => {
     const engine = open(JSON.stringify(['pocketsphinx_continuous', '-infile', '{file}', '-hmm', '/no/such/model']));
-    const fault = (await textOf(engine, readPiece(samples, 'go-forward.wav')).catch((error: unknown) => error)) as Error;
+    const fault = (await textOf(engine, readPiece(samples, 'go-forward.wav')).catch(
+      (error: unknown) => error,
+    )) as Error;
     expect(fault).toMatchObject({ kind: 'unavailable', code: 'ENGINE_FAILED' });
     expect((fault.cause as Error).message).toContain('/no/such/model');
   });

@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { waitUntil } from '@call-analysis/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SpeechEngine } from '../engine.ts';
-import { commandEngine } from './command.ts';
-import type { CommandConfig } from './command.ts';
+import { type CommandConfig, commandEngine } from './command.ts';
 import { engineContract, pieceOf } from './contract.ts';
-import { openPrograms, writeCountedProgram } from './program-under-test.ts';
-import type { ProgramsForTest } from './program-under-test.ts';
+import { openPrograms, type ProgramsForTest, writeCountedProgram } from './program-under-test.ts';
 
 engineContract('command', async ({ concurrency }) => {
   const programs = await openPrograms();
@@ -21,7 +19,8 @@ engineContract('command', async ({ concurrency }) => {
   });
   return {
     engine,
-    says: (heard, { language, afterMs = 0 } = {}) => program.does({ print: JSON.stringify({ segments: heard, language }), afterMs }),
+    says: (heard, { language, afterMs = 0 } = {}) =>
+      program.does({ print: JSON.stringify({ segments: heard, language }), afterMs }),
     hangs: () => program.does({ hang: true }),
     fails: () => program.does({ code: 3 }),
     seen: () => program.seen(),
@@ -47,9 +46,19 @@ describe('command engine', () => {
     await programs.close();
   });
 
-  async function open(source: string, rest: readonly string[] = [], config: Partial<CommandConfig> = {}): Promise<SpeechEngine> {
+  async function open(
+    source: string,
+    rest: readonly string[] = [],
+    config: Partial<CommandConfig> = {},
+  ): Promise<SpeechEngine> {
     const program = await programs.write('recogniser', source);
-    const engine = commandEngine({ command: [program, ...rest], environment: {}, workDirectory, concurrency: 2, ...config });
+    const engine = commandEngine({
+      command: [program, ...rest],
+      environment: {},
+      workDirectory,
+      concurrency: 2,
+      ...config,
+    });
     engines.push(engine);
     return engine;
   }
@@ -63,21 +72,30 @@ describe('command engine', () => {
   });
 
   it('gives the WAV on standard input when no argument has {file}', async () => {
-    const engine = await open(`process.stdin.toArray().then((parts) => {
+    const engine = await open(
+      `process.stdin.toArray().then((parts) => {
       const wav = Buffer.concat(parts);
       console.log(wav.toString('latin1', 0, 4), wav.length, process.argv.slice(2).join());
-    })`, ['-', 'a b']);
-    await expect(hear(engine)).resolves.toEqual({ utterances: [{ text: 'RIFF 16044 -,a b', start: 0, end: 0.5 }], language: null });
+    })`,
+      ['-', 'a b'],
+    );
+    await expect(hear(engine)).resolves.toEqual({
+      utterances: [{ text: 'RIFF 16044 -,a b', start: 0, end: 0.5 }],
+      language: null,
+    });
     expect(readdirSync(workDirectory)).toEqual([]);
   });
 
   it('gives the path of a WAV file where an argument has {file}, readable by nobody else and gone afterwards', async () => {
-    const engine = await open(`
+    const engine = await open(
+      `
       const fs = require('node:fs'), path = require('node:path');
       const file = process.argv[2].slice('--in='.length);
       const modes = [file, path.dirname(file)].map((each) => (fs.statSync(each).mode & 0o777).toString(8));
       console.log(file.split('/').slice(-2).join('/'), fs.readFileSync(file).length, modes.join(' '), process.argv[3] === file);
-    `, ['--in={file}', '{file}']);
+    `,
+      ['--in={file}', '{file}'],
+    );
     const { utterances } = await hear(engine);
     // The folder's name is what the service's next start knows leftovers by.
     expect(utterances[0]!.text).toMatch(new RegExp(`^hearing-${process.pid}-\\w+/piece\\.wav 16044 600 700 true$`));
@@ -100,13 +118,20 @@ describe('command engine', () => {
   });
 
   it('shows arguments to no shell', async () => {
-    const engine = await open('console.log(JSON.stringify(process.argv.slice(2)).slice(1))', ['$(touch /no/where)', '; exit 1', '`id`', '*']);
+    const engine = await open('console.log(JSON.stringify(process.argv.slice(2)).slice(1))', [
+      '$(touch /no/where)',
+      '; exit 1',
+      '`id`',
+      '*',
+    ]);
     const { utterances } = await hear(engine);
     expect(utterances[0]!.text).toBe('"$(touch /no/where)","; exit 1","`id`","*"]');
   });
 
   it('shows the program the environment it was given and no more', async () => {
-    const engine = await open('console.log(Object.keys(process.env).join(), process.env.MODEL)', [], { environment: { MODEL: 'small' } });
+    const engine = await open('console.log(Object.keys(process.env).join(), process.env.MODEL)', [], {
+      environment: { MODEL: 'small' },
+    });
     await expect(hear(engine)).resolves.toMatchObject({ utterances: [{ text: 'MODEL small' }] });
   });
 
@@ -114,15 +139,18 @@ describe('command engine', () => {
     ['bare text', "console.log('good morning\\n  what can I do')", 'good morning what can I do'],
     ['text in JSON', 'console.log(JSON.stringify({ text: "good morning" }))', 'good morning'],
     ['text in braces', "console.log('{noise} good morning')", '{noise} good morning'],
-    ['text behind a byte order mark', "console.log('\\uFEFF{\"text\":\"good\"}')", 'good'],
-    ['bytes that are no UTF-8', "process.stdout.write(Buffer.from([0x67, 0xff, 0x6f]))", 'g\uFFFDo'],
+    ['text behind a byte order mark', 'console.log(\'\\uFEFF{"text":"good"}\')', 'good'],
+    ['bytes that are no UTF-8', 'process.stdout.write(Buffer.from([0x67, 0xff, 0x6f]))', 'g\uFFFDo'],
   ])('takes %s', async (_name, source, text) => {
-    await expect(hear(await open(source))).resolves.toEqual({ utterances: [{ text, start: 0, end: 0.5 }], language: null });
+    await expect(hear(await open(source))).resolves.toEqual({
+      utterances: [{ text, start: 0, end: 0.5 }],
+      language: null,
+    });
   });
 
   it.each([
     ['truncated JSON', `process.stdout.write('{"text": "hel')`],
-    ['JSON of another kind', "process.stdout.write('{\"result\": 1}')"],
+    ['JSON of another kind', 'process.stdout.write(\'{"result": 1}\')'],
     ['an empty object', "process.stdout.write('{}')"],
     ['times that are no numbers', `process.stdout.write('{"segments":[{"start":"0","end":1,"text":"x"}]}')`],
   ])('takes %s for a failure, not for words', async (_name, source) => {
@@ -130,21 +158,35 @@ describe('command engine', () => {
   });
 
   it('says how the program failed, and what it complained of to the log alone', async () => {
-    const engine = await open("console.error('x'.repeat(100_000)); console.error('no model at /models/en'); process.exitCode = 7");
+    const engine = await open(
+      "console.error('x'.repeat(100_000)); console.error('no model at /models/en'); process.exitCode = 7",
+    );
     const fault = (await hear(engine).catch((error: unknown) => error)) as Error;
-    expect(fault).toMatchObject({ kind: 'unavailable', code: 'ENGINE_FAILED', message: 'The speech program failed with exit code 7.' });
+    expect(fault).toMatchObject({
+      kind: 'unavailable',
+      code: 'ENGINE_FAILED',
+      message: 'The speech program failed with exit code 7.',
+    });
     expect((fault.cause as Error).message).toMatch(/no model at \/models\/en$/);
     expect((fault.cause as Error).message.length).toBeLessThanOrEqual(4096);
   });
 
   it('says when the program was killed by the system', async () => {
     const engine = await open("process.kill(process.pid, 'SIGABRT')");
-    await expect(hear(engine)).rejects.toMatchObject({ code: 'ENGINE_FAILED', message: expect.stringMatching('SIGABRT') });
+    await expect(hear(engine)).rejects.toMatchObject({
+      code: 'ENGINE_FAILED',
+      message: expect.stringMatching('SIGABRT'),
+    });
   });
 
   it('asks the operator to check a program that is not there or may not be run', async () => {
     for (const program of [join(programs.directory, 'nowhere'), 'no-such-program-anywhere', programs.directory]) {
-      const engine = commandEngine({ command: [program], environment: { PATH: '/usr/bin:/bin' }, workDirectory, concurrency: 1 });
+      const engine = commandEngine({
+        command: [program],
+        environment: { PATH: '/usr/bin:/bin' },
+        workDirectory,
+        concurrency: 1,
+      });
       await expect(hear(engine)).rejects.toMatchObject({ kind: 'unavailable', code: 'ENGINE_MISCONFIGURED' });
     }
   });
@@ -171,8 +213,15 @@ describe('command engine', () => {
   });
 
   it('stops a program that prints without end', async () => {
-    const engine = await open("const part = 'x'.repeat(65_536); const more = () => process.stdout.write(part, more); more()", [], { timeoutMs: 600_000 });
-    await expect(hear(engine)).rejects.toMatchObject({ code: 'ENGINE_FAILED', message: expect.stringMatching('printed more') });
+    const engine = await open(
+      "const part = 'x'.repeat(65_536); const more = () => process.stdout.write(part, more); more()",
+      [],
+      { timeoutMs: 600_000 },
+    );
+    await expect(hear(engine)).rejects.toMatchObject({
+      code: 'ENGINE_FAILED',
+      message: expect.stringMatching('printed more'),
+    });
   });
 
   it('ends what the program has started too, even what does not listen', async () => {

@@ -2,14 +2,12 @@ import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Language } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import { HEARING_RATE } from '../engine.ts';
-import type { Heard, Piece, SpeechEngine } from '../engine.ts';
+import { type Heard, HEARING_RATE, type Piece, type SpeechEngine } from '../engine.ts';
 import { OURS } from '../work-directory.ts';
 import { readOutput } from './command-output.ts';
 import { engineFailed, engineMisconfigured, engineUnavailable } from './engine-faults.ts';
 import { tidy } from './heard-text.ts';
-import { runProgram } from './run-program.ts';
-import type { Ending } from './run-program.ts';
+import { type Ending, runProgram } from './run-program.ts';
 import { isSureOfOther, languageNamed, languageNotSupported } from './spoken-language.ts';
 import { openTurns } from './turns.ts';
 import { wavFile } from './wav-file.ts';
@@ -50,7 +48,8 @@ export function commandEngine(config: CommandConfig): SpeechEngine {
     const seconds = piece.samples.length / HEARING_RATE;
     const output = await withFile(wavFile(piece.samples), (file) => runOn(file, seconds, signal));
     const said = readOutput(output);
-    if (said === null) throw engineFailed('The speech program printed something that begins like JSON and is not what was agreed.');
+    if (said === null)
+      throw engineFailed('The speech program printed something that begins like JSON and is not what was agreed.');
     const utterances = tidy(said.segments ?? [{ text: said.text, start: 0, end: seconds }], seconds);
     return { utterances, language: languageOf(said.language, utterances, seconds, known) };
   }
@@ -104,7 +103,9 @@ export function commandEngine(config: CommandConfig): SpeechEngine {
           return await hear(piece, language, either);
         } catch (error) {
           either.throwIfAborted();
-          throw error instanceof Fault ? error : engineUnavailable('The speech program cannot be given its recording.', error);
+          throw error instanceof Fault
+            ? error
+            : engineUnavailable('The speech program cannot be given its recording.', error);
         }
       });
     },
@@ -130,9 +131,15 @@ function faultOf(ending: Ending, complaints: string): Fault {
   }
 }
 
-function languageOf(name: string | null, heard: readonly Heard[], pieceSeconds: number, known: Language | null): Language | null {
+function languageOf(
+  name: string | null,
+  heard: readonly Heard[],
+  pieceSeconds: number,
+  known: Language | null,
+): Language | null {
   const language = languageNamed(name);
   if (language !== 'other') return language;
-  if (known === null && isSureOfOther({ pieceSeconds, heard, logprob: null, probability: null })) throw languageNotSupported(name ?? '');
+  if (known === null && isSureOfOther({ pieceSeconds, heard, logprob: null, probability: null }))
+    throw languageNotSupported(name ?? '');
   return null;
 }

@@ -6,12 +6,29 @@ describe('settings of speech engines', () => {
   const server = { SPEECH_URL: 'http://127.0.0.1:9000/v1', SPEECH_MODEL: 'whisper-1' };
 
   it('a server by its address and model, with a key where it wants one', () => {
-    expect(openaiConfig(server)).toEqual({ url: server.SPEECH_URL, model: 'whisper-1', apiKey: undefined, concurrency: undefined });
-    expect(openaiConfig({ ...server, SPEECH_API_KEY: 'sk-1', SPEECH_CONCURRENCY: '16' })).toMatchObject({ apiKey: 'sk-1', concurrency: 16 });
+    expect(openaiConfig(server)).toEqual({
+      url: server.SPEECH_URL,
+      model: 'whisper-1',
+      apiKey: undefined,
+      concurrency: undefined,
+    });
+    expect(openaiConfig({ ...server, SPEECH_API_KEY: 'sk-1', SPEECH_CONCURRENCY: '16' })).toMatchObject({
+      apiKey: 'sk-1',
+      concurrency: 16,
+    });
   });
 
   it('a program by its command line, which gets no secret of ours', () => {
-    const env = { PATH, SPEECH_COMMAND: 'sh -c "cat {file}"', HF_HOME: '/m', JWT_SECRET: 's', API_KEY_PEPPER: 'p', DATABASE_URL: 'd', LLM_API_KEY: 'k', NONE: undefined };
+    const env = {
+      PATH,
+      SPEECH_COMMAND: 'sh -c "cat {file}"',
+      HF_HOME: '/m',
+      JWT_SECRET: 's',
+      API_KEY_PEPPER: 'p',
+      DATABASE_URL: 'd',
+      LLM_API_KEY: 'k',
+      NONE: undefined,
+    };
     const config = commandConfig(env);
     expect(config).toMatchObject({ command: ['sh', '-c', 'cat {file}'] });
     expect(config!.concurrency).toBeGreaterThanOrEqual(1);
@@ -31,14 +48,46 @@ describe('settings of speech engines', () => {
     ['half a server', { SPEECH_URL: server.SPEECH_URL }, 'SPEECH_URL is set, so SPEECH_MODEL must be set too.'],
     ['a key alone', { SPEECH_API_KEY: 'k' }, 'SPEECH_API_KEY is set, so SPEECH_URL and SPEECH_MODEL must be set too.'],
     ['no URL', { ...server, SPEECH_URL: 'localhost' }, 'SPEECH_URL must be an http or https URL, not "localhost".'],
-    ['another protocol', { ...server, SPEECH_URL: 'ftp://h/' }, 'SPEECH_URL must be an http or https URL, not "ftp://h/".'],
-    ['a password in the URL', { ...server, SPEECH_URL: 'http://me:pw@h/' }, 'SPEECH_URL must not hold a user or password; a key belongs into SPEECH_API_KEY.'],
-    ['a key with a line end', { ...server, SPEECH_API_KEY: 'sk-1\n' }, 'SPEECH_API_KEY must be visible ASCII characters without blanks.'],
-    ['too many at a time', { ...server, SPEECH_CONCURRENCY: '1000' }, 'SPEECH_CONCURRENCY must be a number from 1 to 256, not "1000".'],
-    ['both', { ...server, PATH, SPEECH_COMMAND: 'sh' }, 'SPEECH_URL and SPEECH_COMMAND are both set; set only one of them.'],
-    ['a program that is not there', { PATH, SPEECH_COMMAND: 'no-such-recogniser {file}' }, 'SPEECH_COMMAND names no-such-recogniser, which is no program that can be run here.'],
-    ['a folder for a program', { SPEECH_COMMAND: '/usr' }, 'SPEECH_COMMAND names /usr, which is no program that can be run here.'],
-    ['a shell for a command', { PATH, SPEECH_COMMAND: 'sh | sh' }, 'SPEECH_COMMAND is run without a shell, which | would need; put it into a script, or into quotes.'],
+    [
+      'another protocol',
+      { ...server, SPEECH_URL: 'ftp://h/' },
+      'SPEECH_URL must be an http or https URL, not "ftp://h/".',
+    ],
+    [
+      'a password in the URL',
+      { ...server, SPEECH_URL: 'http://me:pw@h/' },
+      'SPEECH_URL must not hold a user or password; a key belongs into SPEECH_API_KEY.',
+    ],
+    [
+      'a key with a line end',
+      { ...server, SPEECH_API_KEY: 'sk-1\n' },
+      'SPEECH_API_KEY must be visible ASCII characters without blanks.',
+    ],
+    [
+      'too many at a time',
+      { ...server, SPEECH_CONCURRENCY: '1000' },
+      'SPEECH_CONCURRENCY must be a number from 1 to 256, not "1000".',
+    ],
+    [
+      'both',
+      { ...server, PATH, SPEECH_COMMAND: 'sh' },
+      'SPEECH_URL and SPEECH_COMMAND are both set; set only one of them.',
+    ],
+    [
+      'a program that is not there',
+      { PATH, SPEECH_COMMAND: 'no-such-recogniser {file}' },
+      'SPEECH_COMMAND names no-such-recogniser, which is no program that can be run here.',
+    ],
+    [
+      'a folder for a program',
+      { SPEECH_COMMAND: '/usr' },
+      'SPEECH_COMMAND names /usr, which is no program that can be run here.',
+    ],
+    [
+      'a shell for a command',
+      { PATH, SPEECH_COMMAND: 'sh | sh' },
+      'SPEECH_COMMAND is run without a shell, which | would need; put it into a script, or into quotes.',
+    ],
   ])('refuses %s in one sentence', (_name, env, message) => {
     expect(() => otherEngine(env)).toThrow(expect.objectContaining({ name: 'ConfigFault', message }));
   });

@@ -1,11 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
-import type { Environment } from '@call-analysis/runtime';
-import { ConfigFault, group, parseConfig, together } from '@call-analysis/runtime';
+import { ConfigFault, type Environment, group, parseConfig, readAll } from '@call-analysis/runtime';
 import { z } from 'zod';
-import type { CommandConfig } from './command.ts';
 import { CommandLineFault, parseCommand } from './command-line.ts';
+import type { CommandConfig } from './command.ts';
 import type { OpenaiConfig } from './openai.ts';
 
 /** An engine that is not part of the service, as the environment chooses it. */
@@ -46,16 +45,19 @@ export const SpeechVariables = z.object({
     .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without blanks')
     .optional()
     .meta({ description: 'The key that the server asks for, if it does.' }),
-  SPEECH_COMMAND: z
-    .string()
-    .optional()
-    .meta({ description: 'A program that hears instead, such as `["recognise", "--wav", "{file}"]`; it gets no secret of ours. What it says on standard error when it fails goes to the log.' }),
+  SPEECH_COMMAND: z.string().optional().meta({
+    description:
+      'A program that hears instead, such as `["recognise", "--wav", "{file}"]`; it gets no secret of ours. What it says on standard error when it fails goes to the log.',
+  }),
   SPEECH_CONCURRENCY: z
     .string()
     .regex(/^([1-9]|[1-9]\d|1\d\d|2[0-4]\d|25[0-6])$/, 'must be a number from 1 to 256')
     .transform(Number)
     .optional()
-    .meta({ description: 'Pieces that a server or program hears at the same time.', defaultText: '4 for a server, one per core for a program' }),
+    .meta({
+      description: 'Pieces that a server or program hears at the same time.',
+      defaultText: '4 for a server, one per core for a program',
+    }),
 });
 
 const OpenaiVariables = SpeechVariables.pick({ SPEECH_API_KEY: true, SPEECH_CONCURRENCY: true }).extend({
@@ -68,7 +70,8 @@ const LocalVariables = SpeechVariables.pick({ SPEECH_MODEL_DIR: true, SPEECH_EAR
 /** SPEECH_URL and SPEECH_MODEL, or neither: then null. ConfigFault when they are wrong or only one is there. */
 export function openaiConfig(env: Environment): OpenaiConfig | null {
   if (group(env, ['SPEECH_URL', 'SPEECH_MODEL']) === 'none') {
-    if (isSet(env.SPEECH_API_KEY)) throw new ConfigFault('SPEECH_API_KEY is set, so SPEECH_URL and SPEECH_MODEL must be set too.');
+    if (isSet(env.SPEECH_API_KEY))
+      throw new ConfigFault('SPEECH_API_KEY is set, so SPEECH_URL and SPEECH_MODEL must be set too.');
     return null;
   }
   const variables = parseConfig(OpenaiVariables, env);
@@ -100,19 +103,22 @@ export function commandConfig(env: Environment): Omit<CommandConfig, 'workDirect
 export function otherEngine(env: Environment): OtherEngine | null {
   const openai = openaiConfig(env);
   const command = commandConfig(env);
-  if (openai !== null && command !== null) throw new ConfigFault('SPEECH_URL and SPEECH_COMMAND are both set; set only one of them.');
+  if (openai !== null && command !== null)
+    throw new ConfigFault('SPEECH_URL and SPEECH_COMMAND are both set; set only one of them.');
   if (openai !== null) return { kind: 'openai', ...openai };
   return command === null ? null : { kind: 'command', ...command };
 }
 
 /** What turns speech into text: the local engine unless another one is named. ConfigFault when two are. */
 export function speechEngine(env: Environment): LocalEngine | OtherEngine {
-  const { other, local } = together({ other: () => otherEngine(env), local: () => parseConfig(LocalVariables, env) });
+  const { other, local } = readAll({ other: () => otherEngine(env), local: () => parseConfig(LocalVariables, env) });
   if (other === null) return { kind: 'local', modelDirectory: local.SPEECH_MODEL_DIR, ears: local.SPEECH_EARS };
   const chosen = other.kind === 'openai' ? 'SPEECH_URL' : 'SPEECH_COMMAND';
   const idle = Object.entries(local).filter(([, value]) => value !== undefined);
   if (idle.length === 0) return other;
-  const sentences = idle.map(([name]) => `${name} is for the local engine, but ${chosen} chooses another one; set only one of them.`);
+  const sentences = idle.map(
+    ([name]) => `${name} is for the local engine, but ${chosen} chooses another one; set only one of them.`,
+  );
   throw new ConfigFault(sentences.join('\n'));
 }
 
@@ -137,7 +143,9 @@ function wordsOf(command: string): string[] {
 }
 
 function canRun(program: string, path: string): boolean {
-  const places = program.includes('/') ? [program] : path.split(delimiter).map((folder) => join(folder === '' ? '.' : folder, program));
+  const places = program.includes('/')
+    ? [program]
+    : path.split(delimiter).map((folder) => join(folder === '' ? '.' : folder, program));
   return places.some((place) => {
     try {
       accessSync(place, constants.X_OK);

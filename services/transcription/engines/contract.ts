@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { HEARING_RATE } from '../engine.ts';
-import type { Heard, Piece, SpeechEngine } from '../engine.ts';
+import { type Heard, HEARING_RATE, type Piece, type SpeechEngine } from '../engine.ts';
 
 export interface EngineForTest {
   readonly engine: SpeechEngine;
@@ -64,7 +63,9 @@ export function engineContract(name: string, open: (options: { concurrency: numb
     it('hears a piece of any length', async () => {
       test.says([{ text: 'short', start: 0, end: 0.01 }]);
       const piece = { samples: new Float32Array(2003) };
-      await expect(test.engine.hear(piece, { language: null, signal: never })).resolves.toMatchObject({ utterances: [{ text: 'short' }] });
+      await expect(test.engine.hear(piece, { language: null, signal: never })).resolves.toMatchObject({
+        utterances: [{ text: 'short' }],
+      });
     });
 
     it('gives text that a database and JSON can keep', async () => {
@@ -83,7 +84,9 @@ export function engineContract(name: string, open: (options: { concurrency: numb
       test.says([{ text: 'Bonjour, ma commande n’est pas arrivée', start: 0, end: 6 }], { language: 'french' });
       await expect(hear(6)).rejects.toMatchObject({ kind: 'invalid', code: 'LANGUAGE_NOT_SUPPORTED' });
       await expect(hear(1)).resolves.toMatchObject({ language: null, utterances: [{ start: 0 }] });
-      await expect(test.engine.hear(pieceOf(6), { language: 'en', signal: never })).resolves.toMatchObject({ language: null });
+      await expect(test.engine.hear(pieceOf(6), { language: 'en', signal: never })).resolves.toMatchObject({
+        language: null,
+      });
     });
 
     it('hears no more pieces at the same time than it says, and all of them in the end', async () => {
@@ -126,7 +129,8 @@ export function engineContract(name: string, open: (options: { concurrency: numb
       const hung = Promise.allSettled([hear(), hear(), hear()]);
       await untilSeen(2);
       await test.engine.close();
-      for (const each of await hung) expect(each).toMatchObject({ reason: { kind: 'unavailable', code: 'ENGINE_UNAVAILABLE' } });
+      for (const each of await hung)
+        expect(each).toMatchObject({ reason: { kind: 'unavailable', code: 'ENGINE_UNAVAILABLE' } });
       await expect(hear()).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
       await test.engine.close();
     });

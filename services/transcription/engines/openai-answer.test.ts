@@ -63,14 +63,19 @@ describe('what a speech server answers', () => {
   });
 
   it('is none unless it has text or segments', () => {
-    for (const body of ['', 'x', '{}', '[]', 'null', '{"text":null}', '{"text":1}', '{"segments":[{}]}']) expect(readAnswer(body)).toBeNull();
+    for (const body of ['', 'x', '{}', '[]', 'null', '{"text":null}', '{"text":1}', '{"segments":[{}]}'])
+      expect(readAnswer(body)).toBeNull();
     for (const body of ['{"text":""}', '{"segments":[]}', '{"text":"x","segments":null,"language":null,"more":1}']) {
       expect(readAnswer(body)).not.toBeNull();
     }
   });
 
   it('gives utterances in order and inside the piece, whatever times it tells', () => {
-    const odd = fc.record({ start: fc.double({ noNaN: true }), end: fc.double({ noNaN: true }), text: fc.string({ unit: 'binary' }) });
+    const odd = fc.record({
+      start: fc.double({ noNaN: true }),
+      end: fc.double({ noNaN: true }),
+      text: fc.string({ unit: 'binary' }),
+    });
     fc.assert(
       fc.property(fc.array(odd), fc.double({ min: 0.1, max: 60, noNaN: true }), (segments, seconds) => {
         const { utterances } = interpret({ segments }, seconds, null);

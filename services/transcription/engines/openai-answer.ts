@@ -52,7 +52,9 @@ export function interpret(
   pieceSeconds: number,
   known: Language | null,
 ): { utterances: Heard[]; language: Language | null } {
-  const segments = segmentsOf(answer, pieceSeconds).filter((each) => !isLoop(each) && !isSilence(each) && !isCredit(each));
+  const segments = segmentsOf(answer, pieceSeconds).filter(
+    (each) => !isLoop(each) && !isSilence(each) && !isCredit(each),
+  );
   const utterances = tidy(segments, pieceSeconds);
   const language = languageNamed(answer.language);
   if (language !== 'other') return { utterances, language };

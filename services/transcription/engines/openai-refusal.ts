@@ -25,14 +25,21 @@ export function advise(refusal: Refusal, asked: { readonly segments: boolean; re
   const { status, body } = refusal;
   const giveUp = (fault: Fault): Advice => ({ kind: 'give-up', fault });
   if (status === 401 || status === 403) {
-    return giveUp(engineMisconfigured(`The speech server does not accept the key (status ${status}). Check SPEECH_API_KEY.`));
+    return giveUp(
+      engineMisconfigured(`The speech server does not accept the key (status ${status}). Check SPEECH_API_KEY.`),
+    );
   }
   const cause = new Error([`status ${status}`, ...wordsFor(body)].join(', '));
   if (status === 402 || (status === 429 && /insufficient_quota|billing/i.test(body))) {
-    return giveUp(engineMisconfigured('The quota of the speech server is used up. Raise it, or set another SPEECH_API_KEY.', cause));
+    return giveUp(
+      engineMisconfigured('The quota of the speech server is used up. Raise it, or set another SPEECH_API_KEY.', cause),
+    );
   }
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
-    return { kind: 'wait', fault: engineUnavailable(`The speech server does not answer (status ${status}). Try again later.`, cause) };
+    return {
+      kind: 'wait',
+      fault: engineUnavailable(`The speech server does not answer (status ${status}). Try again later.`, cause),
+    };
   }
   if (status === 404 || status === 405 || (status >= 300 && status < 400)) {
     const isModel = status === 404 && /model/i.test(body);
@@ -47,12 +54,16 @@ export function advise(refusal: Refusal, asked: { readonly segments: boolean; re
   }
   if (status === 413) {
     return giveUp(
-      engineMisconfigured('The speech server, or a proxy before it, takes no bodies of 2 MB. Raise its limit to 4 MB.', cause),
+      engineMisconfigured(
+        'The speech server, or a proxy before it, takes no bodies of 2 MB. Raise its limit to 4 MB.',
+        cause,
+      ),
     );
   }
   if (asked.segments && /response_format|verbose_json/i.test(body)) return { kind: 'ask-for-text' };
   if (asked.hint && /language/i.test(body)) return { kind: 'drop-hint' };
-  if (/model/i.test(body)) return giveUp(engineMisconfigured('The speech server refuses the model. Check SPEECH_MODEL.', cause));
+  if (/model/i.test(body))
+    return giveUp(engineMisconfigured('The speech server refuses the model. Check SPEECH_MODEL.', cause));
   return giveUp(engineRefused(`The speech server does not take this recording (status ${status}).`, cause));
 }
 

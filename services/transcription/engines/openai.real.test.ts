@@ -1,7 +1,6 @@
 import type { Language } from '@call-analysis/events';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { HEARING_RATE } from '../engine.ts';
-import type { Piece, SpeechEngine } from '../engine.ts';
+import { HEARING_RATE, type Piece, type SpeechEngine } from '../engine.ts';
 import { openaiEngine } from './openai.ts';
 import { needed, readPiece, spoken, wordErrors } from './spoken-samples-under-test.ts';
 
@@ -16,7 +15,8 @@ describe('openai engine with a real server', () => {
     samples = needed(process.env, 'TEST_SPEECH_SAMPLES');
     const url = needed(process.env, 'TEST_SPEECH_URL');
     const answer = await fetch(new URL('/health', url)).catch(() => null);
-    if (answer?.ok !== true) throw new Error(`No speech server answers at TEST_SPEECH_URL (${url}). Has it been stopped?`);
+    if (answer?.ok !== true)
+      throw new Error(`No speech server answers at TEST_SPEECH_URL (${url}). Has it been stopped?`);
     engine = openaiEngine({ url, model: 'base', concurrency: 3 });
   });
 
@@ -49,7 +49,10 @@ describe('openai engine with a real server', () => {
   });
 
   it('refuses German, which is not ours', async () => {
-    await expect(hear(readPiece(samples, 'german.wav'))).rejects.toMatchObject({ code: 'LANGUAGE_NOT_SUPPORTED', details: { language: 'de' } });
+    await expect(hear(readPiece(samples, 'german.wav'))).rejects.toMatchObject({
+      code: 'LANGUAGE_NOT_SUPPORTED',
+      details: { language: 'de' },
+    });
   });
 
   it('hears a piece though the server does not know the language it is told', async () => {

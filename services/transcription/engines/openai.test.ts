@@ -4,10 +4,8 @@ import { waitUntil } from '@call-analysis/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SpeechEngine } from '../engine.ts';
 import { engineContract, pieceOf } from './contract.ts';
-import { openaiEngine, transcriptionsAddress } from './openai.ts';
-import type { OpenaiConfig } from './openai.ts';
-import { answers, openSpeechServer } from './speech-server-under-test.ts';
-import type { SpeechServer } from './speech-server-under-test.ts';
+import { type OpenaiConfig, openaiEngine, transcriptionsAddress } from './openai.ts';
+import { answers, openSpeechServer, type SpeechServer } from './speech-server-under-test.ts';
 
 // Pauses are short; a try ends by itself only where a test says so.
 const hurried = { backOffMs: 4, longestPauseMs: 300, tryMs: 600_000, tryMsPerSecond: 0 };
@@ -49,7 +47,12 @@ describe('openai engine', () => {
   });
 
   function open(config: Partial<OpenaiConfig> = {}): SpeechEngine {
-    const engine = openaiEngine({ url: server.url, model: 'whisper-1', ...config, patience: { ...hurried, ...config.patience } });
+    const engine = openaiEngine({
+      url: server.url,
+      model: 'whisper-1',
+      ...config,
+      patience: { ...hurried, ...config.patience },
+    });
     engines.push(engine);
     return engine;
   }
@@ -63,7 +66,12 @@ describe('openai engine', () => {
     await hear(open({ apiKey: 'sk-test' }), 'en', 0.5);
     const [asked] = server.asked;
     expect(asked).toMatchObject({ method: 'POST', path: '/v1/audio/transcriptions', authorization: 'Bearer sk-test' });
-    expect(asked!.fields).toEqual({ model: 'whisper-1', response_format: 'verbose_json', temperature: '0', language: 'en' });
+    expect(asked!.fields).toEqual({
+      model: 'whisper-1',
+      response_format: 'verbose_json',
+      temperature: '0',
+      language: 'en',
+    });
     expect(asked!.file).toMatchObject({ name: 'piece.wav', type: 'audio/wav' });
     expect(asked!.file.bytes.length).toBe(44 + 16_000);
     await hear(open());
@@ -153,13 +161,19 @@ describe('openai engine', () => {
         await answers(hello)(asked, ...rest);
       });
       const engine = open({ patience: { tryMs: 30, tryMsPerSecond: 3000, tries: 1 } });
-      await expect(hear(engine, null, 0.01)).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE', message: expect.stringMatching('in time') });
+      await expect(hear(engine, null, 0.01)).rejects.toMatchObject({
+        code: 'ENGINE_UNAVAILABLE',
+        message: expect.stringMatching('in time'),
+      });
       await expect(hear(engine, null, 10)).resolves.toMatchObject({ language: 'en' });
     });
 
     it('so often and no more, then says that the engine is unavailable', async () => {
       server.does(answers('busy', { status: 503 }));
-      await expect(hear(open({ patience: { tries: 3 } }))).rejects.toMatchObject({ kind: 'unavailable', code: 'ENGINE_UNAVAILABLE' });
+      await expect(hear(open({ patience: { tries: 3 } }))).rejects.toMatchObject({
+        kind: 'unavailable',
+        code: 'ENGINE_UNAVAILABLE',
+      });
       expect(server.asked).toHaveLength(3);
     });
 
@@ -211,11 +225,29 @@ describe('openai engine', () => {
 
   describe('gives up at once', () => {
     it.each([
-      ['a key that is refused', 401, 'Incorrect API key provided: sk-very-secret.', 'ENGINE_MISCONFIGURED', 'SPEECH_API_KEY'],
+      [
+        'a key that is refused',
+        401,
+        'Incorrect API key provided: sk-very-secret.',
+        'ENGINE_MISCONFIGURED',
+        'SPEECH_API_KEY',
+      ],
       ['a key that may not', 403, '{"error":"sk-very-secret"}', 'ENGINE_MISCONFIGURED', 'SPEECH_API_KEY'],
       ['an address without transcriptions', 404, 'Not Found', 'ENGINE_MISCONFIGURED', 'SPEECH_URL'],
-      ['a model that is not there', 404, '{"error":{"message":"The model `x` does not exist"}}', 'ENGINE_MISCONFIGURED', 'SPEECH_MODEL'],
-      ['a model that is refused', 400, '{"error":{"message":"invalid model ID sk-very-secret"}}', 'ENGINE_MISCONFIGURED', 'SPEECH_MODEL'],
+      [
+        'a model that is not there',
+        404,
+        '{"error":{"message":"The model `x` does not exist"}}',
+        'ENGINE_MISCONFIGURED',
+        'SPEECH_MODEL',
+      ],
+      [
+        'a model that is refused',
+        400,
+        '{"error":{"message":"invalid model ID sk-very-secret"}}',
+        'ENGINE_MISCONFIGURED',
+        'SPEECH_MODEL',
+      ],
       ['bodies that are too large', 413, '', 'ENGINE_MISCONFIGURED', '4 MB'],
       ['a quota that is used up', 429, '{"error":{"code":"insufficient_quota"}}', 'ENGINE_MISCONFIGURED', 'quota'],
       ['another method', 405, '', 'ENGINE_MISCONFIGURED', 'SPEECH_URL'],
@@ -230,7 +262,11 @@ describe('openai engine', () => {
     });
 
     it('and keeps of an answer the names for what is wrong, not the sentences, which may quote a conversation', async () => {
-      const error = { message: 'no words for: my card is 8600', type: 'invalid_request_error', code: 'my card is 8600' };
+      const error = {
+        message: 'no words for: my card is 8600',
+        type: 'invalid_request_error',
+        code: 'my card is 8600',
+      };
       server.does(answers(JSON.stringify({ error }), { status: 404 }));
       await expect(hear(open())).rejects.toMatchObject({ cause: { message: 'status 404, invalid_request_error' } });
     });
@@ -263,7 +299,10 @@ describe('openai engine', () => {
 
   it('asks for bare text when the model knows no segments, from then on', async () => {
     server.does(
-      answers({ error: { message: "response_format 'verbose_json' is not compatible with model 'gpt-4o-transcribe'" } }, { status: 400 }),
+      answers(
+        { error: { message: "response_format 'verbose_json' is not compatible with model 'gpt-4o-transcribe'" } },
+        { status: 400 },
+      ),
       answers({ text: 'Hello there.' }),
     );
     const engine = open();
@@ -274,7 +313,13 @@ describe('openai engine', () => {
 
   it('lets the server find the language when it does not know the code, be it told by 400 or by 500', async () => {
     const refusal = answers({ error: { message: "Language 'ky' is not supported." } }, { status: 400 });
-    server.does(refusal, answers(hello), answers(hello), answers('Internal Server Error', { status: 500 }), answers(hello));
+    server.does(
+      refusal,
+      answers(hello),
+      answers(hello),
+      answers('Internal Server Error', { status: 500 }),
+      answers(hello),
+    );
     const engine = open();
     await hear(engine, 'ky');
     await hear(engine, 'ky');
@@ -283,7 +328,10 @@ describe('openai engine', () => {
   });
 
   it('hears a piece again, warmer, when the server got stuck in a loop, and drops the loop when it stays', async () => {
-    const loop = { text: 'a', segments: [{ start: 0, end: 2, text: '1,5,5,5,5,5', compression_ratio: 15 }, ...hello.segments] };
+    const loop = {
+      text: 'a',
+      segments: [{ start: 0, end: 2, text: '1,5,5,5,5,5', compression_ratio: 15 }, ...hello.segments],
+    };
     server.does(answers(loop), answers(hello));
     const engine = open();
     await expect(hear(engine)).resolves.toMatchObject({ utterances: [{ text: 'Hello there.' }] });

@@ -1,14 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Language } from '@call-analysis/events';
 import type { Fault } from '@call-analysis/fault';
-import { HEARING_RATE } from '../engine.ts';
-import type { Piece, SpeechEngine } from '../engine.ts';
+import { HEARING_RATE, type Piece, type SpeechEngine } from '../engine.ts';
 import { boundedText } from './bounded-text.ts';
 import { engineMisconfigured, engineUnavailable } from './engine-faults.ts';
-import { interpret, isStuck, readAnswer } from './openai-answer.ts';
-import type { TranscriptionAnswer } from './openai-answer.ts';
-import { advise } from './openai-refusal.ts';
-import type { Refusal } from './openai-refusal.ts';
+import { interpret, isStuck, readAnswer, type TranscriptionAnswer } from './openai-answer.ts';
+import { advise, type Refusal } from './openai-refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { openTurns } from './turns.ts';
 import { wavFile } from './wav-file.ts';
@@ -37,7 +34,13 @@ export interface Patience {
 }
 
 // A try of the longest piece is given 270 s, since fetch itself gives up after 300 s without an answer.
-const usualPatience: Patience = { tries: 5, backOffMs: 1000, longestPauseMs: 60_000, tryMs: 30_000, tryMsPerSecond: 4000 };
+const usualPatience: Patience = {
+  tries: 5,
+  backOffMs: 1000,
+  longestPauseMs: 60_000,
+  tryMs: 30_000,
+  tryMsPerSecond: 4000,
+};
 
 /** Two of Whisper's windows: longer pieces cost a slow server more per try and save nothing. */
 const MAX_PIECE_SECONDS = 60;
@@ -91,10 +94,15 @@ export function openaiEngine(config: OpenaiConfig): SpeechEngine {
       });
       if (!response.ok) return { refusal: await refusalOf(response) };
       const body = await boundedText(response, ANSWER_BYTES);
-      if (body.isCut) return { lost: engineUnavailable(`The speech server's answer is over ${ANSWER_BYTES} bytes. Check SPEECH_URL.`) };
+      if (body.isCut)
+        return {
+          lost: engineUnavailable(`The speech server's answer is over ${ANSWER_BYTES} bytes. Check SPEECH_URL.`),
+        };
       const answer = readAnswer(body.text);
       if (answer !== null) return { answer };
-      return { lost: engineUnavailable('What answers at SPEECH_URL is no transcription. Check that it is a speech server.') };
+      return {
+        lost: engineUnavailable('What answers at SPEECH_URL is no transcription. Check that it is a speech server.'),
+      };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const why = deadline.aborted ? 'in time' : 'at all';
@@ -115,7 +123,7 @@ export function openaiEngine(config: OpenaiConfig): SpeechEngine {
     let request = first;
     // Time, too, ends the tries, but a server that limits requests by the minute must be waited for.
     const enough = Date.now() + Math.max(300_000, 2 * tryMs(request.seconds));
-    for (let tried = 1; ; ) {
+    for (let tried = 1; ;) {
       await untilQuiet(signal);
       const wantsSegments = knowsSegments;
       const reply = await ask(request, wantsSegments, signal);
@@ -159,7 +167,8 @@ export function openaiEngine(config: OpenaiConfig): SpeechEngine {
   }
 
   async function untilQuiet(signal: AbortSignal): Promise<void> {
-    for (let wait = quietUntil - Date.now(); wait > 0; wait = quietUntil - Date.now()) await delay(wait, undefined, { signal });
+    for (let wait = quietUntil - Date.now(); wait > 0; wait = quietUntil - Date.now())
+      await delay(wait, undefined, { signal });
   }
 
   async function hear(piece: Piece, known: Language | null, signal: AbortSignal) {

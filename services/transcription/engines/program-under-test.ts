@@ -24,7 +24,12 @@ export async function openPrograms(): Promise<ProgramsForTest> {
 export interface CountedProgram {
   readonly path: string;
   /** From the next run on. */
-  does(what: { readonly print?: string; readonly afterMs?: number; readonly code?: number; readonly hang?: boolean }): void;
+  does(what: {
+    readonly print?: string;
+    readonly afterMs?: number;
+    readonly code?: number;
+    readonly hang?: boolean;
+  }): void;
   seen(): { readonly pieces: number; readonly mostAtOnce: number };
 }
 
@@ -48,7 +53,10 @@ export async function writeCountedProgram(directory: string): Promise<CountedPro
     path,
     does(what) {
       writeFileSync(print, what.print ?? '');
-      writeFileSync(orders, `seconds=${what.hang === true ? 600 : (what.afterMs ?? 0) / 1000} code=${what.code ?? 0}\n`);
+      writeFileSync(
+        orders,
+        `seconds=${what.hang === true ? 600 : (what.afterMs ?? 0) / 1000} code=${what.code ?? 0}\n`,
+      );
     },
     seen() {
       const signs = readFileSync(log, 'utf8').split('\n');

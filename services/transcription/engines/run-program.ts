@@ -102,7 +102,8 @@ export async function runProgram(run: Run): Promise<{ ending: Ending; complaints
   if (stopped !== null) toGroup('SIGKILL');
   if (stopped === 'aborted') throw run.signal.reason;
   const words = complaints.toString('utf8').trim();
-  if (failure !== null && child.pid === undefined) return { ending: { kind: 'not-started', error: failure }, complaints: words };
+  if (failure !== null && child.pid === undefined)
+    return { ending: { kind: 'not-started', error: failure }, complaints: words };
   if (stopped !== null) return { ending: { kind: stopped }, complaints: words };
   return {
     ending: { kind: 'exited', code: child.exitCode, signal: child.signalCode, output: Buffer.concat(output) },

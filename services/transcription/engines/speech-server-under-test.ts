@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
@@ -13,7 +12,11 @@ export interface AskedOfServer {
   readonly at: number;
 }
 
-export type Behaviour = (asked: AskedOfServer, response: ServerResponse, request: IncomingMessage) => void | Promise<void>;
+export type Behaviour = (
+  asked: AskedOfServer,
+  response: ServerResponse,
+  request: IncomingMessage,
+) => void | Promise<void>;
 
 /** A speech server that does what a test says. */
 export interface SpeechServer {

@@ -3,9 +3,25 @@ import { languageNamed, languageNotSupported } from './spoken-language.ts';
 
 describe('the language that an engine names', () => {
   it.each([
-    ['english', 'en'], ['Russian', 'ru'], ['uzbek', 'uz'], ['kirghiz', 'ky'], ['Kyrgyz', 'ky'], ['castilian', 'es'], ['es', 'es'],
-    ['en-US', 'en'], ['uz_Latn', 'uz'], ['RUS', 'ru'], [' spa ', 'es'], ['kazakh', 'other'], ['kk', 'other'], ['haitian creole', 'other'],
-    ['', null], ['und', null], ['unknown', null], [null, null], [undefined, null],
+    ['english', 'en'],
+    ['Russian', 'ru'],
+    ['uzbek', 'uz'],
+    ['kirghiz', 'ky'],
+    ['Kyrgyz', 'ky'],
+    ['castilian', 'es'],
+    ['es', 'es'],
+    ['en-US', 'en'],
+    ['uz_Latn', 'uz'],
+    ['RUS', 'ru'],
+    [' spa ', 'es'],
+    ['kazakh', 'other'],
+    ['kk', 'other'],
+    ['haitian creole', 'other'],
+    ['', null],
+    ['und', null],
+    ['unknown', null],
+    [null, null],
+    [undefined, null],
   ])('%s is %s', (name, language) => {
     expect(languageNamed(name)).toBe(language);
   });

@@ -11,7 +11,17 @@ const names: ReadonlyMap<string, Language> = new Map([
   ...['es', 'spa', 'spanish', 'castilian'].map((name) => [name, 'es'] as const),
 ]);
 
-const nothingSaid: ReadonlySet<string> = new Set(['', 'und', 'zxx', 'mul', 'auto', 'none', 'null', 'unknown', 'undefined']);
+const nothingSaid: ReadonlySet<string> = new Set([
+  '',
+  'und',
+  'zxx',
+  'mul',
+  'auto',
+  'none',
+  'null',
+  'unknown',
+  'undefined',
+]);
 
 /** Our language of a name or code (`en`, `English`, `es-MX`, `uz_Latn`), 'other' for any other, null when none is named. */
 export function languageNamed(name: string | null | undefined): Language | 'other' | null {

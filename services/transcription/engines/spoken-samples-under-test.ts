@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HEARING_RATE } from '../engine.ts';
-import type { Piece } from '../engine.ts';
+import { HEARING_RATE, type Piece } from '../engine.ts';
 
 /** What `scripts/speech-servers.sh start` has put into its folder: people reading, and what they read. */
 export const spoken = {
@@ -17,7 +16,9 @@ export const spoken = {
 export function needed(env: Readonly<Record<string, string | undefined>>, name: string): string {
   const value = env[name];
   if (value !== undefined && value !== '') return value;
-  throw new Error(`${name} is not set: this test needs what scripts/speech-servers.sh starts, and the lines that it prints.`);
+  throw new Error(
+    `${name} is not set: this test needs what scripts/speech-servers.sh starts, and the lines that it prints.`,
+  );
 }
 
 /** 16-bit PCM of one channel, at any rate. Good enough for a test: a recogniser does not mind a plain interpolation. */
@@ -25,7 +26,10 @@ export function readPiece(directory: string, name: string): Piece {
   const file = readFileSync(join(directory, name));
   const rate = file.readUInt32LE(24);
   const start = file.indexOf('data', 12, 'latin1') + 8;
-  const given = Float32Array.from({ length: Math.floor((file.length - start) / 2) }, (_, index) => file.readInt16LE(start + 2 * index) / 32_768);
+  const given = Float32Array.from(
+    { length: Math.floor((file.length - start) / 2) },
+    (_, index) => file.readInt16LE(start + 2 * index) / 32_768,
+  );
   const samples = Float32Array.from({ length: Math.floor((given.length * HEARING_RATE) / rate) }, (_, index) => {
     const at = (index * rate) / HEARING_RATE;
     const before = given[Math.floor(at)] ?? 0;
@@ -36,7 +40,11 @@ export function readPiece(directory: string, name: string): Piece {
 
 /** Wrong, missing and added words for each word of the reference. */
 export function wordErrors(reference: string, heard: string): number {
-  const words = (text: string) => text.toLowerCase().replaceAll('10', 'ten').match(/[\p{L}\p{N}']+/gu) ?? [];
+  const words = (text: string) =>
+    text
+      .toLowerCase()
+      .replaceAll('10', 'ten')
+      .match(/[\p{L}\p{N}']+/gu) ?? [];
   const [meant, said] = [words(reference), words(heard)];
   let row = said.map((_, index) => index + 1);
   for (const [index, word] of meant.entries()) {

@@ -16,39 +16,43 @@ describe('turns', () => {
       comesAfter: fc.nat(2),
     });
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(visitor, { maxLength: 12 }), async (limit, visitors) => {
-        const turns = openTurns(limit);
-        const order: number[] = [];
-        let now = 0;
-        const ends: Promise<unknown>[] = [];
-        for (const [index, { works, leavesAfter, fails, comesAfter }] of visitors.entries()) {
-          for (let tick = 0; tick < comesAfter; tick += 1) await nextTick();
-          const leave = new AbortController();
-          if (leavesAfter !== null) {
-            void (async () => {
-              for (let tick = 0; tick < leavesAfter; tick += 1) await nextTick();
-              leave.abort(new Error('left'));
-            })();
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 3 }),
+        fc.array(visitor, { maxLength: 12 }),
+        async (limit, visitors) => {
+          const turns = openTurns(limit);
+          const order: number[] = [];
+          let now = 0;
+          const ends: Promise<unknown>[] = [];
+          for (const [index, { works, leavesAfter, fails, comesAfter }] of visitors.entries()) {
+            for (let tick = 0; tick < comesAfter; tick += 1) await nextTick();
+            const leave = new AbortController();
+            if (leavesAfter !== null) {
+              void (async () => {
+                for (let tick = 0; tick < leavesAfter; tick += 1) await nextTick();
+                leave.abort(new Error('left'));
+              })();
+            }
+            ends.push(
+              turns
+                .take(leave.signal, async () => {
+                  order.push(index);
+                  now += 1;
+                  expect(now).toBeLessThanOrEqual(limit);
+                  for (let tick = 0; tick < works; tick += 1) await nextTick();
+                  now -= 1;
+                  if (fails) throw new Error('failed');
+                })
+                .catch((error: Error) => expect(['left', 'failed']).toContain(error.message)),
+            );
           }
-          ends.push(
-            turns
-              .take(leave.signal, async () => {
-                order.push(index);
-                now += 1;
-                expect(now).toBeLessThanOrEqual(limit);
-                for (let tick = 0; tick < works; tick += 1) await nextTick();
-                now -= 1;
-                if (fails) throw new Error('failed');
-              })
-              .catch((error: Error) => expect(['left', 'failed']).toContain(error.message)),
-          );
-        }
-        await Promise.all(ends);
-        expect(order).toEqual([...order].sort((one, other) => one - other));
-        // Every turn is free again.
-        await Promise.all(Array.from({ length: limit }, () => turns.take(never, nextTick)));
-        await turns.close();
-      }),
+          await Promise.all(ends);
+          expect(order).toEqual([...order].sort((one, other) => one - other));
+          // Every turn is free again.
+          await Promise.all(Array.from({ length: limit }, () => turns.take(never, nextTick)));
+          await turns.close();
+        },
+      ),
     );
   });
 

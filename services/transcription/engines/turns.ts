@@ -14,7 +14,7 @@ export interface Turns {
 /** At most `limit` at the same time. */
 export function openTurns(limit: number): Turns {
   const end = new AbortController();
-  const inHand = new Set<Promise<unknown>>();
+  const inProgress = new Set<Promise<unknown>>();
   const waiting = new Set<() => void>();
 
   async function myTurn(signal: AbortSignal): Promise<void> {
@@ -59,7 +59,10 @@ export function openTurns(limit: number): Turns {
   }
 
   /** Takes a turn under a signal that aborts when the caller's does, or when the turns end. */
-  async function takeWithin<Result>(given: AbortSignal, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  async function takeWithin<Result>(
+    given: AbortSignal,
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
     // AbortSignal.any would do the same, but leaves its traces in signals that live as long as the service.
     const either = new AbortController();
     const stop = () => either.abort(given.reason);
@@ -78,14 +81,14 @@ export function openTurns(limit: number): Turns {
   return {
     take(signal, work) {
       const result = takeWithin(signal, work);
-      inHand.add(result);
-      const forget = () => inHand.delete(result);
+      inProgress.add(result);
+      const forget = () => inProgress.delete(result);
       result.then(forget, forget);
       return result;
     },
     async close() {
       end.abort(new Fault('unavailable', 'ENGINE_UNAVAILABLE', 'The speech engine has been closed.'));
-      await Promise.allSettled(inHand);
+      await Promise.allSettled(inProgress);
     },
   };
 }

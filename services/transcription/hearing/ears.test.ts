@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { SpeechEngine } from '../engine.ts';
 import { Ears, type EarsOptions } from './ears.ts';
 
@@ -47,7 +47,9 @@ function isRunning(pid: number): boolean {
 
 /** From here on limits are met when the test says so, whatever the machine is at. */
 function stopTimers(): void {
-  jest.useFakeTimers({ doNotFake: ['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'setInterval'] });
+  jest.useFakeTimers({
+    doNotFake: ['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'setInterval'],
+  });
 }
 
 describe('ears', () => {

@@ -1,5 +1,5 @@
-import type { Format } from '@call-analysis/recordings';
 import { Fault } from '@call-analysis/fault';
+import type { Format } from '@call-analysis/recordings';
 import { type EarOptions, EarProcess } from './ear-process.ts';
 import type { HeardRecording } from './hear-recording.ts';
 import type { Recognition } from './messages.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { meanSquare } from './mean-square.ts';
 import { Loudness } from './loudness.ts';
+import { meanSquare } from './mean-square.ts';
 import { areEqual, mix, voice } from './test/voices.ts';
 
 function raised(left: Float32Array, right: Float32Array): [Float32Array, Float32Array] {

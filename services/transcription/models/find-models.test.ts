@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConfigFault } from '@call-analysis/runtime';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { findModels } from './find-models.ts';
 import { sherpaConfig } from './model.ts';
 

@@ -216,7 +216,10 @@ async function noteTexts(tx: Sql, calls: readonly Found[]): Promise<void> {
 
 /** The shelf that its words stood on; null when they had not been indexed. */
 async function removeText(tx: Sql, firm: number, uuid: string): Promise<number | null> {
-  const rows = await tx.query<{ shelf: number }>('DELETE FROM call_text WHERE firm = $1 AND uuid = $2 RETURNING shelf', [firm, uuid]);
+  const rows = await tx.query<{ shelf: number }>(
+    'DELETE FROM call_text WHERE firm = $1 AND uuid = $2 RETURNING shelf',
+    [firm, uuid],
+  );
   return rows[0]?.shelf ?? null;
 }
 
@@ -230,7 +233,10 @@ export async function forget(tx: Sql, firmUuid: string, callUuid: string): Promi
     'DELETE FROM call_change WHERE firm_uuid = $1 AND first = $2 AND last = $2 RETURNING 1',
     [firmUuid, callUuid],
   );
-  const texts = await tx.query('DELETE FROM text_change WHERE firm_uuid = $1 AND uuid = $2 RETURNING 1', [firmUuid, callUuid]);
+  const texts = await tx.query('DELETE FROM text_change WHERE firm_uuid = $1 AND uuid = $2 RETURNING 1', [
+    firmUuid,
+    callUuid,
+  ]);
   const [entry] = await tx.query<Record<string, number | null>>(
     `DELETE FROM call_search USING facet
      WHERE facet.firm_uuid = $1 AND facet.kind = 'all' AND facet.value = '' AND call_search.firm = facet.id AND call_search.uuid = $2
@@ -245,7 +251,13 @@ export async function forget(tx: Sql, firmUuid: string, callUuid: string): Promi
 }
 
 /** The calls of a batch, or one that came by itself, are to be indexed. Said in the transaction that adds them. */
-export async function noteNewCalls(tx: Sql, firmUuid: string, first: string, last: string, calls: number): Promise<void> {
+export async function noteNewCalls(
+  tx: Sql,
+  firmUuid: string,
+  first: string,
+  last: string,
+  calls: number,
+): Promise<void> {
   await tx.query('INSERT INTO call_change (firm_uuid, first, last, calls, said) VALUES ($1, $2, $3, $4, true)', [
     firmUuid,
     first,
@@ -273,7 +285,10 @@ export async function changesSoFar(sql: Sql): Promise<number> {
 
 /** Whether changes up to that one are still waiting. */
 export async function isBehind(sql: Sql, firmUuid: string, position: number): Promise<boolean> {
-  const rows = await sql.query('SELECT 1 FROM call_change WHERE firm_uuid = $1 AND position <= $2 LIMIT 1', [firmUuid, position]);
+  const rows = await sql.query('SELECT 1 FROM call_change WHERE firm_uuid = $1 AND position <= $2 LIMIT 1', [
+    firmUuid,
+    position,
+  ]);
   return rows.length > 0;
 }
 

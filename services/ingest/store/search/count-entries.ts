@@ -78,7 +78,12 @@ function hexOf(uuid: bigint): string {
 }
 
 /** By about so many entries. */
-async function estimate(db: Database, selection: Selection, { way, size, places }: Stretch, entries: number): Promise<number> {
+async function estimate(
+  db: Database,
+  selection: Selection,
+  { way, size, places }: Stretch,
+  entries: number,
+): Promise<number> {
   const query = new EntryQuery(selection);
   const ofEach = query.value(Math.ceil(entries / way.keys.length / places.length), 'int');
   const sample = `SELECT c.* FROM unnest(${query.value(way.keys, 'int[]')}) AS each (key)
@@ -88,7 +93,13 @@ async function estimate(db: Database, selection: Selection, { way, size, places 
   return Math.round((matched / Math.max(read, 1)) * size);
 }
 
-async function counted(db: Database, query: EntryQuery, selection: Selection, way: Way, entries: string): Promise<Read> {
+async function counted(
+  db: Database,
+  query: EntryQuery,
+  selection: Selection,
+  way: Way,
+  entries: string,
+): Promise<Read> {
   const matching = conditionsOf(query, selection, way);
   const text = `SELECT count(*)::int AS read, (count(*) FILTER (WHERE ${['true', ...matching].join(' AND ')}))::int AS matched
     FROM (${entries}) AS c`;

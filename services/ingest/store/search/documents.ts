@@ -120,7 +120,10 @@ function readGroups(
   groups: readonly Facet[],
 ): Promise<Place[]> {
   const query = new EntryQuery({ firm: selection.firm, span: null });
-  const tags = query.value(groups.map(({ id }) => tagged([id])), 'text[]');
+  const tags = query.value(
+    groups.map(({ id }) => tagged([id])),
+    'text[]',
+  );
   const { from, place } = source(query, question, selection, words, 'each.tag::tsquery');
   // Group after group is read until there is enough, so what comes out is in the order of the groups.
   const text = `SELECT ${PLACE} FROM unnest(${tags}) WITH ORDINALITY AS each (tag, place) CROSS JOIN LATERAL (

@@ -125,7 +125,10 @@ function walks(query: EntryQuery, { sort, after }: Question, { started, scored }
     );
   }
   if (sort.by === 'created_at') return walk(orderOf(sort, 'c'), query.behind(sort, after));
-  const within = scored === null ? null : `c.score BETWEEN ${query.value(scored.low, 'smallint')} AND ${query.value(scored.high, 'smallint')}`;
+  const within =
+    scored === null
+      ? null
+      : `c.score BETWEEN ${query.value(scored.low, 'smallint')} AND ${query.value(scored.high, 'smallint')}`;
   if (sort.isDescending) return walk(orderOf(sort, 'c'), query.behind(sort, after), within);
   // In the index those without a score come first; here they come last, by themselves.
   const ascending = 'c.score, c.uuid';
@@ -157,7 +160,9 @@ function plansOf({ sort, offset, limit }: Question, selection: Selection): Plan[
     way.keys.length * DESCENT + (isMerged ? Math.min(way.size, way.keys.length * ofEach(way)) : way.size * SORTED);
   const cheapestFirst = others.toSorted((a, b) => costOf(a) - costOf(b));
   const [cheapest] = cheapestFirst as [Way];
-  const collect: Plan[] = isMerged ? mergesOf(cheapestFirst, ofEach, ways.length > 1) : [{ is: 'gather', way: cheapest }];
+  const collect: Plan[] = isMerged
+    ? mergesOf(cheapestFirst, ofEach, ways.length > 1)
+    : [{ is: 'gather', way: cheapest }];
   if (costOf(cheapest) <= walking) return collect;
   return [{ is: 'walk', limit: Math.round(Math.max(WALKED, PATIENCE * walking)) }, ...collect];
 }
@@ -173,7 +178,8 @@ function mergesOf(ways: readonly Way[], ofEach: (way: Way) => number, isFiltered
     const enough = Math.round(Math.max(READ_OF_EACH, PATIENCE * ofEach(way)));
     // Among many keys what is wanted stands scattered, unless they follow each other as days do.
     for (const patience of length === 1 ? [enough] : [Math.ceil(enough / length) + SCATTER, enough]) {
-      if (!isFiltered || way.size <= READ_THROUGH || patience * length >= way.size) return [...plans, { is: 'merge', way, ofEach: null }];
+      if (!isFiltered || way.size <= READ_THROUGH || patience * length >= way.size)
+        return [...plans, { is: 'merge', way, ofEach: null }];
       if (plans.length === 0 || patience * length <= READ_THROUGH) plans.push({ is: 'merge', way, ofEach: patience });
     }
   }

@@ -51,7 +51,11 @@ export function dayOf(time: Date): string {
 }
 
 /** The facets that are there, of those named. */
-export async function readFacets(sql: Sql, firmUuid: string, named: ReadonlyMap<Kind, readonly string[]>): Promise<Facet[]> {
+export async function readFacets(
+  sql: Sql,
+  firmUuid: string,
+  named: ReadonlyMap<Kind, readonly string[]>,
+): Promise<Facet[]> {
   const each = [...named].flatMap(([kind, values]) => values.map((value) => ({ kind, value })));
   return sql.query<Facet>(
     `SELECT id, kind, value, calls FROM facet JOIN unnest($2::text[], $3::text[]) AS named (kind, value) USING (kind, value)
@@ -61,7 +65,13 @@ export async function readFacets(sql: Sql, firmUuid: string, named: ReadonlyMap<
 }
 
 /** Facets of one kind with values between two, both included, in their order. */
-export async function readFacetsBetween(sql: Sql, firmUuid: string, kind: Kind, from: string, to: string): Promise<Facet[]> {
+export async function readFacetsBetween(
+  sql: Sql,
+  firmUuid: string,
+  kind: Kind,
+  from: string,
+  to: string,
+): Promise<Facet[]> {
   return sql.query<Facet>(
     `SELECT id, kind, value, calls FROM facet
      WHERE firm_uuid = $1 AND kind = $2 AND value BETWEEN $3 AND $4 ORDER BY value`,
@@ -72,7 +82,11 @@ export async function readFacetsBetween(sql: Sql, firmUuid: string, kind: Kind, 
 /** Ids of facets by `keyOf`; those that are not there yet are made. */
 export async function facetIds(tx: Sql, named: readonly NamedFacet[]): Promise<Map<string, number>> {
   const distinct = [...new Map(named.map((facet) => [keyOf(facet), facet])).values()];
-  const columns = [distinct.map((each) => each.firmUuid), distinct.map((each) => each.kind), distinct.map((each) => each.value)];
+  const columns = [
+    distinct.map((each) => each.firmUuid),
+    distinct.map((each) => each.kind),
+    distinct.map((each) => each.value),
+  ];
   const read = `SELECT id, firm_uuid AS "firmUuid", kind, value FROM facet
     JOIN unnest($1::uuid[], $2::text[], $3::text[]) AS named (firm_uuid, kind, value) USING (firm_uuid, kind, value)`;
   const found = await tx.query<NamedFacet & { id: number }>(read, columns);

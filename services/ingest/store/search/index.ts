@@ -47,7 +47,14 @@ export function search(db: Database) {
       const last = await lastChange(db, firmUuid);
       const isBehindInCalls = async () => last !== null && isBehind(db, firmUuid, last);
       if (!(await work(isBehindInCalls, () => indexPortion(db, firmUuid), until))) return false;
-      return !words || work(() => hasTextsWaiting(db, firmUuid), () => indexTexts(db, firmUuid), until);
+      return (
+        !words ||
+        work(
+          () => hasTextsWaiting(db, firmUuid),
+          () => indexTexts(db, firmUuid),
+          until,
+        )
+      );
     },
 
     /** `words` as `wordsOf` has them, null when none are asked for. The filter of the question has no partner_call_id. */
@@ -72,7 +79,11 @@ export function search(db: Database) {
 }
 
 /** Portion after portion, as long as something is waiting; false when time was up before that. */
-async function work(isWaiting: () => Promise<boolean>, portion: () => Promise<number>, until: number): Promise<boolean> {
+async function work(
+  isWaiting: () => Promise<boolean>,
+  portion: () => Promise<number>,
+  until: number,
+): Promise<boolean> {
   while (await isWaiting()) {
     if (performance.now() > until) return false;
     // Somebody else has what is waiting in hand.

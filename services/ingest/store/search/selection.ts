@@ -65,7 +65,12 @@ export async function select(db: Database, firmUuid: string, filter: CallFilter)
   ]);
   const all = facets.find(({ kind }) => kind === 'all');
   if (all === undefined) return null;
-  const ways = [...named.keys()].map((kind) => wayOf(kind, facets.filter((facet) => facet.kind === kind)));
+  const ways = [...named.keys()].map((kind) =>
+    wayOf(
+      kind,
+      facets.filter((facet) => facet.kind === kind),
+    ),
+  );
   const started = isDated ? { from, to, way: wayOf('day', days) } : null;
   const scored =
     score === null

@@ -46,7 +46,8 @@ export class EntryQuery {
     const than = sort.isDescending ? '<' : '>';
     const uuid = this.value(place.uuid, 'uuid');
     if (sort.by === 'created_at') return `c.uuid ${than} ${uuid}`;
-    if (sort.by === 'start_time') return `(c.start_time, c.uuid) ${than} (${this.value(place.startTime, 'timestamptz')}, ${uuid})`;
+    if (sort.by === 'start_time')
+      return `(c.start_time, c.uuid) ${than} (${this.value(place.startTime, 'timestamptz')}, ${uuid})`;
     const score = this.value(place.score, 'smallint');
     if (sort.isDescending) return `(c.score, c.uuid) < (${score}, ${uuid})`;
     return `(c.score < 0, c.score, c.uuid) > (${score} < 0, ${score}, ${uuid})`;
@@ -77,7 +78,12 @@ export async function run<Row = Place>(
   query: EntryQuery,
   { sorting, bitmaps = false, indexes = true }: { sorting: boolean; bitmaps?: boolean; indexes?: boolean },
 ): Promise<Row[]> {
-  const allowed = { enable_sort: sorting, enable_bitmapscan: bitmaps, enable_indexscan: indexes, enable_indexonlyscan: indexes };
+  const allowed = {
+    enable_sort: sorting,
+    enable_bitmapscan: bitmaps,
+    enable_indexscan: indexes,
+    enable_indexonlyscan: indexes,
+  };
   const refused = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_memoize', 'jit'];
   const settings = [
     ...Object.entries(allowed).map(([name, isOn]) => `SET LOCAL ${name} = ${isOn ? 'on' : 'off'}`),

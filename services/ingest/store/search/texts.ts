@@ -144,7 +144,8 @@ class Shelves {
     let shelf = await this.#shelfFor(firmUuid, uuid);
     if (shelf.calls >= SHELF) {
       if (shelf.last === undefined) shelf.last = await this.#lastOn(firm, shelf);
-      if (uuid > (shelf.last ?? '') && uuid > (shelf.placed ?? '')) shelf = await this.#open(firmUuid, uuid, shelf.before);
+      if (uuid > (shelf.last ?? '') && uuid > (shelf.placed ?? ''))
+        shelf = await this.#open(firmUuid, uuid, shelf.before);
     }
     shelf.calls++;
     shelf.placed = uuid;

@@ -1,15 +1,15 @@
 import type { Event } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 
-/** Subjects share so many locks: a transaction takes few for a thousand events, and a burial waits for few others. */
+/** Subjects share so many locks: a transaction takes few for a thousand events, and an erasure waits for few others. */
 const LOCKS = 16;
-/** Apart from those of other services in the same database. */
+/** Distinct from the locks of other services in the same database. */
 const CLASS = "hashtext(current_schema()::text || ' erased_subject')";
 
 /**
- * Remembers that a firm's subject was erased, so that what is told of it late finds nobody who would keep it. First
- * thing in the transaction that erases: it waits until those that asked `buried` before have ended, and what they
- * stored is then there to be erased.
+ * Records that a firm's subject was erased, so that results that arrive later are not stored. Call it first in the
+ * transaction that erases: it waits for the transactions that called `findErased` before, and what they stored is then
+ * visible to be erased.
  *
  * Needs this table in the service's own schema:
  *
@@ -20,7 +20,7 @@ const CLASS = "hashtext(current_schema()::text || ' erased_subject')";
  *       PRIMARY KEY (firm_uuid, subject)
  *     );
  */
-export async function bury(tx: Sql, firmUuid: string, subject: string): Promise<void> {
+export async function writeTombstone(tx: Sql, firmUuid: string, subject: string): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(${CLASS}, $1)::text`, [lockOf(subject)]);
   await tx.query('INSERT INTO erased_subject (firm_uuid, subject) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
     firmUuid,
@@ -29,15 +29,15 @@ export async function bury(tx: Sql, firmUuid: string, subject: string): Promise<
 }
 
 /**
- * Which of the events are about something that was erased. First thing in the transaction that stores a result: none of
- * the others is erased before it has ended.
+ * The subjects among these events that were erased. Call it first in the transaction that stores a result: the other
+ * subjects cannot be erased before that transaction ends.
  */
-export async function buried(
+export async function findErased(
   tx: Sql,
   events: readonly Pick<Event, 'firmuuid' | 'subject'>[],
 ): Promise<ReadonlySet<string>> {
   if (events.length === 0) return new Set();
-  // In order, so that two that ask for the same ones at once cannot deadlock with a burial between them.
+  // In ascending order, so that two transactions with the same events cannot deadlock with an erasure between them.
   const locks = [...new Set(events.map(({ subject }) => lockOf(subject)))].sort((one, other) => one - other);
   await tx.query(`SELECT pg_advisory_xact_lock_shared(${CLASS}, lock)::text FROM unnest($1::int[]) AS lock`, [locks]);
   const firms = [...new Set(events.map(({ firmuuid }) => firmuuid))];
@@ -51,12 +51,12 @@ export async function buried(
   return new Set(found.map(({ subject }) => subject));
 }
 
-/** Forgets burials older than so many days. Keep them longer than an event can wait for its last retry. */
-export async function pruneBuried(sql: Sql, olderThanDays: number): Promise<void> {
+/** Removes tombstones older than so many days. Keep them longer than an event can wait for its last retry. */
+export async function pruneTombstones(sql: Sql, olderThanDays: number): Promise<void> {
   await sql.query('DELETE FROM erased_subject WHERE at < now() - make_interval(days => $1)', [olderThanDays]);
 }
 
-/** By the end of the subject, which is random in a uuid. */
+/** By the last character of the subject, which is random in a uuid. */
 function lockOf(subject: string): number {
   return subject.charCodeAt(subject.length - 1) % LOCKS;
 }

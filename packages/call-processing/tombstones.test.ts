@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, openDatabase } from '@call-analysis/postgres';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { buried, bury, pruneBuried } from './buried.ts';
+import { findErased, writeTombstone, pruneTombstones } from './tombstones.ts';
 
 let database: TestDatabase;
 let service: Database;
@@ -27,9 +27,9 @@ const newEvent = () => ({ firmuuid: randomUUID(), subject: randomUUID() });
 it('what was buried is told from what was not, by firm', async () => {
   const [dead, alive] = [newEvent(), newEvent()];
   const elsewhere = { ...newEvent(), subject: dead.subject };
-  await service.transaction((tx) => bury(tx, dead.firmuuid, dead.subject));
-  await service.transaction((tx) => bury(tx, dead.firmuuid, dead.subject));
-  const asked = (events: ReturnType<typeof newEvent>[]) => service.transaction((tx) => buried(tx, events));
+  await service.transaction((tx) => writeTombstone(tx, dead.firmuuid, dead.subject));
+  await service.transaction((tx) => writeTombstone(tx, dead.firmuuid, dead.subject));
+  const asked = (events: ReturnType<typeof newEvent>[]) => service.transaction((tx) => findErased(tx, events));
   expect(await asked([dead, alive])).toEqual(new Set([dead.subject]));
   expect(await asked([elsewhere])).toEqual(new Set());
   expect(await asked([])).toEqual(new Set());
@@ -40,14 +40,14 @@ it('a burial waits for a result that is just being stored, and so finds it', asy
   const told: string[] = [];
   const asked = Promise.withResolvers<void>();
   const storing = service.transaction(async (tx) => {
-    expect((await buried(tx, [event, newEvent(), newEvent()])).size).toBe(0);
+    expect((await findErased(tx, [event, newEvent(), newEvent()])).size).toBe(0);
     asked.resolve();
     await pause(150);
     told.push('stored');
   });
   await asked.promise;
   await service.transaction(async (tx) => {
-    await bury(tx, event.firmuuid, event.subject);
+    await writeTombstone(tx, event.firmuuid, event.subject);
     told.push('buried');
   });
   await storing;
@@ -57,17 +57,20 @@ it('a burial waits for a result that is just being stored, and so finds it', asy
 it('a thousand events at once, in any order, do not lock each other or a burial out', async () => {
   const events = Array.from({ length: 1000 }, newEvent);
   await Promise.all([
-    service.transaction((tx) => buried(tx, events)),
-    service.transaction((tx) => buried(tx, events.toReversed())),
-    ...events.slice(0, 5).map((event) => service.transaction((tx) => bury(tx, event.firmuuid, event.subject))),
+    service.transaction((tx) => findErased(tx, events)),
+    service.transaction((tx) => findErased(tx, events.toReversed())),
+    ...events
+      .slice(0, 5)
+      .map((event) => service.transaction((tx) => writeTombstone(tx, event.firmuuid, event.subject))),
   ]);
-  expect((await service.transaction((tx) => buried(tx, events))).size).toBe(5);
+  expect((await service.transaction((tx) => findErased(tx, events))).size).toBe(5);
 });
 
 it('old burials are forgotten, and no others', async () => {
   const [old, young] = [newEvent(), newEvent()];
-  for (const { firmuuid, subject } of [old, young]) await service.transaction((tx) => bury(tx, firmuuid, subject));
+  for (const { firmuuid, subject } of [old, young])
+    await service.transaction((tx) => writeTombstone(tx, firmuuid, subject));
   await service.query("UPDATE erased_subject SET at = now() - interval '8 days' WHERE subject = $1", [old.subject]);
-  await pruneBuried(service, 7);
-  expect(await service.transaction((tx) => buried(tx, [old, young]))).toEqual(new Set([young.subject]));
+  await pruneTombstones(service, 7);
+  expect(await service.transaction((tx) => findErased(tx, [old, young]))).toEqual(new Set([young.subject]));
 });

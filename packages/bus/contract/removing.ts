@@ -3,18 +3,19 @@ import { type Event, eventType } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { type Obituary, Poison, route, UNWANTED } from '../port.ts';
+import { type GiveUpResult, Poison, route, DISCARD } from '../port.ts';
 import { type Body, firm, happened } from '../test/happened.ts';
 import { numberOf, numbers, obituaries, takeInto } from './handlers.ts';
 import type { Stage } from './stage.ts';
 
 /** What is known of a subject can be taken out again. */
-export function forgetting(stage: Stage): void {
+export function removing(stage: Stage): void {
   const { newcomers, publish, depth, arrived, drained } = stage;
 
-  describe('forgetting', () => {
+  describe('removing', () => {
     const Erased = eventType<Body>('test.erased.v1', z.object({ n: z.int() }));
-    const forget = (subject: string) => stage.place.transaction((tx) => stage.bus.forget(tx, firm, subject, Erased));
+    const removePending = (subject: string) =>
+      stage.place.transaction((tx) => stage.bus.removePending(tx, firm, subject, Erased));
 
     it('takes out what waits of a subject, alone or among others, for every consumer, and nothing else', async () => {
       const { Happened, consumer } = newcomers();
@@ -30,12 +31,16 @@ export function forgetting(stage: Stage): void {
       await publish(...others.slice(0, 30), secret, ...others.slice(30));
       await publish({ ...happened(Happened, 3), subject: secret.subject, firmuuid: randomUUID() });
       await arrived();
-      expect(await forget(secret.subject)).toEqual({ removed: 4, inHand: 0 });
-      expect(await forget(secret.subject)).toEqual({ removed: 0, inHand: 0 });
+      expect(await removePending(secret.subject)).toEqual({ removed: 4, inProgress: 0 });
+      expect(await removePending(secret.subject)).toEqual({ removed: 0, inProgress: 0 });
       for (const name of names) {
         expect((await depth(name))?.waiting).toBe(61);
         const heard: Event[] = [];
-        await stage.bus.subscribe({ consumer: name, batchSize: 30, routes: [route<Body>({ event: Happened, handle: takeInto(heard) })] });
+        await stage.bus.subscribe({
+          consumer: name,
+          batchSize: 30,
+          routes: [route<Body>({ event: Happened, handle: takeInto(heard) })],
+        });
         await drained(name);
         expect(heard.map(numberOf).toSorted((a, b) => a - b)).toEqual([3, ...others.map(numberOf)]);
       }
@@ -55,7 +60,7 @@ export function forgetting(stage: Stage): void {
       await publish(told(3));
       await publish(told(4), happened(Happened, 5));
       await arrived();
-      expect(await forget(secret.subject)).toEqual({ removed: 1, inHand: 0 });
+      expect(await removePending(secret.subject)).toEqual({ removed: 1, inProgress: 0 });
       await stage.bus.subscribe({ consumer, routes });
       await drained(consumer);
       expect(heard.map(numberOf).toSorted()).toEqual([2, 3, 4, 5]);
@@ -70,7 +75,7 @@ export function forgetting(stage: Stage): void {
       await publish(event);
       await arrived();
       const undone = stage.place.transaction(async (tx) => {
-        await stage.bus.forget(tx, firm, event.subject, Erased);
+        await stage.bus.removePending(tx, firm, event.subject, Erased);
         throw new Error('undone');
       });
       await expect(undone).rejects.toThrow('undone');
@@ -91,11 +96,11 @@ export function forgetting(stage: Stage): void {
       const event = happened(Happened, 1);
       await publish(event);
       await begun.promise;
-      expect(await forget(event.subject)).toEqual({ removed: 0, inHand: 1 });
+      expect(await removePending(event.subject)).toEqual({ removed: 0, inProgress: 1 });
       end.resolve();
       await drained(consumer);
       expect(handled).toBe(1);
-      expect(await forget(event.subject)).toEqual({ removed: 0, inHand: 0 });
+      expect(await removePending(event.subject)).toEqual({ removed: 0, inProgress: 0 });
     });
 
     it('takes dead letters out too, and the trace of their failure', async () => {
@@ -108,7 +113,7 @@ export function forgetting(stage: Stage): void {
       const event = happened(Happened, 1);
       await publish(event);
       await waitUntil(async () => told.length === 1 && (await depth(consumer))?.dead === 1);
-      await waitUntil(async () => (await forget(event.subject)).inHand === 0);
+      await waitUntil(async () => (await removePending(event.subject)).inProgress === 0);
       expect((await depth(consumer))?.dead).toBe(0);
     });
 
@@ -127,7 +132,7 @@ export function forgetting(stage: Stage): void {
       await publish(event);
       await begun.promise;
       // The dead letter and the trace of its failure.
-      expect(await forget(event.subject)).toEqual({ removed: 2, inHand: 0 });
+      expect(await removePending(event.subject)).toEqual({ removed: 2, inProgress: 0 });
       end.resolve();
       await drained(consumer);
       expect((await depth(consumer))?.dead).toBe(0);
@@ -139,15 +144,15 @@ export function forgetting(stage: Stage): void {
       const handle = async () => {
         throw new Poison('DEAD', 'a reason that quotes a secret');
       };
-      const giveUp = async (): Promise<Obituary> => {
+      const giveUp = async (): Promise<GiveUpResult> => {
         given += 1;
-        return UNWANTED;
+        return DISCARD;
       };
       await stage.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle, giveUp })] });
       const event = happened(Happened, 1);
       await publish(event);
       await waitUntil(async () => given === 1 && (await depth(consumer))?.dead === 0);
-      expect(await forget(event.subject)).toEqual({ removed: 0, inHand: 0 });
+      expect(await removePending(event.subject)).toEqual({ removed: 0, inProgress: 0 });
     });
   });
 }

@@ -150,7 +150,7 @@ export const RetryRequested = eventType(
 );
 
 /** Something was done in a firm that its audit log tells. `subject` is what it was done to. */
-export const DeedDone = eventType(
+export const AuditEntryCreated = eventType(
   'deed.done.v1',
   z.object({
     /** A user; for an API key its firm's API user. */

@@ -1,7 +1,7 @@
 import type { Sql } from '@call-analysis/postgres';
 import { isDeadQueue } from './dead-letters.ts';
 import { openParcel, repacked } from './parcel.ts';
-import type { Forgotten } from './port.ts';
+import type { RemovedEvents } from './port.ts';
 
 interface Found {
   readonly name: string;
@@ -14,11 +14,11 @@ interface Found {
  * Looks through the jobs of one firm, of which a large batch has tens of thousands; no index is worth its cost to every
  * job for what is asked this seldom.
  */
-export async function forget(
+export async function removePending(
   tx: Sql,
   schema: string,
   { firmUuid, subject, but }: { firmUuid: string; subject: string; but: string },
-): Promise<Forgotten> {
+): Promise<RemovedEvents> {
   const found = await tx.query<Found>(
     `SELECT name, id, group_tier AS tier, data FROM ${schema}.job
       WHERE group_id = $1::text AND (data->'subjects' ? $2::text
@@ -27,15 +27,15 @@ export async function forget(
     [firmUuid, subject, but],
   );
   let removed = 0;
-  let inHand = 0;
+  let inProgress = 0;
   for (const job of found) {
     const parcel = openParcel(job.data);
     const left = parcel?.filter((event) => event.subject !== subject || event.type === but) ?? [];
     if (left.length === parcel?.length) continue;
-    if (!(await reduce(tx, schema, job, left))) inHand += 1;
+    if (!(await reduce(tx, schema, job, left))) inProgress += 1;
     else removed += parcel === undefined ? 1 : parcel.length - left.length;
   }
-  return { removed, inHand };
+  return { removed, inProgress };
 }
 
 /** False when the job was taken meanwhile, or changed by another that forgets. */

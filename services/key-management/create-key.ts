@@ -15,7 +15,7 @@ export interface IssuedKey {
  * "Create API key"). Any firm: who may issue keys does so for all of them.
  * Faults: FORBIDDEN, NOT_FOUND, KEY_EXISTS.
  */
-export async function issueKey(
+export async function createKey(
   { store, hashKey }: { store: Store; hashKey: HashKey },
   caller: Caller,
   firmUuid: string,
@@ -29,7 +29,7 @@ export async function issueKey(
       const firm = await tx.findFirm(firmUuid);
       if (firm === null) throw noSuch('firm');
       const userUuid = (await tx.findApiUser(firmUuid)) ?? (await addApiUser(tx, caller, firmUuid));
-      await tx.addKey({ uuid, firmUuid, userUuid, prefix, hash: hashKey(apiKey) });
+      await tx.createKey({ uuid, firmUuid, userUuid, prefix, hash: hashKey(apiKey) });
       await tx.audit(caller, 'api_key.created', uuid, firmUuid);
       return { apiKey, prefix, firm: { uuid: firm.uuid, name: firm.name } };
     });

@@ -1,0 +1,48 @@
+import { type Bus, claim, DISCARD, type FailureReason, type GiveUpResult } from '@call-analysis/bus';
+import { type BodyOf, CallFailed, createEvent, type Event } from '@call-analysis/events';
+import type { Database } from '@call-analysis/postgres';
+import { z } from 'zod';
+import { findErased } from './tombstones.ts';
+
+const Attempt = z.object({ attempt: z.int().min(1) });
+
+/** How a stage describes a call that it gave up. */
+export interface StageFailure {
+  /** The service. */
+  readonly source: string;
+  readonly stage: BodyOf<typeof CallFailed>['stage'];
+  /** What failed, as the beginning of a sentence. It replaces the message of an internal error, which is for the log. */
+  readonly what: string;
+  /** Codes that describe the call itself: a retry would fail with the same code. */
+  readonly permanentCodes?: ReadonlySet<string>;
+}
+
+/**
+ * Publishes `call.failed.v1` for the call that the event is about, once per event. For an erased call nothing is published
+ * and the event is discarded.
+ */
+export async function giveUpCall(
+  parts: { db: Pick<Database, 'transaction'>; bus: Bus; consumer: string },
+  { source, stage, what, permanentCodes = new Set() }: StageFailure,
+  event: Event,
+  { code, message, attempts }: FailureReason,
+): Promise<GiveUpResult> {
+  const attempt = Attempt.safeParse(event.data);
+  const failed = createEvent(source, CallFailed, event.subject, event, {
+    attempt: attempt.success ? attempt.data.attempt : 1,
+    stage,
+    code,
+    message:
+      code === 'INTERNAL'
+        ? `${what} failed ${attempts} times. Retry the call; if that fails too, tell us its uuid.`
+        : message,
+    retryable: attempt.success && !permanentCodes.has(code),
+    attempts,
+  });
+  return parts.db.transaction(async (tx) => {
+    if ((await findErased(tx, [event])).size > 0) return DISCARD;
+    // Claimed under a name of its own, because a late success may still claim the event itself.
+    const claimed = await claim(tx, `${parts.consumer}.given-up`, [event.id]);
+    if (claimed.size > 0) await parts.bus.publish(tx, [failed]);
+  });
+}

@@ -1,0 +1,6 @@
+export { giveUpCall } from './give-up-call.ts';
+export type { StageFailure } from './give-up-call.ts';
+export { stopProcessing } from './stop-processing.ts';
+export { findErased, pruneTombstones, writeTombstone } from './tombstones.ts';
+export { packTranscript, removePackedTranscripts, unpackTranscript } from './transcripts.ts';
+export { WorkInProgress } from './work-in-progress.ts';
