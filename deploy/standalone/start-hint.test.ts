@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from '@jest/globals';
-import { readCsv } from '../../services/ingest/csv/reader.ts';
+import { readCsv } from '../../services/ingest/intake/csv/reader.ts';
 import { startHint } from './start-hint.ts';
 
 it.each(['transcripts.csv', 'recordings/metadata.csv'])(

@@ -9,12 +9,12 @@ import {
   TranscriptReady,
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import { announceCalls } from './announce-calls.ts';
-import { ERASURES, finishErasures } from './finish-erasure.ts';
-import { giveUpAnnouncing, giveUpHearing, giveUpProjecting } from './give-up.ts';
-import { projectAnalyses, projectFailures } from './project-analysis.ts';
-import { projectProgress, projectTranscripts } from './project-hearing.ts';
-import { retryFailed } from './retry-failed.ts';
+import { retryFailed } from './calls/retry-failed.ts';
+import { ERASURES, finishErasures } from './erasure/finish-erasure.ts';
+import { announceCalls } from './intake/announce-calls.ts';
+import { giveUpAnnouncing, giveUpHearing, giveUpProjecting } from './results/give-up.ts';
+import { projectAnalyses, projectFailures } from './results/project-analysis.ts';
+import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
 import type { Store } from './store/index.ts';
 
 /** What this service hears. The names are data: they stand in the queues. */

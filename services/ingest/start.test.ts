@@ -12,6 +12,8 @@ import {
 } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { start } from './start.ts';
+import type { Owner } from './store/uploads.ts';
 import {
   analysis,
   type Call,
@@ -26,9 +28,7 @@ import {
   IngestUnderTest,
   noSpeech,
   rowsOf,
-} from './ingest-under-test.ts';
-import { start } from './start.ts';
-import type { Owner } from './store/uploads.ts';
+} from './test/ingest-under-test.ts';
 
 const service = new IngestUnderTest({ serving: true });
 

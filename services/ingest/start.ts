@@ -22,8 +22,8 @@ import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
-import { keepIndexed } from './index-calls.ts';
 import { watchCalls } from './metrics.ts';
+import { keepIndexed } from './search/index-calls.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
 

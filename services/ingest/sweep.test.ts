@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import { audioCsvOf, csvOf, faultOf, fileNames, IngestUnderTest, zipOf } from './ingest-under-test.ts';
 import type { Owner } from './store/uploads.ts';
 import { sweep } from './sweep.ts';
+import { audioCsvOf, csvOf, faultOf, fileNames, IngestUnderTest, zipOf } from './test/ingest-under-test.ts';
 
 const service = new IngestUnderTest();
 

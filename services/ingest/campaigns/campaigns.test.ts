@@ -3,6 +3,8 @@ import { AudioStored, type BodyOf, CallsCanceled, AuditEntryCreated, type Event 
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
+import { registerCall } from '../calls/register-call.ts';
+import type { Owner } from '../store/uploads.ts';
 import {
   audioCsvOf,
   callAnalyzed,
@@ -15,9 +17,7 @@ import {
   recordingOf,
   rowsOf,
   zipOf,
-} from '../ingest-under-test.ts';
-import { registerCall } from '../register-call.ts';
-import type { Owner } from '../store/uploads.ts';
+} from '../test/ingest-under-test.ts';
 
 const service = new IngestUnderTest({ serving: true });
 

@@ -1,6 +1,6 @@
 import { waitUntil } from '@call-analysis/testing';
 import { expect, it } from '@jest/globals';
-import { csvOf, IngestUnderTest, rowsOf } from '../ingest-under-test.ts';
+import { csvOf, IngestUnderTest, rowsOf } from '../test/ingest-under-test.ts';
 import { cancelCalls } from './cancel-calls.ts';
 import { createCampaign } from './create-campaign.ts';
 import { moveCampaign } from './move-campaign.ts';

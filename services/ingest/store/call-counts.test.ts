@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { IngestUnderTest } from '../ingest-under-test.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { callCounts } from './call-counts.ts';
 
 const service = new IngestUnderTest();

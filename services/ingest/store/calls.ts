@@ -1,8 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
-import type { CallRecord } from '../rows/call-record.ts';
-import { noteNewCalls } from './search/changes.ts';
+import type { CallRecord } from '../intake/rows/call-record.ts';
+import { noteNewCalls } from '../search/changes.ts';
 import { UNFINISHED_SQL, unfinishedBy } from './unfinished.ts';
 
 export interface Failure {

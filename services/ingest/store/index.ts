@@ -1,4 +1,5 @@
 import { type Database, openDatabase } from '@call-analysis/postgres';
+import { search } from '../search/index.ts';
 import { batches } from './batches.ts';
 import { calls } from './calls.ts';
 import { campaigns } from './campaigns.ts';
@@ -6,7 +7,6 @@ import { erasures } from './erasures.ts';
 import { listing } from './listing.ts';
 import { openPrisma } from './prisma.ts';
 import { recordings } from './recordings.ts';
-import { search } from './search/index.ts';
 import { tally } from './tally.ts';
 import { transcripts } from './transcripts.ts';
 import { uploads } from './uploads.ts';
@@ -51,6 +51,6 @@ export type { CallRow, CallThere, HistoryEntry, RecognizableCall, WaitingCall } 
 export type { Campaign } from './campaigns.ts';
 export type { Erasure, Removed } from './erasures.ts';
 export type { ArchivedCall, Recording, StoredRecording } from './recordings.ts';
-export { EVERYTHING, matches } from './search/index.ts';
-export type { CallFilter, Count, Found, Place, Question, Sort } from './search/index.ts';
+export { EVERYTHING, matches } from '../search/index.ts';
+export type { CallFilter, Count, Found, Place, Question, Sort } from '../search/index.ts';
 export type { HeardCall, Progress } from './transcripts.ts';

@@ -1,6 +1,6 @@
 import type { Role } from '@call-analysis/events';
 import type { Database, Sql } from '@call-analysis/postgres';
-import type { EntryRecord } from '../archive/index.ts';
+import type { EntryRecord } from '@call-analysis/zip';
 
 export type Format = 'wav' | 'mp3' | 'flac' | 'ogg' | 'aiff' | 'au';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
-import { csvOf, goodAudio, IngestUnderTest, recordingOf, rowsOf } from '../ingest-under-test.ts';
-import { registerCall } from '../register-call.ts';
+import { registerCall } from '../calls/register-call.ts';
+import { csvOf, goodAudio, IngestUnderTest, recordingOf, rowsOf } from '../test/ingest-under-test.ts';
 import type { Owner } from './uploads.ts';
 
 const service = new IngestUnderTest();

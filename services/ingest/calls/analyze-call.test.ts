@@ -1,0 +1,174 @@
+import { type BodyOf, type Event, TranscriptReady } from '@call-analysis/events';
+import { waitUntil } from '@call-analysis/testing';
+import { beforeAll, expect, it } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import { projectAnalyses, projectFailures } from '../results/project-analysis.ts';
+import { projectTranscripts } from '../results/project-transcripts.ts';
+import {
+  analysis,
+  type Call,
+  callAnalyzed,
+  callFailed,
+  csvOf,
+  faultOf,
+  goodAudio,
+  IngestUnderTest,
+  recordingOf,
+  transcriptReady,
+} from '../test/ingest-under-test.ts';
+import { analyzeCall } from './analyze-call.ts';
+import { readCall } from './read-call.ts';
+import { registerCall } from './register-call.ts';
+import { retryCall } from './retry-call.ts';
+
+const service = new IngestUnderTest();
+let ready: Event<BodyOf<typeof TranscriptReady>>[];
+
+beforeAll(async () => {
+  ready = await service.hear(TranscriptReady);
+});
+
+async function sent(): Promise<Call> {
+  const owner = service.newOwner();
+  await service.upload(owner, csvOf([{}]));
+  return { owner, uuid: (await service.callsOf(owner))[0]!.uuid };
+}
+
+async function recorded(): Promise<Call> {
+  const owner = service.newOwner();
+  const { callUuid } = await registerCall(service.parts, owner, {
+    callUuid: uuidv7(),
+    fileName: goodAudio.audio_file_name,
+    metadata: JSON.stringify(goodAudio),
+    found: { recording: recordingOf() },
+    campaignUuid: null,
+  });
+  return { owner, uuid: callUuid };
+}
+
+async function analyzed(call: Call, attempt: number, score: number, time = new Date().toISOString()): Promise<void> {
+  const event = callAnalyzed(call, { attempt, analysis: { ...analysis, score, created_at: time } });
+  await projectAnalyses(service.parts.store, [{ ...event, time }]);
+}
+
+async function failed(call: Call, stage: 'extraction' | 'transcription' | 'analysis', attempt = 1): Promise<void> {
+  await projectFailures(service.parts.store, [callFailed(call, { attempt, stage })]);
+}
+
+const analyze = ({ owner, uuid }: Call) => analyzeCall(service.parts, owner.firmUuid, uuid);
+const read = ({ owner, uuid }: Call) => readCall(service.parts, owner.firmUuid, uuid, null);
+const announced = ({ uuid }: Call, attempt: number) =>
+  waitUntil(() => ready.find(({ subject, data }) => subject === uuid && data.attempt === attempt));
+
+it('a completed call is scored once more, keeps both analyses, and its history says so', async () => {
+  const call = await sent();
+  await analyzed(call, 1, 40);
+  expect(await analyze(call)).toMatchObject({ status: 'analyzing', attempt: 2, outcome: null, failure: null });
+  expect((await announced(call, 2)).data).toMatchObject({
+    source: 'transcription',
+    transcript: { utterances: [{}, {}] },
+  });
+  await analyzed(call, 2, 60);
+  const { call: row, analyses, history } = await read(call);
+  expect(row).toMatchObject({ status: 'completed', outcome: 'scored', score: 60 });
+  expect(analyses.map((json) => (JSON.parse(json) as { score: number }).score)).toEqual([60, 40]);
+  expect(history.map(({ status, detail }) => [status, detail])).toEqual([
+    ['queued', null],
+    ['completed', null],
+    ['analyzing', 'asked for once more'],
+    ['completed', null],
+  ]);
+});
+
+it.each([-3_600_000, 3_600_000])(
+  'the newest analysis is that of the newest attempt, by a clock that is %i ms off too',
+  async (offMs) => {
+    const call = await sent();
+    const time = new Date(Date.now() + offMs).toISOString();
+    const times = offMs > 0 ? [time, undefined] : [undefined, time];
+    await analyzed(call, 1, 40, times[0]);
+    await analyze(call);
+    await analyzed(call, 2, 60, times[1]);
+    const { call: row, analyses } = await read(call);
+    expect(row).toMatchObject({ status: 'completed', score: 60 });
+    expect(analyses.map((json) => (JSON.parse(json) as { score: number }).score)).toEqual([60, 40]);
+  },
+);
+
+it.each([-3_600_000, 3_600_000])(
+  'a call ends between now and when it came, by a clock that is %i ms off too',
+  async (offMs) => {
+    const time = new Date(Date.now() + offMs).toISOString();
+    const [scored, failing] = [await sent(), await sent()];
+    await analyzed(scored, 1, 40, time);
+    await projectFailures(service.parts.store, [{ ...callFailed(failing), time }]);
+    for (const { owner, uuid } of [scored, failing]) {
+      const { created_at, updated_at } = await service.parts.store.calls.get(owner.firmUuid, uuid);
+      expect(updated_at.getTime()).toBeGreaterThanOrEqual(created_at.getTime());
+      expect(updated_at.getTime()).toBeLessThanOrEqual(Date.now());
+    }
+  },
+);
+
+it('a call that was heard is scored once more by what was heard, and is not heard again', async () => {
+  const call = await recorded();
+  await projectTranscripts(service.parts, [transcriptReady(call)]);
+  await analyzed(call, 1, 40);
+  await analyze(call);
+  expect((await announced(call, 2)).data).toMatchObject({
+    source: 'audio',
+    transcript: { utterances: [{ role: 'client', text: 'Hi', start: 0, end: 1 }] },
+  });
+});
+
+it('a call that failed at its analysis can be analyzed, and retried when that fails', async () => {
+  const call = await sent();
+  await failed(call, 'analysis');
+  await analyze(call);
+  await failed(call, 'analysis', 2);
+  await retryCall(service.parts, call.owner.firmUuid, call.uuid);
+  await analyzed(call, 3, 50);
+  expect((await read(call)).call).toMatchObject({ status: 'completed', score: 50 });
+});
+
+it('what an earlier attempt says late is not taken for the analysis that was asked for', async () => {
+  const call = await sent();
+  await analyzed(call, 1, 40);
+  await analyze(call);
+  await analyzed(call, 1, 41);
+  await failed(call, 'analysis', 1);
+  expect((await read(call)).call).toMatchObject({ status: 'analyzing' });
+  expect((await read(call)).analyses).toHaveLength(1);
+});
+
+it('of many who ask at the same time one begins the analysis', async () => {
+  const call = await sent();
+  await analyzed(call, 1, 40);
+  const answers = await Promise.allSettled(Array.from({ length: 5 }, () => analyze(call)));
+  expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect((await service.parts.store.calls.get(call.owner.firmUuid, call.uuid)).attempt).toBe(2);
+});
+
+it('a call that is being processed, has no transcript or was canceled is refused, with what is possible instead', async () => {
+  const refusal = async (call: Call) => {
+    const { kind, code, details } = await faultOf(analyze(call));
+    return { kind, code, ...details };
+  };
+  const no = { kind: 'conflict', code: 'INVALID_TRANSITION' };
+  const call = await sent();
+  expect(await refusal(call)).toEqual({ ...no, allowed: [] });
+  const unheard = await recorded();
+  await failed(unheard, 'transcription');
+  expect(await refusal(unheard)).toEqual({ ...no, allowed: ['retry'] });
+  const early = await recorded();
+  await analyzed(early, 1, 50);
+  expect(await refusal(early)).toEqual({ ...no, allowed: [] });
+  await service.db.query(`UPDATE call SET status = 'canceled' WHERE uuid = $1`, [call.uuid]);
+  expect(await refusal(call)).toEqual({ ...no, allowed: [] });
+});
+
+it("another firm's call is none", async () => {
+  const call = await sent();
+  await analyzed(call, 1, 40);
+  expect(await faultOf(analyze({ ...call, owner: service.newOwner() }))).toMatchObject({ code: 'NOT_FOUND' });
+});

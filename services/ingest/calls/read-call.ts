@@ -1,0 +1,69 @@
+import type { Utterance } from '@call-analysis/events';
+import { notFound } from '@call-analysis/fault';
+import type { Objects } from '@call-analysis/objects';
+import { parseTranscript } from '../intake/rows/transcript-format.ts';
+import type { CallRow, HistoryEntry, Store, StoredRecording } from '../store/index.ts';
+
+export interface CallDetail {
+  readonly call: CallRow;
+  /** Null until the recording is stored. */
+  readonly audio:
+    | (StoredRecording & { readonly fileName: string; readonly url: string; readonly urlExpiresAt: Date })
+    | null;
+  readonly transcript: {
+    readonly language: string | null;
+    readonly engine: string | null;
+    readonly utterances: readonly Utterance[];
+  } | null;
+  /** JSON texts, newest first. */
+  readonly analyses: readonly string[];
+  readonly history: readonly HistoryEntry[];
+}
+
+/** api.md, section 6: how long the address of a recording holds. */
+const LISTEN_SECONDS = 3600;
+
+/** Everything that is known of one call; with a campaign, only if it belongs to that. */
+export async function readCall(
+  { store, objects }: { store: Store; objects: Objects },
+  firmUuid: string,
+  uuid: string,
+  campaignUuid: string | null = null,
+): Promise<CallDetail> {
+  const { call, analyses } = await store.calls.withAnalyses(firmUuid, uuid);
+  if (campaignUuid !== null && call.campaign_uuid !== campaignUuid) throw notFound('call');
+  const [audio, utterances] = await Promise.all([
+    call.source === 'audio' ? audioOf(store, objects, firmUuid, uuid) : null,
+    call.source === 'audio' ? store.transcripts.find(firmUuid, uuid) : uploaded(store, firmUuid, uuid),
+  ]);
+  const created = { status: 'queued', at: call.created_at.toISOString(), detail: null };
+  return {
+    call,
+    audio,
+    transcript: utterances === null ? null : { language: call.language, engine: call.engine, utterances },
+    analyses,
+    history: [created, ...inOrder(call.history)],
+  };
+}
+
+async function audioOf(store: Store, objects: Objects, firmUuid: string, uuid: string): Promise<CallDetail['audio']> {
+  const recording = await store.recordings.find(firmUuid, uuid);
+  const stored = recording?.stored ?? null;
+  if (recording === null || stored === null) return null;
+  const urlExpiresAt = new Date(Date.now() + LISTEN_SECONDS * 1000);
+  const url = await objects.presignGet(stored.objectKey, { expiresInSeconds: LISTEN_SECONDS });
+  return { ...stored, fileName: recording.fileName, url, urlExpiresAt };
+}
+
+async function uploaded(store: Store, firmUuid: string, uuid: string): Promise<Utterance[] | null> {
+  const taggedText = await store.calls.taggedTextOf(firmUuid, uuid);
+  if (taggedText === null) return null;
+  const parsed = parseTranscript(taggedText);
+  if ('fault' in parsed) return [];
+  return parsed.utterances.map(({ role, text }) => ({ role, text, start: null, end: null }));
+}
+
+/** Services tell what they did in any order. */
+function inOrder(history: readonly HistoryEntry[]): HistoryEntry[] {
+  return history.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+}
