@@ -1,6 +1,5 @@
 import { Fault, type FaultKind, unavailable } from '@call-analysis/fault';
 import { type ServiceError, status } from '@grpc/grpc-js';
-import { reachOf } from './repeats.ts';
 
 const CODES: Record<FaultKind, status> = {
   invalid: status.INVALID_ARGUMENT,
@@ -15,24 +14,24 @@ const CODES: Record<FaultKind, status> = {
   internal: status.INTERNAL,
 };
 
-/** The faulty answer as a Fault: a bug's own words stay on this side, as `cause`. */
+/** An error as a Fault. The message of an unexpected error stays in this process, as `cause`. */
 export function faultOf(error: unknown): Fault {
   return error instanceof Fault ? error : new Fault('internal', 'INTERNAL', 'Something went wrong.', { cause: error });
 }
 
-/** A Fault as a gRPC status, for callers that know nothing of Faults; ours read the Fault itself. */
+/** A Fault as a gRPC status, for callers that do not know Faults; `dial` reads the Fault itself. */
 export function statusOf(fault: Fault): { code: status; details: string } {
-  // grpc-js percent-encodes the words, which a lone surrogate would break, and headers are small.
+  // grpc-js percent-encodes the text, which fails on a lone surrogate, and headers must be small.
   return { code: CODES[fault.kind], details: fault.message.slice(0, 500).toWellFormed() };
 }
 
-// A Fault travels whole, as the last message before the status, because trailers are cut off at 64 KiB (Node's limit
-// for a header block, which grpc-js gives no way to raise) and the details of a refused CSV may be larger.
-// The message is a protobuf message with one field of the highest number there is, so a client that does not know it
-// reads an empty message and then the status. Field 536870911, wire type 2 (bytes), as a varint:
+// A Fault is sent as the last message before the status, because trailers are cut off at 64 KiB (Node's limit for a
+// header block, which grpc-js cannot raise) and the details of a refused CSV may be larger. It is a protobuf message
+// with one field that has the highest possible number, so a client that does not know it reads an empty message and
+// then the status. Field 536870911, wire type 2 (bytes), as a varint:
 const FAULT_TAG = Buffer.from([0xfa, 0xff, 0xff, 0xff, 0x0f]);
 
-/** More than this would be a bug in whoever fills `details`; they are left out then. */
+/** Larger `details` are a bug in the code that fills them, and are left out. */
 const MAX_FAULT_BYTES = 8 * 1024 * 1024;
 
 export function encodeFault(fault: Fault): Buffer {
@@ -44,7 +43,7 @@ export function encodeFault(fault: Fault): Buffer {
   return Buffer.concat([FAULT_TAG, varint(body.length), body]);
 }
 
-/** The Fault in a message, or undefined when it is an ordinary one. */
+/** The Fault in a message, or undefined for any other message. */
 export function decodeFault(bytes: Buffer): Fault | undefined {
   if (bytes.length < FAULT_TAG.length || bytes.compare(FAULT_TAG, 0, FAULT_TAG.length, 0, FAULT_TAG.length) !== 0) {
     return undefined;
@@ -59,18 +58,27 @@ export function decodeFault(bytes: Buffer): Fault | undefined {
   });
 }
 
+// The start of the details when a stream was reset before its status came. A server's own INTERNAL comes as a Fault.
+const RESET = 'Received RST_STREAM';
+
 /**
- * What a caller gets to see of a call that failed without an answer of its own. `part` is who was called; `reason` why no
- * connection came about, where trying again shortly would not help.
+ * The Fault for a call that failed without an answer. `service` is the name of the called service. `reason` says why
+ * there is no connection, where a retry shortly after would not help.
  */
-export function faultOfStatus(part: string, error: ServiceError, reason?: string): Fault {
+export function faultOfStatus(service: string, error: ServiceError, reason?: string): Fault {
   if (reason !== undefined) {
-    return new Fault('unavailable', 'UNAVAILABLE', `${part} does not answer: ${reason}.`, { cause: error });
+    return new Fault('unavailable', 'UNAVAILABLE', `${service} does not answer: ${reason}.`, { cause: error });
   }
-  if (error.code === status.DEADLINE_EXCEEDED || error.code === status.UNAVAILABLE || reachOf(error) !== 'over') {
-    return unavailable(part, error);
+  switch (error.code) {
+    case status.DEADLINE_EXCEEDED:
+    case status.UNAVAILABLE:
+    case status.CANCELLED:
+      return unavailable(service, error);
+    case status.INTERNAL:
+      return error.details.startsWith(RESET) ? unavailable(service, error) : faultOf(error);
+    default:
+      return faultOf(error);
   }
-  return faultOf(error);
 }
 
 function varint(value: number): Buffer {

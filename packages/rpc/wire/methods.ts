@@ -1,24 +1,24 @@
 import type { handlersOf } from '@call-analysis/proto';
 import type { MethodDefinition, ServerReadableStream, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
 
-/** What a handler knows of its call besides the request. */
+/** What a handler knows about its call besides the request. */
 export interface Call {
-  /** Aborted when the caller has gone, the deadline has passed or the server stops without waiting any longer. */
+  /** Aborted when the caller has gone, the deadline has passed or the server stops waiting for the handler. */
   readonly signal: AbortSignal;
-  /** When the caller stops waiting; undefined when it waits for ever. */
+  /** When the caller stops waiting; undefined when it has no limit. */
   readonly deadline: Date | undefined;
 }
 
 export interface CallOptions {
-  /** Instead of the channel's own. For a stream it bounds the whole stream. */
+  /** Instead of the channel's own. For a stream it limits the complete stream. */
   readonly deadlineMs?: number;
   /** Aborting cancels the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Handlers of a service by method, in lower camel case. A reply is typed complete, so that a forgotten field is a
- * type error; optional ones may be left out.
+ * Handlers of a service by method, in lower camel case. All fields of a reply are required, so that a forgotten one is
+ * a type error; fields marked `optional` in the .proto file may be left out.
  */
 export type Handlers<Service> = {
   [Name in Uncapitalize<MethodName<Service>>]: Handler<
@@ -28,7 +28,7 @@ export type Handlers<Service> = {
   >;
 };
 
-/** Methods of a service as the caller sees them; every failure is a Fault. */
+/** Methods of a service as the caller sees them. Every failure is a Fault. */
 export type Client<Service> = {
   readonly [Name in Uncapitalize<MethodName<Service>>]: Remote<
     Shape<Service, Capitalize<Name>>,
@@ -64,7 +64,7 @@ type ImplementedBy<Service> = Service extends { readonly [handlersOf]?: infer Im
 
 type FirstArgument<Function> = Function extends (first: infer First, ...rest: never[]) => unknown ? First : never;
 
-// A definition also has an index signature; its own methods are the keys that are no plain `string`.
+// A definition also has an index signature. Its methods are the keys that are string literals.
 type MethodName<Service> = keyof {
   [
     Name in keyof Service as string extends Name
@@ -86,15 +86,15 @@ interface Messages<Service, Name> {
 
 type Of<Service, Name> = Name extends keyof Service ? Service[Name] : never;
 
-/** A method whose messages nobody has typed: what the machinery sees, with what proto-loader knows of its .proto file. */
+/** A method whose message types are not known here, with what proto-loader read from its .proto file. */
 export type Method = MethodDefinition<unknown, unknown> & {
-  /** Whether it may be repeated. */
+  /** Whether a call may be repeated. */
   readonly options?: { readonly idempotency_level?: string };
   /** A definition of @grpc/proto-loader, with the descriptors of its file. */
   readonly requestType?: object;
 };
 
-/** The methods of a definition under the names that handlers and clients use. */
+/** The methods of a definition, by the names that handlers and clients use. */
 export function methodsOf(service: ServiceDefinition): [name: string, method: Method][] {
   return Object.entries(service).map(([name, method]) => [
     `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`,

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Call } from './methods.ts';
 
-/** One call in the hands of its handler. */
+/** A call whose handler runs in this process. */
 export class IncomingCall implements Call {
   readonly deadline: Date | undefined;
   #cancelledBy: Error | undefined;
   #isOver = false;
-  // Most handlers never look at their signal, and making one for each call costs more than the rest of this class.
+  // Most handlers never use their signal, and creating one costs more than the rest of this class.
   #abort: AbortController | undefined;
 
   /** `deadline` as grpc-js has it: Infinity when there is none. */
@@ -22,7 +22,7 @@ export class IncomingCall implements Call {
     return this.#abort.signal;
   }
 
-  /** Why nobody waits for the answer any more; undefined while somebody does. */
+  /** Why the answer is not needed any more; undefined while the caller waits. */
   get cancelledBy(): Error | undefined {
     return this.#cancelledBy;
   }
@@ -50,43 +50,12 @@ export function within<Result>(call: IncomingCall, work: () => Result): Result {
 }
 
 /**
- * When the call that is being handled here has to be answered, in milliseconds since 1970: what is asked of others for
- * its sake is of no use later. Infinity outside any call, and for what a handler left to be done after it returned.
+ * The deadline of the call that is being handled, in milliseconds since 1970: an answer to a call made for it is of no
+ * use later. Infinity outside a call, and for work that a handler left behind when it returned.
  */
 export function inheritedDeadline(): number {
   const call = current.getStore();
   return call === undefined || call.isOver
     ? Number.POSITIVE_INFINITY
     : (call.deadline?.getTime() ?? Number.POSITIVE_INFINITY);
-}
-
-/** The calls whose handlers have not returned. */
-export class InFlight {
-  readonly #calls = new Set<IncomingCall>();
-  #emptied: PromiseWithResolvers<void> | undefined;
-
-  get size(): number {
-    return this.#calls.size;
-  }
-
-  add(call: IncomingCall): void {
-    this.#calls.add(call);
-  }
-
-  remove(call: IncomingCall): void {
-    call.end();
-    this.#calls.delete(call);
-    if (this.#calls.size === 0) this.#emptied?.resolve();
-  }
-
-  cancelAll(reason: Error): void {
-    for (const call of this.#calls) call.cancel(reason);
-  }
-
-  /** Resolves when the last handler has returned. */
-  empty(): Promise<void> {
-    if (this.#calls.size === 0) return Promise.resolve();
-    this.#emptied ??= Promise.withResolvers<void>();
-    return this.#emptied.promise;
-  }
 }

@@ -3,7 +3,7 @@ import { credentials, makeClientConstructor, type ServiceDefinition } from '@grp
 import { loadSync } from '@grpc/proto-loader';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { protoPath, service as healthService } from 'grpc-health-check';
-import { serveTrial } from './test/trial.ts';
+import { serveTrial } from './trial.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,8 +1,9 @@
 import { type ChannelCredentials, credentials, ServerCredentials } from '@grpc/grpc-js';
 
 /**
- * Mutual TLS, as PEM texts: who may be trusted, and who we are. Both ends show a certificate of `ca`, and a caller holds
- * the server's against the name that it dialled. Read once: a certificate that was renewed counts from the next start.
+ * Mutual TLS, as PEM texts: the trusted authority, and this process's certificate and key. Both ends present a
+ * certificate of `ca`, and a caller checks the server's against the name that it dialled. The files are read once: a
+ * renewed certificate takes effect at the next start.
  */
 export interface Tls {
   readonly ca: string;
@@ -10,7 +11,7 @@ export interface Tls {
   readonly key: string;
 }
 
-/** Without `tls` anyone who reaches the address may call. TLS 1.2 is the oldest that Node speaks unless told otherwise. */
+/** Without `tls` anyone who reaches the address may call. Node's default minimum is TLS 1.2. */
 export function serverCredentials(tls: Tls | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
   const pair = { private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) };
@@ -22,7 +23,7 @@ export function channelCredentials(tls: Tls | undefined): ChannelCredentials {
   return credentials.createSsl(Buffer.from(tls.ca), Buffer.from(tls.key), Buffer.from(tls.cert));
 }
 
-// The words of OpenSSL and Node, as grpc-js passes them on. A server's verdict on a certificate comes as an alert.
+// Messages of OpenSSL and Node, as grpc-js passes them on. A server refuses a certificate with a TLS alert.
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/\balert\b.*(certificate|unknown ca)/i, 'it does not accept our certificate'],
   [/does not match certificate's altnames/i, 'its certificate is for another name'],
@@ -31,11 +32,11 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/wrong version number|packet length too long|\bSSL routines\b|\balert\b/i, 'it does not speak TLS as we do'],
 ];
 
-// What a server thinks of its caller's certificate it says after the handshake, and grpc-js has not been listening then.
-const UNSAID = /Last error: Failed to connect/;
+// A server refuses its caller's certificate after the handshake, when grpc-js does not listen for it yet.
+const NO_REASON = /Last error: Failed to connect/;
 
-/** Why no connection came about, when it was for certificates; `isSecure` when one was shown. */
-export function tlsReason(words: string, isSecure = true): string | undefined {
-  const known = REASONS.find(([pattern]) => pattern.test(words))?.[1];
-  return known ?? (isSecure && UNSAID.test(words) ? 'it may not accept our certificate' : undefined);
+/** Why there is no connection, when certificates are the reason. `isSecure`: whether this side presented one. */
+export function tlsReason(details: string, isSecure: boolean): string | undefined {
+  const known = REASONS.find(([pattern]) => pattern.test(details))?.[1];
+  return known ?? (isSecure && NO_REASON.test(details) ? 'it may not accept our certificate' : undefined);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { dial, LONGEST_CALL_MS } from './index.ts';
-import { fromAfar, nothing, serveTrial, trial } from './test/trial.ts';
+import { dial, LONGEST_CALL_MS } from '../index.ts';
+import { nothing, serveTrial, trial } from './trial.ts';
 
 const AGE_MS = 100;
 
@@ -19,7 +19,7 @@ async function callLasting(ms: number, longestCallMs: number): Promise<unknown> 
   };
   const { server } = await serveTrial({ upload }, { address: '127.0.0.1:0', connectionAgeMs: AGE_MS, longestCallMs });
   closing.push(() => server.stop(0));
-  const client = dial(trial, fromAfar(server.address), { name: 'The trial', deadlineMs: 60_000 });
+  const client = dial(trial, server.address, { name: 'The trial', deadlineMs: 60_000 });
   closing.push(() => client.close());
   async function* slowly() {
     for (let sent = 0; sent < 10; sent += 1) {
@@ -48,7 +48,7 @@ describe('a connection that has come of age', () => {
       { address: '127.0.0.1:0' },
     );
     closing.push(() => server.stop(0));
-    const client = dial(trial, fromAfar(server.address), { name: 'The trial', deadlineMs: 10 * LONGEST_CALL_MS });
+    const client = dial(trial, server.address, { name: 'The trial', deadlineMs: 10 * LONGEST_CALL_MS });
     closing.push(() => client.close());
     await client.echo({});
     expect(deadline!.getTime()).toBeLessThanOrEqual(Date.now() + LONGEST_CALL_MS);

@@ -6,9 +6,9 @@ import { createLog } from '@call-analysis/runtime';
 import { credentials, type GrpcObject, loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { describe, expect, it } from '@jest/globals';
-import type { Implementation } from './answer.ts';
-import { serve } from './index.ts';
-import { serveTrial } from './test/trial.ts';
+import { serve } from '../index.ts';
+import type { Implementation } from '../server/answer.ts';
+import { serveTrial } from './trial.ts';
 
 const log = createLog({ name: 'reflection', level: 'silent' });
 const root = join(dirname(createRequire(import.meta.url).resolve('@grpc/reflection')), '..');

@@ -2,9 +2,9 @@ import dns from 'node:dns';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort, openGate, waitUntil } from '@call-analysis/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { dial, type Server, type Tls } from './index.ts';
-import { newAuthority } from './test/certificates.ts';
-import { nothing, serveTrial, trial, type TrialHandlers } from './test/trial.ts';
+import { dial, type Server, type Tls } from '../index.ts';
+import { newAuthority } from './certificates.ts';
+import { nothing, serveTrial, trial, type TrialHandlers } from './trial.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

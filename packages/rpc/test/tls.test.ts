@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { dial, type Tls } from './index.ts';
-import { newAuthority } from './test/certificates.ts';
-import { logInto, newAddress, serveTrial, trial } from './test/trial.ts';
+import { dial, type Tls } from '../index.ts';
+import { newAuthority } from './certificates.ts';
+import { logInto, newAddress, serveTrial, trial } from './trial.ts';
 
 const DAY_MS = 86_400_000;
 const yesterday = new Date(Date.now() - DAY_MS);
@@ -53,7 +53,7 @@ describe('over mutual TLS', () => {
       });
     }
     expect(lines).toMatchObject([{ level: 'error', part: 'Ingest', msg: expect.stringContaining('our certificate') }]);
-    expect(served.lines).toMatchObject([{ level: 'warn', msg: 'callers without a good certificate were turned away' }]);
+    expect(served.lines).toMatchObject([{ level: 'warn', msg: 'callers without a valid certificate were refused' }]);
   });
 
   it('a caller without a certificate is refused', async () => {

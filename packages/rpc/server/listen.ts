@@ -4,9 +4,9 @@ import type { Http2Server, ServerHttp2Session } from 'node:http2';
 import { connect } from 'node:net';
 import { type Logger, StartFault } from '@call-analysis/runtime';
 import type { Server, ServerCredentials } from '@grpc/grpc-js';
-import { WINDOW_BYTES } from './connection.ts';
+import { WINDOW_BYTES } from '../wire/options.ts';
 
-/** Listens on `host:port` or `unix:/path` and says where that is, with the real port for port 0. */
+/** Listens on `host:port` or `unix:/path`. Resolves to the address with the real port for port 0. */
 export async function listen(server: Server, address: string, credentials: ServerCredentials): Promise<string> {
   const path = address.startsWith('unix:') ? address.slice('unix:'.length) : undefined;
   if (path !== undefined) await removeStaleSocket(path);
@@ -21,16 +21,16 @@ export async function listen(server: Server, address: string, credentials: Serve
 }
 
 /**
- * Has every connection of a listening server take much at once and, when the server is stopping, none. grpc-js widens
- * the window of its clients alone, so that an upload would wait a round trip for each 64 KiB, and when it stops it forgets
- * connections that are still shaking hands. It shows its HTTP/2 servers to nobody; should they not be there any more, a
- * test says so.
+ * Gives each connection of a listening server the large flow-control window, and closes connections that are made while
+ * the server is stopping. grpc-js widens the window of its clients only, so an upload would wait a round trip for each
+ * 64 KiB; and a stopping server forgets connections whose handshake is in progress. grpc-js does not expose its HTTP/2
+ * servers: a test fails when they are no longer found here.
  */
 export function tuneConnections(server: Server, log: Logger, isStopping: () => boolean): void {
   const listening: unknown = Reflect.get(server, 'http2Servers');
   if (!(listening instanceof Map)) return;
   for (const http2 of listening.keys() as Iterable<Http2Server>) {
-    http2.on('tlsClientError', tellRefusals(log));
+    http2.on('tlsClientError', logRefusals(log));
     http2.on('session', (session: ServerHttp2Session) => {
       if (isStopping()) session.close();
       else {
@@ -41,22 +41,22 @@ export function tuneConnections(server: Server, log: Logger, isStopping: () => b
   }
 }
 
-const REFUSALS_TOLD_MS = 60_000;
+const LOG_INTERVAL_MS = 60_000;
 
-/** A caller that is turned away comes again each second: one line a minute says how often. */
-function tellRefusals(log: Logger): (error: Error) => void {
+/** A refused caller tries again each second, so one line a minute gives their number. */
+function logRefusals(log: Logger): (error: Error) => void {
   let refused = 0;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   return (error) => {
     refused += 1;
-    if (performance.now() - toldAt < REFUSALS_TOLD_MS) return;
-    log.warn({ refused, err: error }, 'callers without a good certificate were turned away');
-    toldAt = performance.now();
+    if (performance.now() - loggedAt < LOG_INTERVAL_MS) return;
+    log.warn({ refused, err: error }, 'callers without a valid certificate were refused');
+    loggedAt = performance.now();
     refused = 0;
   };
 }
 
-/** A killed process leaves its socket behind. One that somebody still listens on stays, and binding to it fails. */
+/** A killed process leaves its socket behind. A socket that a process still listens on stays, and binding to it fails. */
 async function removeStaleSocket(path: string): Promise<void> {
   const probe = connect(path);
   try {

@@ -1,47 +1,41 @@
 import { notFound } from '@call-analysis/fault';
-import { service } from 'grpc-health-check';
+import { HEALTH_METHODS } from '../wire/health-methods.ts';
+import type { Call } from '../wire/methods.ts';
 import type { Implementation } from './answer.ts';
-import type { Call, Method } from './methods.ts';
 
-/** The standard health service without List. Asking has no effect, though its .proto file does not say so. */
-export const health = {
-  Check: { ...(service.Check as Method), options: { idempotency_level: 'NO_SIDE_EFFECTS' } },
-  Watch: service.Watch as Method,
-};
-
-/** How long a good answer holds: the probes of many callers cost one look. */
+/** How long SERVING is cached, so that the probes of many callers cost one check. */
 const CACHE_MS = 1000;
-/** How often it is looked for those who watch. */
+/** How often readiness is checked for callers of Watch. */
 const WATCH_MS = 2000;
 
 export interface Health {
   readonly implementation: Implementation;
-  /** Tells those who watch that the server is not serving any more, and ends their streams. */
+  /** Reports NOT_SERVING to all callers of Watch and ends their streams. */
   stop(): void;
 }
 
 /**
- * Answers SERVING while `ready` resolves. It is asked when somebody asks or watches, so an idle process looks at
- * nothing, and a bad answer is asked for again at once. The empty name stands for the whole process.
+ * Answers SERVING while `ready` resolves. `ready` is called only when somebody calls Check or Watch, so an idle process
+ * checks nothing. Only SERVING is cached. The empty name means the complete process.
  */
 export function implementHealth(options: { names: readonly string[]; ready: () => Promise<void> }): Health {
-  let look: Promise<boolean> | undefined;
-  let goodUntil = 0;
+  let running: Promise<boolean> | undefined;
+  let servingUntil = 0;
   const stopping = new AbortController();
 
   function isReady(): Promise<boolean> {
-    if (performance.now() < goodUntil) return Promise.resolve(true);
-    look ??= options
+    if (performance.now() < servingUntil) return Promise.resolve(true);
+    running ??= options
       .ready()
       .then(
         () => {
-          goodUntil = performance.now() + CACHE_MS;
+          servingUntil = performance.now() + CACHE_MS;
           return true;
         },
         () => false,
       )
-      .finally(() => (look = undefined));
-    return look;
+      .finally(() => (running = undefined));
+    return running;
   }
 
   const isKnown = (name: string) => name === '' || options.names.includes(name);
@@ -53,17 +47,17 @@ export function implementHealth(options: { names: readonly string[]; ready: () =
       return { status: await status() };
     },
     async *watch({ service: name }: { service: string }, call: Call) {
-      let told: string | undefined;
+      let reported: string | undefined;
       while (!call.signal.aborted) {
         const now = isKnown(name) ? await status() : 'SERVICE_UNKNOWN';
-        if (now !== told) yield { status: now };
-        told = now;
+        if (now !== reported) yield { status: now };
+        reported = now;
         if (stopping.signal.aborted) return;
         await pauseUntil(WATCH_MS, [stopping.signal, call.signal]);
       }
     },
   };
-  return { implementation: { service: health, handlers }, stop: () => stopping.abort() };
+  return { implementation: { service: HEALTH_METHODS, handlers }, stop: () => stopping.abort() };
 }
 
 /** Resolves when the time has passed or one of the signals aborts. */

@@ -1,12 +1,13 @@
 import dns from 'node:dns';
 import { once } from 'node:events';
+import { constants, createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { openGate, waitUntil } from '@call-analysis/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { dial, type Server } from './index.ts';
-import { nothing, serveTrial, trial, type TrialHandlers } from './test/trial.ts';
+import { dial, type Server } from '../index.ts';
+import { nothing, serveTrial, trial, type TrialHandlers } from './trial.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -146,15 +147,41 @@ describe('when the network fails', () => {
     expect(server.address).toMatch(/^127/);
   });
 
-  it('a service that is down is not asked thrice for ever', async () => {
+  it('calls to a service that has been down for a while fail fast', async () => {
     const { client, server } = await openTrial();
     await server.stop(0);
     await Promise.all(Array.from({ length: 600 }, () => expect(client.read({})).rejects.toMatchObject(UNAVAILABLE)));
-    // Whoever asks again waits for a connection before, 700 ms long; whoever stands still does so once.
+    // A call waits for a connection for 1.5 s after it was lost, and not at all later.
     const all: number[] = [];
-    while (all.length < 5 && !all.some((ms) => ms < 600))
+    while (all.length < 5 && !all.some((ms) => ms < 600)) {
       all.push(await took(expect(client.read({})).rejects.toMatchObject(UNAVAILABLE)));
+    }
     expect(Math.min(...all)).toBeLessThan(600);
+  });
+
+  it('a service that fails most of its calls is not sent them again', async () => {
+    let requests = 0;
+    const failing = createHttp2Server();
+    failing.on('stream', (stream) => {
+      requests += 1;
+      stream.on('error', () => {});
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    });
+    failing.listen(0, '127.0.0.1');
+    await once(failing, 'listening');
+    const address = `127.0.0.1:${(failing.address() as AddressInfo).port}`;
+    const client = dial(trial, address, { name: 'The trial', deadlineMs: 60_000 });
+    closing.push(
+      () => void failing.close(),
+      () => client.close(),
+    );
+    const fails = () => expect(client.read({})).rejects.toMatchObject(UNAVAILABLE);
+    await fails();
+    expect(requests).toBe(3);
+    await Promise.all(Array.from({ length: 600 }, fails));
+    const before = requests;
+    await fails();
+    expect(requests - before).toBe(1);
   });
 });
 

@@ -21,14 +21,14 @@ export function outgoingContext(): Metadata {
   return metadata;
 }
 
-/** A context and the trace context of the caller that it continues. */
-export interface Incoming {
+/** A request's context, and the caller's trace context that it continues. */
+export interface IncomingContext {
   readonly context: Context;
   readonly parent: string | undefined;
 }
 
-/** The context that metadata carries, under a span of its own; what is missing or malformed is made. */
-export function incomingContext(metadata: Metadata): Incoming {
+/** The context that metadata carries, with a new span id. A missing or malformed part is created. */
+export function incomingContext(metadata: Metadata): IncomingContext {
   const [requestId] = metadata.get(REQUEST_ID);
   const [traceparent] = metadata.get(TRACEPARENT);
   const parent = isText(traceparent, isTraceparent) ? traceparent : undefined;

@@ -3,45 +3,51 @@ import { types } from 'node:util';
 import { Fault } from '@call-analysis/fault';
 import { histogram, isTracing, type Logger, recordSpan, withContext } from '@call-analysis/runtime';
 import { Metadata, type ServerDuplexStream, type ServerWritableStream, type ServiceDefinition } from '@grpc/grpc-js';
-import { MAX_MESSAGE_BYTES } from './connection.ts';
-import { type Incoming, incomingContext } from './context.ts';
-import { END } from './end-mark.ts';
-import { IncomingCall, type InFlight, within } from './incoming.ts';
-import type { Call, Method } from './methods.ts';
-import { encodeFault, faultOf, statusOf } from './status.ts';
+import { type IncomingContext, incomingContext } from '../wire/context.ts';
+import { END } from '../wire/end-of-requests.ts';
+import { IncomingCall, within } from '../wire/incoming-call.ts';
+import type { Call, Method } from '../wire/methods.ts';
+import { MAX_MESSAGE_BYTES } from '../wire/options.ts';
+import { encodeFault, faultOf, statusOf } from '../wire/status.ts';
+import type { InFlight } from './in-flight.ts';
 
-/** A handler whose messages nobody has typed: what the machinery sees. */
+/** A handler whose message types are not known here. */
 export type UntypedHandler = (input: never, call: Call) => Promise<unknown> | AsyncIterable<unknown>;
 
-/** A service with what answers its methods. */
+/** A service with the handlers of its methods. */
 export interface Implementation {
   readonly service: ServiceDefinition;
   readonly handlers: Readonly<Record<string, UntypedHandler>>;
 }
 
 /**
- * A call as grpc-js hands it over. Every method answers with a stream, whatever its definition says: on the wire one
- * reply is a stream of one, and only a stream can carry a Fault as a message before the status.
+ * A call as grpc-js passes it on. Every method answers with a stream, whatever its definition says: on the wire a single
+ * reply is a stream of one message, and only a stream can carry a Fault as a message before the status.
  */
-export type Wire = ServerWritableStream<unknown, Buffer> & Pick<ServerDuplexStream<unknown, Buffer>, 'iterator'>;
+export type ServerCall = ServerWritableStream<unknown, Buffer> & Pick<ServerDuplexStream<unknown, Buffer>, 'iterator'>;
 
-export interface Surroundings {
+export interface AnswerContext {
   readonly log: Logger;
   readonly inFlight: InFlight;
-  /** Good outcomes are logged at debug level. */
+  /** Successful calls are logged at debug level. */
   readonly quiet: boolean;
 }
 
-/** Runs a handler under the caller's context, sends what it says or throws, and logs one line. Never rejects. */
-export function answer(method: Method, handler: UntypedHandler, wire: Wire, surroundings: Surroundings): Promise<void> {
+/** Runs a handler in the caller's context, sends its answer or Fault, and logs one line. Never rejects. */
+export function answer(
+  method: Method,
+  handler: UntypedHandler,
+  wire: ServerCall,
+  { log, inFlight, quiet }: AnswerContext,
+): Promise<void> {
   const incoming = incomingContext(wire.metadata);
   return withContext(incoming.context, async () => {
     const beganAt = Date.now();
-    const mark = performance.now();
+    const startedAt = performance.now();
     const call = new IncomingCall(wire.getDeadline());
-    const cancel = () => call.cancel(new Error('Nobody waits for the answer any more.'));
+    const cancel = () => call.cancel(new Error('The caller no longer waits for the answer.'));
     wire.on('cancelled', cancel);
-    surroundings.inFlight.add(call);
+    inFlight.add(call);
 
     let fault: Fault | undefined;
     try {
@@ -49,21 +55,21 @@ export function answer(method: Method, handler: UntypedHandler, wire: Wire, surr
     } catch (error) {
       fault = faultOf(error);
     }
-    // grpc-js says 'cancelled' at the end of every call; from here on it means nothing.
+    // grpc-js emits 'cancelled' at the end of every call, also of a successful one.
     wire.off('cancelled', cancel);
-    surroundings.inFlight.remove(call);
+    inFlight.remove(call);
     if (call.cancelledBy === undefined) {
       if (fault === undefined) wire.end();
-      else fault = refuse(wire, fault);
+      else fault = endWithFault(wire, fault);
     }
-    const ms = Math.round((performance.now() - mark) * 10) / 10;
+    const ms = Math.round((performance.now() - startedAt) * 10) / 10;
     measure(method, incoming, { beganAt, ms, outcome: outcomeOf(fault, call) });
-    logOutcome(surroundings, { method: method.path, ms }, fault, call);
+    logOutcome({ log, quiet }, { method: method.path, ms }, fault, call);
   });
 }
 
-async function produce(method: Method, handler: UntypedHandler, wire: Wire, call: IncomingCall): Promise<void> {
-  // Until it hears that its stream has been begun, the caller sends no more of it than it could send again elsewhere.
+async function produce(method: Method, handler: UntypedHandler, wire: ServerCall, call: IncomingCall): Promise<void> {
+  // Until it has received these headers, the caller sends no more requests than it could send again to another server.
   if (method.requestStream) wire.sendMetadata(new Metadata());
   const input = method.requestStream ? requestsOf(wire, call) : wire.request;
   const output = handler(input as never, call);
@@ -76,8 +82,8 @@ async function produce(method: Method, handler: UntypedHandler, wire: Wire, call
   }
 }
 
-async function* requestsOf(wire: Wire, call: IncomingCall): AsyncGenerator<unknown> {
-  // Leaving the iteration early must not close the stream, on which the answer is still to go.
+async function* requestsOf(wire: ServerCall, call: IncomingCall): AsyncGenerator<unknown> {
+  // Leaving the iteration early must not close the stream: the answer is still to be sent on it.
   for await (const request of wire.iterator({ destroyOnReturn: false })) {
     if (request === END) return;
     yield request;
@@ -85,27 +91,27 @@ async function* requestsOf(wire: Wire, call: IncomingCall): AsyncGenerator<unkno
   throw call.cancelledBy ?? new Fault('invalid', 'BROKEN_OFF', 'The caller broke off in the middle of its requests.');
 }
 
-/** False when there is enough under way and the next message should wait for 'drain'. */
-function send(method: Method, wire: Wire, call: IncomingCall, message: unknown): boolean {
+/** False when the buffer is full and the next message should wait for 'drain'. */
+function send(method: Method, wire: ServerCall, call: IncomingCall, message: unknown): boolean {
   if (call.cancelledBy !== undefined) throw call.cancelledBy;
   const bytes = method.responseSerialize(message);
   if (bytes.length > MAX_MESSAGE_BYTES) throw new Error(`a reply of ${bytes.length} bytes is too large to send`);
   return wire.write(bytes);
 }
 
-/** Ends the call with a Fault, or with the bug that kept it from being written down. */
-function refuse(wire: Wire, fault: Fault): Fault {
-  let said = fault;
+/** Ends the call with a Fault. When that cannot be encoded, with the error that prevents it. */
+function endWithFault(wire: ServerCall, fault: Fault): Fault {
+  let sent = fault;
   let bytes: Buffer;
   try {
     bytes = encodeFault(fault);
   } catch (error) {
-    said = faultOf(error);
-    bytes = encodeFault(said);
+    sent = faultOf(error);
+    bytes = encodeFault(sent);
   }
   wire.write(bytes);
-  wire.emit('error', statusOf(said));
-  return said;
+  wire.emit('error', statusOf(sent));
+  return sent;
 }
 
 const duration = histogram('rpc_duration_seconds', 'From the arrival of an RPC to the end of its answer.', [
@@ -114,7 +120,7 @@ const duration = histogram('rpc_duration_seconds', 'From the arrival of an RPC t
   'outcome',
 ]);
 
-/** `ok`, the kind of the Fault, or how the caller gave up. */
+/** `ok`, the kind of the Fault, or `late` or `cancelled` when the caller no longer waits. */
 function outcomeOf(fault: Fault | undefined, call: IncomingCall): string {
   if (call.cancelledBy !== undefined) return isLate(call) ? 'late' : 'cancelled';
   return fault === undefined ? 'ok' : fault.kind;
@@ -126,7 +132,7 @@ function isLate({ deadline }: IncomingCall): boolean {
 
 function measure(
   { path }: Method,
-  { context, parent }: Incoming,
+  { context, parent }: IncomingContext,
   { beganAt, ms, outcome }: { beganAt: number; ms: number; outcome: string },
 ): void {
   const { service, method } = named(path);
@@ -147,7 +153,7 @@ function measure(
 
 const names = new Map<string, { service: string; method: string }>();
 
-/** A path is `/call_analysis.key_management.v1.KeyManagement/Verify`, and the service calls itself key-management. */
+/** In `/call_analysis.key_management.v1.KeyManagement/VerifyKeys` the service is `key-management`. */
 function named(path: string): { service: string; method: string } {
   let name = names.get(path);
   if (name === undefined) {
@@ -159,7 +165,7 @@ function named(path: string): { service: string; method: string } {
 }
 
 function logOutcome(
-  { log, quiet }: Surroundings,
+  { log, quiet }: Pick<AnswerContext, 'log' | 'quiet'>,
   fields: { method: string; ms: number },
   fault: Fault | undefined,
   call: IncomingCall,
@@ -175,7 +181,7 @@ function logOutcome(
 
 const PREMATURE_CLOSE = 'ERR_STREAM_PREMATURE_CLOSE';
 
-/** Whether an error says no more than that the call was cancelled. */
+/** Whether an error only reports that the call was cancelled. */
 function isCancellation(error: unknown, call: IncomingCall): boolean {
   if (error === call.cancelledBy) return true;
   return types.isNativeError(error) && (error.name === 'AbortError' || Reflect.get(error, 'code') === PREMATURE_CLOSE);

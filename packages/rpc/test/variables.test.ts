@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseConfig } from '@call-analysis/runtime';
 import { describe, expect, it } from '@jest/globals';
-import { RpcVariables, rpcTlsFrom } from './index.ts';
-import { newAuthority } from './test/certificates.ts';
+import { RpcVariables, rpcTlsFrom } from '../index.ts';
+import { newAuthority } from './certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rpc-variables-'));
 function file(name: string, text: string): string {
