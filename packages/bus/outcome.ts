@@ -36,7 +36,7 @@ export class Began {
     duration.of(name, consumer).observe(ms / 1000);
     handled.of(name, consumer, held[0]!.event.type, 'done').add(together);
     if (isTracing()) for (const each of held) this.#span(place, each, ms);
-    if (log.writes?.('info') === false) return;
+    if (log.isLevelEnabled?.('info') === false) return;
     for (const each of held) log.info({ consumer, ...about(each), outcome: 'done', ms, together }, 'event');
   }
 

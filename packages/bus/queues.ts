@@ -5,7 +5,7 @@ import { type Logger, StartFault } from '@call-analysis/runtime';
 import { type Db, PgBoss } from 'pg-boss';
 import { listenTo } from './notices.ts';
 
-export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'writes'>;
+export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
 export interface QueueOptions {
   readonly url: string;

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
-import { exposition } from './exposition.ts';
-import { counter, gauge, histogram, remembered } from './metrics.ts';
+import { counter, exposition, gauge, histogram, remembered } from './metrics.ts';
 
 afterEach(() => {
   jest.useRealTimers();

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import type { Logger } from './log.ts';
+import type { Logger } from '../log/log.ts';
 import { StartFault } from './start-fault.ts';
 
 export interface Running {

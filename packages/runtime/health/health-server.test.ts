@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { counter } from '../telemetry/metrics.ts';
 import { type HealthServer, serveHealth } from './health-server.ts';
 import { Readiness } from './readiness.ts';
-import { counter } from './telemetry/metrics.ts';
 
 let server: HealthServer;
 afterEach(() => server.close());

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { isSecretName } from '../log/redaction.ts';
 import { type Environment, withSecretFiles } from './config.ts';
-import { isSecretName } from './redaction.ts';
 
 /** A variable as its schema tells of it. */
 export interface Variable {

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { waitUntil } from '../testing/wait-until.ts';
+import { waitUntil } from '../../testing/wait-until.ts';
 
 function begin(variables: Record<string, string> = {}, ...args: string[]) {
-  const file = fileURLToPath(new URL('./test/served.ts', import.meta.url));
+  const file = fileURLToPath(new URL('../test/service-under-test.ts', import.meta.url));
   const env = {
     PATH: process.env['PATH'],
     HEALTH_HOST: '127.0.0.1',

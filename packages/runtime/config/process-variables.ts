@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { LogLevel } from '../log/log.ts';
+import type { SpanExportOptions } from '../telemetry/span-export.ts';
 import { ConfigFault, duration, logLevel, port, postgresUrl } from './config.ts';
-import type { LogLevel } from './log.ts';
-import type { SpanExportOptions } from './telemetry/span-export.ts';
 
 /** What every process says of itself, and to whom. */
 export const TelemetryVariables = z.object({

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { z } from 'zod';
-import type { Environment } from './config.ts';
-import { describeVariables } from './describe-variables.ts';
-import type { ServiceSettings } from './service-process.ts';
+import type { Environment } from '../config/config.ts';
+import { describeVariables } from '../config/describe-variables.ts';
+import type { ServiceSettings } from '../process/service-process.ts';
 
 /** Variables that are set, and what is said of them, one text for each sentence. */
 export type Refusal = [environment: Readonly<Record<string, string>>, sentences: readonly string[]];

@@ -11,7 +11,7 @@ interface Life {
 }
 
 function live(how: string, graceMs?: number): Life {
-  const file = fileURLToPath(new URL('./test/life.ts', import.meta.url));
+  const file = fileURLToPath(new URL('../test/process-under-test.ts', import.meta.url));
   const child = spawn(process.execPath, [file, how, ...(graceMs === undefined ? [] : [String(graceMs)])], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -102,7 +102,7 @@ describe('a process', () => {
     expect(code).toBe(1);
     expect(JSON.parse(errors)).toMatchObject({
       level: 'error',
-      err: { message: 'no such table', stack: expect.stringContaining('life.ts') },
+      err: { message: 'no such table', stack: expect.stringContaining('process-under-test.ts') },
     });
   });
 

@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import type { z } from 'zod';
+import { earlyLogLevel, type Environment } from '../config/config.ts';
+import { describeVariables, type Variable } from '../config/describe-variables.ts';
+import type { ProcessSettings } from '../config/process-variables.ts';
+import { type HealthServer, serveHealth } from '../health/health-server.ts';
+import type { Readiness } from '../health/readiness.ts';
+import { createLog, type Logger } from '../log/log.ts';
+import { exportSpans } from '../telemetry/span-export.ts';
 import { Closing } from './closing.ts';
-import { earlyLogLevel, type Environment } from './config.ts';
-import { describeVariables, type Variable } from './describe-variables.ts';
-import { type HealthServer, serveHealth } from './health-server.ts';
-import { createLog, type Logger } from './log.ts';
 import { type Running, runProcess } from './process.ts';
-import type { Readiness } from './readiness.ts';
 import { StartFault } from './start-fault.ts';
-import { exportSpans } from './telemetry/span-export.ts';
 import { ENDING_MS, type TimeLeft, timeLeft } from './time-left.ts';
-import type { ProcessSettings } from './variables.ts';
 
 /** What a process of one service is told by its environment. */
 export interface ServiceSettings<Config> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { isSecretName } from './redaction.ts';
-import { StartFault } from './start-fault.ts';
+import { isSecretName } from '../log/redaction.ts';
+import { StartFault } from '../process/start-fault.ts';
 
 /** What `process.env` looks like. A variable that is set to nothing counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-import type { Logger } from './log.ts';
+import type { Logger } from '../log/log.ts';
 
 interface Step {
   readonly name: string;
