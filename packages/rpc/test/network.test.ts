@@ -4,7 +4,7 @@ import { constants, createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
-import { openGate, waitUntil } from '@call-analysis/testing';
+import { openTcpProxy, waitUntil } from '@call-analysis/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { dial, type Server } from '../index.ts';
 import { nothing, serveTrial, trial, type TrialHandlers } from './trial.ts';
@@ -32,7 +32,7 @@ async function openTrial(
 /** A server behind a gate. */
 async function openGated(handlers: TrialHandlers = {}) {
   const { server } = await serveTrial(handlers, { address: '127.0.0.1:0' });
-  const gate = await openGate({ port: Number(server.address.split(':').at(-1)) });
+  const gate = await openTcpProxy({ port: Number(server.address.split(':').at(-1)) });
   const client = dial(trial, `127.0.0.1:${gate.port}`, { name: 'The trial', deadlineMs: 500 });
   closing.push(
     () => server.stop(0),

@@ -1,6 +1,6 @@
 import dns from 'node:dns';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort, openGate, waitUntil } from '@call-analysis/testing';
+import { freePort, openTcpProxy, waitUntil } from '@call-analysis/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { dial, type Server, type Tls } from '../index.ts';
 import { newAuthority } from './certificates.ts';
@@ -99,7 +99,7 @@ describe('several replicas behind one name', () => {
 
   it('lose no read when the connections of one are reset, again and again', async () => {
     const [a, b] = [new Replica('a'), new Replica('b')];
-    const gate = await openGate({ port: await a.start('127.0.0.1:0') });
+    const gate = await openTcpProxy({ port: await a.start('127.0.0.1:0') });
     closing.push(() => gate.close());
     const client = caller(`ipv4:127.0.0.1:${gate.port},127.0.0.1:${await b.start('127.0.0.1:0')}`);
     const over = new AbortController();
@@ -130,7 +130,7 @@ describe('several replicas behind one name', () => {
         return new Promise(() => {});
       },
     });
-    const gate = await openGate({ port });
+    const gate = await openTcpProxy({ port });
     closing.push(() => gate.close());
     const b = new Replica('b');
     const client = caller(`ipv4:127.0.0.1:${gate.port}`);
