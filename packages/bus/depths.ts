@@ -1,4 +1,4 @@
-import { gauge, remembered } from '@call-analysis/runtime';
+import { cachedFor, gauge } from '@call-analysis/runtime';
 import type { ConsumerDepth } from './port.ts';
 import type { Queues } from './queues.ts';
 
@@ -18,7 +18,7 @@ export type Look = (queues: Queues, consumers?: readonly string[]) => Promise<Co
 
 /** Shows on the page of metrics what `look` says, until it is called. */
 export function watchDepths({ name }: Pick<Queues, 'name'>, look: () => Promise<ConsumerDepth[]>): () => void {
-  const seen = remembered(rememberMs, look);
+  const seen = cachedFor(rememberMs, look);
   const sources = (['waiting', 'active', 'dead', 'oldestSeconds'] as const).map((figure) =>
     gauges[figure].from(async () =>
       (await seen()).map((depth) => ({ labels: [name, depth.consumer] as const, value: depth[figure] ?? 0 })),

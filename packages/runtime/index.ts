@@ -56,16 +56,16 @@ export {
   type StartableService,
 } from './process/service-process.ts';
 export { StartFault } from './process/start-fault.ts';
-export { ENDING_MS, timeLeft, type TimeLeft } from './process/time-left.ts';
+export { SHUTDOWN_MARGIN_MS, timeLeft, type TimeLeft } from './process/time-left.ts';
 export {
+  cachedFor,
   counter,
   exposition,
   EXPOSITION_TYPE,
   gauge,
   histogram,
   type Reading,
-  remembered,
   SECONDS,
 } from './telemetry/metrics.ts';
 export { exportSpans, type SpanExportOptions } from './telemetry/span-export.ts';
-export { isTracing, recordSpan, type Span, takeSpans } from './telemetry/spans.ts';
+export { isTracing, recordSpan, type Span, receiveSpans } from './telemetry/spans.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '@call-analysis/postgres';
-import { counter, gauge, remembered } from '@call-analysis/runtime';
+import { cachedFor, counter, gauge } from '@call-analysis/runtime';
 import { callCounts } from './store/call-counts.ts';
 import type { Batch } from './store/index.ts';
 
@@ -9,7 +9,7 @@ const REMEMBERED_MS = 30_000;
 
 /** Shows how many calls have which status, until it is called. */
 export function watchCalls(db: Sql): () => void {
-  const counts = remembered(REMEMBERED_MS, () => callCounts(db));
+  const counts = cachedFor(REMEMBERED_MS, () => callCounts(db));
   return calls.from(async () => (await counts()).map(({ status, calls: value }) => ({ labels: [status], value })));
 }
 

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { provision } from '@call-analysis/postgres';
-import { bareEnvironment, freePort, removeBucket, waitUntil, startWatchdog } from '@call-analysis/testing';
+import { bareEnvironment, freePort, removeBucket, startWatchdog, waitUntil } from '@call-analysis/testing';
 import { allowSchemas, dropDatabases } from './databases.ts';
 
 const program = fileURLToPath(new URL('../../service.ts', import.meta.url));

@@ -51,7 +51,7 @@ describe('parseConfig', () => {
     });
   });
 
-  it('names every variable at fault at once, with what it must be and what it is', () => {
+  it('names every wrong variable, with what it must be and what it is', () => {
     const env = { PORT: '99999', LOG_LEVEL: 'loud', TOKEN_TTL: 'soon', MAX_CSV: 'big' };
     expect(faultOf(() => parseConfig(Settings, env)).split('\n')).toEqual([
       'PORT must be a port from 0 to 65535, not "99999".',
@@ -62,14 +62,14 @@ describe('parseConfig', () => {
     ]);
   });
 
-  it('never shows a secret that is wrong', () => {
+  it('never shows a wrong secret', () => {
     const env = { DATABASE_URL: 'x://y', JWT_SECRET: 'short' };
     expect(faultOf(() => parseConfig(Settings, env))).toBe('JWT_SECRET must have at least 32 characters.');
     const wrongUrl = faultOf(() => parseConfig(Settings, { DATABASE_URL: 'postgres//me:hush@host' }));
     expect(wrongUrl).toBe('DATABASE_URL must be a URL.');
   });
 
-  it('explains a choice that is none of the alternatives', () => {
+  it('lists the alternatives when a value is none of them', () => {
     const Objects = z.discriminatedUnion('OBJECTS', [
       z.object({ OBJECTS: z.literal('disk'), OBJECTS_DIR: z.string() }),
       z.object({ OBJECTS: z.literal('s3'), S3_BUCKET: z.string() }),
@@ -88,7 +88,7 @@ describe('group', () => {
     expect(group({ S3_BUCKET: '' }, names)).toBe('none');
   });
 
-  it('says in one sentence what is missing from a half-set group', () => {
+  it('names the missing variables of a group in one sentence', () => {
     expect(faultOf(() => group({ S3_ENDPOINT: 'a' }, names))).toBe(
       'S3_ENDPOINT is set, so S3_BUCKET and S3_SECRET_KEY must be set too.',
     );
@@ -98,12 +98,12 @@ describe('group', () => {
   });
 });
 
-describe('together', () => {
-  it('gives what every reader made', () => {
+describe('readAll', () => {
+  it('returns the settings of every reader', () => {
     expect(readAll({ a: () => 1, b: () => 'two' })).toEqual({ a: 1, b: 'two' });
   });
 
-  it('says what all readers refuse, each sentence once, and lets a bug through', () => {
+  it('reports the faults of all readers, each sentence once, and rethrows other errors', () => {
     const refuse = (message: string) => () => {
       throw new ConfigFault(message);
     };
@@ -114,7 +114,7 @@ describe('together', () => {
 });
 
 describe('shared', () => {
-  it('is what was given, or a sentence that names the variables and the way to do without', () => {
+  it('returns the settings, or names the variables and the way to run without them', () => {
     expect(shared(['KAFKA_BROKERS'], 'kafka')).toBe('kafka');
     expect(faultOf(() => shared(['S3_ENDPOINT', 'S3_BUCKET'], undefined))).toBe(
       'S3_ENDPOINT and S3_BUCKET must be set for a service in a process of its own; npm start runs all of them on one machine without.',
@@ -161,7 +161,7 @@ describe('withSecretFiles', () => {
     });
   });
 
-  it('refuses a name that is given both ways, and files that cannot be read or are empty', () => {
+  it('refuses a secret that is set both ways, and files that are unreadable or empty', () => {
     const env = { A: 'x', A_FILE: 'y', B_FILE: '/does/not/exist', C_FILE: file('empty', '\n') };
     expect(faultOf(() => withSecretFiles(env, ['A', 'B', 'C'])).split('\n')).toEqual([
       'A and A_FILE are both set; set only one of them.',
@@ -172,7 +172,7 @@ describe('withSecretFiles', () => {
 });
 
 describe('durations and sizes', () => {
-  it('reads every duration that is written in falling units', () => {
+  it('reads every duration whose units go from large to small', () => {
     const part = fc.option(fc.integer({ min: 0, max: 9999 }), { nil: undefined });
     fc.assert(
       fc.property(fc.tuple(part, part, part, part, part), ([d, h, m, s, ms]) => {
@@ -192,13 +192,13 @@ describe('durations and sizes', () => {
   });
 
   it.each([['12'], ['h'], ['1h 30m'], ['30m1h'], ['-5s'], ['1.5h'], ['5S'], ['1m1m'], ['9'.repeat(20) + 'd']])(
-    'does not take %s for a duration',
+    'refuses %s as a duration',
     (text) => {
       expect(parseDuration(text)).toBeNull();
     },
   );
 
-  it('reads every size in decimal and binary units of any case', () => {
+  it('reads every size, in decimal and binary units, in upper and lower case', () => {
     const unit = fc.constantFrom(
       { name: '', bytes: 1 },
       { name: 'B', bytes: 1 },
@@ -219,7 +219,7 @@ describe('durations and sizes', () => {
   });
 
   it.each([[''], ['MiB'], ['1.5MiB'], ['-1'], ['5 apples'], ['5M'], ['5iB'], ['9'.repeat(20)]])(
-    'does not take %j for a size',
+    'refuses %j as a size',
     (text) => {
       expect(parseByteSize(text)).toBeNull();
     },

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { isSecretName } from '../log/redaction.ts';
 import { StartFault } from '../process/start-fault.ts';
 
-/** What `process.env` looks like. A variable that is set to nothing counts as not set. */
+/** The shape of `process.env`. An empty variable counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment is wrong; `message` has one sentence for each fault, each on its own line. */
+/** The environment is wrong. `message` has one line with a sentence for each fault. */
 export class ConfigFault extends StartFault {
   override readonly name = 'ConfigFault';
 }
 
-/** The settings that a schema of variables describes; ConfigFault names every variable at fault at once. */
+/** The settings that a schema of variables describes. Throws a ConfigFault that names every wrong variable. */
 export function parseConfig<Config>(schema: z.ZodType<Config>, env: Environment): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => isSet(value)));
   const result = schema.safeParse(given, { error: requirement });
@@ -21,7 +21,7 @@ export function parseConfig<Config>(schema: z.ZodType<Config>, env: Environment)
     if (name === '') return sentence(issue.message);
     const value = given[name];
     if (value === undefined) return `${name} must be set.`;
-    // A secret that is wrong must not appear on a screen, nor the password in a connection URL.
+    // Neither a wrong secret nor the password in a connection URL may appear on a screen.
     const isShown = !isSecretName(name) && !value.includes('@');
     return sentence(`${name} ${issue.message}${isShown ? `, not "${value}"` : ''}`);
   });
@@ -29,8 +29,8 @@ export function parseConfig<Config>(schema: z.ZodType<Config>, env: Environment)
 }
 
 /**
- * Whether a group of variables that only work together is there: 'all' or 'none' of them.
- * ConfigFault says which are set and which are missing.
+ * Whether 'all' or 'none' of the variables are set that only work together.
+ * ConfigFault names those that are set and those that are missing.
  */
 export function group(env: Environment, names: readonly string[]): 'all' | 'none' {
   const there = names.filter((name) => isSet(env[name]));
@@ -43,8 +43,8 @@ export function group(env: Environment, names: readonly string[]): 'all' | 'none
 }
 
 /**
- * What several readers make of one environment, by the readers' names. ConfigFault has the sentences of all that refuse
- * it, so that whoever sets it up is told of everything at once.
+ * The settings that several readers read from one environment, by the readers' names. ConfigFault has the sentences of
+ * all readers that refuse it, so that the operator learns of all faults together.
  */
 export function readAll<Readers extends Record<string, () => unknown>>(
   readers: Readers,
@@ -64,8 +64,8 @@ export function readAll<Readers extends Record<string, () => unknown>>(
 }
 
 /**
- * Settings that processes of one service each cannot do without, because nothing that one of them keeps on its disk is seen
- * by the others. ConfigFault names the variables when there are none.
+ * Settings that are required when each service runs in a process of its own, because its disk is not shared with the
+ * others. ConfigFault names the variables when there are no settings.
  */
 export function shared<Settings>(names: readonly string[], settings: Settings | undefined): Settings {
   if (settings !== undefined) return settings;
@@ -75,7 +75,7 @@ export function shared<Settings>(names: readonly string[], settings: Settings | 
 }
 
 /**
- * The environment with `NAME` filled from the file that `NAME_FILE` names, as orchestrators hand over secrets.
+ * The environment with `NAME` read from the file that `NAME_FILE` names, as orchestrators pass secrets.
  * One newline at the end of the file is not part of the secret.
  */
 export function withSecretFiles(env: Environment, names: readonly string[]): Environment {
@@ -123,7 +123,7 @@ export function logLevel() {
   return z.enum(['debug', 'info', 'warn', 'error', 'silent']);
 }
 
-/** What to log at before the settings are read: a wrong level is reported with the others, until then the usual one serves. */
+/** The log level until the settings have been read. A wrong level is reported with the other faults; until then it is `info`. */
 export function earlyLogLevel(env: Environment) {
   return logLevel().catch('info').parse(env['LOG_LEVEL']);
 }
@@ -136,7 +136,7 @@ export function hostAndPort(): z.ZodType<string> {
   }, 'must be written like host:port');
 }
 
-/** As a database's URL holds a password, `DATABASE_URL` is never shown. */
+/** Error messages never show its value, because it holds a password. */
 export function postgresUrl() {
   return z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgresql://');
 }
@@ -163,7 +163,7 @@ export function byteSize(): z.ZodType<number> {
 
 const MILLISECONDS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
-/** Milliseconds, or null when the text is no duration. Units go from large to small, each at most once. */
+/** Milliseconds, or null when the text is not a duration. Units go from large to small, each at most once. */
 export function parseDuration(text: string): number | null {
   const match = /^(?=\d)(?:(?<d>\d+)d)?(?:(?<h>\d+)h)?(?:(?<m>\d+)m(?!s))?(?:(?<s>\d+)s)?(?:(?<ms>\d+)ms)?$/.exec(
     text.trim(),
@@ -187,7 +187,7 @@ const BYTES: Record<string, number> = {
   tib: 2 ** 40,
 };
 
-/** Bytes, or null when the text is no size. */
+/** Bytes, or null when the text is not a size. */
 export function parseByteSize(text: string): number | null {
   const match = /^(\d+) ?([kmgt]?i?b)?$/i.exec(text.trim());
   const worth = BYTES[match?.[2]?.toLowerCase() ?? ''];
@@ -196,7 +196,7 @@ export function parseByteSize(text: string): number | null {
   return Number.isSafeInteger(total) ? total : null;
 }
 
-/** What a value must be, in words that follow the variable's name; a schema's own message goes first. */
+/** What a value must be, as a phrase that follows the variable's name. A schema's own message takes precedence. */
 function requirement(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_value':

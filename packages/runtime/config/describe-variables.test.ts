@@ -19,7 +19,7 @@ const Shape = z.object({
   S3_SECRET_KEY: z.string().optional().meta({ description: 'Who.' }),
 });
 
-it('a variable is told with its default as it would be written, whether it is required, and whether it is secret', () => {
+it('a variable is described with its default as it would be written, and whether it is required and secret', () => {
   expect(describeVariables([Shape])).toEqual([
     { name: 'PORT', description: 'Where.', default: '8080', required: false, secret: false },
     { name: 'DRAIN', description: 'How long.', default: '5s', required: false, secret: false },
@@ -30,13 +30,13 @@ it('a variable is told with its default as it would be written, whether it is re
   ]);
 });
 
-it('a variable that several shapes have is told once, by the first', () => {
+it('a variable in several shapes is described once, by the first', () => {
   const again = z.object({ PORT: port().default(1).meta({ description: 'Another.' }) });
   expect(describeVariables([again, Shape])).toHaveLength(6);
   expect(describeVariables([again, Shape])[0]).toMatchObject({ name: 'PORT', default: '1' });
 });
 
-it('what is told of a variable stays when a process makes it optional, or requires it', () => {
+it('a variable keeps its description when it is made optional or required', () => {
   const [url] = describeVariables([Shape.partial().pick({ DATABASE_URL: true })]);
   expect(url).toMatchObject({ description: 'Where to.', required: false, secret: true });
   const required = describeVariables([requiring(Shape, ['S3_SECRET_KEY'])]);

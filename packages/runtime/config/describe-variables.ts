@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import { isSecretName } from '../log/redaction.ts';
 import { type Environment, withSecretFiles } from './config.ts';
 
-/** A variable as its schema tells of it. */
+/** A variable as its schema describes it. */
 export interface Variable {
   readonly name: string;
   readonly description: string;
-  /** As it would be written; undefined when there is none. */
+  /** As it would be written in the environment; undefined when there is none. */
   readonly default: string | undefined;
   /** The process does not start without it. */
   readonly required: boolean;
@@ -16,13 +16,13 @@ export interface Variable {
 
 export interface VariableMeta {
   readonly description?: string;
-  /** For a secret whose name does not say so. */
+  /** For a secret that `isSecretName` does not recognise. */
   readonly secret?: boolean;
-  /** The default in words, where it is made from other variables or from the machine. */
+  /** The default in words, when it depends on other variables or on the machine. */
   readonly defaultText?: string;
 }
 
-/** All variables of some shapes, each once, in their order. */
+/** All variables of these shapes, each once, in their order. */
 export function describeVariables(shapes: readonly z.ZodObject[]): Variable[] {
   const described = new Map<string, Variable>();
   for (const { shape } of shapes) {
@@ -33,7 +33,7 @@ export function describeVariables(shapes: readonly z.ZodObject[]): Variable[] {
   return [...described.values()];
 }
 
-/** The environment with the secrets of these shapes taken from the files that `NAME_FILE` names. */
+/** The environment with the secrets of these shapes read from the files that `NAME_FILE` names. */
 export function withSecrets(env: Environment, shapes: readonly z.ZodObject[]): Environment {
   const secrets = describeVariables(shapes).filter(({ secret }) => secret);
   return withSecretFiles(
@@ -42,7 +42,7 @@ export function withSecrets(env: Environment, shapes: readonly z.ZodObject[]): E
   );
 }
 
-/** A shape with some of its variables required, which it leaves to choice because other processes do without. */
+/** A shape with some of its optional variables required. */
 export function requiring<Shape extends z.ZodObject>(
   shape: Shape,
   names: readonly (keyof Shape['shape'] & string)[],
@@ -65,7 +65,7 @@ function describe(name: string, schema: z.ZodType): Variable {
   };
 }
 
-/** Making a variable optional wraps its schema, and what is told of it stays inside. */
+/** Making a variable optional wraps its schema; the description stays inside. */
 function metaOf(schema: z.ZodType): VariableMeta & { required?: boolean } {
   const { innerType } = schema.def as { innerType?: z.ZodType };
   return schema.meta() ?? (innerType === undefined ? {} : metaOf(innerType));

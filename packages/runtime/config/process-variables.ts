@@ -3,7 +3,7 @@ import type { LogLevel } from '../log/log.ts';
 import type { SpanExportOptions } from '../telemetry/span-export.ts';
 import { ConfigFault, duration, logLevel, port, postgresUrl } from './config.ts';
 
-/** What every process says of itself, and to whom. */
+/** The log and spans of every process. */
 export const TelemetryVariables = z.object({
   LOG_LEVEL: logLevel()
     .default('info')
@@ -18,10 +18,10 @@ export const TelemetryVariables = z.object({
     .meta({ description: 'Sent along with spans, written `name=value,name=value`, percent-encoded.', secret: true }),
 });
 
-/** A timer counts no further than some weeks, and nothing here takes so long. */
+/** Node's timers reach about 24 days. */
 const LONGEST_CLOSE_MS = 86_400_000;
 
-/** What every process that serves is told of its end. */
+/** How every process that serves stops. */
 export const CloseVariables = z.object({
   CLOSE_TIMEOUT: duration()
     .refine((ms) => ms <= LONGEST_CLOSE_MS, 'must be at most 24h')
@@ -32,7 +32,7 @@ export const CloseVariables = z.object({
     }),
 });
 
-/** What the process of a single service needs beside. */
+/** The variables of a process that runs a single service. */
 export const ProcessVariables = TelemetryVariables.extend({
   HEALTH_HOST: z
     .string()
@@ -46,7 +46,7 @@ export const ProcessVariables = TelemetryVariables.extend({
   ...CloseVariables.shape,
 });
 
-/** A service's own tables and its queues. */
+/** The database of a service: its tables and its queues. */
 export const DatabaseVariables = z.object({
   DATABASE_URL: postgresUrl().meta({
     description:
@@ -67,14 +67,14 @@ export const DatabaseVariables = z.object({
     }),
 });
 
-/** How a process lives, whatever it serves. */
+/** The settings of a process, whatever it serves. */
 export interface ProcessSettings {
   readonly logLevel: LogLevel;
   readonly health: { readonly host: string; readonly port: number };
   readonly drainMs: number;
-  /** What is in hand may go on for so long after that. */
+  /** How long work in progress may continue after that. */
   readonly closeMs: number;
-  /** Absent: spans go nowhere. */
+  /** Absent: spans are not exported. */
   readonly traces: SpanExportOptions | undefined;
 }
 
@@ -88,7 +88,7 @@ export function processFrom(variables: z.output<typeof ProcessVariables>): Proce
   };
 }
 
-/** The headers hold keys, so none is shown. */
+/** Error messages never show the headers, because they hold keys. */
 export function tracesFrom(variables: z.output<typeof TelemetryVariables>): SpanExportOptions | undefined {
   const endpoint = variables.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return undefined;
@@ -98,7 +98,7 @@ export function tracesFrom(variables: z.output<typeof TelemetryVariables>): Span
     try {
       if (name !== undefined && value !== undefined) return [name, decodeURIComponent(value.trim())] as const;
     } catch {
-      // A percent sign that stands for nothing is said below.
+      // A malformed percent-encoding is reported below.
     }
     throw new ConfigFault('OTEL_EXPORTER_OTLP_HEADERS must be written like name=value,name=value, percent-encoded.');
   });

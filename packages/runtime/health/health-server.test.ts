@@ -17,13 +17,13 @@ async function ask(path: string, method = 'GET') {
 }
 
 describe('the health server', () => {
-  it('says that the process lives and starts, before there is anything to be ready', async () => {
+  it('reports that the process is alive and starting, before the service has started', async () => {
     server = await serveHealth(address);
     expect(await ask('/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}', type: 'application/json' });
     expect(await ask('/readyz')).toMatchObject({ status: 503, text: '{"status":"starting"}' });
   });
 
-  it('says ready, ready in part, or what is missing', async () => {
+  it('reports ready, degraded, or the missing parts', async () => {
     const broken = new Set<string>();
     const part = (name: string, vital: boolean) => ({
       name,
@@ -44,7 +44,7 @@ describe('the health server', () => {
     expect(await ask('/readyz')).toMatchObject({ status: 503, text: '{"status":"unavailable","parts":["database"]}' });
   });
 
-  it('says at once that the service stops, even while a part is being asked', async () => {
+  it('reports that the service is stopping even while a part is being checked', async () => {
     const readiness = new Readiness([{ name: 'database', vital: true, check: async () => readiness.drain() }]);
     server = await serveHealth(address);
     server.started(readiness);
@@ -52,7 +52,7 @@ describe('the health server', () => {
     expect((await ask('/healthz')).status).toBe(200);
   });
 
-  it('says of a process that serves that it does, whatever is away, until it is told to stop', async () => {
+  it('reports that the process serves, whatever parts are missing, until it begins to stop', async () => {
     const away = { name: 'database', vital: true, check: () => Promise.reject(new Error('away')) };
     const readiness = new Readiness([away], { rememberMs: 0 });
     server = await serveHealth(address);
@@ -64,7 +64,7 @@ describe('the health server', () => {
     expect(await ask('/serving')).toMatchObject({ status: 503, text: '{"status":"stopping"}' });
   });
 
-  it('has the page of metrics, and nothing else', async () => {
+  it('serves the metrics page and no other paths', async () => {
     counter('health_server_test_total', 'For this test.', []).of().add();
     server = await serveHealth(address);
     const metrics = await ask('/metrics');
@@ -75,7 +75,7 @@ describe('the health server', () => {
     expect(await ask('/healthz', 'HEAD')).toMatchObject({ status: 200, text: '' });
   });
 
-  it('says in one sentence that its port is in use', async () => {
+  it('reports in one sentence that its port is in use', async () => {
     server = await serveHealth(address);
     const port = Number(new URL(server.url).port);
     await expect(serveHealth({ host: '127.0.0.1', port })).rejects.toMatchObject({
@@ -85,7 +85,7 @@ describe('the health server', () => {
     await expect(serveHealth({ host: '192.0.2.1', port: 0 })).rejects.toThrow('Set HEALTH_HOST and HEALTH_PORT');
   });
 
-  it('closes although somebody holds a connection open, and does not wait until he has been silent for too long', async () => {
+  it('closes although a client holds a connection open, without waiting for its timeout', async () => {
     server = await serveHealth(address);
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1', () =>
       socket.write('GET /healthz HTTP/1.1\r\n'),

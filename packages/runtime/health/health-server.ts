@@ -8,7 +8,7 @@ import type { Readiness } from './readiness.ts';
 
 export interface HealthServer {
   readonly url: string;
-  /** The service serves: until now /readyz has said that it starts. */
+  /** The service has started. Until then /readyz reports `starting`. */
   started(readiness: Readiness): void;
   close(): Promise<void>;
 }
@@ -20,15 +20,15 @@ interface Answer {
 }
 
 const JSON_TYPE = 'application/json';
-/** Probes are short; one that is not done by then is cut off. */
+/** Probes are short. One that takes longer is cut off. */
 const CLOSE_MS = 1_000;
 
 /**
- * Serves `/healthz` (the process lives), `/readyz`, `/serving` and `/metrics` beside whatever the process serves, to those
- * who watch over it. /readyz is 200 `{ "status": "ready" }`, with `degraded` naming what is away without keeping requests
- * from being taken, or 503 with the status `unavailable` and the `parts` that are away, `starting` or `stopping`. /serving
- * asks no part: it is 200 from the end of the start until the process is told to stop.
- * StartFault when the address cannot be had.
+ * Serves `/healthz` (the process runs), `/readyz`, `/serving` and `/metrics` for orchestrators and monitoring, on an
+ * address of their own. /readyz is 200 `{ "status": "ready" }`, with `degraded` naming the parts that do not answer but are
+ * not vital, or 503 with the status `starting`, `stopping`, or `unavailable` with the vital `parts` that do not answer.
+ * /serving checks no part: it is 200 from the end of the start until the process begins to stop.
+ * Rejects with StartFault when it cannot listen.
  */
 export async function serveHealth(address: { host: string; port: number }): Promise<HealthServer> {
   let readiness: Readiness | undefined;
@@ -78,8 +78,8 @@ export async function serveHealth(address: { host: string; port: number }): Prom
     const { code } = cause as NodeJS.ErrnoException;
     throw new StartFault(
       code === 'EADDRINUSE'
-        ? `Port ${address.port} is in use. Stop what listens there, or set HEALTH_PORT to another one.`
-        : `Listening on port ${address.port} of ${address.host} failed (${code}). Set HEALTH_HOST and HEALTH_PORT to an address that can be had.`,
+        ? `Port ${address.port} is in use. Stop the process that uses it, or set HEALTH_PORT to another port.`
+        : `Listening on port ${address.port} of ${address.host} failed (${code}). Set HEALTH_HOST and HEALTH_PORT to an address of this machine.`,
       { cause },
     );
   }

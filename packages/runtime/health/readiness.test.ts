@@ -13,7 +13,7 @@ const away = async () => {
 const silent = () => new Promise<void>(() => {});
 
 describe('readiness', () => {
-  it('tells what is away, apart by whether requests can be served without', async () => {
+  it('reports missing parts, vital ones apart from others', async () => {
     const readiness = new Readiness([
       { name: 'database', vital: true, check: there },
       { name: 'object store', vital: true, check: away },
@@ -26,7 +26,7 @@ describe('readiness', () => {
     });
   });
 
-  it('demands vital parts alone, and does not even wait for the others', async () => {
+  it('demands vital parts only, and does not wait for the others', async () => {
     const readiness = new Readiness([
       { name: 'database', vital: true, check: there },
       { name: 'kafka', vital: false, check: silent },
@@ -34,7 +34,7 @@ describe('readiness', () => {
     await readiness.demand();
   });
 
-  it('takes a part that falls silent for away after the bound, and does not wait for one after the other', async () => {
+  it('counts a part as missing when it does not answer within the limit, and checks all parts at the same time', async () => {
     jest.useFakeTimers();
     const parts = ['a', 'b', 'c'].map((name) => ({ name, vital: true, check: silent }));
     let missing: Missing | undefined;
@@ -45,7 +45,7 @@ describe('readiness', () => {
     expect(missing).toEqual({ vital: ['a', 'b', 'c'], others: [] });
   });
 
-  it('looks once for many who ask, and again after a while', async () => {
+  it('checks once for many callers, and again after a while', async () => {
     jest.useFakeTimers();
     let looks = 0;
     const check = async () => {
@@ -64,7 +64,7 @@ describe('readiness', () => {
     expect(looks).toBe(2);
   });
 
-  it('is over for new callers once the service drains, whatever its parts say', async () => {
+  it('refuses new callers once the service drains, whatever its parts answer', async () => {
     const readiness = new Readiness([{ name: 'database', vital: true, check: there }]);
     await readiness.demand();
     readiness.drain();

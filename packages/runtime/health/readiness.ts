@@ -2,11 +2,11 @@ import { Fault, unavailable } from '@call-analysis/fault';
 
 /** Something that a service needs. */
 export interface Part {
-  /** As /readyz names it. */
+  /** The name in /readyz. */
   readonly name: string;
   /**
-   * Without a vital part no request can be served, and a load balancer should ask another replica. Without any other the
-   * service goes on: it does less, or does later what can wait.
+   * Without a vital part no request can be served, and a load balancer should choose another replica. Without another
+   * part the service does less, or postpones work.
    */
   readonly vital: boolean;
   /** Rejects while the part does not answer. */
@@ -19,42 +19,44 @@ export interface Missing {
   readonly others: readonly string[];
 }
 
-/** A part that has not answered by then does not. */
+/** A part that takes longer counts as missing. */
 const BOUND_MS = 2_000;
-/** Probes come from many sides, and each would otherwise cost a look. */
+/** Probes come from many callers. Caching saves a check for each. */
 const REMEMBER_MS = 1_000;
 
-/** Tells which of a service's parts answer. It looks when somebody asks, so an idle process looks at nothing. */
+/** Reports which of a service's parts answer. Parts are checked only on request, so an idle process checks nothing. */
 export class Readiness {
   #isDraining = false;
-  readonly #looks: readonly { readonly part: Part; readonly answers: () => Promise<boolean> }[];
+  readonly #checks: readonly { readonly part: Part; readonly answers: () => Promise<boolean> }[];
 
   constructor(parts: readonly Part[], { boundMs = BOUND_MS, rememberMs = REMEMBER_MS } = {}) {
-    this.#looks = parts.map((part) => ({ part, answers: look(part.check, boundMs, rememberMs) }));
+    this.#checks = parts.map((part) => ({ part, answers: cachedCheck(part.check, boundMs, rememberMs) }));
   }
 
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
-  /** The service is about to stop: it still serves, but nobody new should be sent to it. */
+  /** The service is about to stop: it still serves, but should get no new traffic. */
   drain(): void {
     this.#isDraining = true;
   }
 
   async missing(): Promise<Missing> {
-    const all = await Promise.all(this.#looks.map(async ({ part, answers }) => ({ part, isThere: await answers() })));
-    const away = all.filter(({ isThere }) => !isThere).map(({ part }) => part);
+    const all = await Promise.all(
+      this.#checks.map(async ({ part, answers }) => ({ part, hasAnswered: await answers() })),
+    );
+    const missing = all.filter(({ hasAnswered }) => !hasAnswered).map(({ part }) => part);
     return {
-      vital: away.filter(({ vital }) => vital).map(({ name }) => name),
-      others: away.filter(({ vital }) => !vital).map(({ name }) => name),
+      vital: missing.filter(({ vital }) => vital).map(({ name }) => name),
+      others: missing.filter(({ vital }) => !vital).map(({ name }) => name),
     };
   }
 
-  /** Fault UNAVAILABLE naming a vital part that does not answer, or saying that the service is stopping. */
+  /** Rejects with Fault UNAVAILABLE when a vital part does not answer or the service is stopping. */
   async demand(): Promise<void> {
     if (this.#isDraining) throw new Fault('unavailable', 'UNAVAILABLE', 'The service is stopping.');
-    const vital = this.#looks.filter(({ part }) => part.vital);
+    const vital = this.#checks.filter(({ part }) => part.vital);
     await Promise.all(
       vital.map(async ({ part, answers }) => {
         if (!(await answers())) throw unavailable(part.name);
@@ -63,7 +65,7 @@ export class Readiness {
   }
 }
 
-function look(check: () => Promise<unknown>, boundMs: number, rememberMs: number): () => Promise<boolean> {
+function cachedCheck(check: () => Promise<unknown>, boundMs: number, rememberMs: number): () => Promise<boolean> {
   let last: Promise<boolean> | undefined;
   let until = 0;
   return () => {

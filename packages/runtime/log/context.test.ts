@@ -11,7 +11,7 @@ import {
 } from './context.ts';
 
 describe('a context', () => {
-  it('reaches everything that its work starts, and nothing beside it', async () => {
+  it('reaches everything that its work starts, and nothing else', async () => {
     const seen = await Promise.all(
       ['a', 'b'].map((requestId) =>
         withContext({ requestId, traceparent: newTraceparent() }, async () => {
@@ -24,14 +24,14 @@ describe('a context', () => {
     expect(currentContext()).toBeUndefined();
   });
 
-  it('is made valid and unlike any other', () => {
+  it('is valid and unique when it is created', () => {
     const made = Array.from({ length: 1000 }, newContext);
     expect(made.every((each) => isRequestId(each.requestId) && isTraceparent(each.traceparent))).toBe(true);
     expect(new Set(made.map((each) => each.traceparent.slice(3, 35))).size).toBe(1000);
     expect(new Set(made.map((each) => each.traceparent.slice(36, 52))).size).toBe(1000);
   });
 
-  it('keeps its trace under a new span at the next hop', () => {
+  it('keeps its trace and gets a new span at the next hop', () => {
     const parent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
     const child = childTraceparent(parent);
     expect(isTraceparent(child)).toBe(true);
@@ -51,7 +51,7 @@ describe('a context', () => {
     expect(isTraceparent(text)).toBe(false);
   });
 
-  it.each([[''], ['a b'], ['a\n'], ['ключ'], ['x'.repeat(129)]])('does not take %j for a request id', (text) => {
+  it.each([[''], ['a b'], ['a\n'], ['ключ'], ['x'.repeat(129)]])('refuses %j as a request id', (text) => {
     expect(isRequestId(text)).toBe(false);
   });
 });

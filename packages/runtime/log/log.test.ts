@@ -34,7 +34,7 @@ describe('a log', () => {
     expect(lines[1]).toMatchObject({ level: 'warn', part: 'csv', msg: 'slow' });
   });
 
-  it('names the request that a line belongs to', () => {
+  it('adds the id of the request to each of its lines', () => {
     const { lines } = logged((log) => {
       withContext({ requestId: 'r-1', traceparent: 't-1' }, () => log.info({}, 'inside'));
       log.info({}, 'outside');
@@ -43,7 +43,7 @@ describe('a log', () => {
     expect(lines[1]).not.toHaveProperty('request_id');
   });
 
-  it('shows an error with its chain of causes and the errors it gathers', () => {
+  it('describes an error with its causes and the errors it aggregates', () => {
     const { lines } = logged((log) => {
       const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', port: 5432 });
       log.error({ err: new Error('no database', { cause: refused }) }, 'failed');
@@ -58,7 +58,7 @@ describe('a log', () => {
     expect(lines[1]?.err).toMatchObject({ errors: [{ message: 'one' }, { type: 'TypeError', message: 'two' }] });
   });
 
-  it('keeps the data that errors quote to itself', () => {
+  it('leaves out the data that errors quote', () => {
     const { text } = logged((log) => {
       const details = { faults: [{ value: '+998901234567' }] };
       const fault = new Fault('invalid', 'VALIDATION_FAILED', 'rows are at fault', { details });
@@ -69,7 +69,7 @@ describe('a log', () => {
     expect(text).not.toContain('998901234567');
   });
 
-  it('hides secrets, whatever the spelling and the depth of their fields', () => {
+  it('redacts secrets in fields of any spelling and depth', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(
@@ -104,7 +104,7 @@ describe('a log', () => {
     );
   });
 
-  it('hides secrets inside texts: signed URLs, connection URLs, bearer tokens, API keys', () => {
+  it('redacts secrets in texts: signed URLs, connection URLs, bearer tokens, API keys', () => {
     const key = `1a2b3c4$${'Zz9'.repeat(14)}Q`;
     const secrets = [
       '/objects/a.csv?expires=1&signature=hush-hush&x=1',
@@ -123,7 +123,7 @@ describe('a log', () => {
     expect(text).toContain('/objects/a.csv?expires=1&signature=[redacted]&x=1');
   });
 
-  it('takes anything for a field without failing', () => {
+  it('accepts any value in a field', () => {
     const cycle: Record<string, unknown> = { n: 10n, bytes: Buffer.alloc(1000), at: new Date(0) };
     cycle.self = cycle;
     const { lines } = logged((log) => {

@@ -1,22 +1,22 @@
 export const REDACTED = '[redacted]';
 
 /**
- * Whether a field of this name holds a secret, whatever its spelling: `x-service-api-key`, `apiKey`, `S3_SECRET_KEY`.
- * A second line of defence; the first is not to log secrets.
+ * Whether a field of this name holds a secret, in any spelling: `x-service-api-key`, `apiKey`, `S3_SECRET_KEY`.
+ * A second line of defence: the first is not to log secrets.
  */
 export function isSecretName(name: string): boolean {
-  const known = judged.get(name);
+  const known = cache.get(name);
   if (known !== undefined) return known;
   const isSecret = /(authorization|cookie|apikey|token|password|secret|secretkey|pepper|signature)$/.test(
     name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''),
   );
-  if (judged.size < MAX_JUDGED) judged.set(name, isSecret);
+  if (cache.size < MAX_CACHED) cache.set(name, isSecret);
   return isSecret;
 }
 
-/** Names of fields stand in the source code, the same few for every line. */
-const judged = new Map<string, boolean>();
-const MAX_JUDGED = 1000;
+/** Field names come from the source code: the same few in every line. */
+const cache = new Map<string, boolean>();
+const MAX_CACHED = 1000;
 
 /** The text without signatures of presigned URLs, passwords of connection URLs, bearer tokens and API keys. */
 export function redactText(text: string): string {

@@ -16,7 +16,7 @@ function begin(program: string): ChildProcessByStdio<Writable, null, Readable> {
   return spawn(process.execPath, argumentsFor(program), { stdio: ['pipe', 'ignore', 'pipe'] });
 }
 
-/** What a process that runs this program with a log has written. */
+/** All that a process that runs this program has written to its log. */
 async function written(program: string): Promise<string> {
   const child = begin(program);
   child.stdin.end();
@@ -33,13 +33,13 @@ describe('lines on standard error', () => {
     ['the end', ''],
     ['an exit', 'process.exit(0)'],
     ['an exception', "throw new Error('x')"],
-  ])('are all there after %s', async (_, end) => {
+  ])('are all written after %s', async (_, end) => {
     const lines = linesOf(await written(`for (let n = 0; n < 1000; n++) log.info({ n }, 'line'); ${end}`));
     expect(lines.filter((line) => line.includes('"msg":"line"'))).toHaveLength(1000);
   });
 
-  it('are gathered, and yet soon there', async () => {
-    // It lives on for as long as it is told nothing, so they do not come by its end.
+  it('are buffered, and written after a moment', async () => {
+    // The process runs until its standard input ends, so the lines are not written by its exit.
     const child = begin(`log.info({}, 'one'); log.info({}, 'two'); process.stdin.resume();`);
     const [first] = (await once(child.stderr.setEncoding('utf8'), 'data')) as [string];
     expect(linesOf(first)).toHaveLength(2);
@@ -47,7 +47,7 @@ describe('lines on standard error', () => {
     await once(child, 'close');
   });
 
-  it('come whole and in their order, whatever their length and their letters', async () => {
+  it('are complete and in order, whatever their length and characters', async () => {
     const program =
       "for (let n = 0; n < 16; n++) log.info({ n, text: (n % 2 ? 'ж€😀' : 'a').repeat((n * 7919) % 30_000) }, 'line');";
     const lines = linesOf(await written(program)).map((line) => JSON.parse(line) as { n: number; text: string });
@@ -55,14 +55,14 @@ describe('lines on standard error', () => {
     expect(lines.every(({ n, text }) => text === (n % 2 ? 'ж€😀' : 'a').repeat((n * 7919) % 30_000))).toBe(true);
   });
 
-  it('are written at once, in their order, when one is a warning', async () => {
+  it('are written immediately and in order when one is a warning', async () => {
     const lines = linesOf(
       await written(`log.info({}, 'one'); log.warn({}, 'two'); process.kill(process.pid, 'SIGKILL');`),
     );
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['one', 'two']);
   });
 
-  it('are lost where nothing can be written, as to a full disk or a closed terminal, and the process goes on', async () => {
+  it('are lost when they cannot be written, as to a full disk or a closed terminal, and the process goes on', async () => {
     const unwritable = openSync(fileURLToPath(import.meta.url), 'r');
     try {
       const program =

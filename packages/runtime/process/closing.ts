@@ -7,8 +7,8 @@ interface Step {
 }
 
 /**
- * Closes what was opened, in reverse order; one failure does not spare the rest.
- * A composition root adds each part right after opening it, so that a start that fails half-way closes what it has.
+ * Closes parts in the reverse order of opening. When one fails, the others are closed too.
+ * A composition root adds each part right after opening it, so that a start that fails half-way closes what it has opened.
  */
 export class Closing {
   readonly #log: Logger | undefined;
@@ -19,14 +19,14 @@ export class Closing {
     this.#log = log;
   }
 
-  /** A step that takes longer than `boundMs` counts as failed and the next begins. */
+  /** A step that takes longer than `boundMs` counts as failed, and the next one begins. */
   add(name: string, close: () => void | Promise<void>, options: { boundMs?: number } = {}): void {
     this.#steps.push({ name, close, boundMs: options.boundMs });
   }
 
   /**
-   * However often it is called, everything is closed once. What is added meanwhile is closed too.
-   * Rejects with an AggregateError, after the last step, when any failed.
+   * Closes everything once, however often it is called. A step that is added meanwhile is closed too.
+   * Rejects with an AggregateError, after the last step, when any step failed.
    */
   close(): Promise<void> {
     this.#closed ??= this.#closeAll();

@@ -1,4 +1,4 @@
-/** Whether a process of this number runs, whoever owns it. */
+/** Whether a process with this id runs, under any user. */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {

@@ -4,13 +4,13 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
-interface Life {
+interface ProcessUnderTest {
   readonly child: ChildProcess;
   said(word: string): Promise<void>;
   over(): Promise<{ code: number | null; said: string[]; errors: string }>;
 }
 
-function live(how: string, graceMs?: number): Life {
+function startProcess(how: string, graceMs?: number): ProcessUnderTest {
   const file = fileURLToPath(new URL('../test/process-under-test.ts', import.meta.url));
   const child = spawn(process.execPath, [file, how, ...(graceMs === undefined ? [] : [String(graceMs)])], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -37,68 +37,68 @@ function live(how: string, graceMs?: number): Life {
 
 describe('a process', () => {
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('closes once and exits 0 on %s', async (signal) => {
-    const life = live('well');
-    await life.said('ready');
-    life.child.kill(signal);
-    expect(await life.over()).toMatchObject({ code: 0, said: ['starting', 'ready', 'closing', 'closed'] });
+    const run = startProcess('well');
+    await run.said('ready');
+    run.child.kill(signal);
+    expect(await run.over()).toMatchObject({ code: 0, said: ['starting', 'ready', 'closing', 'closed'] });
   });
 
   it('closes what it opened when the signal comes during start', async () => {
-    const life = live('slow start');
-    await life.said('starting');
-    life.child.kill('SIGTERM');
-    expect(await life.over()).toMatchObject({ code: 0, said: ['starting', 'ready', 'closing', 'closed'] });
+    const run = startProcess('slow start');
+    await run.said('starting');
+    run.child.kill('SIGTERM');
+    expect(await run.over()).toMatchObject({ code: 0, said: ['starting', 'ready', 'closing', 'closed'] });
   });
 
-  it('exits 0 when start gives up because it was told to', async () => {
-    const life = live('abortable start');
-    await life.said('starting');
-    life.child.kill('SIGTERM');
-    expect(await life.over()).toMatchObject({ code: 0, said: ['starting'] });
+  it('exits 0 when a signal aborts the start', async () => {
+    const run = startProcess('abortable start');
+    await run.said('starting');
+    run.child.kill('SIGTERM');
+    expect(await run.over()).toMatchObject({ code: 0, said: ['starting'] });
   });
 
-  it('abandons a start or a close that outlasts the grace, with a sentence and exit 1', async () => {
+  it('abandons a start or a close that takes longer than the grace period, with a sentence and exit 1', async () => {
     for (const how of ['endless start', 'endless close']) {
-      const life = live(how, 300);
-      await life.said(how === 'endless start' ? 'starting' : 'ready');
-      life.child.kill('SIGTERM');
-      const { code, errors } = await life.over();
+      const run = startProcess(how, 300);
+      await run.said(how === 'endless start' ? 'starting' : 'ready');
+      run.child.kill('SIGTERM');
+      const { code, errors } = await run.over();
       expect(code).toBe(1);
-      expect(errors).toContain('Stopping took longer than 0.3 s, so what was left was abandoned.\n');
+      expect(errors).toContain('Stopping took longer than 0.3 s and was abandoned.\n');
     }
   });
 
-  it('exits 1 at once on a second signal', async () => {
-    const life = live('endless close', 40_000);
-    await life.said('ready');
-    life.child.kill('SIGINT');
-    await life.said('closing');
+  it('exits 1 immediately on a second signal', async () => {
+    const run = startProcess('endless close', 40_000);
+    await run.said('ready');
+    run.child.kill('SIGINT');
+    await run.said('closing');
     await setTimeout(300);
-    life.child.kill('SIGTERM');
-    const { code, errors } = await life.over();
+    run.child.kill('SIGTERM');
+    const { code, errors } = await run.over();
     expect(code).toBe(1);
-    expect(errors).toContain('Told to stop a second time');
+    expect(errors).toContain('Received a second signal');
   });
 
-  it('takes one Ctrl-C that arrives twice, as under npm, for one', async () => {
-    const life = live('close at the second signal');
-    await life.said('ready');
-    life.child.kill('SIGINT');
-    await life.said('closing');
-    life.child.kill('SIGINT');
-    expect(await life.over()).toMatchObject({ code: 0, said: ['starting', 'ready', 'closing', 'closed'] });
+  it('treats one Ctrl-C that arrives twice, as under npm, as one signal', async () => {
+    const run = startProcess('close at the second signal');
+    await run.said('ready');
+    run.child.kill('SIGINT');
+    await run.said('closing');
+    run.child.kill('SIGINT');
+    expect(await run.over()).toMatchObject({ code: 0, said: ['starting', 'ready', 'closing', 'closed'] });
   });
 
-  it('says what is wrong with its configuration in one sentence, without a stack, and exits 1', async () => {
-    expect(await live('misconfigured').over()).toEqual({
+  it('reports a wrong configuration in one sentence, without a stack, and exits 1', async () => {
+    expect(await startProcess('misconfigured').over()).toEqual({
       code: 1,
       said: ['starting'],
       errors: 'PORT must be a port from 0 to 65535, not "x".\n',
     });
   });
 
-  it('logs with its stack what else goes wrong at start, and exits 1', async () => {
-    const { code, errors } = await live('broken start').over();
+  it('logs any other failure to start with its stack, and exits 1', async () => {
+    const { code, errors } = await startProcess('broken start').over();
     expect(code).toBe(1);
     expect(JSON.parse(errors)).toMatchObject({
       level: 'error',
@@ -106,18 +106,18 @@ describe('a process', () => {
     });
   });
 
-  it.each(['exception', 'rejection'])('logs an %s that nobody handles, closes in order and exits 1', async (how) => {
-    const { code, said, errors } = await live(how).over();
+  it.each(['exception', 'rejection'])('logs an unhandled %s, closes in order and exits 1', async (how) => {
+    const { code, said, errors } = await startProcess(how).over();
     expect(code).toBe(1);
     expect(said).toEqual(['starting', 'ready', 'closing', 'closed']);
     expect(errors).toContain('out of nowhere');
   });
 
-  it('logs what Node warns of, and writes no bare line beside the log', async () => {
-    const life = live('warning');
-    await life.said('ready');
-    life.child.kill('SIGTERM');
-    const { code, errors } = await life.over();
+  it('logs warnings of Node as JSON lines only', async () => {
+    const run = startProcess('warning');
+    await run.said('ready');
+    run.child.kill('SIGTERM');
+    const { code, errors } = await run.over();
     expect(code).toBe(0);
     const lines = errors
       .trim()
@@ -131,11 +131,11 @@ describe('a process', () => {
     );
   });
 
-  it('exits 1 when a part did not close', async () => {
-    const life = live('broken close');
-    await life.said('ready');
-    life.child.kill('SIGTERM');
-    const { code, errors } = await life.over();
+  it('exits 1 when a part does not close', async () => {
+    const run = startProcess('broken close');
+    await run.said('ready');
+    run.child.kill('SIGTERM');
+    const { code, errors } = await run.over();
     expect(code).toBe(1);
     expect(errors).toContain('no disk');
   });

@@ -7,21 +7,21 @@ export interface Running {
 }
 
 /**
- * npm passes on a signal that the terminal has already sent to everybody, so one Ctrl-C may arrive twice. Only what
- * comes later than this is a second wish.
+ * npm forwards a signal that the terminal has already sent to all its processes, so one Ctrl-C may arrive twice. Only a
+ * signal that comes later than this is a second one.
  */
 const ECHO_MS = 250;
 
 /**
- * The life of a process, from start to exit code. The promise never settles: the process exits instead.
+ * Runs a process from start to exit code. The promise never settles: the process exits instead.
  *
- * - SIGTERM, SIGINT or SIGHUP closes once and exits 0. During start it aborts `signal`; when start succeeds all the same,
- *   what it opened is closed. A second signal exits 1 at once.
- * - A StartFault (ConfigFault is one) is printed on standard error as it stands, exit 1. Any other failure to start is
+ * - SIGTERM, SIGINT or SIGHUP closes once and exits 0. During start it aborts `signal`; if start succeeds nevertheless,
+ *   everything that it opened is closed. A second signal exits 1 immediately.
+ * - A StartFault (ConfigFault is one) is printed on standard error without a stack, exit 1. Any other failure to start is
  *   logged, exit 1.
- * - An exception or rejection that nobody handles is logged, everything is closed, exit 1.
- * - What Node warns of is logged.
- * - What has not finished `graceMs` (default 10,000; asked for when the wish comes) after the wish to stop is abandoned, exit 1.
+ * - An unhandled exception or rejection is logged, everything is closed, exit 1.
+ * - Warnings of Node are logged.
+ * - Stopping is abandoned after `graceMs` (default 10,000; read when the first signal comes), exit 1.
  */
 export function runProcess(life: {
   start: (signal: AbortSignal) => Promise<Running>;
@@ -36,7 +36,7 @@ export function runProcess(life: {
   const started = Promise.resolve().then(() => life.start(abort.signal));
   started.catch((error: unknown) => {
     if (stoppedAt !== undefined) return;
-    if (error instanceof StartFault) say(error.message);
+    if (error instanceof StartFault) print(error.message);
     else log.error({ err: error }, 'the process could not start');
     process.exit(1);
   });
@@ -47,7 +47,7 @@ export function runProcess(life: {
     stoppedAt = performance.now();
     const graceMs = typeof life.graceMs === 'function' ? life.graceMs() : (life.graceMs ?? 10_000);
     setTimeout(() => {
-      say(`Stopping took longer than ${graceMs / 1000} s, so what was left was abandoned.`);
+      print(`Stopping took longer than ${graceMs / 1000} s and was abandoned.`);
       process.exit(1);
     }, graceMs);
     abort.abort();
@@ -59,7 +59,7 @@ export function runProcess(life: {
     try {
       running = await started;
     } catch (error) {
-      // A start that gives up because it was told to stop has done what it should.
+      // An aborted start is no failure.
       if (!isAbort(error)) log.warn({ err: error }, 'the start was cut short');
     }
     try {
@@ -71,35 +71,35 @@ export function runProcess(life: {
     process.exit(exitCode);
   }
 
-  // SIGHUP comes when the terminal is closed: what runs beside, such as the database, would be left behind.
+  // SIGHUP comes when the terminal is closed. Child processes such as the database would be left behind.
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(name, () => {
       if (stoppedAt === undefined) {
         log.info({ signal: name }, 'stopping');
         stop(0);
       } else if (performance.now() - stoppedAt > ECHO_MS) {
-        say('Told to stop a second time, so what was left was abandoned.');
+        print('Received a second signal, so stopping was abandoned.');
         process.exit(1);
       }
     });
   }
-  // Node's own listener would write them as bare lines between ours.
+  // Node's own listener would write them as plain text between the JSON lines.
   process.removeAllListeners('warning').on('warning', (warning) => {
-    log.warn({ err: warning }, 'Node warns');
+    log.warn({ err: warning }, 'Node warning');
   });
   process.on('uncaughtException', (error) => {
-    log.error({ err: error }, 'nobody caught an exception');
+    log.error({ err: error }, 'uncaught exception');
     stop(1);
   });
   process.on('unhandledRejection', (error) => {
-    log.error({ err: error }, 'nobody handled a rejection');
+    log.error({ err: error }, 'unhandled rejection');
     stop(1);
   });
 
   return new Promise<never>(() => {});
 }
 
-function say(sentence: string): void {
+function print(sentence: string): void {
   process.stderr.write(`${sentence}\n`);
 }
 

@@ -38,7 +38,7 @@ function begin(variables: Record<string, string> = {}, ...args: string[]) {
 }
 
 describe('a process of one service', () => {
-  it('says on standard output that it is ready, and where it is', async () => {
+  it('prints on standard output that it is ready, with its addresses', async () => {
     const life = begin({ DRAIN: '0s' });
     const [line, health] = await life.said(/^ready served rpc=127\.0\.0\.1:1 health=(http:\/\/127\.0\.0\.1:\d+)$/m);
     expect(line).toBeDefined();
@@ -47,7 +47,7 @@ describe('a process of one service', () => {
     expect((await life.over()).code).toBe(0);
   });
 
-  it('told to stop, says so for as long as DRAIN while it serves on', async () => {
+  it('reports that it is stopping, and serves on, for as long as DRAIN', async () => {
     const life = begin({ DRAIN: '1h' });
     const [, health] = await life.said(/health=(\S+)/);
     life.child.kill('SIGTERM');
@@ -61,7 +61,7 @@ describe('a process of one service', () => {
     expect((await life.over()).stdout).not.toContain('closing');
   });
 
-  it('told to stop, closes when DRAIN is over and exits 0', async () => {
+  it('closes when DRAIN is over and exits 0', async () => {
     const life = begin({ DRAIN: '2s' });
     await life.said(/health=(\S+)/);
     const began = performance.now();
@@ -71,7 +71,7 @@ describe('a process of one service', () => {
     expect(await life.over()).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('answers as one that starts until it is ready; told to stop then, it does not wait for those who were never sent', async () => {
+  it('reports that it is starting until it is ready, and does not drain when it is stopped before', async () => {
     const life = begin({ HOW: 'slow start', HEALTH_PORT: '0', DRAIN: '1h' });
     await life.said(/starting/);
     life.child.kill('SIGTERM');
@@ -82,13 +82,13 @@ describe('a process of one service', () => {
 
   it.each([
     [
-      'a setting that is wrong',
+      'a wrong setting',
       { DRAIN: 'soon', HEALTH_PORT: 'x' },
       [],
       'HEALTH_PORT must be a port from 0 to 65535, not "x".\nDRAIN must be a duration like 500ms, 45s, 30m, 12h or 7d, not "soon".\n',
     ],
     [
-      'a part that is away at the start',
+      'a part that does not answer at start',
       { HOW: 'no database' },
       [],
       'PostgreSQL does not answer. Try again shortly.\n',
@@ -102,7 +102,7 @@ describe('a process of one service', () => {
     expect(await begin({}, 'migrate').over()).toEqual({ code: 0, stdout: 'prepared\n', stderr: '' });
   });
 
-  it('explains every variable with --help, and refuses what it does not know', async () => {
+  it('explains every variable with --help, and refuses unknown arguments', async () => {
     const { code, stdout } = await begin({}, '--help').over();
     expect(code).toBe(0);
     expect(stdout).toContain('Does nothing.');

@@ -11,49 +11,49 @@ import { exportSpans } from '../telemetry/span-export.ts';
 import { Closing } from './closing.ts';
 import { type Running, runProcess } from './process.ts';
 import { StartFault } from './start-fault.ts';
-import { ENDING_MS, type TimeLeft, timeLeft } from './time-left.ts';
+import { SHUTDOWN_MARGIN_MS, type TimeLeft, timeLeft } from './time-left.ts';
 
-/** What a process of one service is told by its environment. */
+/** The settings of a process that runs one service. */
 export interface ServiceSettings<Config> {
   readonly process: ProcessSettings;
   readonly config: Config;
 }
 
-/** A service at work. */
+/** A service that has started. */
 export interface RunningService extends Running {
   readonly readiness: Readiness;
-  /** Where it serves RPCs, when it does. */
+  /** The address of its RPC server, if it has one. */
   readonly address?: string;
-  /** Where it serves HTTP, when it does. */
+  /** The URL of its HTTP server, if it has one. */
   readonly url?: string;
 }
 
-/** A service as its start.ts exports it. */
+/** What a service's start.ts exports. */
 export interface StartableService<Config> {
-  /** `left` says how long what is in hand may go on once the service closes. */
+  /** `left` returns how long work in progress may continue once the service closes. */
   start(config: Config, parts: { log: Logger; left: TimeLeft }): Promise<RunningService>;
-  /** Brings its tables, queues and topics up to date; safe to do again, and by several at once. */
+  /** Brings its tables, queues and topics up to date. May be repeated, also by several processes at the same time. */
   prepare(config: Config, parts: { log: Logger }): Promise<void>;
 }
 
-/** What a service's main.ts knows of it before anything is loaded. */
+/** What a service's main.ts knows before it loads the service. */
 export interface ServiceProcess<Config> {
   readonly name: string;
-  /** What follows the service's name on the command line. */
+  /** The command line after the service's name. */
   readonly args: readonly string[];
   readonly env: Environment;
-  /** What the service does, in a sentence. */
+  /** One sentence that says what the service does. */
   readonly about: string;
   readonly variables: readonly z.ZodObject[];
   readonly readConfig: (env: Environment) => ServiceSettings<Config>;
-  /** Only done when the settings are good, so that a wrong one is said at once. */
+  /** Called after the settings were read, so that a wrong setting is reported without delay. */
   readonly load: () => Promise<StartableService<Config>>;
 }
 
 /**
- * The whole life of a process of one service: without arguments it serves, `migrate` prepares and exits, `--help` explains.
- * Told to stop, it says so to whoever watches, goes on serving for DRAIN, refuses new work, finishes what it has as far as
- * CLOSE_TIMEOUT lets it, closes. A pod's grace period is the sum of both, ENDING_MS and some.
+ * Runs a process of one service: without arguments it serves, `migrate` prepares and exits, `--help` explains.
+ * To stop, it reports not ready and serves for another DRAIN. Then it refuses new work, finishes work in progress within
+ * CLOSE_TIMEOUT, and closes. A pod's grace period must exceed the sum of both and SHUTDOWN_MARGIN_MS.
  */
 export async function runService<Config>(service: ServiceProcess<Config>): Promise<void> {
   const { name, args, env } = service;
@@ -74,14 +74,14 @@ export async function runService<Config>(service: ServiceProcess<Config>): Promi
 }
 
 async function serve<Config>({ name, env, readConfig, load }: ServiceProcess<Config>, log: Logger): Promise<never> {
-  let graceMs = ENDING_MS;
+  let graceMs = SHUTDOWN_MARGIN_MS;
   return runProcess({
     log,
     graceMs: () => graceMs,
     start: async (signal) => {
       const settings = readConfig(env);
       const { drainMs, closeMs } = settings.process;
-      graceMs = drainMs + closeMs + ENDING_MS;
+      graceMs = drainMs + closeMs + SHUTDOWN_MARGIN_MS;
       const closing = new Closing(log);
       try {
         const health = await serveHealth(settings.process.health);
@@ -93,28 +93,28 @@ async function serve<Config>({ name, env, readConfig, load }: ServiceProcess<Con
         const { start } = await load();
         const running = await start(settings.config, { log, left: timeLeft(closeMs) });
         closing.add(name, () => running.close());
-        // Nobody has been sent here by then who would have to be sent elsewhere.
+        // A process that was never ready has no traffic to drain.
         if (!signal.aborted) closing.add('drain', () => drain(running.readiness, drainMs));
         health.started(running.readiness);
         console.log(readyLine(name, running, health));
         return { close: () => closing.close() };
       } catch (error) {
         await closing.close().catch(() => {});
-        throw inOneSentence(error);
+        throw asStartFault(error);
       }
     },
   });
 }
 
-/** Whoever balances loads needs a moment to notice, and until then sends work that must not fail. */
+/** Load balancers need a moment to notice, and until then send requests that must not fail. */
 async function drain(readiness: Readiness, drainMs: number): Promise<void> {
   readiness.drain();
   await pause(drainMs);
 }
 
 function readyLine(name: string, { address, url }: RunningService, health: HealthServer): string {
-  const places = { http: url, rpc: address, health: health.url };
-  const named = Object.entries(places).flatMap(([kind, place]) => (place === undefined ? [] : [`${kind}=${place}`]));
+  const addresses = { http: url, rpc: address, health: health.url };
+  const named = Object.entries(addresses).flatMap(([kind, each]) => (each === undefined ? [] : [`${kind}=${each}`]));
   return `ready ${name} ${named.join(' ')}`;
 }
 
@@ -126,7 +126,7 @@ async function prepare<Config>({ name, env, readConfig, load }: ServiceProcess<C
     log.info({}, `${name} is up to date`);
     process.exit(0);
   } catch (thrown) {
-    const error = inOneSentence(thrown);
+    const error = asStartFault(thrown);
     if (error instanceof StartFault) process.stderr.write(`${error.message}\n`);
     else log.error({ err: error }, 'migrating failed');
     process.exit(1);
@@ -137,11 +137,11 @@ function helpOf({ name, about, variables }: Pick<ServiceProcess<never>, 'name' |
   return `Usage: npm run service -- ${name} [migrate]
 
 ${about}
-With migrate, it makes or updates its tables, queues and topics, and exits. Its environment:
+With migrate, it creates or updates its tables, queues and topics, and exits. Its environment:
 
 ${describeVariables(variables).map(explained).join('\n')}
 
-A secret may also come from a file, whose name is then in NAME_FILE. docs/configuration.md has all services.`;
+A secret may also come from a file that NAME_FILE names. docs/configuration.md describes all services.`;
 }
 
 function explained(variable: Variable): string {
@@ -149,8 +149,8 @@ function explained(variable: Variable): string {
   return `  ${variable.name}${standard}${variable.secret ? ', a secret' : ''}\n      ${variable.description.replaceAll('`', '')}`;
 }
 
-/** A part that is away is nothing that a stack would explain. */
-function inOneSentence(error: unknown): unknown {
-  const isAway = error instanceof Fault && error.kind === 'unavailable';
-  return isAway ? new StartFault(error.message, { cause: error }) : error;
+/** A part that does not answer is reported in one sentence: a stack would explain nothing. */
+function asStartFault(error: unknown): unknown {
+  const isUnavailable = error instanceof Fault && error.kind === 'unavailable';
+  return isUnavailable ? new StartFault(error.message, { cause: error }) : error;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { timeLeft } from './time-left.ts';
 
 describe('the time left', () => {
-  it('is all there until somebody asks, then runs for whoever asks, and never ends below what he needs at least', async () => {
+  it('starts with the first call, is shared by all callers, and is never less than the caller's minimum', async () => {
     const left = timeLeft(40);
     await pause(60);
     expect(left()).toBeCloseTo(40);

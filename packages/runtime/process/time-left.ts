@@ -1,11 +1,11 @@
 /**
- * Milliseconds that what a stopping process has in hand may still take; `atLeast` when they are fewer. The first who asks
- * begins the count, so that parts which close one after the other share one time.
+ * Milliseconds that work in progress may still take in a stopping process, but not less than `atLeast`. The time begins
+ * with the first call, so that parts that close one after the other share it.
  */
 export type TimeLeft = (atLeast?: number) => number;
 
-/** What cutting off the rest, handing back what was taken and closing may take besides. */
-export const ENDING_MS = 8_000;
+/** The time beyond that for cancelling unfinished work, returning deliveries to their queues and closing. */
+export const SHUTDOWN_MARGIN_MS = 8_000;
 
 export function timeLeft(ms = 10_000): TimeLeft {
   let endsAt: number | undefined;

@@ -98,7 +98,7 @@ const unread = counter('metrics_unread_total', 'Gauges that could not be read wh
 ]);
 
 export interface GaugeFamily<Names extends readonly string[]> {
-  /** Adds a source, until the returned function is called. A source must be cheap: `remembered` caches its answer. */
+  /** Adds a source, until the returned function is called. A source must be cheap: `cachedFor` caches its answer. */
   from(source: Source<Names>): () => void;
 }
 
@@ -148,7 +148,7 @@ async function read<Names extends readonly string[]>(
 }
 
 /** Calls `ask` at most once in this time, however many gauges and pages need the answer. A failure is not cached. */
-export function remembered<Answer>(forMs: number, ask: () => Promise<Answer>): () => Promise<Answer> {
+export function cachedFor<Answer>(forMs: number, ask: () => Promise<Answer>): () => Promise<Answer> {
   let answer: Promise<Answer> | undefined;
   let askedAt = 0;
   return () => {
