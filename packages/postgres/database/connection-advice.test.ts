@@ -9,14 +9,14 @@ function connection(said: number, ...processes: number[]) {
   return { processID: said, query } as unknown as Client;
 }
 
-describe('a pooler before PostgreSQL', () => {
+describe('a pooler in front of PostgreSQL', () => {
   const none = () => Promise.reject(new Error('Nobody needs another connection.'));
 
-  it('is looked for no further where the server itself answers', async () => {
+  it('is not searched for when the server itself answers', async () => {
     await refuseSharedProcesses(connection(7, 7), none);
   });
 
-  it('that keeps a process for each connection is as good as none', async () => {
+  it('is accepted when it keeps a process for each connection', async () => {
     await refuseSharedProcesses(connection(900, 7), async () => connection(901, 8));
   });
 
@@ -31,7 +31,7 @@ describe('a pooler before PostgreSQL', () => {
     });
   });
 
-  it('that does not pass our options on is named as such', () => {
+  it('is named when it refuses options', () => {
     const refused = Object.assign(new Error('unsupported startup parameter: options'), {
       code: '08P01',
       severity: 'FATAL',

@@ -2,8 +2,7 @@ import { StartFault } from '@call-analysis/runtime';
 import type { Client, PoolClient } from 'pg';
 
 /**
- * What is the matter with how the URL leads to PostgreSQL, as a StartFault that says what to change; any other error as it
- * stands.
+ * A StartFault that says what to change when DATABASE_URL causes the error. Any other error is returned unchanged.
  */
 export function adviceOn(error: unknown): unknown {
   const { code = '', message = '', path } = Object(error) as { code?: string; message?: string; path?: string };
@@ -13,26 +12,26 @@ export function adviceOn(error: unknown): unknown {
 
 function sentenceFor(code: string, message: string, path: string | undefined): string | undefined {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return 'PostgreSQL shows a certificate that was made out to another name than the host in DATABASE_URL.';
+    return "PostgreSQL's certificate is for another name than the host in DATABASE_URL.";
   }
-  if (/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code)) return 'PostgreSQL shows a certificate that is not valid today.';
+  if (/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code)) return "PostgreSQL's certificate is not valid today.";
   if (isUntrusted(code)) {
     return (
-      `PostgreSQL shows a certificate that no authority we know vouches for (${code}). Name its authority in DATABASE_URL: ` +
+      `PostgreSQL's certificate is signed by an unknown authority (${code}). Name the authority in DATABASE_URL: ` +
       '?sslmode=verify-full&sslrootcert=/path/to/ca.pem'
     );
   }
   if (/does not support SSL/.test(message))
-    return 'PostgreSQL does not offer TLS, and the sslmode in DATABASE_URL asks for it.';
+    return 'PostgreSQL does not offer TLS, and the sslmode in DATABASE_URL requires it.';
   if (/^(ENOENT|EACCES|EISDIR)$/.test(code) && path !== undefined)
     return `DATABASE_URL names ${path}, which cannot be read (${code}).`;
   if (/unsupported startup parameter/.test(message)) {
-    return 'DATABASE_URL leads to a pooler that refuses what we ask of a connection (options). Name PostgreSQL itself there.';
+    return 'DATABASE_URL names a pooler that refuses the `options` of a connection. Name PostgreSQL itself there.';
   }
   return undefined;
 }
 
-/** Whether a certificate is refused because of who vouches for it. */
+/** Whether a certificate is refused because of its authority. */
 export function isUntrusted(code: string): boolean {
   return /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY|GET_ISSUER)|^CERT_(UNTRUSTED|SIGNATURE_FAILURE)$/.test(code);
 }
@@ -40,18 +39,18 @@ export function isUntrusted(code: string): boolean {
 type Connection = Pick<Client | PoolClient, 'query'>;
 
 /**
- * StartFault when a pooler gives the same process of PostgreSQL to one transaction and then to another connection's. Locks
- * of sessions and notices, by which processes of one service agree, would not hold then. `another` opens a connection
- * beside the first; it is asked for only where there is a pooler at all.
+ * Rejects with StartFault when a pooler lets several connections share a PostgreSQL process from transaction to
+ * transaction. Session locks and LISTEN, which coordinate the processes of a service, would not work then. `another` opens
+ * a second connection; it is called only when there is a pooler.
  */
 export async function refuseSharedProcesses(first: Connection, another: () => Promise<Connection>): Promise<void> {
   const process = await processOf(first);
-  // What the server itself said as the connection was made; a pooler says a number of its own.
+  // The id that was sent when the connection was made. A pooler sends an id of its own.
   if (process === (first as { processID?: number | null }).processID) return;
   const isShared = (await processOf(await another())) === process || (await processOf(first)) !== process;
   if (!isShared) return;
   throw new StartFault(
-    'DATABASE_URL leads to a pooler that shares out connections by the transaction, as PgBouncer does with pool_mode=transaction. ' +
+    'DATABASE_URL names a pooler that shares connections between transactions, as PgBouncer does with pool_mode=transaction. ' +
       'Name PostgreSQL itself there.',
   );
 }

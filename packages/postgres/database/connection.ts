@@ -1,18 +1,18 @@
 import { escapeIdentifier } from 'pg';
 
-/** What pg needs to reach one schema: names without a schema then mean that schema's. */
+/** What pg needs to connect to one schema, to which names without a schema then refer. */
 export interface SchemaConnection {
   readonly connectionString: string;
   readonly options: string;
 }
 
-// How times are written down on their way, whatever the server, the database or the role is set to: Prisma drops the
-// offset that PostgreSQL writes behind a time, and pg reads no style but this one.
+// The format of times, whatever the settings of the server, database or role: Prisma drops the offset that PostgreSQL
+// writes after a time, and pg reads only this style.
 const TIMES = '-c timezone=UTC -c datestyle=ISO';
 
 /**
- * The URL's own `options` are kept and come first, so that the schema and the form of times win. They leave the URL,
- * because pg lets what the URL says overrule what the configuration says.
+ * The URL's own `options` are kept and come first, so that the schema and the format of times override them. They are
+ * removed from the URL, because in pg the URL overrides the configuration.
  */
 export function schemaConnection(url: string, schema: string): SchemaConnection {
   const address = parseUrl(url);
@@ -22,7 +22,7 @@ export function schemaConnection(url: string, schema: string): SchemaConnection 
   return { connectionString: address.href, options: [...(own ? [own] : []), TIMES, searchPath].join(' ') };
 }
 
-/** Reads a connection URL; an unreadable one is not quoted in the error, for it may hold a password. */
+/** Parses a connection URL. The error does not quote a malformed one, which may hold a password. */
 export function parseUrl(url: string): URL {
   const address = URL.parse(url);
   if (address === null || !/^postgres(?:ql)?:$/.test(address.protocol)) {
@@ -31,7 +31,7 @@ export function parseUrl(url: string): URL {
   return address;
 }
 
-// The server splits `options` at blanks unless a backslash precedes them.
+// The server splits `options` at spaces that no backslash precedes.
 function escapeOption(value: string): string {
   return value.replace(/[\\\s]/g, (character) => `\\${character}`);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { shareConnections } from './connections.ts';
 
 describe('the connections of a process', () => {
-  it('are shared out to the last one, and no part goes without', () => {
+  it('are divided completely, and every part gets some', () => {
     for (let total = 10; total <= 1_000; total += 1) {
       const { own, long, queues, readers } = shareConnections(total);
       expect(own + long + queues + readers + 2).toBe(total);

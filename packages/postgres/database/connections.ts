@@ -1,20 +1,20 @@
-/** How many connections the parts of one service's process may have; all of them together are the total. */
+/** How many connections each part of a service's process may have. */
 export interface Connections {
-  /** Of the service itself. */
+  /** The service itself. */
   readonly own: number;
-  /** Beside them, of whoever holds one for minutes. */
+  /** Long operations of the service, which hold a connection for minutes. */
   readonly long: number;
-  /** Of the queues. */
+  /** The queues. */
   readonly queues: number;
-  /** Of what reads facts into the queues. */
+  /** The Kafka consumers that write events into the queues. */
   readonly readers: number;
 }
 
-/** One listens to what others write, one sends what is written. */
+/** One for LISTEN, one for the relay of the outbox. */
 const SINGLE = 2;
 const USUAL = 24;
 
-/** Shares out at least 10: by need up to the usual total, above it to the service itself. */
+/** Divides at least 10 connections: in proportion up to the default total. The service itself gets the rest. */
 export function shareConnections(total: number = USUAL): Connections {
   const part = (usual: number, least: number) => Math.min(usual, Math.max(least, Math.round((usual * total) / USUAL)));
   const [long, queues, readers] = [part(4, 1), part(5, 2), part(3, 1)];

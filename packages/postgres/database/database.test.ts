@@ -27,7 +27,7 @@ function names(): Promise<{ name: string }[]> {
 }
 
 describe('queries', () => {
-  it('names without a schema mean the schema, and options of the URL count too', async () => {
+  it('names without a schema refer to the schema, and the options of the URL are kept', async () => {
     const url = new URL(home.url('ingest'));
     url.searchParams.set('options', '-c search_path=public -c statement_timeout=4321');
     const other = openDatabase({ url: url.href, schema: 'ingest', applicationName: 'probe' });
@@ -53,7 +53,7 @@ describe('queries', () => {
     ]);
   });
 
-  it('a text of several statements answers with the last', async () => {
+  it('a text of several statements returns the rows of the last', async () => {
     expect(await database.query("INSERT INTO counters VALUES ('a', 1); SELECT 7 AS seven")).toEqual([{ seven: 7 }]);
   });
 
@@ -66,7 +66,7 @@ describe('queries', () => {
     await single.close();
   });
 
-  it('a refused statement is thrown as PostgreSQL said it, and costs no connection', async () => {
+  it('an error about a statement is thrown unchanged, and the connection is kept', async () => {
     const single = openDatabase({ url: home.url('ingest'), schema: 'ingest', poolSize: 1 });
     const [before] = await single.query('SELECT pg_backend_pid() AS pid');
     await single.query("INSERT INTO counters VALUES ('a', 1)");
@@ -88,7 +88,7 @@ describe('transactions', () => {
     expect(await database.query('SELECT value FROM counters')).toEqual([{ value: 5 }]);
   });
 
-  it('leave nothing behind when the work throws, and throw what it threw', async () => {
+  it('are rolled back when the work throws, and rethrow its error', async () => {
     const reason = new Error('changed my mind');
     const work = database.transaction(async (tx) => {
       await tx.query("INSERT INTO counters VALUES ('a', 1)");
@@ -98,7 +98,7 @@ describe('transactions', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('do not pass for committed when an error inside was swallowed', async () => {
+  it('fail when an error inside was swallowed', async () => {
     const work = database.transaction(async (tx) => {
       await tx.query("INSERT INTO counters VALUES ('a', 1)");
       await tx.query("INSERT INTO counters VALUES ('a', 1)").catch(() => {});
@@ -107,7 +107,7 @@ describe('transactions', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('refuse a query that comes too late, so that it cannot run in another transaction', async () => {
+  it('refuse a query after their end, so that it cannot run in another transaction', async () => {
     let late: (() => Promise<unknown>) | undefined;
     await database.transaction(async (tx) => {
       late = () => tx.query("INSERT INTO counters VALUES ('late', 1)");
@@ -116,7 +116,7 @@ describe('transactions', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('give their connection back, whatever happens', async () => {
+  it('return their connection, whatever happens', async () => {
     for (let round = 0; round < 20; round++) {
       await database
         .transaction(async (tx) => {
@@ -128,7 +128,7 @@ describe('transactions', () => {
     expect([database.pool.waitingCount, database.pool.totalCount - database.pool.idleCount]).toEqual([0, 0]);
   });
 
-  it('are tried again after a deadlock, as often as asked', async () => {
+  it('are retried after a deadlock, as often as requested', async () => {
     await database.query("INSERT INTO counters VALUES ('a', 0), ('b', 0)");
     let met = 0;
     async function bump(first: string, second: string): Promise<void> {
@@ -148,7 +148,7 @@ describe('transactions', () => {
     expect(await database.query('SELECT value FROM counters')).toEqual([{ value: 2 }, { value: 2 }]);
   });
 
-  it('are not tried again after a serialization failure unless asked', async () => {
+  it('are not retried after a serialization failure unless requested', async () => {
     await database.query("INSERT INTO counters VALUES ('a', 0)");
     let runs = 0;
     async function collide(retries?: number): Promise<void> {
@@ -172,7 +172,7 @@ describe('transactions', () => {
 });
 
 describe('a broken connection', () => {
-  it('is a Fault that says unavailable, and the next query has a new one', async () => {
+  it('is a Fault `unavailable`, and the next query gets a new connection', async () => {
     const [row] = await database.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     await database.query('SELECT 1');
     const doomed = database.transaction(async (tx) => {
@@ -195,7 +195,7 @@ describe('a broken connection', () => {
     await single.close();
   });
 
-  it('fails the transaction that used it, and nothing else', async () => {
+  it('fails only the transaction that used it', async () => {
     const target = new URL(home.url('ingest'));
     const gate = await openTcpProxy({ port: Number(target.port) });
     target.port = String(gate.port);
@@ -214,7 +214,7 @@ describe('a broken connection', () => {
     await gate.close();
   });
 
-  it('is never waited for longer than asked', async () => {
+  it('is never waited for longer than requested', async () => {
     const target = new URL(home.url('ingest'));
     const gate = await openTcpProxy({ port: Number(target.port) });
     gate.blackhole();
@@ -225,7 +225,7 @@ describe('a broken connection', () => {
     await gated.close();
   });
 
-  it('is given up when an answer does not come and the server cannot be reached any more', async () => {
+  it('is closed when no answer comes and the server cannot be reached', async () => {
     const target = new URL(home.url('ingest'));
     const gate = await openTcpProxy({ port: Number(target.port) });
     target.port = String(gate.port);
@@ -233,9 +233,9 @@ describe('a broken connection', () => {
       url: target.href,
       schema: 'ingest',
       poolSize: 2,
-      patience: { silentMs: 100, lookMs: 200 },
+      silence: { silentMs: 100, checkMs: 200 },
     });
-    // With so little patience a server that stands still for a moment is given up, too.
+    // Limits this low also close the connection of a server that pauses for a moment.
     await waitUntil(() => gated.query('SELECT 1'));
     gate.blackhole();
     await expect(gated.query('SELECT 1')).rejects.toMatchObject({ kind: 'unavailable' });
@@ -245,12 +245,12 @@ describe('a broken connection', () => {
     await gate.close();
   });
 
-  it('is waited for while its server is at work on the statement, or has nothing to do', async () => {
+  it('is kept while the server works on its statement, or while it is idle', async () => {
     const patient = openDatabase({
       url: home.url('ingest'),
       schema: 'ingest',
       poolSize: 1,
-      patience: { silentMs: 50, lookMs: 30_000 },
+      silence: { silentMs: 50, checkMs: 30_000 },
     });
     await patient.transaction(async (tx) => {
       await tx.query('SELECT pg_sleep(0.6)');
@@ -260,13 +260,13 @@ describe('a broken connection', () => {
     await patient.close();
   });
 
-  it('after closing is unavailable too, and closing twice is closing once', async () => {
+  it('is reported after closing too, and closing twice is the same as closing once', async () => {
     const brief = openDatabase({ url: home.url('ingest'), schema: 'ingest' });
     await Promise.all([brief.close(), brief.close()]);
     await expect(brief.query('SELECT 1')).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('with a URL that cannot be read does not quote it', () => {
+  it('to a malformed URL does not quote it', () => {
     const open = () => openDatabase({ url: 'postgres//me:hush@somewhere', schema: 'ingest' });
     expect(open).toThrow(/form postgresql/);
     expect(open).not.toThrow(/hush/);

@@ -2,52 +2,52 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResult, types } from 'pg';
 import { schemaConnection } from './connection.ts';
 import { isUnreachable, sqlState, translateError } from './errors.ts';
-import { watchPool } from './pool-metrics.ts';
-import { endSilentConnections, type Patience } from './silent-connections.ts';
+import { measurePool } from './pool-metrics.ts';
+import { closeSilentConnections, type SilenceLimits } from './silent-connections.ts';
 import type { Sql } from './sql.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
   /** Becomes the `search_path` of every connection. */
   readonly schema: string;
-  /** Connections at most. Default 10. */
+  /** Maximum number of connections. Default 10. */
   readonly poolSize?: number;
-  /** Shown in `pg_stat_activity` and on the page of metrics. */
+  /** Shown in `pg_stat_activity` and on the metrics page. */
   readonly applicationName?: string;
-  /** How long to wait for a connection, a free one or a new one. Default 10,000; 0 waits for a free one for ever. */
+  /** How long to wait for a free or a new connection. Default 10,000. With 0 there is no limit for a free one. */
   readonly connectTimeoutMs?: number;
-  /** With connections on which nothing comes any more. */
-  readonly patience?: Patience;
+  /** When a connection on which no data arrives is checked and closed. */
+  readonly silence?: SilenceLimits;
 }
 
 export interface PreparedSql extends Sql {
   /**
-   * Like `query`, but the statement is parsed and planned once per connection. One name means one text, for ever;
-   * for statements that run often and have a fixed text.
+   * Like `query`, but the statement is parsed and planned once per connection: for statements that run often. A name
+   * always belongs to the same text.
    */
   prepared<Row = Record<string, unknown>>(name: string, text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 /**
- * A pool of connections to one schema. A connection that fails is a Fault `unavailable`; what PostgreSQL says about a
- * statement is thrown as it stands (see `sqlState`). `int8` values are numbers.
+ * A pool of connections to one schema. A failed connection is a Fault `unavailable`. PostgreSQL's errors about a statement
+ * are thrown unchanged (see `sqlState`). `int8` values are numbers.
  */
 export interface Database extends PreparedSql {
   readonly schema: string;
   readonly pool: Pool;
   /**
    * Runs `work` in one transaction: committed when it returns, rolled back when it throws. When the connection is lost
-   * during the commit, nobody knows whether it happened, and the Fault says `unavailable`.
+   * during the commit, the outcome is unknown, and the Fault is `unavailable`.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Waits for what is running. May be called twice. */
+  /** Waits for running queries. May be called twice. */
   close(): Promise<void>;
 }
 
 export interface TransactionOptions {
   /**
-   * How often `work` is run again after a deadlock or a serialization failure. Default 0. Whatever `work` does outside
-   * the transaction then happens again.
+   * How often `work` is retried after a deadlock or a serialization failure. Default 0. Its effects outside the
+   * transaction are then repeated.
    */
   readonly retries?: number;
 }
@@ -61,12 +61,12 @@ export interface Transaction extends PreparedSql {
 const deadlock = '40P01';
 const serializationFailure = '40001';
 
-// A rollback waits behind whatever the transaction still has in flight, a forgotten COPY for instance.
+// A rollback waits for unfinished queries of the transaction, such as a forgotten COPY.
 const rollbackTimeoutMs = 5_000;
 
 const connectMs = 10_000;
 
-/** Waiting for one's turn may have no end, a connection that does not come about must have one. */
+/** Waiting for a free connection may have no limit; making a new one always has one. */
 class BoundedClient extends Client {
   constructor(config: ClientConfig = {}) {
     super({ ...config, connectionTimeoutMillis: config.connectionTimeoutMillis || connectMs });
@@ -83,15 +83,15 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
     types: { getTypeParser },
   });
-  endSilentConnections(pool, options.url, options.patience);
-  const unwatch = watchPool(options.applicationName ?? options.schema, pool);
+  closeSilentConnections(pool, options.url, options.silence);
+  const stopMeasuring = measurePool(options.applicationName ?? options.schema, pool);
   const broken = new WeakSet<object>();
-  // Without these listeners a connection that breaks, idle or lent, would end the process. Its next query tells.
+  // Without these listeners a broken connection would end the process. Its next query reports the failure.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => broken.add(client)));
 
-  // Not `pool.query`: that throws the connection away after every error, a unique violation included.
-  async function lend<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  // Not `pool.query`: that closes the connection after every error, even after a unique violation.
+  async function withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     let client: PoolClient;
     try {
       client = await pool.connect();
@@ -109,7 +109,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   async function attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return lend(async (client) => {
+    return withClient(async (client) => {
       await client.query('BEGIN');
       const tx = openTransaction(client);
       try {
@@ -129,8 +129,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     schema: options.schema,
     pool,
-    query: (text, values) => lend((client) => run(client, text, values)),
-    prepared: (name, text, values) => lend((client) => run(client, text, values, name)),
+    query: (text, values) => withClient((client) => run(client, text, values)),
+    prepared: (name, text, values) => withClient((client) => run(client, text, values, name)),
     async transaction(work, { retries = 0 } = {}) {
       for (let attempts = 0; ; attempts++) {
         try {
@@ -138,13 +138,13 @@ export function openDatabase(options: DatabaseOptions): Database {
         } catch (error) {
           const state = sqlState(error);
           if (attempts >= retries || (state !== deadlock && state !== serializationFailure)) throw error;
-          // Two that collided must not come back at the same instant.
+          // Two transactions that collided must not be retried at the same moment.
           await pause(Math.random() * 20 * 2 ** attempts);
         }
       }
     },
     close() {
-      unwatch();
+      stopMeasuring();
       return (closing ??= pool.end());
     },
   };
@@ -153,7 +153,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 function openTransaction(client: PoolClient): { transaction: Transaction; end(): void } {
   let open = true;
   async function guarded<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {
-    // The connection may serve somebody else by now.
+    // The connection may already be used by another transaction.
     if (!open) throw new Error('A query came after its transaction had ended; an await is missing.');
     try {
       return await run<Row>(client, text, values, name);
@@ -187,7 +187,7 @@ async function run<Row>(
 
 async function commit(client: PoolClient): Promise<void> {
   const result = await client.query('COMMIT');
-  // PostgreSQL answers the commit of a failed transaction with a quiet rollback.
+  // PostgreSQL answers COMMIT in a failed transaction with a rollback, and without an error.
   if (result.command !== 'COMMIT') {
     throw new Error('The transaction was rolled back: one of its statements failed and the error was swallowed.');
   }

@@ -1,8 +1,8 @@
 import { Fault, unavailable } from '@call-analysis/fault';
 import { isUntrusted } from './connection-advice.ts';
 
-// SQLSTATE classes and codes that say "not now" rather than "not like this":
-// 08 connection, 53 out of disk, memory or connections, 57P01–57P05 shutting down, starting up or cut off.
+// SQLSTATE classes and codes of temporary failures:
+// 08 connection, 53 out of disk, memory or connections, 57P01–57P05 shutting down, starting up or disconnected.
 const transientState = /^(?:08|53|57P0[1-5])/;
 
 const networkCodes = new Set([
@@ -26,13 +26,12 @@ const driverMessages = [
   'Cannot use a pool after calling end',
 ];
 
-// Prisma's words for the same, its client's (codes) and its adapter's (kinds).
+// The same failures as reported by Prisma's client (codes) and by its adapter (kinds).
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037']);
 const prismaKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections']);
 
 /**
- * The five characters by which PostgreSQL names an error, such as `23505` for a unique violation, whether pg or Prisma
- * reports it.
+ * The five-character code of a PostgreSQL error, such as `23505` for a unique violation, whether pg or Prisma reports it.
  */
 export function sqlState(error: unknown): string | undefined {
   const byPg = property(error, 'severity') !== undefined;
@@ -40,7 +39,7 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** Whether the connection, rather than the statement, is what failed. */
+/** Whether the connection failed and not the statement. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof Fault) return false;
   const state = sqlState(error);
@@ -53,12 +52,12 @@ export function isUnreachable(error: unknown): boolean {
   return typeof message === 'string' && driverMessages.some((start) => message.startsWith(start));
 }
 
-/** A Fault `unavailable` for a failed connection, with the error as its cause; any other error as it stands. */
+/** A Fault `unavailable` for a failed connection, with the error as its cause. Any other error is returned unchanged. */
 export function translateError(error: unknown): unknown {
   return isUnreachable(error) ? unavailable('PostgreSQL', error) : error;
 }
 
-/** Prisma keeps what its adapter threw in the error's metadata, and that has PostgreSQL's words in its cause. */
+/** Prisma keeps its adapter's error in the metadata, whose cause describes PostgreSQL's error. */
 function adapterCause(error: unknown, name: string): unknown {
   const thrown = property(property(error, 'meta'), 'driverAdapterError') ?? error;
   return property(property(thrown, 'cause'), name);

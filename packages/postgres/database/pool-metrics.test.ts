@@ -4,7 +4,7 @@ import { freshDatabase, waitUntil } from '../../testing/index.ts';
 import { openDatabase } from './database.ts';
 
 describe('the use of a pool', () => {
-  it('is shown while the pool is open: busy and idle connections, their limit, and who waits for one', async () => {
+  it('is shown while the pool is open: busy and idle connections, their limit, and waiting statements', async () => {
     const place = await freshDatabase();
     const db = openDatabase({ url: place.url('ingest'), schema: 'ingest', applicationName: 'trial', poolSize: 2 });
     const shown = async () => (await exposition()).split('\n').filter((line) => line.includes('service="trial"'));

@@ -5,8 +5,8 @@ const connections = gauge('database_connections', 'Connections of a pool, by wha
 const limit = gauge('database_connections_limit', 'Connections that a pool may have.', ['service']);
 const waiting = gauge('database_waiting', 'Statements and transactions that wait for a connection.', ['service']);
 
-/** Shows the use of a pool under its owner's name, until it is called. */
-export function watchPool(service: string, pool: Pool): () => void {
+/** Reports the use of a pool under its owner's name, until the returned function is called. */
+export function measurePool(service: string, pool: Pool): () => void {
   const sources = [
     connections.from(() => [
       { labels: [service, 'busy'], value: pool.totalCount - pool.idleCount },
@@ -16,6 +16,6 @@ export function watchPool(service: string, pool: Pool): () => void {
     waiting.from(() => [{ labels: [service], value: pool.waitingCount }]),
   ];
   return () => {
-    for (const leave of sources) leave();
+    for (const remove of sources) remove();
   };
 }

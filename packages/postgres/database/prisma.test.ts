@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => home.drop());
 
-it('Prisma and raw SQL beside it work in the same schema', async () => {
+it('Prisma and raw SQL use the same schema', async () => {
   const database = openDatabase({ url: home.url('ingest'), schema: 'ingest' });
   const adapter = await prismaAdapter(database).connect();
   try {
@@ -25,7 +25,7 @@ it('Prisma and raw SQL beside it work in the same schema', async () => {
   }
 });
 
-it('a time is the same instant for Prisma and raw SQL, whatever zone and style the database is set to', async () => {
+it('a time is the same instant for Prisma and raw SQL, whatever time zone and date style the database has', async () => {
   const admin = openDatabase({ url: home.adminUrl, schema: 'public', poolSize: 1 });
   const name = new URL(home.adminUrl).pathname.slice(1);
   await admin.query(
@@ -48,7 +48,7 @@ it('a time is the same instant for Prisma and raw SQL, whatever zone and style t
   }
 });
 
-it('raw SQL in a Prisma transaction gets its values in order and gives int8 as a number', async () => {
+it('raw SQL in a Prisma transaction gets its values in order and returns int8 as a number', async () => {
   const heard: unknown[] = [];
   const sql = prismaSql({
     async $queryRawUnsafe<T>(text: string, ...values: unknown[]): Promise<T> {
@@ -75,14 +75,14 @@ it.each([
   await expect(sql.query('SELECT 1')).rejects.toMatchObject({ name: 'Fault', kind: 'unavailable', cause: error });
 });
 
-it('what PostgreSQL says about a statement is thrown as it stands, with its state to be read', async () => {
+it('an error about a statement is thrown unchanged, with its SQLSTATE', async () => {
   const error = rawQueryFailed({ kind: 'UniqueConstraintViolation', originalCode: '23505' });
   const sql = prismaSql({ $queryRawUnsafe: () => Promise.reject(error) });
   await expect(sql.query('SELECT 1')).rejects.toBe(error);
   expect(sqlState(error)).toBe('23505');
 });
 
-it('a client’s own query that finds no free connection is the same Fault, and any other failure stands as it is', async () => {
+it('a query of the client that finds no free connection is the same Fault, and any other error is unchanged', async () => {
   const { $allOperations } = unavailability.query;
   const failing = (error: Error) =>
     $allOperations({

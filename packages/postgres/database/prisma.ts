@@ -4,14 +4,14 @@ import { translateError } from './errors.ts';
 import type { Sql } from './sql.ts';
 
 /**
- * What `new PrismaClient({ adapter })` takes: it shares the connections of the database, which outlives it. Prisma's own
- * queries name their schema, raw SQL goes by the search path, so both have to be told.
+ * The adapter for `new PrismaClient({ adapter })`. It shares the connections of the database, which must be closed after
+ * it. Prisma's own queries name their schema and raw SQL uses the search path, so both are set.
  */
 export function prismaAdapter({ pool, schema }: Pick<Database, 'pool' | 'schema'>): PrismaPg {
   return new PrismaPg(pool, { schema, onPoolError: () => {}, onConnectionError: () => {} });
 }
 
-/** For a client's `$extends`: its queries reject with a Fault `unavailable` for a failed connection, as raw SQL does. */
+/** For a client's `$extends`: its queries reject with a Fault `unavailable` when the connection fails, as raw SQL does. */
 export const unavailability = {
   query: {
     async $allOperations<Args>({
@@ -35,7 +35,7 @@ export interface RawPrisma {
   $queryRawUnsafe<T = unknown>(query: string, ...values: unknown[]): PromiseLike<T>;
 }
 
-/** Raw SQL inside a Prisma transaction, for instance to publish events with it. `int8` values are numbers. */
+/** Raw SQL inside a Prisma transaction, for example to publish events. `int8` values are numbers. */
 export function prismaSql(tx: RawPrisma): Sql {
   return {
     async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {

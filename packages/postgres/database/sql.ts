@@ -1,6 +1,6 @@
 /**
- * Something that runs SQL: a pool, or one open transaction. Names without a schema mean the service's own,
- * because every connection is opened with its `search_path`.
+ * Runs SQL: a pool, or one open transaction. Names without a schema refer to the service's own schema, because every
+ * connection is opened with its `search_path`.
  */
 export interface Sql {
   query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;

@@ -46,7 +46,7 @@ function run(): Promise<string[]> {
 const firm = '20260101000000_firm';
 const call = '20260102000000_call';
 
-it('applies what is pending, in order, and nothing the next time', async () => {
+it('applies pending migrations in order, and none the next time', async () => {
   await write(call, 'ALTER TABLE firm ADD COLUMN calls int');
   await write(firm, 'CREATE TABLE firm (id int)');
   expect(await run()).toEqual([firm, call]);
@@ -75,7 +75,7 @@ it('keeps the records that Prisma keeps', async () => {
   ]);
 });
 
-it('a failing migration leaves nothing behind, says where it failed, and can be mended', async () => {
+it('a failing migration leaves nothing behind, reports the line, and can be corrected', async () => {
   await write(firm, 'CREATE TABLE firm (id int)');
   await write(call, "CREATE TABLE call (id int);\nINSERT INTO call VALUES (1);\nSELECT 'ўқ', x FROM nowhere;\n");
   await expect(run()).rejects.toThrow(`Migration ${call} failed at line 3: relation "nowhere" does not exist.`);
@@ -99,14 +99,14 @@ it('refuses when an applied migration was changed, and applies nothing', async (
   expect(await database.query("SELECT to_regclass('call') AS call")).toEqual([{ call: null }]);
 });
 
-it('takes a file with the line ends of another system for the same', async () => {
+it('accepts a file with the line ends of another system', async () => {
   await write(firm, 'CREATE TABLE firm (\n  id int\n);\n');
   await run();
   await write(firm, 'CREATE TABLE firm (\r\n  id int\r\n);\r\n');
   expect(await run()).toEqual([]);
 });
 
-it('does nothing to a schema that a later version has brought further, so that a version can be rolled back', async () => {
+it('leaves the schema of a later version as it is, so that a version can be rolled back', async () => {
   await write(firm, 'CREATE TABLE firm (id int)');
   await write(call, 'CREATE TABLE call (id int)');
   await run();
@@ -115,7 +115,7 @@ it('does nothing to a schema that a later version has brought further, so that a
   await requireMigrated(database, folder, 'the command');
 });
 
-it('a service is told of a schema that is older than itself, or not there, and of the command', async () => {
+it('a service refuses an older or missing schema, and names the command', async () => {
   await write(firm, 'CREATE TABLE firm (id int)');
   const refusal = () =>
     requireMigrated(database, folder, 'npm run service -- ingest migrate').then(
@@ -134,7 +134,7 @@ it('a service is told of a schema that is older than itself, or not there, and o
   });
 });
 
-it('says which right is missing where the schema cannot be made', async () => {
+it('names the missing right when the schema cannot be created', async () => {
   await write(firm, 'CREATE TABLE firm (id int)');
   await expect(migrate({ url: home.url('audio'), schema: 'new one', folder })).rejects.toMatchObject({
     name: 'StartFault',
@@ -164,20 +164,20 @@ it('refuses to go on after a migration that another tool left unfinished', async
   expect(await run()).toEqual([firm]);
 });
 
-it('of several runners at once one works and the others find nothing to do', async () => {
+it('of several concurrent runs one applies the migrations and the others find nothing to do', async () => {
   await write(firm, 'CREATE TABLE firm (id int); SELECT pg_sleep(0.2)');
   await write(call, 'CREATE TABLE call (id int)');
   const results = await Promise.all([run(), run(), run()]);
   expect(results.toSorted((a, b) => b.length - a.length)).toEqual([[firm, call], [], []]);
 });
 
-it('a migration that changes the search path is recorded in its own schema all the same', async () => {
+it('a migration that changes the search path is recorded in its own schema', async () => {
   await write(firm, "SELECT set_config('search_path', 'pg_catalog', false); CREATE TABLE ingest.firm (id int)");
   expect(await run()).toEqual([firm]);
   expect(await run()).toEqual([]);
 });
 
-it('makes the schema when it may and there is none', async () => {
+it('creates a missing schema when the role has the right', async () => {
   await write(firm, 'CREATE TABLE firm (id int)');
   expect(await migrate({ url: home.adminUrl, schema: 'brand new', folder })).toEqual([firm]);
   expect(await migrate({ url: home.adminUrl, schema: 'brand new', folder })).toEqual([]);

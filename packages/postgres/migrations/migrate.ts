@@ -19,7 +19,7 @@ export interface MigrateOptions {
 interface Migration {
   readonly name: string;
   readonly script: string;
-  /** Prisma compares the bytes as they were, or with the line ends of the other system. */
+  /** Prisma compares the bytes as they are, or with the line ends of the other system. */
   readonly checksum: string;
   readonly otherChecksums: readonly string[];
 }
@@ -29,9 +29,9 @@ const prismaLock = 72_707_369;
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 /**
- * Refuses with a StartFault, which names the command, when the schema lacks a migration of the folder. One that has more is
- * of a later version, which may be rolled back from while both still run. StartFault also when the way to PostgreSQL is one
- * that cannot be gone.
+ * Rejects with a StartFault that names the command when the schema lacks a migration of the folder. A schema with more
+ * migrations belongs to a later version, which may be rolled back while both run. StartFault also when DATABASE_URL
+ * cannot be used.
  */
 export async function requireMigrated(db: Database, folder: string | URL, command: string): Promise<void> {
   await refusePooler(db);
@@ -50,20 +50,20 @@ export async function requireMigrated(db: Database, folder: string | URL, comman
   throw new StartFault(`The schema ${db.schema} ${what}. Run ${command}.`);
 }
 
-/** Makes the schema where there is none. StartFault says which right is missing. */
+/** Creates the schema if there is none. StartFault names a missing right. */
 export async function ensureSchema({ url, schema }: Pick<MigrateOptions, 'url' | 'schema'>): Promise<void> {
-  await alone(url, schema, (client) => createSchema(client, schema));
+  await withLock(url, schema, (client) => createSchema(client, schema));
 }
 
 /**
- * Brings a schema up to date and returns the names of the migrations it applied, in order. Each is applied in a
- * transaction of its own together with its record, so a failing one leaves nothing behind; those before it stay.
- * Records are kept as Prisma keeps them, so that `prisma migrate status` and `deploy` agree. What a later version has
- * added stays, and nothing is done. StartFault when the role lacks a right, or what was applied is not what the folder has.
+ * Brings a schema up to date and returns the names of the migrations that it applied, in order. Each is applied with its
+ * record in a transaction of its own, so a failing one leaves nothing behind and those before it stay. Records have
+ * Prisma's format, so that `prisma migrate status` and `deploy` agree. A schema of a later version is left as it is.
+ * StartFault when the role lacks a right, or an applied migration differs from the folder.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);
-  return alone(options.url, options.schema, async (client) => {
+  return withLock(options.url, options.schema, async (client) => {
     const table = tableOf(options.schema);
     await ensureTable(client, options.schema, table);
     const pending = await findPending(client, table, migrations);
@@ -73,23 +73,27 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
 }
 
 async function refusePooler({ pool }: Database): Promise<void> {
-  const lent: PoolClient[] = [];
-  const lend = async () => {
+  const clients: PoolClient[] = [];
+  const connect = async () => {
     const client = await pool.connect();
-    lent.push(client);
+    clients.push(client);
     return client;
   };
   try {
-    await refuseSharedProcesses(await lend(), lend);
+    await refuseSharedProcesses(await connect(), connect);
   } catch (error) {
     throw translateError(adviceOn(error));
   } finally {
-    for (const client of lent) client.release();
+    for (const client of clients) client.release();
   }
 }
 
-/** Works while nobody else does: others who migrate in this database wait for their turn. */
-async function alone<Result>(url: string, schema: string, work: (client: Client) => Promise<Result>): Promise<Result> {
+/** Runs `work` under the lock that all migrations of this database take. */
+async function withLock<Result>(
+  url: string,
+  schema: string,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
   const opened: Client[] = [];
   const open = async () => {
     const client = new Client({
@@ -110,7 +114,7 @@ async function alone<Result>(url: string, schema: string, work: (client: Client)
   } catch (error) {
     throw translateError(adviceOn(error));
   } finally {
-    // Ends the session, and with it the lock.
+    // Ending the session releases the lock.
     await Promise.all(opened.map((client) => client.end().catch(() => {})));
   }
 }
@@ -157,7 +161,7 @@ async function ensureTable(client: Client, schema: string, table: string): Promi
 }
 
 async function createSchema(client: Client, schema: string): Promise<void> {
-  // `IF NOT EXISTS` asks for the right to create schemas even when there is nothing to create.
+  // `IF NOT EXISTS` requires the right to create schemas even when the schema exists.
   const { rowCount } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
   if (rowCount === 1) return;
   try {
@@ -190,7 +194,7 @@ async function findPending(client: Client, table: string, migrations: Migration[
   for (const { name, checksum, finished } of rows) {
     const migration = known.get(name);
     if (migration === undefined) {
-      // Names begin with their time: a later one is of a version that was rolled back from.
+      // Names begin with their time: a later one belongs to a later version that was rolled back.
       if (name > newest) continue;
       throw new StartFault(
         `Migration ${name} was applied but is not in the folder. Start the version that has it, or a later one.`,

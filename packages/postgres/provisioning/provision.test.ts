@@ -63,7 +63,7 @@ function at(index: number, urls: Record<string, string>): { url: string; schema:
   return { url: urls[schema] ?? '', schema };
 }
 
-it('each role owns its schema, reads it by its URL, and cannot look into the other', async () => {
+it('each role owns its schema, reads it by its URL, and cannot read the other', async () => {
   const urls = await provision(plan);
   const one = openDatabase(at(0, urls));
   const two = openDatabase(at(1, urls));
@@ -77,7 +77,7 @@ it('each role owns its schema, reads it by its URL, and cannot look into the oth
   await Promise.all([one.close(), two.close()]);
 });
 
-it('run again, and by several at once, it changes nothing', async () => {
+it('a second run, or several concurrent runs, change nothing', async () => {
   const first = await provision(plan);
   const before = await state();
   const again = await Promise.all([provision(plan), provision(plan), provision(plan)]);
@@ -85,7 +85,7 @@ it('run again, and by several at once, it changes nothing', async () => {
   expect(await state()).toEqual(before);
 });
 
-it('several at once make it once', async () => {
+it('several concurrent first runs create everything once', async () => {
   const [one, other] = await Promise.all([provision(plan), provision(plan)]);
   expect(one).toEqual(other);
   const made = await state();
@@ -93,7 +93,7 @@ it('several at once make it once', async () => {
   expect(await state()).toEqual(made);
 });
 
-it('a password that differs is altered, and the old one is refused', async () => {
+it('a different password replaces the old one, which is refused', async () => {
   const before = at(1, await provision(plan));
   const schemas = plan.schemas.map((each) => ({ ...each, password: `${each.password}, new` }));
   const after = at(1, await provision({ ...plan, schemas }));
@@ -120,7 +120,7 @@ it('a role of another database cannot connect', async () => {
   await database.close();
 });
 
-it('a member may do what the other role may, and not the other way round', async () => {
+it('a member has the rights of the other role, and not the other way round', async () => {
   const [one, two] = plan.schemas.map((each) => each.role);
   const urls = await provision({ ...plan, members: [{ role: one ?? '', of: two ?? '' }] });
   const member = openDatabase(at(0, urls));
@@ -134,7 +134,7 @@ it('a member may do what the other role may, and not the other way round', async
   await Promise.all([member.close(), owner.close()]);
 });
 
-it('an administrator who is no superuser suffices', async () => {
+it('an administrator who is not a superuser suffices', async () => {
   const name = `${plan.database}_admin`;
   roles.add(name);
   await asAdmin((client) =>
@@ -148,7 +148,7 @@ it('an administrator who is no superuser suffices', async () => {
   await database.close();
 });
 
-it('a password that clients could read differently is refused', async () => {
+it('a password that clients could encode differently is refused', async () => {
   const schemas = plan.schemas.map((each) => ({ ...each, password: 'ключ' }));
   await expect(provision({ ...plan, schemas })).rejects.toThrow(/printable ASCII/);
 });

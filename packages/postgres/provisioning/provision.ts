@@ -4,33 +4,33 @@ import { parseUrl } from '../database/connection.ts';
 import { translateError } from '../database/errors.ts';
 import { scramVerifier, verifies } from './scram.ts';
 
-/** A schema and the one role that may use it. */
+/** A schema and the only role that may use it. */
 export interface OwnedSchema {
   readonly schema: string;
   readonly role: string;
   readonly password: string;
 }
 
-/** `role` may do whatever `of` may. */
+/** `role` has all rights of `of`. */
 export interface Membership {
   readonly role: string;
   readonly of: string;
 }
 
 export interface ProvisionOptions {
-  /** A role that may create roles and databases, in a database that exists already. */
+  /** A role that may create roles and databases, in an existing database. */
   readonly adminUrl: string;
   readonly database: string;
   readonly schemas: readonly OwnedSchema[];
   readonly members?: readonly Membership[];
 }
 
-// Any number that only this function uses: two that provision one server at once take turns.
+// An arbitrary number that only this function uses, so that concurrent calls wait for each other.
 const provisionLock = 4_211_006_183;
 
 /**
- * Sees to it that the database exists with one role per schema, each shut out of the others' schemas. Changes only what
- * differs, so it may run at every start. Returns connection URLs by schema.
+ * Creates the database and one role per schema that cannot access the other schemas. Changes only what differs, so it may
+ * run at every start. Returns connection URLs by schema.
  */
 export async function provision(options: ProvisionOptions): Promise<Record<string, string>> {
   const { adminUrl, database, schemas, members = [] } = options;
@@ -40,14 +40,14 @@ export async function provision(options: ProvisionOptions): Promise<Record<strin
     for (const each of members) await ensureMember(admin, each);
     const { rows } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
     if (rows.length === 0) await admin.query(`CREATE DATABASE ${escapeIdentifier(database)}`);
-    await withClient(databaseUrl(adminUrl, database), (client) => shareOut(client, database, schemas));
+    await withClient(databaseUrl(adminUrl, database), (client) => grantSchemas(client, database, schemas));
   });
   return Object.fromEntries(
     schemas.map((each) => [each.schema, databaseUrl(adminUrl, database, { user: each.role, password: each.password })]),
   );
 }
 
-/** The same server's address for another database and, where given, another user. */
+/** The URL of another database of the same server and, if given, for another user. */
 export function databaseUrl(url: string, database: string, as?: { user: string; password: string }): string {
   const address = parseUrl(url);
   address.pathname = `/${encodeURIComponent(database)}`;
@@ -80,7 +80,7 @@ async function ensureRole(admin: Client, { role, password }: OwnedSchema): Promi
   } else if (!(await hasPassword(admin, role, password))) {
     await admin.query(`ALTER ROLE ${name} LOGIN PASSWORD ${escapeLiteral(await scramVerifier(password))}`);
   }
-  // An administrator who is no superuser, as hosted services give them, may only hand things to roles it belongs to.
+  // An administrator who is not a superuser, as on hosted services, may only assign ownership to roles it is a member of.
   const { rows: mine } = await admin.query("SELECT pg_has_role($1, 'SET') AS member", [role]);
   if (mine[0]?.member !== true) await admin.query(`GRANT ${name} TO CURRENT_USER`);
 }
@@ -103,12 +103,12 @@ async function ensureMember(admin: Client, { role, of }: Membership): Promise<vo
   if (rows.length === 0) await admin.query(`GRANT ${escapeIdentifier(of)} TO ${escapeIdentifier(role)}`);
 }
 
-async function shareOut(client: Client, database: string, schemas: readonly OwnedSchema[]): Promise<void> {
+async function grantSchemas(client: Client, database: string, schemas: readonly OwnedSchema[]): Promise<void> {
   const name = escapeIdentifier(database);
   const roles = schemas.map((each) => escapeIdentifier(each.role)).join(', ');
   await client.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
   await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
-  // Temporary tables are how bulk loads find duplicates.
+  // Bulk loads find duplicates with temporary tables.
   if (schemas.length > 0) await client.query(`GRANT CONNECT, TEMPORARY ON DATABASE ${name} TO ${roles}`);
   for (const { schema, role } of schemas) {
     const { rows } = await client.query(

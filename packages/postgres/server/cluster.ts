@@ -9,14 +9,14 @@ export const superuser = 'postgres';
 const majorVersion = '18';
 const passwordFile = 'superuser-password';
 
-/** Where the parts of one server lie. */
-export interface Places {
+/** The paths of a server's files. */
+export interface Paths {
   readonly cluster: string;
   readonly password: string;
   readonly log: string;
 }
 
-export function places(directory: string): Places {
+export function pathsIn(directory: string): Paths {
   return {
     cluster: join(directory, 'cluster'),
     password: join(directory, 'cluster', passwordFile),
@@ -24,35 +24,35 @@ export function places(directory: string): Places {
   };
 }
 
-/** True when the directory holds a cluster of our version; throws when it holds something else. */
-export async function hasCluster({ cluster }: Places): Promise<boolean> {
+/** Whether the directory holds a cluster of this version. Throws when it holds something else. */
+export async function hasCluster({ cluster }: Paths): Promise<boolean> {
   const names = await readdir(cluster).catch(() => []);
   if (names.length === 0) return false;
   const version = await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch(() => '');
   if (version.trim() === majorVersion) return true;
   throw new Error(
     version === ''
-      ? `${cluster} is not empty and not a PostgreSQL database either; move it away.`
-      : `${cluster} was made by PostgreSQL ${version.trim()}, and this is PostgreSQL ${majorVersion}; move it away.`,
+      ? `${cluster} is not empty and is not a PostgreSQL database. Move it away.`
+      : `${cluster} was created by PostgreSQL ${version.trim()}, and this is PostgreSQL ${majorVersion}. Move it away.`,
   );
 }
 
-// Drafts that this very process is at work on; in a container every process may have the number of the one before.
-const inWork = new Set<string>();
+// Drafts of this process. In a container a new process may have the same id as the process before it.
+const ownDrafts = new Set<string>();
 
 /**
- * Makes the cluster, its password included, under another name and renames it when it is complete, so that one whose
- * making was cut short is never taken for a good one.
+ * Creates the cluster with its password under another name and renames it when it is complete, so that an incomplete one
+ * is never used.
  */
 export async function makeCluster(
   binaries: Binaries,
   account: Account,
-  { cluster }: Places,
+  { cluster }: Paths,
   durable: boolean,
 ): Promise<void> {
   const draft = `${cluster}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
   const secret = `${draft}.password`;
-  inWork.add(draft);
+  ownDrafts.add(draft);
   try {
     await removeUnfinished(cluster);
     await writeFile(secret, randomBytes(24).toString('base64url'), { mode: 0o600, flush: durable });
@@ -80,13 +80,13 @@ export async function makeCluster(
   } catch (error) {
     throw await explain(error, dirname(cluster));
   } finally {
-    inWork.delete(draft);
+    ownDrafts.delete(draft);
     await rm(draft, { recursive: true, force: true }).catch(() => {});
     await rm(secret, { force: true }).catch(() => {});
   }
 }
 
-export async function readPassword({ password }: Places): Promise<string> {
+export async function readPassword({ password }: Paths): Promise<string> {
   try {
     return (await readFile(password, 'utf8')).trim();
   } catch (cause) {
@@ -94,7 +94,7 @@ export async function readPassword({ password }: Places): Promise<string> {
   }
 }
 
-/** One sentence for what the operating system or PostgreSQL said about a folder. */
+/** An error of the operating system or PostgreSQL about a folder, in one sentence. */
 export async function explain(error: unknown, path: string): Promise<unknown> {
   const { code, message, syscall } = error as NodeJS.ErrnoException;
   const full = /No space left|Disk quota exceeded|wrote only \d/.test(message);
@@ -104,15 +104,15 @@ export async function explain(error: unknown, path: string): Promise<unknown> {
   // Node reports a read-only disk as a missing folder when it makes folders recursively.
   const unwritable = code === 'ENOENT' && syscall === 'mkdir';
   if (unwritable || code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new Error(`The database cannot be kept in ${path}: nothing may be written there.`, { cause: error });
+    return new Error(`The database cannot be kept in ${path}: it is not writable.`, { cause: error });
   }
   if (code === 'ENOTDIR' || code === 'EEXIST') {
-    return new Error(`The database cannot be kept in ${path}: that is not a folder.`, { cause: error });
+    return new Error(`The database cannot be kept in ${path}: it is not a folder.`, { cause: error });
   }
   return error;
 }
 
-// On a full disk PostgreSQL cannot even write down why it stopped. It needs one more log segment of this size.
+// On a full disk PostgreSQL cannot even log why it stopped. It needs one more WAL segment of this size.
 const fullBelowBytes = 16 * 1024 * 1024;
 
 async function freeBytes(path: string): Promise<number> {
@@ -120,14 +120,14 @@ async function freeBytes(path: string): Promise<number> {
   return disk === null ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize;
 }
 
-/** Removes what processes that died had begun. */
+/** Removes the drafts of processes that have died. */
 async function removeUnfinished(cluster: string): Promise<void> {
   const prefix = `${basename(cluster)}.new-`;
   for (const name of await readdir(dirname(cluster))) {
     if (!name.startsWith(prefix)) continue;
     const draft = join(dirname(cluster), name.replace(/\.password$/, ''));
     const pid = Number.parseInt(name.slice(prefix.length), 10);
-    if (pid === process.pid ? !inWork.has(draft) : !isAlive(pid)) {
+    if (pid === process.pid ? !ownDrafts.has(draft) : !isAlive(pid)) {
       await rm(join(dirname(cluster), name), { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
     }
   }
@@ -150,16 +150,16 @@ function runInitdb(binaries: Binaries, account: Account, args: readonly string[]
   });
 }
 
-/** For somebody else having been quicker, which is as good. */
+/** Ignores these codes: another process was faster, which is fine. */
 function accept(...codes: string[]): (error: NodeJS.ErrnoException) => void {
   return (error) => {
     if (!codes.includes(error.code ?? '')) throw error;
   };
 }
 
-/** Makes the rename itself survive a power cut. */
+/** Makes the rename survive a power failure. */
 async function syncFolder(folder: string): Promise<void> {
-  // Windows has no such thing and refuses to open folders.
+  // Windows cannot open folders.
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   try {

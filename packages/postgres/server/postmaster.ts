@@ -8,7 +8,7 @@ import { isAlive } from '@call-analysis/runtime';
 import { Client } from 'pg';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { explain, type Places, superuser } from './cluster.ts';
+import { explain, type Paths, superuser } from './cluster.ts';
 
 const execute = promisify(execFile);
 
@@ -16,11 +16,11 @@ const execute = promisify(execFile);
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
-  /** Null when another process had started it. */
+  /** Null when another process started it. */
   readonly child: ChildProcess | null;
 }
 
-// What a laptop can spare; nothing replicates, so the log holds what recovery needs and no more.
+// Suitable for a laptop. Nothing replicates, so the WAL holds only what recovery needs.
 const settings = {
   log_line_prefix: '%m [%p] ',
   listen_addresses: '127.0.0.1',
@@ -35,14 +35,14 @@ const settings = {
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Failed statements are reported to whoever sent them; here they would only leave personal data in a file.
+  // The client gets the errors of its statements; in the log they would only leave personal data in a file.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
   log_checkpoints: 'off',
 };
 const durable = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
-// Several systems of several processes may share one while tests run.
+// Tests run several systems of several processes on one server.
 const ephemeral = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' };
 
 const logLimitBytes = 10 * 1024 * 1024;
@@ -52,7 +52,7 @@ const slowStartMs = 5_000;
 export interface Launch {
   readonly binaries: Binaries;
   readonly account: Account;
-  readonly places: Places;
+  readonly paths: Paths;
   readonly ephemeral: boolean;
   /** Null for any free one. */
   readonly port: number | null;
@@ -60,30 +60,30 @@ export interface Launch {
 }
 
 /**
- * Starts the server process and waits until it takes connections. Null when somebody else's server has taken the
- * cluster in the meantime.
+ * Starts the server process and waits until it accepts connections. Null when another server has locked the cluster in
+ * the meantime.
  */
 export async function launch(options: Launch): Promise<Postmaster | null> {
-  const { cluster } = options.places;
+  const { cluster } = options.paths;
   const giveUpAt = Date.now() + obstacleTimeoutMs;
   for (;;) {
     const port = options.port ?? (await findFreePort());
     const outcome = await launchOnce(options, port);
     if (typeof outcome !== 'string') return outcome;
     if (/lock file .* already exists/.test(outcome)) return null;
-    // Somebody took the port in between, or the processes of a postmaster that was killed are still leaving.
-    const passes = /could not bind|Address already in use|pre-existing shared memory/.test(outcome);
-    if (!passes || Date.now() > giveUpAt) {
+    // Another process took the port, or the processes of a killed postmaster have not ended yet.
+    const isTemporary = /could not bind|Address already in use|pre-existing shared memory/.test(outcome);
+    if (!isTemporary || Date.now() > giveUpAt) {
       throw await explain(new Error(`PostgreSQL did not start in ${cluster}: ${outcome}`), cluster);
     }
     await pause(100);
   }
 }
 
-/** The process, or what it said before it gave up. */
+/** The process, or its last message when it ended. */
 async function launchOnce(options: Launch, port: number): Promise<Postmaster | string> {
-  const { binaries, account, places } = options;
-  const log = await open(places.log, 'a', 0o600);
+  const { binaries, account, paths } = options;
+  const log = await open(paths.log, 'a', 0o600);
   let child: ChildProcess;
   let logStart: number;
   try {
@@ -95,7 +95,7 @@ async function launchOnce(options: Launch, port: number): Promise<Postmaster | s
     const chosen = { ...settings, ...(options.ephemeral ? ephemeral : durable), port: String(port) };
     const flags = Object.entries(chosen).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     // The log is a file and not a pipe: the server may outlive this process.
-    child = account.spawn(binaries.postgres, ['-D', places.cluster, ...flags], ['ignore', log.fd, log.fd]);
+    child = account.spawn(binaries.postgres, ['-D', paths.cluster, ...flags], ['ignore', log.fd, log.fd]);
   } finally {
     await log.close();
   }
@@ -105,59 +105,59 @@ async function launchOnce(options: Launch, port: number): Promise<Postmaster | s
   });
   child.unref();
   const since = Date.now();
-  let told = false;
+  let isLogged = false;
   for (;;) {
     if (failure !== null) return failure;
-    if (child.exitCode !== null || child.signalCode !== null) return lastWords(places.log, logStart, child.pid);
-    const file = await readPidFile(places.cluster);
+    if (child.exitCode !== null || child.signalCode !== null) return lastError(paths.log, logStart, child.pid);
+    const file = await readPidFile(paths.cluster);
     if (file?.ready === true && file.pid === child.pid) return { pid: file.pid, port, child };
-    if (!told && Date.now() - since > slowStartMs) {
-      told = true;
-      options.log('PostgreSQL is recovering from a sudden end; this may take a while.');
+    if (!isLogged && Date.now() - since > slowStartMs) {
+      isLogged = true;
+      options.log('PostgreSQL is recovering after it was not shut down properly. This may take a while.');
     }
     await pause(10);
   }
 }
 
 /**
- * The server that an earlier process left running on this cluster, if there is one. A pid file that names a dead
- * process or another program is removed when PostgreSQL would stumble over it.
+ * The server that an earlier process left running on this cluster, if there is one. A pid file that names another program
+ * is removed, because PostgreSQL would refuse to start.
  */
-export async function findRunning(places: Places, password: string): Promise<Postmaster | null> {
+export async function findRunning(paths: Paths, password: string): Promise<Postmaster | null> {
   const giveUpAt = Date.now() + obstacleTimeoutMs;
   for (;;) {
-    const file = await readPidFile(places.cluster);
+    const file = await readPidFile(paths.cluster);
     if (file === null || !isAlive(file.pid)) return null;
-    const answer = await ask(file.port, password, places.cluster);
+    const answer = await ask(file.port, password, paths.cluster);
     if (answer === 'ours') return { pid: file.pid, port: file.port, child: null };
-    if (answer === 'other' || !(await serves(file.pid, places.cluster))) {
-      await rm(join(places.cluster, 'postmaster.pid'), { force: true });
+    if (answer === 'other' || !(await serves(file.pid, paths.cluster))) {
+      await rm(join(paths.cluster, 'postmaster.pid'), { force: true });
       return null;
     }
-    // It is starting, recovering or stopping.
+    // The server is starting, recovering or stopping.
     if (Date.now() > giveUpAt) {
-      throw new Error(`A PostgreSQL server (process ${file.pid}) holds ${places.cluster} and does not answer.`);
+      throw new Error(`A PostgreSQL server (process ${file.pid}) uses ${paths.cluster} and does not answer.`);
     }
     await pause(100);
   }
 }
 
 /** Whether the server process has ended. */
-export async function hasEnded(postmaster: Postmaster, places: Places): Promise<boolean> {
+export async function hasEnded(postmaster: Postmaster, paths: Paths): Promise<boolean> {
   if (postmaster.child !== null) return postmaster.child.exitCode !== null || postmaster.child.signalCode !== null;
   if (!isAlive(postmaster.pid)) return true;
-  // A dead process that nobody reaps still counts as alive, but its pid file is gone.
-  const file = await readPidFile(places.cluster);
+  // A dead process that was not reaped still counts as alive, but its pid file is gone.
+  const file = await readPidFile(paths.cluster);
   return file?.pid !== postmaster.pid;
 }
 
 export async function signal(binaries: Binaries, pid: number, name: 'INT' | 'QUIT'): Promise<void> {
   try {
-    // Windows has no signals; PostgreSQL brings its own way of sending them.
+    // Windows has no signals; PostgreSQL emulates them.
     if (process.platform === 'win32') await execute(binaries.pg_ctl, ['kill', name, String(pid)]);
     else process.kill(pid, `SIG${name}`);
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
@@ -178,9 +178,9 @@ async function readPidFile(cluster: string): Promise<PidFile | null> {
     : null;
 }
 
-/** `ours` when the server on the port knows our password and serves this very cluster, not a copy of it. */
-async function ask(port: number, password: string, cluster: string): Promise<'ours' | 'other' | 'nobody'> {
-  if (!(port > 0 && port < 65_536)) return 'nobody';
+/** `ours` when the server on the port accepts the password and serves this cluster and not a copy of it. */
+async function ask(port: number, password: string, cluster: string): Promise<'ours' | 'other' | 'none'> {
+  if (!(port > 0 && port < 65_536)) return 'none';
   const client = new Client({
     host: '127.0.0.1',
     port,
@@ -197,13 +197,13 @@ async function ask(port: number, password: string, cluster: string): Promise<'ou
     const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
     return (await isSameFolder(rows[0]?.data_directory ?? '', cluster)) ? 'ours' : 'other';
   } catch {
-    return 'nobody';
+    return 'none';
   } finally {
     await client.end().catch(() => {});
   }
 }
 
-/** Whether a process is a server of this cluster, as far as its command line tells (see `launchOnce`). */
+/** Whether a process is a server of this cluster, judged by its command line (see `launchOnce`). */
 async function serves(pid: number, cluster: string): Promise<boolean> {
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8')
     .then((text) => text.replaceAll('\0', ' '))
@@ -213,27 +213,27 @@ async function serves(pid: number, cluster: string): Promise<boolean> {
   return folder !== undefined && (await isSameFolder(folder, cluster));
 }
 
-/** A folder that is no longer at its place was moved, and then it may be this one. */
+/** A folder that no longer exists was moved, so it may be this one. */
 async function isSameFolder(served: string, cluster: string): Promise<boolean> {
   const there = await stat(served).catch(() => null);
   const here = await stat(cluster);
   return there === null || (there.ino === here.ino && there.dev === here.dev);
 }
 
-/** Why a server gave up: its own last complaint, or else that of one of its processes. */
-async function lastWords(path: string, start: number, pid: number | undefined): Promise<string> {
+/** Why a server ended: its own last error in the log, or else that of one of its processes. */
+async function lastError(path: string, start: number, pid: number | undefined): Promise<string> {
   const log = await readFile(path).catch(() => Buffer.alloc(0));
   const lines = log.subarray(start).toString('utf8').trim().split('\n');
-  const complaints = lines.filter((line) => /(?:FATAL|PANIC|error):|No space left|could not bind/.test(line));
+  const errors = lines.filter((line) => /(?:FATAL|PANIC|error):|No space left|could not bind/.test(line));
   const line =
-    complaints.find((each) => each.includes(`[${pid}]`)) ??
-    // The processes of a server that was killed write here, too, while they leave.
-    complaints.findLast((each) => !each.includes('unexpected postmaster exit')) ??
+    errors.find((each) => each.includes(`[${pid}]`)) ??
+    // The remaining processes of a killed server write to this log too.
+    errors.findLast((each) => !each.includes('unexpected postmaster exit')) ??
     lines.at(-1);
-  return line?.replace(/^\S+ \S+ UTC \[\d+\] /, '') || 'it said nothing';
+  return line?.replace(/^\S+ \S+ UTC \[\d+\] /, '') || 'it logged nothing';
 }
 
-/** Below the ports that systems give to outgoing connections, so that a restart finds its port free again. */
+/** Below the ephemeral ports of outgoing connections, so that a restart finds its port free again. */
 async function findFreePort(): Promise<number> {
   for (let attempts = 0; attempts < 50; attempts++) {
     const port = 17_000 + Math.floor(Math.random() * 13_000);

@@ -69,7 +69,7 @@ function pidFile(): string {
 }
 
 describe('a server', () => {
-  it('keeps what was committed from one start to the next, safe on disk', async () => {
+  it('keeps committed data from one start to the next, safe on disk', async () => {
     const first = await start(false);
     await ask(first, 'CREATE TABLE kept AS SELECT 7 AS value');
     await first.stop();
@@ -86,7 +86,7 @@ describe('a server', () => {
     ]);
   });
 
-  it('is reached without TLS, whatever the environment says of other servers', async () => {
+  it('is connected to without TLS, whatever the environment says about other servers', async () => {
     process.env['PGSSLMODE'] = 'require';
     try {
       const server = await startSeeded();
@@ -97,7 +97,7 @@ describe('a server', () => {
     }
   });
 
-  it('lets nobody in without the password, which only its owner can read', async () => {
+  it('accepts no connection without the password, which only its owner can read', async () => {
     const server = await startSeeded();
     const url = new URL(server.adminUrl);
     url.password = 'guess';
@@ -106,7 +106,7 @@ describe('a server', () => {
     expect((await stat(join(directory, 'cluster'))).mode & 0o777).toBe(0o700);
   });
 
-  it('writes no statement and no value of a row into its log', async () => {
+  it('writes no statements and no values of rows to its log', async () => {
     const server = await startSeeded();
     await ask(server, 'CREATE TABLE people (name text PRIMARY KEY)');
     const insert = "INSERT INTO people VALUES ('Aigul')";
@@ -119,7 +119,7 @@ describe('a server', () => {
 });
 
 describe('after the death of the server', () => {
-  it('listeners are told, a restart serves the same port, and pools go on', async () => {
+  it('listeners are called, a restart uses the same port, and pools continue', async () => {
     const server = await startSeeded(false);
     let deaths = 0;
     server.onDeath(() => deaths++);
@@ -139,7 +139,7 @@ describe('after the death of the server', () => {
     await database.close();
   });
 
-  it('one that is killed while its processes are still busy starts again', async () => {
+  it('a server that is killed while its processes are busy starts again', async () => {
     const server = await startSeeded();
     const client = new Client({ connectionString: server.adminUrl });
     client.on('error', () => {});
@@ -155,7 +155,7 @@ describe('after the death of the server', () => {
     await client.end().catch(() => {});
   });
 
-  it('nobody is told of an end that was asked for', async () => {
+  it('listeners are not called when it was stopped', async () => {
     const server = await startSeeded();
     let deaths = 0;
     server.onDeath(() => deaths++);
@@ -182,7 +182,7 @@ describe('a server left behind by a process that was killed', () => {
     return Number(line.toString());
   }
 
-  it('is adopted, watched and stopped like our own', async () => {
+  it('is adopted, monitored and stopped like a new one', async () => {
     await copy(seed, directory);
     const pid = await leave();
     const server = await start();
@@ -197,7 +197,7 @@ describe('a server left behind by a process that was killed', () => {
     expect(isAlive(server.pid)).toBe(false);
   });
 
-  it('is adopted by the second of two calls, too', async () => {
+  it('is also adopted by the second of two calls', async () => {
     const first = await startSeeded();
     const second = await start();
     expect([second.adopted, second.pid, second.adminUrl]).toEqual([true, first.pid, first.adminUrl]);
@@ -206,7 +206,7 @@ describe('a server left behind by a process that was killed', () => {
     await waitUntil(() => !isAlive(first.pid));
   });
 
-  it('is not mistaken for the server of a copy of its directory', async () => {
+  it('is not adopted for a copy of its directory', async () => {
     const original = await startSeeded();
     await ask(original, 'CHECKPOINT');
     const place = directory;
@@ -217,8 +217,8 @@ describe('a server left behind by a process that was killed', () => {
   });
 });
 
-describe('what an interrupted start leaves', () => {
-  it('a cluster that was half made is made anew', async () => {
+describe('after an interrupted start', () => {
+  it('an incomplete cluster is created anew', async () => {
     const gone = spawn(process.execPath, ['-e', '']);
     await once(gone, 'exit');
     const draft = join(directory, `cluster.new-${gone.pid}`);
@@ -243,34 +243,34 @@ describe('what an interrupted start leaves', () => {
     expect(await ask(second, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('several first starts at once make one cluster and one server', async () => {
+  it('several concurrent first starts create one cluster and one server', async () => {
     const all = await Promise.all([start(), start()]);
     expect(new Set(all.map((each) => each.pid)).size).toBe(1);
   });
 });
 
-describe('what cannot work is said in one sentence', () => {
-  it('a folder that holds something else', async () => {
+describe('one sentence explains', () => {
+  it('a folder with other content', async () => {
     await mkdir(join(directory, 'cluster'), { recursive: true });
     await writeFile(join(directory, 'cluster', 'thesis.txt'), 'mine');
-    await expect(start()).rejects.toThrow(`${directory}/cluster is not empty and not a PostgreSQL database either`);
+    await expect(start()).rejects.toThrow(`${directory}/cluster is not empty and is not a PostgreSQL database.`);
     await writeFile(join(directory, 'cluster', 'PG_VERSION'), '17\n');
-    await expect(start()).rejects.toThrow('was made by PostgreSQL 17, and this is PostgreSQL 18');
+    await expect(start()).rejects.toThrow('was created by PostgreSQL 17, and this is PostgreSQL 18');
     expect(await readFile(join(directory, 'cluster', 'thesis.txt'), 'utf8')).toBe('mine');
   });
 
-  it('a file where the folder should be', async () => {
+  it('a file instead of the folder', async () => {
     await writeFile(directory, '');
-    await expect(start()).rejects.toThrow(`The database cannot be kept in ${directory}: that is not a folder.`);
+    await expect(start()).rejects.toThrow(`The database cannot be kept in ${directory}: it is not a folder.`);
   });
 
-  it('a password that was lost', async () => {
+  it('a lost password', async () => {
     await copy(seed, directory);
     await rm(join(directory, 'cluster', 'superuser-password'));
     await expect(start()).rejects.toThrow(/password cannot be read from/);
   });
 
-  it('a cluster that PostgreSQL will not start on', async () => {
+  it('a cluster that PostgreSQL cannot start', async () => {
     await copy(seed, directory);
     await rm(join(directory, 'cluster', 'global', 'pg_control'));
     await expect(start()).rejects.toThrow(/PostgreSQL did not start in .*cluster: .*pg_control/);

