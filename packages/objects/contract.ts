@@ -11,7 +11,7 @@ export interface OpenedForTest {
   close(): Promise<void>;
 }
 
-/** The promises of the port; every adapter keeps all of them. */
+/** The promises of the port, which every adapter must keep. */
 export function objectsContract(name: string, open: () => Promise<OpenedForTest>): void {
   describe(`objects: ${name}`, () => {
     let opened: OpenedForTest;
@@ -34,11 +34,11 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
     afterAll(() => opened.close());
 
     it('is ready', async () => {
-      // It says no when it has not answered within some seconds, as on a machine that stands still.
+      // A paused machine may exceed the seconds that the answer may take.
       await waitUntil(() => objects.ready().then(() => true));
     });
 
-    it('gives back the bytes that were put', async () => {
+    it('returns the bytes that were put', async () => {
       const key = freshKey();
       const bytes = Buffer.alloc(3_000_001, 'abcdefg');
       const pieces = [bytes.subarray(0, 1), bytes.subarray(1, 2_000_000), bytes.subarray(2_000_000)];
@@ -47,21 +47,21 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       expect(await objects.head(key)).toMatchObject({ sizeBytes: bytes.length });
     });
 
-    it('keeps an object of no bytes', async () => {
+    it('stores an empty object', async () => {
       const key = freshKey();
       await expect(objects.put(key, Readable.from([]))).resolves.toEqual({ sizeBytes: 0 });
       expect(await read(key)).toBe('');
       expect(await objects.head(key)).toMatchObject({ sizeBytes: 0 });
     });
 
-    it('replaces what was there', async () => {
+    it('replaces an object', async () => {
       const key = freshKey();
       await put(key, 'the longer old bytes');
       await put(key, 'new');
       expect(await read(key)).toBe('new');
     });
 
-    it('keeps the old bytes when the stream fails, and leaves nothing where nothing was', async () => {
+    it('keeps the old bytes when the stream fails, and creates no object', async () => {
       const [held, empty] = [freshKey(), freshKey()];
       await put(held, 'old');
       const failing = () =>
@@ -105,13 +105,13 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       expect(await read(key)).toBe('old');
     });
 
-    it('takes exactly maxBytes', async () => {
+    it('accepts exactly maxBytes', async () => {
       const key = freshKey();
       await objects.put(key, Readable.from([Buffer.alloc(5)]), { maxBytes: 5 });
       expect(await objects.head(key)).toMatchObject({ sizeBytes: 5 });
     });
 
-    it('shows old bytes or new ones, never a mixture, while puts and reads race', async () => {
+    it('returns old or new bytes, never a mixture, to concurrent reads and puts', async () => {
       const key = freshKey();
       const versions = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(200_000));
       await put(key, versions[0] ?? '');
@@ -122,7 +122,7 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       for (const content of seen) expect(versions.includes(content)).toBe(true);
     });
 
-    it('streams a range, its end inclusive and clipped to the object', async () => {
+    it('streams a range, with an inclusive end that is cut at the end of the object', async () => {
       const key = freshKey();
       await put(key, '0123456789');
       expect(await read(key, { start: 2, end: 4 })).toBe('234');
@@ -135,7 +135,7 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       expect(await read(key, { start: 0 })).toBe('');
     });
 
-    it('goes on after readers that stopped early', async () => {
+    it('keeps working after readers that stopped early', async () => {
       const key = freshKey();
       await put(key, 'x'.repeat(2_000_000));
       for (let reader = 0; reader < 20; reader += 1) {
@@ -146,10 +146,10 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       expect(await read(key, { start: 1_999_998 })).toBe('xx');
     });
 
-    it('needs no more memory for more bytes', async () => {
+    it('needs no more memory for a larger object', async () => {
       const key = freshKey();
       let peak = 0;
-      // The same again and again, so that what grows is the store's own.
+      // The same bytes again and again, so that only the store's own memory can grow.
       const quarter = Buffer.alloc(250_000, 'megabyte');
       const putMegabytes = async (megabytes: number) => {
         const source = Readable.from(
@@ -162,7 +162,7 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
         );
         await expect(objects.put(key, source)).resolves.toEqual({ sizeBytes: megabytes * 1_000_000 });
       };
-      // What the process takes for being busy it has taken after these; only what grows with the bytes comes on top.
+      // These puts warm the process up. After them, only memory that depends on the size can grow.
       await putMegabytes(40);
       const before = peak;
       await putMegabytes(600);
@@ -171,7 +171,7 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       await objects.remove(key);
     });
 
-    it('says when nothing is at the key', async () => {
+    it('reports that there is no object', async () => {
       const key = freshKey();
       const missing = { kind: 'not-found', code: 'NOT_FOUND' };
       expect(await objects.head(key)).toBeNull();
@@ -180,7 +180,7 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       await expect(objects.remove(key)).resolves.toBeUndefined();
     });
 
-    it('freezes a copy: later puts to the source do not change it', async () => {
+    it('makes a copy that later puts to the source do not change', async () => {
       const [source, copy] = [freshKey(), freshKey()];
       await put(source, 'validated');
       await put(copy, 'in the way');
@@ -191,7 +191,7 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       expect(await read(copy)).toBe('validated');
     });
 
-    it('copies the same bytes again, and onto themselves', async () => {
+    it('copies the same bytes again, and onto the same key', async () => {
       const [source, copy] = [freshKey(), freshKey()];
       await put(source, 'same');
       await objects.copy(source, copy);
@@ -200,7 +200,7 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       expect([await read(source), await read(copy)]).toEqual(['same', 'same']);
     });
 
-    it('removes', async () => {
+    it('removes an object', async () => {
       const key = freshKey();
       await put(key, 'gone');
       await objects.remove(key);
@@ -208,7 +208,7 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       expect(await list(`${key.slice(0, -'/object'.length)}/`)).toEqual([]);
     });
 
-    it('keeps a reader going whose object is removed or replaced', async () => {
+    it('completes a read while the object is removed or replaced', async () => {
       const key = freshKey();
       await put(key, 'x'.repeat(1_000_000));
       const stream = await objects.open(key);
@@ -242,7 +242,7 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       expect(await list(`${folder}/`)).toEqual(names.toSorted());
     });
 
-    it('keeps any two different keys apart', async () => {
+    it('keeps objects with different keys apart', async () => {
       const pairs = [
         ['Calls.csv', 'calls.csv'],
         ['é'.normalize('NFC'), 'é'.normalize('NFD')],
@@ -266,7 +266,7 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       }
     });
 
-    it('gives back any valid key as it was', async () => {
+    it('lists any valid key unchanged', async () => {
       const oddParts = [
         '.a',
         'a.',

@@ -1,10 +1,10 @@
 import { Fault } from '@call-analysis/fault';
 
 const MAX_PART_BYTES = 255;
-/** What S3 takes, and what keeps a path on disk under the 4,096 bytes that Linux allows. */
+/** The limit of S3. It also keeps a path on disk below the 4,096 bytes that Linux allows. */
 const MAX_KEY_BYTES = 1024;
 
-/** The parts of a key that keeps the port's rules; Fault INVALID_KEY otherwise. */
+/** The parts of a valid key. Fault INVALID_KEY for any other. */
 export function keyParts(key: string): string[] {
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) throw invalidKey(`is over ${MAX_KEY_BYTES} bytes`);
   // A lone surrogate has no UTF-8 form, so two different keys would share one file.

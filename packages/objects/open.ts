@@ -5,17 +5,17 @@ import type { Objects } from './port.ts';
 import type { S3Config } from './s3/config.ts';
 import { openS3 } from './s3/s3.ts';
 
-/** Where bytes are kept; every kind of store brings all that it needs. */
+/** The configuration of one kind of store. */
 export type ObjectsConfig =
   | {
       readonly store: 'disk';
       readonly directory: string;
-      /** 32 bytes or more; signs URLs, so every process that shares the directory has the same one. */
+      /** Signs URLs: 32 bytes or more, the same in all processes that share the directory. */
       readonly secret: string;
     }
   | S3Config;
 
-/** Rejects with StartFault when the store cannot be used as it is configured. One that is away is left to `ready`. */
+/** Rejects with StartFault when the configuration is wrong. A store that does not answer is reported by `ready`. */
 export function openObjects(
   config: ObjectsConfig,
   options: { readonly log?: Pick<Logger, 'info' | 'warn' | 'error'> | undefined } = {},

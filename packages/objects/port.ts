@@ -1,45 +1,45 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Keeps bytes under keys. Keys are Unicode, parts separated by `/`, no part empty, `.` or `..`,
- * none with a control character or a backslash, none over 255 bytes of UTF-8, all together not over 1,024 bytes;
- * any other key is Fault INVALID_KEY. Keys that differ in anything are different; but a key, and keys below it as if it were
- * a folder (`a` and `a/b`), need not both fit. A store that does not answer is Fault UNAVAILABLE, and a full one is
- * Fault INSUFFICIENT_STORAGE, of kind unavailable too.
- * A put is all or nothing: a reader sees the old bytes or the new ones, and after a crash either.
+ * Stores bytes under keys. A key is Unicode text of parts separated by `/`. No part is empty, `.` or `..`, contains a
+ * control character or a backslash, or has more than 255 bytes of UTF-8. A key has at most 1,024 bytes. Any other key is
+ * Fault INVALID_KEY. Keys are compared exactly, but a store need not accept both a key and keys below it, as in a folder
+ * (`a` and `a/b`). A store that does not answer is Fault UNAVAILABLE. A full store is Fault INSUFFICIENT_STORAGE, also of
+ * kind unavailable.
+ * A put is atomic: a reader sees either the old or the new bytes, also after a crash.
  */
 export interface Objects {
-  /** Resolves when bytes can be kept and given back now; else rejects with Fault UNAVAILABLE, which names the object store. */
+  /** Resolves when the store can be used, else rejects with a Fault UNAVAILABLE that names the object store. */
   ready(): Promise<void>;
   /**
-   * Streams to the key, replacing what was there; in the end the stream is destroyed.
-   * Rejects with Fault TOO_LARGE past `maxBytes` and with the stream's own error, leaving the old bytes. When it rejects with
-   * Fault UNAVAILABLE, the new bytes may be there all the same.
+   * Streams to the key and replaces its bytes. The stream is destroyed at the end. Rejects with Fault TOO_LARGE beyond
+   * `maxBytes` and with the stream's own error, and then keeps the old bytes. When it rejects with Fault UNAVAILABLE, the
+   * new bytes may have been stored.
    */
   put(key: string, bytes: Readable, options?: { maxBytes?: number }): Promise<{ sizeBytes: number }>;
   /**
-   * Streams the bytes from `start` to `end` inclusive, default all, none past the last. Fault NOT_FOUND when nothing is at
-   * the key.
+   * Streams the bytes from `start` to `end` inclusive, by default all. A range is cut at the end of the object. Fault
+   * NOT_FOUND when there is no object.
    */
   open(key: string, range?: { start: number; end?: number }): Promise<Readable>;
-  /** Null when nothing is at the key. */
+  /** Null when there is no object. */
   head(key: string): Promise<{ sizeBytes: number; modifiedAt: Date } | null>;
-  /** Makes `to` hold the bytes that `from` holds now; later puts to `from` do not change `to`. Fault NOT_FOUND. */
+  /** Copies the current bytes of `from` to `to`. Later puts to `from` do not change `to`. Fault NOT_FOUND. */
   copy(from: string, to: string): Promise<void>;
-  /** Removing what is not there is no error. */
+  /** Does nothing when there is no object. */
   remove(key: string): Promise<void>;
-  /** Keys under a prefix that ends in `/`, in no promised order. */
+  /** The objects under a prefix that ends in `/`, in any order. */
   list(prefix: string): AsyncIterable<{ key: string; sizeBytes: number; modifiedAt: Date }>;
   /**
-   * Has the store remove by itself, from then on, what was put under the prefix so many days ago. False where it cannot: then
-   * whoever puts there removes it.
+   * Makes the store remove objects under the prefix by itself, this many days after their put. Returns false when the store
+   * cannot: then the caller removes them.
    */
   expire(prefix: string, afterDays: number): Promise<boolean>;
   /**
-   * A URL that lets its holder put bytes there without any other proof, for seven days at most. Absolute, or a path on the
-   * gateway. Not every store can hold a client to `maxBytes`: who takes the bytes over looks at their size first.
+   * A presigned URL that allows a put without other credentials, for at most seven days. Absolute, or a path on the
+   * gateway. Not every store enforces `maxBytes`, so check the size before using the bytes.
    */
   presignPut(key: string, options: { expiresInSeconds: number; maxBytes: number }): Promise<string>;
-  /** A URL that lets its holder get the bytes, with Range, for seven days at most. Absolute, or a path on the gateway. */
+  /** A presigned URL that allows a get, with Range, for at most seven days. Absolute, or a path on the gateway. */
   presignGet(key: string, options: { expiresInSeconds: number }): Promise<string>;
 }

@@ -11,7 +11,7 @@ const four = {
 const read = (env: Record<string, string>) => s3From(parseConfig(S3Variables, env));
 
 describe('variables of the object store', () => {
-  it('name a store with four of them, and the rest has defaults', () => {
+  it('configure a store with four variables, and the others have defaults', () => {
     expect(read(four)).toEqual({
       store: 's3',
       endpoint: 'http://store:7070',
@@ -25,7 +25,7 @@ describe('variables of the object store', () => {
     });
   });
 
-  it('say otherwise where they are set', () => {
+  it('override the defaults', () => {
     const rest = {
       S3_PUBLIC_ENDPOINT: 'https://files.example.com/',
       S3_REGION: 'eu-central-1',
@@ -42,19 +42,19 @@ describe('variables of the object store', () => {
     });
   });
 
-  it('name no store when none of them is set', () => {
+  it('configure no store when none is set', () => {
     expect(read({})).toBeUndefined();
     expect(read({ S3_ENDPOINT: '', S3_BUCKET: '' })).toBeUndefined();
   });
 
-  it('stop the start when only some are set, and say which are missing', () => {
+  it('are refused when only some are set, naming the missing ones', () => {
     expect(() => read({ S3_ENDPOINT: four.S3_ENDPOINT, S3_BUCKET: 'calls' })).toThrow(
       'S3_ENDPOINT and S3_BUCKET are set, so S3_ACCESS_KEY and S3_SECRET_KEY must be set too.',
     );
     expect(() => read({ S3_PUBLIC_ENDPOINT: 'https://files.example.com' })).toThrow('S3_ENDPOINT, S3_BUCKET');
   });
 
-  it('must name the store that services in processes of their own share, with the same four', () => {
+  it('are required for services in processes of their own', () => {
     expect(requiredS3(four)).toEqual(read(four));
     expect(() => requiredS3({})).toThrow(
       'S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY must be set for a service in a process of its own',
@@ -80,7 +80,7 @@ describe('variables of the object store', () => {
     expect(() => read({ ...four, [name]: value })).toThrow(name);
   });
 
-  it('are described, each of them', () => {
+  it('all have a description', () => {
     for (const shape of Object.values(S3Variables.shape)) expect(shape.meta()?.description).toMatch(/\.$/);
   });
 });

@@ -4,10 +4,10 @@ import type { S3Config } from './s3/config.ts';
 
 const STORE = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] as const;
 
-/** S3 takes none that looks like an address. */
+/** S3 refuses names that look like an IP address. */
 const BUCKET_NAME = /^(?!\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)[a-z\d][a-z\d.-]{1,61}[a-z\d]$/;
 
-/** What the environment says of an S3-compatible store. The first four go together; without them there is none. */
+/** An S3-compatible store. The first four variables go together; without them there is no store. */
 export const S3Variables = z.object({
   S3_ENDPOINT: origin()
     .optional()
@@ -50,10 +50,10 @@ export const S3Variables = z.object({
 
 export type S3Variables = z.infer<typeof S3Variables>;
 
-/** The same for a service in a process of its own, which shares its store with the others. */
+/** The same for a service in a process of its own, which shares the store with other services. */
 export const RequiredS3Variables = requiring(S3Variables, STORE);
 
-/** Undefined when no store is named. ConfigFault when only a part of one is. */
+/** Undefined when no store is configured. ConfigFault when only some of its variables are set. */
 export function s3From(variables: S3Variables): S3Config | undefined {
   const { S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } = variables;
   const { S3_PUBLIC_ENDPOINT: publicEndpoint } = variables;
@@ -77,12 +77,12 @@ export function s3From(variables: S3Variables): S3Config | undefined {
   };
 }
 
-/** As `s3From`; ConfigFault also when no store is named. */
+/** As `s3From`; ConfigFault also when no store is configured. */
 export function requiredS3(env: Environment): S3Config {
   return shared(STORE, s3From(parseConfig(S3Variables, env)));
 }
 
-/** Scheme, host and port alone: a signature covers the path, so nothing between client and store may add to it. */
+/** Only scheme, host and port: a signature covers the path, so no proxy may add to it. */
 function origin() {
   return z
     .string()

@@ -63,14 +63,14 @@ describe('disk', () => {
     expect(keys).toEqual(['kill/me']);
   });
 
-  it('removes what a lost writer left, and not what is being written', async () => {
+  it('removes the files of dead writers, and not those being written', async () => {
     const incoming = join(directory, '.incoming');
     const disk = await openDisk({ directory, secret });
     const stuck = new Readable({ read() {} });
     stuck.push('half of it');
     const putting = disk.put('being/written', stuck);
     await writeFile(join(incoming, 'lost'), 'x');
-    // Only time makes a file stale; a time stamp that its writer set does not.
+    // A modification time that the writer set does not make a file stale.
     await utimes(join(incoming, 'lost'), 0, 0);
     await openDisk({ directory, secret });
     expect(await readdir(incoming)).toContain('lost');
@@ -82,7 +82,7 @@ describe('disk', () => {
     expect(await disk.head('being/written')).toMatchObject({ sizeBytes: 10 });
   });
 
-  it('writes nothing outside its directory, whatever the key', async () => {
+  it('writes nothing outside its directory, whatever the key is', async () => {
     const parent = await temporaryDirectory();
     const root = join(parent, 'root');
     const disk = await openDisk({ directory: root, secret });
@@ -94,7 +94,7 @@ describe('disk', () => {
     await rm(parent, { recursive: true });
   });
 
-  it('leaves no empty folders behind, and puts into them while they are taken away', async () => {
+  it('leaves no empty folders behind, and can put into a folder that is being removed', async () => {
     const root = await temporaryDirectory();
     const disk = await openDisk({ directory: root, secret });
     const churn = Array.from({ length: 40 }, async (_, index) => {
@@ -108,7 +108,7 @@ describe('disk', () => {
     await rm(root, { recursive: true });
   });
 
-  it('holds a key and keys below it', async () => {
+  it('stores a key and keys below it', async () => {
     const disk = await openDisk({ directory, secret });
     for (const key of ['tree/a', 'tree/a/b']) await disk.put(key, Readable.from([key]));
     for (const key of ['tree/a', 'tree/a/b']) expect(await text(await disk.open(key))).toBe(key);
@@ -128,7 +128,7 @@ describe('disk', () => {
     });
   });
 
-  it('passes on a failure that is not about the key', async () => {
+  it('rethrows an error that is not about the key', async () => {
     const root = await temporaryDirectory();
     await mkdir(join(root, 'held'));
     const disk = await openDisk({ directory: root, secret });

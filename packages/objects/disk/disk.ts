@@ -23,11 +23,11 @@ import type { Objects } from '../port.ts';
 import { decodeKey, filePath, folderPath, readName } from './file-names.ts';
 import { type SignedUrls, UrlSigner } from './signed-urls.ts';
 
-/** Holds files that are being written; no key can name it, because an encoded part never begins with a dot. */
+/** Holds files that are being written. No key can name it, because an encoded part never begins with a dot. */
 const INCOMING = '.incoming';
-/** Longer than a client may stay silent, so a file untouched for so long has lost its writer. */
+/** Longer than a client may pause, so the writer of a file that was not touched for this long is gone. */
 const STALE_AFTER_MS = 3_600_000;
-/** Per read; four times the default halves the time of a large file. */
+/** Bytes per read. Four times the default halves the time for a large file. */
 const READ_BYTES = 256 * 1024;
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
@@ -65,7 +65,7 @@ class Disk implements Objects, SignedUrls {
 
   async put(key: string, bytes: Readable, options: { maxBytes?: number } = {}): Promise<{ sizeBytes: number }> {
     try {
-      return await this.#arrive(this.#path(key), async (incoming) => {
+      return await this.#create(this.#path(key), async (incoming) => {
         const file = await open(incoming, 'wx', FILE_MODE).catch(explain);
         try {
           const sizeBytes = await write(file, bytes, options.maxBytes ?? Infinity);
@@ -94,10 +94,10 @@ class Disk implements Objects, SignedUrls {
     return found && { sizeBytes: found.size, modifiedAt: found.mtime };
   }
 
-  /** A put always makes a new file, so a second name for this one keeps its bytes whatever is put later. */
+  /** A put always creates a new file, so a hard link to this one keeps its bytes. */
   async copy(from: string, to: string): Promise<void> {
     const source = this.#path(from);
-    await this.#arrive(this.#path(to), async (incoming) => {
+    await this.#create(this.#path(to), async (incoming) => {
       try {
         await link(source, incoming);
       } catch (error) {
@@ -142,15 +142,15 @@ class Disk implements Objects, SignedUrls {
     return join(this.#root, ...filePath(keyParts(key)));
   }
 
-  /** Makes a file out of sight, then gives it its name in one step; whatever goes wrong leaves nothing. */
-  async #arrive<Result>(target: string, make: (incoming: string) => Promise<Result>): Promise<Result> {
+  /** Writes a hidden file and renames it in one step. A failure leaves nothing behind. */
+  async #create<Result>(target: string, make: (incoming: string) => Promise<Result>): Promise<Result> {
     const incoming = join(this.#root, INCOMING, randomUUID());
     try {
       const result = await make(incoming);
       await this.#name(incoming, target).catch(explain);
       return result;
     } finally {
-      // Also after success: renaming one name of a file to another name of the same file does nothing.
+      // Needed after success too: renaming a file to another hard link of itself does nothing.
       await rm(incoming, { force: true });
     }
   }
@@ -162,38 +162,38 @@ class Disk implements Objects, SignedUrls {
         await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
         await rename(incoming, target);
       } catch (error) {
-        // A remove may have taken the folder, or one above it, away while it was empty.
+        // A concurrent remove may have deleted the folder, or one above it, while it was empty.
         if (codeOf(error) === 'ENOENT' && triesLeft > 0) continue;
         throw error;
       }
-      // Every folder above too: another put may have made it a moment ago and not yet have synced it.
+      // All folders above too: another put may have created one and not yet synced it.
       for (let each = folder; each !== dirname(this.#root); each = dirname(each)) await sync(each);
       return;
     }
   }
 }
 
-/** Pieces written together: a write costs a trip to the thread pool, whatever it holds. */
+/** Chunks are written together, because each write costs a round trip to the thread pool. */
 const WRITE_BYTES = 1024 * 1024;
-/** So often a long file is brought to the disk while more of it comes in, so that little is left to wait for in the end. */
+/** A long file is synced after this many bytes while more arrive, so that little remains to be synced at the end. */
 const SYNC_BYTES = 16 * 1024 * 1024;
 
-/** Writes what comes in while the next comes in; holds two writes' worth of it at most. */
+/** Writes one batch of chunks while the next arrives, and holds at most two batches in memory. */
 async function write(file: FileHandle, bytes: Readable, maxBytes: number): Promise<number> {
   let sizeBytes = 0;
-  let gathered: Buffer[] = [];
-  let gatheredBytes = 0;
+  let batch: Buffer[] = [];
+  let batchBytes = 0;
   let unsynced = 0;
-  let under: Promise<void> = Promise.resolve();
+  let writing: Promise<void> = Promise.resolve();
   let syncing: Promise<void> = Promise.resolve();
   const flush = async () => {
-    const pieces = gathered;
-    unsynced += gatheredBytes;
-    gathered = [];
-    gatheredBytes = 0;
-    await under;
-    under = writeAll(file, pieces);
-    under.catch(() => {});
+    const pieces = batch;
+    unsynced += batchBytes;
+    batch = [];
+    batchBytes = 0;
+    await writing;
+    writing = writeAll(file, pieces);
+    writing.catch(() => {});
     if (unsynced < SYNC_BYTES) return;
     unsynced = 0;
     syncing = syncing.then(() => file.datasync());
@@ -204,16 +204,16 @@ async function write(file: FileHandle, bytes: Readable, maxBytes: number): Promi
       const chunk = typeof piece === 'string' ? Buffer.from(piece) : piece;
       sizeBytes += chunk.length;
       if (sizeBytes > maxBytes) throw new Fault('too-large', 'TOO_LARGE', `More than ${maxBytes} bytes were sent.`);
-      gathered.push(chunk);
-      gatheredBytes += chunk.length;
-      if (gatheredBytes >= WRITE_BYTES) await flush();
+      batch.push(chunk);
+      batchBytes += chunk.length;
+      if (batchBytes >= WRITE_BYTES) await flush();
     }
     await flush();
   } finally {
-    // The file is closed next.
-    await Promise.allSettled([under, syncing]);
+    // The caller closes the file next.
+    await Promise.allSettled([writing, syncing]);
   }
-  await Promise.all([under, syncing]).catch(explain);
+  await Promise.all([writing, syncing]).catch(explain);
   return sizeBytes;
 }
 
@@ -225,12 +225,12 @@ async function writeAll(file: FileHandle, pieces: Buffer[]): Promise<void> {
     const { bytesWritten } = await file.writev(rest);
     left -= bytesWritten;
     if (left === 0) return;
-    // A full disk takes a part first; the next write says so.
+    // A full disk accepts a part first; the next write fails.
     rest = after(rest, bytesWritten);
   }
 }
 
-/** What is left of the pieces behind so many bytes. */
+/** The pieces without their first bytes. */
 function after(pieces: readonly Buffer[], bytes: number): Buffer[] {
   let skip = bytes;
   return pieces.flatMap((piece) => {
@@ -250,7 +250,7 @@ async function copyBytes(source: string, target: string): Promise<void> {
   }
 }
 
-/** A name is safe from a crash only once its folder is. Windows cannot do this and does not need it. */
+/** A file name survives a crash only after its folder was synced. Windows cannot sync a folder and need not. */
 async function sync(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await unlessMissing(open(folder, 'r'));
@@ -283,7 +283,7 @@ async function* walk(
 async function removeStale(incoming: string): Promise<void> {
   for (const name of await readdir(incoming)) {
     const path = join(incoming, name);
-    // The change time, unlike the modification time, is also that of a link just made.
+    // Creating a link sets the change time but not the modification time.
     const found = await unlessMissing(stat(path));
     if (found && Date.now() - found.ctimeMs > STALE_AFTER_MS) await rm(path, { force: true });
   }

@@ -1,8 +1,8 @@
 /**
- * Keys as paths that any file system can hold apart. Letters in lower case, digits, `_`, `-` and inner dots stand for
- * themselves; every other byte of the UTF-8 form is `%xx`, so names cannot clash by case or by Unicode form.
+ * Keys as paths that any file system keeps apart. Lower-case letters, digits, `_`, `-` and inner dots are kept. Every
+ * other byte of the UTF-8 form becomes `%xx`, so names cannot clash by case or by Unicode normalisation.
  * A folder ends in `+`, so the keys `a` and `a/b` can both exist. An encoded part that is too long for one name
- * goes on in a folder that ends in `~`.
+ * continues in a folder that ends in `~`.
  */
 const PIECE_LENGTH = 200;
 const RESERVED_ON_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/;
@@ -15,7 +15,7 @@ export function filePath(parts: readonly string[]): string[] {
   return [...folderPath(parts.slice(0, -1)), ...pieces(parts.at(-1) ?? '', '')];
 }
 
-/** What a folder entry adds to the encoded key that was read so far. */
+/** The part of the encoded key that a folder entry stands for. */
 export function readName(name: string): string {
   if (name.endsWith('+')) return `${name.slice(0, -1)}/`;
   return name.endsWith('~') ? name.slice(0, -1) : name;
@@ -40,7 +40,7 @@ function encode(part: string): string {
     const character = String.fromCharCode(byte);
     return /[a-z0-9._-]/.test(character) ? character : escape(byte);
   }).join('');
-  // A leading dot would hide the file and could name our own folders; Windows drops a trailing one.
+  // A leading dot would hide the file and could name the folder of incoming files. Windows drops a trailing dot.
   const dotless = plain.replace(/^\.|\.$/g, escape(0x2e));
   return RESERVED_ON_WINDOWS.test(dotless) ? escape(dotless.charCodeAt(0)) + dotless.slice(1) : dotless;
 }

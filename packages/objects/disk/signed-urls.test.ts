@@ -9,7 +9,7 @@ function verify(url: string, method = 'PUT', now = new Date()) {
   return signer.verify(method, pathname, searchParams, now);
 }
 
-/** A URL may be spelled in several ways. */
+/** The same URL in other encodings. */
 function meaning(url: string): string {
   const { pathname, searchParams } = new URL(url, 'http://gateway');
   try {
@@ -26,7 +26,7 @@ describe('signed URLs', () => {
     expect(verify(url)).toEqual({ key: 'uz/f/u/Звонки 100%?#&.csv', maxBytes: 1000 });
   });
 
-  it('survive the clients that decode and encode paths in their own way', () => {
+  it('survive clients that decode and encode paths differently', () => {
     const [path = '', query] = url.split('?');
     const encoded = path.replaceAll('.', '%2E').replaceAll('%D0', '%d0');
     expect(verify(`${encoded}?${query}`)).toMatchObject({ maxBytes: 1000 });
@@ -46,12 +46,12 @@ describe('signed URLs', () => {
     expect(verify(signer.sign('GET', 'a', 60, 0), 'PUT')).toEqual(refused);
   });
 
-  it('are worth nothing under another secret', () => {
+  it('are refused with another secret', () => {
     const other = new UrlSigner('another secret of thirty-two bytes!!');
     expect(verify(other.sign('PUT', 'a', 60, 1))).toEqual({ refused: 'not-signed' });
   });
 
-  it('are worth nothing with one character altered', () => {
+  it('are refused with one character changed', () => {
     const letters = 'abcXYZ019%/._-&=+'.split('');
     fc.assert(
       fc.property(fc.nat(url.length - 1), fc.constantFrom(...letters), (at, letter) => {
@@ -73,7 +73,7 @@ describe('signed URLs', () => {
     expect(verify(altered)).toEqual({ refused: 'not-signed' });
   });
 
-  it('cannot be made with a short secret', () => {
+  it('cannot be signed with a short secret', () => {
     expect(() => new UrlSigner('short')).toThrow('32 bytes');
   });
 });

@@ -4,12 +4,12 @@ import { keyParts } from '../key.ts';
 const PREFIX = '/objects/';
 const PARAMETERS = ['expires', 'max', 'method', 'signature'];
 
-/** What a URL allows its holder, or why it allows nothing. `maxBytes` is 0 for GET. */
+/** What a URL allows, or why it is refused. `maxBytes` is 0 for GET. */
 export type SignedUrl = { key: string; maxBytes: number } | { refused: 'expired' | 'not-signed' };
 
-/** Checks the URLs that presignPut and presignGet made, when the store is served by the gateway. */
+/** Checks the URLs of presignPut and presignGet, when the gateway serves the store. */
 export interface SignedUrls {
-  /** `path` is the raw path with its percent signs. A HEAD is asked for as a GET. */
+  /** `path` is the raw, percent-encoded path. A HEAD request is checked as GET. */
   verify(method: string, path: string, query: URLSearchParams, now?: Date): SignedUrl;
 }
 
@@ -21,7 +21,7 @@ export class UrlSigner implements SignedUrls {
     this.#secret = createSecretKey(secret, 'utf8');
   }
 
-  /** A path with a query; lives for `expiresInSeconds`, for one method and one key. */
+  /** A path with a query that is valid for `expiresInSeconds`, one method and one key. */
   sign(method: 'GET' | 'PUT', key: string, expiresInSeconds: number, maxBytes: number): string {
     const path = keyParts(key).map(encodeURIComponent).join('/');
     const expires = String(Math.floor(Date.now() / 1000) + expiresInSeconds);
@@ -43,7 +43,7 @@ export class UrlSigner implements SignedUrls {
     return now.getTime() < Number(expires) * 1000 ? { key, maxBytes: Number(max) } : { refused: 'expired' };
   }
 
-  // JSON keeps the parts apart: no key can be chosen that reads as another key with another limit.
+  // JSON separates the parts, so no key can be chosen that reads as another key with another limit.
   #signature(method: string, key: string, expires: string, max: string): string {
     return createHmac('sha256', this.#secret)
       .update(JSON.stringify(['object-url', method, key, expires, max]))

@@ -7,14 +7,14 @@ export interface Version {
   readonly etag: string;
 }
 
-/** Puts that change the source under our hands so often cannot be honest. */
+/** A source that changes this often while it is copied is under attack. */
 const TRIES = 5;
-/** Parts that are copied at a time. */
-const AT_ONCE = 4;
+/** Parts that are copied at the same time. */
+const CONCURRENCY = 4;
 
 type Find = (key: string) => Promise<Version | null>;
 
-/** Copies one version of an object inside the store. When the source changes meanwhile, its new version is copied instead. */
+/** Copies one version of an object inside the store. When the source changes meanwhile, the new version is copied. */
 export async function copy(requests: Requests, find: Find, from: string, to: string): Promise<void> {
   for (let tried = 1; ; tried += 1) {
     const version = await find(from);
@@ -44,11 +44,11 @@ async function copyVersion(requests: Requests, { sizeBytes, etag }: Version, fro
   const copySteps = async () => {
     for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
       const range = `bytes=${step * stepBytes}-${Math.min((step + 1) * stepBytes, sizeBytes) - 1}`;
-      const question = { headers: { ...headers, 'x-amz-copy-source-range': range } };
-      await multipart.part(step + 1, question, { signal: stop.signal, idleMs });
+      const request = { headers: { ...headers, 'x-amz-copy-source-range': range } };
+      await multipart.part(step + 1, request, { signal: stop.signal, idleMs });
     }
   };
-  const workers = Array.from({ length: AT_ONCE }, copySteps);
+  const workers = Array.from({ length: CONCURRENCY }, copySteps);
   try {
     await Promise.all(workers);
     await multipart.complete();

@@ -1,6 +1,6 @@
 import { Fault, unavailable } from '@call-analysis/fault';
 
-/** The store took too long. `isStale`: on a connection that had been idle, which may have been dead for long. */
+/** The store took too long. `isStale`: on a reused connection, which may have been dead already. */
 export class TimeOut extends Error {
   readonly code = 'ETIMEDOUT';
   readonly isStale: boolean;
@@ -11,10 +11,10 @@ export class TimeOut extends Error {
   }
 }
 
-/** An answer that is about the state of the store and not about what was asked of it: 408, 429, 499 and from 500 on. */
+/** An answer about the state of the store and not about the request: 408, 429, 499 and from 500 on. */
 export class Refusal extends Error {
   readonly statusCode: number;
-  /** As S3 names it, else `HTTP 503`. */
+  /** The S3 error code, or for example `HTTP 503`. */
   readonly code: string;
 
   constructor(statusCode: number, code: string) {
@@ -37,7 +37,7 @@ const LOST = new Set([
   'EAI_AGAIN',
   'ENOTFOUND',
 ]);
-const PASSING = new Set([
+const TEMPORARY = new Set([
   'SlowDown',
   'Throttling',
   'RequestTimeout',
@@ -48,7 +48,7 @@ const PASSING = new Set([
 ]);
 const MISSING = new Set(['NoSuchKey', 'NotFound']);
 const FULL = new Set(['QuotaExceeded', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'InsufficientStorage']);
-/** The keys, or what they may do, are wrong; no try will help. */
+/** The keys or their rights are wrong; a retry does not help. */
 const REFUSED = new Set([
   'AccessDenied',
   'AccountProblem',
@@ -58,10 +58,10 @@ const REFUSED = new Set([
   'XAdminUserNotFound',
 ]);
 
-/** What S3 or the operating system calls this error; empty when it has no name. */
+/** The error code of S3 or of the operating system; empty when there is none. */
 export function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
-  // Several addresses of one host were tried, each in vain.
+  // Several addresses of one host were tried and all failed.
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
@@ -70,20 +70,20 @@ export function isMissing(error: unknown): boolean {
   return MISSING.has(codeOf(error));
 }
 
-/** Whether the connection was lost or never made. What was asked may have been done all the same. */
+/** Whether the connection was lost or never made. The request may have been handled. */
 export function isLost(error: unknown): boolean {
   return LOST.has(codeOf(error));
 }
 
-/** Whether the same request, sent again in a moment, may well succeed. */
-export function isPassing(error: unknown): boolean {
-  // Thirty silent seconds on a new connection are answer enough.
+/** Whether a retry shortly after may succeed. */
+export function isTemporary(error: unknown): boolean {
+  // A store that was silent for thirty seconds on a new connection will not answer a retry either.
   if (error instanceof TimeOut) return error.isStale;
   if (error instanceof Refusal) return !isFull(error);
-  return isLost(error) || PASSING.has(codeOf(error));
+  return isLost(error) || TEMPORARY.has(codeOf(error));
 }
 
-/** What a failed request means to who asked for bytes to be kept or given back. */
+/** A failed request as the Fault of the port. */
 export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   if (isMissing(error)) return missing();
@@ -109,7 +109,7 @@ export async function faulted<Value>(work: Promise<Value>): Promise<Value> {
 }
 
 export function tooLarge(cause?: unknown): Fault {
-  return new Fault('too-large', 'TOO_LARGE', 'These are more bytes than the object store keeps as one object.', {
+  return new Fault('too-large', 'TOO_LARGE', 'The object store does not accept objects of this size.', {
     cause,
   });
 }

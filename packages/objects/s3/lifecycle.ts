@@ -1,9 +1,9 @@
 import type { Logger } from '@call-analysis/runtime';
 import { encode, type Requests } from './requests.ts';
-import { keepRules, LIFECYCLE, type Rules } from './rules.ts';
+import { ensureRules, LIFECYCLE, type Rules } from './rules.ts';
 import { element, elements, escape } from './xml.ts';
 
-/** Parts of uploads that nobody ended are of no use after a day. */
+/** Parts of unfinished uploads are useless after a day. */
 export const BROKEN_UPLOADS: Rules = {
   'call-analysis-uploads':
     '<Filter><Prefix></Prefix></Filter><Status>Enabled</Status>' +
@@ -11,8 +11,8 @@ export const BROKEN_UPLOADS: Rules = {
 };
 const STALE_MS = 24 * 3600 * 1000;
 
-/** What lies under a prefix, such as `facts/`. */
-export function forgetting(prefix: string, afterDays: number): Rules {
+/** Removes objects under a prefix, such as `transcripts/`, after some days. */
+export function expiration(prefix: string, afterDays: number): Rules {
   const name = `call-analysis-${prefix.replaceAll(/[^a-z0-9]+/gi, '-').replace(/-$/, '')}`;
   const filter = `<Filter><Prefix>${escape(prefix)}</Prefix></Filter>`;
   return { [name]: `${filter}<Status>Enabled</Status><Expiration><Days>${afterDays}</Days></Expiration>` };
@@ -20,18 +20,15 @@ export function forgetting(prefix: string, afterDays: number): Rules {
 
 type Log = Pick<Logger, 'info' | 'warn'>;
 
-/** Sees to it that nothing is left of broken uploads. The store works without it: nothing is thrown. */
-export async function emptyOfBrokenUploads(requests: Requests, log: Log | undefined): Promise<void> {
+/** Has the store remove the parts of broken uploads. Nothing is thrown, because the store works without it. */
+export async function removeBrokenUploads(requests: Requests, log: Log | undefined): Promise<void> {
   try {
-    if (await keepRules(requests, LIFECYCLE, BROKEN_UPLOADS)) return;
+    if (await ensureRules(requests, LIFECYCLE, BROKEN_UPLOADS)) return;
   } catch (error) {
-    log?.warn({ err: error }, 'the rule that empties the bucket of broken uploads could not be set');
+    log?.warn({ err: error }, 'the lifecycle rule that removes broken uploads could not be set');
     return;
   }
-  log?.info(
-    {},
-    'the object store has no rules for what is temporary; what is left of broken uploads goes at each start',
-  );
+  log?.info({}, 'the object store has no lifecycle rules; parts of broken uploads are removed at each start');
   await abortStale(requests).catch((err: unknown) => log?.warn({ err }, 'broken uploads could not be removed'));
 }
 
@@ -48,7 +45,7 @@ async function abortStale(requests: Requests): Promise<void> {
   }
 }
 
-/** Undefined after the last page, and when a store that says there are more does not say where. */
+/** Undefined after the last page, and when the store announces another page without its marker. */
 function nextPage(text: string, page: string): string | undefined {
   const [key = '', uploadId = ''] = ['NextKeyMarker', 'NextUploadIdMarker'].map((name) => element(text, name));
   if (element(text, 'IsTruncated') !== 'true' || key === '') return undefined;

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { isLost, isMissing, TimeOut } from './failures.ts';
-import { bodyOf, encode, isCode, type Question, type Requests } from './requests.ts';
-import type { Bounds } from './transport.ts';
+import { bodyOf, encode, isCode, type S3Request, type Requests } from './requests.ts';
+import type { Limits } from './transport.ts';
 import { element, escape, S3_NAMESPACE } from './xml.ts';
 
-/** S3 takes no more parts than these. */
+/** The limit of S3. */
 export const MAX_PARTS = 10_000;
-/** Names the upload that an object came from. */
+/** Metadata with the name of the upload that created an object. */
 const UPLOAD_HEADER = 'x-amz-meta-upload';
 
-/** An object that is sent in parts and appears when they are joined, or never. */
+/** An object that is sent in parts. It appears only when they are joined. */
 export class Multipart {
   readonly #requests: Requests;
   readonly #key: string;
@@ -24,25 +24,24 @@ export class Multipart {
     this.#uploadId = uploadId;
   }
 
-  /** Not to be broken off: nobody would know the upload that the store has begun by then. */
+  /** Must not be aborted: the id of the upload that the store has created would be lost. */
   static async begin(requests: Requests, key: string): Promise<Multipart> {
     const name = randomUUID();
     const headers = { [UPLOAD_HEADER]: name };
     const begun = await requests.ask({ method: 'POST', key, query: 'uploads', headers });
     const uploadId = element(begun.text, 'UploadId');
-    if (uploadId === undefined || uploadId === '')
-      throw new Error('the object store began an upload without naming it');
+    if (uploadId === undefined || uploadId === '') throw new Error('the object store created an upload without an id');
     return new Multipart(requests, key, name, uploadId);
   }
 
-  /** Sends a part, or has it copied; parts may come in any order, and again. */
-  async part(number: number, question: Pick<Question, 'body' | 'headers'>, given: Partial<Bounds>): Promise<void> {
+  /** Sends or copies a part. Parts may be sent in any order and repeatedly. */
+  async part(number: number, request: Pick<S3Request, 'body' | 'headers'>, options: Partial<Limits>): Promise<void> {
     const query = `partNumber=${number}&uploadId=${encode(this.#uploadId)}`;
-    const sent = await this.#requests.ask({ ...question, method: 'PUT', key: this.#key, query }, given);
+    const sent = await this.#requests.ask({ ...request, method: 'PUT', key: this.#key, query }, options);
     refuseError(sent.text);
-    // A part that was copied is named in the body.
+    // For a copied part the ETag is in the body.
     const etag = element(sent.text, 'ETag') ?? sent.headers.etag;
-    if (etag === undefined) throw new Error('the object store took a part without naming it');
+    if (etag === undefined) throw new Error('the object store accepted a part without an ETag');
     this.#etags.set(number, etag);
   }
 
@@ -52,7 +51,7 @@ export class Multipart {
       .toSorted(([one], [other]) => one - other)
       .map(([number, etag]) => `<Part><PartNumber>${number}</PartNumber><ETag>${escape(etag)}</ETag></Part>`);
     const body = bodyOf(`<CompleteMultipartUpload xmlns="${S3_NAMESPACE}">${parts.join('')}</CompleteMultipartUpload>`);
-    const question: Question = {
+    const request: S3Request = {
       method: 'POST',
       key: this.#key,
       query: `uploadId=${encode(this.#uploadId)}`,
@@ -60,22 +59,22 @@ export class Multipart {
       body,
     };
     try {
-      // What goes wrong after the store has begun to answer stands in the answer.
-      refuseError((await this.#requests.ask(question, { idleMs: this.#requests.limits.workMs })).text);
+      // An error after the store has begun to answer is in the body.
+      refuseError((await this.#requests.ask(request, { idleMs: this.#requests.limits.workMs })).text);
     } catch (error) {
-      // A try whose answer was lost may have joined them, and the next one finds no upload.
+      // An attempt whose answer was lost may have joined them, and the next one finds no upload.
       const isUnknown = isCode(error, 'NoSuchUpload') || isLost(error) || error instanceof TimeOut;
-      if (!isUnknown || !(await this.#isThere())) throw error;
+      if (!isUnknown || !(await this.#isJoined())) throw error;
     }
   }
 
-  /** Removes the parts. Those that cannot be removed now are left to the rule of the bucket. */
+  /** Removes the parts. On failure the lifecycle rule of the bucket removes them later. */
   async abort(): Promise<void> {
     const query = `uploadId=${encode(this.#uploadId)}`;
     await this.#requests.askBriefly({ method: 'DELETE', key: this.#key, query }).catch(() => {});
   }
 
-  async #isThere(): Promise<boolean> {
+  async #isJoined(): Promise<boolean> {
     try {
       const found = await this.#requests.askBriefly({ method: 'HEAD', key: this.#key });
       return found.headers[UPLOAD_HEADER] === this.#name;
@@ -86,7 +85,7 @@ export class Multipart {
   }
 }
 
-/** A store that has begun to answer can say only in the answer that it failed. */
+/** A store that has begun to answer can report an error only in the body. */
 export function refuseError(text: string): void {
   if (!/<Error[\s>]/.test(text)) return;
   const code = element(text, 'Code') ?? 'InternalError';

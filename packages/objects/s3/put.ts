@@ -3,21 +3,21 @@ import { Fault } from '@call-analysis/fault';
 import { faulted, tooLarge } from './failures.ts';
 import { MAX_PARTS, Multipart } from './multipart.ts';
 import { Part } from './part.ts';
-import type { Body, Question, Requests } from './requests.ts';
+import type { Body, S3Request, Requests } from './requests.ts';
 
-/** So many parts are as large as the first; those after each further thousand are larger by one such part. */
+/** After each thousand parts, parts grow by the size of the first. */
 const EVEN_PARTS = 1000;
-/** Of one put, while the next part is gathered. */
+/** Parts of one put that are being sent while the next one is filled. */
 const MAX_AHEAD = 3;
 
-/** Bytes of all puts of this process that are on their way while more is gathered. */
+/** Bytes that all puts of this process are sending while they fill the next part. */
 export interface Ahead {
   bytes: number;
 }
 
 /**
- * Streams to a key. What fits in one part goes in one request; more goes in parts, each of which is held until the store
- * has it, so that it can be sent again.
+ * Streams to a key. Bytes that fit in one part are sent in one request. More are sent in parts, each of which is kept in
+ * memory until the store has it, so that it can be sent again.
  */
 export async function put(
   requests: Requests,
@@ -68,7 +68,7 @@ class Upload {
 
   async add(chunk: Buffer): Promise<void> {
     for (let rest = this.#part.add(chunk); rest.length > 0; rest = this.#part.add(rest)) {
-      // Only now is it known that this part is not the last.
+      // Only now is it certain that this part is not the last.
       if (this.#number === MAX_PARTS) throw tooLarge();
       await this.#send();
       this.#number += 1;
@@ -78,8 +78,8 @@ class Upload {
 
   async end(): Promise<void> {
     if (this.#multipart === undefined) {
-      const question: Question = { method: 'PUT', key: this.#key, body: this.#part.body() };
-      await faulted(this.#requests.ask(question, { signal: this.#stop.signal }));
+      const request: S3Request = { method: 'PUT', key: this.#key, body: this.#part.body() };
+      await faulted(this.#requests.ask(request, { signal: this.#stop.signal }));
       return;
     }
     await this.#send();
@@ -95,7 +95,7 @@ class Upload {
     await multipart?.abort();
   }
 
-  /** Hands the part on its way; comes back when there is memory to gather the next one in. */
+  /** Starts sending the part. Resolves when there is memory for the next one. */
   async #send(): Promise<void> {
     if (this.#multipart === undefined) {
       this.#multipart = Multipart.begin(this.#requests, this.#key);
@@ -112,7 +112,7 @@ class Upload {
     this.#sending.add(sending);
     sending.catch((error: Fault) => {
       this.failure ??= error;
-      // The next piece may be long in coming.
+      // Do not wait for the next chunk.
       this.#source.destroy(error);
     });
     if (!isAhead) await sending;
@@ -125,6 +125,6 @@ class Upload {
 
   #nextPart(): Part {
     const { partBytes } = this.#requests.limits;
-    return new Part(partBytes * Math.ceil(this.#number / EVEN_PARTS), this.#requests.isSummed);
+    return new Part(partBytes * Math.ceil(this.#number / EVEN_PARTS), this.#requests.isHashed);
   }
 }

@@ -16,17 +16,17 @@ export async function open(
   try {
     response = await requests.open({ method: 'GET', key, ...(headers && { headers }) });
   } catch (error) {
-    // The range begins where the object has ended.
+    // The range begins after the end of the object.
     if (range !== undefined && isCode(error, 'InvalidRange')) return Readable.from([]);
     throw error;
   }
   return readable(response);
 }
 
-/** Fails with a Fault when the store breaks off; a reader who stops early closes the connection. */
+/** Fails with a Fault when the store breaks off. Destroying it closes the connection. */
 function readable(response: IncomingMessage): Readable {
   const bytes = new PassThrough({ highWaterMark: READ_BYTES });
-  // It may break off before anybody reads, who is told then.
+  // It may fail before it is read; the reader gets the error later.
   bytes.on('error', () => {});
   response.once('error', (error) => bytes.destroy(toFault(error)));
   bytes.once('close', () => response.destroy());
@@ -44,7 +44,7 @@ export async function* list(requests: Requests, prefix: string): AsyncGenerator<
     const from = token === undefined ? '' : `&continuation-token=${encode(token)}`;
     const query = `list-type=2&encoding-type=url&prefix=${encode(prefix)}${from}`;
     const { text } = await requests.ask({ method: 'GET', query });
-    // Not every store knows the encoding; without it, XML's own has been taken off already.
+    // Some stores ignore the requested encoding; then only XML's own encoding applies, which is already decoded.
     const decode = element(text, 'EncodingType') === 'url' ? decodeUrl : (key: string) => key;
     for (const entry of elements(text, 'Contents')) {
       const [key, size, modified] = ['Key', 'Size', 'LastModified'].map((name) => element(entry, name));

@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'minio';
 import type { S3Config, S3Limits } from './config.ts';
-import { codeOf, isPassing, TimeOut } from './failures.ts';
-import { boundedTransport, bounds, type Bounds } from './transport.ts';
+import { codeOf, isTemporary, TimeOut } from './failures.ts';
+import { limitedTransport, type Limits, limitsOfRequest } from './transport.ts';
 
-/** Bytes in memory, which can be sent as often as need be. */
+/** A body in memory, which can be sent repeatedly. */
 export interface Body {
   readonly pieces: readonly Buffer[];
   readonly sizeBytes: number;
@@ -16,28 +16,28 @@ export interface Body {
   readonly sha256: string;
 }
 
-export interface Question {
+export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
-  /** Of an object; without, the question is about the bucket. */
+  /** The key of an object; without it, the request is for the bucket. */
   readonly key?: string;
-  /** Encoded already. */
+  /** Encoded. */
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Body;
 }
 
-export interface Answer {
+export interface S3Response {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-/** Bounds of one request, and how often it is made at most. */
-type Given = Partial<Bounds> & { readonly tries?: number | undefined };
+/** Limits of one request, with the maximum number of attempts. */
+type RequestOptions = Partial<Limits> & { readonly tries?: number | undefined };
 
 const TRIES = 4;
 const FIRST_PAUSE_MS = 100;
-/** A body that is no larger leaves in one piece with the head of its request. */
-const JOINED_BYTES = 1024 * 1024;
+/** A body up to this size is sent in one chunk with the headers. */
+const SINGLE_CHUNK_BYTES = 1024 * 1024;
 
 const NO_BODY: Body = bodyOf('');
 
@@ -47,20 +47,20 @@ export function bodyOf(content: string): Body {
 }
 
 /**
- * Questions to one bucket. The client signs them, finds the host and reads refusals. Its own operations are not used:
- * its put continues whatever upload of the same key was broken off, its composing gives all parts one number and takes a
- * failure for success, its copy cannot name a key with `?`, and its lists change keys that look like numbers.
+ * Requests to one bucket. minio's client signs them, resolves the host and parses errors. Its own operations are not used:
+ * its put continues any broken-off upload of the same key, its compose gives all parts the same number and takes an error
+ * for success, its copy cannot name a key with `?`, and its lists change keys that look like numbers.
  */
 export class Requests {
   readonly limits: S3Limits;
   readonly #client: Client;
-  /** Never connected: it makes URLs for those who reach the store in another way. */
+  /** Only signs URLs for clients, which may use another address. It never connects. */
   readonly #publicClient: Client;
   readonly #bucket: string;
 
   constructor(config: S3Config, limits: S3Limits) {
     const endpoint = new URL(config.endpoint);
-    const { request, agent } = boundedTransport(endpoint.protocol === 'https:', limits.connectMs);
+    const { request, agent } = limitedTransport(endpoint.protocol === 'https:', limits.connectMs);
     this.limits = limits;
     this.#bucket = config.bucket;
     this.#client = new Client({
@@ -72,39 +72,39 @@ export class Requests {
     this.#publicClient = new Client(clientOptions(new URL(config.publicEndpoint), config));
   }
 
-  /** Whether what is sent must be summed first: over TLS nobody can change it on the way. */
-  get isSummed(): boolean {
+  /** Whether bodies must be hashed. Over TLS they cannot be changed in transit. */
+  get isHashed(): boolean {
     return this.#client.enableSHA256;
   }
 
-  /** The answer as it comes in, from the first byte on; until then tried again where that may help. */
-  open(question: Question, given: Given = {}): Promise<IncomingMessage> {
-    return this.#tried(() => this.#ask(question), given);
+  /** The answer as a stream. Retried until its first byte, where a retry may help. */
+  open(request: S3Request, options: RequestOptions = {}): Promise<IncomingMessage> {
+    return this.#withRetries(() => this.#send(request), options);
   }
 
-  /** The whole answer, tried again where that may help. */
-  ask(question: Question, given: Given = {}): Promise<Answer> {
-    return this.#tried(async () => {
-      const response = await this.#ask(question);
+  /** The complete answer. Retried where a retry may help. */
+  ask(request: S3Request, options: RequestOptions = {}): Promise<S3Response> {
+    return this.#withRetries(async () => {
+      const response = await this.#send(request);
       return { headers: response.headers, text: await text(response) };
-    }, given);
+    }, options);
   }
 
-  /** For questions with short answers: all tries together take no longer than `wholeMs`. */
-  async askBriefly(question: Question, given: { wholeMs?: number; tries?: number } = {}): Promise<Answer> {
-    const { wholeMs = this.limits.wholeMs, tries } = given;
+  /** For requests with short answers: all attempts together take at most `totalMs`. */
+  async askBriefly(request: S3Request, options: { totalMs?: number; tries?: number } = {}): Promise<S3Response> {
+    const { totalMs = this.limits.totalMs, tries } = options;
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), wholeMs);
+    const timer = setTimeout(() => late.abort(), totalMs);
     try {
-      return await this.ask(question, { signal: late.signal, tries });
+      return await this.ask(request, { signal: late.signal, tries });
     } catch (error) {
-      throw late.signal.aborted ? new TimeOut(`did not answer within ${wholeMs} ms`) : error;
+      throw late.signal.aborted ? new TimeOut(`did not answer within ${totalMs} ms`) : error;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Made without a request: the region is known. */
+  /** Needs no request, because the region is configured. */
   presign(
     method: 'GET' | 'PUT',
     key: string,
@@ -114,27 +114,27 @@ export class Requests {
     return this.#publicClient.presignedUrl(method, this.#bucket, key, expiresInSeconds, query);
   }
 
-  /** How a copy names its source. */
+  /** The source of a copy, as a header value. */
   copySource(key: string): string {
     return encode(`${this.#bucket}/${key}`).replaceAll('%2F', '/');
   }
 
-  async #tried<Value>(ask: () => Promise<Value>, given: Given): Promise<Value> {
-    const { signal, tries = TRIES, idleMs = this.limits.idleMs } = given;
-    return bounds.run({ idleMs, signal }, async () => {
+  async #withRetries<Value>(attempt: () => Promise<Value>, options: RequestOptions): Promise<Value> {
+    const { signal, tries = TRIES, idleMs = this.limits.idleMs } = options;
+    return limitsOfRequest.run({ idleMs, signal }, async () => {
       for (let tried = 1; ; tried += 1) {
         try {
-          return await ask();
+          return await attempt();
         } catch (error) {
-          if (tried === tries || signal?.aborted || !isPassing(error)) throw error;
+          if (tried === tries || signal?.aborted || !isTemporary(error)) throw error;
         }
-        // Spread, so that those who failed together do not come back together.
+        // Random pauses, so that requests that failed together are not repeated together.
         await pause(FIRST_PAUSE_MS * 3 ** (tried - 1) * (0.5 + Math.random()), undefined, { signal });
       }
     });
   }
 
-  #ask({ method, key, query, headers, body = NO_BODY }: Question): Promise<IncomingMessage> {
+  #send({ method, key, query, headers, body = NO_BODY }: S3Request): Promise<IncomingMessage> {
     return this.#client.makeRequestStreamAsync(
       {
         method,
@@ -143,15 +143,15 @@ export class Requests {
         ...(query !== undefined && { query }),
         headers: { ...headers, ...((method === 'PUT' || method === 'POST') && { 'content-length': body.sizeBytes }) },
       },
-      body.sizeBytes <= JOINED_BYTES ? Buffer.concat(body.pieces) : Readable.from(body.pieces),
-      this.isSummed ? body.sha256 : '',
+      body.sizeBytes <= SINGLE_CHUNK_BYTES ? Buffer.concat(body.pieces) : Readable.from(body.pieces),
+      this.isHashed ? body.sha256 : '',
       [200, 204, 206],
       '',
     );
   }
 }
 
-/** As signatures want it, which is stricter than encodeURIComponent. */
+/** The encoding of signatures, which is stricter than encodeURIComponent. */
 export function encode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { bodyOf, isCode, type Requests } from './requests.ts';
 import { element, elements, S3_NAMESPACE } from './xml.ts';
 
-/** The inside of rules of a bucket, by their IDs. */
+/** The XML content of rules of a bucket, by their ids. */
 export type Rules = Readonly<Record<string, string>>;
 
-/** A kind of rules that a bucket can have, and how S3 writes them. */
+/** A kind of rule that a bucket can have, and its XML in S3. */
 interface Kind {
   readonly query: string;
   readonly document: string;
   readonly rule: string;
-  /** What a store answers where a bucket has none. */
+  /** The error code when a bucket has no such rules. */
   readonly none: string;
 }
 
@@ -27,8 +27,8 @@ export const CORS: Kind = {
   none: 'NoSuchCORSConfiguration',
 };
 
-/** Sees to it that the bucket has these rules, beside those that it had. False when the store knows no such rules. */
-export async function keepRules(requests: Requests, kind: Kind, rules: Rules): Promise<boolean> {
+/** Adds these rules to those of the bucket. False when the store does not support this kind of rule. */
+export async function ensureRules(requests: Requests, kind: Kind, rules: Rules): Promise<boolean> {
   try {
     const before = await rulesOf(requests, kind);
     const after = withRules(before, kind, rules);
@@ -40,18 +40,18 @@ export async function keepRules(requests: Requests, kind: Kind, rules: Rules): P
   }
 }
 
-/** The bucket's rules with ours among them; exactly the same text when they were there already. */
+/** The bucket's rules with these added; exactly the same text when it already has them. */
 export function withRules(xml: string, { document, rule: tag }: Kind, rules: Rules): string {
-  const there = new Map(elements(xml, tag).map((rule) => [element(rule, 'ID') ?? '', rule]));
+  const existing = new Map(elements(xml, tag).map((rule) => [element(rule, 'ID') ?? '', rule]));
   const ours = Object.entries(rules).map(([id, rule]) => ({ id, rule: `<ID>${id}</ID>${rule}` }));
-  if (ours.every(({ id, rule }) => essence(there.get(id) ?? '') === essence(rule))) return xml;
-  // Rules of others are handed back to the letter, whatever they mean.
+  if (ours.every(({ id, rule }) => essence(existing.get(id) ?? '') === essence(rule))) return xml;
+  // Other rules are kept unchanged.
   const others = elements(xml, tag).filter((rule) => !Object.hasOwn(rules, element(rule, 'ID') ?? ''));
   const all = [...others, ...ours.map(({ rule }) => rule)].map((rule) => `<${tag}>${rule}</${tag}>`);
   return `<${document} xmlns="${S3_NAMESPACE}">${all.join('')}</${document}>`;
 }
 
-/** Stores give rules back in an order and a form of their own. */
+/** Stores return rules in an order and format of their own. */
 function essence(rule: string): string {
   const elementsOnly = rule
     .replaceAll(/>\s+</g, '><')

@@ -8,25 +8,25 @@ import { Bucket } from './bucket.ts';
 import { S3_LIMITS, type S3Config, type S3Limits } from './config.ts';
 import { copy, type Version } from './copy.ts';
 import { faulted, isMissing, toFault } from './failures.ts';
-import { BROKEN_UPLOADS, forgetting } from './lifecycle.ts';
+import { BROKEN_UPLOADS, expiration } from './lifecycle.ts';
 import { put } from './put.ts';
 import { list, open } from './read.ts';
 import { Requests } from './requests.ts';
-import { keepRules, LIFECYCLE } from './rules.ts';
+import { ensureRules, LIFECYCLE } from './rules.ts';
 
-/** Signatures of version 4 hold no longer. */
+/** The limit of Signature Version 4. */
 const MAX_EXPIRY_SECONDS = 7 * 24 * 3600;
 
 export interface S3Options {
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'> | undefined;
-  /** For tests, which have no time. */
+  /** For tests, which use shorter limits. */
   readonly limits?: Partial<S3Limits>;
 }
 
 /**
- * Objects in a bucket of an S3-compatible store, any number of processes beside each other. Signed URLs are absolute and
- * lead to the store itself. Rejects with StartFault when the configuration cannot work; a store that is away for longer
- * than a few seconds is left to `ready`.
+ * Objects in a bucket of an S3-compatible store, which any number of processes may share. Presigned URLs are absolute URLs
+ * of the store. Rejects with StartFault when the configuration cannot work. A store that does not answer within a few
+ * seconds is reported by `ready`.
  */
 export async function openS3(config: S3Config, { log, limits }: S3Options = {}): Promise<Objects & SignedUrls> {
   const requests = new Requests(config, { ...S3_LIMITS, ...limits });
@@ -99,8 +99,8 @@ class S3 implements Objects, SignedUrls {
 
   async expire(prefix: string, afterDays: number): Promise<boolean> {
     prefixParts(prefix);
-    // Both at once: of two processes that set rules at the same time, one undoes what the other did.
-    return faulted(keepRules(this.#requests, LIFECYCLE, { ...BROKEN_UPLOADS, ...forgetting(prefix, afterDays) }));
+    // Both rules in one request: of two processes that set rules at the same time, one would overwrite the other's.
+    return faulted(ensureRules(this.#requests, LIFECYCLE, { ...BROKEN_UPLOADS, ...expiration(prefix, afterDays) }));
   }
 
   async presignPut(key: string, options: { expiresInSeconds: number; maxBytes: number }): Promise<string> {
@@ -111,12 +111,12 @@ class S3 implements Objects, SignedUrls {
   async presignGet(key: string, options: { expiresInSeconds: number }): Promise<string> {
     keyParts(key);
     const { type, disposition } = mediaType(key);
-    // Who put the bytes may have called them something that a browser would run.
+    // The uploader's own media type could make a browser execute the bytes.
     const query = { 'response-content-type': type, 'response-content-disposition': disposition };
     return this.#requests.presign('GET', key, expiry(options.expiresInSeconds), query);
   }
 
-  /** None of its URLs leads to the gateway. */
+  /** The gateway serves none of its URLs. */
   verify(): SignedUrl {
     return { refused: 'not-signed' };
   }
@@ -126,7 +126,7 @@ class S3 implements Objects, SignedUrls {
       const { headers } = await this.#requests.askBriefly({ method: 'HEAD', key });
       const { etag, 'content-length': length, 'last-modified': modified } = headers;
       if (etag === undefined || length === undefined) {
-        throw new Error('the object store told of an object without its size or version');
+        throw new Error('the object store described an object without its size or version');
       }
       return { etag, sizeBytes: Number(length), modifiedAt: new Date(modified ?? 0) };
     } catch (error) {
@@ -138,6 +138,6 @@ class S3 implements Objects, SignedUrls {
 
 function expiry(seconds: number): number {
   const isPossible = seconds >= 1 && seconds <= MAX_EXPIRY_SECONDS;
-  if (!isPossible) throw new RangeError(`A URL cannot hold for ${seconds} seconds.`);
+  if (!isPossible) throw new RangeError(`A URL cannot be valid for ${seconds} seconds.`);
   return Math.floor(seconds);
 }

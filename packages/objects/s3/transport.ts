@@ -5,53 +5,53 @@ import type { Socket } from 'node:net';
 import { Refusal, TimeOut } from './failures.ts';
 import { element } from './xml.ts';
 
-/** What bounds a request; the client, which has no place for it, hands nothing through. */
-export interface Bounds {
+/** Limits of a request. minio's client cannot pass them on. */
+export interface Limits {
   readonly idleMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-export const bounds = new AsyncLocalStorage<Bounds>();
+export const limitsOfRequest = new AsyncLocalStorage<Limits>();
 
 const MAX_FREE_SOCKETS = 64;
-/** Enough of an answer to find its code in. */
+/** Enough of an answer to contain its code. */
 const MAX_REFUSAL_CHARS = 64 * 1024;
 
 /**
- * Requests that end: a connection is made in time, and something moves on it, or the request fails. Connections are kept;
- * their number has no bound, because a reader may hold one for as long as it puts what it reads through another.
+ * Requests with time limits: one fails when a connection is not made in time or is idle for too long. Connections are kept
+ * alive. Their number is unlimited, because a reader may hold one while it puts the same bytes through another.
  */
-export function boundedTransport(
+export function limitedTransport(
   isSecure: boolean,
   connectMs: number,
 ): { request: typeof http.request; agent: http.Agent } {
   const options = { keepAlive: true, maxFreeSockets: MAX_FREE_SOCKETS, timeout: 30_000 };
   const agent = isSecure ? new https.Agent(options) : new http.Agent(options);
-  const wire = isSecure ? https : http;
+  const protocol = isSecure ? https : http;
   const request = (
     asked: http.RequestOptions,
     answer: (response: http.IncomingMessage) => void,
   ): http.ClientRequest => {
-    const { idleMs, signal } = bounds.getStore() ?? { idleMs: connectMs };
-    const sent = wire.request({ ...asked, agent, ...(signal !== undefined && { signal }) });
+    const { idleMs, signal } = limitsOfRequest.getStore() ?? { idleMs: connectMs };
+    const sent = protocol.request({ ...asked, agent, ...(signal !== undefined && { signal }) });
     let given: http.IncomingMessage | undefined;
     sent.once('response', (response) => {
       given = response;
       const status = response.statusCode ?? 0;
-      // The client would take these for its own business: it tries again, writes to the console and drops the connection.
+      // minio's client would handle these itself: it retries, writes to the console and drops the connection.
       if ((status >= 500 && status !== 501) || [408, 429, 499].includes(status)) refuse(sent, response, status);
       else answer(response);
     });
     sent.once('socket', (socket) => {
-      if (socket.connecting) boundConnecting(sent, socket, isSecure, connectMs);
-      boundSilence(sent, socket, idleMs, () => given);
+      if (socket.connecting) limitConnecting(sent, socket, isSecure, connectMs);
+      limitSilence(sent, socket, idleMs, () => given);
     });
     return sent;
   };
   return { request: request as typeof http.request, agent };
 }
 
-function boundConnecting(sent: http.ClientRequest, socket: Socket, isSecure: boolean, connectMs: number): void {
+function limitConnecting(sent: http.ClientRequest, socket: Socket, isSecure: boolean, connectMs: number): void {
   const timer = setTimeout(
     () => sent.destroy(new TimeOut(`could not be connected to within ${connectMs} ms`)),
     connectMs,
@@ -61,7 +61,7 @@ function boundConnecting(sent: http.ClientRequest, socket: Socket, isSecure: boo
   sent.once('close', stop);
 }
 
-function boundSilence(
+function limitSilence(
   sent: http.ClientRequest,
   socket: Socket,
   idleMs: number,
@@ -70,7 +70,7 @@ function boundSilence(
   const onSilence = () => {
     const response = given();
     if (response !== undefined && response.readableLength > 0) {
-      // It is our reader who is slow, not the store.
+      // The reader is slow, not the store.
       socket.setTimeout(idleMs);
       return;
     }
@@ -81,7 +81,7 @@ function boundSilence(
   sent.once('close', () => socket.off('timeout', onSilence));
 }
 
-/** Reads the answer, so that its connection can be used again, and fails the request with it. */
+/** Reads the answer, so that the connection can be reused, and fails the request. */
 function refuse(sent: http.ClientRequest, response: http.IncomingMessage, status: number): void {
   let text = '';
   response.setEncoding('utf8');
@@ -91,7 +91,7 @@ function refuse(sent: http.ClientRequest, response: http.IncomingMessage, status
   response.once('error', (error) => sent.emit('error', error));
   response.once('end', () => {
     sent.emit('error', new Refusal(status, element(text, 'Code') ?? `HTTP ${status}`));
-    // What is left of the body would be wasted on it.
+    // The rest of the body need not be sent.
     if (!sent.writableFinished) sent.destroy();
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The little of XML that S3 answers in: elements without attributes that matter, texts without markup. The client's own
- * parser takes keys for numbers where they look like some, and strips the spaces at their ends.
+ * The subset of XML that S3 uses: elements whose attributes do not matter, and text without markup. The parser of minio's
+ * client turns keys that look like numbers into numbers, and strips spaces at their ends.
  */
 
 export const S3_NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
@@ -11,7 +11,7 @@ export function element(xml: string, name: string): string | undefined {
   return found === undefined ? undefined : unescape(found);
 }
 
-/** What stands between the tags of each element of this name. */
+/** The content of each element of this name. */
 export function elements(xml: string, name: string): string[] {
   return Array.from(xml.matchAll(new RegExp(`<${name}(?:\\s[^>]*)?>(.*?)</${name}>`, 'gs')), (found) => found[1] ?? '');
 }

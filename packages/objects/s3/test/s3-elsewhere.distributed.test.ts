@@ -13,7 +13,7 @@ const { lookup } = dns;
 
 let server: S3Server;
 
-/** Not every system knows that all below localhost is this machine. */
+/** Not every system resolves names below localhost to this machine. */
 function lookupHere(host: string, ...rest: unknown[]): void {
   Reflect.apply(lookup, dns, [host.endsWith(`.${domain}`) || host === domain ? '127.0.0.1' : host, ...rest]);
 }
@@ -55,8 +55,8 @@ objectsContract('s3 in another region, with the bucket in the name of the host',
   close: async () => {},
 }));
 
-describe('s3 with the bucket in the name of the host', () => {
-  it('signs URLs that name it there, and work', async () => {
+describe('s3 with the bucket in the host name', () => {
+  it('signs working URLs with the bucket in the host name', async () => {
     const place = config();
     const s3 = await openS3(place);
     const url = await s3.presignPut('UZ/a/Звонки (1) +100%.wav', { expiresInSeconds: 60, maxBytes: 10 });
@@ -67,7 +67,7 @@ describe('s3 with the bucket in the name of the host', () => {
     expect(await text(await s3.open('UZ/a/Звонки (1) +100%.wav'))).toBe('0123456789');
   });
 
-  it('says which region the bucket is in when another was named', async () => {
+  it('names the region of the bucket when another was configured', async () => {
     const start = openS3(config({ region: 'us-east-1' }));
     await expect(start).rejects.toMatchObject({
       name: 'StartFault',
@@ -88,7 +88,7 @@ describe('pages in a browser', () => {
       },
     });
 
-  it('of the origins that were named may put to a signed URL, and others may not', async () => {
+  it('of the configured origins may put to a presigned URL, and others may not', async () => {
     const s3 = await openS3(config({ corsOrigins: [origin] }));
     const url = await s3.presignPut('from/a/page', { expiresInSeconds: 60, maxBytes: 10 });
     const asked = await preflight(url, origin);

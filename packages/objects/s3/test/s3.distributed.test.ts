@@ -38,7 +38,7 @@ const pieces = (bytes: Buffer, size = 64 * 1024) =>
 
 objectsContract('s3', async () => ({ objects: await openS3(config()), close: async () => {} }));
 
-// Every put of more than some bytes goes in parts, every larger copy too.
+// Larger puts and copies are done in parts.
 objectsContract('s3 in parts', async () => {
   const limits = { partBytes: 5 * MiB, copyBytes: 5 * MiB };
   return { objects: await openS3(config(), { limits }), close: async () => {} };
@@ -77,7 +77,7 @@ describe('s3 in parts', () => {
     expect(await clientOf(place).listIncompleteUploads(place.bucket, '', true).toArray()).toEqual([]);
   });
 
-  it('gives a key the bytes of one of those who put at the same time, whole', async () => {
+  it('stores the complete bytes of one of several concurrent puts', async () => {
     const s3 = await openS3(config());
     const versions = [1, 2, 3].map((letter) => Buffer.alloc(11 * MiB, letter));
     await Promise.all(versions.map((version) => s3.put('one key', pieces(version))));
@@ -85,7 +85,7 @@ describe('s3 in parts', () => {
     expect(versions.some((version) => version.equals(kept))).toBe(true);
   });
 
-  it('copies in parts what is too large for one request, whatever the key is called', async () => {
+  it('copies an object in parts when it is too large for one request, whatever its key is', async () => {
     const s3 = await openS3(config(), { limits: { copyBytes: 5 * MiB } });
     const bytes = randomBytes(12 * MiB + 1);
     const from = 'звонки/a?b#c%41 +й.zip';
@@ -95,7 +95,7 @@ describe('s3 in parts', () => {
   });
 
   it.each([20 * MiB, 5 * MiB])(
-    'copies one version while others are put, with at most %s bytes at once',
+    'copies one version while others are put, with at most %s bytes per request',
     async (copyBytes) => {
       const s3 = await openS3(config(), { limits: { copyBytes } });
       const versions = [1, 2].map((letter) => Buffer.alloc(11 * MiB, letter));
@@ -118,11 +118,11 @@ describe('s3 in parts', () => {
 });
 
 describe('URLs of s3', () => {
-  it('let a client that knows no keys put and get, by the public address', async () => {
+  it('let a client without keys put and get, at the public address', async () => {
     const place = config();
-    const gate = await openTcpProxy(targetOf(place));
-    gates.push(gate);
-    const publicEndpoint = `http://localhost:${gate.port}`;
+    const proxy = await openTcpProxy(targetOf(place));
+    proxys.push(proxy);
+    const publicEndpoint = `http://localhost:${proxy.port}`;
     const s3 = await openS3({ ...place, publicEndpoint });
     const key = 'UZ/firm/user/Звонки (1) +100%.wav';
     const putUrl = await s3.presignPut(key, { expiresInSeconds: 3600, maxBytes: 10 });
@@ -138,7 +138,7 @@ describe('URLs of s3', () => {
     expect(got.headers.get('content-disposition')).toMatch(/^inline; filename\*=UTF-8''/);
   });
 
-  it('allow nothing but what they were signed for', async () => {
+  it('allow only what they were signed for', async () => {
     const s3 = await openS3(config());
     await s3.put('a', Readable.from(['bytes']));
     const url = await s3.presignGet('a', { expiresInSeconds: 1 });
@@ -150,48 +150,48 @@ describe('URLs of s3', () => {
   });
 });
 
-const gates: TcpProxy[] = [];
+const proxys: TcpProxy[] = [];
 const servers: Server[] = [];
 const sockets: Socket[] = [];
 
 afterEach(async () => {
-  await Promise.all(gates.splice(0).map((gate) => gate.close()));
+  await Promise.all(proxys.splice(0).map((proxy) => proxy.close()));
   for (const server of servers.splice(0)) server.close();
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
 describe('s3 over a bad network', () => {
-  /** Of one that meets a store which does not answer; whatever a healthy one does is asked again or of a patient one. */
+  /** Short limits for a store that does not answer. Other checks are repeated or use longer limits. */
   const hasty: Partial<S3Limits> = {
     connectMs: 2000,
     idleMs: 2500,
     workMs: 2500,
-    wholeMs: 4000,
+    totalMs: 4000,
     startMs: 2500,
-    againMs: 100,
+    retryMs: 100,
   };
 
-  /** A store behind a gate, and the same one past it, with time for everything. */
-  async function gated(limits: Partial<S3Limits> = hasty) {
+  /** A store behind a proxy, and the same store without the proxy and with long limits. */
+  async function proxyd(limits: Partial<S3Limits> = hasty) {
     const place = config();
     const past = await openS3(place);
-    const gate = await openTcpProxy(targetOf(place));
-    gates.push(gate);
-    return { gate, past, s3: await openS3({ ...place, endpoint: `http://127.0.0.1:${gate.port}` }, { limits }) };
+    const proxy = await openTcpProxy(targetOf(place));
+    proxys.push(proxy);
+    return { proxy, past, s3: await openS3({ ...place, endpoint: `http://127.0.0.1:${proxy.port}` }, { limits }) };
   }
 
   it.each(['cut', 'blackhole'] as const)(
-    'says in time that the store does not answer (%s), and goes on when it does',
+    'reports in time that the store does not answer (%s), and works again when it does',
     async (how) => {
-      const { gate, s3, past } = await gated();
+      const { proxy, s3, past } = await proxyd();
       await past.put('a', Readable.from(['bytes']));
-      gate[how]();
+      proxy[how]();
       const from = Date.now();
       const each = [
         s3.ready(),
         s3.head('a'),
         s3.open('a'),
-        // Not under the first key: what was sent into the dark may yet arrive.
+        // Not under the first key: bytes that were sent before may still arrive.
         s3.put('d', Readable.from(['other'])),
         s3.put('d', pieces(randomBytes(12 * MiB))),
         s3.copy('a', 'b'),
@@ -200,42 +200,39 @@ describe('s3 over a bad network', () => {
       ];
       for (const outcome of await Promise.allSettled(each))
         expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
-      // By the limits of a service it would take two minutes.
+      // With the limits of a service it would take two minutes.
       expect(Date.now() - from).toBeLessThan(60_000);
-      gate.heal();
+      proxy.heal();
       await waitUntil(() => s3.ready().then(() => true));
       await waitUntil(() => s3.put('a', Readable.from(['new'])));
       expect(await waitUntil(async () => text(await s3.open('a')))).toBe('new');
     },
   );
 
-  it('rides out a moment without the store', async () => {
-    const { gate, s3 } = await gated({});
+  it('survives a short outage of the store', async () => {
+    const { proxy, s3 } = await proxyd({});
     await s3.put('a', Readable.from(['bytes']));
-    gate.cut();
+    proxy.cut();
     const reading = s3.open('a').then(text);
     const putting = s3.put('b', pieces(randomBytes(6 * MiB)));
     await delay(150);
-    gate.heal();
+    proxy.heal();
     expect(await reading).toBe('bytes');
     await expect(putting).resolves.toEqual({ sizeBytes: 6 * MiB });
   });
 
-  it.each(['cut', 'blackhole'] as const)(
-    'fails a read that the store breaks off (%s) with what the reader can tell others',
-    async (how) => {
-      const { gate, s3, past } = await gated();
-      await past.put('a', pieces(randomBytes(30 * MiB)));
-      const stream = await waitUntil(() => s3.open('a'));
-      const reading = (async () => {
-        for await (const _ of stream) if (how in gate) gate[how]();
-      })();
-      await expect(reading).rejects.toMatchObject(unavailable);
-    },
-  );
+  it.each(['cut', 'blackhole'] as const)('fails a read that the store breaks off (%s) with a Fault', async (how) => {
+    const { proxy, s3, past } = await proxyd();
+    await past.put('a', pieces(randomBytes(30 * MiB)));
+    const stream = await waitUntil(() => s3.open('a'));
+    const reading = (async () => {
+      for await (const _ of stream) if (how in proxy) proxy[how]();
+    })();
+    await expect(reading).rejects.toMatchObject(unavailable);
+  });
 
   it('does not take a slow reader or a slow writer for a silent store', async () => {
-    const { s3 } = await gated({ idleMs: 2000 });
+    const { s3 } = await proxyd({ idleMs: 2000 });
     const bytes = randomBytes(12 * MiB);
     const slow = () =>
       Readable.from(
@@ -253,12 +250,12 @@ describe('s3 over a bad network', () => {
       }
       return Buffer.concat(got);
     };
-    // A store that was in truth silent, as on a machine that stands still, is so once, and not each time.
+    // A paused machine makes the store silent once, and not each time.
     await waitUntil(() => s3.put('a', slow()));
     expect((await waitUntil(slowlyRead)).equals(bytes)).toBe(true);
   });
 
-  it('closes the connection of a reader who stops early', async () => {
+  it('closes the connection when reading stops early', async () => {
     const place = config();
     let open = 0;
     const server = createServer((near) => {
@@ -281,20 +278,20 @@ describe('s3 over a bad network', () => {
     await waitUntil(() => open <= before);
   });
 
-  it('starts without the store when it does not answer, and has its bucket when it does', async () => {
+  it('starts without the store when it does not answer, and creates the bucket when it does', async () => {
     const place = config();
-    const gate = await openTcpProxy(targetOf(place));
-    gates.push(gate);
-    gate.blackhole();
+    const proxy = await openTcpProxy(targetOf(place));
+    proxys.push(proxy);
+    proxy.blackhole();
     const lines: string[] = [];
     const note = (_: object, line: string) => void lines.push(line);
     const s3 = await openS3(
-      { ...place, endpoint: `http://127.0.0.1:${gate.port}` },
+      { ...place, endpoint: `http://127.0.0.1:${proxy.port}` },
       { limits: hasty, log: { info: note, warn: note, error: note } },
     );
     expect(lines).toEqual(['the object store does not answer yet; the start goes on without it']);
     await expect(s3.ready()).rejects.toMatchObject(unavailable);
-    gate.heal();
+    proxy.heal();
     await waitUntil(() => lines.includes('the object store answers'));
     await waitUntil(() => s3.ready().then(() => true));
     await waitUntil(() => s3.put('a', Readable.from(['bytes'])));
@@ -302,7 +299,7 @@ describe('s3 over a bad network', () => {
 });
 
 describe('a start with s3', () => {
-  it('says which key is wrong, without showing it', async () => {
+  it('names the wrong key without showing it', async () => {
     const start = openS3(config({ secretKey: 'not the secret key' }));
     await expect(start).rejects.toMatchObject({
       name: 'StartFault',
@@ -314,7 +311,7 @@ describe('a start with s3', () => {
     });
   });
 
-  it('does not make a bucket that it was not asked to make', async () => {
+  it('does not create a bucket unless configured to', async () => {
     const place = config({ createBucket: false });
     await expect(openS3(place)).rejects.toMatchObject({
       name: 'StartFault',
@@ -324,7 +321,7 @@ describe('a start with s3', () => {
     await expect(openS3(place)).resolves.toBeDefined();
   });
 
-  it('of several processes at once makes one bucket for all', async () => {
+  it('of several concurrent processes creates one bucket for all', async () => {
     const place = config();
     const all = await Promise.all(Array.from({ length: 6 }, () => openS3(place)));
     for (const s3 of all) await waitUntil(() => s3.ready().then(() => true));

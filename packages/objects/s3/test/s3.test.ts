@@ -5,12 +5,12 @@ import { buffer, text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { adviceOn } from '../advice.ts';
 import { S3_LIMITS, type S3Config, type S3Limits } from '../config.ts';
-import { BROKEN_UPLOADS, forgetting } from '../lifecycle.ts';
+import { BROKEN_UPLOADS, expiration } from '../lifecycle.ts';
 import { Requests } from '../requests.ts';
 import { LIFECYCLE, withRules } from '../rules.ts';
 import { openS3 } from '../s3.ts';
 
-/** What a store says to a request: an answer, nothing, or the end of the connection. */
+/** A store's reaction to a request: an answer, silence, or the end of the connection. */
 type Said = { status?: number; headers?: Record<string, string>; body?: string } | 'silence' | 'reset';
 type Say = (request: IncomingMessage, body: Buffer) => Said | undefined;
 
@@ -20,11 +20,11 @@ const patient: Partial<S3Limits> = {
   connectMs: 30_000,
   idleMs: 30_000,
   workMs: 30_000,
-  wholeMs: 45_000,
+  totalMs: 45_000,
   startMs: 30_000,
-  againMs: 50,
+  retryMs: 50,
 };
-const quick: Partial<S3Limits> = { connectMs: 500, idleMs: 500, workMs: 500, wholeMs: 1000, startMs: 500, againMs: 50 };
+const quick: Partial<S3Limits> = { connectMs: 500, idleMs: 500, workMs: 500, totalMs: 1000, startMs: 500, retryMs: 50 };
 
 afterEach(() => {
   for (const server of servers.splice(0)) {
@@ -39,7 +39,7 @@ const refusal = (status: number, code: string): Said => ({
   body: `<Error><Code>${code}</Code><Message>why</Message></Error>`,
 });
 
-/** A store that says what the test says, and otherwise that all is well. */
+/** A store that gives the test's answers, and otherwise succeeds. */
 async function storeThat(say: Say): Promise<S3Config> {
   const server = createServer(async (request, response) => {
     const body = await buffer(request).catch(() => Buffer.alloc(0));
@@ -72,7 +72,7 @@ function configAt(endpoint: string): S3Config {
 }
 
 describe('s3', () => {
-  it('asks again when the store is busy, and says nothing of it', async () => {
+  it('retries without a log line when the store is busy', async () => {
     const warn = jest.spyOn(console, 'warn');
     let tries = 0;
     const place = await storeThat(({ method, url = '' }) => {
@@ -86,7 +86,7 @@ describe('s3', () => {
     warn.mockRestore();
   });
 
-  it('asks no more than a few times', async () => {
+  it('retries only a few times', async () => {
     let tries = 0;
     const place = await storeThat(({ method }) => {
       if (method !== 'DELETE') return undefined;
@@ -117,7 +117,7 @@ describe('s3', () => {
     expect(tries).toBe(1);
   });
 
-  it('tells a caller nothing of keys that have been refused, and the log which', async () => {
+  it('reports refused keys in the log and not to the caller', async () => {
     const place = await storeThat(({ method }) => (method === 'PUT' ? refusal(403, 'AccessDenied') : undefined));
     const s3 = await openS3(place, { limits: patient });
     const fault = await s3.put('a', Readable.from(['x'])).catch((error: unknown) => error);
@@ -128,7 +128,7 @@ describe('s3', () => {
     });
   });
 
-  it('waits no longer than its limits for a store that is silent', async () => {
+  it('waits no longer than its limits for a silent store', async () => {
     let isSilent = false;
     const s3 = await openS3(await storeThat(() => (isSilent ? 'silence' : undefined)), { limits: quick });
     isSilent = true;
@@ -143,11 +143,11 @@ describe('s3', () => {
     ];
     for (const outcome of await Promise.allSettled(asked))
       expect(outcome).toMatchObject({ reason: { code: 'UNAVAILABLE' } });
-    // By the limits of a service the quickest of them takes as long.
-    expect(Date.now() - from).toBeLessThan(S3_LIMITS.wholeMs);
+    // With the limits of a service, even the fastest of them takes this long.
+    expect(Date.now() - from).toBeLessThan(S3_LIMITS.totalMs);
   });
 
-  it('does not take an answer for success that ends in an error', async () => {
+  it('does not take an answer that ends in an error for success', async () => {
     const late = '<?xml version="1.0"?>\n   <Error><Code>AccessDenied</Code></Error>';
     const place = await storeThat(({ method, headers }) => {
       if (method === 'HEAD') return { headers: { 'content-length': '5' } };
@@ -180,7 +180,7 @@ describe('s3', () => {
     expect(joins).toBe(2);
   });
 
-  it('sends parts whose numbers and sizes S3 takes, in order', async () => {
+  it('sends parts with numbers and sizes that S3 accepts, in order', async () => {
     const sent = new Map<number, number>();
     let joined = '';
     const place = await storeThat(({ method, url = '' }, body) => {
@@ -225,7 +225,7 @@ describe('s3', () => {
     expect(found[0]).toMatchObject({ sizeBytes: 7, modifiedAt: new Date('2026-01-01') });
   });
 
-  it('reads what is there when a range begins behind it', async () => {
+  it('reads nothing when a range begins after the end of the object', async () => {
     const place = await storeThat(({ headers }) =>
       headers.range === undefined ? undefined : refusal(416, 'InvalidRange'),
     );
@@ -235,7 +235,7 @@ describe('s3', () => {
 });
 
 describe('URLs of s3', () => {
-  it('name the public endpoint, the region and the bucket where it belongs, and are made without a request', async () => {
+  it('contain the public endpoint, the region and the bucket, and need no request', async () => {
     let requests = 0;
     const place = await storeThat(() => void (requests += 1));
     const far = { publicEndpoint: 'https://files.example.com', region: 'eu-central-1' };
@@ -263,7 +263,7 @@ describe('a start with s3', () => {
     [301, 'PermanentRedirect', 'S3_REGION'],
     [400, 'AuthorizationHeaderMalformed', 'S3_REGION'],
     [403, 'RequestTimeTooSkewed', 'clock'],
-  ])('that is answered %s %s says what to do', async (status, code, name) => {
+  ])('with the answer %s %s says what to do', async (status, code, name) => {
     const place = await storeThat(() => refusal(status, code));
     const starting = openS3(place, { limits: patient });
     await expect(starting).rejects.toMatchObject({ name: 'StartFault', message: expect.stringContaining(name) });
@@ -271,17 +271,17 @@ describe('a start with s3', () => {
   });
 
   it.each([{ body: '<html>Welcome</html>' }, { status: 404, body: '<html>Not here</html>' }, { status: 400 }])(
-    'says when what answers is no S3 store (%j)',
+    'reports that the server is not an S3 store (%j)',
     async (answer) => {
       const place = await storeThat(() => answer);
       await expect(openS3(place, { limits: patient })).rejects.toMatchObject({
         name: 'StartFault',
-        message: expect.stringContaining('does not answer as an S3 store does'),
+        message: expect.stringContaining('does not answer like an S3 store'),
       });
     },
   );
 
-  it('says when no host has that name', () => {
+  it('reports an unknown host name', () => {
     const place = configAt('https://stor.example.com');
     const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
     expect(adviceOn(unknown, place)).toBe('There is no host stor.example.com. Check S3_ENDPOINT.');
@@ -293,7 +293,7 @@ describe('a start with s3', () => {
     expect(adviceOn(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), place)).toBeNull();
   });
 
-  it('says when there is no TLS', async () => {
+  it('reports that there is no TLS', async () => {
     const { endpoint } = await storeThat(() => undefined);
     await expect(openS3(configAt(endpoint.replace('http:', 'https:')), { limits: patient })).rejects.toMatchObject({
       name: 'StartFault',
@@ -301,7 +301,7 @@ describe('a start with s3', () => {
     });
   });
 
-  it('goes on without a store that is away, and cannot be ready until it is there', async () => {
+  it('continues without a store that does not answer, and is not ready until it does', async () => {
     const s3 = await openS3(configAt('http://127.0.0.1:9'), { limits: quick });
     await expect(s3.ready()).rejects.toMatchObject({
       kind: 'unavailable',
@@ -310,8 +310,8 @@ describe('a start with s3', () => {
   });
 });
 
-describe('a bucket that keeps versions', () => {
-  it('is warned of, because what is erased stays in it', async () => {
+describe('a bucket with versioning', () => {
+  it('is logged as a warning, because erased recordings stay in it', async () => {
     const place = await storeThat(({ url = '' }) =>
       url.endsWith('?versioning')
         ? { body: '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>' }
@@ -319,7 +319,7 @@ describe('a bucket that keeps versions', () => {
     );
     const warnings: string[] = [];
     await openS3(place, { limits: patient, log: { info() {}, error() {}, warn: (_, line) => warnings.push(line) } });
-    expect(warnings).toEqual([expect.stringContaining('what is erased stays in it')]);
+    expect(warnings).toEqual([expect.stringContaining('erased recordings stay in it')]);
   });
 });
 
@@ -329,16 +329,16 @@ describe('rules of the bucket', () => {
   const document = (rules: string) =>
     `<LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${rules}</LifecycleConfiguration>`;
 
-  const withOurRules = (xml: string) => withRules(xml, LIFECYCLE, { ...BROKEN_UPLOADS, ...forgetting('facts/', 35) });
+  const withOurRules = (xml: string) => withRules(xml, LIFECYCLE, { ...BROKEN_UPLOADS, ...expiration('facts/', 35) });
 
-  it('are set beside those of others, which stay as they are to the letter', () => {
+  it('are added to other rules, which stay unchanged', () => {
     const rules = withOurRules(document(other));
     expect(rules).toContain(other);
     expect(rules).toMatch(/<Prefix>facts\/<\/Prefix>.*<Days>35<\/Days>/);
     expect(rules).toContain('<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation>');
   });
 
-  it('are not set again when they are there, in whatever form the store gives them back', () => {
+  it('are not set again when the bucket has them, in whatever format the store returns them', () => {
     const rules = withOurRules('');
     expect(withOurRules(rules)).toBe(rules);
     const reshaped = rules
@@ -348,7 +348,7 @@ describe('rules of the bucket', () => {
     expect(withOurRules(reshaped)).toBe(reshaped);
   });
 
-  it('replace our own earlier ones', () => {
+  it('replace earlier versions of the same rules', () => {
     const rules = withOurRules(withOurRules(document(other)).replace('<Days>35</Days>', '<Days>3</Days>'));
     expect(rules).toContain('<Days>35</Days>');
     expect(rules).not.toContain('<Days>3</Days>');
@@ -375,7 +375,7 @@ describe('rules of the bucket', () => {
     expect(kept).toContain('<Prefix>facts/</Prefix></Filter><Status>Enabled</Status><Expiration><Days>38</Days>');
   });
 
-  it('let pages in from the origins that were named, beside the rules of others, and set nothing where none was', async () => {
+  it('allow the configured origins in addition to other rules, and change nothing when none is configured', async () => {
     const other =
       '<CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>https://other.example</AllowedOrigin></CORSRule>';
     let kept = `<CORSConfiguration>${other}</CORSConfiguration>`;
@@ -397,17 +397,17 @@ describe('rules of the bucket', () => {
     expect(kept).toContain('<AllowedMethod>PUT</AllowedMethod>');
   });
 
-  it('for pages that a store does not take cost a line', async () => {
+  it('for CORS that the store does not support are logged in one line', async () => {
     const place = await storeThat(({ url = '' }) =>
       url.endsWith('?cors') ? refusal(501, 'NotImplemented') : undefined,
     );
     const lines: string[] = [];
     const warn = (_: object, line: string) => void lines.push(line);
     await openS3({ ...place, corsOrigins: ['*'] }, { limits: patient, log: { info() {}, error() {}, warn } });
-    expect(lines).toEqual([expect.stringContaining('let pages of S3_CORS_ORIGINS in by its own means')]);
+    expect(lines).toEqual([expect.stringContaining('allow the pages of S3_CORS_ORIGINS in its own configuration')]);
   });
 
-  it('cost one line where the store knows none, and what is left of broken uploads goes all the same', async () => {
+  it('are logged in one line when the store has none, and parts of broken uploads are removed nevertheless', async () => {
     const removed: string[] = [];
     const upload = (key: string, at: string) =>
       `<Upload><Key>${key}</Key><UploadId>u=</UploadId><Initiated>${at}</Initiated></Upload>`;
@@ -429,7 +429,7 @@ describe('rules of the bucket', () => {
     const lines: string[] = [];
     const note = (_: object, line: string) => void lines.push(line);
     const s3 = await openS3(place, { limits: patient, log: { info: note, warn: note, error: note } });
-    expect(lines).toEqual([expect.stringContaining('broken uploads goes at each start')]);
+    expect(lines).toEqual([expect.stringContaining('broken uploads are removed at each start')]);
     expect(removed).toEqual(['/calls/old%20key?uploadId=u%3D', '/calls/old%20too?uploadId=u%3D']);
     expect(await s3.expire('facts/', 38)).toBe(false);
   });
