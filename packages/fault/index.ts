@@ -1,21 +1,21 @@
 export { nearestName } from './nearest-name.ts';
 
-/** What went wrong, in words that HTTP and gRPC can both translate. */
+/** The kind of a failure, which HTTP and gRPC each map to a status. */
 export type FaultKind =
   | 'invalid' // the caller sent something wrong
-  | 'unauthenticated' // nobody we know
-  | 'forbidden' // known, but not allowed
-  | 'not-found' // no such thing in the caller's firm
-  | 'conflict' // the thing is in the wrong state
-  | 'stale' // the thing has changed since the caller saw it
+  | 'unauthenticated' // the caller is unknown
+  | 'forbidden' // the caller is known, but not allowed
+  | 'not-found' // does not exist in the caller's firm
+  | 'conflict' // in a state that does not allow the request
+  | 'stale' // changed since the caller read it
   | 'too-large' // over a documented limit
   | 'rate-limited' // too many requests
-  | 'unavailable' // a part does not answer; the same request may work later
+  | 'unavailable' // a part does not answer; a retry may succeed
   | 'internal'; // a bug
 
 /**
- * A failure with two voices: `code`, `message` and `details` are for the caller,
- * `cause` is for the log and never crosses the wire.
+ * A failure. `code`, `message` and `details` are for the caller. `cause` is for the log and is never sent to another
+ * process.
  */
 export class Fault extends Error {
   override readonly name = 'Fault';
@@ -38,7 +38,7 @@ export class Fault extends Error {
   }
 }
 
-/** One thing wrong with one field; the unit of `details.fields` (api.md, section 1). */
+/** A fault of one field, as in `details.fields` (docs/api.md, "Errors"). */
 export interface FieldFault {
   field: string;
   code: string;
@@ -51,7 +51,7 @@ export function invalidFields(fields: readonly FieldFault[]): Fault {
   return new Fault('invalid', 'VALIDATION_ERROR', summary, { details: { fields } });
 }
 
-/** `NOT_FOUND`: also the answer for another firm's thing, so that nobody learns it exists. */
+/** `NOT_FOUND`. Also the answer for another firm's data, so that its existence stays hidden. */
 export function notFound(what: string): Fault {
   return new Fault('not-found', 'NOT_FOUND', `There is no such ${what} in your firm.`);
 }

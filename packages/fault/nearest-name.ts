@@ -1,7 +1,7 @@
-/** Longer ones are no slip of the pen, and comparing them would take long. */
+/** Longer names are not typing errors, and comparing them would take long. */
 const LONGEST_NAME = 100;
 
-/** The known name that takes the fewest edits, when those are few enough to look like a slip. */
+/** The known name with the smallest edit distance, if that is small enough for a typing error. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_NAME) return undefined;
   let best: string | undefined;
@@ -13,7 +13,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best;
 }
 
-/** Levenshtein's distance. */
+/** The Levenshtein distance. */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let row = 1; row <= from.length; row += 1) {

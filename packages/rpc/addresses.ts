@@ -1,7 +1,7 @@
 import { hostAndPort } from '@call-analysis/runtime';
 import { z } from 'zod';
 
-/** Where each service that serves RPCs is called; a service takes those that it calls. */
+/** The addresses of all services that serve RPCs. A service picks those that it calls. */
 export const AddressVariables = z.object({
   KEY_MANAGEMENT_ADDRESS: address('key-management'),
   INGEST_ADDRESS: address('ingest'),

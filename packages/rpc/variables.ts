@@ -4,7 +4,7 @@ import type { Tls } from './wire/tls.ts';
 
 const TLS_FILES = ['RPC_TLS_CA_FILE', 'RPC_TLS_CERT_FILE', 'RPC_TLS_KEY_FILE'] as const;
 
-/** The part of a service's environment that says how it is called and calls others. */
+/** How a service serves RPCs and calls other services. */
 export const RpcVariables = z.object({
   RPC_HOST: z.string().default('0.0.0.0').meta({ description: 'Address that gRPC is served on.' }),
   RPC_PORT: port().default(50_051).meta({ description: 'Port that gRPC is served on.' }),
@@ -25,14 +25,14 @@ export const RpcVariables = z.object({
 
 export type RpcVariables = z.infer<typeof RpcVariables>;
 
-/** Of a process that calls and is not called. */
+/** For a process that calls services and serves no RPCs. */
 export const RpcTlsVariables = RpcVariables.pick({
   RPC_TLS_CA_FILE: true,
   RPC_TLS_CERT_FILE: true,
   RPC_TLS_KEY_FILE: true,
 });
 
-/** How a service serves RPCs: `listen` is what `serve` takes as its address. */
+/** How a service serves RPCs: `listen` is the address for `serve`. */
 export function rpcFrom(variables: RpcVariables): { listen: string; tls: Tls | undefined; reflection: boolean } {
   const { RPC_HOST: host, RPC_PORT: port } = variables;
   return {
@@ -42,7 +42,7 @@ export function rpcFrom(variables: RpcVariables): { listen: string; tls: Tls | u
   };
 }
 
-/** Undefined when none of the files is named: then calls go in plain text. ConfigFault when some are, or one cannot be read. */
+/** Undefined when no file is named: calls are then in plain text. ConfigFault when only some are named or one is unreadable. */
 export function rpcTlsFrom(variables: z.infer<typeof RpcTlsVariables>): Tls | undefined {
   const named = Object.fromEntries(TLS_FILES.map((name) => [name, variables[name]]));
   if (group(named, TLS_FILES) === 'none') return undefined;
@@ -52,6 +52,6 @@ export function rpcTlsFrom(variables: z.infer<typeof RpcTlsVariables>): Tls | un
 
 function read(name: string, path: string): string {
   const text = readNamedFile(name, path);
-  if (!text.includes('-----BEGIN ')) throw new ConfigFault(`${name} names ${path}, which is no PEM file.`);
+  if (!text.includes('-----BEGIN ')) throw new ConfigFault(`${name} names ${path}, which is not a PEM file.`);
   return text;
 }

@@ -30,7 +30,7 @@ interface Sent {
   }[];
 }
 
-/** Takes OTLP over HTTP as JSON, as an OpenTelemetry collector does. */
+/** An OpenTelemetry collector that accepts OTLP over HTTP as JSON. */
 export async function openCollector() {
   const spans: CollectedSpan[] = [];
   const requests: { url: string | undefined; headers: IncomingHttpHeaders }[] = [];

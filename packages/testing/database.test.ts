@@ -13,7 +13,7 @@ async function make(): Promise<TestDatabase> {
 
 afterAll(() => Promise.all(made.map((each) => each.drop())));
 
-it('databases made at the same time are strangers to each other', async () => {
+it('databases that are created at the same time are separate', async () => {
   const [one, two] = await Promise.all([make(), make()]);
   const first = openDatabase({ url: one.url('ingest'), schema: 'ingest' });
   const second = openDatabase({ url: two.url('ingest'), schema: 'ingest' });
@@ -22,7 +22,7 @@ it('databases made at the same time are strangers to each other', async () => {
   await Promise.all([first.close(), second.close()]);
 });
 
-it('a service can write into the bus as its member, and the bus reads it', async () => {
+it('a service can write to the bus schema as a member of its role, and the bus role can read it', async () => {
   const database = await make();
   const bus = openDatabase({ url: database.url('bus'), schema: 'bus' });
   const ingest = openDatabase({ url: database.url('ingest'), schema: 'ingest' });
@@ -32,7 +32,7 @@ it('a service can write into the bus as its member, and the bus reads it', async
   await Promise.all([bus.close(), ingest.close()]);
 });
 
-it('is dropped even while somebody is connected', async () => {
+it('is dropped even while a client is connected', async () => {
   const database = await freshDatabase();
   const client = new Client({ connectionString: database.adminUrl });
   client.on('error', () => {});

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { databaseUrl, provision } from '@call-analysis/postgres';
 import { Client, escapeIdentifier } from 'pg';
 
-/** A database of one's own on the server of the test run, with an empty schema and a role for each service. */
+/** A new database on the server of the test run, with an empty schema and a role for each service. */
 export interface TestDatabase {
-  /** Connects as the schema's role. */
+  /** The URL for the schema's role. */
   url(schema: string): string;
-  /** The server's superuser, in this database. */
+  /** The URL for the server's superuser, in this database. */
   readonly adminUrl: string;
-  /** Cuts off whoever is still connected. */
+  /** Also ends all connections to it. */
   drop(): Promise<void>;
 }
 
 const schemas = ['key_management', 'ingest', 'audio', 'transcription', 'analysis', 'bus'];
-// Roles belong to the whole server, and test files share it; so does their password.
+// Roles belong to the server, which test files share. So all use the same password.
 const password = 'for-tests-only';
 
 export async function freshDatabase(): Promise<TestDatabase> {

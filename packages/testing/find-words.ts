@@ -7,8 +7,8 @@ interface Sql {
 }
 
 /**
- * The tables, of all that may be read, with a row in which one of the words stands, whatever it is wrapped in: JSON, or
- * raw deflate as bytes or in base64. Each as `schema.table: word`.
+ * The readable tables with a row that contains one of the words, as text, in JSON, or in raw deflate as bytes or base64.
+ * Each as `schema.table: word`.
  */
 export async function tracesInTables(sql: Sql, words: readonly string[]): Promise<string[]> {
   const tables = await sql.query<{ name: string }>(
@@ -26,7 +26,7 @@ export async function tracesInTables(sql: Sql, words: readonly string[]): Promis
   return traces;
 }
 
-/** The files below a directory in whose name or bytes one of the words stands, each as `path: word`. */
+/** The files below a directory whose name or bytes contain one of the words, each as `path: word`. */
 export async function tracesInFiles(directory: string, words: readonly string[]): Promise<string[]> {
   const traces: string[] = [];
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

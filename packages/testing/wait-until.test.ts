@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { waitUntil } from './wait-until.ts';
 
-it('returns the first answer that is there, and forgives errors before it', async () => {
+it('returns the first answer, and ignores errors before it', async () => {
   let asked = 0;
   const answer = await waitUntil(
     () => {
@@ -14,7 +14,7 @@ it('returns the first answer that is there, and forgives errors before it', asyn
   expect([answer, asked]).toEqual([0, 3]);
 });
 
-it('gives up in time and says what the last check threw', async () => {
+it('gives up in time, with the last error as cause', async () => {
   const cause = new Error('still broken');
   const waiting = waitUntil(() => Promise.reject(cause), { timeoutMs: 20, everyMs: 5 });
   await expect(waiting).rejects.toMatchObject({ message: expect.stringContaining('20 ms'), cause });

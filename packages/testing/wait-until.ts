@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** So long that only what will never come is given up, and yet within the minute that Jest gives a test. */
+/** Long enough for a loaded machine, and below the limit that Jest sets for a test. */
 const PATIENCE_MS = 50_000;
 
 /**
- * Asks again until the answer is neither false, null nor undefined, and returns it. A check that throws is asked again
- * too; its last error becomes the cause of the one thrown when time is up.
+ * Repeats the check until its answer is not false, null or undefined, and returns the answer. A check that throws is also
+ * repeated; its last error is the cause of the error at the time limit.
  */
 export async function waitUntil<T>(
   check: () => T | Promise<T>,
@@ -22,7 +22,7 @@ export async function waitUntil<T>(
     } catch (error) {
       cause = error;
     }
-    if (Date.now() >= giveUpAt) throw new Error(`What was waited for did not come within ${timeoutMs} ms.`, { cause });
+    if (Date.now() >= giveUpAt) throw new Error(`The condition was not met within ${timeoutMs} ms.`, { cause });
     await pause(everyMs);
   }
 }

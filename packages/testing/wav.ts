@@ -1,4 +1,4 @@
-/** The 44 bytes before the samples of a PCM WAV, as most recorders write them. Unless said: 8 kHz, 16 bits. */
+/** The 44-byte header of a PCM WAV file, as most recorders write it. Default: 8 kHz, 16 bits. */
 export function wavHeader(format: { channels: number; dataBytes: number; sampleRate?: number; bits?: number }): Buffer {
   const { channels, dataBytes, sampleRate = 8000, bits = 16 } = format;
   const frameBytes = (channels * bits) / 8;

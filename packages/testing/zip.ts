@@ -1,34 +1,34 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** The fields of a header; what a test does not set is true to the data. */
+/** The fields of a header. A field that a test does not set is computed from the data. */
 export interface ZipFields {
   flags: number;
   method: number;
   crc32: number;
   compressedBytes: number;
   bytes: number;
-  /** Only in the directory. */
+  /** Only in the central directory. */
   offset: number;
   disk: number;
   attributes: number;
   madeBy: number;
-  /** Bytes as they stand in the header. */
+  /** Bytes as in the header. */
   name: Buffer;
   extra: Buffer;
   comment: Buffer;
 }
 
 export interface ZipEntry {
-  /** A string is written as UTF-8, with the flag where it is not ASCII. */
+  /** A string is written as UTF-8, with the UTF-8 flag unless it is ASCII. */
   readonly name: string | Buffer;
   readonly data?: Uint8Array;
   /** Default 0, stored. */
   readonly method?: 0 | 8;
-  /** What stands in the file in the place of the compressed data. */
+  /** Written to the file instead of the compressed data. */
   readonly compressed?: Uint8Array;
-  /** Bit 3: CRC and sizes come behind the data, in one of the four forms that writers use. */
+  /** Bit 3: CRC and sizes follow the data, in one of the four forms that writers use. */
   readonly descriptor?: 'signed' | 'plain' | 'signed-zip64' | 'plain-zip64' | Buffer;
-  /** Sizes and offset stand in ZIP64 fields. */
+  /** Sizes and offset are in ZIP64 fields. */
   readonly zip64?: boolean;
   readonly local?: Partial<ZipFields>;
   readonly central?: Partial<ZipFields>;
@@ -42,24 +42,23 @@ export interface ZipEnd {
   readonly directoryBytes: number;
   readonly directoryOffset: number;
   readonly disk: number;
-  /** The end is written in both forms. */
+  /** Writes the end record in both forms. */
   readonly zip64: boolean;
-  /** Bytes between the last entry and the directory. */
+  /** Bytes between the last entry and the central directory. */
   readonly gap: Buffer;
 }
 
 export interface Zip {
   readonly bytes: Buffer;
   readonly directoryStart: number;
-  /** Where the end record begins, its ZIP64 form first. */
+  /** The offset of the end record, including its ZIP64 form. */
   readonly directoryEnd: number;
-  /** What the directory says of each entry, ZIP64 fields resolved. */
+  /** Each entry as the central directory describes it, with ZIP64 fields resolved. */
   readonly entries: readonly ZipFields[];
 }
 
 /**
- * Writes a ZIP, or something that is nearly one: every field can be made to lie. An adversary's tool, which no library
- * wants to be.
+ * Writes a ZIP file in which every field can be wrong, as an attacker would write it. Libraries do not support that.
  */
 export function writeZip(entries: readonly ZipEntry[], end: Partial<ZipEnd> = {}): Zip {
   const parts: Buffer[] = [];
@@ -194,7 +193,7 @@ function descriptor(
   return Buffer.concat([signature, values]);
 }
 
-/** The end record as it stands at `position` of a file, with its ZIP64 form before it when asked for. */
+/** The end record for `position` of a file, optionally with its ZIP64 form before it. */
 export function endRecords(position: number, end: ZipEnd): Buffer {
   const record = Buffer.alloc(22);
   record.writeUInt32LE(0x06054b50, 0);

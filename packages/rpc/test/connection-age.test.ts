@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A call that lasts for so long on a connection of which so much is known. */
+/** An upload of this duration, on connections with a maximum age of AGE_MS. */
 async function callLasting(ms: number, longestCallMs: number): Promise<unknown> {
   const upload = async (requests: AsyncIterable<{ data: Buffer }>) => {
     let count = 0;
@@ -30,12 +30,12 @@ async function callLasting(ms: number, longestCallMs: number): Promise<unknown> 
   return client.upload(slowly());
 }
 
-describe('a connection that has come of age', () => {
-  it('is kept for the calls that it still carries', async () => {
+describe('a connection that has reached its maximum age', () => {
+  it('is kept for the calls in progress on it', async () => {
     expect(await callLasting(20 * AGE_MS, 60_000)).toMatchObject({ count: 10_000 });
   });
 
-  it('is cut when they have lasted longer than any may, and so is never cut before the longest deadline', async () => {
+  it('is closed when they exceed the longest call, so never before the longest deadline', async () => {
     await expect(callLasting(20 * AGE_MS, 2 * AGE_MS)).rejects.toMatchObject({ kind: 'unavailable' });
     let deadline: Date | undefined;
     const { server } = await serveTrial(

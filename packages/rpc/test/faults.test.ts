@@ -33,7 +33,7 @@ const CODES: [FaultKind, status][] = [
 ];
 
 describe('a Fault that a handler throws', () => {
-  it('reaches the caller whole, whatever its kind, words and details', async () => {
+  it('reaches the caller complete, with any kind, message and details', async () => {
     let next: Fault | undefined;
     open = await openTrial({
       echo: async () => {
@@ -59,7 +59,7 @@ describe('a Fault that a handler throws', () => {
     );
   });
 
-  it.each(CODES)('says %s as gRPC status %d to a client that knows no Faults', async (kind, code) => {
+  it.each(CODES)('of kind %s is gRPC status %d for a client that does not know Faults', async (kind, code) => {
     open = await openTrial({
       echo: async () => {
         throw new Fault(kind, 'SOME_CODE', `100 % ключ \ud800 ${'long '.repeat(1000)}`);
@@ -74,7 +74,7 @@ describe('a Fault that a handler throws', () => {
     expect(error.details).toContain('100 % ключ \ufffd long');
   });
 
-  it('survives with the 300 KB of details that no compression would shrink', async () => {
+  it('survives with 300 KB of incompressible details', async () => {
     const faults = Array.from({ length: 100 }, (_, row) => ({
       row,
       value: Array.from({ length: 3000 }, () => String.fromCharCode(0x4e00 + Math.random() * 20_000)).join(''),
@@ -87,7 +87,7 @@ describe('a Fault that a handler throws', () => {
     expect((await failure(open.client.echo({}))).details).toEqual({ faults });
   });
 
-  it('survives without its details when these are absurdly large', async () => {
+  it('survives without its details when they are too large', async () => {
     open = await openTrial({
       echo: async () => {
         throw new Fault('invalid', 'VALIDATION_FAILED', 'rows', { details: { all: 'x'.repeat(9 * 2 ** 20) } });
@@ -135,7 +135,7 @@ describe('a Fault that a handler throws', () => {
     expect(asked - before).toBeLessThan(3);
   });
 
-  it('is logged by its code alone when it is an answer, since its words may quote the data', async () => {
+  it('is logged with its code only when it is an answer, because its message may quote data', async () => {
     open = await openTrial({
       echo: async () => {
         throw new Fault('invalid', 'INVALID_PHONE_NUMBER', 'not a phone: +998901234567x', {
@@ -151,7 +151,7 @@ describe('a Fault that a handler throws', () => {
 });
 
 describe('an error that is no Fault', () => {
-  it('keeps its words to the log and reaches the caller as INTERNAL', async () => {
+  it('is described in the log only and reaches the caller as INTERNAL', async () => {
     open = await openTrial({
       echo: async () => {
         throw new Error('relation "keys" does not exist');
@@ -173,7 +173,7 @@ describe('an error that is no Fault', () => {
   });
 
   it.each([
-    ['details that are no JSON', () => new Fault('invalid', 'ODD', 'odd', { details: { big: 1n } })],
+    ['details that are not JSON', () => new Fault('invalid', 'ODD', 'odd', { details: { big: 1n } })],
     ['nothing at all', () => undefined],
   ])('includes %s, and the server lives on', async (_what, make) => {
     open = await openTrial({

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** What another gRPC implementation would call with. */
+/** A client as of another gRPC implementation. */
 function plainClient(service: ServiceDefinition, address: string) {
   const client = new (makeClientConstructor(service, 'Plain'))(address, credentials.createInsecure());
   closing.push(() => client.close());
@@ -18,11 +18,11 @@ function plainClient(service: ServiceDefinition, address: string) {
 }
 
 describe('the standard health service', () => {
-  it('is the one that its .proto file describes', () => {
+  it('is the service of the official .proto file', () => {
     expect(Object.keys(loadSync(protoPath))).toContain('grpc.health.v1.Health');
   });
 
-  it('tells who watches what is so, each change, and the end', async () => {
+  it('reports the status, each change and the end to callers of Watch', async () => {
     let isReady = true;
     const { server } = await serveTrial(
       {},
@@ -40,13 +40,13 @@ describe('the standard health service', () => {
     while (seen.length < 2) await pause(10);
     isReady = true;
     while (seen.length < 3) await pause(10);
-    // It ends the stream itself: nobody waits here until the time for that is over.
+    // The server ends the stream itself, without waiting for the grace period.
     await server.stop(3_600_000);
     await watched;
     expect(seen).toEqual(['SERVING', 'NOT_SERVING', 'SERVING', 'NOT_SERVING']);
   });
 
-  it('knows what is not served', async () => {
+  it('reports an unknown service', async () => {
     const { server } = await serveTrial({}, { address: '127.0.0.1:0' });
     closing.push(() => server.stop(0));
     const client = plainClient(healthService as ServiceDefinition, server.address);

@@ -29,20 +29,20 @@ async function openTrial(
   return { server, client };
 }
 
-/** A server behind a gate. */
-async function openGated(handlers: TrialHandlers = {}) {
+/** A server behind a TCP proxy. */
+async function openProxied(handlers: TrialHandlers = {}) {
   const { server } = await serveTrial(handlers, { address: '127.0.0.1:0' });
-  const gate = await openTcpProxy({ port: Number(server.address.split(':').at(-1)) });
-  const client = dial(trial, `127.0.0.1:${gate.port}`, { name: 'The trial', deadlineMs: 500 });
+  const proxy = await openTcpProxy({ port: Number(server.address.split(':').at(-1)) });
+  const client = dial(trial, `127.0.0.1:${proxy.port}`, { name: 'The trial', deadlineMs: 500 });
   closing.push(
     () => server.stop(0),
-    () => gate.close(),
+    () => proxy.close(),
     () => client.close(),
   );
-  return { gate, client };
+  return { proxy, client };
 }
 
-/** What is bounded by half a second takes less, though the machine stand still; a connection is given up after ten. */
+/** More than half a second on a paused machine, and less than the ten seconds after which a connection is given up. */
 const SOON_MS = 8_000;
 
 async function took(work: Promise<unknown>): Promise<number> {
@@ -64,13 +64,13 @@ async function* chunks(count: number) {
 describe('when the network fails', () => {
   it.each([
     ['is cut', 'cut'],
-    ['swallows everything', 'blackhole'],
+    ['drops everything', 'blackhole'],
   ] as const)(
     'every call over a link that %s ends within its deadline, and the first call after it is answered',
-    async (_how, deed) => {
-      const { gate, client } = await openGated();
+    async (_how, failure) => {
+      const { proxy, client } = await openProxied();
       await client.echo({}, { deadlineMs: 60_000 });
-      gate[deed]();
+      proxy[failure]();
       const all = [
         client.echo({}),
         client.read({}),
@@ -80,18 +80,18 @@ describe('when the network fails', () => {
       expect(await took(Promise.all(all.map((each) => expect(each).rejects.toMatchObject(UNAVAILABLE))))).toBeLessThan(
         SOON_MS,
       );
-      gate.heal();
+      proxy.heal();
       const back = performance.now();
       while (!(await client.echo({ what: 'a' }).catch(() => undefined))) await pause(10);
       expect(performance.now() - back).toBeLessThan(SOON_MS);
     },
   );
 
-  it('a connection that is taken and never answered is given up for a new one', async () => {
+  it('a connection that is accepted and never answered is replaced', async () => {
     const { server } = await openTrial();
-    // What is sent while it sleeps is lost, as behind a proxy that drops it: waking completes no handshake.
+    // Bytes that arrive while it is asleep are lost, so that the handshake cannot be completed later.
     let isAsleep = true;
-    const proxy = createServer((near) => {
+    const listener = createServer((near) => {
       near.on('error', () => {});
       closing.push(() => near.destroy());
       if (isAsleep) return void near.resume();
@@ -100,26 +100,26 @@ describe('when the network fails', () => {
       near.on('close', () => far.destroy());
       near.pipe(far).pipe(near);
     });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const { port } = proxy.address() as AddressInfo;
+    listener.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const { port } = listener.address() as AddressInfo;
     const client = dial(trial, `127.0.0.1:${port}`, { name: 'The trial', deadlineMs: 500 });
     closing.push(
-      () => void proxy.close(),
+      () => void listener.close(),
       () => client.close(),
     );
     await expect(client.echo({})).rejects.toMatchObject(UNAVAILABLE);
     isAsleep = false;
-    // By itself the connection would be waited for for twenty seconds.
+    // grpc-js itself would wait for ever.
     expect(await took(expect(client.echo({}, { deadlineMs: 60_000 })).resolves.toBeDefined())).toBeLessThan(12_000);
   });
 
-  it('an answer that is broken off in the middle is no whole one', async () => {
+  it('an answer that is broken off in the middle is not complete', async () => {
     const seen: number[] = [];
-    const { gate, client } = await openGated({
+    const { proxy, client } = await openProxied({
       async *download() {
         for (let count = 0; count < 5; count += 1) yield { what: '', count, data: nothing };
-        gate.cut();
+        proxy.cut();
         yield { what: '', count: 5, data: Buffer.alloc(1_000_000) };
       },
     });
@@ -127,14 +127,14 @@ describe('when the network fails', () => {
       for await (const { count } of client.download({})) seen.push(count);
     };
     await expect(read()).rejects.toMatchObject(UNAVAILABLE);
-    // None twice: what has been read is not asked for again.
+    // No message twice: after the first message nothing is requested again.
     expect(seen).toEqual([0, 1, 2, 3, 4].slice(0, seen.length));
   });
 
-  it('a name that nobody knows is said in time, and found once it is known', async () => {
+  it('an unknown host name fails in time, and is found once it is known', async () => {
     const { server, client } = await openTrial(
       {},
-      { dialled: ({ address }) => address.replace('127.0.0.1', 'nobody.test'), deadlineMs: 500 },
+      { dialled: ({ address }) => address.replace('127.0.0.1', 'unknown.test'), deadlineMs: 500 },
     );
     const lookup = jest.spyOn(dns.promises, 'lookup');
     lookup.mockRejectedValue(new Error('getaddrinfo ENOTFOUND'));
@@ -142,7 +142,7 @@ describe('when the network fails', () => {
     lookup.mockResolvedValue([{ address: '127.0.0.1', family: 4 }] as never);
     const back = performance.now();
     while (!(await client.echo({}).catch(() => undefined))) await pause(10);
-    // By itself gRPC asks for a name twice a minute.
+    // By default gRPC looks a name up twice a minute.
     expect(performance.now() - back).toBeLessThan(12_000);
     expect(server.address).toMatch(/^127/);
   });
@@ -200,7 +200,7 @@ describe('across two hops', () => {
   it.each([
     ['a few', 1],
     ['200 KB of', 2000],
-  ])('a Fault keeps its kind, code, words and %s details', async (_many, count) => {
+  ])('a Fault keeps its kind, code, message and %s details', async (_many, count) => {
     const fields = Array.from({ length: count }, (_, row) => ({
       row,
       why: `Строка ${row} не читается: ${'x'.repeat(50)}`,
@@ -221,7 +221,7 @@ describe('across two hops', () => {
     expect((seen as Fault).cause).toBeUndefined();
   });
 
-  it("a bug's own words stay where it is", async () => {
+  it('the message of an unexpected error stays in its process', async () => {
     const { b } = await chain({ echo: () => Promise.reject(new Error('relation "call" does not exist')) });
     await expect(b.client.echo({})).rejects.toMatchObject({
       kind: 'internal',
@@ -230,27 +230,27 @@ describe('across two hops', () => {
     });
   });
 
-  it('no call outlives the one it is made for', async () => {
+  it('no call outlives the call that it is made for', async () => {
     const remainingMs: number[] = [];
-    let told = 0;
+    let stopped = 0;
     const { b } = await chain({
       async echo(_request, { deadline, signal }) {
         remainingMs.push((deadline?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now());
         if (!signal.aborted) await once(signal, 'abort');
-        told += 1;
+        stopped += 1;
         throw signal.reason;
       },
     });
     let deadlineMs = 150;
     const call = () => expect(b.client.echo({}, { deadlineMs })).rejects.toMatchObject({ kind: 'unavailable' });
     await call();
-    // Again, with more time, where the call was over before it came so far.
+    // Repeated with more time when the deadline passed before the second hop.
     for (; remainingMs.length === 0; deadlineMs *= 2) await call();
     expect(Math.max(...remainingMs)).toBeLessThanOrEqual(deadlineMs);
-    await waitUntil(() => told === remainingMs.length);
+    await waitUntil(() => stopped === remainingMs.length);
   });
 
-  it('what a handler leaves to be done later has time of its own', async () => {
+  it('work that a handler leaves behind has its own deadline', async () => {
     let later: Promise<unknown> | undefined;
     const { client } = await openTrial();
     const { client: first } = await openTrial({

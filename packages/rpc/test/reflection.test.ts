@@ -28,7 +28,7 @@ async function ask(address: string, version: 'v1' | 'v1alpha', request: object):
   const stream = client.ServerReflectionInfo!();
   stream.write(request);
   const [reply] = (await once(stream, 'data')) as [Reply];
-  // Closing the client cancels what it has under way.
+  // Closing the client cancels the stream.
   stream.on('error', () => {});
   stream.end();
   client.close();
@@ -36,7 +36,7 @@ async function ask(address: string, version: 'v1' | 'v1alpha', request: object):
 }
 
 describe('reflection', () => {
-  it.each(['v1', 'v1alpha'] as const)('lists our services and shows their messages, %s', async (version) => {
+  it.each(['v1', 'v1alpha'] as const)('lists the services and their messages, %s', async (version) => {
     const services = [analysis, audio, ingest, keyManagement].map((service): Implementation => ({
       service,
       handlers: Object.fromEntries(
@@ -60,7 +60,7 @@ describe('reflection', () => {
     await server.stop(0);
   });
 
-  it('is not there unless asked for', async () => {
+  it('is off by default', async () => {
     const { server } = await serveTrial({}, { address: '127.0.0.1:0' });
     await expect(ask(server.address, 'v1', { list_services: '*' })).rejects.toMatchObject({ code: 12 });
     await server.stop(0);

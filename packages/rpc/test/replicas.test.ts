@@ -12,7 +12,7 @@ afterEach(async () => {
   jest.restoreAllMocks();
 });
 
-/** A server that answers with its own name, and can be stopped and begun again where it was. */
+/** A server that answers with its name, and can be stopped and started again at the same address. */
 class Replica {
   calls = 0;
   #server: Server | undefined;
@@ -51,14 +51,14 @@ class Replica {
   }
 }
 
-/** A client whose calls all have to succeed. */
+/** A client whose calls must all succeed. */
 function caller(address: string, tls?: Tls) {
   const client = dial(trial, address, { name: 'The trial', deadlineMs: 60_000, tls });
   closing.push(() => client.close());
   return client;
 }
 
-/** Makes a name stand for addresses, which may change. */
+/** A host name for addresses that may change. */
 function nameFor(addresses: string[]): string {
   const lookup = async () => addresses.map((address) => ({ address, family: 4 }));
   jest.spyOn(dns.promises, 'lookup').mockImplementation(lookup as unknown as typeof dns.promises.lookup);
@@ -69,7 +69,7 @@ async function* chunks(count: number, bytes: number) {
   for (let index = 0; index < count; index += 1) yield { data: Buffer.alloc(bytes) };
 }
 
-describe('several replicas behind one name', () => {
+describe('several replicas with one host name', () => {
   it('are called in turn', async () => {
     const [a, b] = [new Replica('a'), new Replica('b')];
     const port = await a.start('127.0.0.1:0');
@@ -83,7 +83,7 @@ describe('several replicas behind one name', () => {
     expect([a.calls - before[0]!, b.calls - before[1]!]).toEqual([20, 20]);
   });
 
-  it('share the calls with one that is new, as soon as connections have come of age, and no call fails for it', async () => {
+  it('share the calls with a new replica once connections reach their maximum age, and no call fails', async () => {
     const [a, b] = [new Replica('a', { connectionAgeMs: 150 }), new Replica('b')];
     const port = await a.start('127.0.0.1:0');
     const addresses = ['127.0.0.1'];
@@ -97,11 +97,11 @@ describe('several replicas behind one name', () => {
     expect(b.calls).toBeGreaterThan(0);
   });
 
-  it('lose no read when the connections of one are reset, again and again', async () => {
+  it('lose no read when the connections of one are reset repeatedly', async () => {
     const [a, b] = [new Replica('a'), new Replica('b')];
-    const gate = await openTcpProxy({ port: await a.start('127.0.0.1:0') });
-    closing.push(() => gate.close());
-    const client = caller(`ipv4:127.0.0.1:${gate.port},127.0.0.1:${await b.start('127.0.0.1:0')}`);
+    const proxy = await openTcpProxy({ port: await a.start('127.0.0.1:0') });
+    closing.push(() => proxy.close());
+    const client = caller(`ipv4:127.0.0.1:${proxy.port},127.0.0.1:${await b.start('127.0.0.1:0')}`);
     const over = new AbortController();
     let read = 0;
     const readers = Array.from({ length: 20 }, async () => {
@@ -111,29 +111,29 @@ describe('several replicas behind one name', () => {
       const before = a.calls;
       while (a.calls === before) await pause(10);
       await pause(100);
-      gate.cut();
+      proxy.cut();
       await pause(100);
-      gate.heal();
+      proxy.heal();
     }
     await waitUntil(() => read > 50);
     over.abort();
     await Promise.all(readers);
   });
 
-  it('are not asked twice for what may have been done', async () => {
+  it('do not get a call again that may have been handled', async () => {
     const a = new Replica('a');
     let begun = 0;
     const port = await a.start('127.0.0.1:0', {
       async echo() {
         begun += 1;
-        gate.cut();
+        proxy.cut();
         return new Promise(() => {});
       },
     });
-    const gate = await openTcpProxy({ port });
-    closing.push(() => gate.close());
+    const proxy = await openTcpProxy({ port });
+    closing.push(() => proxy.close());
     const b = new Replica('b');
-    const client = caller(`ipv4:127.0.0.1:${gate.port}`);
+    const client = caller(`ipv4:127.0.0.1:${proxy.port}`);
     await expect(client.echo({})).rejects.toMatchObject({ kind: 'unavailable' });
     expect([begun, b.calls]).toEqual([1, 0]);
   });
@@ -146,7 +146,7 @@ describe('several replicas behind one name', () => {
     const own = credentials();
     const hosts = ['127.0.0.1', '127.0.0.2'];
     const replicas = [new Replica('a', { tls: own }), new Replica('b', { tls: own })];
-    // One that nobody takes while a replica is down.
+    // A port that no other process takes while a replica is down.
     const port = await freePort();
     for (const [index, replica] of replicas.entries()) await replica.start(`${hosts[index]}:${port}`);
     const client = caller(`${nameFor(hosts)}:${port}`, own);

@@ -33,7 +33,7 @@ describe.each([
   ['a unix socket', () => newAddress()],
   ['TCP', () => '127.0.0.1:0'],
 ])('over %s', (_name, address) => {
-  it('every shape of call gets its answer', async () => {
+  it('unary calls, downloads and uploads get their answers', async () => {
     const { client, server } = await openOne({}, { address: address() });
     expect(server.address).not.toMatch(/:0$/);
     expect(await client.echo({ what: 'ключ', count: 7 })).toEqual({ what: 'ключ', count: 7, data: nothing });
@@ -49,22 +49,22 @@ describe.each([
   });
 
   it('a service that was restarted is found again within a second and a half', async () => {
-    // A port that nobody takes while the service is down.
-    const place = address().replace(/:0$/, `:${await freePort()}`);
-    const first = await openOne({}, { address: place });
+    // A port that no other process takes while the service is down.
+    const fixed = address().replace(/:0$/, `:${await freePort()}`);
+    const first = await openOne({}, { address: fixed });
     const { client } = first;
     let { server } = first;
     const took: number[] = [];
-    // A machine that stands still for a moment spoils one restart, not all of them.
+    // A paused machine delays one restart, not all of them.
     while (took.length < 5 && !took.some((ms) => ms < 1500)) {
       expect(await client.echo({ what: 'a' })).toMatchObject({ what: 'a' });
       await server.stop();
-      const deaf = performance.now();
-      while (performance.now() - deaf < 700) {
+      const stoppedAt = performance.now();
+      while (performance.now() - stoppedAt < 700) {
         await expect(client.echo({})).rejects.toMatchObject({ kind: 'unavailable' });
         await setTimeout(50);
       }
-      ({ server } = await openOne({}, { address: place }));
+      ({ server } = await openOne({}, { address: fixed }));
       const back = performance.now();
       while (!(await client.echo({}).catch(() => undefined))) await setTimeout(10);
       took.push(performance.now() - back);
@@ -74,7 +74,7 @@ describe.each([
 });
 
 describe('a call', () => {
-  it('fails with UNAVAILABLE, naming the part, when nobody listens', async () => {
+  it('fails with UNAVAILABLE, naming the service, when no server listens', async () => {
     const client = dial(trial, newAddress(), { name: 'Key management' });
     await expect(client.echo({})).rejects.toMatchObject({
       kind: 'unavailable',
@@ -85,15 +85,15 @@ describe('a call', () => {
     client.close();
   });
 
-  it('fails with UNAVAILABLE at its deadline, and its handler is told to stop', async () => {
-    let [reached, told] = [0, 0];
+  it('fails with UNAVAILABLE at its deadline, and its handler is aborted', async () => {
+    let [reached, stopped] = [0, 0];
     let deadlineMs = 60;
     const { client, lines } = await openOne({
       echo: async (_request, call) => {
         expect(call.deadline?.getTime()).toBeLessThanOrEqual(Date.now() + deadlineMs);
         reached += 1;
         await aborted(call.signal).catch(() => {});
-        told += 1;
+        stopped += 1;
         return { what: '', count: 0, data: nothing };
       },
     });
@@ -102,19 +102,19 @@ describe('a call', () => {
     const began = performance.now();
     const call = () => expect(client.echo({}, { deadlineMs })).rejects.toMatchObject({ kind: 'unavailable' });
     await call();
-    // Again, with more time, where the call was over before its handler was reached.
+    // Repeated with more time when the deadline passed before the handler was reached.
     const isReached = () => reached > 0;
     for (; !isReached(); deadlineMs *= 2) await call();
-    // At its own deadline, not that of its channel.
+    // At its own deadline, not at that of the channel.
     expect(performance.now() - began).toBeLessThan(30_000);
-    await until(() => told === reached && lines.length >= told);
-    expect(lines).toHaveLength(told);
-    // Either end's clock may be the first to strike.
+    await until(() => stopped === reached && lines.length >= stopped);
+    expect(lines).toHaveLength(stopped);
+    // The deadline may pass on either side first.
     const line = { level: 'warn', code: expect.stringMatching(/^(DEADLINE_EXCEEDED|CANCELLED)$/) };
     expect(lines).toEqual(lines.map(() => expect.objectContaining(line)));
   });
 
-  it('has the deadline of its channel when it names none', async () => {
+  it('has the deadline of its channel by default', async () => {
     const { client } = await openOne({ echo: (_request, { signal }) => aborted(signal) }, { deadlineMs: 50 });
     await expect(client.echo({})).rejects.toMatchObject({ kind: 'unavailable' });
   });
@@ -136,7 +136,7 @@ describe('a call', () => {
     await expect(client.echo({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
-  it('leaves the signal of a finished call alone', async () => {
+  it('does not abort the signal of a finished call', async () => {
     let signal: AbortSignal | undefined;
     const { client } = await openOne({
       echo: async (_request, call) => {
@@ -149,7 +149,7 @@ describe('a call', () => {
     expect(signal?.aborted).toBe(false);
   });
 
-  it('carries the request id and the trace to the handler, and to what the handler calls', async () => {
+  it('carries the request id and the trace to the handler and to the calls that the handler makes', async () => {
     const seen: ReturnType<typeof currentContext>[] = [];
     const inner = await openOne({
       async *download() {
@@ -176,7 +176,7 @@ describe('a call', () => {
     expect(isRequestId(seen[2]?.requestId ?? '')).toBe(true);
   });
 
-  it('leaves one line in the log, without its content', async () => {
+  it('logs one line, without its content', async () => {
     const { client, lines } = await openOne();
     await client.echo({ what: '+998901234567' });
     const method = '/call_analysis.trial.v1.Trial/Echo';
@@ -189,7 +189,7 @@ describe('a call', () => {
 describe('a download', () => {
   const chunk = Buffer.alloc(256 * 1024);
 
-  it('is produced no faster than it is read, beyond what is under way', async () => {
+  it('is produced no faster than it is read, apart from buffers', async () => {
     let produced = 0;
     const { client } = await openOne({
       async *download() {
@@ -201,7 +201,7 @@ describe('a download', () => {
       read += 1;
       if (read === 10) {
         await setTimeout(150);
-        // 8 MiB of window, and sixteen messages on either side of it.
+        // 8 MiB of window, and sixteen messages on either side.
         expect(produced - read).toBeLessThan(32 + 64);
       }
     }
@@ -239,7 +239,7 @@ describe('a download', () => {
 });
 
 describe('an upload', () => {
-  it('is taken from its source no faster than the handler reads', async () => {
+  it('is read from its source no faster than the handler reads', async () => {
     let goOn = () => {};
     const wait = new Promise<void>((resolve) => (goOn = resolve));
     const { client } = await openOne({
@@ -266,14 +266,14 @@ describe('an upload', () => {
   it.each([
     ['its source fails', () => Promise.reject(new Error('the disk is gone'))],
     ['its signal aborts', (abort: AbortController) => abort.abort(new Error('the disk is gone'))],
-  ])('that is broken off because %s is never taken for a whole one', async (_how, breakOff) => {
+  ])('that is broken off because %s is never taken for a complete one', async (_how, breakOff) => {
     let received = 0;
     let outcome: unknown;
     const { client, lines } = await openOne({
       async upload(requests) {
         try {
           for await (const _ of requests) received += 1;
-          outcome = 'whole';
+          outcome = 'complete';
         } catch (error) {
           outcome = error;
           throw error;
@@ -291,11 +291,11 @@ describe('an upload', () => {
     }
     await expect(client.upload(broken(), { signal: abort.signal })).rejects.toThrow('the disk is gone');
     await until(() => lines.length > 0);
-    expect(outcome).not.toBe('whole');
+    expect(outcome).not.toBe('complete');
     expect(lines[0]?.code).toMatch(/^(CANCELLED|BROKEN_OFF)$/);
   });
 
-  it('may be answered before it is over', async () => {
+  it('may be answered before its end', async () => {
     const { client } = await openOne({
       async upload(requests) {
         for await (const { count } of requests) if (count === 2) break;
@@ -319,7 +319,7 @@ describe('an upload', () => {
 });
 
 describe('a server', () => {
-  it('is ready while its hook says so, asks it when asked, and not when stopping', async () => {
+  it('is ready while its check succeeds, checks only on request, and is not ready when stopping', async () => {
     let isReady = false;
     let asked = 0;
     const { client, server } = await openOne(
@@ -334,7 +334,7 @@ describe('a server', () => {
     expect(asked).toBe(0);
     await expect(client.ready()).rejects.toMatchObject({ kind: 'unavailable' });
     isReady = true;
-    // Time stands still, so that the good answer does not grow old between two callers.
+    // The clock stands still, so that the cached answer does not expire between two callers.
     const now = performance.now();
     const clock = jest.spyOn(performance, 'now').mockReturnValue(now);
     await client.ready();
@@ -368,7 +368,7 @@ describe('a server', () => {
     await stopped;
   });
 
-  it('that stops cancels what outlasts the grace, says how many that is, and waits for its handlers', async () => {
+  it('that stops cancels calls after the grace period, logs their number, and waits for their handlers', async () => {
     let [begun, ended] = [false, false];
     const { client, server, lines } = await openOne({
       echo: async (_request, { signal }) => {
@@ -390,7 +390,7 @@ describe('a server', () => {
     await expect(answer).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('takes much of a stream at once: connections have a window of 8 MiB in this direction too', async () => {
+  it('gives connections a flow-control window of 8 MiB in its direction too', async () => {
     const { server } = await openOne({}, { address: '127.0.0.1:0' });
     const session = connect(`http://${server.address}`);
     await until(() => session.remoteSettings?.initialWindowSize === 8 * 2 ** 20);
@@ -398,7 +398,7 @@ describe('a server', () => {
     session.destroy();
   });
 
-  it('takes the place of a socket that a killed process left behind', async () => {
+  it('replaces a socket that a killed process left behind', async () => {
     const address = newAddress();
     const path = address.slice('unix:'.length);
     const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('there'))`;
@@ -411,7 +411,7 @@ describe('a server', () => {
     expect(await client.echo({ what: 'here' })).toMatchObject({ what: 'here' });
   });
 
-  it('says in a sentence that its address is taken', async () => {
+  it('reports in a sentence that its address is in use', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const address = `127.0.0.1:${(holder.address() as { port: number }).port}`;

@@ -42,7 +42,7 @@ describe('over mutual TLS', () => {
     ['of another authority', { ...theirs.issue(['gateway']), ca: ours.ca }],
     ['that has expired', ours.issue(['gateway'], new Date(Date.now() - 2 * DAY_MS), yesterday)],
     ['that is not valid yet', ours.issue(['gateway'], new Date(Date.now() + DAY_MS))],
-  ])('a caller with a certificate %s is refused, and both logs say so once', async (_what, tls) => {
+  ])('a caller with a certificate %s is refused, with one line in each log', async (_what, tls) => {
     const served = await serveWith(own);
     const { client, lines } = call(served.address, tls);
     for (let asked = 0; asked < 2; asked += 1) {
@@ -67,7 +67,7 @@ describe('over mutual TLS', () => {
     expect(lines.filter(({ msg }) => msg === 'rpc')).toEqual([]);
   });
 
-  it('nobody speaks an older version than 1.2', async () => {
+  it('versions older than 1.2 are refused', async () => {
     const { address } = await serveWith(own);
     const port = Number(address.split(':').at(-1));
     const old = connect({
@@ -89,7 +89,7 @@ describe('over mutual TLS', () => {
     ['is for another name', ours.issue(['elsewhere']), 'its certificate is for another name'],
     ['is none', undefined, 'it does not speak TLS as we do'],
   ])(
-    'a server is refused whose certificate %s, in words, at once and with one line in the log',
+    'a server is refused when its certificate %s, with the reason, without delay and with one line in the log',
     async (_what, tls, words) => {
       const { address } = await serveWith(tls);
       const { client, lines } = call(address, own);
@@ -97,13 +97,13 @@ describe('over mutual TLS', () => {
       for (let asked = 0; asked < 2; asked += 1) {
         await expect(client.echo({})).rejects.toMatchObject({ message: `Ingest does not answer: ${words}.` });
       }
-      // Not only when their time is over.
+      // Long before the deadline.
       expect(performance.now() - began).toBeLessThan(30_000);
       expect(lines).toMatchObject([{ level: 'error', msg: `Ingest does not answer: ${words}.` }]);
     },
   );
 
-  it('a server of the same process is called like any other', async () => {
+  it('a server in the same process is called like any other', async () => {
     const { server } = await serveTrial({}, { address: newAddress(), tls: own });
     closing.push(() => server.stop(0));
     await expect(call(server.address, undefined).client.echo({})).rejects.toMatchObject({ kind: 'unavailable' });

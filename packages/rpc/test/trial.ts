@@ -47,14 +47,14 @@ const loaded = loadPackageDefinition(
   }),
 ) as unknown as { call_analysis: { trial: { v1: { Trial: ServiceClientConstructor } } } };
 
-/** What another gRPC implementation would call with. */
+/** A client as of another gRPC implementation. */
 export const PlainClient = loaded.call_analysis.trial.v1.Trial;
 
 export const trial = PlainClient.service as Service<Definition, Shapes>;
 
 export const nothing = Buffer.alloc(0);
 
-const quietHandlers: Handlers<typeof trial> = {
+const echoHandlers: Handlers<typeof trial> = {
   echo: async ({ what, count, data }) => ({ what, count, data }),
   read: async ({ what, count, data }) => ({ what, count, data }),
   async *download({ what, count, data }) {
@@ -74,19 +74,19 @@ const quietHandlers: Handlers<typeof trial> = {
 type LogLine = Record<string, unknown>;
 export type TrialHandlers = Partial<Handlers<typeof trial>>;
 
-/** A trial that is served, with the lines of its log. Handlers that are not given echo. */
+/** Serves the trial service and collects the lines of its log. Missing handlers echo. */
 export async function serveTrial(handlers: TrialHandlers, options: Omit<ServeOptions, 'services' | 'log'>) {
   const lines: LogLine[] = [];
-  const services = [implement(trial, { ...quietHandlers, ...handlers })];
+  const services = [implement(trial, { ...echoHandlers, ...handlers })];
   return { lines, server: await serve({ ...options, services, log: logInto(lines) }) };
 }
 
-/** A served trial and a client to it; `close` ends both. Handlers that are not given echo. */
+/** A server of the trial service with a client; `close` ends both. Missing handlers echo. */
 export async function openTrial(
   handlers: TrialHandlers = {},
   options: { address?: string; deadlineMs?: number; ready?: () => Promise<void> } = {},
 ) {
-  // So long that only a test which means to reach it does.
+  // Long enough to be reached only on purpose.
   const { address = newAddress(), deadlineMs = 60_000, ready } = options;
   const { server, lines } = await serveTrial(handlers, { address, ready });
   const client = dial(trial, server.address, { name: 'The trial', deadlineMs });

@@ -21,16 +21,16 @@ const files = {
 const tlsFrom = (env: Record<string, string>) => rpcTlsFrom(parseConfig(RpcVariables, env));
 
 describe('the variables of gRPC', () => {
-  it('serve on every interface in plain text, unless they say otherwise', () => {
+  it('serve on every interface in plain text by default', () => {
     expect(parseConfig(RpcVariables, {})).toEqual({ RPC_HOST: '0.0.0.0', RPC_PORT: 50_051, RPC_REFLECTION: 'off' });
     expect(tlsFrom({})).toBeUndefined();
   });
 
-  it('give the certificates that the files hold', () => {
+  it('return the certificates from the files', () => {
     expect(tlsFrom(files)).toEqual(tls);
   });
 
-  it('say what is wrong in a sentence', () => {
+  it('report a fault in one sentence', () => {
     const { RPC_TLS_KEY_FILE: _, ...half } = files;
     expect(() => tlsFrom(half)).toThrow(
       'RPC_TLS_CA_FILE and RPC_TLS_CERT_FILE are set, so RPC_TLS_KEY_FILE must be set too.',
@@ -40,7 +40,7 @@ describe('the variables of gRPC', () => {
     );
     const text = file('text', 'no key');
     expect(() => tlsFrom({ ...files, RPC_TLS_KEY_FILE: text })).toThrow(
-      `RPC_TLS_KEY_FILE names ${text}, which is no PEM file.`,
+      `RPC_TLS_KEY_FILE names ${text}, which is not a PEM file.`,
     );
     expect(() => tlsFrom({ RPC_REFLECTION: 'maybe' })).toThrow('RPC_REFLECTION must be one of on, off, not "maybe".');
   });

@@ -11,7 +11,7 @@ interface Started {
 
 const started: Started[] = [];
 
-/** One server of each kind for the whole run, unless the environment names one. Says which they are and whence. */
+/** Starts one server of each kind for the complete run, unless the environment names one, and prints where each comes from. */
 export default async function start(): Promise<void> {
   const engine = await hasEngine();
   const outcomes = await Promise.allSettled([
@@ -38,7 +38,7 @@ export default async function start(): Promise<void> {
   throw new Error(reasons.join('\n'));
 }
 
-/** As in the run that needs nothing else. */
+/** The same server as in the run without other servers. */
 async function postgres(): Promise<void> {
   const named = process.env['TEST_DATABASE_URL'] !== undefined;
   await startPostgres();
@@ -46,7 +46,7 @@ async function postgres(): Promise<void> {
   say('PostgreSQL', named ? 'named by TEST_DATABASE_URL' : 'from npm');
 }
 
-/** Named by the environment, or started now. */
+/** Uses the server that the environment names, or starts one. */
 async function offer(
   name: string,
   variables: readonly string[],

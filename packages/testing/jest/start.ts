@@ -7,7 +7,7 @@ import { type PostgresServer, startServer } from '@call-analysis/postgres/server
 import { startWatchdog } from '../watchdog/start-watchdog.ts';
 
 interface Running {
-  /** None where `TEST_DATABASE_URL` named one. */
+  /** Null when `TEST_DATABASE_URL` names a server. */
   readonly server: PostgresServer | null;
   readonly directory: string;
   readonly watchdog: ChildProcess;
@@ -16,12 +16,12 @@ interface Running {
 let running: Running | null = null;
 
 /**
- * One PostgreSQL server for the whole run, or the one that `TEST_DATABASE_URL` names (as a superuser). Either way that
- * variable tells the tests its address, and `TEST_SCRATCH` a folder for what several test files use; it is removed at
- * the end.
+ * Starts one PostgreSQL server for the complete run, unless `TEST_DATABASE_URL` names one (as a superuser). Tests find its
+ * address in that variable. `TEST_SCRATCH` names a folder for files that several test files share; it is removed at the
+ * end.
  */
 export default async function start(): Promise<void> {
-  // Tests start the service many times over; this spares each start the stripping and compiling of the same files.
+  // Tests start the service many times. With the cache, the same files are stripped and compiled only once.
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../../node_modules/.cache/compile', import.meta.url));
   reachLoopbackDirectly();
   const directory = await mkdtemp(join(await realpath(tmpdir()), 'call-analysis-test-'));
@@ -41,11 +41,11 @@ export default async function start(): Promise<void> {
   }
 }
 
-/** A proxy that the environment names leads beyond this machine, and every server of a test is on it. */
+/** Test servers run on this machine, and must not be called through a proxy that the environment names. */
 function reachLoopbackDirectly(): void {
   const others = process.env['no_proxy'] || process.env['NO_PROXY'];
   const direct = [...(others ? [others] : []), 'localhost', '.localhost', '127.0.0.1', '::1'].join();
-  // Some programs read the one, some the other.
+  // Some programs read one of the variables, some the other.
   Object.assign(process.env, { no_proxy: direct, NO_PROXY: direct });
 }
 

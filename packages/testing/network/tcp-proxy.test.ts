@@ -6,7 +6,7 @@ import { waitUntil } from '../wait-until.ts';
 import { openTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 let echo: Server;
-let gate: TcpProxy;
+let proxy: TcpProxy;
 const opened: Socket[] = [];
 
 beforeEach(async () => {
@@ -16,12 +16,12 @@ beforeEach(async () => {
   });
   echo.listen(0, '127.0.0.1');
   await once(echo, 'listening');
-  gate = await openTcpProxy({ port: (echo.address() as AddressInfo).port });
+  proxy = await openTcpProxy({ port: (echo.address() as AddressInfo).port });
 });
 
 afterEach(async () => {
   for (const socket of opened.splice(0)) socket.destroy();
-  await gate.close();
+  await proxy.close();
   await new Promise((resolve) => echo.close(resolve));
 });
 
@@ -33,7 +33,7 @@ interface Caller {
 }
 
 async function call(): Promise<Caller> {
-  const socket = connect({ port: gate.port, host: '127.0.0.1' });
+  const socket = connect({ port: proxy.port, host: '127.0.0.1' });
   opened.push(socket);
   let heard = '';
   let closed = false;
@@ -49,7 +49,7 @@ async function call(): Promise<Caller> {
   };
 }
 
-it('passes bytes both ways, and the end of them', async () => {
+it('passes bytes and their end in both directions', async () => {
   const caller = await call();
   caller.say('hello');
   await waitUntil(() => caller.heard() === 'hello');
@@ -60,26 +60,26 @@ it('passes bytes both ways, and the end of them', async () => {
 
 it('resets old and new connections while it is cut, and none after it is healed', async () => {
   const old = await call();
-  gate.cut();
+  proxy.cut();
   await waitUntil(() => old.closed());
   const refused = await call();
   await waitUntil(() => refused.closed());
-  gate.heal();
+  proxy.heal();
   const passed = await call();
   passed.say('again');
   await waitUntil(() => passed.heard() === 'again');
 });
 
-it('holds back in the dark what it passes on once healed, for old and new connections', async () => {
+it('as a black hole holds bytes back until it is healed, for old and new connections', async () => {
   const old = await call();
   old.say('before ');
   await waitUntil(() => old.heard() === 'before ');
-  gate.blackhole();
+  proxy.blackhole();
   const young = await call();
   old.say('after');
   young.say('new');
   await pause(100);
   expect([old.heard(), young.heard(), old.closed(), young.closed()]).toEqual(['before ', '', false, false]);
-  gate.heal();
+  proxy.heal();
   await waitUntil(() => old.heard() === 'before after' && young.heard() === 'new');
 });

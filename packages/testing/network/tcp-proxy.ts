@@ -1,11 +1,11 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy on loopback that can be told to behave like a bad network. */
+/** A TCP proxy on loopback that can simulate a failing network. */
 export interface TcpProxy {
   readonly port: number;
-  /** Resets the connections there are, and every new one. */
+  /** Resets all open connections and every new one. */
   cut(): void;
-  /** Swallows whatever is sent, in both directions, without a word; what waits is passed on when healed. */
+  /** Stops passing bytes in both directions, without closing connections. Held bytes are passed on after `heal`. */
   blackhole(): void;
   /** Passes everything again. */
   heal(): void;
@@ -30,7 +30,7 @@ export async function openTcpProxy(target: { readonly host?: string; readonly po
     const pair: Pair = { near, far: null };
     pairs.add(pair);
     near.on('error', () => drop(pair));
-    near.on('close', () => leave(pair, pair.far));
+    near.on('close', () => closeOther(pair, pair.far));
     near.pause();
     if (state === 'open') join(pair);
   });
@@ -42,7 +42,7 @@ export async function openTcpProxy(target: { readonly host?: string; readonly po
     far.setNoDelay(true);
     near.setNoDelay(true);
     far.on('error', () => drop(pair));
-    far.on('close', () => leave(pair, near));
+    far.on('close', () => closeOther(pair, near));
     near.pipe(far);
     far.pipe(near);
   }
@@ -53,8 +53,8 @@ export async function openTcpProxy(target: { readonly host?: string; readonly po
     pair.far?.resetAndDestroy();
   }
 
-  /** One side has closed in order: the other one follows when it has written what it still holds. */
-  function leave(pair: Pair, other: Socket | null): void {
+  /** One side has closed properly. The other side is closed when its buffer has been written. */
+  function closeOther(pair: Pair, other: Socket | null): void {
     if (other === null || other.destroyed) pairs.delete(pair);
     else other.destroySoon();
   }
@@ -79,9 +79,9 @@ export async function openTcpProxy(target: { readonly host?: string; readonly po
       }
     },
     heal() {
-      const wasDark = state === 'blackhole';
+      const wasBlackhole = state === 'blackhole';
       state = 'open';
-      if (!wasDark) return;
+      if (!wasBlackhole) return;
       for (const pair of pairs) {
         if (pair.far === null) {
           join(pair);

@@ -6,9 +6,9 @@ import type { Runner } from './own-server.ts';
 import type { Environment } from './programs.ts';
 
 export interface ContainerOptions {
-  /** With its tag. */
+  /** The image with its tag. */
   readonly image: string;
-  /** The same inside and on this machine's loopback; none where it shares this machine's network. */
+  /** The same in the container and on this machine's loopback. Empty when it uses this machine's network. */
   readonly ports?: readonly number[];
   readonly sharesNetwork?: boolean;
   readonly entrypoint?: readonly string[];
@@ -19,7 +19,7 @@ export interface ContainerOptions {
 
 const answerMs = 1_500;
 
-/** Whether a container engine answers. Quick and without a word where there is none. */
+/** Whether a container engine answers. Returns quickly, and logs nothing, when there is none. */
 export async function hasEngine(env: Environment = process.env): Promise<boolean> {
   if (!(await mayHaveEngine(env))) return false;
   const { getContainerRuntimeClient } = await import('testcontainers');
@@ -34,7 +34,7 @@ export async function hasEngine(env: Environment = process.env): Promise<boolean
   ]);
 }
 
-/** Where none of these is, the library, which takes a second to load, need not be asked. */
+/** Without any of these there is no engine, and the library, which takes a second to load, is not needed. */
 async function mayHaveEngine(env: Environment): Promise<boolean> {
   if (process.platform === 'win32' || env['DOCKER_HOST'] || env['TESTCONTAINERS_HOST_OVERRIDE']) return true;
   const home = env['HOME'] || homedir();
@@ -56,7 +56,7 @@ async function mayHaveEngine(env: Environment): Promise<boolean> {
   return found.includes(true);
 }
 
-/** A container; what it leaves when the test run is killed is removed by the library's own watchdog. */
+/** A container. When the test run is killed, the library's own watchdog removes it. */
 export function containerRunner(options: ContainerOptions): Runner {
   let container: StartedTestContainer | null = null;
   let client: ContainerRuntimeClient | null = null;
@@ -85,7 +85,7 @@ export function containerRunner(options: ContainerOptions): Runner {
       if (container === null || client === null || !(await state()).running) return;
       await client.container.getById(container.getId()).kill({ signal });
     },
-    async lastWords() {
+    async lastLines() {
       if (container === null) return '';
       const lines: string[] = [];
       for await (const chunk of await container.logs({ tail: 12 })) lines.push(String(chunk));
@@ -100,14 +100,14 @@ export function containerRunner(options: ContainerOptions): Runner {
 async function startContainer(options: ContainerOptions): Promise<StartedTestContainer> {
   const { GenericContainer, StartupCheckStrategy } = await import('testcontainers');
 
-  /** Whether the server answers is asked from outside, as for a process. */
+  /** Does not wait: readiness is checked from outside, as for a process. */
   class NoWait extends StartupCheckStrategy {
     override async checkStartupState(): Promise<'SUCCESS'> {
       return 'SUCCESS';
     }
   }
 
-  /** Its ports are open to this machine alone. */
+  /** Publishes ports only on this machine. */
   class LoopbackContainer extends GenericContainer {
     protected override async beforeContainerCreated(): Promise<void> {
       const bindings = (options.ports ?? []).map((port) => [

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/** The run's Kafka, with a prefix for topics and groups that nobody else has. */
+/** The Kafka of the test run, with a unique prefix for topics and groups. */
 export function kafkaForTests(): { brokers: string[]; prefix: string } {
   return { brokers: need('TEST_KAFKA_BROKERS').split(','), prefix: `test-${randomBytes(6).toString('hex')}.` };
 }
 
-/** The run's S3 store, with the name of a bucket that is not there yet. */
+/** The S3 store of the test run, with the name of a bucket that does not exist yet. */
 export function s3ForTests(): { endpoint: string; accessKey: string; secretKey: string; bucket: string } {
   return {
     endpoint: need('TEST_S3_ENDPOINT'),

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A server of one's own, which a test may kill. */
+/** A server of a single test, which may kill it. */
 export interface OwnServer {
-  /** Changes with a restart. */
+  /** Changes at a restart. */
   readonly pid: number;
-  /** SIGKILL unless said. Returns when it has ended, or at once after a signal that ends nothing (SIGSTOP, SIGCONT). */
+  /** Default SIGKILL. Resolves when the server has ended, or immediately for SIGSTOP and SIGCONT. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again with its data on its port, ending it first where it still runs. Returns when it answers. */
+  /** Ends it if it still runs and starts it again with the same data and port. Resolves when it answers. */
   restart(): Promise<void>;
-  /** Ends it at once and removes what it kept; may be called twice. */
+  /** Kills it and removes its data. May be called twice. */
   stop(): Promise<void>;
 }
 
@@ -19,8 +19,8 @@ export interface Runner {
   start(): Promise<void>;
   signal(signal: NodeJS.Signals): Promise<void>;
   /** The end of its log. */
-  lastWords(): Promise<string>;
-  /** The data too. It has ended by then. */
+  lastLines(): Promise<string>;
+  /** Removes it with its data. It has ended before. */
   remove(): Promise<void>;
 }
 
@@ -28,9 +28,9 @@ const endingMs = 60_000;
 const readyMs = 240_000;
 
 /**
- * Starts it and waits until it answers.
+ * Starts a server and waits until it answers.
  *
- * @param answers throws or says false while it does not
+ * @param answers throws or returns false while the server does not answer
  */
 export async function ownServer(name: string, runner: Runner, answers: () => Promise<boolean>): Promise<OwnServer> {
   let stopping: Promise<void> | null = null;
@@ -48,8 +48,8 @@ export async function ownServer(name: string, runner: Runner, answers: () => Pro
     await runner.start();
     const giveUpAt = Date.now() + readyMs;
     while (!(await answers().catch(() => false))) {
-      if (!(await runner.alive())) throw new Error(`${name} ended while it started:\n${await runner.lastWords()}`);
-      if (Date.now() > giveUpAt) throw new Error(`${name} does not answer:\n${await runner.lastWords()}`);
+      if (!(await runner.alive())) throw new Error(`${name} ended while it started:\n${await runner.lastLines()}`);
+      if (Date.now() > giveUpAt) throw new Error(`${name} does not answer:\n${await runner.lastLines()}`);
       await pause(50);
     }
   }

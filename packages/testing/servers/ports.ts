@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-// Below what systems give to outgoing connections, so that none takes the port of a server that is down for a moment; a
-// client that knocks there from the very port would even be connected to itself. And above what PostgreSQL is started on.
+// Below the ephemeral ports of outgoing connections, so that none takes the port of a server that is down for a moment: a
+// client that connects from the same port would even be connected to itself. Above the ports of the embedded PostgreSQL.
 const [lowest, highest] = [30_000, 32_700];
 
-/** A port of loopback that nobody listens on, and that nobody else is given while this process lives. */
+/** A free loopback port. No other caller on this machine gets it while this process runs. */
 export async function freePort(): Promise<number> {
   for (let attempts = 0; attempts < 200; attempts++) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest));
@@ -15,8 +15,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Whoever has the number in UDP, which no server here speaks, has it: for all processes of this machine, and the end of a
- * process gives it back.
+ * The UDP socket with the number reserves it for all processes of this machine, because no server here uses UDP. The end
+ * of the process releases it.
  */
 function reserve(port: number): Promise<boolean> {
   return new Promise((resolve) => {

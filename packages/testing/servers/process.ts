@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { startWatchdog } from '../watchdog/start-watchdog.ts';
 import type { Runner } from './own-server.ts';
 
-/** A folder of one's own by its real path, which is how it stands in the list of processes. */
+/** A new folder, as the real path that the list of processes shows. */
 export async function makeDirectory(name: string): Promise<string> {
   return mkdtemp(join(await realpath(tmpdir()), `call-analysis-${name}-`));
 }
 
 export interface ProcessOptions {
-  /** Holds whatever the server keeps, and its log; one of its arguments must name it. */
+  /** Holds the server's data and log. One of the server's arguments must name it. */
   readonly directory: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -21,7 +21,7 @@ export interface ProcessOptions {
 
 const pidFile = 'server.pid';
 
-/** A program of this machine, in a process group of its own so that Ctrl-C in the terminal is not for it. */
+/** A program of this machine, in its own process group so that Ctrl-C in the terminal does not reach it. */
 export function processRunner({ directory, command, args, env }: ProcessOptions): Runner {
   const log = join(directory, 'server.log');
   let child: ChildProcess | null = null;
@@ -52,7 +52,7 @@ export function processRunner({ directory, command, args, env }: ProcessOptions)
     async signal(signal) {
       if (alive()) child?.kill(signal);
     },
-    async lastWords() {
+    async lastLines() {
       const text = await readFile(log, 'utf8').catch(() => '');
       return text.trim().split('\n').slice(-12).join('\n');
     },

@@ -12,7 +12,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(env['XDG_CACHE_HOME']!, { recursive: true, force: true }));
 
-it('a fetch that fails on its way begins anew in an empty folder, and nothing of it stays', async () => {
+it('a failed fetch is repeated in an empty folder, and leaves nothing behind', async () => {
   const found: string[][] = [];
   const folder = await fetchOnce(
     'tool-1',
@@ -29,7 +29,7 @@ it('a fetch that fails on its way begins anew in an empty folder, and nothing of
   expect(await readdir(programsDirectory(env))).toEqual(['tool-1']);
 });
 
-it('a fetch that fails again and again is given up with the last reason', async () => {
+it('a fetch that fails repeatedly is given up with the last reason', async () => {
   let tries = 0;
   const fetching = fetchOnce(
     'tool-1',
@@ -43,7 +43,7 @@ it('a fetch that fails again and again is given up with the last reason', async 
   expect(await readdir(programsDirectory(env))).toEqual([]);
 });
 
-it('nobody waits for a program that this machine lacks', async () => {
+it('a missing program is reported without delay', async () => {
   let tries = 0;
   const fetching = fetchOnce('tool-1', env, async () => {
     tries += 1;
@@ -53,7 +53,7 @@ it('nobody waits for a program that this machine lacks', async () => {
   expect(tries).toBe(1);
 });
 
-it('what is there is not fetched', async () => {
+it('a fetched program is not fetched again', async () => {
   const once = await fetchOnce('tool-1', env, (target) => writeFile(join(target, 'tool'), ''));
   expect(await fetchOnce('tool-1', env, () => Promise.reject(new Error('fetched again')))).toBe(once);
 });

@@ -9,14 +9,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** This machine lacks a program without which the server can neither be fetched nor run. */
+/** This machine lacks a program that is needed to fetch or run the server. */
 export class ProgramMissing extends Error {
   override readonly name = 'ProgramMissing';
 }
 
 export interface GoProgram {
   readonly name: string;
-  /** What `go install` takes before the `@`. */
+  /** The argument of `go install`, without `@` and version. */
   readonly module: string;
   readonly version: string;
 }
@@ -26,7 +26,7 @@ export const versitygw: GoProgram = {
   module: 'github.com/versity/versitygw/cmd/versitygw',
   version: 'v1.8.0',
 };
-/** The newest that the module proxy has under this path. */
+/** The newest version that the module proxy has under this path. */
 export const toxiproxy: GoProgram = {
   name: 'toxiproxy',
   module: 'github.com/Shopify/toxiproxy/v2/cmd/server',
@@ -34,12 +34,12 @@ export const toxiproxy: GoProgram = {
 };
 export const kafkaVersion = '4.1.0';
 
-/** Where programs lie once they are fetched; one folder for each name and version. */
+/** The cache of fetched programs, with a folder for each name and version. */
 export function programsDirectory(env: Environment = process.env): string {
   return join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'call-analysis', 'programs');
 }
 
-/** The program, built by `go install` when it is not there yet. Go checks it against its checksum database. */
+/** The program, built by `go install` when it is not cached. Go checks it against its checksum database. */
 export async function goProgram({ name, module, version }: GoProgram, env: Environment = process.env): Promise<string> {
   const folder = await fetchOnce(`${name}-${version}`, env, async (target) => {
     const go = await need('go', env);
@@ -84,10 +84,10 @@ const kafkaPom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
-/** How long a fetch that failed is left alone before it begins anew: a network has its bad moments, and Go tries but once. */
+/** Pauses before a failed fetch is retried: Go itself does not retry. */
 const restsMs = [5_000, 20_000];
 
-/** The folder of that name; it appears whole or not at all, whoever else fetches it at the same time. */
+/** The folder of that name. It appears only when it is complete, also when several processes fetch it at the same time. */
 export async function fetchOnce(
   name: string,
   env: Environment,

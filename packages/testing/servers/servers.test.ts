@@ -32,14 +32,14 @@ it.each([
   },
 );
 
-it('where no container engine is, nobody waits for one', async () => {
-  // It tells, whatever it tells of this machine.
+it('without a container engine the check returns quickly', async () => {
+  // The answer depends on this machine.
   expect(typeof (await hasEngine({ HOME: home, XDG_RUNTIME_DIR: home, DOCKER_HOST: 'tcp://127.0.0.1:1' }))).toBe(
     'boolean',
   );
 });
 
-it('a test that is not run with these servers is told how to', () => {
+it('a test that runs without these servers names the command that starts them', () => {
   const sayings = [() => kafkaForTests(), () => s3ForTests(), () => toxiproxy(undefined)];
   for (const ask of sayings) expect(ask).toThrow(/npm run test:distributed/);
 });

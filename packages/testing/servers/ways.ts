@@ -3,31 +3,31 @@ import type { OwnServer } from './own-server.ts';
 import { type Environment, ProgramMissing } from './programs.ts';
 
 export interface Ways<T> {
-  /** The server's name, and the variable that can name one that runs already. */
+  /** The server's name, and the variable that can name a running one. */
   readonly name: string;
   readonly variable: string;
-  /** What a person installs to have it without containers. */
+  /** What has to be installed to run it without containers. */
   readonly needs: readonly string[];
   readonly image: string;
   inContainer(): Promise<T>;
   asProgram(env: Environment): Promise<T>;
 }
 
-export interface Place {
-  /** Default the process's own: PATH, HOME, XDG_CACHE_HOME, and where a container engine is. */
+export interface Machine {
+  /** Default: the environment of the process, with PATH, HOME, XDG_CACHE_HOME and the address of a container engine. */
   readonly env?: Environment;
-  /** Whether a container engine answers; asked of the machine unless said. */
+  /** Whether a container engine answers. By default this is checked. */
   readonly engine?: boolean;
 }
 
-/** Starts it in a container where an engine answers, else from programs of this machine, and says how. */
+/** Starts a server in a container if an engine answers, else from programs of this machine, and returns which. */
 export async function start<T extends OwnServer>(
   ways: Ways<T>,
-  place: Place = {},
+  machine: Machine = {},
 ): Promise<T & { readonly how: string }> {
-  const { env = process.env } = place;
+  const { env = process.env } = machine;
   let refused = '';
-  if (place.engine ?? (await hasEngine(env))) {
+  if (machine.engine ?? (await hasEngine(env))) {
     try {
       return withHow(await ways.inContainer(), `container ${ways.image}`);
     } catch (error) {
@@ -46,7 +46,7 @@ export async function start<T extends OwnServer>(
   }
 }
 
-/** Keeps the getters of the server, which a copy would freeze. */
+/** Changes the server itself, because a copy would replace its getters by values. */
 function withHow<T extends OwnServer>(server: T, how: string): T & { readonly how: string } {
   return Object.assign(server, { how });
 }

@@ -22,7 +22,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Runs a test run's part in a process of its own, which is killed once it has printed a line. */
+/** Runs a part of a test run in its own process, which is killed after it has printed a line. */
 async function lineOfOneKilled(
   program: string,
   env: NodeJS.ProcessEnv = process.env,
@@ -35,7 +35,7 @@ async function lineOfOneKilled(
   return { line, kill: () => child.kill('SIGKILL') };
 }
 
-it('a run that is killed leaves neither a server nor a file', async () => {
+it('a killed run leaves no server and no file behind', async () => {
   const { TEST_DATABASE_URL: _, ...env } = process.env;
   const run = await lineOfOneKilled(
     `
@@ -53,9 +53,9 @@ it('a run that is killed leaves neither a server nor a file', async () => {
   await waitUntil(() => !existsSync(run.line.replace(/\/cluster$/, '')));
 }, 240_000);
 
-it('nor a server of one test, started again and stopped in its tracks', async () => {
+it('nor the server of one test, even when it was restarted and then stopped by SIGSTOP', async () => {
   const directory = await makeDirectory('left');
-  // The folder among its arguments is what the watchdog knows it by.
+  // The watchdog recognises it by the folder in its arguments.
   const run = await lineOfOneKilled(`
     import { processRunner } from ${JSON.stringify(new URL('../servers/process.ts', import.meta.url).href)};
     const directory = ${JSON.stringify(directory)};
@@ -72,7 +72,7 @@ it('nor a server of one test, started again and stopped in its tracks', async ()
   await waitUntil(() => !isAlive(Number(run.line)) && !existsSync(directory));
 });
 
-it('nor any of several processes, each named by a file of a folder', async () => {
+it('nor any of several processes, each with a pid file in a folder', async () => {
   const directory = await makeDirectory('left');
   const run = await lineOfOneKilled(`
     import { spawn } from 'node:child_process';

@@ -2,8 +2,8 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-// Run by watch.ts: when the run that holds the other end of standard input has ended, stops the servers it left running
-// and removes their folder.
+// Run by start-watchdog.ts. When the test run at the other end of standard input has ended, it stops the servers that the
+// run left behind and removes their folder.
 const [directory = '', pidFile = '', signal = 'SIGKILL'] = process.argv.slice(2);
 const politeWaits = 100;
 
@@ -24,10 +24,10 @@ process.stdin.once('close', async () => {
 function send(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
-    // What was stopped takes no other signal.
+    // A process stopped by SIGSTOP receives other signals only after SIGCONT.
     process.kill(pid, 'SIGCONT');
   } catch {
-    // It has ended in the meantime.
+    // The process has already ended.
   }
 }
 
@@ -53,7 +53,7 @@ async function pidIn(file: string): Promise<number | null> {
   return (await isAnother(pid)) ? null : pid;
 }
 
-/** The number may be another program's by now; ours names its folder. Where there is no /proc the file is believed. */
+/** The pid may now belong to another program; a server has the folder in its arguments. Without /proc the file is trusted. */
 async function isAnother(pid: number): Promise<boolean> {
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
   return line !== null && line !== '' && !line.includes(directory);

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 const answerMs = 2_000;
 
 /**
- * Whether the broker on that port of loopback answers a metadata request with a broker in it, which it does once the
- * controller has let it in: topics can be made from then on.
+ * Whether the broker on this loopback port answers a metadata request with at least one broker. It does so once the
+ * controller has registered it; from then on topics can be created.
  */
 export function answersMetadata(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -20,13 +20,13 @@ export function answersMetadata(port: number): Promise<boolean> {
     socket.on('close', () => end(false));
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk]);
-      // Length, correlation id, then how many brokers there are.
+      // Length, correlation id, then the number of brokers.
       if (received.length >= 12) end(received.readInt32BE(8) > 0);
     });
   });
 }
 
-/** Metadata, version 1, of no topic (kafka.apache.org/protocol). */
+/** A metadata request, version 1, for no topic (kafka.apache.org/protocol). */
 function request(): Buffer {
   const client = Buffer.from('ready?');
   const bytes = Buffer.alloc(4 + 8 + 2 + client.length + 4);

@@ -15,7 +15,7 @@ async function start(options: KafkaOptions = {}): Promise<KafkaServer> {
 
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));
 
-/** A broker of one's own has been started, which is slow where much else is. */
+/** These tests start their own broker, which is slow on a loaded machine. */
 const LIMIT_MS = 300_000;
 
 function client(brokers: string[], more: Partial<ConstructorParameters<typeof Kafka>[0]> = {}): Kafka {

@@ -8,32 +8,32 @@ import { ownServer, type OwnServer } from '../own-server.ts';
 import { freePort } from '../ports.ts';
 import { makeDirectory, processRunner } from '../process.ts';
 import { type Environment, kafkaProgram, kafkaVersion } from '../programs.ts';
-import { type Place, start } from '../ways.ts';
+import { type Machine, start } from '../ways.ts';
 import { answersMetadata } from './kafka-metadata.ts';
 
 export interface KafkaServer extends OwnServer {
-  /** What clients are told, `host:port`. */
+  /** The advertised addresses, `host:port`. */
   readonly brokers: string[];
-  /** A container or a program of this machine, in words. */
+  /** Whether it is a container or a program of this machine, as text. */
   readonly how: string;
 }
 
-export interface KafkaOptions extends Place {
-  /** How clients speak to it. For TLS give `ssl.keystore.type=PEM` with `ssl.keystore.key` and `…certificate.chain`. */
+export interface KafkaOptions extends Machine {
+  /** The clients' security protocol. TLS needs `ssl.keystore.type=PEM` with `ssl.keystore.key` and `…certificate.chain`. */
   readonly protocol?: 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL';
-  /** More lines of server.properties, or others in the place of those that are there. */
+  /** Adds or replaces lines of server.properties. */
   readonly properties?: Readonly<Record<string, string>>;
-  /** Users who sign in with SCRAM; they must be known before the broker first starts. */
+  /** SCRAM users. They must be created before the broker first starts. */
   readonly scram?: readonly { mechanism: 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string }[];
-  /** Gets the address where the broker listens, says which one clients are told: a proxy's before it. */
+  /** Gets the broker's address and returns the advertised one, such as that of a proxy. */
   readonly advertise?: (address: string) => string | Promise<string>;
 }
 
 const image = `apache/kafka:${kafkaVersion}`;
-// The quick compiler alone: a broker that lives for minutes starts at half the cost, and formatting is only a start.
+// Only the quick compiler: a broker that runs for minutes then starts at half the cost.
 const jvm = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'];
 
-/** A Kafka of one node (KRaft) of one's own. */
+/** A Kafka of a single node (KRaft) for a single test. */
 export async function startKafka(options: KafkaOptions = {}): Promise<KafkaServer> {
   return start(
     {
@@ -69,7 +69,7 @@ function propertiesFor(options: KafkaOptions, listeners: Listeners, data: string
     'process.roles': 'broker,controller',
     'node.id': '1',
     'log.dirs': data,
-    // Brokers and this package's own question speak on INTERNAL in the clear, whatever clients must do.
+    // Brokers and this package's readiness check use INTERNAL in plain text, whatever clients use.
     listeners: `CLIENTS://${host}:${clients},INTERNAL://${host}:${internal},CONTROLLER://127.0.0.1:${controller}`,
     'advertised.listeners': `CLIENTS://${advertised},INTERNAL://127.0.0.1:${internal}`,
     'listener.security.protocol.map': `CLIENTS:${options.protocol ?? 'PLAINTEXT'},INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT`,
@@ -77,7 +77,7 @@ function propertiesFor(options: KafkaOptions, listeners: Listeners, data: string
     'controller.listener.names': 'CONTROLLER',
     'controller.quorum.bootstrap.servers': `127.0.0.1:${controller}`,
     'auto.create.topics.enable': 'false',
-    // Nobody else will join a test's group.
+    // No other consumer joins a test's group.
     'group.initial.rebalance.delay.ms': '0',
     'offsets.topic.num.partitions': '4',
     'offsets.topic.replication.factor': '1',
@@ -93,7 +93,7 @@ function propertiesFor(options: KafkaOptions, listeners: Listeners, data: string
     'num.io.threads': '2',
     'num.recovery.threads.per.data.dir': '1',
     'background.threads': '2',
-    // How long a broker that was killed counts as alive, so that its successor is turned away.
+    // How long a killed broker counts as alive. Until then its successor is refused.
     'broker.session.timeout.ms': '4000',
     'broker.heartbeat.interval.ms': '500',
     ...options.properties,
@@ -109,7 +109,7 @@ function formatArguments(options: KafkaOptions, properties: string): string[] {
     '--add-scram',
     `${mechanism}=[name=${username},password=${password}]`,
   ]);
-  // An id that begins with a dash would be taken for an option.
+  // An id that begins with a dash would be read as an option.
   return ['format', '--standalone', `--cluster-id=${id}`, '--config', properties, ...scram];
 }
 

@@ -8,19 +8,19 @@ export interface BucketPlace {
   readonly bucket: string;
 }
 
-/** The objects in whose key or bytes one of the words stands, each as `key: word`. */
+/** The objects whose key or bytes contain one of the words, each as `key: word`. */
 export async function tracesInBucket(place: BucketPlace, words: readonly string[]): Promise<string[]> {
   const client = clientOf(place);
   const traces: string[] = [];
   for (const key of await keysIn(client, place.bucket)) {
-    // It may go while this is read.
+    // It may be removed while it is read.
     const bytes = await client.getObject(place.bucket, key).then(buffer, () => Buffer.alloc(0));
     traces.push(...words.filter((word) => key.includes(word) || bytes.includes(word)).map((word) => `${key}: ${word}`));
   }
   return traces;
 }
 
-/** With all that is in it; one that was never made is no error. */
+/** Removes a bucket with its objects. Does nothing when it does not exist. */
 export async function removeBucket(place: BucketPlace): Promise<void> {
   const client = clientOf(place);
   if (!(await client.bucketExists(place.bucket))) return;

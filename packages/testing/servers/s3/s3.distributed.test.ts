@@ -15,7 +15,7 @@ function client({ endpoint, accessKey, secretKey }: Pick<S3Server, 'endpoint' | 
   return new Client({ endPoint: hostname, port: Number(port), useSSL: false, accessKey, secretKey });
 }
 
-it('a bucket is one’s own, and a Unicode key finds its object', async () => {
+it('each test has its own bucket, and a Unicode key finds its object', async () => {
   const place = s3ForTests();
   const s3 = client(place);
   await s3.makeBucket(place.bucket);
@@ -24,7 +24,7 @@ it('a bucket is one’s own, and a Unicode key finds its object', async () => {
   expect((await buffer(await s3.getObject(place.bucket, 'звонки/ё.wav'))).toString()).toBe('bytes');
 });
 
-it('a bucket shows in which objects a word stands, and goes with all that is in it', async () => {
+it('objects with a word are found, and a bucket is removed with its objects', async () => {
   const place = s3ForTests();
   await removeBucket(place);
   const s3 = client(place);
@@ -37,7 +37,7 @@ it('a bucket shows in which objects a word stands, and goes with all that is in 
   expect(await s3.bucketExists(place.bucket)).toBe(false);
 });
 
-it('a store of one’s own has after SIGKILL and a restart what was put by a signed URL', async () => {
+it('a store keeps an object that was put by a presigned URL through SIGKILL and a restart', async () => {
   const server = await startS3();
   servers.push(server);
   const s3 = client(server);

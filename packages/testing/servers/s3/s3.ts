@@ -5,13 +5,13 @@ import { ownServer, type OwnServer, type Runner } from '../own-server.ts';
 import { freePort } from '../ports.ts';
 import { makeDirectory, processRunner } from '../process.ts';
 import { type Environment, goProgram, versitygw } from '../programs.ts';
-import { type Place, start } from '../ways.ts';
+import { type Machine, start } from '../ways.ts';
 
 export interface S3Server extends OwnServer {
   readonly endpoint: string;
   readonly accessKey: string;
   readonly secretKey: string;
-  /** A container or a program of this machine, in words. */
+  /** Whether it is a container or a program of this machine, as text. */
   readonly how: string;
 }
 
@@ -20,15 +20,15 @@ const accessKey = 'for-tests-only';
 const secretKey = 'for-tests-only-too';
 const env = { ROOT_ACCESS_KEY: accessKey, ROOT_SECRET_KEY: secretKey };
 
-/** How a store is made; by default it knows the first of all regions, and buckets in paths alone. */
+/** Default: region us-east-1, with the bucket in the path only. */
 export interface S3Options {
   readonly region?: string;
-  /** Buckets are in host names below this one too. */
+  /** Also accepts buckets in host names below this domain. */
   readonly domain?: string;
 }
 
-/** An S3-compatible store of one's own: Versity's gateway before a folder. */
-export async function startS3(place: Place = {}, options: S3Options = {}): Promise<S3Server> {
+/** An S3-compatible store for a single test: Versity's gateway on a folder. */
+export async function startS3(place: Machine = {}, options: S3Options = {}): Promise<S3Server> {
   const ways = {
     inContainer: () => inContainer(options),
     asProgram: (env: Environment) => asProgram(env, options),
@@ -68,7 +68,7 @@ async function inContainer(options: S3Options): Promise<Omit<S3Server, 'how'>> {
 
 async function serve(port: number, runner: Runner): Promise<Omit<S3Server, 'how'>> {
   const endpoint = `http://127.0.0.1:${port}`;
-  // It answers even to refuse.
+  // Any answer will do, also a refusal.
   const answers = async () => (await fetch(endpoint, { signal: AbortSignal.timeout(2_000) })).status < 500;
   return Object.assign(await ownServer('The S3 store', runner, answers), { endpoint, accessKey, secretKey });
 }

@@ -5,18 +5,18 @@ import { ownServer, type OwnServer, type Runner } from '../own-server.ts';
 import { freePort } from '../ports.ts';
 import { makeDirectory, processRunner } from '../process.ts';
 import { type Environment, goProgram, toxiproxy } from '../programs.ts';
-import { type Place, start } from '../ways.ts';
+import { type Machine, start } from '../ways.ts';
 
 export interface ToxiproxyServer extends OwnServer {
-  /** Of its HTTP API. */
+  /** The URL of its HTTP API. */
   readonly url: string;
-  /** A container or a program of this machine, in words. */
+  /** Whether it is a container or a program of this machine, as text. */
   readonly how: string;
 }
 
 const image = `ghcr.io/shopify/toxiproxy:${toxiproxy.version.replace('v', '')}`;
 
-export async function startToxiproxy(place: Place = {}): Promise<ToxiproxyServer> {
+export async function startToxiproxy(place: Machine = {}): Promise<ToxiproxyServer> {
   return start(
     { name: 'Toxiproxy', variable: 'TEST_TOXIPROXY_URL', needs: ['go'], image, inContainer, asProgram },
     place,
@@ -38,7 +38,7 @@ async function asProgram(env: Environment): Promise<Omit<ToxiproxyServer, 'how'>
   }
 }
 
-/** On this machine's network: what it stands before listens on loopback, and so must it. */
+/** In this machine's network, because the servers behind it listen on loopback. */
 async function inContainer(): Promise<Omit<ToxiproxyServer, 'how'>> {
   const port = await freePort();
   const command = ['-host', '127.0.0.1', '-port', String(port)];

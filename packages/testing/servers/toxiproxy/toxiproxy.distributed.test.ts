@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 afterEach(() => proxy.remove());
 
-/** How long a whole answer took. A connection of its own for each. */
+/** How long a complete answer takes, on a new connection. */
 async function get(timeoutMs = 60_000): Promise<number> {
   const startedAt = performance.now();
   const response = await fetch(`http://${proxy.address}`, {
@@ -37,14 +37,14 @@ async function get(timeoutMs = 60_000): Promise<number> {
   return performance.now() - startedAt;
 }
 
-it('two proxies of one name are two links', async () => {
+it('two proxies with the same name are separate', async () => {
   const other = await toxiproxy().proxy('web', 'localhost:1');
   expect(other.address).not.toBe(proxy.address);
   await other.remove();
   await get();
 });
 
-it('a link that is down refuses, and is up again on the same address', async () => {
+it('a proxy that is down refuses connections, and comes back at the same address', async () => {
   const { address } = proxy;
   await proxy.disable();
   await expect(get()).rejects.toThrow();
@@ -53,18 +53,18 @@ it('a link that is down refuses, and is up again on the same address', async () 
   await get();
 });
 
-it('a slow link takes its time, and none once it is cleared', async () => {
+it('latency delays an answer until it is cleared', async () => {
   await proxy.toxic({ type: 'latency', latencyMs: 300, direction: 'both' });
   expect(await get()).toBeGreaterThan(550);
   await proxy.clear();
   await proxy.toxic({ type: 'bandwidth', bytesPerSecond: 40_000 });
   expect(await get()).toBeGreaterThan(700);
   await proxy.clear();
-  // The slow link never does; a machine that stands still spoils one answer, not all.
+  // With latency it never does. A paused machine delays one answer, not all.
   await waitUntil(async () => (await get()) < 500);
 });
 
-it('a black hole says nothing', async () => {
+it('a timeout toxic sends nothing', async () => {
   await proxy.toxic({ type: 'timeout', afterMs: 0, direction: 'both' });
   await expect(get(300)).rejects.toMatchObject({ name: 'TimeoutError' });
 });

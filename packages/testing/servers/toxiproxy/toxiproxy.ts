@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A bad link. Sizes in bytes, times in milliseconds. */
+/** A network fault. Sizes in bytes, times in milliseconds. */
 export type Toxic = (
   | { readonly type: 'latency'; readonly latencyMs: number }
   | { readonly type: 'bandwidth'; readonly bytesPerSecond: number }
@@ -10,24 +10,24 @@ export type Toxic = (
    */
   | { readonly type: 'timeout'; readonly afterMs: number }
   | { readonly type: 'reset_peer'; readonly afterMs: number }
-  /** The connection ends when so much has passed. */
+  /** The connection is closed after this many bytes. */
   | { readonly type: 'limit_data'; readonly bytes: number }
 ) & {
-  /** `downstream`, from the server to the client, unless said. */
+  /** Default `downstream`: from the server to the client. */
   readonly direction?: 'upstream' | 'downstream' | 'both';
 };
 
-/** A link that can be spoilt. Stays until it is removed. */
+/** A proxy with network faults. It exists until it is removed. */
 export interface ToxicProxy {
-  /** `host:port`, the same before and after the link was down. */
+  /** `host:port`. It does not change while the proxy is down. */
   readonly address: string;
   readonly port: number;
-  /** Down: open connections are reset, new ones refused. */
+  /** Resets open connections and refuses new ones. */
   disable(): Promise<void>;
   enable(): Promise<void>;
-  /** Adds to those that are there, for connections that are open too. */
+  /** Adds a toxic, which also affects open connections. */
   toxic(toxic: Toxic): Promise<void>;
-  /** Takes all toxics away. */
+  /** Removes all toxics. */
   clear(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -40,17 +40,17 @@ export interface Toxiproxy {
   proxy(name: string, upstream: string): Promise<ToxicProxy>;
 }
 
-/** Toxiproxy as the run of the distributed tests names it. */
+/** The Toxiproxy of the distributed test run. */
 export function toxiproxy(url: string | undefined = process.env['TEST_TOXIPROXY_URL']): Toxiproxy {
   if (url === undefined) throw new Error('TEST_TOXIPROXY_URL is not set; npm run test:distributed sets it.');
 
   async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(new URL(path, url), {
       method,
-      // It refuses whom it takes for a browser.
+      // Toxiproxy refuses browsers, which it recognises by their user agent.
       headers: { 'user-agent': 'call-analysis-tests' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // A narrow link is first emptied of what is in it.
+      // Toxiproxy first sends the bytes that a slow link has buffered.
       signal: AbortSignal.timeout(60_000),
     });
     const text = await response.text();
@@ -64,7 +64,7 @@ export function toxiproxy(url: string | undefined = process.env['TEST_TOXIPROXY_
       const made = { name: own, listen: '127.0.0.1:0', upstream, enabled: true };
       const { listen: address } = await ask<{ listen: string }>('POST', '/proxies', made);
       const path = `/proxies/${own}`;
-      // With its address, or it would come back on another one.
+      // Without its address it would get another one.
       const put = (enabled: boolean) => ask<void>('POST', path, { listen: address, upstream, enabled });
       return {
         address,
@@ -72,7 +72,7 @@ export function toxiproxy(url: string | undefined = process.env['TEST_TOXIPROXY_
         disable: () => put(false),
         enable: () => put(true),
         async toxic(toxic) {
-          const { type, attributes } = asToxiproxySays(toxic);
+          const { type, attributes } = toxiproxyToxic(toxic);
           const streams = toxic.direction === 'both' ? ['upstream', 'downstream'] : [toxic.direction ?? 'downstream'];
           for (const stream of streams) {
             await ask('POST', `${path}/toxics`, {
@@ -93,7 +93,7 @@ export function toxiproxy(url: string | undefined = process.env['TEST_TOXIPROXY_
   };
 }
 
-function asToxiproxySays(toxic: Toxic): { type: Toxic['type']; attributes: Record<string, number> } {
+function toxiproxyToxic(toxic: Toxic): { type: Toxic['type']; attributes: Record<string, number> } {
   const { type } = toxic;
   switch (type) {
     case 'latency':
