@@ -13,11 +13,11 @@ import type {
 import type { ProtoGrpcType as IngestRoot } from './generated/ingest.ts';
 import type { ProtoGrpcType as KeyManagementRoot } from './generated/key-management.ts';
 
-/** A service as its .proto file defines it; `Handlers` tells what that type leaves out: which methods stream. */
+/** A service as its .proto file defines it. `Handlers` adds what the definition's type lacks: which methods stream. */
 export type Service<Definition, Handlers> = Definition & { readonly [handlersOf]?: Handlers };
 export declare const handlersOf: unique symbol;
 
-// The same options as the generated types were made with (scripts/prepare.mjs).
+// The options that the generated types were made with (scripts/prepare.mjs).
 const options = { keepCase: true, longs: Number, defaults: true, oneofs: true } as const;
 
 function load<Root>(file: string): Root {
