@@ -5,16 +5,9 @@ import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import AdmZip from 'adm-zip';
 import type { Owner } from '../store/uploads.ts';
-import {
-  audioCsvOf,
-  type AudioRow,
-  csvOf,
-  faultOf,
-  fileNames,
-  IngestUnderTest,
-  objectsBut,
-  zipOf,
-} from '../test/ingest-under-test.ts';
+import { audioCsvOf, type AudioRow, csvOf } from '../test/csv.ts';
+import { faultOf, fileNames, objectsBut, zipOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { announceCalls } from './announce-calls.ts';
 import type { RowFault } from './rows/row-fault.ts';
 
@@ -71,7 +64,7 @@ async function recordingsOf({ firmUuid }: Owner): Promise<Stored[]> {
 
 describe('a batch of recordings', () => {
   it('becomes a call for each row, with its entry, asked out of the archive exactly once', async () => {
-    const requested = await service.hear(AudioExtractionRequested);
+    const requested = await service.collect(AudioExtractionRequested);
     const owner = service.newOwner();
     const names = ['b.wav', 'Звонок.mp3', 'a.FLAC'];
     const rows = rowsFor(names);
@@ -118,8 +111,8 @@ describe('a batch of recordings', () => {
   });
 
   it('is announced in portions, its calls having the later turns the further back they stand', async () => {
-    const requested = await service.hear(AudioExtractionRequested);
-    const accepted = await service.hear(CallsAccepted);
+    const requested = await service.collect(AudioExtractionRequested);
+    const accepted = await service.collect(CallsAccepted);
     const owner = service.newOwner();
     const names = fileNames(1_007);
     const batch = await service.uploadBatch(owner, audioCsvOf(rowsFor(names)), zipOf(names));

@@ -10,15 +10,9 @@ import type { Candidate, Verdict } from '../store/chunk.ts';
 import { transcriptCopies } from '../store/copies.ts';
 import { Intake } from '../store/intake.ts';
 import type { Owner } from '../store/uploads.ts';
-import {
-  audioCsvOf,
-  type CsvRow,
-  csvOf,
-  faultOf,
-  IngestUnderTest,
-  objectsBut,
-  rowsOf,
-} from '../test/ingest-under-test.ts';
+import { audioCsvOf, type CsvRow, csvOf, rowsOf } from '../test/csv.ts';
+import { faultOf, objectsBut } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import type { RowFault } from './rows/row-fault.ts';
 import type { TranscriptRecord } from './rows/transcript-record.ts';
 import { CHUNK_ROWS } from './take-in.ts';
@@ -555,8 +549,8 @@ describe('acceptance', () => {
   });
 
   it('gives every call a uuid of its own, in the order of the file, and announces each exactly once', async () => {
-    const heard = await service.hear(CallsAccepted);
-    const ready = await service.hear(TranscriptReady);
+    const heard = await service.collect(CallsAccepted);
+    const ready = await service.collect(TranscriptReady);
     const owner = service.newOwner();
     const count = CHUNK_ROWS + 1_234;
     const rows = Array.from({ length: count }, (_, index) => ({ operator_name: `operator ${index}` }));
