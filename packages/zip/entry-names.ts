@@ -1,4 +1,4 @@
-import type { ArchiveEntry } from './read-archive.ts';
+import type { ArchiveEntry } from './read-directory.ts';
 
 export type Match =
   | { readonly is: 'found'; readonly entry: ArchiveEntry }

@@ -1,8 +1,8 @@
 import { route, type SubscriptionOptions } from '@call-analysis/bus';
 import { AudioExtractionRequested, CallErased } from '@call-analysis/events';
+import { CONSUMER, extractRecording, type Parts } from './archives/extract-recording.ts';
+import { giveUpExtraction } from './archives/give-up-extraction.ts';
 import { eraseCall, ERASURES } from './erase-call.ts';
-import { CONSUMER, extractRecording, type Parts } from './extract-recording.ts';
-import { giveUpExtraction } from './give-up.ts';
 import { counted } from './metrics.ts';
 
 /** What this service hears. Aborting the signal breaks off what is in hand, which is then delivered again. */

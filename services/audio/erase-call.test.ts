@@ -4,8 +4,8 @@ import { AudioExtractionRequested, CallErased, type Event } from '@call-analysis
 import { notFound } from '@call-analysis/fault';
 import { waitUntil, writeZip } from '@call-analysis/testing';
 import { beforeEach, expect, it } from '@jest/globals';
-import { AudioUnderTest, firmUuid, wavOf } from './audio-under-test.ts';
-import type { ExtractionRequested } from './extract-recording.ts';
+import type { ExtractionRequested } from './archives/extract-recording.ts';
+import { AudioUnderTest, firmUuid, wavOf } from './test/audio-under-test.ts';
 
 const service = new AudioUnderTest();
 const wav = wavOf();

@@ -1,7 +1,7 @@
 import { stopProcessing } from '@call-analysis/call-processing';
 import type { Event } from '@call-analysis/events';
-import type { Parts } from './extract-recording.ts';
-import { removeRecording } from './remove-recording.ts';
+import type { Parts } from './archives/extract-recording.ts';
+import { removeRecording } from './recordings/remove-recording.ts';
 
 export const ERASURES = 'audio.erasures';
 

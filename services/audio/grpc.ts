@@ -4,7 +4,7 @@ import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/Uploa
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { counted } from './metrics.ts';
-import { type Uploader, type UploadPiece, uploadRecording } from './upload-recording.ts';
+import { type Uploader, type UploadPiece, uploadRecording } from './uploads/upload-recording.ts';
 
 const Uuid = z.uuid().toLowerCase();
 

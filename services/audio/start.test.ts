@@ -7,8 +7,8 @@ import { dial } from '@call-analysis/rpc';
 import { createLog } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { expect, it } from '@jest/globals';
-import { AudioUnderTest, firmUuid, upload, wavOf } from './audio-under-test.ts';
 import { start } from './start.ts';
+import { AudioUnderTest, firmUuid, upload, wavOf } from './test/audio-under-test.ts';
 
 const HOUR = 3_600_000;
 const service = new AudioUnderTest({ orphanAfterMs: HOUR, sweepEveryMs: 100 });

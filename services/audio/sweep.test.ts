@@ -4,8 +4,8 @@ import { Fault } from '@call-analysis/fault';
 import { ingest } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { AudioUnderTest, firmUuid, upload, wavOf } from './audio-under-test.ts';
 import { sweep } from './sweep.ts';
+import { AudioUnderTest, firmUuid, upload, wavOf } from './test/audio-under-test.ts';
 
 const HOUR = 3_600_000;
 const service = new AudioUnderTest();

@@ -4,7 +4,7 @@ import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { readMarker, UPLOADING } from './recording-key.ts';
+import { readMarker, UPLOADING } from './recordings/object-keys.ts';
 
 const AT_ONCE = 100;
 

@@ -13,11 +13,11 @@ import {
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { start } from './start.ts';
-import type { Owner } from './store/uploads.ts';
 import { csvOf, type CsvRow, rowsOf } from './test/csv.ts';
 import { analysis, type Call, callAnalyzed, callFailed, eventOf, failure, noSpeech } from './test/events.ts';
 import { callerOf, faultOf } from './test/fixtures.ts';
 import { IngestUnderTest } from './test/ingest-under-test.ts';
+import type { Owner } from './uploads/upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 

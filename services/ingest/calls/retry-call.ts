@@ -4,8 +4,8 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import { audioStored, extractionRequested } from '../intake/announce-recordings.ts';
 import { heardReady, uploadedReady } from '../intake/announce-transcripts.ts';
+import { audioStored, extractionRequested } from '../intake/call-events.ts';
 import type { CallRow, Store } from '../store/index.ts';
 import { eraseFirst, toldFailure } from './ended-for-good.ts';
 

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type BodyOf, CallsAccepted, type Event, RetryRequested, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Owner } from '../store/uploads.ts';
 import { csvOf, rowsOf } from '../test/csv.ts';
 import { type Call, callAnalyzed, callFailed, eventOf, noSpeech } from '../test/events.ts';
 import { callerOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 
 // Each time twice as long after the last one: what is to be heard meanwhile has the time for it.
 const service = new IngestUnderTest({ serving: true, retries: 10 });

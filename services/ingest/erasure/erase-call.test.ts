@@ -27,13 +27,13 @@ import { announceCalls } from '../intake/announce-calls.ts';
 import { projectAnalyses, projectFailures } from '../results/project-analysis.ts';
 import { projectProgress, projectTranscripts } from '../results/project-transcripts.ts';
 import type { Removed } from '../store/index.ts';
-import type { Owner } from '../store/uploads.ts';
 import { sweep } from '../sweep.ts';
 import { audioCsvOf, csvOf, type CsvRow, goodAudio } from '../test/csv.ts';
 import { analysis, type Call, callAnalyzed, callFailed, eventOf, transcriptReady } from '../test/events.ts';
 import { faultOf, objectsBut, recordingOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import type { Parts } from '../test/start-ingest.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 import { eraseCall } from './erase-call.ts';
 import { finishErasures } from './finish-erasure.ts';
 

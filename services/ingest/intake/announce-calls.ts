@@ -4,8 +4,8 @@ import type { BodyOf, CallsAccepted, Event, EventOrigin } from '@call-analysis/e
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import type { AnnouncedBatch, Store } from '../store/index.ts';
-import { extractionRequested } from './announce-recordings.ts';
 import { uploadedReady } from './announce-transcripts.ts';
+import { extractionRequested } from './call-events.ts';
 
 /**
  * Announces a later portion of a batch. The first is announced in the transaction that accepts the batch; a million

@@ -6,7 +6,7 @@ import { registerCall } from '../calls/register-call.ts';
 import { csvOf, goodAudio, rowsOf } from '../test/csv.ts';
 import { recordingOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import type { Owner } from './uploads.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 
 const service = new IngestUnderTest();
 

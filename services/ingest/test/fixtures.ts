@@ -3,7 +3,7 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import AdmZip from 'adm-zip';
 import type { StoredRecording } from '../store/index.ts';
-import type { Owner } from '../store/uploads.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 
 /** A ZIP with one file of each name in its root. The content is not audio. */
 export function zipOf(names: readonly string[]): Buffer {

@@ -6,11 +6,11 @@ import { notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { Firm } from '../firms.ts';
-import { processUpload, type ProcessUploadRequest } from '../intake/process-upload.ts';
 import type { Config } from '../start.ts';
 import type { Batch } from '../store/index.ts';
-import type { Owner } from '../store/uploads.ts';
 import { openUpload } from '../uploads/open-upload.ts';
+import { processUpload, type ProcessUploadRequest } from '../uploads/process-upload.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 import { type Client, type Parts, type Served, type StartedIngest, startIngest } from './start-ingest.ts';
 
 // A busy machine may take ten times as long as usual.

@@ -15,7 +15,7 @@ import { type CallOptions, dial, type Handlers, serve } from '@call-analysis/rpc
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase, waitUntil, wavHeader } from '@call-analysis/testing';
 import { afterAll, beforeAll } from '@jest/globals';
-import { type Config, migrations, schema, start } from './start.ts';
+import { type Config, migrations, schema, start } from '../start.ts';
 
 export type Failed = Event<BodyOf<typeof CallFailed>>;
 type Catalogue = Pick<Handlers<typeof ingest>, 'registerCall' | 'recordAudio' | 'findCalls'>;

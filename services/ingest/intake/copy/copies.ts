@@ -1,7 +1,7 @@
 import type { EntryRecord } from '@call-analysis/zip';
-import type { AudioRecord } from '../intake/rows/audio-record.ts';
-import type { CallRecord } from '../intake/rows/call-record.ts';
-import type { TranscriptRecord } from '../intake/rows/transcript-record.ts';
+import type { AudioRecord } from '../rows/audio-record.ts';
+import type { CallRecord } from '../rows/call-record.ts';
+import type { TranscriptRecord } from '../rows/transcript-record.ts';
 import type { BinaryRows } from './binary-rows.ts';
 
 /** A row on its way to becoming a call. */

@@ -5,13 +5,13 @@ import type { Objects } from '@call-analysis/objects';
 import type { Actor } from '../audit-entry.ts';
 import { requireOpen } from '../campaigns/admit.ts';
 import type { Firms } from '../firms.ts';
+import { takeIn } from '../intake/accept-rows.ts';
+import { recordingUpload, transcriptUpload } from '../intake/upload-kinds.ts';
 import type { Limits } from '../limits.ts';
 import { countBatch } from '../metrics.ts';
 import type { Batch, Store } from '../store/index.ts';
-import type { Owner, UploadSession } from '../store/uploads.ts';
-import { ownPrefix } from '../uploads/open-upload.ts';
-import { takeIn } from './take-in.ts';
-import { recordingUpload, transcriptUpload } from './upload-kinds.ts';
+import { ownPrefix } from './open-upload.ts';
+import type { Owner, UploadSession } from './upload-store.ts';
 
 export interface ProcessUploadRequest {
   readonly metadataKey: string;

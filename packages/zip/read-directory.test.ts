@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import AdmZip from 'adm-zip';
 import * as fc from 'fast-check';
 import * as yauzl from 'yauzl';
-import { WatchedSource, judge, namesOf } from './archive-under-test.ts';
-import { readArchive } from './read-archive.ts';
+import { readArchive } from './read-directory.ts';
+import { WatchedSource, judge, namesOf } from './test/ranged-source.ts';
 
 const wav = Buffer.from('RIFF....WAVEfmt a recording of some length, of some length, of some length');
 

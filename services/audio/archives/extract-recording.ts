@@ -9,10 +9,10 @@ import type { ingest } from '@call-analysis/proto';
 import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import { openEntry } from '@call-analysis/zip';
-import { Digest } from './digest.ts';
-import { probeRecording } from './probe-recording.ts';
-import { recordingKey } from './recording-key.ts';
-import { removeRecording } from './remove-recording.ts';
+import { Digest } from '../recordings/digest.ts';
+import { recordingKey } from '../recordings/object-keys.ts';
+import { probeRecording } from '../recordings/probe-recording.ts';
+import { removeRecording } from '../recordings/remove-recording.ts';
 
 export type ExtractionRequested = Event<BodyOf<typeof AudioExtractionRequested>>;
 

@@ -1,8 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
 import { endRecords, writeZip, zip64Field, type ZipEnd, type ZipEntry, type ZipFields } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { WatchedSource, judge, namesOf } from './archive-under-test.ts';
-import { defaultArchiveLimits, readArchive } from './read-archive.ts';
+import { defaultArchiveLimits, readArchive } from './read-directory.ts';
+import { WatchedSource, judge, namesOf } from './test/ranged-source.ts';
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;

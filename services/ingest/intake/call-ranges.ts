@@ -1,6 +1,6 @@
 import type { BodyOf, CallsAccepted } from '@call-analysis/events';
 import { stringify } from 'uuid';
-import { UUID_BYTES } from '../store/call-uuids.ts';
+import { UUID_BYTES } from './copy/call-uuids.ts';
 
 /** Calls announced together (announce-calls.ts). */
 const PORTION_ROWS = 500;

@@ -1,5 +1,5 @@
 import { parse } from 'uuid';
-import type { CallRecord } from '../intake/rows/call-record.ts';
+import type { CallRecord } from '../rows/call-record.ts';
 import { BinaryRows } from './binary-rows.ts';
 import { type CallUuids, UUID_BYTES } from './call-uuids.ts';
 import type { Copy } from './copies.ts';

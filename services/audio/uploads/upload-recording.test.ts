@@ -8,7 +8,7 @@ import type { UploadRecordingRequestInit } from '@call-analysis/proto/audio/v1/U
 import { createLog } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { AudioUnderTest, firmUuid, upload, wavOf } from './audio-under-test.ts';
+import { AudioUnderTest, firmUuid, upload, wavOf } from '../test/audio-under-test.ts';
 import { uploadRecording } from './upload-recording.ts';
 
 const LIMIT = 100_000;

@@ -1,6 +1,6 @@
 import type { Event } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import { markerKey, recordingKeys } from './recording-key.ts';
+import { markerKey, recordingKeys } from './object-keys.ts';
 
 /** The marker goes last: while it stands, the sweep looks after the recording. */
 export async function removeRecording(objects: Objects, { firmuuid, subject }: Event): Promise<void> {

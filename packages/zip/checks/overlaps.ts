@@ -1,4 +1,4 @@
-import type { EntryFaults } from './archive-fault.ts';
+import type { EntryFaults } from '../faults.ts';
 
 interface Extent {
   readonly name: string;

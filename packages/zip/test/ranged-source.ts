@@ -1,7 +1,7 @@
 import { Fault } from '@call-analysis/fault';
-import type { EntryFault } from './archive-fault.ts';
-import { type Archive, type ArchiveLimits, readArchive } from './read-archive.ts';
-import type { ArchiveSource } from './tail.ts';
+import type { EntryFault } from '../faults.ts';
+import { type Archive, type ArchiveLimits, readArchive } from '../read-directory.ts';
+import type { ArchiveSource } from '../tail.ts';
 
 /** Bytes as a source that counts what is read and refuses to be read beyond its ends. */
 export class WatchedSource implements ArchiveSource {

@@ -1,18 +1,18 @@
 import type { AudioExtractionRequested, BodyOf } from '@call-analysis/events';
-import { EntryFaults, contradiction, unsafeArchive } from './archive-fault.ts';
+import { Twins } from './checks/duplicate-names.ts';
+import { isLitter, nestedName, readName, unsafeName } from './checks/entry-name.ts';
+import { fileKind } from './checks/file-kind.ts';
+import { Extents } from './checks/overlaps.ts';
+import { EntryFaults, contradiction, unsafeArchive } from './faults.ts';
 import {
   CENTRAL_BYTES,
   CENTRAL_SIGNATURE,
   type CentralHeader,
   centralHeaderLength,
   readCentralHeader,
-} from './central-header.ts';
-import { type EndRecord, findEndRecord } from './end-record.ts';
-import { isLitter, nestedName, readName, unsafeName } from './entry-name.ts';
-import { Extents } from './extents.ts';
-import { fileKind } from './file-kind.ts';
+} from './format/central-header.ts';
+import { type EndRecord, findEndRecord } from './format/end-record.ts';
 import { type ArchiveSource, Tail } from './tail.ts';
-import { Twins } from './twins.ts';
 
 /** api.md, section 5, `UNSAFE_ARCHIVE`. */
 export interface ArchiveLimits {

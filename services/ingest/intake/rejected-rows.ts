@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
-import type { Batches } from '../store/batches.ts';
+import type { Batches } from '../uploads/batch-store.ts';
 import type { CsvFile, RawRecord } from './csv/reader.ts';
 import { rejectedHeader, rejectedLine } from './csv/rejected.ts';
 import { type RowFault, unseenIn } from './rows/row-fault.ts';

@@ -1,7 +1,7 @@
 import type { Fault } from '@call-analysis/fault';
-import { contradiction, invalidZip, unsafeArchive } from './archive-fault.ts';
+import { contradiction, invalidZip, unsafeArchive } from '../faults.ts';
+import type { Tail } from '../tail.ts';
 import { CENTRAL_BYTES } from './central-header.ts';
-import type { Tail } from './tail.ts';
 
 /** What the end of an archive says of its directory. It is consistent with itself and with the file's size. */
 export interface EndRecord {

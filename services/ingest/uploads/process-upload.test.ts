@@ -6,16 +6,16 @@ import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { Candidate, Verdict } from '../store/chunk.ts';
-import { transcriptCopies } from '../store/copies.ts';
-import { Intake } from '../store/intake.ts';
-import type { Owner } from '../store/uploads.ts';
+import { CHUNK_ROWS } from '../intake/accept-rows.ts';
+import type { Candidate, Verdict } from '../intake/copy/chunk.ts';
+import { transcriptCopies } from '../intake/copy/copies.ts';
+import { Intake } from '../intake/copy/intake-store.ts';
+import type { RowFault } from '../intake/rows/row-fault.ts';
+import type { TranscriptRecord } from '../intake/rows/transcript-record.ts';
 import { audioCsvOf, type CsvRow, csvOf, rowsOf } from '../test/csv.ts';
 import { faultOf, objectsBut } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import type { RowFault } from './rows/row-fault.ts';
-import type { TranscriptRecord } from './rows/transcript-record.ts';
-import { CHUNK_ROWS } from './take-in.ts';
+import type { Owner } from './upload-store.ts';
 
 const service = new IngestUnderTest();
 

@@ -2,14 +2,14 @@ import { Readable, pipeline } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import { ByteRange } from './byte-range.ts';
+import { ByteRange } from './entry-bytes.ts';
 import {
   type ArchivedEntry,
   DESCRIPTOR_BYTES,
   descriptorAgrees,
   LOCAL_HEADER_BYTES,
   readLocalHeader,
-} from './local-header.ts';
+} from './format/local-header.ts';
 
 const DEFLATED = 8;
 /** Room for the extra fields that writers add (times, owners, ZIP64), so that one request brings the whole entry. */

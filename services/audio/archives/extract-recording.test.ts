@@ -6,7 +6,7 @@ import { Fault, notFound } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import AdmZip from 'adm-zip';
-import { AudioUnderTest, firmUuid, wavOf } from './audio-under-test.ts';
+import { AudioUnderTest, firmUuid, wavOf } from '../test/audio-under-test.ts';
 import type { ExtractionRequested } from './extract-recording.ts';
 
 const service = new AudioUnderTest();

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { from as copyFrom } from 'pg-copy-streams';
 import { parse } from 'uuid';
-import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import { IngestUnderTest } from '../../test/ingest-under-test.ts';
 import { BinaryRows } from './binary-rows.ts';
 
 const service = new IngestUnderTest();

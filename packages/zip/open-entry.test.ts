@@ -8,8 +8,8 @@ import { writeZip, type Zip, zip64Field, type ZipEntry, type ZipFields } from '@
 import { describe, expect, it } from '@jest/globals';
 import AdmZip from 'adm-zip';
 import * as fc from 'fast-check';
-import { openEntry } from './extract-entry.ts';
-import type { ArchivedEntry } from './local-header.ts';
+import type { ArchivedEntry } from './format/local-header.ts';
+import { openEntry } from './open-entry.ts';
 
 /** An archive in a store that hands out `pieceBytes` at a time. */
 class Store {

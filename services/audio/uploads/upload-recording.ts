@@ -10,9 +10,9 @@ import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import { Digest } from './digest.ts';
-import { probeRecording } from './probe-recording.ts';
-import { markerKey, recordingKey } from './recording-key.ts';
+import { Digest } from '../recordings/digest.ts';
+import { markerKey, recordingKey } from '../recordings/object-keys.ts';
+import { probeRecording } from '../recordings/probe-recording.ts';
 
 export interface Uploader {
   readonly firmUuid: string;
