@@ -8,18 +8,15 @@ import type { CsvFile, RawRecord } from './csv/reader.ts';
 import { rejectedHeader, rejectedLine } from './csv/rejected.ts';
 import { type RowFault, unseenIn } from './rows/row-fault.ts';
 
-/** api.md, section 5: the first 100 faults are inline. */
-const INLINE_FAULTS = 100;
+/** docs/api.md, "Presigned uploads": the answer lists the first 100 faults. */
+const LISTED_FAULTS = 100;
 const KEEP_MS = 7 * 24 * 3600 * 1000;
 
-/**
- * What is wrong with the rows of one upload: the first faults for the answer, all refused rows for a CSV to correct and
- * send again.
- */
-export class Refusals {
+/** Collects the rejected rows of one upload: the first faults for the answer, all rows for a CSV to correct and resend. */
+export class RejectedRows {
   rows = 0;
   /** Files of the archive that no row names. */
-  unnamed = 0;
+  unnamedFiles = 0;
   readonly #objects: Objects;
   readonly #batches: Batches;
   readonly #firmUuid: string;
@@ -27,6 +24,7 @@ export class Refusals {
   readonly #uuid = uuidv7();
   readonly #faults: RowFault[] = [];
   #faultCount = 0;
+  /** The CSV on its way to the object store. Null until the first row. */
   #bytes: PassThrough | null = null;
   #stored: Promise<unknown> = Promise.resolve();
 
@@ -44,7 +42,7 @@ export class Refusals {
   async add(row: RawRecord, faults: readonly RowFault[]): Promise<void> {
     this.rows++;
     this.#faultCount += faults.length;
-    for (const fault of faults) if (this.#faults.length < INLINE_FAULTS) this.#faults.push(fault);
+    for (const fault of faults) if (this.#faults.length < LISTED_FAULTS) this.#faults.push(fault);
     if (this.#bytes === null) {
       this.#bytes = new PassThrough({ highWaterMark: 256 * 1024 });
       this.#stored = this.#objects.put(this.#key, this.#bytes);
@@ -56,19 +54,19 @@ export class Refusals {
     }
   }
 
-  /** Files of the archive that no row names; after all rows. */
-  addUnnamed(names: readonly string[]): void {
-    this.unnamed = names.length;
+  /** Adds the files of the archive that no row names. Call after the last row. */
+  addUnnamedFiles(names: readonly string[]): void {
+    this.unnamedFiles = names.length;
     this.#faultCount += names.length;
-    for (const name of names.slice(0, INLINE_FAULTS - this.#faults.length)) this.#faults.push(unnamedFault(name));
+    for (const name of names.slice(0, LISTED_FAULTS - this.#faults.length)) this.#faults.push(unnamedFault(name));
   }
 
   get any(): boolean {
-    return this.rows > 0 || this.unnamed > 0;
+    return this.rows > 0 || this.unnamedFiles > 0;
   }
 
-  /** Bytes first, row second. Returns the name under which the CSV can be downloaded, null when nothing was refused. */
-  async end(): Promise<string | null> {
+  /** Stores the CSV, bytes first, row second. Returns its uuid for downloads, or null when no row was rejected. */
+  async store(): Promise<string | null> {
     if (this.#bytes === null) return null;
     this.#bytes.end();
     await this.#stored;
@@ -81,8 +79,8 @@ export class Refusals {
     return this.#uuid;
   }
 
-  /** Nothing of a file that is wrong as a whole is kept; a refusal for its rows keeps their CSV. */
-  async abandon(reason: unknown): Promise<void> {
+  /** Removes the CSV, unless the upload was refused for its rows: the user needs it to correct them. */
+  async discard(reason: unknown): Promise<void> {
     if (this.#bytes === null || (reason instanceof Fault && reason.code === 'VALIDATION_FAILED')) return;
     this.#bytes.destroy();
     await this.#stored.catch(() => {});
@@ -90,12 +88,12 @@ export class Refusals {
     await this.#batches.forgetRejected(this.#uuid);
   }
 
-  /** `rejected_uuid` stands for the URL, which only the edge can make. */
+  /** The gateway turns `rejected_uuid` into a URL. */
   fault(rows: number): Fault {
     return new Fault(
       'invalid',
       'VALIDATION_FAILED',
-      `${this.#what()}, so nothing was accepted. Correct this and send the upload again, or process it with on_error "skip".`,
+      `${this.#problem()}. Nothing was accepted. Correct this and resend the upload, or process it with on_error "skip".`,
       {
         details: {
           rows,
@@ -109,18 +107,18 @@ export class Refusals {
     );
   }
 
-  #what(): string {
-    const rows = this.rows === 1 ? '1 row is at fault' : `${this.rows} rows are at fault`;
+  #problem(): string {
+    const rows = this.rows === 1 ? '1 row has faults' : `${this.rows} rows have faults`;
     const files =
-      this.unnamed === 1
-        ? '1 file of the archive is named by no row'
-        : `${this.unnamed} files of the archive are named by no row`;
-    if (this.unnamed === 0) return rows;
+      this.unnamedFiles === 1
+        ? '1 file of the archive is not named by any row'
+        : `${this.unnamedFiles} files of the archive are not named by any row`;
+    if (this.unnamedFiles === 0) return rows;
     return this.rows === 0 ? files : `${rows} and ${files}`;
   }
 }
 
 function unnamedFault(name: string): RowFault {
-  const message = 'No row names this file. Add a row for it, or take the file out of the ZIP.' + unseenIn(name);
+  const message = 'No row names this file. Add a row for it, or remove the file from the ZIP.' + unseenIn(name);
   return { row: null, column: null, value: name, code: 'FILE_NOT_IN_CSV', message };
 }

@@ -357,7 +357,7 @@ describe('rows of recordings at fault', () => {
     expect(await faultOf(service.uploadBatch(owner, csvOf([{}]), zipOf(['a.wav'])))).toMatchObject({
       code: 'MISSING_COLUMN',
       message: expect.stringMatching(
-        /^The header lacks these columns: audio_file_name, right_channel, left_channel\. .* This looks like the CSV of transcripts: begin the upload anew without audios_filename\.$/,
+        /^The header lacks these columns: audio_file_name, right_channel, left_channel\. .* This looks like the CSV of transcripts: start a new upload without audios_filename\.$/,
       ),
       details: { columns: ['audio_file_name', 'right_channel', 'left_channel'] },
     });

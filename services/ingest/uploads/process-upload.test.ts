@@ -7,11 +7,12 @@ import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { CHUNK_ROWS } from '../intake/accept-rows.ts';
-import type { Candidate, Verdict } from '../intake/copy/chunk.ts';
-import { transcriptCopies } from '../intake/copy/copies.ts';
-import { Intake } from '../intake/copy/intake-store.ts';
+import type { RowOutcome } from '../intake/copy/chunk.ts';
+import { intakeTransaction } from '../intake/copy/intake-store.ts';
+import { transcriptTables } from '../intake/copy/tables.ts';
+import type { TranscriptRecord } from '../intake/rows/call-fields.ts';
+import type { CheckedRow } from '../intake/rows/check-row.ts';
 import type { RowFault } from '../intake/rows/row-fault.ts';
-import type { TranscriptRecord } from '../intake/rows/transcript-record.ts';
 import { audioCsvOf, type CsvRow, csvOf, rowsOf } from '../test/csv.ts';
 import { faultOf, objectsBut } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
@@ -320,7 +321,7 @@ describe('a header that lacks columns', () => {
     expect(await faultOf(service.upload(owner, audioCsvOf([{ audio_file_name: 'a.wav' }])))).toMatchObject({
       code: 'MISSING_COLUMN',
       message: expect.stringMatching(
-        /^The header lacks these columns: duration, anonymized_text\. Split by commas it has: .*\. This looks like the CSV of recordings: begin the upload anew with audios_filename\.$/,
+        /^The header lacks these columns: duration, anonymized_text\. Split by commas it has: .*\. This looks like the CSV of recordings: start a new upload with audios_filename\.$/,
       ),
       details: { columns: ['duration', 'anonymized_text'] },
     });
@@ -383,15 +384,14 @@ describe('a partner_call_id twice in one file', () => {
         const expected = file.flat().map(({ id, good }) => {
           if (id !== null && seen.has(id)) return 'repeated';
           if (id !== null) seen.add(id);
-          if (!good) return 'refused';
+          if (!good) return 'invalid';
           return id !== null && had.has(id) ? 'duplicate' : 'accepted';
         });
-        expect(
-          await verdictsOn(
-            owner,
-            file.map((rows) => rows.map(candidate)),
-          ),
-        ).toEqual(expected);
+        const outcomes = await outcomesOf(
+          owner,
+          file.map((rows) => rows.map(checkedRow)),
+        );
+        expect(outcomes).toEqual(expected);
       }),
       { numRuns: 150 },
     );
@@ -412,37 +412,34 @@ const record: TranscriptRecord = {
   anonymizedText: '<operator>Hello',
 };
 
-function candidate({ id, good }: { id: string | null; good: boolean }): Candidate<TranscriptRecord> {
+type Row = Pick<CheckedRow<TranscriptRecord>, 'partnerCallId' | 'record'>;
+
+function checkedRow({ id, good }: { id: string | null; good: boolean }): Row {
   return { partnerCallId: id, record: good ? { ...record, partnerCallId: id } : null };
 }
 
-/** What an intake says of rows that come in these chunks, none of which are kept. */
-async function verdictsOn({ firmUuid }: Owner, chunks: readonly Candidate<TranscriptRecord>[][]): Promise<Verdict[]> {
-  const verdicts: Verdict[] = [];
+/** The outcomes of rows that are inserted in these chunks. The transaction is rolled back. */
+async function outcomesOf({ firmUuid }: Owner, chunks: readonly Row[][]): Promise<RowOutcome[]> {
+  const outcomes: RowOutcome[] = [];
   const undo = new Error('nothing is kept');
-  const upload = {
+  const target = {
     sessionUuid: randomUUID(),
     batchUuid: randomUUID(),
     firmUuid,
     campaignUuid: null,
-    copies: transcriptCopies,
+    tables: transcriptTables,
   };
-  const taking = Intake.open(
-    { db: service.db, bus: service.parts.bus },
-    upload,
-    async () => null,
-    async (intake) => {
-      for (const candidates of chunks) {
-        const chunk = intake.chunk();
-        for (const each of candidates) chunk.add(each);
-        verdicts.push(...(await intake.take(chunk)));
-        intake.release(chunk);
-      }
-      throw undo;
-    },
-  );
-  await expect(taking).rejects.toBe(undo);
-  return verdicts;
+  const inserting = intakeTransaction({ db: service.db, bus: service.parts.bus }, target, async (tx) => {
+    for (const rows of chunks) {
+      const chunk = tx.newChunk();
+      for (const row of rows) chunk.add(row);
+      outcomes.push(...(await tx.insert(chunk)));
+      tx.release(chunk);
+    }
+    throw undo;
+  });
+  await expect(inserting).rejects.toBe(undo);
+  return outcomes;
 }
 
 describe('a partner_call_id that the firm has', () => {

@@ -5,7 +5,7 @@ import type { Objects } from '@call-analysis/objects';
 import type { Actor } from '../audit-entry.ts';
 import { requireOpen } from '../campaigns/admit.ts';
 import type { Firms } from '../firms.ts';
-import { takeIn } from '../intake/accept-rows.ts';
+import { acceptRows } from '../intake/accept-rows.ts';
 import { recordingUpload, transcriptUpload } from '../intake/upload-kinds.ts';
 import type { Limits } from '../limits.ts';
 import { countBatch } from '../metrics.ts';
@@ -74,8 +74,8 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
       onError: request.onError,
     };
     const batch = await (archive === null
-      ? takeIn(parts, upload, transcriptUpload(firm.segmentTypes, limits))
-      : takeIn(parts, upload, recordingUpload(objects, archive, firm.segmentTypes, limits)));
+      ? acceptRows(parts, upload, transcriptUpload(firm.segmentTypes, limits))
+      : acceptRows(parts, upload, recordingUpload(objects, archive, firm.segmentTypes, limits)));
     countBatch(archive === null ? 'transcription' : 'audio', batch);
     if (archiveKey !== null && batch.archiveKey !== archiveKey) await objects.remove(archiveKey);
     return batch;

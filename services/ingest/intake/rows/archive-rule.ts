@@ -1,6 +1,6 @@
 import type { EntryNames, EntryRecord } from '@call-analysis/zip';
-import type { FileRule } from './audio-record.ts';
-import { hasRecordingExtension, unknownExtension } from './recording-name.ts';
+import type { FileRule } from './check-row.ts';
+import { checkExtension } from './field-rules.ts';
 import type { ValueFault } from './row-fault.ts';
 
 /**
@@ -12,7 +12,8 @@ export function archiveRule(names: EntryNames): FileRule<EntryRecord> {
     const trimmed = names.take(name);
     // An entry's name may begin or end in blanks; then the value as it came is the name.
     const taken = trimmed.is === 'missing' && untrimmed !== name ? names.take(untrimmed) : trimmed;
-    if (!hasRecordingExtension(name)) return unknownExtension;
+    const extensionFault = checkExtension(name);
+    if (extensionFault !== null) return extensionFault;
     if (taken.is === 'found') return taken.entry.record;
     return taken.is === 'taken' ? listedTwice : notInArchive(trimmed.is === 'missing' ? trimmed.nearest : null);
   };

@@ -1,6 +1,6 @@
 import { Fault, type FieldFault } from '@call-analysis/fault';
-import { type AudioRecord, audioColumns, checkAudioRow } from './audio-record.ts';
-import type { CallRules } from './call-record.ts';
+import { type AudioRecord, audioColumns } from './call-fields.ts';
+import { type CallRules, checkAudioRow } from './check-row.ts';
 import { excerpt, visible } from './row-fault.ts';
 
 /** The name of the recording as the metadata has it, trimmed and as it came. */

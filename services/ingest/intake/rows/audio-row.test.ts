@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { audioColumns, checkAudioRow } from './audio-record.ts';
+import { audioColumns } from './call-fields.ts';
+import { checkAudioRow } from './check-row.ts';
 
 const names = audioColumns.map(({ name }) => name);
 const columns = new Map(names.map((name, index) => [name, index]));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { checkTranscriptRow, transcriptColumns } from './transcript-record.ts';
+import { transcriptColumns } from './call-fields.ts';
+import { checkTranscriptRow } from './check-row.ts';
 
 const names = transcriptColumns.map(({ name }) => name);
 const columns = new Map(names.map((name, index) => [name, index]));
@@ -115,8 +116,8 @@ describe('a row of a CSV of transcripts', () => {
     (duration) => {
       const [fault] = check(raw({ ...good, duration })).faults;
       expect(fault?.message).toBe(
-        'duration must be whole seconds from 0 to 86400, in digits alone. ' +
-          'This one is over 86400 (24 hours): is it in milliseconds? Then divide it by 1000.',
+        'duration must be whole seconds from 0 to 86400, digits only. ' +
+          'This one is over 86400 (24 hours). If it is in milliseconds, divide it by 1000.',
       );
     },
   );
@@ -150,7 +151,7 @@ describe('a row of a CSV of transcripts', () => {
 
   it('is told the nearest of its firm’s own segment types, and all of them', () => {
     const messageFor = (segment_type: string) => check(raw({ ...good, segment_type })).faults[0]?.message;
-    expect(messageFor('ПРОДАЖИ')).toContain('Write Продажи, exactly so. It has: support, Продажи.');
+    expect(messageFor('ПРОДАЖИ')).toContain('Write exactly Продажи. Your firm has these: support, Продажи.');
     expect(messageFor('billing')).not.toContain('Write');
     const empty = checkTranscriptRow({ columns }, { ...rules, segmentTypes: new Set() });
     expect(empty(raw(good)).faults[0]).toMatchObject({
@@ -176,7 +177,7 @@ describe('a row of a CSV of transcripts', () => {
     'whose duration has decimals or separators of thousands (%s) is told of both',
     (duration) => {
       expect(check(raw({ ...good, duration })).faults[0]?.message).toMatch(
-        /Round it, and leave out separators of thousands\.$/,
+        /Round it, and remove thousands separators\.$/,
       );
     },
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { parsePhone } from './phone.ts';
+import { parsePhone } from './field-rules.ts';
 
 const someDigits = fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 18 });
 
