@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Batches } from '../uploads/batch-store.ts';
 import type { CsvFile, RawRecord } from './csv/reader.ts';
 import { rejectedHeader, rejectedLine } from './csv/rejected.ts';
-import { type RowFault, unseenIn } from './rows/row-fault.ts';
+import { type RowFault, invisibleIn } from './rows/row-fault.ts';
 
 /** docs/api.md, "Presigned uploads": the answer lists the first 100 faults. */
 const LISTED_FAULTS = 100;
@@ -119,6 +119,6 @@ export class RejectedRows {
 }
 
 function unnamedFault(name: string): RowFault {
-  const message = 'No row names this file. Add a row for it, or remove the file from the ZIP.' + unseenIn(name);
+  const message = 'No row names this file. Add a row for it, or remove the file from the ZIP.' + invisibleIn(name);
   return { row: null, column: null, value: name, code: 'FILE_NOT_IN_CSV', message };
 }

@@ -332,7 +332,7 @@ describe('rows of recordings at fault', () => {
     const { faults } = await refusalOf(
       service.uploadBatch(service.newOwner(), audioCsvOf([{ audio_file_name: 'a\u200b.wav' }]), zipOf(['\u200ea.wav'])),
     );
-    expect(faults.map(({ code, message }) => [code, /nobody sees: (.*)\.$/.exec(message)?.[1]])).toEqual([
+    expect(faults.map(({ code, message }) => [code, /invisible characters: (.*)\.$/.exec(message)?.[1]])).toEqual([
       ['FILE_NOT_IN_ARCHIVE', '"a[U+200B].wav"'],
       ['FILE_NOT_IN_CSV', '"[U+200E]a.wav"'],
     ]);

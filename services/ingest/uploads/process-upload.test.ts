@@ -330,7 +330,7 @@ describe('a header that lacks columns', () => {
   it('and is nobody else’s is to be completed', async () => {
     const owner = service.newOwner();
     const { message } = await faultOf(service.upload(owner, 'operator_name,duration\nAziza,60\n'));
-    expect(message).toMatch(/Add what is missing to the first row\.$/);
+    expect(message).toMatch(/Add the missing columns to the first row\.$/);
   });
 });
 

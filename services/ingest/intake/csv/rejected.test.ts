@@ -94,7 +94,7 @@ describe('the CSV of refused rows', () => {
       `${HEADER};memo\n+998901234567;${long('n')};1;<client>${long('t')};1700000000;support;${long('m')}\n`,
     );
     expect(faults).toEqual(['operator_name TOO_LONG', 'anonymized_text TOO_LONG']);
-    expect(csv).toContain('CUT: memo was too long to be kept; only its first 32767 characters stand here');
+    expect(csv).toContain('CUT: memo was too long to be kept; these are its first 32767 characters');
     expect(csv.length).toBeLessThan(55_000);
     expect((await rejectedOf(csv)).faults).toEqual(faults);
   });

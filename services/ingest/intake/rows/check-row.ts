@@ -10,7 +10,7 @@ import {
   transcriptFields,
 } from './call-fields.ts';
 import { sameChannel, segmentTypeRule } from './field-rules.ts';
-import { rowFault, type RowFault, unseenIn, type ValueFault } from './row-fault.ts';
+import { rowFault, type RowFault, invisibleIn, type ValueFault } from './row-fault.ts';
 
 export interface CallRules {
   /** The firm's names. */
@@ -212,8 +212,8 @@ class RowReader<Each extends Fields> {
 
   #fail({ column, maxBytes }: Slot, value: string, { fault, message }: ValueFault): void {
     // A transcript may contain line ends and the like, which are not its fault.
-    const unseen = maxBytes === null ? unseenIn(value) : '';
-    (this.#faults ??= []).push(rowFault(this.#raw.row, column, value, fault, message + unseen));
+    const invisible = maxBytes === null ? invisibleIn(value) : '';
+    (this.#faults ??= []).push(rowFault(this.#raw.row, column, value, fault, message + invisible));
   }
 
   #slot(name: keyof Each): FieldSlot {
