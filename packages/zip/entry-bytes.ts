@@ -1,38 +1,34 @@
 import type { Readable } from 'node:stream';
-import type { Objects } from '@call-analysis/objects';
+import type { ArchiveSource } from './source.ts';
 
 /**
- * Bytes of an object from a place on, taken in order. What is likely to be wanted is asked for in one request;
- * the store is asked again only when it was not enough.
+ * The bytes of an archive from an offset on, taken in order. The bytes that are probably needed are requested at once.
+ * Another request follows only when they were not enough.
  */
-export class ByteRange {
-  readonly #objects: Pick<Objects, 'open'>;
-  readonly #key: string;
-  readonly #sizeBytes: number;
+export class EntryBytes {
+  readonly #source: ArchiveSource;
   readonly #likelyEnd: number;
-  /** Where the next byte from the store belongs. */
+  /** The offset behind the bytes that have been fetched. */
   #at: number;
   #held: Buffer = Buffer.alloc(0);
   #stream: Readable | null = null;
   #chunks: AsyncIterator<Buffer> | null = null;
   #isClosed = false;
 
-  constructor(objects: Pick<Objects, 'open'>, key: string, sizeBytes: number, start: number, likelyEnd: number) {
-    this.#objects = objects;
-    this.#key = key;
-    this.#sizeBytes = sizeBytes;
+  constructor(source: ArchiveSource, start: number, likelyEnd: number) {
+    this.#source = source;
     this.#at = start;
     this.#likelyEnd = likelyEnd;
   }
 
-  /** The next `count` bytes; fewer when the object ends before. */
+  /** The next `count` bytes. Fewer when the archive ends before. */
   async take(count: number): Promise<Buffer> {
     const taken: Buffer[] = [];
     for await (const piece of this.pieces(count)) taken.push(piece);
     return taken.length === 1 && taken[0] !== undefined ? taken[0] : Buffer.concat(taken);
   }
 
-  /** The next `count` bytes as the store hands them out; fewer when the object ends before. */
+  /** The next `count` bytes in the pieces in which they arrive. Fewer when the archive ends before. */
   async *pieces(count: number): AsyncGenerator<Buffer> {
     for (let left = count; left > 0;) {
       if (this.#held.length === 0) this.#held = await this.#fetch(left);
@@ -44,13 +40,13 @@ export class ByteRange {
     }
   }
 
-  /** Ends a read that is under way with an error. */
+  /** Makes a read that is in progress fail. */
   close(): void {
     this.#isClosed = true;
     this.#stream?.destroy();
   }
 
-  /** Some bytes; none at the end of the object. */
+  /** Some bytes, or none at the end of the archive. */
   async #fetch(wanted: number): Promise<Buffer> {
     for (;;) {
       const isFresh = this.#chunks === null;
@@ -66,9 +62,9 @@ export class ByteRange {
   }
 
   async #open(wanted: number): Promise<AsyncIterator<Buffer> | null> {
-    const end = Math.min(this.#sizeBytes, Math.max(this.#likelyEnd, this.#at + wanted));
+    const end = Math.min(this.#source.sizeBytes, Math.max(this.#likelyEnd, this.#at + wanted));
     if (this.#at >= end) return null;
-    this.#stream = await this.#objects.open(this.#key, { start: this.#at, end: end - 1 });
+    this.#stream = await this.#source.open(this.#at, end);
     if (this.#isClosed) this.#stream.destroy();
     return (this.#stream as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   }

@@ -1,6 +1,6 @@
 import { Fault } from '@call-analysis/fault';
 
-/** Codes of an archive that is wrong as a file (api.md, section 5), in the order in which they are looked for. */
+/** Codes for an archive that is refused (docs/api.md, "Presigned uploads"), in the order in which they are checked. */
 export type ArchiveFaultCode = 'INVALID_ZIP' | 'UNSAFE_ARCHIVE' | 'NESTED_FOLDER';
 
 export interface EntryFault {
@@ -8,16 +8,21 @@ export interface EntryFault {
   readonly reason: string;
 }
 
-/** api.md, section 5: `details.entries` holds the first 100. */
+/** `details.entries` has the first 100 (docs/api.md, "Presigned uploads"). */
 const LISTED = 100;
-/** Code points of a name that are shown; the directory may hold names of 64 KiB. */
+/** Code points of a name that are shown. A directory may contain names of 64 KiB. */
 const SHOWN_NAME = 255;
 
-const MAKE_ANEW = 'Make the ZIP anew from the recordings alone, with an ordinary program.';
-/** What to do next. */
+const INTRODUCTIONS: Readonly<Record<ArchiveFaultCode, string>> = {
+  INVALID_ZIP: 'The archive cannot be read',
+  UNSAFE_ARCHIVE: 'The archive is not safe to open',
+  NESTED_FOLDER: 'All recordings must be in the root of the archive, without folders',
+};
+
+const CREATE_AGAIN = 'Create the ZIP again from the recordings only, with an ordinary program.';
 const ADVICE: Readonly<Record<ArchiveFaultCode, string>> = {
-  INVALID_ZIP: MAKE_ANEW,
-  UNSAFE_ARCHIVE: MAKE_ANEW,
+  INVALID_ZIP: CREATE_AGAIN,
+  UNSAFE_ARCHIVE: CREATE_AGAIN,
   NESTED_FOLDER: 'Zip the files, not their folder.',
 };
 
@@ -37,13 +42,13 @@ export function unsafeArchive(why: string, advice: string = ADVICE.UNSAFE_ARCHIV
   return archiveFault('UNSAFE_ARCHIVE', `${INTRODUCTIONS.UNSAFE_ARCHIVE}: ${why}. ${advice}`);
 }
 
-const INTRODUCTIONS: Readonly<Record<ArchiveFaultCode, string>> = {
-  INVALID_ZIP: 'The archive cannot be read',
-  UNSAFE_ARCHIVE: 'The archive is not safe to open',
-  NESTED_FOLDER: 'All recordings must be in the root of the archive, without folders',
-};
+/** An entry that is not what the directory says. */
+export function corruptEntry(why: string, cause?: unknown): Fault {
+  const message = `The recording cannot be extracted from the archive: ${why}. Create the archive again and resend the call.`;
+  return new Fault('invalid', 'ENTRY_CORRUPT', message, { cause });
+}
 
-/** What is wrong with entries under one code: all are counted, the first are listed. */
+/** Collects the entries that have faults of one code: counts all and lists the first. */
 export class EntryFaults {
   readonly #code: ArchiveFaultCode;
   readonly #listed: EntryFault[] = [];
@@ -65,10 +70,10 @@ export class EntryFaults {
     const [first] = this.#listed;
     if (first === undefined) return;
     const more = this.#count === 1 ? '' : ` (and ${this.#count - 1} more)`;
-    const about = first.name === '' ? first.reason : `${JSON.stringify(first.name)} ${first.reason}`;
+    const example = first.name === '' ? first.reason : `${JSON.stringify(first.name)} ${first.reason}`;
     throw archiveFault(
       this.#code,
-      `${INTRODUCTIONS[this.#code]}: ${about}${more}. ${ADVICE[this.#code]}`,
+      `${INTRODUCTIONS[this.#code]}: ${example}${more}. ${ADVICE[this.#code]}`,
       this.#listed,
     );
   }

@@ -1,8 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
 import { endRecords, writeZip, zip64Field, type ZipEnd, type ZipEntry, type ZipFields } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { defaultArchiveLimits, readArchive } from './read-directory.ts';
-import { WatchedSource, judge, namesOf } from './test/ranged-source.ts';
+import { defaultArchiveLimits, readArchive } from './read-archive.ts';
+import { WatchedSource, outcomeOf, namesOf } from './test/ranged-source.ts';
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
@@ -29,10 +29,6 @@ function patched(zip: { bytes: Buffer; directoryEnd: number }, at: number, width
   const bytes = Buffer.from(zip.bytes);
   bytes.writeUIntLE(value, zip.directoryEnd + at, width);
   return bytes;
-}
-
-function refusal(bytes: Buffer): Promise<unknown> {
-  return judge(bytes);
 }
 
 /** Entries one behind the other whose data is mostly the same bytes (D. Fifield, "A better zip bomb"). */
@@ -139,7 +135,7 @@ describe('INVALID_ZIP is the answer to', () => {
       lie({ method: 8, compressedBytes: 0xffffffff, extra: zip64Field(2 ** 53) }),
     ],
   ])('%s', async (_, bytes) => {
-    expect(await refusal(bytes)).toMatchObject({ code: 'INVALID_ZIP' });
+    expect(await outcomeOf(bytes)).toMatchObject({ code: 'INVALID_ZIP' });
   });
 
   function nestedInComment(): Buffer {
@@ -215,7 +211,7 @@ describe('UNSAFE_ARCHIVE is the answer to', () => {
     ['a million zeros behind its end', Buffer.concat([ended({}), Buffer.alloc(1_000_000)])],
     ['another file behind its end', Buffer.concat([ended({}), Buffer.alloc(3_000_000, 'other')])],
   ])('%s', async (_, bytes) => {
-    expect(await refusal(bytes)).toMatchObject({ code: 'UNSAFE_ARCHIVE' });
+    expect(await outcomeOf(bytes)).toMatchObject({ code: 'UNSAFE_ARCHIVE' });
   });
 
   it('more than 100,000 entries, and the directory is not read for it', async () => {
@@ -238,19 +234,19 @@ describe('UNSAFE_ARCHIVE is the answer to', () => {
       central: { method: 8, bytes: GIB },
     }));
     const trusting = { ...defaultArchiveLimits, fold: GIB };
-    expect(await judge(writeZip(entries).bytes, trusting)).toMatchObject({
+    expect(await outcomeOf(writeZip(entries).bytes, trusting)).toMatchObject({
       code: 'UNSAFE_ARCHIVE',
       message: expect.stringContaining('214748364800'),
     });
-    expect(namesOf(await judge(writeZip(entries.slice(1)).bytes, trusting))).toHaveLength(200);
+    expect(namesOf(await outcomeOf(writeZip(entries.slice(1)).bytes, trusting))).toHaveLength(200);
   });
 });
 
 describe('65,535 zeros behind the end', () => {
   it('are fine, behind a comment and without one', async () => {
     const zeros = Buffer.alloc(65_535);
-    expect(namesOf(await judge(Buffer.concat([ended({}), zeros])))).toEqual(['a.wav', 'b.wav']);
-    expect(namesOf(await judge(Buffer.concat([ended(comment(Buffer.alloc(65_535, 'x'))), zeros])))).toEqual([
+    expect(namesOf(await outcomeOf(Buffer.concat([ended({}), zeros])))).toEqual(['a.wav', 'b.wav']);
+    expect(namesOf(await outcomeOf(Buffer.concat([ended(comment(Buffer.alloc(65_535, 'x'))), zeros])))).toEqual([
       'a.wav',
       'b.wav',
     ]);
@@ -261,10 +257,10 @@ describe('an archive that was put as a part of a form', () => {
   it('is refused, and its sender is told to put the file alone', async () => {
     const form = new FormData();
     form.append('file', new Blob([new Uint8Array(ended({}))]), 'a.zip');
-    const fault = await refusal(Buffer.from(await new Response(form).arrayBuffer()));
+    const fault = await outcomeOf(Buffer.from(await new Response(form).arrayBuffer()));
     expect(fault).toMatchObject({
       code: 'UNSAFE_ARCHIVE',
-      message: expect.stringMatching(/those of a form\. Put the bytes of the file alone/),
+      message: expect.stringMatching(/those of a form\. Put the bytes of the file itself/),
     });
   });
 });
@@ -279,14 +275,14 @@ describe('NESTED_FOLDER is the answer to', () => {
     ['a file that is named like a folder for litter', named('__macosx/b.wav')],
     ['a file in a folder that is named like litter', named('.DS_Store/b.wav')],
   ])('%s', async (_, bytes) => {
-    expect(await refusal(bytes)).toMatchObject({ code: 'NESTED_FOLDER' });
+    expect(await outcomeOf(bytes)).toMatchObject({ code: 'NESTED_FOLDER' });
   });
 });
 
 describe('a refusal', () => {
   it('names every entry at fault and says why', async () => {
     const { bytes } = writeZip([a, { name: 'x/b.wav' }, { name: 'x/' }, { name: 'y/c.wav' }]);
-    expect(await judge(bytes)).toEqual({
+    expect(await outcomeOf(bytes)).toEqual({
       code: 'NESTED_FOLDER',
       message:
         'All recordings must be in the root of the archive, without folders: "x/b.wav" is not in the root (and 2 more). Zip the files, not their folder.',
@@ -303,25 +299,27 @@ describe('a refusal', () => {
     ['UNSAFE_ARCHIVE', '"c:b.wav" names a drive', named('c:b.wav')],
     ['UNSAFE_ARCHIVE', 'is a link', lie({ attributes: 0o120777 * 0x10000 })],
     ['UNSAFE_ARCHIVE', 'has a name of 256 bytes', named('x'.repeat(256))],
-    ['INVALID_ZIP', 'its end is not there', Buffer.alloc(100)],
+    ['INVALID_ZIP', 'it has no end record', Buffer.alloc(100)],
     ['INVALID_ZIP', 'is encrypted', writeZip([{ name: 'd.wav', central: { flags: 1 } }]).bytes],
   ])('%s (%s) says what to do next', async (code, why, bytes) => {
     const message = expect.stringContaining(why);
-    const refused = await judge(bytes);
+    const refused = await outcomeOf(bytes);
     expect(refused).toMatchObject({ code, message });
     expect(refused).toMatchObject({
-      message: expect.stringMatching(/[^.]\. Make the ZIP anew from the recordings alone, with an ordinary program\.$/),
+      message: expect.stringMatching(
+        /[^.]\. Create the ZIP again from the recordings only, with an ordinary program\.$/,
+      ),
     });
   });
 
   it('for bytes before the first entry is a sentence that names it', async () => {
     const { bytes } = writeZip([{ ...a, gap: Buffer.from('##') }, b]);
-    expect(await judge(bytes)).toEqual({
+    expect(await outcomeOf(bytes)).toEqual({
       code: 'UNSAFE_ARCHIVE',
       message:
-        'The archive is not safe to open: "a.wav" is the first entry, and 2 bytes stand before it. ' +
-        'Make the ZIP anew from the recordings alone, with an ordinary program.',
-      entries: [{ name: 'a.wav', reason: 'is the first entry, and 2 bytes stand before it' }],
+        'The archive is not safe to open: "a.wav" is the first entry, and 2 bytes precede it. ' +
+        'Create the ZIP again from the recordings only, with an ordinary program.',
+      entries: [{ name: 'a.wav', reason: 'is the first entry, and 2 bytes precede it' }],
     });
   });
 
@@ -329,11 +327,11 @@ describe('a refusal', () => {
     const nested = { name: 'x/b.wav' };
     const unsafe = { name: '../c.wav' };
     const encrypted = { name: 'd.wav', central: { flags: 1 } };
-    expect(await judge(writeZip([nested, unsafe]).bytes)).toMatchObject({
+    expect(await outcomeOf(writeZip([nested, unsafe]).bytes)).toMatchObject({
       code: 'UNSAFE_ARCHIVE',
       entries: [{ name: '../c.wav' }],
     });
-    expect(await judge(writeZip([nested, unsafe, encrypted]).bytes)).toMatchObject({
+    expect(await outcomeOf(writeZip([nested, unsafe, encrypted]).bytes)).toMatchObject({
       code: 'INVALID_ZIP',
       entries: [{ name: 'd.wav' }],
     });
@@ -341,7 +339,7 @@ describe('a refusal', () => {
 
   it('lists 100 entries, counts the rest, and cuts endless names', async () => {
     const { bytes } = writeZip(Array.from({ length: 150 }, (_, index) => ({ name: `${index}/${'x'.repeat(5_000)}` })));
-    const refused = await judge(bytes);
+    const refused = await outcomeOf(bytes);
     if (!('code' in refused)) throw new Error('it was taken');
     expect(refused.entries).toHaveLength(100);
     expect(refused.message).toContain('(and 149 more)');
@@ -349,7 +347,7 @@ describe('a refusal', () => {
   });
 
   it('of overlapping entries says which one each runs into', async () => {
-    const refused = await judge(overlapping(3));
+    const refused = await outcomeOf(overlapping(3));
     expect(refused).toMatchObject({
       entries: [{ name: '0001.wav', reason: 'overlaps with "0000.wav"' }, { name: '0002.wav' }],
     });
@@ -359,6 +357,6 @@ describe('a refusal', () => {
 describe('no archive', () => {
   it('is opened any deeper: an archive in an archive is one entry', async () => {
     const inner = writeZip([a, b]).bytes;
-    expect(namesOf(await judge(writeZip([{ name: 'inner.zip', data: inner }]).bytes))).toEqual(['inner.zip']);
+    expect(namesOf(await outcomeOf(writeZip([{ name: 'inner.zip', data: inner }]).bytes))).toEqual(['inner.zip']);
   });
 });

@@ -8,8 +8,9 @@ import { writeZip, type Zip, zip64Field, type ZipEntry, type ZipFields } from '@
 import { describe, expect, it } from '@jest/globals';
 import AdmZip from 'adm-zip';
 import * as fc from 'fast-check';
-import type { ArchivedEntry } from './format/local-header.ts';
+import type { EntryRecord } from './archive-entry.ts';
 import { openEntry } from './open-entry.ts';
+import { storedArchive } from './source.ts';
 
 /** An archive in a store that hands out `pieceBytes` at a time. */
 class Store {
@@ -40,7 +41,7 @@ class Store {
   }
 }
 
-function entryOf(zip: Zip, index: number): ArchivedEntry {
+function entryOf(zip: Zip, index: number): EntryRecord {
   const said: ZipFields | undefined = zip.entries[index];
   if (said === undefined) throw new Error(`no entry ${index}`);
   return {
@@ -55,14 +56,17 @@ function entryOf(zip: Zip, index: number): ArchivedEntry {
 }
 
 async function extract(zip: Zip, index: number, store = new Store(zip.bytes)): Promise<Buffer> {
-  return buffer(await openEntry(store, 'frozen/a.zip', zip.bytes.length, entryOf(zip, index)));
+  return buffer(await openEntry(storedArchive(store, 'frozen/a.zip', zip.bytes.length), entryOf(zip, index)));
 }
 
 /** What came out of the first entry before its stream failed, and how it failed. */
 async function failure(zip: Zip): Promise<{ code: unknown; cameOut: number }> {
   let cameOut = 0;
   try {
-    const stream = await openEntry(new Store(zip.bytes, 1_000), 'frozen/a.zip', zip.bytes.length, entryOf(zip, 0));
+    const stream = await openEntry(
+      storedArchive(new Store(zip.bytes, 1_000), 'frozen/a.zip', zip.bytes.length),
+      entryOf(zip, 0),
+    );
     for await (const piece of stream as AsyncIterable<Buffer>) cameOut += piece.length;
   } catch (error) {
     return { code: error instanceof Error && 'code' in error ? error.code : error, cameOut };
@@ -115,7 +119,7 @@ describe('an entry', () => {
     const [said] = new AdmZip(bytes).getEntries();
     if (said === undefined) throw new Error('adm-zip lost it');
     const { offset, compressedSize, size, crc, method } = said.header;
-    const entry: ArchivedEntry = {
+    const entry: EntryRecord = {
       raw_name: said.rawEntryName.toString('base64'),
       offset,
       compressed_bytes: compressedSize,
@@ -124,7 +128,9 @@ describe('an entry', () => {
       method: method === 8 ? 8 : 0,
       flags: said.header.flags,
     };
-    expect((await buffer(await openEntry(new Store(bytes), 'a', bytes.length, entry))).equals(text)).toBe(true);
+    expect(
+      (await buffer(await openEntry(storedArchive(new Store(bytes), 'a', bytes.length), entry))).equals(text),
+    ).toBe(true);
   });
 
   it('is asked for once, and again only when its header has unusually much in it', async () => {
@@ -163,7 +169,7 @@ describe('an entry', () => {
   it('is read no faster than it is taken', async () => {
     const zip = writeZip([{ name: 'a.wav', data: Buffer.concat(Array.from({ length: 30 }, () => noise)) }]);
     const store = new Store(zip.bytes);
-    const stream = await openEntry(store, 'a', zip.bytes.length, entryOf(zip, 0));
+    const stream = await openEntry(storedArchive(store, 'a', zip.bytes.length), entryOf(zip, 0));
     for await (const piece of stream as AsyncIterable<Buffer>) {
       expect(piece.length).toBeGreaterThan(0);
       break;
@@ -175,7 +181,7 @@ describe('an entry', () => {
     const zip = writeZip([{ name: 'a.wav', data: noise, method: 8 }]);
     const silent = new Readable({ read() {} });
     silent.push(zip.bytes.subarray(0, 50_000));
-    const stream = await openEntry({ open: async () => silent }, 'a', zip.bytes.length, entryOf(zip, 0));
+    const stream = await openEntry(storedArchive({ open: async () => silent }, 'a', zip.bytes.length), entryOf(zip, 0));
     stream.resume();
     await new Promise((resolve) => setTimeout(resolve, 20));
     const letGo = once(silent, 'close');
@@ -192,7 +198,7 @@ describe('an entry', () => {
         throw new Error('the disk is on fire');
       })(),
     );
-    const stream = await openEntry({ open: async () => broken }, 'a', zip.bytes.length, entryOf(zip, 0));
+    const stream = await openEntry(storedArchive({ open: async () => broken }, 'a', zip.bytes.length), entryOf(zip, 0));
     await expect(buffer(stream)).rejects.toThrow('the disk is on fire');
   });
 });
@@ -256,7 +262,7 @@ describe('ENTRY_CORRUPT is the answer to', () => {
     const bomb = deflateRawSync(Buffer.alloc(200_000_000));
     const zip = writeZip([{ name: 'a.wav', data: Buffer.alloc(100_000), compressed: bomb, method: 8 }]);
     const store = new Store(zip.bytes, 1_000);
-    const stream = await openEntry(store, 'a', zip.bytes.length, entryOf(zip, 0));
+    const stream = await openEntry(storedArchive(store, 'a', zip.bytes.length), entryOf(zip, 0));
     let cameOut = 0;
     stream.on('data', (piece: Buffer) => (cameOut += piece.length));
     await expect(finished(stream)).rejects.toMatchObject({ code: 'ENTRY_CORRUPT' });

@@ -1,17 +1,18 @@
 /**
- * Finds entries of one name, compared after NFC and lower case (api.md, section 5). Of names in an old code page the
- * CP866 readings are compared with each other: by CP437 the Russian letters А and З would be twins (Ç and ç).
+ * Finds entries with the same name, compared in lower case after NFC (docs/api.md, "Presigned uploads"). Names in an
+ * old code page are compared with each other in their CP866 readings: in CP437, the Russian letters А and З would be
+ * duplicates (Ç and ç).
  */
-export class Twins {
+export class DuplicateNames {
   readonly #plain = new Set<string>();
   readonly #cp866 = new Set<string>();
   readonly #cp437 = new Set<string>();
 
-  /** What is wrong with the next entry, or null. */
-  meet([first, second]: readonly [string, ...string[]]): string | null {
+  /** The fault of the next entry, or null. */
+  check([first, second]: readonly [string, ...string[]]): string | null {
     const name = fold(first);
     const other = second === undefined ? null : fold(second);
-    const isTwin =
+    const isDuplicate =
       other === null
         ? this.#plain.has(name) || this.#cp866.has(name) || this.#cp437.has(name)
         : this.#plain.has(name) || this.#plain.has(other) || this.#cp866.has(name);
@@ -20,7 +21,7 @@ export class Twins {
       this.#cp866.add(name);
       this.#cp437.add(other);
     }
-    return isTwin ? 'has the name of another entry (letter case does not tell them apart)' : null;
+    return isDuplicate ? 'has the name of another entry (upper and lower case are the same)' : null;
   }
 }
 

@@ -4,7 +4,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 const UTF8_FLAG = 1 << 11;
 const MAX_NAME_BYTES = 255;
 
-/** The upper halves of the two code pages. All their characters are in NFC. */
+/** The upper halves of two code pages. All their characters are in NFC. */
 const CP866 = upperHalf(
   'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯ' +
     'абвгдежзийклмноп░▒▓│┤╡╢╖╕╣║╗╝╜╛┐' +
@@ -22,8 +22,8 @@ function upperHalf(characters: string): readonly string[] {
   return [...Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)), ...characters];
 }
 
-/** All readings of a name after NFC, the likelier first. Null when its flag says UTF-8 and its bytes are not. */
-export function readName(raw: Buffer, flags: number): readonly [string, ...string[]] | null {
+/** All readings of a name after NFC, the likelier one first. Null when the flag says UTF-8 and the bytes are not. */
+export function decodeName(raw: Buffer, flags: number): readonly [string, ...string[]] | null {
   if (isAscii(raw)) return [raw.toString('latin1')];
   if (isUtf8(raw)) return [raw.toString('utf8').normalize('NFC')];
   if ((flags & UTF8_FLAG) !== 0) return null;
@@ -36,30 +36,30 @@ function decode(raw: Buffer, page: readonly string[]): string {
   return text;
 }
 
-/** What most names look like: nothing in them can mean anything but a file in the root. */
+/** Matches most names: nothing in them can mean anything but a file in the root. */
 const HARMLESS = /^[^\p{Cc}\\/:.][^\p{Cc}\\/:]*$/u;
 
-/** Why a name is unsafe (api.md, section 5, `UNSAFE_ARCHIVE`), or null. */
+/** Why a name is unsafe, or null (docs/api.md, "Presigned uploads", UNSAFE_ARCHIVE). */
 export function unsafeName(name: string, rawBytes: number): string | null {
-  if (rawBytes > MAX_NAME_BYTES) return `has a name of ${rawBytes} bytes, and at most ${MAX_NAME_BYTES} are taken`;
+  if (rawBytes > MAX_NAME_BYTES) return `has a name of ${rawBytes} bytes, and the limit is ${MAX_NAME_BYTES}`;
   if (HARMLESS.test(name)) return null;
   if (name === '') return 'an entry has no name';
   if (/\p{Cc}/u.test(name)) return 'has a control character in its name';
   if (name.includes('\\')) return 'has a backslash in its name';
-  if (name.startsWith('/')) return 'has an absolute path for a name';
+  if (name.startsWith('/')) return 'has an absolute path as its name';
   if (/^[a-z]:/i.test(name)) return 'names a drive';
   if (name.split('/').includes('..')) return 'leads out of the archive (a part of its name is `..`)';
   return null;
 }
 
-/** Left behind by macOS and Windows (api.md, section 5, `NESTED_FOLDER`). */
+/** Hidden files of macOS and Windows (docs/api.md, "Presigned uploads", NESTED_FOLDER). */
 const LITTER = /^__MACOSX\/|(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini)$/;
 
 export function isLitter(name: string): boolean {
   return LITTER.test(name);
 }
 
-/** Why a name is not that of a file in the root, or null. */
+/** Why a name does not name a file in the root, or null. */
 export function nestedName(name: string): string | null {
   if (name.endsWith('/')) return 'is a folder';
   return name.includes('/') || name === '.' ? 'is not in the root' : null;

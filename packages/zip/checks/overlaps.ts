@@ -3,12 +3,12 @@ import type { EntryFaults } from '../faults.ts';
 interface Extent {
   readonly name: string;
   readonly start: number;
-  /** Exclusive; the least that the entry takes up. */
+  /** Exclusive. The entry reaches at least to here. */
   readonly end: number;
 }
 
-/** Where the entries lie in the file. Bytes that serve two entries are how a small archive expands without end. */
-export class Extents {
+/** Finds entries that share bytes of the file: that is how a small archive expands without end. */
+export class Overlaps {
   readonly #extents: Extent[] = [];
   #sorted = true;
 
@@ -18,13 +18,13 @@ export class Extents {
     this.#extents.push({ name, start, end });
   }
 
-  /** Adds an entry that overlaps one before it or the directory, and the first when it is not at the beginning. */
-  judge(directoryStart: number, faults: EntryFaults): void {
+  /** Reports entries that overlap an earlier one or the directory, and bytes that precede the first entry. */
+  report(directoryStart: number, faults: EntryFaults): void {
     if (!this.#sorted) this.#extents.sort((left, right) => left.start - right.start);
     const first = this.#extents[0];
     const firstStart = first?.start ?? directoryStart;
-    if (firstStart > 0 && first === undefined) faults.add('', `${firstStart} bytes stand before its directory`);
-    else if (firstStart > 0) faults.add(first!.name, `is the first entry, and ${firstStart} bytes stand before it`);
+    if (firstStart > 0 && first === undefined) faults.add('', `${firstStart} bytes precede its directory`);
+    else if (firstStart > 0) faults.add(first!.name, `is the first entry, and ${firstStart} bytes precede it`);
     let reach: Extent | null = null;
     for (const extent of this.#extents) {
       if (reach !== null && extent.start < reach.end)

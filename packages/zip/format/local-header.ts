@@ -1,112 +1,81 @@
-import type { AudioExtractionRequested, BodyOf } from '@call-analysis/events';
+import type { EntryRecord } from '../archive-entry.ts';
+import { corruptEntry } from '../faults.ts';
+import { ENCRYPTED } from './central-header.ts';
+import { findZip64, isInZip64, type Sizes, unsigned64, Zip64Values } from './zip64.ts';
 
-/** What the directory of an archive says of an entry. */
-export type ArchivedEntry = BodyOf<typeof AudioExtractionRequested>['entry'];
-
+export const LOCAL_SIGNATURE = 0x04034b50;
+/** The fixed part, before name and extra fields. */
 export const LOCAL_HEADER_BYTES = 30;
-/** The longest of the forms in which CRC and sizes can stand behind the data. */
+/** The longest form of the data descriptor. */
 export const DESCRIPTOR_BYTES = 24;
 
-const LOCAL_SIGNATURE = 0x04034b50;
 const DESCRIPTOR_SIGNATURE = 0x08074b50;
-/** General purpose bits 0, 6 and 13: encrypted, strongly encrypted, directory masked. */
-const ENCRYPTED = (1 << 0) | (1 << 6) | (1 << 13);
-/** General purpose bit 3: the header was written before CRC and sizes were known; they stand behind the data. */
+/** General purpose bit 3: CRC and sizes were not known when the header was written. They follow the data. */
 const SIZES_FOLLOW = 1 << 3;
-const ZIP64_FIELD = 0x0001;
-const SEE_ZIP64 = 0xffffffff;
 
-export interface LocalHeader {
-  /** Behind the fixed part: name and extra fields. */
-  readonly variableBytes: number;
-  readonly sizesFollow: boolean;
-  /** Why it disagrees with the directory, or null. */
-  disagrees(variable: Buffer): string | null;
-}
-
-/** Reads the fixed part of a local header; a string says why it is none that fits the directory. */
-export function readLocalHeader(fixed: Buffer, entry: ArchivedEntry): LocalHeader | string {
-  if (fixed.length < LOCAL_HEADER_BYTES) return 'the archive ends in its header';
-  if (fixed.readUInt32LE(0) !== LOCAL_SIGNATURE) return 'no header stands where the directory says';
+/**
+ * Reads the local header of an entry (APPNOTE.TXT, 4.3.7) and compares it with the directory. Fault ENTRY_CORRUPT when
+ * they disagree. `sizesFollow`: a data descriptor follows the data.
+ */
+export async function readLocalHeader(
+  bytes: { take(count: number): Promise<Buffer> },
+  entry: EntryRecord,
+): Promise<{ sizesFollow: boolean }> {
+  const fixed = await bytes.take(LOCAL_HEADER_BYTES);
+  if (fixed.length < LOCAL_HEADER_BYTES) throw corruptEntry('the archive ends in its header');
+  if (fixed.readUInt32LE(0) !== LOCAL_SIGNATURE) throw corruptEntry('it has no header where the directory says');
   const flags = fixed.readUInt16LE(6);
-  if ((flags & ENCRYPTED) !== 0) return 'its header says that it is encrypted';
-  if (fixed.readUInt16LE(8) !== entry.method) return 'header and directory name two methods of compression';
+  if ((flags & ENCRYPTED) !== 0) throw corruptEntry('its header says that it is encrypted');
+  if (fixed.readUInt16LE(8) !== entry.method) {
+    throw corruptEntry('header and directory name different methods of compression');
+  }
   const nameBytes = fixed.readUInt16LE(26);
-  const extraBytes = fixed.readUInt16LE(28);
+  const variableBytes = nameBytes + fixed.readUInt16LE(28);
+  const variable = await bytes.take(variableBytes);
+  if (variable.length < variableBytes) throw corruptEntry('the archive ends in its header');
+  if (!variable.subarray(0, nameBytes).equals(Buffer.from(entry.raw_name, 'base64'))) {
+    throw corruptEntry('header and directory name different files');
+  }
   const sizesFollow = (flags & SIZES_FOLLOW) !== 0;
-  const crc32 = fixed.readUInt32LE(14);
-  const compressedBytes = fixed.readUInt32LE(18);
-  const bytes = fixed.readUInt32LE(22);
-  return {
-    variableBytes: nameBytes + extraBytes,
-    sizesFollow,
-    disagrees(variable) {
-      if (variable.length < nameBytes + extraBytes) return 'the archive ends in its header';
-      if (!variable.subarray(0, nameBytes).equals(Buffer.from(entry.raw_name, 'base64')))
-        return 'header and directory name two files';
-      const sizes = widen(bytes, compressedBytes, variable.subarray(nameBytes), sizesFollow);
-      if (sizes === null) return 'the extra fields of its header are broken';
-      // What is told behind the data is 0 in the header, unless a writer knew it after all.
-      const same = (said: number, known: number) => said === known || (sizesFollow && said === 0);
-      if (!same(sizes.bytes, entry.bytes) || !same(sizes.compressedBytes, entry.compressed_bytes)) {
-        return 'header and directory tell two sizes';
-      }
-      return same(crc32, entry.crc32) ? null : 'header and directory tell two checksums';
-    },
-  };
+  const classic = { compressedBytes: fixed.readUInt32LE(18), bytes: fixed.readUInt32LE(22) };
+  const sizes = sizesIn(classic, variable.subarray(nameBytes), sizesFollow);
+  if (sizes === null) throw corruptEntry('the extra fields of its header are broken');
+  // A value that follows the data is 0 in the header, unless the writer knew it after all.
+  const agrees = (inHeader: number, inDirectory: number) => inHeader === inDirectory || (sizesFollow && inHeader === 0);
+  if (!agrees(sizes.bytes, entry.bytes) || !agrees(sizes.compressedBytes, entry.compressed_bytes)) {
+    throw corruptEntry('header and directory give different sizes');
+  }
+  if (!agrees(fixed.readUInt32LE(14), entry.crc32)) {
+    throw corruptEntry('header and directory give different checksums');
+  }
+  return { sizesFollow };
 }
 
-/** Takes the sizes that did not fit into the header from the ZIP64 field. Null when it cannot be read. */
-function widen(
-  bytes: number,
-  compressedBytes: number,
-  extra: Buffer,
-  sizesFollow: boolean,
-): { bytes: number; compressedBytes: number } | null {
-  if (bytes !== SEE_ZIP64 && compressedBytes !== SEE_ZIP64) return { bytes, compressedBytes };
-  const field = findZip64(extra);
-  // Some writers fill sizes that they do not know yet with ones.
+/** The sizes with those that are in the ZIP64 field. Null when the field is missing or too short. */
+function sizesIn(classic: Sizes, extra: Buffer, sizesFollow: boolean): Sizes | null {
+  if (!isInZip64(classic)) return classic;
+  const { field } = findZip64(extra);
+  // Some writers set sizes that they do not know yet to the highest value.
   if (field === null && sizesFollow) return { bytes: 0, compressedBytes: 0 };
-  let at = 0;
-  const next = (): number => {
-    at += 8;
-    return field !== null && at <= field.length ? unsigned64(field, at - 8) : Number.NaN;
-  };
-  const sizes = {
-    bytes: bytes === SEE_ZIP64 ? next() : bytes,
-    compressedBytes: compressedBytes === SEE_ZIP64 ? next() : compressedBytes,
-  };
+  const values = new Zip64Values(field);
+  const sizes = { bytes: values.size(classic.bytes), compressedBytes: values.size(classic.compressedBytes) };
   return Number.isNaN(sizes.bytes) || Number.isNaN(sizes.compressedBytes) ? null : sizes;
 }
 
-function findZip64(extra: Buffer): Buffer | null {
-  for (let at = 0; at + 4 <= extra.length;) {
-    const end = at + 4 + extra.readUInt16LE(at + 2);
-    if (end > extra.length) return null;
-    if (extra.readUInt16LE(at) === ZIP64_FIELD) return extra.subarray(at + 4, end);
-    at = end;
-  }
-  return null;
-}
-
 /**
- * Whether what stands behind the data tells the entry's CRC and sizes. The signature came into use after the format,
- * and sizes have 4 bytes or 8, and nothing says which: any form that fits is right.
+ * Whether the bytes after the data are a data descriptor (APPNOTE.TXT, 4.3.9) with the entry's CRC and sizes. The
+ * signature is optional, sizes have 4 bytes or 8, and nothing says which, so every form that fits is accepted.
  */
-export function descriptorAgrees(behind: Buffer, { crc32, compressed_bytes, bytes }: ArchivedEntry): boolean {
+export function descriptorAgrees(following: Buffer, { crc32, compressed_bytes, bytes }: EntryRecord): boolean {
   const agrees = (at: number): boolean => {
-    if (at + 12 > behind.length || behind.readUInt32LE(at) !== crc32) return false;
-    if (behind.readUInt32LE(at + 4) === compressed_bytes && behind.readUInt32LE(at + 8) === bytes) return true;
+    if (at + 12 > following.length || following.readUInt32LE(at) !== crc32) return false;
+    if (following.readUInt32LE(at + 4) === compressed_bytes && following.readUInt32LE(at + 8) === bytes) return true;
     return (
-      at + 20 <= behind.length &&
-      unsigned64(behind, at + 4) === compressed_bytes &&
-      unsigned64(behind, at + 12) === bytes
+      at + 20 <= following.length &&
+      unsigned64(following, at + 4) === compressed_bytes &&
+      unsigned64(following, at + 12) === bytes
     );
   };
-  const isSigned = behind.length >= 4 && behind.readUInt32LE(0) === DESCRIPTOR_SIGNATURE;
+  const isSigned = following.length >= 4 && following.readUInt32LE(0) === DESCRIPTOR_SIGNATURE;
   return agrees(0) || (isSigned && agrees(4));
-}
-
-function unsigned64(bytes: Buffer, at: number): number {
-  return bytes.readUInt32LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at);
 }

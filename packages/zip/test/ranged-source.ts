@@ -1,9 +1,10 @@
+import { Readable } from 'node:stream';
 import { Fault } from '@call-analysis/fault';
 import type { EntryFault } from '../faults.ts';
-import { type Archive, type ArchiveLimits, readArchive } from '../read-directory.ts';
-import type { ArchiveSource } from '../tail.ts';
+import { type Archive, type ArchiveLimits, readArchive } from '../read-archive.ts';
+import type { ArchiveSource } from '../source.ts';
 
-/** Bytes as a source that counts what is read and refuses to be read beyond its ends. */
+/** An archive in memory that counts the bytes read and rejects reads beyond its ends. */
 export class WatchedSource implements ArchiveSource {
   readonly #bytes: Uint8Array;
   readBytes = 0;
@@ -17,12 +18,12 @@ export class WatchedSource implements ArchiveSource {
     return this.#bytes.length;
   }
 
-  async read(start: number, end: number): Promise<Uint8Array> {
+  async open(start: number, end: number): Promise<Readable> {
     if (!(start >= 0 && start <= end && end <= this.sizeBytes))
       throw new Error(`read from ${start} to ${end} of ${this.sizeBytes}`);
     this.readBytes += end - start;
     this.lowest = Math.min(this.lowest, start);
-    return this.#bytes.slice(start, end);
+    return Readable.from([Buffer.from(this.#bytes.slice(start, end))], { objectMode: false });
   }
 }
 
@@ -32,8 +33,8 @@ export interface Refusal {
   readonly entries: readonly EntryFault[];
 }
 
-/** The archive, or how it was refused; any error that is no answer of 400 is thrown on. */
-export async function judge(bytes: Uint8Array, limits?: ArchiveLimits): Promise<Archive | Refusal> {
+/** The archive, or the fault that it is refused with. Other errors are rethrown. */
+export async function outcomeOf(bytes: Uint8Array, limits?: ArchiveLimits): Promise<Archive | Refusal> {
   try {
     return await readArchive(new WatchedSource(bytes), limits);
   } catch (error) {
@@ -42,7 +43,7 @@ export async function judge(bytes: Uint8Array, limits?: ArchiveLimits): Promise<
   }
 }
 
-export function namesOf(verdict: Archive | Refusal): string[] {
-  if ('code' in verdict) throw new Error(`refused: ${verdict.code}: ${verdict.message}`);
-  return verdict.entries.map(({ names }) => names[0]);
+export function namesOf(outcome: Archive | Refusal): string[] {
+  if ('code' in outcome) throw new Error(`refused: ${outcome.code}: ${outcome.message}`);
+  return outcome.entries.map(({ names }) => names[0]);
 }

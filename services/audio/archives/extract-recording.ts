@@ -8,7 +8,7 @@ import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
 import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
-import { openEntry } from '@call-analysis/zip';
+import { openEntry, storedArchive } from '@call-analysis/zip';
 import { Digest } from '../recordings/digest.ts';
 import { recordingKey } from '../recordings/object-keys.ts';
 import { probeRecording } from '../recordings/probe-recording.ts';
@@ -106,7 +106,7 @@ async function store(
   const stop = () => bytes?.destroy(signal.reason);
   signal.addEventListener('abort', stop);
   try {
-    bytes = await openEntry(objects, archive_key, archive_bytes, entry);
+    bytes = await openEntry(storedArchive(objects, archive_key, archive_bytes), entry);
     signal.throwIfAborted();
     await objects.put(key, Readable.from(digest.of(bytes), { objectMode: false }), { maxBytes: entry.bytes });
     return digest.sha256();

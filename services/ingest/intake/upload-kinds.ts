@@ -1,7 +1,6 @@
-import { buffer } from 'node:stream/consumers';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import { type Archive, EntryNames, type EntryRecord, readArchive } from '@call-analysis/zip';
+import { type Archive, EntryNames, type EntryRecord, readArchive, storedArchive } from '@call-analysis/zip';
 import type { Limits } from '../limits.ts';
 import type { Archive as StoredArchive } from '../store/index.ts';
 import { type CopyTable, recordingTables, transcriptTables } from './copy/tables.ts';
@@ -94,11 +93,7 @@ async function readStoredArchive(objects: Objects, { key, bytes }: StoredArchive
     const message = `The ZIP has ${bytes} bytes. The limit is ${maxBytes}. Split it, and its CSV with it.`;
     throw new Fault('invalid', 'FILE_TOO_LARGE', message, { details: { size_bytes: bytes, limit_bytes: maxBytes } });
   }
-  return readArchive({
-    sizeBytes: bytes,
-    read: async (start, end) =>
-      start >= end ? Buffer.alloc(0) : buffer(await objects.open(key, { start, end: end - 1 })),
-  });
+  return readArchive(storedArchive(objects, key, bytes));
 }
 
 async function readToEnd({ batches }: CsvFile): Promise<void> {

@@ -1,19 +1,14 @@
+import { buffer } from 'node:stream/consumers';
 import { unavailable } from '@call-analysis/fault';
-
-/** The bytes of an archive, wherever they are kept. */
-export interface ArchiveSource {
-  readonly sizeBytes: number;
-  /** Bytes from `start` to before `end`, both within the source. */
-  read(start: number, end: number): Promise<Uint8Array>;
-}
+import type { ArchiveSource } from '../source.ts';
 
 /**
- * A source whose last bytes are held once read. The end record has to be looked for in the last 64 KiB, and there
- * the directory ends as well, so whoever reads on from here fetches no byte twice.
+ * An archive whose last bytes are kept once they have been read. The end record must be searched in the last 64 KiB,
+ * and the directory ends there too, so no byte is fetched twice.
  */
 export class Tail {
   readonly sizeBytes: number;
-  /** Where `bytes` begins; it goes on to the end of the source. */
+  /** Where `bytes` begins. It reaches to the end of the archive. */
   start: number;
   bytes: Buffer = Buffer.alloc(0);
   readonly #source: ArchiveSource;
@@ -24,7 +19,7 @@ export class Tail {
     this.start = source.sizeBytes;
   }
 
-  /** Holds all bytes from `start` on, or from the beginning of the source when that comes later. */
+  /** Extends `bytes` back to `start`, or to the beginning of the archive. */
   async reachBack(start: number): Promise<void> {
     const from = Math.max(0, start);
     if (from >= this.start) return;
@@ -32,7 +27,7 @@ export class Tail {
     this.start = from;
   }
 
-  /** Bytes from `start` to before `end`, which must lie within the source. */
+  /** The bytes from `start` to before `end`, both within the archive. */
   async read(start: number, end: number): Promise<Buffer> {
     if (start >= this.start) return this.bytes.subarray(start - this.start, end - this.start);
     if (end <= this.start) return this.#fetch(start, end);
@@ -40,9 +35,9 @@ export class Tail {
   }
 
   async #fetch(start: number, end: number): Promise<Buffer> {
-    const bytes = await this.#source.read(start, end);
-    // The size was told by whoever keeps the bytes, so this is no fault of the archive.
+    const bytes = await buffer(await this.#source.open(start, end));
+    // The store itself stated the size, so the archive is not at fault.
     if (bytes.length !== end - start) throw unavailable('The store of uploaded files');
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return bytes;
   }
 }
