@@ -1,11 +1,10 @@
 import { route, type SubscriptionOptions } from '@call-analysis/bus';
 import { AudioExtractionRequested, CallErased } from '@call-analysis/events';
-import { CONSUMER, extractRecording, type Parts } from './archives/extract-recording.ts';
-import { giveUpExtraction } from './archives/give-up-extraction.ts';
 import { eraseCall, ERASURES } from './erase-call.ts';
+import { CONSUMER, extractRecording, giveUpExtraction, type Parts } from './extract-recording.ts';
 import { counted } from './metrics.ts';
 
-/** What this service hears. Aborting the signal breaks off what is in hand, which is then delivered again. */
+/** The events that this service consumes. Aborting the signal stops the deliveries in progress; they are redelivered. */
 export function consumers(
   parts: Parts,
   options: { concurrency: number; retries?: number | undefined; signal: AbortSignal },
@@ -37,7 +36,7 @@ export function consumers(
           handle: async (events) => {
             for (const event of events) await eraseCall(parts, event);
           },
-          // Erasure is never given up: until this returns it is asked again.
+          // Erasure is never given up: it is retried until this returns.
           giveUp: (event) => eraseCall(parts, event),
         }),
       ],

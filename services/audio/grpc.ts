@@ -4,11 +4,11 @@ import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/Uploa
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { counted } from './metrics.ts';
-import { type Uploader, type UploadPiece, uploadRecording } from './uploads/upload-recording.ts';
+import { type Uploader, type UploadPiece, uploadRecording } from './upload-recording.ts';
 
 const Uuid = z.uuid().toLowerCase();
 
-/** What this service serves. Requests were validated at the edge; here they are only made sure of. */
+/** The RPCs that this service serves. The gateway has validated the requests. Here they are only asserted. */
 export function rpcs(parts: Parameters<typeof uploadRecording>[0]) {
   return implement(audio, {
     uploadRecording: async (requests) => {

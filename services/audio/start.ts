@@ -10,7 +10,7 @@ import { Closing, type Logger, Readiness, type RunningService, timeLeft, type Ti
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { rpcs } from './grpc.ts';
-import { sweep } from './sweep.ts';
+import { sweep } from './sweep-uploads.ts';
 
 export type { Config } from './config.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Takes the SHA-256 and the number of bytes that pass by. */
+/** Computes the SHA-256 and counts the bytes of a stream. */
 export class Digest {
   readonly #hash = createHash('sha256');
   #sizeBytes = 0;
@@ -21,7 +21,7 @@ export class Digest {
     }
   }
 
-  /** Once, in the end. */
+  /** Call once, after the last bytes. */
   sha256(): Buffer {
     return this.#hash.digest();
   }

@@ -3,7 +3,7 @@ import type { RecordingInit } from '@call-analysis/proto/ingest/v1/Recording';
 import { inspect, requireStereo } from '@call-analysis/recordings';
 import { storedSource } from './stored-source.ts';
 
-/** What is in a stored recording, as the catalogue is told. Fault of kind `invalid` when it is not fit to be heard. */
+/** Inspects a stored recording for the call catalogue. Fault of kind `invalid` when it cannot be transcribed. */
 export async function probeRecording(
   objects: Objects,
   stored: { key: string; fileName: string; sizeBytes: number; sha256: Buffer },

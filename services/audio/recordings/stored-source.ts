@@ -2,13 +2,13 @@ import { buffer } from 'node:stream/consumers';
 import type { Objects } from '@call-analysis/objects';
 import type { Source } from '@call-analysis/recordings';
 
-/** Readers of headers ask for some bytes here and some there; most of what they ask next has come with what they asked. */
+/** A reader of headers asks for a few bytes at a time, and most of the next ones are in the same block. */
 const BLOCK_BYTES = 16 * 1024;
 const MAX_BLOCKS = 16;
 
-/** A stored recording, of which a reader fetches what it needs by ranged reads. */
+/** A stored recording that is read by ranges. The last blocks are cached. */
 export function storedSource(objects: Objects, key: string, sizeBytes: number): Source {
-  /** The one that was used longest ago first. */
+  /** The least recently used block comes first. */
   const blocks = new Map<number, Buffer>();
 
   const fetch = async (start: number, end: number): Promise<Buffer> =>

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +12,7 @@ import type { RecordAudioRequest } from '@call-analysis/proto/ingest/v1/RecordAu
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { type CallOptions, dial, type Handlers, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
-import { freshDatabase, waitUntil, wavHeader } from '@call-analysis/testing';
+import { freshDatabase, waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 
@@ -25,55 +24,55 @@ interface Opened {
   readonly db: Database;
   readonly bus: Bus;
   readonly objects: Objects;
-  /** Where the objects lie. */
+  /** The directory of the disk store. */
   readonly directory: string;
   readonly client: ReturnType<typeof dialAudio>;
   close(): Promise<void>;
 }
 
 const PATIENCE = { timeoutMs: 50_000 };
-/** A machine that is busy with other tests takes its time to open all this. */
-const OPEN_WITHIN_MS = 180_000;
+/** A machine that is busy with other tests may take long to start all this. */
+const START_WITHIN_MS = 180_000;
 
 function dialAudio(address: string) {
   return dial(audio, address, { name: 'audio', deadlineMs: PATIENCE.timeoutMs });
 }
 
-/** The whole service over a database, a bus and a disk of its own, beside a catalogue that answers as the test says. */
+/** The running service of one test file, on its own database, bus and disk store, with a call catalogue made by the test. */
 export class AudioUnderTest {
   readonly failed: Failed[] = [];
-  /** What the service has logged, as JSON lines. */
+  /** The log of the service as JSON lines. */
   readonly lines: string[] = [];
-  /** What the catalogue was told. */
+  /** The requests that the catalogue received. */
   readonly registered: RegisterCallRequest[] = [];
   readonly recorded: RecordAudioRequest[] = [];
-  /** Replaced by tests. */
-  readonly catalogue: Catalogue = { ...obliging };
+  /** The handlers of the catalogue. Tests replace them. */
+  readonly catalogue: Catalogue = { ...accepting };
   #opened: Opened | undefined;
 
   constructor(change: Partial<Config> = {}) {
     beforeAll(async () => {
       this.#opened = await this.#open(change);
-    }, OPEN_WITHIN_MS);
-    afterAll(() => this.#opened?.close(), OPEN_WITHIN_MS);
+    }, START_WITHIN_MS);
+    afterAll(() => this.#opened?.close(), START_WITHIN_MS);
   }
 
   get objects(): Objects {
-    return there(this.#opened).objects;
+    return present(this.#opened).objects;
   }
 
   get config(): Config {
-    return there(this.#opened).config;
+    return present(this.#opened).config;
   }
 
-  /** As the service's own role, past the service. */
+  /** A connection under the service's database role that bypasses the service. */
   get db(): Database {
-    return there(this.#opened).db;
+    return present(this.#opened).db;
   }
 
-  /** Forgets what the catalogue was told, and makes it oblige again. */
-  forget(): void {
-    Object.assign(this.catalogue, obliging);
+  /** Clears the received requests and restores the handlers of the catalogue. */
+  reset(): void {
+    Object.assign(this.catalogue, accepting);
     this.registered.length = 0;
     this.recorded.length = 0;
   }
@@ -82,28 +81,28 @@ export class AudioUnderTest {
     requests: Iterable<UploadRecordingRequestInit> | AsyncIterable<UploadRecordingRequestInit>,
     options?: CallOptions,
   ) {
-    return there(this.#opened).client.uploadRecording(stream(requests), options);
+    return present(this.#opened).client.uploadRecording(stream(requests), options);
   }
 
-  /** The keys of everything that is stored. */
+  /** The keys of all stored recordings and markers. */
   async stored(): Promise<string[]> {
     const keys: string[] = [];
-    for (const place of ['recordings/', 'uploading/']) {
-      for await (const { key } of this.objects.list(place)) keys.push(key);
+    for (const folder of ['recordings/', 'uploading/']) {
+      for await (const { key } of this.objects.list(folder)) keys.push(key);
     }
     return keys;
   }
 
-  /** Makes what marks an upload as old as if it had begun then. */
-  async markSince(callUuid: string, begun: Date): Promise<void> {
-    const { directory } = there(this.#opened);
+  /** Backdates the marker of an upload. */
+  async backdateMarker(callUuid: string, begun: Date): Promise<void> {
+    const { directory } = present(this.#opened);
     for (const path of await readdir(directory, { recursive: true })) {
       if (path.startsWith('uploading') && path.includes(callUuid)) await utimes(join(directory, path), begun, begun);
     }
   }
 
   async publish(...events: Event[]): Promise<void> {
-    const { db, bus } = there(this.#opened);
+    const { db, bus } = present(this.#opened);
     await db.transaction((tx) => bus.publish(tx, events));
   }
 
@@ -116,11 +115,11 @@ export class AudioUnderTest {
   }
 
   async depth(): Promise<ConsumerDepth> {
-    const depths = await there(this.#opened).bus.depths();
-    return there(depths.find(({ consumer }) => consumer === 'audio.extract'));
+    const depths = await present(this.#opened).bus.depths();
+    return present(depths.find(({ consumer }) => consumer === 'audio.extract'));
   }
 
-  /** Nothing waits any more. */
+  /** Waits until no extraction is pending. */
   async settled(): Promise<void> {
     await waitUntil(async () => {
       const { waiting, active } = await this.depth();
@@ -136,7 +135,7 @@ export class AudioUnderTest {
     const database = await freshDatabase();
     closing.add('database', () => database.drop());
     const { RegisterCall, RecordAudio, FindCalls } = ingest;
-    const behind = await serve({
+    const catalogue = await serve({
       address: '127.0.0.1:0',
       services: [
         {
@@ -154,15 +153,15 @@ export class AudioUnderTest {
           },
         },
       ],
-      log: createLog({ name: 'behind', level: 'silent' }),
+      log: createLog({ name: 'catalogue', level: 'silent' }),
     });
-    closing.add('catalogue', () => behind.stop(0));
+    closing.add('catalogue', () => catalogue.stop(0));
     const config: Config = {
       databaseUrl: database.url(schema),
       bus: { transport: 'embedded', url: database.url('bus'), schema: 'bus' },
       objects: { store: 'disk', directory, secret: 'a secret of at least thirty-two bytes' },
       listen: '127.0.0.1:0',
-      ingest: behind.address,
+      ingest: catalogue.address,
       retries: 1,
       ...change,
     };
@@ -185,7 +184,7 @@ export class AudioUnderTest {
   }
 }
 
-const obliging: Catalogue = {
+const accepting: Catalogue = {
   registerCall: async ({ call_uuid, fault }) => {
     if (fault) throw new Fault('invalid', fault.code, fault.message);
     return { call_uuid, ignored_fields: [] };
@@ -194,40 +193,11 @@ const obliging: Catalogue = {
   findCalls: async () => ({ call_uuids: [] }),
 };
 
-export const firmUuid = randomUUID();
-
-/** What a gateway sends of a good form, `changed` in parts; null leaves a part out. */
-export function upload(
-  bytes: Uint8Array,
-  {
-    fileName = 'a.wav',
-    metadata = '{}',
-    pieceBytes = 10_000,
-  }: { fileName?: string; metadata?: string | null; pieceBytes?: number } = {},
-): UploadRecordingRequestInit[] {
-  const pieces: UploadRecordingRequestInit[] = [];
-  for (let at = 0; at < bytes.length; at += pieceBytes) pieces.push({ chunk: bytes.subarray(at, at + pieceBytes) });
-  return [
-    { uploader: { firm_uuid: firmUuid, user_uuid: randomUUID() } },
-    { file_name: fileName },
-    ...pieces,
-    ...(metadata === null ? [] : [{ metadata }]),
-  ];
-}
-
-/** A WAV file of 16-bit PCM at 8 kHz. */
-export function wavOf({ seconds = 1, channels = 2 }: { seconds?: number; channels?: number } = {}): Buffer {
-  const frameBytes = 2 * channels;
-  const data = Buffer.alloc(Math.round(seconds * 8000) * frameBytes);
-  for (let at = 0; at + 1 < data.length; at += 2) data.writeInt16LE(((at * 7919) % 20_000) - 10_000, at);
-  return Buffer.concat([wavHeader({ channels, dataBytes: data.length }), data]);
-}
-
 async function* stream<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncGenerator<Item> {
   yield* items;
 }
 
-function there<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error('This is not there.');
+function present<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error('This part was not started.');
   return part;
 }

@@ -4,14 +4,15 @@ import { Fault } from '@call-analysis/fault';
 import { ingest } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { sweep } from './sweep.ts';
-import { AudioUnderTest, firmUuid, upload, wavOf } from './test/audio-under-test.ts';
+import { sweep } from './sweep-uploads.ts';
+import { AudioUnderTest } from './test/audio-under-test.ts';
+import { firmUuid, upload, wavOf } from './test/recordings.ts';
 
 const HOUR = 3_600_000;
 const service = new AudioUnderTest();
 
 beforeEach(async () => {
-  service.forget();
+  service.reset();
   for (const key of await service.stored()) await service.objects.remove(key);
 });
 
@@ -26,7 +27,7 @@ async function sweepAt(now: Date): Promise<void> {
 
 const inTwoHours = () => new Date(Date.now() + 2 * HOUR);
 
-/** As a crash between the bytes and the row leaves it. */
+/** The objects that a crash between bytes and row leaves. */
 async function orphan(firm = firmUuid): Promise<{ uuid: string; keys: string[] }> {
   const uuid = randomUUID();
   const keys = [`recordings/${firm}/${uuid}.wav`, `uploading/${firm}/${uuid}.wav`];
@@ -34,20 +35,20 @@ async function orphan(firm = firmUuid): Promise<{ uuid: string; keys: string[] }
   return { uuid, keys };
 }
 
-describe('the sweep', () => {
-  it('removes the bytes of an upload that no call came of, and its marker', async () => {
+describe('the sweep of uploads', () => {
+  it('removes the recording and the marker of an upload that did not become a call', async () => {
     await orphan();
     await sweepAt(inTwoHours());
     expect(await service.stored()).toEqual([]);
   });
 
-  it('leaves an upload alone that may still be under way', async () => {
+  it('leaves an upload that may still be in progress', async () => {
     await orphan();
     await sweepAt(new Date());
     expect(await service.stored()).toHaveLength(2);
   });
 
-  it('keeps the recording of a call, and forgets that it was being uploaded', async () => {
+  it('keeps the recording of a call and removes its marker', async () => {
     const kept = await orphan();
     await orphan();
     service.catalogue.findCalls = async ({ call_uuids }) => ({
@@ -57,13 +58,13 @@ describe('the sweep', () => {
     expect(await service.stored()).toEqual([kept.keys[0]]);
   });
 
-  it('removes a marker whose bytes never came', async () => {
+  it('removes a marker without a recording', async () => {
     await service.objects.put(`uploading/${firmUuid}/${randomUUID()}.mp3`, Readable.from([]));
     await sweepAt(inTwoHours());
     expect(await service.stored()).toEqual([]);
   });
 
-  it('removes nothing while the catalogue does not answer', async () => {
+  it('removes nothing while the call catalogue does not answer', async () => {
     await orphan();
     service.catalogue.findCalls = async () => {
       throw new Fault('unavailable', 'UNAVAILABLE', 'Gone.');
@@ -72,13 +73,13 @@ describe('the sweep', () => {
     expect(await service.stored()).toHaveLength(2);
   });
 
-  it('never touches a recording without a marker', async () => {
+  it('never removes a recording without a marker', async () => {
     const { audio_id } = await service.upload(upload(wavOf()));
     await sweepAt(inTwoHours());
     expect(await service.stored()).toEqual([`recordings/${firmUuid}/${audio_id}.wav`]);
   });
 
-  it('asks for each firm by itself, some calls at a time', async () => {
+  it('asks the call catalogue firm by firm, for a limited number of calls at a time', async () => {
     const asked: [string, number][] = [];
     service.catalogue.findCalls = async ({ firm_uuid, call_uuids }) => {
       asked.push([firm_uuid, call_uuids.length]);
@@ -98,7 +99,7 @@ describe('the sweep', () => {
     expect(await service.stored()).toEqual([]);
   });
 
-  it('finds what an upload with a lost answer has left', async () => {
+  it('removes what an upload whose answer was lost has left', async () => {
     service.catalogue.registerCall = async () => {
       throw new Fault('internal', 'INTERNAL', 'Gone.');
     };

@@ -4,19 +4,20 @@ import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { readMarker, UPLOADING } from './recordings/object-keys.ts';
+import { readMarker, UPLOADING } from './recordings/recording-objects.ts';
 
-const AT_ONCE = 100;
+/** Calls that one request asks for. */
+const CALLS_PER_REQUEST = 100;
 
 interface Parts {
   readonly db: Database;
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'findCalls'>;
-  /** For so long an event may be delivered again. Default 30. */
+  /** How long an event may be redelivered. Default 30. */
   readonly claimDays?: number;
 }
 
-/** Removes the bytes of uploads that were broken off before their call was registered, and what marked them. */
+/** Removes the recordings and markers of uploads that were broken off before their call was registered. */
 export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Promise<void> {
   const before = now.getTime() - orphanAfterMs;
   const found = new Map<string, string[]>();
@@ -25,18 +26,18 @@ export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Pro
     if (marker === null) continue;
     const keys = found.get(marker.firmUuid) ?? [];
     found.set(marker.firmUuid, [...keys, key]);
-    if (keys.length + 1 < AT_ONCE) continue;
+    if (keys.length + 1 < CALLS_PER_REQUEST) continue;
     found.delete(marker.firmUuid);
-    await decide(parts, marker.firmUuid, [...keys, key]);
+    await removeOrphans(parts, marker.firmUuid, [...keys, key]);
   }
-  for (const [firmUuid, keys] of found) await decide(parts, firmUuid, keys);
+  for (const [firmUuid, keys] of found) await removeOrphans(parts, firmUuid, keys);
   const { claimDays = 30 } = parts;
   await pruneClaims(parts.db, claimDays);
   await pruneTombstones(parts.db, claimDays);
 }
 
-/** Only the catalogue knows which of these have become calls; without its answer nothing is removed. */
-async function decide({ objects, ingest }: Parts, firmUuid: string, keys: readonly string[]): Promise<void> {
+/** Only the call catalogue knows which uploads became calls. Without its answer nothing is removed. */
+async function removeOrphans({ objects, ingest }: Parts, firmUuid: string, keys: readonly string[]): Promise<void> {
   const markers = keys.map((key) => ({ key, ...readMarker(key)! }));
   const call_uuids = markers.map(({ callUuid }) => callUuid);
   const known = new Set((await ingest.findCalls({ firm_uuid: firmUuid, call_uuids })).call_uuids);
