@@ -12,25 +12,25 @@ export interface Batch {
   readonly rejected: number;
   readonly ignoredColumns: string[];
   readonly rejectedUuid: string | null;
-  /** Its calls stand between these two in the order of uuids; null when none was accepted. */
+  /** Its first and last call in the order of uuids. Null when no row was accepted. */
   readonly firstCall: string | null;
   readonly lastCall: string | null;
-  /** The frozen ZIP of its recordings, as long as somebody may need it. */
+  /** The frozen ZIP of its recordings. Null once no call needs it. */
   readonly archiveKey: string | null;
   readonly archiveBytes: number | null;
   readonly createdAt: Date;
   /** Files of the archive that no row names. */
   readonly unnamedFiles: number;
-  /** Of its first duplicates, those whose call had failed for good or was canceled. */
+  /** Of its first duplicates, those whose call had permanently failed or was canceled. */
   readonly endedDuplicates: number;
-  /** When the last of those of its calls ended that have been erased since; null while none has been. */
+  /** When the last of its erased calls had ended. Null while none has been erased. */
   readonly erasedUntil: Date | null;
 }
 
-/** What its calls are announced by. */
+/** The fields that announcing its calls needs. */
 export type AnnouncedBatch = Pick<Batch, 'uuid' | 'kind' | 'archiveKey' | 'archiveBytes'>;
 
-/** A CSV of refused rows. */
+/** A CSV of rejected rows. */
 export interface RejectedFile {
   readonly uuid: string;
   readonly objectKey: string;
@@ -38,11 +38,11 @@ export interface RejectedFile {
 
 export interface BatchProgress extends Batch {
   readonly byStatus: Record<string, number>;
-  /** When its last call became terminal; null while any is not. */
+  /** When its last call ended. Null while any call has not ended. */
   readonly finishedAt: Date | null;
 }
 
-/** Batches and their CSVs of refused rows. Every question is asked in the name of one firm. */
+/** Batches and their CSVs of rejected rows. Requests of users are limited to one firm. */
 export function batches(prisma: IngestPrisma, db: Sql) {
   async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
     const groups = await db.query<{ batch_uuid: string; status: string; count: number; latest: Date }>(
@@ -55,7 +55,7 @@ export function batches(prisma: IngestPrisma, db: Sql) {
     return found.map((batch) => {
       const own = groups.filter((group) => group.batch_uuid === batch.uuid);
       const byStatus = Object.fromEntries(own.map((group) => [group.status, group.count]));
-      // Nothing but erasure takes a call out of its batch.
+      // Only erasure removes a call from its batch.
       const erased = own.reduce((left, group) => left - group.count, batch.accepted);
       if (erased > 0) byStatus['erased'] = erased;
       const running = own.some((group) => UNFINISHED.includes(group.status));
@@ -102,16 +102,20 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       await prisma.rejectedFile.create({ data: file });
     },
 
-    /** The object key of a CSV of refused rows that has not expired. */
+    /** The object key of a CSV of rejected rows that has not expired. */
     async rejectedKey(firmUuid: string, uuid: string, now: Date): Promise<string> {
       const file = await prisma.rejectedFile.findFirst({ where: { uuid, firmUuid, expiresAt: { gt: now } } });
       if (file === null) {
-        throw new Fault('not-found', 'NOT_FOUND', 'There is no such CSV of refused rows; it is kept for 7 days.');
+        throw new Fault(
+          'not-found',
+          'NOT_FOUND',
+          'There is no such CSV of rejected rows. These files are kept for 7 days.',
+        );
       }
       return file.objectKey;
     },
 
-    /** The CSVs of refused rows that a firm can still ask for. */
+    /** The CSVs of rejected rows that a firm can still download. */
     async rejectedOf(firmUuid: string, now: Date): Promise<RejectedFile[]> {
       return prisma.rejectedFile.findMany({
         where: { firmUuid, expiresAt: { gt: now } },
@@ -119,7 +123,7 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       });
     },
 
-    /** Until the transaction ends nobody else rewrites it. */
+    /** Keeps others from rewriting the file until the transaction ends. */
     async lockRejected(tx: Sql, uuid: string): Promise<void> {
       await tx.query('SELECT 1 FROM rejected_file WHERE uuid = $1 FOR UPDATE', [uuid]);
     },
@@ -140,12 +144,12 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       return (await prisma.rejectedFile.count({ where: { objectKey } })) > 0;
     },
 
-    /** One of its calls, which ended at that time, is erased. */
+    /** Records that one of its calls, which had ended at that time, was erased. */
     async erased(tx: Sql, uuid: string, endedAt: Date): Promise<void> {
       await tx.query('UPDATE batch SET erased_until = greatest(erased_until, $2) WHERE uuid = $1', [uuid, endedAt]);
     },
 
-    /** The archive of a call's batch, which stays until the transaction ends; null when it is gone. */
+    /** The archive of a batch, which cannot be removed until the transaction ends. Null when it was removed. */
     async lockArchive(tx: Sql, firmUuid: string, uuid: string): Promise<Archive | null> {
       const [archive] = await tx.query<Archive>(
         `SELECT archive_key AS key, archive_bytes AS bytes FROM batch
@@ -159,7 +163,7 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       return (await prisma.batch.count({ where: { archiveKey: key } })) > 0;
     },
 
-    /** Batches that have an archive and stand behind `after`, in the order of uuids. */
+    /** Batches that have an archive, in the order of uuids, beginning after `after`. */
     async withArchive(after: string | null, limit: number): Promise<string[]> {
       const found = await prisma.batch.findMany({
         where: { archiveKey: { not: null }, ...(after === null ? {} : { uuid: { gt: after } }) },
@@ -171,11 +175,12 @@ export function batches(prisma: IngestPrisma, db: Sql) {
     },
 
     /**
-     * Lets go of a batch's archive, and returns its key, when no call waits to have its recording taken out, and none
-     * has failed at that in a way that a retry can mend; batches from before `retriesAfter` have had their time for that. Null: it is needed.
+     * Releases the archive of a batch and returns its key, unless a call still needs it. Then it returns null. A call
+     * needs it while its recording is to be extracted, and when the extraction failed in a way that a retry may fix. For
+     * batches from before `retriesAfter`, the time for such retries is over.
      */
     async releaseArchive(tx: Sql, uuid: string, retriesAfter: Date): Promise<string | null> {
-      // Locked first: a retry that has the archive in hand is seen by what follows.
+      // Locked first, so that the next statement sees a retry that has locked the archive.
       const [batch] = await tx.query<{ key: string }>(
         'SELECT archive_key AS key FROM batch WHERE uuid = $1 AND archive_key IS NOT NULL FOR UPDATE',
         [uuid],

@@ -10,14 +10,13 @@ import { recordingUpload, transcriptUpload } from '../intake/upload-kinds.ts';
 import type { Limits } from '../limits.ts';
 import { countBatch } from '../metrics.ts';
 import type { Batch, Store } from '../store/index.ts';
-import { ownPrefix } from './open-upload.ts';
-import type { Owner, UploadSession } from './upload-store.ts';
+import { keyPrefix, type Owner, type UploadSession } from './upload-store.ts';
 
 export interface ProcessUploadRequest {
   readonly metadataKey: string;
   readonly audiosKey: string | null;
   readonly onError: 'reject' | 'skip';
-  /** The campaign that the upload was begun in; null for none. */
+  /** The campaign that the upload session was opened for. Null for none. */
   readonly campaignUuid: string | null;
 }
 
@@ -30,30 +29,30 @@ interface Parts {
 }
 
 /**
- * Checks an upload and takes its calls in, all or (with `skip`) all that are good. What was checked is what is taken:
- * a copy is frozen first. The same keys again give the same batch.
+ * Validates an upload and accepts its calls: all, or (with `skip`) the valid ones. The files are copied first, so that
+ * the accepted bytes are the validated ones. Repeating a request returns the same batch.
  */
 export async function processUpload(parts: Parts, owner: Actor, request: ProcessUploadRequest): Promise<Batch> {
   const { store, objects, firms, limits } = parts;
   const firm = await firms.find(owner.firmUuid);
   for (const key of [request.metadataKey, request.audiosKey]) {
-    if (key !== null && !key.startsWith(ownPrefix(firm.country, owner))) {
+    if (key !== null && !key.startsWith(keyPrefix(firm.country, owner))) {
       throw new Fault(
         'forbidden',
         'FORBIDDEN',
-        'This storage key is not yours. Use the keys that the upload step gave you.',
+        'This storage key is not yours. Use the keys that the upload step returned.',
       );
     }
   }
   const { campaignUuid } = request;
   const session = await store.uploads.findByKey(owner, request.metadataKey, campaignUuid);
-  const { done, sessionUuid } = await answerable(parts, owner, session, request);
+  const { done, sessionUuid } = await requireProcessable(parts, owner, session, request);
   if (done !== null) return done;
   await requireOpen(store, owner.firmUuid, campaignUuid);
 
-  const place = `frozen/${owner.firmUuid}/${randomUUID()}`;
-  const csvKey = `${place}.csv`;
-  const archiveKey = request.audiosKey === null ? null : `${place}.zip`;
+  const frozenKey = `frozen/${owner.firmUuid}/${randomUUID()}`;
+  const csvKey = `${frozenKey}.csv`;
+  const archiveKey = request.audiosKey === null ? null : `${frozenKey}.zip`;
   try {
     const csvBytes = await freeze(objects, request.metadataKey, csvKey, limits.csvBytes, NO_CSV);
     const archive =
@@ -80,7 +79,7 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
     if (archiveKey !== null && batch.archiveKey !== archiveKey) await objects.remove(archiveKey);
     return batch;
   } catch (error) {
-    // When the connection is lost nobody knows whether there is a batch now that needs the archive: the sweep will see.
+    // After a lost connection the batch may exist and need the archive. The sweep decides.
     const isDecided = !(error instanceof Fault && error.kind === 'unavailable');
     if (archiveKey !== null && isDecided) await objects.remove(archiveKey);
     throw error;
@@ -89,8 +88,8 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
   }
 }
 
-/** The batch, when the session has one; null when it can be processed; else the fault of the session. */
-async function answerable(
+/** Throws unless the session can be processed. `done` is its batch when it was processed before. */
+async function requireProcessable(
   { store }: Parts,
   owner: Owner,
   session: UploadSession | null,
@@ -100,18 +99,18 @@ async function answerable(
     throw new Fault(
       'invalid',
       'UPLOAD_NOT_FOUND',
-      'No upload was begun with this metadata_key. Ask for upload URLs first.',
+      'No upload was started with this metadata_key. Request upload URLs first.',
     );
   }
   if ((session.audioKey === null) !== (audiosKey === null)) {
     const message =
       audiosKey === null
-        ? 'This upload was begun with recordings: send its audios_key too.'
-        : 'This upload was begun without recordings: leave audios_key out.';
+        ? 'This upload was started with recordings: send its audios_key too.'
+        : 'This upload was started without recordings: leave audios_key out.';
     throw new Fault('invalid', 'UPLOAD_KIND_MISMATCH', message);
   }
   if (session.audioKey !== audiosKey) {
-    const message = 'This audios_key was not given together with this metadata_key. Send the two keys of one upload.';
+    const message = 'This audios_key does not belong to this metadata_key. Send the two keys of one upload.';
     throw new Fault('invalid', 'UPLOAD_NOT_FOUND', message);
   }
   const done = await store.batches.ofSession(owner.firmUuid, session.uuid);
@@ -119,24 +118,24 @@ async function answerable(
     throw new Fault(
       'invalid',
       'UPLOAD_EXPIRED',
-      'This upload began over an hour ago. Ask for new upload URLs and put the files again.',
+      'This upload was started more than an hour ago. Request new upload URLs and put the files again.',
     );
   }
   return { done, sessionUuid: session.uuid };
 }
 
-const NO_CSV = 'Nothing was put at metadata_key. Put the CSV to metadata_upload_url first.';
-const NO_ARCHIVE = 'Nothing was put at audios_key. Put the ZIP to audio_upload_url first.';
+const NO_CSV = 'There is no file at metadata_key. Put the CSV to metadata_upload_url first.';
+const NO_ARCHIVE = 'There is no file at audios_key. Put the ZIP to audio_upload_url first.';
 
 function tooLarge(bytes: number, limit: number): Fault {
-  return new Fault('invalid', 'FILE_TOO_LARGE', `The CSV has ${bytes} bytes; at most ${limit} are taken. Split it.`, {
+  return new Fault('invalid', 'FILE_TOO_LARGE', `The CSV has ${bytes} bytes. The limit is ${limit}. Split it.`, {
     details: { size_bytes: bytes, limit_bytes: limit },
   });
 }
 
 /**
- * Makes a copy that no later put can change, and returns its size. Not every store holds a client to the size that its URL
- * was made for, and copying may take a while; so what is larger than `maxBytes` is not copied, its size alone is told.
+ * Makes a copy that a later put cannot change, and returns its size. Not every object store enforces the size limit of a
+ * presigned URL, and copying takes time. So a file larger than `maxBytes` is not copied. Only its size is returned.
  */
 async function freeze(objects: Objects, from: string, to: string, maxBytes: number, message: string): Promise<number> {
   const notPut = new Fault('invalid', 'UPLOAD_NOT_FOUND', message);
@@ -150,6 +149,6 @@ async function freeze(objects: Objects, from: string, to: string, maxBytes: numb
     throw error;
   }
   const copied = await objects.head(to);
-  if (copied === null) throw new Error(`the copy of an upload was removed while it was made: ${to}`);
+  if (copied === null) throw new Error(`the copy of an upload was removed while it was being made: ${to}`);
   return copied.sizeBytes;
 }

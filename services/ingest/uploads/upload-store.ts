@@ -14,14 +14,19 @@ export interface Owner {
   readonly userUuid: string;
 }
 
-/** A file name with six random characters before its extension, for a key that is held already. */
+/** Every storage key of a user begins with this. */
+export function keyPrefix(country: string, owner: Owner): string {
+  return `${country}/${owner.firmUuid}/${owner.userUuid}/`;
+}
+
+/** Makes a file name unique, for a key that an open session already has. */
 export type Rename = (filename: string) => string;
 
 export function uploads(prisma: IngestPrisma, db: Database) {
   return {
     /**
-     * Opens a session on `<prefix><filename>` for each file. A key that an open session of the user holds is never
-     * given twice: the file is renamed, so that one upload cannot overwrite another.
+     * Opens a session with the key `<prefix><filename>` for each file. When an open session of the user has that key,
+     * the file is renamed, so that one upload cannot overwrite another.
      */
     async open(
       owner: Owner,
@@ -30,7 +35,7 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       lifetimeMs: number,
     ): Promise<UploadSession> {
       return db.transaction(async (tx) => {
-        // Two requests for one name at the same instant must see each other.
+        // Of two concurrent requests for one name, the second must see the key of the first.
         await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [owner.userUuid]);
         const freeKey = async (filename: string) => {
           for (let name = filename; ; name = files.rename(filename)) {
@@ -67,7 +72,7 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       });
     },
 
-    /** The newest session of this user that was given the key, for this campaign or for none. */
+    /** The user's newest session with this key, in this campaign or in none. */
     async findByKey(owner: Owner, metadataKey: string, campaignUuid: string | null): Promise<UploadSession | null> {
       return prisma.uploadSession.findFirst({
         where: { firmUuid: owner.firmUuid, userUuid: owner.userUuid, metadataKey, campaignUuid },
@@ -76,10 +81,7 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       });
     },
 
-    /**
-     * What a firm uploaded for batches that have been taken in, and nobody needs any more; as far as no later session was
-     * given the same keys.
-     */
+    /** The keys of a firm's processed uploads whose files can be removed: no later session has the same keys. */
     async done(tx: Sql, firmUuid: string): Promise<string[]> {
       const rows = await tx.query<{ key: string }>(
         `SELECT key FROM upload_session AS session
@@ -93,7 +95,7 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       return rows.map(({ key }) => key);
     },
 
-    /** Keys of sessions that ended before `before`, whose bytes nobody may need any more; see `forget`. */
+    /** Sessions that expired before `before` and whose files have not been removed. */
     async expired(before: Date, limit: number): Promise<UploadSession[]> {
       return prisma.uploadSession.findMany({
         where: { expiresAt: { lt: before }, sweptAt: null },
@@ -103,7 +105,7 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       });
     },
 
-    /** Keys of sessions that ended a day or longer before `now`, and whose bytes were last removed within that day. */
+    /** Sessions that expired a day or more ago, and whose files were last removed less than a day after that. */
     async sweptEarly(now: Date, limit: number): Promise<UploadSession[]> {
       return db.query<UploadSession>(
         `SELECT uuid, metadata_key AS "metadataKey", audio_key AS "audioKey", expires_at AS "expiresAt" FROM upload_session
@@ -113,7 +115,7 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       );
     },
 
-    /** Whether a later session was given the same key and may still be putting bytes there. */
+    /** Whether a session that has not expired has this key, and may still put a file there. */
     async isHeld(key: string, now: Date): Promise<boolean> {
       const holder = await prisma.uploadSession.findFirst({
         where: { OR: [{ metadataKey: key }, { audioKey: key }], expiresAt: { gt: now } },
