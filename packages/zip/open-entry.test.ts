@@ -90,7 +90,7 @@ const zipEntry: fc.Arbitrary<ZipEntry> = fc.record(
 );
 
 describe('an entry', () => {
-  it('comes out as it went in, whatever its form and the pieces that the store hands out', async () => {
+  it('is extracted as it was written, in any form and any pieces', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(zipEntry, { minLength: 1, maxLength: 3 }),
@@ -112,7 +112,7 @@ describe('an entry', () => {
     expect((await extract(zip, 0, new Store(zip.bytes, 1))).toString()).toBe('a short call');
   });
 
-  it('comes out of what adm-zip wrote', async () => {
+  it('written by adm-zip is extracted', async () => {
     const archive = new AdmZip();
     archive.addFile('звонок.wav', text);
     const bytes = archive.toBuffer();
@@ -133,7 +133,7 @@ describe('an entry', () => {
     ).toBe(true);
   });
 
-  it('is asked for once, and again only when its header has unusually much in it', async () => {
+  it('is requested once, and again only when its header is unusually long', async () => {
     const usual = writeZip([
       { name: 'a.wav', data: noise, method: 8, zip64: true, descriptor: 'signed-zip64' },
       { name: 'b.wav', data: noise },
@@ -153,20 +153,20 @@ describe('an entry', () => {
     expect((await extract(unusual, 0)).equals(text)).toBe(true);
   });
 
-  it('may have its sizes in the header though they follow the data as well', async () => {
+  it('may have its sizes in the header as well as after the data', async () => {
     const { compressedBytes, crc32 } = writeZip([{ name: 'a', data: text, method: 8 }]).entries[0]!;
     const known = { crc32, compressedBytes, bytes: text.length };
     const zip = writeZip([{ name: 'a', data: text, method: 8, descriptor: 'signed', local: known }]);
     expect((await extract(zip, 0)).equals(text)).toBe(true);
   });
 
-  it('may leave its sizes open with ones, as some writers do', async () => {
+  it('may have the highest values instead of its sizes in the header, as some writers set them', async () => {
     const open = { compressedBytes: 0xffffffff, bytes: 0xffffffff };
     const zip = writeZip([{ name: 'a', data: text, method: 8, descriptor: 'plain', local: open }]);
     expect((await extract(zip, 0)).equals(text)).toBe(true);
   });
 
-  it('is read no faster than it is taken', async () => {
+  it('is read no faster than it is consumed', async () => {
     const zip = writeZip([{ name: 'a.wav', data: Buffer.concat(Array.from({ length: 30 }, () => noise)) }]);
     const store = new Store(zip.bytes);
     const stream = await openEntry(storedArchive(store, 'a', zip.bytes.length), entryOf(zip, 0));
@@ -177,7 +177,7 @@ describe('an entry', () => {
     expect(store.handedOut).toBeLessThan(1_000_000);
   });
 
-  it('that nobody wants any more lets go of the store at once, even when that is silent', async () => {
+  it('releases the source immediately when its stream is destroyed, even while no bytes arrive', async () => {
     const zip = writeZip([{ name: 'a.wav', data: noise, method: 8 }]);
     const silent = new Readable({ read() {} });
     silent.push(zip.bytes.subarray(0, 50_000));
@@ -190,7 +190,7 @@ describe('an entry', () => {
     expect(silent.destroyed).toBe(true);
   });
 
-  it('fails as the store fails, not as if it were corrupt', async () => {
+  it('fails with the error of the source, not as a corrupt entry', async () => {
     const zip = writeZip([{ name: 'a.wav', data: noise, method: 8 }]);
     const broken = Readable.from(
       (async function* pieces() {
@@ -203,54 +203,54 @@ describe('an entry', () => {
   });
 });
 
-describe('ENTRY_CORRUPT is the answer to', () => {
+describe('an entry is refused with ENTRY_CORRUPT for', () => {
   const deflated = deflateRawSync(text);
   const wrongSum = (data: Buffer) => Buffer.concat([data.subarray(0, -1), Buffer.from([data[data.length - 1]! ^ 1])]);
   const good: ZipEntry = { name: 'a.wav', data: text, method: 8 };
   it.each<[string, Zip]>([
-    ['a header that is not there', shifted(writeZip([good]), 1)],
-    ['a header of another name', writeZip([{ ...good, local: { name: Buffer.from('b.wav') } }])],
-    ['a header of a longer name', writeZip([{ ...good, local: { name: Buffer.from('a.wav/..') } }])],
-    ['a header of another method', writeZip([{ ...good, local: { method: 0 } }])],
+    ['a missing header', shifted(writeZip([good]), 1)],
+    ['a header with another name', writeZip([{ ...good, local: { name: Buffer.from('b.wav') } }])],
+    ['a header with a longer name', writeZip([{ ...good, local: { name: Buffer.from('a.wav/..') } }])],
+    ['a header with another method', writeZip([{ ...good, local: { method: 0 } }])],
     ['a header that says it is encrypted', writeZip([{ ...good, local: { flags: 1 } }])],
-    ['a header of another size', writeZip([{ ...good, local: { bytes: text.length + 1 } }])],
-    ['a header of another compressed size', writeZip([{ ...good, local: { compressedBytes: deflated.length - 1 } }])],
-    ['a header of another checksum', writeZip([{ ...good, local: { crc32: 1 } }])],
-    ['a header without sizes, though none follow', writeZip([{ ...good, local: { bytes: 0, compressedBytes: 0 } }])],
+    ['a header with another size', writeZip([{ ...good, local: { bytes: text.length + 1 } }])],
+    ['a header with another compressed size', writeZip([{ ...good, local: { compressedBytes: deflated.length - 1 } }])],
+    ['a header with another checksum', writeZip([{ ...good, local: { crc32: 1 } }])],
+    ['a header without sizes when none follow', writeZip([{ ...good, local: { bytes: 0, compressedBytes: 0 } }])],
     [
-      'a header whose ZIP64 field says another size',
+      'a header whose ZIP64 field has another size',
       writeZip([{ ...good, zip64: true, local: { extra: zip64Field(text.length, 1) } }]),
     ],
-    ['a header that asks for ZIP64 and has none', writeZip([{ ...good, local: { bytes: 0xffffffff } }])],
+    ['a header that refers to a missing ZIP64 field', writeZip([{ ...good, local: { bytes: 0xffffffff } }])],
     [
       'a header whose ZIP64 field is too short',
       writeZip([{ ...good, zip64: true, local: { extra: zip64Field(text.length) } }]),
     ],
-    ['a false checksum', writeZip([{ ...good, compressed: deflateRawSync(wrongSum(text)) }])],
-    ['a false checksum of a stored entry', writeZip([{ ...good, method: 0, compressed: wrongSum(text) }])],
+    ['a wrong checksum', writeZip([{ ...good, compressed: deflateRawSync(wrongSum(text)) }])],
+    ['a wrong checksum of a stored entry', writeZip([{ ...good, method: 0, compressed: wrongSum(text) }])],
     ['data that is not deflated', writeZip([{ ...good, compressed: Buffer.alloc(100, 0xff) }])],
     ['data that ends too early', writeZip([{ ...good, compressed: deflated.subarray(0, -5) }])],
     [
-      'data behind the end of the deflated data',
+      'data after the end of the deflated data',
       writeZip([{ ...good, compressed: Buffer.concat([deflated, Buffer.alloc(5)]) }]),
     ],
     [
-      'much data behind the end of the deflated data',
+      'much data after the end of the deflated data',
       writeZip([{ ...good, compressed: Buffer.concat([deflated, noise]) }]),
     ],
     ['data that inflates to less', writeZip([{ ...good, compressed: deflateRawSync(text.subarray(1)) }])],
     ['no data', writeZip([{ ...good, compressed: Buffer.alloc(0) }])],
-    ['a stored entry of less', writeZip([{ ...good, method: 0, compressed: text.subarray(1) }])],
-    ['no descriptor where one is due', writeZip([{ ...good, descriptor: Buffer.alloc(0) }])],
+    ['a stored entry with less data', writeZip([{ ...good, method: 0, compressed: text.subarray(1) }])],
+    ['a missing descriptor', writeZip([{ ...good, descriptor: Buffer.alloc(0) }])],
     [
-      'a descriptor of another checksum',
+      'a descriptor with another checksum',
       writeZip([{ ...good, descriptor: descriptorOf(1, deflated.length, text.length) }]),
     ],
     [
-      'a descriptor of another compressed size',
+      'a descriptor with another compressed size',
       writeZip([{ ...good, descriptor: descriptorOf(null, 1, text.length) }]),
     ],
-    ['a descriptor of another size', writeZip([{ ...good, descriptor: descriptorOf(null, deflated.length, 1) }])],
+    ['a descriptor with another size', writeZip([{ ...good, descriptor: descriptorOf(null, deflated.length, 1) }])],
     ['an entry that reaches beyond the archive', shifted(writeZip([good]), 1_000_000)],
   ])('%s', async (_, zip) => {
     const { code, cameOut } = await failure(zip);
@@ -258,7 +258,7 @@ describe('ENTRY_CORRUPT is the answer to', () => {
     expect(cameOut).toBeLessThanOrEqual(zip.entries[0]!.bytes);
   });
 
-  it('data that inflates past what was said, as soon as it does', async () => {
+  it('data that inflates to more than declared, as soon as it does', async () => {
     const bomb = deflateRawSync(Buffer.alloc(200_000_000));
     const zip = writeZip([{ name: 'a.wav', data: Buffer.alloc(100_000), compressed: bomb, method: 8 }]);
     const store = new Store(zip.bytes, 1_000);
@@ -270,7 +270,7 @@ describe('ENTRY_CORRUPT is the answer to', () => {
     expect(store.handedOut).toBeLessThan(bomb.length / 2);
   });
 
-  it('any byte of the file that was changed, unless the recording comes out whole all the same', async () => {
+  it('any changed byte of the file, unless the entry is still extracted correctly', async () => {
     const zip = writeZip([{ name: 'a.wav', data: text, method: 8 }]);
     await fc.assert(
       fc.asyncProperty(fc.nat(zip.directoryStart - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {

@@ -24,8 +24,8 @@ interface Refused {
   rejected_uuid: string | null;
 }
 
-async function refusalOf(refused: Promise<unknown>): Promise<Refused> {
-  const fault = await faultOf(refused);
+async function refusalOf(promise: Promise<unknown>): Promise<Refused> {
+  const fault = await faultOf(promise);
   expect(fault).toMatchObject({ kind: 'invalid', code: 'VALIDATION_FAILED' });
   return fault.details as unknown as Refused;
 }
@@ -63,7 +63,7 @@ async function recordingsOf({ firmUuid }: Owner): Promise<Stored[]> {
 }
 
 describe('a batch of recordings', () => {
-  it('becomes a call for each row, with its entry, asked out of the archive exactly once', async () => {
+  it('becomes one call a row with its entry, and requests each extraction exactly once', async () => {
     const requested = await service.collect(AudioExtractionRequested);
     const owner = service.newOwner();
     const names = ['b.wav', 'Звонок.mp3', 'a.FLAC'];
@@ -110,7 +110,7 @@ describe('a batch of recordings', () => {
     expect(await service.objectsOf(owner)).toEqual([batch.archiveKey]);
   });
 
-  it('is announced in portions, its calls having the later turns the further back they stand', async () => {
+  it('is announced in ranges, and later rows have later priorities', async () => {
     const requested = await service.collect(AudioExtractionRequested);
     const accepted = await service.collect(CallsAccepted);
     const owner = service.newOwner();
@@ -123,8 +123,8 @@ describe('a batch of recordings', () => {
       await announceCalls(service.parts, event);
     }
     await waitUntil(() => requested.length >= 1_007);
-    const turns = new Map(requested.map(({ subject, priority }) => [subject, priority]));
-    expect(calls.map(({ uuid }) => turns.get(uuid))).toEqual(names.map((_, index) => 1 + Math.floor(index / 10)));
+    const priorities = new Map(requested.map(({ subject, priority }) => [subject, priority]));
+    expect(calls.map(({ uuid }) => priorities.get(uuid))).toEqual(names.map((_, index) => 1 + Math.floor(index / 10)));
     expect(requested).toHaveLength(1_007);
     expect(
       accepted.toSorted((a, b) => a.priority - b.priority).map(({ subject, priority }) => [subject, priority]),
@@ -134,7 +134,7 @@ describe('a batch of recordings', () => {
     ]);
   });
 
-  it('is the same batch when its keys are processed again, in order or at the same instant', async () => {
+  it('is the same batch when its keys are processed again, one after the other or concurrently', async () => {
     const owner = service.newOwner();
     const names = fileNames(300);
     const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rowsFor(names)), zipOf(names));
@@ -147,7 +147,7 @@ describe('a batch of recordings', () => {
     expect(await service.tracesOf(owner)).toEqual({ ...nothing, calls: 300, recordings: 300, batches: 1, objects: 1 });
   });
 
-  it('takes the bytes that it has checked, whatever is put to the same keys meanwhile', async () => {
+  it('consists of the bytes that were validated, even when other files are put at the same keys meanwhile', async () => {
     const owner = service.newOwner();
     const archive = zipOf(['a.wav']);
     const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), archive);
@@ -163,7 +163,7 @@ describe('a batch of recordings', () => {
     expect(await text(await objects.open(batch.archiveKey!))).toBe(archive.toString());
   });
 
-  it('counts what the firm has already as duplicates, and keeps no archive for those alone', async () => {
+  it('counts calls that the firm already has as duplicates, and keeps no archive when there are only duplicates', async () => {
     const owner = service.newOwner();
     const rows = [
       { partner_call_id: 'x', audio_file_name: 'a.wav' },
@@ -179,7 +179,7 @@ describe('a batch of recordings', () => {
     expect(new Set(await service.objectsOf(owner))).toEqual(new Set([first.archiveKey, third.archiveKey]));
   });
 
-  it('is all or nothing: when its facts cannot be published nothing is kept, and the next try succeeds', async () => {
+  it('is all or nothing: when its events cannot be published, nothing is kept, and a repeated request succeeds', async () => {
     const owner = service.newOwner();
     const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), zipOf(['a.wav']));
     const broken = new Error('no publishing');
@@ -189,7 +189,7 @@ describe('a batch of recordings', () => {
     expect(await service.process(owner, metadataKey, { audiosKey })).toMatchObject({ accepted: 1 });
   });
 
-  it('leaves its archive to the sweep when nobody knows whether it was committed', async () => {
+  it('leaves its archive to the sweep when the commit may have succeeded', async () => {
     const owner = service.newOwner();
     const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), zipOf(['a.wav']));
     const lost = new Fault('unavailable', 'UNAVAILABLE', 'The connection was lost during the commit.');
@@ -200,7 +200,7 @@ describe('a batch of recordings', () => {
 });
 
 describe('an upload of recordings that cannot be processed', () => {
-  it('is not found when one of its files was not put', async () => {
+  it('is not found when one of its files is missing', async () => {
     const owner = service.newOwner();
     for (const put of ['metadata', 'audios'] as const) {
       const opened = await service.openUpload(owner, `${put}.csv`, `${put}.zip`);
@@ -213,7 +213,7 @@ describe('an upload of recordings that cannot be processed', () => {
     expect(await service.tracesOf(owner)).toEqual(nothing);
   });
 
-  it('is not found when the two keys are of different uploads', async () => {
+  it('is not found when its two keys belong to different uploads', async () => {
     const owner = service.newOwner();
     const one = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), zipOf(['a.wav']), 'one.csv');
     const other = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), zipOf(['a.wav']), 'other.csv');
@@ -221,13 +221,13 @@ describe('an upload of recordings that cannot be processed', () => {
     expect(await faultOf(mixed)).toMatchObject({ kind: 'invalid', code: 'UPLOAD_NOT_FOUND' });
   });
 
-  it('is of the wrong kind without audios_key', async () => {
+  it('has the wrong kind without audios_key', async () => {
     const owner = service.newOwner();
     const { metadataKey } = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), zipOf(['a.wav']));
     expect(await faultOf(service.process(owner, metadataKey))).toMatchObject({ code: 'UPLOAD_KIND_MISMATCH' });
   });
 
-  it('has an archive that is too large by one byte, and is taken at the limit', async () => {
+  it('is refused when its archive is one byte over the limit, and accepted at the limit', async () => {
     const owner = service.newOwner();
     const archive = zipOf(['a.wav']);
     const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), archive);
@@ -249,7 +249,7 @@ describe('an upload of recordings that cannot be processed', () => {
     ['INVALID_ZIP', 'empty', () => Buffer.alloc(0)],
     ['NESTED_FOLDER', 'with a folder', nested],
     ['UNSAFE_ARCHIVE', 'with two entries of one name', unsafe],
-  ])('is refused with %s for an archive that is %s, before all faults of its rows', async (code, _, archive) => {
+  ])('is refused with %s for an archive that is %s, before any fault of its rows', async (code, _, archive) => {
     const owner = service.newOwner();
     const csv = audioCsvOf([{ audio_file_name: 'a.wav', operator_name: '' }]);
     const { metadataKey, audiosKey } = await service.putBatch(owner, csv, archive());
@@ -262,7 +262,7 @@ describe('an upload of recordings that cannot be processed', () => {
     expect(await service.tracesOf(owner)).toEqual(nothing);
   });
 
-  it('is refused for its CSV as a file, even for its last line, before its archive', async () => {
+  it('is refused for its CSV as a file, even for the last line, before its archive', async () => {
     const owner = service.newOwner();
     const csv = audioCsvOf(Array.from({ length: 3_000 }, () => ({ operator_name: '' })));
     const { metadataKey, audiosKey } = await service.putBatch(owner, `${csv}"`, nested());
@@ -278,8 +278,8 @@ describe('an upload of recordings that cannot be processed', () => {
   });
 });
 
-describe('rows of recordings at fault', () => {
-  it('are all told at once, then the files that no row names', async () => {
+describe('rows of recordings with faults', () => {
+  it('are all reported together, followed by the files that no row names', async () => {
     const owner = service.newOwner();
     const rows: AudioRow[] = [
       { audio_file_name: 'good.wav' },
@@ -315,7 +315,7 @@ describe('rows of recordings at fault', () => {
     expect(await service.tracesOf(owner)).toEqual({ ...nothing, rejected_files: 1, objects: 1 });
   });
 
-  it('are none when only the archive has too much: that is refused all the same, without a CSV of refused rows', async () => {
+  it('need not exist: an archive with a file that no row names is refused too, without a CSV of rejected rows', async () => {
     const owner = service.newOwner();
     const names = fileNames(150);
     const upload = (onError: 'reject' | 'skip') =>
@@ -328,7 +328,7 @@ describe('rows of recordings at fault', () => {
     expect(await upload('skip')).toMatchObject({ accepted: 1, rejected: 0, rejectedUuid: null });
   });
 
-  it('show characters that nobody sees, in a row and in a name of the archive', async () => {
+  it('show invisible characters of a row and of a name in the archive', async () => {
     const { faults } = await refusalOf(
       service.uploadBatch(service.newOwner(), audioCsvOf([{ audio_file_name: 'a\u200b.wav' }]), zipOf(['\u200ea.wav'])),
     );
@@ -338,7 +338,7 @@ describe('rows of recordings at fault', () => {
     ]);
   });
 
-  it('left out with skip are not left out without a word: what no row names is counted, also when it is asked again', async () => {
+  it('skipped with on_error "skip" include the files that no row names, which are counted in every answer', async () => {
     const owner = service.newOwner();
     const rows = [{ audio_file_name: 'a.wav' }, { audio_file_name: 'b.wav', operator_name: '' }];
     const { metadataKey, audiosKey } = await service.putBatch(
@@ -352,7 +352,7 @@ describe('rows of recordings at fault', () => {
     expect(await process()).toEqual(batch);
   });
 
-  it('are none of the header: transcripts in the place of recordings are named, and so is the way out', async () => {
+  it('are not reported for a CSV of transcripts: the answer says what it is and how to upload it', async () => {
     const owner = service.newOwner();
     expect(await faultOf(service.uploadBatch(owner, csvOf([{}]), zipOf(['a.wav'])))).toMatchObject({
       code: 'MISSING_COLUMN',
@@ -363,7 +363,7 @@ describe('rows of recordings at fault', () => {
     });
   });
 
-  it('are left out with skip, counted, and kept in a CSV which, corrected, is accepted with the same archive', async () => {
+  it('are skipped with on_error "skip", counted, and stored in a CSV that is accepted with the same archive once corrected', async () => {
     const owner = service.newOwner();
     const rows: AudioRow[] = [
       { audio_file_name: 'a.wav', partner_call_id: 'a' },
@@ -381,7 +381,7 @@ describe('rows of recordings at fault', () => {
     expect((await recordingsOf(owner)).map((call) => call.file_name)).toEqual(['a.wav', 'b.wav', 'c.wav']);
   });
 
-  it('fix nothing: the keys may be put anew within the hour', async () => {
+  it('can be corrected by putting new files at the same keys within the hour', async () => {
     const owner = service.newOwner();
     const csv = audioCsvOf(rowsFor(['a.wav', 'b.wav']));
     const { metadataKey, audiosKey } = await service.putBatch(owner, csv, zipOf(['a.wav']));
@@ -390,7 +390,7 @@ describe('rows of recordings at fault', () => {
     expect(await service.process(owner, metadataKey, { audiosKey })).toMatchObject({ accepted: 2 });
   });
 
-  it('may be all there is: with skip that is a batch without calls and without an archive', async () => {
+  it('can be all rows: with on_error "skip", the batch has no calls and no archive', async () => {
     const owner = service.newOwner();
     const batch = await service.uploadBatch(owner, audioCsvOf(rowsFor(['a.wav'])), zipOf(['b.wav']), 'skip');
     expect(batch).toMatchObject({ accepted: 0, rejected: 1, archiveKey: null });
@@ -399,11 +399,11 @@ describe('rows of recordings at fault', () => {
 });
 
 describe('a name in an archive', () => {
-  it('in an old code page is found by whichever reading the row has', async () => {
+  it('in an old code page is found by either of its readings', async () => {
     const owner = service.newOwner();
     const zip = new AdmZip();
     zip.addFile('xxxxxx.wav', Buffer.from('bytes'));
-    // «Звонок» in CP866; without the UTF-8 flag and not valid UTF-8.
+    // «Звонок» in CP866, without the UTF-8 flag. It is not valid UTF-8.
     const cp866 = Buffer.from('87a2aeadaeaa', 'hex').toString('latin1');
     const archive = Buffer.from(zip.toBuffer().toString('latin1').replaceAll('xxxxxx', cp866), 'latin1');
     for (let at = archive.indexOf('PK\x01\x02'); at >= 0; at = archive.indexOf('PK\x01\x02', at + 1)) {

@@ -21,7 +21,7 @@ import type { Owner } from './upload-store.ts';
 const service = new IngestUnderTest();
 
 const nothing = { calls: 0, recordings: 0, batches: 0, rejected_files: 0, objects: 0 };
-/** A row at fault for its operator_name, and for nothing else. */
+/** A row whose only fault is its operator_name. */
 const bad: CsvRow = { operator_name: '' };
 const tooLong = 'x'.repeat(256);
 
@@ -34,8 +34,8 @@ interface Refused {
   rejected_uuid: string;
 }
 
-async function refusalOf(refused: Promise<unknown>): Promise<Refused> {
-  const fault = await faultOf(refused);
+async function refusalOf(promise: Promise<unknown>): Promise<Refused> {
+  const fault = await faultOf(promise);
   expect(fault).toMatchObject({ kind: 'invalid', code: 'VALIDATION_FAILED' });
   return fault.details as unknown as Refused;
 }
@@ -51,7 +51,7 @@ function codesOf({ faults }: Refused): [number | null, string][] {
 }
 
 describe('an upload that cannot be processed', () => {
-  it('is not found when nothing was put, and when no session of this user has the key', async () => {
+  it('is not found when its file is missing or no session of the user has its key', async () => {
     const owner = service.newOwner();
     const {
       metadata: { key: metadataKey },
@@ -66,23 +66,23 @@ describe('an upload that cannot be processed', () => {
     expect(await service.tracesOf(owner)).toEqual(nothing);
   });
 
-  it('is forbidden under the keys of another user or firm, whether something is there or not', async () => {
+  it('is forbidden with a key of another user or firm, whether or not there is a file', async () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf([{}]));
     const colleague = { ...owner, userUuid: randomUUID() };
-    for (const [stranger, itsKey] of [
+    for (const [user, otherKey] of [
       [colleague, key],
       [service.newOwner(), key],
       [owner, `frozen/${owner.firmUuid}/x.csv`],
       [owner, key.replace('UZ/', 'KG/')],
     ] as const) {
-      expect(await faultOf(service.process(stranger, itsKey))).toMatchObject({ kind: 'forbidden', code: 'FORBIDDEN' });
+      expect(await faultOf(service.process(user, otherKey))).toMatchObject({ kind: 'forbidden', code: 'FORBIDDEN' });
     }
     const audiosKey = key.replace(owner.userUuid, colleague.userUuid);
     expect(await faultOf(service.process(owner, key, { audiosKey }))).toMatchObject({ code: 'FORBIDDEN' });
   });
 
-  it('has expired an hour after its session began, unless it was accepted before', async () => {
+  it('expires an hour after its session was opened, unless it was accepted before', async () => {
     const owner = service.newOwner();
     const late = await service.put(owner, csvOf([{}]), 'late.csv');
     const done = await service.put(owner, csvOf([{}]), 'done.csv');
@@ -94,7 +94,7 @@ describe('an upload that cannot be processed', () => {
     expect(await service.tracesOf(owner)).toMatchObject({ calls: 1, batches: 1 });
   });
 
-  it('is of the wrong kind when audios_key is sent for transcripts or missing for recordings', async () => {
+  it('has the wrong kind when audios_key is sent for transcripts or missing for recordings', async () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf([{}]));
     const prefix = key.slice(0, key.lastIndexOf('/') + 1);
@@ -111,7 +111,7 @@ describe('an upload that cannot be processed', () => {
     expect(await faultOf(service.process(owner, session.metadataKey))).toMatchObject({ code: 'UPLOAD_KIND_MISMATCH' });
   });
 
-  it('does not find the bytes that an earlier upload of the same name left', async () => {
+  it('does not find the file that an earlier upload of the same name left', async () => {
     const owner = service.newOwner();
     const first = await service.put(owner, csvOf([{ partner_call_id: 'old' }]));
     await service.expire(first);
@@ -124,7 +124,7 @@ describe('an upload that cannot be processed', () => {
   });
 });
 
-describe('a file that is wrong as a whole', () => {
+describe('a file that is refused as such', () => {
   const header = csvOf([]).trim();
   const row = csvOf([{}]).split('\n')[1]!;
 
@@ -155,7 +155,7 @@ describe('a file that is wrong as a whole', () => {
     ['EMPTY_FILE', 'no bytes', '', {}],
   ];
 
-  it.each(cases)('is refused with %s for %s, and leaves nothing', async (code, _, bytes, details) => {
+  it.each(cases)('is refused with %s for %s and leaves nothing', async (code, _, bytes, details) => {
     const owner = service.newOwner();
     const key = await service.put(owner, bytes);
     for (const onError of ['reject', 'skip'] as const) {
@@ -166,7 +166,7 @@ describe('a file that is wrong as a whole', () => {
     expect(await service.tracesOf(owner)).toEqual(nothing);
   });
 
-  it('is refused with FILE_TOO_LARGE by one byte, and taken at the limit', async () => {
+  it('is refused with FILE_TOO_LARGE one byte over the limit, and accepted at the limit', async () => {
     const owner = service.newOwner();
     const csv = csvOf([{}]);
     const key = await service.put(owner, csv);
@@ -181,7 +181,7 @@ describe('a file that is wrong as a whole', () => {
     expect(await under(csv.length)).toMatchObject({ accepted: 1 });
   });
 
-  it('that is too large is not even copied, and one that grows while it is copied is refused', async () => {
+  it('is not copied when it is too large, and is refused when it grows while it is copied', async () => {
     const owner = service.newOwner();
     const csv = csvOf([{}]);
     const key = await service.put(owner, csv);
@@ -202,7 +202,7 @@ describe('a file that is wrong as a whole', () => {
     expect(await service.tracesOf(owner)).toEqual(nothing);
   });
 
-  it('is refused with TOO_MANY_ROWS by one row, and taken at the limit', async () => {
+  it('is refused with TOO_MANY_ROWS one row over the limit, and accepted at the limit', async () => {
     const owner = service.newOwner();
     const limits = { ...service.parts.limits, csvRows: 3 };
     const over = await service.put(owner, csvOf([bad, ...rowsOf(3)]));
@@ -215,9 +215,9 @@ describe('a file that is wrong as a whole', () => {
     expect(await service.process(owner, exact, {}, { limits })).toMatchObject({ accepted: 3 });
   });
 
-  it('is refused for a fault in its last line, before all faults of its rows, and nothing of it is kept', async () => {
+  it('is refused for a fault in its last line, before any fault of its rows, and leaves nothing', async () => {
     const owner = service.newOwner();
-    const rows = [bad, ...rowsOf(CHUNK_ROWS), { segment_type: 'nobody' }, ...rowsOf(CHUNK_ROWS)];
+    const rows = [bad, ...rowsOf(CHUNK_ROWS), { segment_type: 'unknown' }, ...rowsOf(CHUNK_ROWS)];
     const key = await service.put(owner, `${csvOf(rows)}"`);
     for (const onError of ['reject', 'skip'] as const) {
       expect(await faultOf(service.process(owner, key, { onError }))).toMatchObject({ code: 'INVALID_CSV' });
@@ -226,8 +226,8 @@ describe('a file that is wrong as a whole', () => {
   });
 });
 
-describe('rows at fault', () => {
-  it('are all told at once, each with its row in the spreadsheet, and nothing is accepted', async () => {
+describe('rows with faults', () => {
+  it('are all reported together, each with its row in the spreadsheet, and nothing is accepted', async () => {
     const owner = service.newOwner();
     const rows: CsvRow[] = [
       {},
@@ -253,7 +253,7 @@ describe('rows at fault', () => {
     expect(await service.tracesOf(owner)).toEqual({ ...nothing, rejected_files: 1, objects: 1 });
   });
 
-  it('are told inline up to 100 faults, and it is said when there are more', async () => {
+  it('are reported with up to 100 faults, and the answer says when there are more', async () => {
     const owner = service.newOwner();
     const exact = await refusalOf(service.upload(owner, csvOf([...rowsOf(100, bad), {}])));
     expect(exact).toMatchObject({ rows: 101, invalid: 100, faults_truncated: false });
@@ -264,7 +264,7 @@ describe('rows at fault', () => {
     expect((await rejectedCsv(owner, more.rejected_uuid)).trimEnd().split('\r\n')).toHaveLength(102);
   });
 
-  it('come back as a CSV as they came with their reasons, which, corrected, is accepted as it is', async () => {
+  it('are returned as they came in a CSV with reasons, which is accepted once corrected', async () => {
     const owner = service.newOwner();
     const csv =
       'Note;Client_Phone_Number;operator_name;duration;anonymized_text;start_time;segment_type;partner_call_id\n' +
@@ -282,7 +282,7 @@ describe('rows at fault', () => {
     expect(await service.callsOf(owner)).toMatchObject([{ id: 'bad' }]);
   });
 
-  it('are left out with skip, counted, and kept in a CSV; what the firm has is counted as duplicate', async () => {
+  it('are skipped with on_error "skip", counted, and stored in a CSV, and known calls are counted as duplicates', async () => {
     const owner = service.newOwner();
     await service.upload(owner, csvOf([{ partner_call_id: 'had' }]));
     const csv = csvOf([{ partner_call_id: 'had' }, bad, { partner_call_id: 'new' }, { partner_call_id: 'new' }, {}]);
@@ -293,7 +293,13 @@ describe('rows at fault', () => {
     expect(await service.tracesOf(owner)).toMatchObject({ calls: 3, batches: 2 });
   });
 
-  it('may be all there is: with skip that is a batch without calls', async () => {
+  it('may be anywhere in a chunk: the valid rows after them are accepted', async () => {
+    const owner = service.newOwner();
+    const rows = [...rowsOf(1_024), bad, ...rowsOf(1_023), bad, {}];
+    expect(await service.upload(owner, csvOf(rows), 'skip')).toMatchObject({ accepted: 2_048, rejected: 2 });
+  });
+
+  it('can be all rows: with on_error "skip", the batch has no calls', async () => {
     const owner = service.newOwner();
     const batch = await service.upload(owner, csvOf([bad, bad]), 'skip');
     expect(batch).toMatchObject({ accepted: 0, duplicates: 0, rejected: 2, firstCall: null });
@@ -301,7 +307,7 @@ describe('rows at fault', () => {
     expect(progress).toMatchObject({ byStatus: {}, finishedAt: batch.createdAt });
   });
 
-  it('fix nothing: the same key may be processed with skip, or put anew', async () => {
+  it('do not settle the upload: the same key may be processed with on_error "skip" or with a new file', async () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf([{}, bad]));
     await refusalOf(service.process(owner, key));
@@ -316,7 +322,7 @@ describe('rows at fault', () => {
 });
 
 describe('a header that lacks columns', () => {
-  it('and is that of recordings says so, and how to send them', async () => {
+  it('of a CSV of recordings is recognized, and the answer says how to upload it', async () => {
     const owner = service.newOwner();
     expect(await faultOf(service.upload(owner, audioCsvOf([{ audio_file_name: 'a.wav' }])))).toMatchObject({
       code: 'MISSING_COLUMN',
@@ -327,7 +333,7 @@ describe('a header that lacks columns', () => {
     });
   });
 
-  it('and is nobody else’s is to be completed', async () => {
+  it('of no known kind is to be completed', async () => {
     const owner = service.newOwner();
     const { message } = await faultOf(service.upload(owner, 'operator_name,duration\nAziza,60\n'));
     expect(message).toMatch(/Add the missing columns to the first row\.$/);
@@ -338,17 +344,17 @@ describe('a partner_call_id twice in one file', () => {
   const first = {
     accepted: { partner_call_id: 'twice' },
     'a duplicate': { partner_call_id: 'had' },
-    refused: { partner_call_id: 'twice', ...bad },
+    invalid: { partner_call_id: 'twice', ...bad },
   };
   const places = { chunk: 0, file: CHUNK_ROWS };
 
-  describe.each(['accepted', 'a duplicate', 'refused'] as const)('whose first row is %s', (fate) => {
+  describe.each(['accepted', 'a duplicate', 'invalid'] as const)('whose first row is %s', (outcome) => {
     it.each(['chunk', 'file'] as const)('is a fault of every later row of the %s', async (place) => {
       const owner = service.newOwner();
       await service.upload(owner, csvOf([{ partner_call_id: 'had' }]));
-      const { partner_call_id } = first[fate];
+      const { partner_call_id } = first[outcome];
       const rows = [
-        first[fate],
+        first[outcome],
         ...rowsOf(places[place]),
         { partner_call_id },
         { partner_call_id, ...bad },
@@ -356,7 +362,7 @@ describe('a partner_call_id twice in one file', () => {
       ];
       const key = await service.put(owner, csvOf(rows));
       const at = 3 + places[place];
-      const own: [number, string][] = fate === 'refused' ? [[2, 'REQUIRED']] : [];
+      const own: [number, string][] = outcome === 'invalid' ? [[2, 'REQUIRED']] : [];
       expect(codesOf(await refusalOf(service.process(owner, key)))).toEqual([
         ...own,
         [at, 'DUPLICATE_ROW'],
@@ -365,14 +371,14 @@ describe('a partner_call_id twice in one file', () => {
         [at + 2, 'DUPLICATE_ROW'],
       ]);
       expect(await service.tracesOf(owner)).toMatchObject({ calls: 1, batches: 1 });
-      const accepted = places[place] + (fate === 'accepted' ? 1 : 0);
-      const duplicates = fate === 'a duplicate' ? 1 : 0;
-      const rejected = fate === 'refused' ? 4 : 3;
+      const accepted = places[place] + (outcome === 'accepted' ? 1 : 0);
+      const duplicates = outcome === 'a duplicate' ? 1 : 0;
+      const rejected = outcome === 'invalid' ? 4 : 3;
       expect(await service.process(owner, key, { onError: 'skip' })).toMatchObject({ accepted, duplicates, rejected });
     });
   });
 
-  it('is found however the rows are cut into chunks', async () => {
+  it('is found however the rows are divided into chunks', async () => {
     const owner = service.newOwner();
     await service.upload(owner, csvOf([{ partner_call_id: 'a' }, { partner_call_id: 'b' }]));
     const had = new Set(['a', 'b']);
@@ -442,8 +448,8 @@ async function outcomesOf({ firmUuid }: Owner, chunks: readonly Row[][]): Promis
   return outcomes;
 }
 
-describe('a partner_call_id that the firm has', () => {
-  it('is no fault but a duplicate, in any chunk, and its call stays as it was', async () => {
+describe('a partner_call_id that the firm already has', () => {
+  it('is a duplicate and not a fault, in any chunk, and its call is unchanged', async () => {
     const owner = service.newOwner();
     const before = await service.upload(owner, csvOf([{ partner_call_id: 'x' }, { partner_call_id: 'y' }]));
     const again = { operator_name: 'Bekzod' };
@@ -460,7 +466,7 @@ describe('a partner_call_id that the firm has', () => {
     ]);
   });
 
-  it('makes sending a whole file again a batch of duplicates alone', async () => {
+  it('makes a file that is uploaded twice a batch of duplicates only', async () => {
     const owner = service.newOwner();
     const csv = csvOf(Array.from({ length: 50 }, (_, index) => ({ partner_call_id: `call ${index}` })));
     expect(await service.upload(owner, csv)).toMatchObject({ accepted: 50, duplicates: 0 });
@@ -468,7 +474,7 @@ describe('a partner_call_id that the firm has', () => {
     expect(await service.tracesOf(owner)).toMatchObject({ calls: 50, batches: 2 });
   });
 
-  it('means nothing to another firm', async () => {
+  it('does not affect another firm', async () => {
     const [one, other] = [service.newOwner(), service.newOwner()];
     const csv = csvOf([{ partner_call_id: 'x' }, { partner_call_id: 'y' }]);
     for (const owner of [one, other]) expect(await service.upload(owner, csv)).toMatchObject({ accepted: 2 });
@@ -476,7 +482,7 @@ describe('a partner_call_id that the firm has', () => {
     expect(new Set([...first, ...second].map(({ uuid }) => uuid)).size).toBe(4);
   });
 
-  it('stays one call when two uploads that hold one id each wait for the other one’s', async () => {
+  it("stays one call when two uploads deadlock on each other's ids", async () => {
     const owner = service.newOwner();
     const { objects } = service.parts;
     const [x, y] = [{ partner_call_id: 'x' }, { partner_call_id: 'y' }];
@@ -508,7 +514,7 @@ describe('a partner_call_id that the firm has', () => {
       },
     });
     const batches = await Promise.all(keys.map((key) => service.process(owner, key, {}, { objects: slow })));
-    // A deadlock made one of them begin again.
+    // Because of the deadlock, one of them was repeated.
     expect(opened).toHaveLength(3);
     expect(batches.map(({ accepted }) => accepted).toSorted((a, b) => a - b)).toEqual([CHUNK_ROWS - 1, CHUNK_ROWS + 1]);
     expect(batches.map(({ duplicates }) => duplicates).toSorted((a, b) => a - b)).toEqual([0, 2]);
@@ -517,7 +523,7 @@ describe('a partner_call_id that the firm has', () => {
     expect(calls.flatMap(({ id }) => id ?? []).toSorted()).toEqual(['x', 'y']);
   });
 
-  it('stays one call when two uploads bring it at the same instant, in opposite order', async () => {
+  it('stays one call when two concurrent uploads have it in opposite order', async () => {
     const owner = service.newOwner();
     const ids = Array.from({ length: 4_000 }, (_, index) => ({ partner_call_id: `call ${index}` }));
     const keys = [
@@ -536,7 +542,7 @@ describe('a partner_call_id that the firm has', () => {
 });
 
 describe('acceptance', () => {
-  it('of one key by five requests at the same instant is one batch, the same for all', async () => {
+  it('of one key by five concurrent requests results in one batch, the same for all', async () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf(rowsOf(500)));
     const batches = await Promise.all(Array.from({ length: 5 }, () => service.process(owner, key)));
@@ -545,8 +551,8 @@ describe('acceptance', () => {
     expect(await service.tracesOf(owner)).toEqual({ ...nothing, calls: 500, batches: 1 });
   });
 
-  it('gives every call a uuid of its own, in the order of the file, and announces each exactly once', async () => {
-    const heard = await service.collect(CallsAccepted);
+  it('gives every call a unique uuid in the order of the file, and announces each exactly once', async () => {
+    const ranges = await service.collect(CallsAccepted);
     const ready = await service.collect(TranscriptReady);
     const owner = service.newOwner();
     const count = CHUNK_ROWS + 1_234;
@@ -556,10 +562,11 @@ describe('acceptance', () => {
     expect(calls.map(({ operator }) => operator)).toEqual(rows.map((row) => row.operator_name));
     expect(new Set(calls.map(({ uuid }) => uuid)).size).toBe(count);
     expect([batch.firstCall, batch.lastCall]).toEqual([calls[0]?.uuid, calls.at(-1)?.uuid]);
-    const own = () => heard.filter((event) => event.subject === batch.uuid).toSorted((a, b) => a.priority - b.priority);
+    const own = () =>
+      ranges.filter((event) => event.subject === batch.uuid).toSorted((a, b) => a.priority - b.priority);
     const covered = (events: Event<BodyOf<typeof CallsAccepted>>[]) =>
       events.flatMap(({ data: { first, last } }) => calls.filter(({ uuid }) => uuid >= first && uuid <= last));
-    // The first 500 are announced with their acceptance, the others by portions of as many.
+    // The first 500 are announced when the batch is accepted, the others in ranges of 500.
     await waitUntil(() => covered(own()).length >= count - 500 && ready.length >= 500);
     const announced = new Set(ready.map(({ subject }) => subject));
     expect(calls.slice(0, 500).filter(({ uuid }) => announced.has(uuid))).toHaveLength(500);
@@ -568,7 +575,7 @@ describe('acceptance', () => {
     expect(own().every(({ firmuuid }) => firmuuid === owner.firmUuid)).toBe(true);
   });
 
-  it('takes the bytes that it has checked, whatever is put to the same key meanwhile', async () => {
+  it('is of the bytes that were validated, even when another file is put at the same key meanwhile', async () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf([{ operator_name: 'checked' }]));
     const { objects } = service.parts;
@@ -582,7 +589,7 @@ describe('acceptance', () => {
     expect(await service.callsOf(owner)).toMatchObject([{ operator: 'checked' }]);
   });
 
-  it('is all or nothing: when its facts cannot be published, nothing is kept, and the next try succeeds', async () => {
+  it('is all or nothing: when its events cannot be published, nothing is kept, and a repeated request succeeds', async () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf([{}, bad]));
     const broken = new Error('no publishing');
@@ -592,7 +599,7 @@ describe('acceptance', () => {
     expect(await service.process(owner, key, { onError: 'skip' })).toMatchObject({ accepted: 1, rejected: 1 });
   });
 
-  it('fails as a whole when the refused rows cannot be stored, however many there are', async () => {
+  it('fails completely when the rejected rows cannot be stored, however many there are', async () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf(rowsOf(CHUNK_ROWS + 1, bad)));
     const full = new Fault('unavailable', 'INSUFFICIENT_STORAGE', 'The disk is full.');

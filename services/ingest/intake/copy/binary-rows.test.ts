@@ -72,7 +72,7 @@ describe('rows in the binary format of COPY', () => {
     );
   });
 
-  it('are sent without those that are not wanted, and with all of them the next time', async () => {
+  it('can be sent without unwanted rows, and later with all of them', async () => {
     const written = fc.sample(row, 20);
     const rows = new BinaryRows();
     for (const each of written) write(rows, each);
@@ -81,7 +81,7 @@ describe('rows in the binary format of COPY', () => {
     expect(await copied(rows.file(null))).toEqual(written);
   });
 
-  it('are no file when there are none', () => {
+  it('are no file when there are no rows', () => {
     const rows = new BinaryRows();
     expect(rows.file(null)).toBeNull();
     write(rows, fc.sample(row, 1)[0]!);
@@ -90,7 +90,7 @@ describe('rows in the binary format of COPY', () => {
     expect(rows.file(null)).toBeNull();
   });
 
-  it('may be longer than the memory that they began with', async () => {
+  it('may outgrow the initial buffer', async () => {
     const long = { ...fc.sample(row, 1)[0]!, said: 'ё'.repeat(300_000) };
     const rows = new BinaryRows();
     write(rows, long);

@@ -20,7 +20,7 @@ async function read(text: string) {
   return { file, records };
 }
 
-/** What a caller gets back for a file: the refused rows, and the faults. */
+/** The CSV of rejected rows that a file results in, and the faults. */
 async function rejectedOf(text: string) {
   const { file, records } = await read(text);
   const check = checkTranscriptRow(file, rules);
@@ -37,8 +37,8 @@ async function rejectedOf(text: string) {
 
 const HEADER = 'client_phone_number;operator_name;duration;anonymized_text;start_time;segment_type';
 
-describe('the CSV of refused rows', () => {
-  it('has the columns as they came and the reasons last', async () => {
+describe('the CSV of rejected rows', () => {
+  it('has the columns as they came, followed by the reasons', async () => {
     const { csv } = await rejectedOf(`My Note;;${HEADER}\na;b;+998901234567; Anna ;x;"<client>Hi; ""you""";;support\n`);
     expect(csv).toBe(
       'My Note;;client_phone_number;operator_name;duration;anonymized_text;start_time;segment_type;reject_reason\r\n' +
@@ -57,7 +57,7 @@ describe('the CSV of refused rows', () => {
     ['\ufeffsep=,\r\n', ','],
     ['SEP=\t\r\n', '\t'],
   ])(
-    'begins as the file began (%j) and has its separator (%j), and so opens where the file was made',
+    'begins like the uploaded file (%j) and has its separator (%j), so the program that wrote the file can open it',
     async (beginning, separator) => {
       const header = HEADER.split(';').join(separator);
       const row = ['12', 'A;n,n\ta', '60', '<client>Hi', '2026-01-01T10:00', 'support'].map((value) => `"${value}"`);
@@ -69,7 +69,7 @@ describe('the CSV of refused rows', () => {
     },
   );
 
-  it('has its own reject_reason in the place of one that came with the file', async () => {
+  it('has its own reject_reason instead of one that was uploaded', async () => {
     const row = 'old;1;A;1;<client>Hi;1700000000;support;older';
     const { csv } = await rejectedOf(`reject_reason;${HEADER}; Reject_Reason \n${row}\n`);
     const again = await read(csv);
@@ -79,7 +79,7 @@ describe('the CSV of refused rows', () => {
     expect(csv).not.toContain('old');
   });
 
-  it('sent back as it is, is refused for the same reasons; corrected, it is accepted', async () => {
+  it('is refused for the same reasons when it is uploaded unchanged, and accepted once corrected', async () => {
     const row = ['12', 'Анна', '60', '<оператор>Привет', '2026-01-01T10:00', 'support'].join(';');
     const { csv, faults } = await rejectedOf(`${HEADER}\n${row}\n`);
     const again = await rejectedOf(csv);
@@ -88,7 +88,7 @@ describe('the CSV of refused rows', () => {
     expect((await rejectedOf(csv.replace('12;', '+998901234567;'))).faults).toEqual([]);
   });
 
-  it('holds the beginning of a value that was too long, says so, and is refused again as it is', async () => {
+  it('contains the beginning of a value that was too long, says so, and is refused again when uploaded unchanged', async () => {
     const long = (letter: string) => letter.repeat(50_000);
     const { csv, faults } = await rejectedOf(
       `${HEADER};memo\n+998901234567;${long('n')};1;<client>${long('t')};1700000000;support;${long('m')}\n`,
@@ -99,7 +99,7 @@ describe('the CSV of refused rows', () => {
     expect((await rejectedOf(csv)).faults).toEqual(faults);
   });
 
-  it('gives any row back exactly as it came', async () => {
+  it('returns any row exactly as it came', async () => {
     const field = fc.string({
       unit: fc.constantFrom('a', ' ', '"', ',', ';', '\t', '\n', '\r', '=', '+', 'я', '😀', '\u00a0', '\ufeff'),
       maxLength: 8,

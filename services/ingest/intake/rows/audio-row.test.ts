@@ -27,7 +27,7 @@ const codes = (values: Record<string, string>) =>
   check(raw({ ...good, ...values })).faults.map(({ column, code }) => [column, code]);
 
 describe('a row of a CSV of recordings', () => {
-  it('becomes a call with what it left empty as null', () => {
+  it('becomes a record in which empty values are null', () => {
     expect(check(raw(good))).toEqual({
       record: {
         audioFileName: 'call 1.wav',
@@ -80,12 +80,12 @@ describe('a row of a CSV of recordings', () => {
     [{ partner_call_id: 'x'.repeat(256) }, 'partner_call_id', 'TOO_LONG'],
     [{ operator_group_name: 'x'.repeat(256) }, 'operator_group_name', 'TOO_LONG'],
     [{ disconnect_reason: 'x'.repeat(256) }, 'disconnect_reason', 'TOO_LONG'],
-  ])('with %j is at fault in %s with %s alone', (values, column, code) => {
+  ])('with %j has one fault: %s is %s', (values, column, code) => {
     expect(codes(values)).toEqual([[column, code]]);
     expect(check(raw({ ...good, ...values })).record).toBeNull();
   });
 
-  it('is at fault for the file that its name does not stand for, whose rule is asked once', () => {
+  it('has a fault when its file cannot be resolved, and resolves it only once', () => {
     const asked: string[] = [];
     const strict = checkAudioRow({ columns }, rules, (name) => {
       asked.push(name);
@@ -99,7 +99,7 @@ describe('a row of a CSV of recordings', () => {
     expect(asked).toEqual(['call 1.wav']);
   });
 
-  it('tells every fault at once, in the order of the columns of its file, with its partner_call_id', () => {
+  it("reports all faults together in the order of the file's columns, with its partner_call_id", () => {
     const backwards = names.toReversed();
     const reversed = checkAudioRow({ columns: new Map(backwards.map((name, index) => [name, index])) }, rules, asNamed);
     const values: Record<string, string> = { partner_call_id: ' p-1 ', start_time: 'now', left_channel: 'x' };
@@ -116,11 +116,11 @@ describe('a row of a CSV of recordings', () => {
     ]);
   });
 
-  it('has a value that was cut taken for too long', () => {
+  it('with a cut value is refused as too long', () => {
     expect(check(raw({ ...good, audio_file_name: '  ' }, [0])).faults.map(({ code }) => code)).toEqual(['TOO_LONG']);
   });
 
-  it('has either a record or faults, never both, never neither, and sides that differ', () => {
+  it('has either a record or faults, never both and never neither, and two different channels', () => {
     const likely = fc.constantFrom(...Object.values(good), '', 'inbound', ' ', 'OPERATOR', 'Client');
     const value = fc.oneof({ weight: 5, arbitrary: likely }, fc.string({ unit: 'binary', maxLength: 8 }));
     fc.assert(
@@ -135,7 +135,7 @@ describe('a row of a CSV of recordings', () => {
     );
   });
 
-  it('is good whatever good values its columns hold, and keeps them', () => {
+  it('is valid with any valid values, and keeps them', () => {
     const word = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
       .filter((text) => text.trim() === text && text !== '');

@@ -34,7 +34,7 @@ describe('a phone number', () => {
     ['٩٩٨٩٠١٢٣٤٥٦٧', 'digits 0 to 9'],
     ['++998901234567', 'at most one +'],
     ['998901234567 ext. 5', 'extensions'],
-  ])('that is %s is answered with what to do', (text, advice) => {
+  ])('that is %s is refused with advice', (text, advice) => {
     expect(parsePhone(text)).toMatchObject({ message: expect.stringContaining(advice) });
   });
 });

@@ -25,7 +25,7 @@ const codes = (values: Record<string, string>) =>
   check(raw({ ...good, ...values })).faults.map(({ column, code }) => [column, code]);
 
 describe('a row of a CSV of transcripts', () => {
-  it('becomes a call with what it left empty as null', () => {
+  it('becomes a record in which empty values are null', () => {
     expect(check(raw(good))).toEqual({
       record: {
         partnerCallId: null,
@@ -45,7 +45,7 @@ describe('a row of a CSV of transcripts', () => {
     });
   });
 
-  it('has its values trimmed of any Unicode white space, and its direction in any case', () => {
+  it('has Unicode white space trimmed from its values, and its direction in any case', () => {
     const all = { ...good, partner_call_id: 'id 1', operator_id: '5', direction: 'OutBound', disconnect_reason: 'x' };
     const padded = Object.fromEntries(
       Object.entries(all).map(([name, value]) => [name, `\u00a0 \t${value}\u2003\r\n\ufeff`]),
@@ -61,7 +61,7 @@ describe('a row of a CSV of transcripts', () => {
     });
   });
 
-  it('takes operator_group_name, else group_name', () => {
+  it('has its group from operator_group_name, or else from group_name', () => {
     const groupOf = (values: Record<string, string>) => check(raw({ ...good, ...values })).record?.operatorGroupName;
     expect(groupOf({ group_name: 'A' })).toBe('A');
     expect(groupOf({ group_name: 'A', operator_group_name: ' ' })).toBe('A');
@@ -99,7 +99,7 @@ describe('a row of a CSV of transcripts', () => {
     [{ group_name: 'x'.repeat(256) }, 'group_name', 'TOO_LONG'],
     [{ operator_group_name: 'x'.repeat(256) }, 'operator_group_name', 'TOO_LONG'],
     [{ disconnect_reason: 'x'.repeat(256) }, 'disconnect_reason', 'TOO_LONG'],
-  ])('with %j is at fault in %s with %s alone', (values, column, code) => {
+  ])('with %j has one fault: %s is %s', (values, column, code) => {
     expect(codes(values)).toEqual([[column, code]]);
     expect(check(raw({ ...good, ...values })).record).toBeNull();
   });
@@ -112,7 +112,7 @@ describe('a row of a CSV of transcripts', () => {
   });
 
   it.each(['86401', '120000', '9'.repeat(40)])(
-    'of a whole day and more (%s) is asked whether it is in milliseconds',
+    'with a duration over a day (%s) is refused with the advice that it may be in milliseconds',
     (duration) => {
       const [fault] = check(raw({ ...good, duration })).faults;
       expect(fault?.message).toBe(
@@ -126,7 +126,7 @@ describe('a row of a CSV of transcripts', () => {
     expect(check(raw({ ...good, duration })).record?.duration).toBe(Number(duration));
   });
 
-  it('tells every fault at once, in the order of the columns of its file, with its partner_call_id', () => {
+  it("reports all faults together in the order of the file's columns, with its partner_call_id", () => {
     const backwards = names.toReversed();
     const reversed = checkTranscriptRow({ columns: new Map(backwards.map((name, index) => [name, index])) }, rules);
     const values: Record<string, string> = {
@@ -149,7 +149,7 @@ describe('a row of a CSV of transcripts', () => {
     ]);
   });
 
-  it('is told the nearest of its firm’s own segment types, and all of them', () => {
+  it('with an unknown segment type is refused with the nearest and all segment types of the firm', () => {
     const messageFor = (segment_type: string) => check(raw({ ...good, segment_type })).faults[0]?.message;
     expect(messageFor('ПРОДАЖИ')).toContain('Write exactly Продажи. Your firm has these: support, Продажи.');
     expect(messageFor('billing')).not.toContain('Write');
@@ -166,7 +166,7 @@ describe('a row of a CSV of transcripts', () => {
     ['start_time', '\u200e2026-01-31 09:30:00', '"[U+200E]2026-01-31 09:30:00"'],
     ['duration', '6\u00ad1', '"6[U+00AD]1"'],
     ['direction', 'inbound\u2060', '"inbound[U+2060]"'],
-  ])('whose %s has characters that nobody sees (%j) is told which they are', (column, value, shown) => {
+  ])('whose %s has invisible characters (%j) is refused with a message that shows them', (column, value, shown) => {
     const messageFor = (text: string) => check(raw({ ...good, [column]: text })).faults[0]?.message;
     expect(messageFor(value)).toContain(`It contains invisible characters: ${shown}.`);
     expect(messageFor('?')).not.toContain('invisible');
@@ -174,7 +174,7 @@ describe('a row of a CSV of transcripts', () => {
   });
 
   it.each(['1,200', '1.200,5', '312.0'])(
-    'whose duration has decimals or separators of thousands (%s) is told of both',
+    'whose duration has decimals or thousands separators (%s) is refused with advice on both',
     (duration) => {
       expect(check(raw({ ...good, duration })).faults[0]?.message).toMatch(
         /Round it, and remove thousands separators\.$/,
@@ -182,7 +182,7 @@ describe('a row of a CSV of transcripts', () => {
     },
   );
 
-  it('has a value that was cut taken for too long, whatever of it was kept; in an ignored column for no fault', () => {
+  it('with a cut value is refused as too long, whatever was kept of it, but not for one in an ignored column', () => {
     const checked = check(raw({ ...good, operator_name: '   ', partner_call_id: 'x' }, [1, 6, 99]));
     expect(checked.faults.map(({ column, code }) => [column, code])).toEqual([
       ['operator_name', 'TOO_LONG'],
@@ -192,12 +192,12 @@ describe('a row of a CSV of transcripts', () => {
     expect(check(raw(good, [99])).record).not.toBeNull();
   });
 
-  it('shows at most 200 characters of a value, whole ones', () => {
+  it('shows at most 200 characters of a value, and no half character', () => {
     const [fault] = check(raw({ ...good, operator_name: '😀'.repeat(300) })).faults;
     expect(fault?.value).toBe('😀'.repeat(200));
   });
 
-  it('has either a record or faults, never both, never neither', () => {
+  it('has either a record or faults, never both and never neither', () => {
     const likely = fc.constantFrom(...Object.values(good), '', 'inbound', ' ');
     const value = fc.oneof(likely, fc.string({ unit: 'binary', maxLength: 8 }));
     fc.assert(
