@@ -2,10 +2,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { begin, postgresOf, run } from './test/command.ts';
-import { eventually } from './test/insist.ts';
-import { long } from './test/long.ts';
-import './test/time-limit.ts';
+import { begin, postgresOf, run } from '../test/command.ts';
+import { eventually } from '../test/insist.ts';
+import { long } from '../test/long.ts';
+import '../test/time-limit.ts';
 
 /** Its temporary folder is ours alone, so that we see what it leaves. */
 let TMPDIR: string;
@@ -24,7 +24,7 @@ async function directory(): Promise<string | undefined> {
 describe('the demo', () => {
   it('shows a table of scored calls with the best and the worst and why, and leaves nothing', async () => {
     // Settings that are meant for the real service are none of its business.
-    const { child, outcome } = begin('demo.ts', ['--exit'], {
+    const { child, outcome } = begin('demo/main.ts', ['--exit'], {
       TMPDIR,
       DATABASE_URL: 'postgresql://127.0.0.1:1/real',
       PORT: '1',
@@ -63,7 +63,7 @@ describe('the demo', () => {
   }, 600_000);
 
   it('that is interrupted before the table is shown exits with 0 and leaves nothing', async () => {
-    const { child, outcome } = begin('demo.ts', ['--exit'], { TMPDIR });
+    const { child, outcome } = begin('demo/main.ts', ['--exit'], { TMPDIR });
     await eventually(async () => postgresOf((await directory()) ?? ''), 10);
     child.kill('SIGINT');
     expect(await outcome).toMatchObject({ code: 0, stderr: '' });
@@ -71,13 +71,13 @@ describe('the demo', () => {
   });
 
   it('exits with 2 and its usage on an option that it does not have, and with 0 on --help', async () => {
-    const refused = await run('demo.ts', ['--nonsense'], { TMPDIR });
+    const refused = await run('demo/main.ts', ['--nonsense'], { TMPDIR });
     expect(refused).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(/--nonsense[\s\S]*Usage: npm run demo/),
     });
-    expect(await run('demo.ts', ['--help'], { TMPDIR })).toMatchObject({
+    expect(await run('demo/main.ts', ['--help'], { TMPDIR })).toMatchObject({
       code: 0,
       stderr: '',
       stdout: expect.stringContaining('Usage: npm run demo'),

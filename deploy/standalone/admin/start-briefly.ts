@@ -1,10 +1,10 @@
 import { constants } from 'node:os';
 import { start as startKeyManagement } from '@call-analysis/key-management';
 import { Closing, createLog, type Logger } from '@call-analysis/runtime';
-import { buses } from './bus.ts';
-import type { Settings } from './config.ts';
-import type { DataDirectory } from './data-directory.ts';
-import { openDatabase, type OpenedDatabase } from './database.ts';
+import { buses } from '../bus.ts';
+import type { Settings } from '../config.ts';
+import type { DataDirectory } from '../data-directory.ts';
+import { openDatabase, type OpenedDatabase } from '../database.ts';
 
 const INTERRUPTING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

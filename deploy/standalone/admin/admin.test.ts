@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { admin, begin, type Begun, postgresOf, run } from './test/command.ts';
-import { eventually, patientFetch } from './test/insist.ts';
-import { startService } from './test/service-process.ts';
-import './test/time-limit.ts';
+import { admin, begin, type Begun, postgresOf, run } from '../test/command.ts';
+import { eventually, patientFetch } from '../test/insist.ts';
+import { startService } from '../test/service-process.ts';
+import '../test/time-limit.ts';
 
 interface Firm {
   uuid: string;
@@ -33,12 +33,12 @@ afterAll(async () => {
 });
 
 const command = <Result>(...args: string[]) => admin<Result>({ DATA_DIR }, ...args);
-const outcome = (...args: string[]) => run('admin.ts', args, { DATA_DIR });
+const outcome = (...args: string[]) => run('admin/main.ts', args, { DATA_DIR });
 
 /** Begins a command and returns while its PostgreSQL is at work; one that was over before anybody looked is begun again. */
 async function atWork(...args: string[]): Promise<Begun> {
   for (;;) {
-    const begun = begin('admin.ts', args, { DATA_DIR });
+    const begun = begin('admin/main.ts', args, { DATA_DIR });
     const { child } = begun;
     const isAtWork = await eventually(async () => {
       if ((await postgresOf(DATA_DIR)) !== null) return 'yes';

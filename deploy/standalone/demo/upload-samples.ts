@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import AdmZip from 'adm-zip';
 
-const folder = new URL('../../samples/', import.meta.url);
+const folder = new URL('../../../samples/', import.meta.url);
 /** So many of the recordings are sent one by one, the others in a batch. */
 const SINGLE = 3;
 

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openDatabase } from '../packages/postgres/index.ts';
-import { freshDatabase, kafkaForTests, s3ForTests, type TestDatabase } from '../packages/testing/index.ts';
-import { eventually, patientFetch } from './standalone/test/insist.ts';
-import './standalone/test/time-limit.ts';
+import { openDatabase } from '../../packages/postgres/index.ts';
+import { freshDatabase, kafkaForTests, s3ForTests, type TestDatabase } from '../../packages/testing/index.ts';
+import { eventually, patientFetch } from '../standalone/test/insist.ts';
+import '../standalone/test/time-limit.ts';
 
-const script = fileURLToPath(new URL('./service.ts', import.meta.url));
+const script = fileURLToPath(new URL('../service.ts', import.meta.url));
 let database: TestDatabase;
 let env: (service: string) => Record<string, string>;
 

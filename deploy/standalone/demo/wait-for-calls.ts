@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Send } from './client.ts';
+import type { Send } from '../client.ts';
 
 /** On a machine that is busy with much else a part may stand still for a while. */
 const PATIENCE_MS = 120_000;

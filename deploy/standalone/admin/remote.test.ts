@@ -8,8 +8,8 @@ import { migrate } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { admin, run } from './test/command.ts';
-import './test/time-limit.ts';
+import { admin, run } from '../test/command.ts';
+import '../test/time-limit.ts';
 
 const closing = new Closing();
 const JWT_SECRET = 's'.repeat(32);
@@ -57,7 +57,7 @@ describe('the administrator’s commands, where key-management is a process of i
       role: 'ADMIN',
     });
 
-    const { code, stdout, stderr } = await run('admin.ts', ['token', 'issue', '--user', user.uuid], {
+    const { code, stdout, stderr } = await run('admin/main.ts', ['token', 'issue', '--user', user.uuid], {
       KEY_MANAGEMENT_ADDRESS,
       DATA_DIR,
     });
@@ -70,7 +70,7 @@ describe('the administrator’s commands, where key-management is a process of i
 
   it('on dead letters ask for the brokers that have them, and look for none on this machine', async () => {
     for (const command of [['list'], ['replay', '--consumer', 'analysis.analyze']]) {
-      const { code, stdout, stderr } = await run('admin.ts', ['dead-letter', ...command], {
+      const { code, stdout, stderr } = await run('admin/main.ts', ['dead-letter', ...command], {
         KEY_MANAGEMENT_ADDRESS,
         DATA_DIR,
       });
@@ -99,7 +99,7 @@ describe('the administrator’s commands, where key-management is a process of i
       /^RPC_TLS_CA_FILE is set, so RPC_TLS_CERT_FILE and RPC_TLS_KEY_FILE must be set too\.\n$/,
     ],
   ])('say %s in one sentence', async (_name, variables, sentence) => {
-    const { code, stderr } = await run('admin.ts', ['firm', 'list'], variables as Record<string, string>);
+    const { code, stderr } = await run('admin/main.ts', ['firm', 'list'], variables as Record<string, string>);
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
   });
 });

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { readRemote, readSettings, type Settings } from '../config.ts';
+import { HeldFault } from '../data-directory-lock.ts';
+import { type DataDirectory, openDataDirectory } from '../data-directory.ts';
 import type { Administration } from './administration.ts';
-import { readRemote, readSettings, type Settings } from './config.ts';
-import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
-import { HeldFault } from './holder.ts';
 
 /** A service that starts or stops takes no command yet or no more; so long it is waited for. */
 const PATIENCE_MS = 60_000;
@@ -27,7 +27,10 @@ async function administer<Result>(work: (admin: Administration) => Promise<Resul
   const directory = openDataDirectory(settings.dataDirectory);
   return whetherRunning(settings, directory, work, async () => {
     // Loaded when needed: beside a running service most commands take no longer than loading a database would.
-    const [{ wake }, { dialAdministration }] = await Promise.all([import('./wake.ts'), import('./administration.ts')]);
+    const [{ wake }, { dialAdministration }] = await Promise.all([
+      import('./start-briefly.ts'),
+      import('./administration.ts'),
+    ]);
     return wake(settings, directory, async (address) => {
       const woken = dialAdministration(address, settings, directory.secrets.jwtSecret);
       try {
@@ -77,9 +80,9 @@ async function withDeadLetters<Result>(work: (letters: DeadLetterAdmin) => Promi
   const settings = readSettings(process.env);
   const directory = openDataDirectory(settings.dataDirectory);
   const [{ BUS }, { findQueues }, { wakeDatabase }] = await Promise.all([
-    import('./bus.ts'),
-    import('./database.ts'),
-    import('./wake.ts'),
+    import('../bus.ts'),
+    import('../database.ts'),
+    import('./start-briefly.ts'),
   ]);
   return whetherRunning(
     settings,

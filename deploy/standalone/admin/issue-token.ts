@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sig
 import { readPem } from '@call-analysis/gateway';
 import { StartFault } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
-import type { JwtSettings } from './config.ts';
+import type { JwtSettings } from '../config.ts';
 
 export interface TokenUser {
   readonly uuid: string;

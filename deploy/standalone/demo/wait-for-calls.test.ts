@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { patient } from './demo-patience.ts';
+import { patient } from './wait-for-calls.ts';
 
 const url = 'http://127.0.0.1:1/api/v1/calls/upload?signature=s';
 

@@ -24,7 +24,7 @@ import {
 } from '@call-analysis/events';
 import { createLog, type Environment, parseConfig, StartFault, withSecrets } from '@call-analysis/runtime';
 import { z } from 'zod';
-import { BUS } from './bus.ts';
+import { BUS } from '../bus.ts';
 
 /** What the administrator's command can do with events that were given up (api.md, section 9). */
 export interface DeadLetterAdmin {

@@ -1,7 +1,7 @@
 import { keyManagement } from '@call-analysis/proto';
 import { type Client, dial } from '@call-analysis/rpc';
 import { StartFault } from '@call-analysis/runtime';
-import type { RemoteSettings } from './config.ts';
+import type { RemoteSettings } from '../config.ts';
 import { issueToken } from './issue-token.ts';
 
 /** What the administrator's command can do, whoever serves key-management (api.md, section 9). */

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLog, runProcess, StartFault } from '@call-analysis/runtime';
-import { dialAdministration } from './administration.ts';
-import { type ApiClient, apiClient } from './client.ts';
-import { readSettings } from './config.ts';
-import { patient } from './demo-patience.ts';
-import { conversation, type DemoCall, report } from './demo-report.ts';
-import { batchOfRecordings, recordings, transcripts } from './demo-samples.ts';
+import { dialAdministration } from '../admin/administration.ts';
+import { type ApiClient, apiClient } from '../client.ts';
+import { readSettings } from '../config.ts';
+import { type Settings, type Standalone, start } from '../start.ts';
+import { conversation, type DemoCall, report } from './report.ts';
 import { sampleSegmentTypes } from './sample-segment-types.ts';
-import { type Settings, type Standalone, start } from './start.ts';
+import { batchOfRecordings, recordings, transcripts } from './upload-samples.ts';
+import { patient } from './wait-for-calls.ts';
 
 const help = `Usage: npm run demo -- [--exit]
 
