@@ -2,13 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Figure } from '../figure.ts';
 
 /**
- * Computes what more calls a day need from the figures that `npm run -s bench:distributed -- --json` has printed into a
- * file, and writes both into docs/scale.md, and the main ones into README.md, between the marks that are there for them. The
- * formulas stand in docs/scale.md.
+ * Computes what more calls a day need from the figures that `npm run -s bench:distributed -- --json` printed into a file,
+ * and writes both into docs/scale.md, between the marks for them. docs/scale.md has the formulas.
  */
 
 const scale = new URL('../../docs/scale.md', import.meta.url);
-const readme = new URL('../../README.md', import.meta.url);
 const SCALES = [1e6, 1e8, 1e10] as const;
 
 /** Of a day's calls, how many come in its busiest hour; 1/24 if they came evenly. */
@@ -18,7 +16,7 @@ const FILL = 0.5;
 const COPIES_IN_KAFKA = 3;
 const DAYS_IN_KAFKA = 30;
 const RECORDED_SECONDS = 300;
-/** Seconds of conversation, both channels, that one core hears in a second (README, "Figures"). */
+/** Seconds of conversation, both channels, that one core transcribes in a second (docs/performance.md). */
 const REAL_TIME = 20;
 /** Two channels of 8 kHz, a byte a sample. */
 const RECORDING_BYTES = RECORDED_SECONDS * 2 * 8_000;
@@ -32,7 +30,7 @@ const PARTITIONS = 12;
 
 const [path] = process.argv.slice(2);
 if (path === undefined) {
-  console.error('Usage: node bench/distributed/plan.ts FIGURES.json');
+  console.error('Usage: node bench/distributed/scale-page.ts FIGURES.json');
   process.exit(2);
 }
 const figures = JSON.parse(readFileSync(path, 'utf8')) as Figure[];
@@ -131,28 +129,9 @@ write(scale, 'needs', [
   ...needs.map(([what, of]) => `| ${what} | ${SCALES.map(of).join(' | ')} |`),
 ]);
 
-const main: (string | RegExp)[] = [
-  /^outbox, Kafka, inbox: \d/,
-  /^batch of \d+ calls, /,
-  'idle, accepted to analysis begun, p99',
-  /^upload of 50 MiB/,
-  /^memory that \d+ such uploads at once add to gateway/,
-  /^memory that \d+ such uploads at once add to audio/,
-  /^two processes of analysis/,
-];
-
-write(readme, 'distributed', [
-  '| figure | value | yardstick | ratio | goal |',
-  '|---|---|---|---|---|',
-  ...main.map(find).map(({ name, value, unit, yardstick, ratio, goal, holds }) => {
-    const wanted = goal === 'none' ? '' : `${goal.replace(/^ratio (at least )?/, '')}${holds ? '' : ', **missed**'}`;
-    return `| ${name} | ${round(value)} ${unit} | ${yardstick.name}: ${round(yardstick.value)} | ${ratio.toFixed(2)} | ${wanted} |`;
-  }),
-]);
-
 /** Replaces what stands between the marks of that name. */
 function write(page: URL, name: string, lines: readonly string[]): void {
-  const [begin, end] = [`<!-- ${name}: written by bench/distributed/plan.ts -->\n`, `<!-- end of ${name} -->\n`];
+  const [begin, end] = [`<!-- ${name}: written by bench/distributed/scale-page.ts -->\n`, `<!-- end of ${name} -->\n`];
   const text = readFileSync(page, 'utf8');
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`${page.pathname} has no marks for ${name}.`);
