@@ -1,6 +1,6 @@
 export { claim, alreadyClaimed, pruneClaims } from './claim.ts';
 export { openDeadLetters } from './open-dead-letters.ts';
-export { REDELIVER } from './dead-letter-office.ts';
+export { REDELIVER } from './dead-letters.ts';
 export type {
   Choose,
   ReplayAction,
@@ -8,18 +8,18 @@ export type {
   DeadLetters,
   Replayed,
   DeadLetterFilter,
-} from './dead-letter-office.ts';
+} from './dead-letters.ts';
 export type { Kafka } from './kafka/config.ts';
-export { removeLargeBodies } from './large-bodies.ts';
-export { migrateBus } from './migrate.ts';
-export type { BusSchema } from './migrate.ts';
+export { removeLargeBodies } from './kafka/large-bodies.ts';
+export { migrateBus } from './queue/migrate.ts';
+export type { BusSchema } from './queue/migrate.ts';
 export { BusConfig, openBus, openListener } from './open.ts';
 export type { ListenConfig } from './open.ts';
-export type { BusOptions } from './options.ts';
+export type { BusOptions } from './config.ts';
 export { prepareBus } from './prepare.ts';
 export type { EventUse } from './prepare.ts';
 export { redeliveryWindowDays } from './retention.ts';
-export { kafkaFrom, KafkaVariables, requiredKafka, RequiredKafkaVariables } from './variables.ts';
+export { kafkaFrom, KafkaVariables, requiredKafka, RequiredKafkaVariables } from './kafka/variables.ts';
 export { Poison, route, DISCARD } from './port.ts';
 export type {
   AnyRoute,

@@ -1,9 +1,9 @@
 import type { ObjectsConfig } from '@call-analysis/objects';
 import { z } from 'zod';
-import { openEmbedded } from './embedded.ts';
+import { openEmbedded } from './embedded/open.ts';
 import { Kafka } from './kafka/config.ts';
 import { openKafka, openKafkaListener } from './kafka/open.ts';
-import type { BusOptions } from './options.ts';
+import type { BusOptions } from './config.ts';
 import type { Bus, Listener } from './port.ts';
 
 const Queues = z.object({

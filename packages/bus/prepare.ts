@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EventType } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { ensureSchema } from '@call-analysis/postgres';
-import { connect } from './kafka/client.ts';
-import { explain } from './kafka/explain.ts';
-import { haveTopics, topicOf } from './kafka/topics.ts';
-import { migrateBus } from './migrate.ts';
+import { connect } from './kafka/connection/client.ts';
+import { explain } from './kafka/connection/explain.ts';
+import { haveTopics, topicOf } from './kafka/topics/topics.ts';
+import { migrateBus } from './queue/migrate.ts';
 import type { ListenConfig } from './open.ts';
-import type { Log } from './queues.ts';
+import type { Log } from './queue/queues.ts';
 
 /**
  * While others make the same topics the broker answers as if it were not there; it may also start at the same time as we.

@@ -1,6 +1,6 @@
 import type { Job } from 'pg-boss';
-import { deadQueue } from './dead-letters.ts';
-import type { Queues } from './queues.ts';
+import { deadQueue } from './delivery/give-up.ts';
+import type { Queues } from './queue/queues.ts';
 
 /** What a dead process had in hand waits again, and the tries it was in do not count. For its only successor. */
 export async function putBackAbandoned({ query, schema }: Queues, consumer: string): Promise<void> {

@@ -4,9 +4,9 @@ import type { Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { route } from '../port.ts';
-import { type Body, happened } from '../test/happened.ts';
-import { numberOf, numbers, takeInto } from './handlers.ts';
-import type { Stage } from './stage.ts';
+import { type Body, happened } from '../test/events.ts';
+import { numberOf, numbers, takeInto } from '../test/handlers.ts';
+import type { Stage } from './fixture.ts';
 
 /** Each name gets each fact once, lower turns first and no more at once than it asked for. */
 export function consumers(stage: Stage): void {

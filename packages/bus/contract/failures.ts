@@ -4,9 +4,9 @@ import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { type FailureReason, Poison, route } from '../port.ts';
-import { type Body, happened } from '../test/happened.ts';
-import { numberOf, numbers, obituaries, takeInto } from './handlers.ts';
-import type { Stage } from './stage.ts';
+import { type Body, happened } from '../test/events.ts';
+import { numberOf, numbers, obituaries, takeInto } from '../test/handlers.ts';
+import type { Stage } from './fixture.ts';
 
 /** What cannot be handled is tried again, then given up with its reason, and holds up nobody. */
 export function failures(stage: Stage): void {

@@ -6,9 +6,9 @@ import { listeners } from './listeners.ts';
 import { processes } from './processes.ts';
 import { publishing } from './publishing.ts';
 import { removing } from './removing.ts';
-import { type BusPlace, stageAt } from './stage.ts';
+import { type BusPlace, stageAt } from './fixture.ts';
 
-export type { BusPlace } from './stage.ts';
+export type { BusPlace } from './fixture.ts';
 
 /** The promises of the port; every transport keeps all of them. */
 export function busContract(name: string, open: () => Promise<BusPlace>): void {

@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { route } from '../port.ts';
-import { type Body, happened } from '../test/happened.ts';
-import { takeInto } from './handlers.ts';
-import { hangingWorker } from './hanging-worker.ts';
-import type { Stage } from './stage.ts';
+import { type Body, happened } from '../test/events.ts';
+import { takeInto } from '../test/handlers.ts';
+import { hangingWorker } from '../test/hanging-worker.ts';
+import type { Stage } from './fixture.ts';
 
 // So long that a worker which stands still for some seconds, as on a busy machine, does not lose what it has in hand.
 const leaseSeconds = 15;

@@ -3,9 +3,9 @@ import type { Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { route } from '../port.ts';
-import { type Body, happened } from '../test/happened.ts';
-import { numberOf, takeInto } from './handlers.ts';
-import type { Stage } from './stage.ts';
+import { type Body, happened } from '../test/events.ts';
+import { numberOf, takeInto } from '../test/handlers.ts';
+import type { Stage } from './fixture.ts';
 
 /** Whoever listens hears every fact of a type while connected. */
 export function listeners(stage: Stage): void {

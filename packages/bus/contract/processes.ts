@@ -3,11 +3,11 @@ import type { Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { route } from '../port.ts';
-import { type Body, happened } from '../test/happened.ts';
-import { hanging, numberOf, numbers, obituaries, takeInto } from './handlers.ts';
-import { hangingWorker } from './hanging-worker.ts';
+import { type Body, happened } from '../test/events.ts';
+import { hanging, numberOf, numbers, obituaries, takeInto } from '../test/handlers.ts';
+import { hangingWorker } from '../test/hanging-worker.ts';
 import type { Leases } from './leases.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './fixture.ts';
 
 /** Others have been started, which is slow where much else is. */
 const LIMIT_MS = 240_000;

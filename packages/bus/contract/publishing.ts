@@ -6,9 +6,9 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { z } from 'zod';
 import { route } from '../port.ts';
-import { type Body, happened } from '../test/happened.ts';
-import { numberOf, numbers, obituaries, takeInto } from './handlers.ts';
-import type { Stage } from './stage.ts';
+import { type Body, happened } from '../test/events.ts';
+import { numberOf, numbers, obituaries, takeInto } from '../test/handlers.ts';
+import type { Stage } from './fixture.ts';
 
 /** Facts arrive as they were told, when and only when their transaction commits. */
 export function publishing(stage: Stage): void {

@@ -4,9 +4,9 @@ import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { type GiveUpResult, Poison, route, DISCARD } from '../port.ts';
-import { type Body, firm, happened } from '../test/happened.ts';
-import { numberOf, numbers, obituaries, takeInto } from './handlers.ts';
-import type { Stage } from './stage.ts';
+import { type Body, firm, happened } from '../test/events.ts';
+import { numberOf, numbers, obituaries, takeInto } from '../test/handlers.ts';
+import type { Stage } from './fixture.ts';
 
 /** What is known of a subject can be taken out again. */
 export function removing(stage: Stage): void {

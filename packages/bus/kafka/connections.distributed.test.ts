@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openBus } from '../open.ts';
 import { route } from '../port.ts';
-import { happened } from '../test/happened.ts';
-import { kafkaOf, type KafkaPlaceUnderTest, openKafkaPlace } from './kafka-under-test.ts';
+import { happened } from '../test/events.ts';
+import { kafkaOf, type KafkaPlaceUnderTest, openKafkaPlace } from '../test/kafka.ts';
 
 const Happened = eventType('test.counted.v1', z.object({ n: z.int() }));
 const silent = { info() {}, warn() {}, error() {} };

@@ -1,6 +1,6 @@
 import { type Event, toWire } from '@call-analysis/events';
 import { Poison } from '../port.ts';
-import { textOf } from '../text.ts';
+import { textOf } from '../encoding/text.ts';
 
 /**
  * A fact as it is sent: CloudEvents 1.0 in the binary mode of its Kafka protocol binding, so that any consumer can read

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Objects } from '@call-analysis/objects';
-import { removeOldBodies } from '../large-bodies.ts';
-import type { Log } from '../queues.ts';
+import { removeOldBodies } from './large-bodies.ts';
+import type { Log } from '../queue/queues.ts';
 
 const EVERY_MS = 24 * 3600 * 1000;
 const AGAIN_MS = 10 * 60 * 1000;

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { openBus, openListener } from '../open.ts';
 import { type AnyRoute, type Bus, route } from '../port.ts';
-import { happened } from '../test/happened.ts';
-import { connect } from './client.ts';
-import { kafkaOf, type KafkaPlaceUnderTest, openKafkaPlace } from './kafka-under-test.ts';
-import { topicOf } from './topics.ts';
+import { happened } from '../test/events.ts';
+import { connect } from './connection/client.ts';
+import { kafkaOf, type KafkaPlaceUnderTest, openKafkaPlace } from '../test/kafka.ts';
+import { topicOf } from './topics/topics.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
 

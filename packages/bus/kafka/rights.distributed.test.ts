@@ -9,9 +9,9 @@ import { openDeadLetters } from '../open-dead-letters.ts';
 import { openBus } from '../open.ts';
 import { Poison, route } from '../port.ts';
 import { prepareBus } from '../prepare.ts';
-import { connect } from './client.ts';
+import { connect } from './connection/client.ts';
 import type { Kafka } from './config.ts';
-import { type KafkaPlaceUnderTest, openKafkaPlace } from './kafka-under-test.ts';
+import { type KafkaPlaceUnderTest, openKafkaPlace } from '../test/kafka.ts';
 
 const Told = eventType('test.told.v1', z.unknown());
 const Bad = eventType('test.bad.v1', z.unknown());
