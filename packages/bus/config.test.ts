@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BusConfig } from './open.ts';
-import { redeliveryWindowDays, goneAfterDays } from './retention.ts';
+import { type BusConfig, redeliveryWindowDays } from './config.ts';
+import { topicRetentionDays } from './kafka/config.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const kafka = (retentionMs: number) => ({
@@ -15,21 +15,21 @@ const over = (retentionMs: number): BusConfig => ({
   kafka: kafka(retentionMs),
 });
 
-describe('how long something is kept for', () => {
+describe('retention', () => {
   it.each([
     [DAY_MS, 9, 30],
     [30 * DAY_MS, 38, 38],
     [90 * DAY_MS + 1, 99, 99],
   ])(
-    'a retention of %s ms: no body goes before its fact, and no claim before it can come again',
+    'with a topic retention of %s ms, no body is removed before its event, and no claim before its last redelivery',
     (retentionMs, bodies, claims) => {
-      expect(goneAfterDays(kafka(retentionMs))).toBe(bodies);
+      expect(topicRetentionDays(kafka(retentionMs))).toBe(bodies);
       expect(redeliveryWindowDays(over(retentionMs))).toBe(claims);
       expect(bodies * DAY_MS).toBeGreaterThan(retentionMs + 7 * DAY_MS);
     },
   );
 
-  it('facts that travel within the database come again for as long as they are retried', () => {
+  it('on the embedded transport, the redelivery window is the time of retries', () => {
     expect(redeliveryWindowDays({ transport: 'embedded', url: 'postgresql://x', schema: 'bus' })).toBe(30);
   });
 });

@@ -1,9 +1,9 @@
 import type { Event } from '@call-analysis/events';
 import type { FailureReason } from './port.ts';
 
-/** An event that a consumer gave up on. Its body is not shown: bodies hold conversations. */
+/** An event that a consumer gave up. Its body is not included: bodies hold conversations. */
 export interface DeadLetter extends FailureReason {
-  /** Of the event. */
+  /** The event's id. */
   readonly id: string;
   readonly type: string;
   readonly consumer: string;
@@ -13,7 +13,7 @@ export interface DeadLetter extends FailureReason {
   readonly at: Date;
 }
 
-/** Which dead letters: those that everything given here is true of. */
+/** Selects the dead letters that match every given property. */
 export interface DeadLetterFilter {
   readonly ids?: readonly string[];
   readonly consumer?: string;
@@ -22,30 +22,33 @@ export interface DeadLetterFilter {
   readonly code?: string;
 }
 
-/** What is done to replay an event. */
+/** How a dead letter is replayed. */
 export interface ReplayAction {
-  /** The event goes once more to the consumer that gave it up, and to no other. */
+  /** Deliver the event once more to the consumer that gave it up, and to no other. */
   readonly redeliver: boolean;
-  /** Events to publish to every consumer of theirs. */
+  /** Publish these events to all their consumers. */
   readonly publish: readonly Event[];
 }
 
-/** Chooses for an event, its body unparsed, and the consumer that gave it up. Absent, every event goes again. */
-export type Choose = (event: Event, consumer: string) => ReplayAction;
+/** Chooses the action for an event, whose body is unparsed, and the consumer that gave it up. */
+export type ChooseReplayAction = (event: Event, consumer: string) => ReplayAction;
 
-export interface Replayed {
+export interface ReplayResult {
   readonly replayed: number;
-  /** For how many of them an event was published. */
+  /** The number of dead letters in place of which events were published. */
   readonly published: number;
 }
 
 export const REDELIVER: ReplayAction = { redeliver: true, publish: [] };
 
-/** The dead letters of all consumers of one system, for those who administer it. */
+/** The dead letters of all consumers of a system, for its administrators. */
 export interface DeadLetters {
-  /** Newest first. What has been replayed is not among them. */
-  list(which: DeadLetterFilter, limit: number): Promise<DeadLetter[]>;
-  /** What dies meanwhile, or again, is left for the next time. */
-  replay(which: DeadLetterFilter, choose?: Choose): Promise<Replayed>;
+  /** Newest first. Dead letters that were replayed are not listed. */
+  list(filter: DeadLetterFilter, limit: number): Promise<DeadLetter[]>;
+  /**
+   * Replays dead letters and removes them from the list. `choose` defaults to REDELIVER. Events that become dead letters
+   * during the replay, for the first time or again, are left for the next one.
+   */
+  replay(filter: DeadLetterFilter, choose?: ChooseReplayAction): Promise<ReplayResult>;
   close(): Promise<void>;
 }

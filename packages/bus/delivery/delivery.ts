@@ -1,36 +1,36 @@
-import type { Event } from '@call-analysis/events';
+import { type Event, fromWire, type WireEvent } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 import type { Job, JobResult } from 'pg-boss';
-import { Began, type Place, unreadable } from './outcome.ts';
-import { jobsOf, openParcel, type StoredJob } from '../queue/event-batch.ts';
 import { type AnyRoute, Poison } from '../port.ts';
-import { insertJobs } from '../queue/queue-store.ts';
+import { jobsOf, type NewJob, readBatch } from '../queue/event-batch.ts';
+import { insertJobs, removeActiveJobs } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
-import { readEvent, type Routes } from './read-event.ts';
 import { reasonOf } from './failure-reason.ts';
-import { type Delivered, delivered, withCauses } from './trace.ts';
+import { type ConsumerInfo, HandlerCall, logUnreadable } from './outcome.ts';
+import { readEvent, type Routes } from './read-event.ts';
+import { inContextOf, traced, type TracedEvent } from './trace.ts';
 
-/** How long to go on with what was taken; meanwhile others may have come whose turn is first. */
-const patienceMs = 1_000;
+/** How long to go on with fetched jobs. Events of a lower priority may have arrived meanwhile. */
+const DELIVER_FOR_MS = 1_000;
 
-/** A job and what becomes of it. */
-interface Taken {
+/** A job that a worker has fetched, and how far it is. */
+interface FetchedJob {
   readonly job: Job<unknown>;
-  /** As they were published; undefined for an event that travels alone. */
-  readonly parcel: readonly Event[] | undefined;
-  /** Events without an outcome. A lone one that fails keeps its job, and so remains without. */
-  open: number;
-  /** Events of a parcel that are to have a job of their own. */
-  readonly leaving: Event[];
+  /** The stored events of a batch; undefined for a single event. */
+  readonly batch: readonly WireEvent[] | undefined;
+  /** The number of events without an outcome. A single event that fails keeps its job, and so stays without one. */
+  pending: number;
+  /** Events of a batch that are to get jobs of their own. */
+  readonly separated: Event[];
 }
 
-interface Held extends Delivered {
-  readonly taken: Taken;
+interface FetchedEvent extends TracedEvent {
+  readonly fetched: FetchedJob;
   readonly stored: unknown;
 }
 
-/** One handful of a queue on its way through the routes. */
-export class HandOver {
+/** Delivers the jobs that one worker has fetched to the consumer's routes. */
+export class Delivery {
   readonly #queues: Queues;
   readonly #consumer: string;
   readonly #routes: Routes;
@@ -44,149 +44,152 @@ export class HandOver {
     this.#batchSize = batchSize;
   }
 
-  /** What it has no result for is untouched. */
+  /** Returns the jobs' results. A job without a result was not touched. */
   async run(jobs: readonly Job<unknown>[]): Promise<JobResult[]> {
-    const until = Date.now() + patienceMs;
-    const taken = jobs.map(take);
-    // When a worker was lost over a parcel, nobody knows which event it was: each is judged by itself.
-    const suspect = taken.filter(({ parcel, job }) => parcel !== undefined && job.retryCount > 0);
+    const until = Date.now() + DELIVER_FOR_MS;
+    const fetched = jobs.map(fetchedJob);
+    // When a worker was lost while it handled a batch, any event may be the cause: each gets its own attempts.
+    const suspect = fetched.filter(({ batch, job }) => batch !== undefined && job.retryCount > 0);
     await this.#split(suspect, 1);
-    // What does not fit into one hand is for several workers.
-    const large = taken.filter((each) => !suspect.includes(each) && each.open > this.#batchSize);
+    // A batch that is larger than one delivery is split, so that several workers share it.
+    const large = fetched.filter((each) => !suspect.includes(each) && each.pending > this.#batchSize);
     await this.#split(large, this.#batchSize);
-    const ready = taken.filter((each) => !suspect.includes(each) && !large.includes(each));
-    for (const hand of handsOf(ready, this.#batchSize)) {
-      await this.#handOver(hand);
+    const ready = fetched.filter((each) => !suspect.includes(each) && !large.includes(each));
+    for (const group of groupsOf(ready, this.#batchSize)) {
+      await this.#deliver(group);
       if (Date.now() > until) break;
     }
-    // A failure noted while the database is away would be lost with its reason.
+    // pg-boss would lose a failure with its reason if it reported it while the database is away.
     if (this.#results.some(({ status }) => status !== 'completed')) {
-      await this.#queues.insist(() => this.#queues.query('SELECT 1'));
+      await this.#queues.retryUntilAnswered(() => this.#queues.query('SELECT 1'));
     }
     return this.#results;
   }
 
-  async #handOver(hand: readonly Taken[]): Promise<void> {
-    const byRoute = new Map<AnyRoute, Held[]>();
+  async #deliver(group: readonly FetchedJob[]): Promise<void> {
+    const byRoute = new Map<AnyRoute, FetchedEvent[]>();
     const ids = new Set<string>();
-    for (const taken of hand) {
-      for (const stored of taken.parcel ?? [taken.job.data]) {
+    for (const fetched of group) {
+      for (const stored of fetched.batch ?? [fetched.job.data]) {
         const read = readEvent(this.#routes, stored);
         if ('poison' in read) {
-          this.#fail(taken, stored, read.poison);
+          this.#fail(fetched, stored, read.poison);
           continue;
         }
-        // Claims tell one hand-over from another, but not two of the same event within one: its twin stands for it.
+        // Claims reject an event in a later delivery, but not its duplicate within the same one.
         if (ids.has(read.event.id)) {
-          taken.open -= 1;
+          fetched.pending -= 1;
           continue;
         }
         ids.add(read.event.id);
-        const held = byRoute.get(read.route) ?? [];
-        byRoute.set(read.route, held);
-        held.push({ taken, stored, ...delivered(read.event) });
+        const events = byRoute.get(read.route) ?? [];
+        byRoute.set(read.route, events);
+        events.push({ fetched, stored, ...traced(read.event) });
       }
     }
-    await this.#complete(hand);
-    for (const [route, held] of byRoute) await this.#handle(route, held);
+    await this.#complete(group);
+    for (const [route, events] of byRoute) await this.#handle(route, events);
   }
 
-  async #handle(route: AnyRoute, held: readonly Held[]): Promise<void> {
-    const began = new Began();
+  async #handle(route: AnyRoute, events: readonly FetchedEvent[]): Promise<void> {
+    const call = new HandlerCall(route.event);
     try {
-      await withCauses(held, () => route.handle(held.map(({ event }) => event as never)));
-      for (const { taken } of held) taken.open -= 1;
-      began.done(this.#place, held);
+      await inContextOf(events, () => route.handle(events.map(({ event }) => event as never)));
+      for (const { fetched } of events) fetched.pending -= 1;
+      call.succeeded(this.#info, events);
     } catch (error) {
-      const [only] = held;
-      if (held.length !== 1 || only === undefined) {
-        for (const each of held) await this.#handle(route, [each]);
+      const [only] = events;
+      if (events.length !== 1 || only === undefined) {
+        for (const each of events) await this.#handle(route, [each]);
         return;
       }
-      this.#fail(only.taken, only.stored, error, { began, held: only });
+      this.#fail(only.fetched, only.stored, error, { call, event: only });
     }
-    await this.#complete(new Set(held.map(({ taken }) => taken)));
+    await this.#complete(new Set(events.map(({ fetched }) => fetched)));
   }
 
-  /** Takes jobs out of which every event has its outcome, or will have it in a job of its own. */
-  async #complete(taken: Iterable<Taken>): Promise<void> {
-    const done = [...taken].filter(({ open }) => open === 0);
+  /** Removes the jobs of which every event has its outcome, or gets it in a job of its own. */
+  async #complete(fetched: Iterable<FetchedJob>): Promise<void> {
+    const done = [...fetched].filter(({ pending }) => pending === 0);
     await this.#replace(
       done,
-      done.flatMap(({ leaving }) => [...jobsOf(leaving, 1)]),
+      done.flatMap(({ separated }) => [...jobsOf(separated, 1)]),
     );
   }
 
-  async #split(parcels: readonly Taken[], most: number): Promise<void> {
+  async #split(batches: readonly FetchedJob[], most: number): Promise<void> {
     await this.#replace(
-      parcels,
-      parcels.flatMap(({ parcel = [] }) => [...jobsOf(parcel, most)]),
+      batches,
+      batches.flatMap(({ batch = [] }) => [...jobsOf(batch.map(fromWire), most)]),
     );
   }
 
-  /**
-   * Takes jobs out of the queue with the transaction that puts others in their place.
-   * What is done does not stay: conversations do not outlive their use, and the queue does not grow. The ids
-   * are the condition of the index, not a join, which PostgreSQL would answer by reading the whole queue.
-   */
-  async #replace(taken: readonly Taken[], by: readonly StoredJob[]): Promise<void> {
-    if (taken.length === 0) return;
-    const { query, transaction, insist, schema } = this.#queues;
-    const jobs = [...new Map(by.map(({ job }) => [job.id, job])).values()];
-    const remove = `DELETE FROM ${schema}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'active'
-      AND retry_count = ($3::int[])[array_position($2::uuid[], id)]`;
-    const removed = [this.#consumer, taken.map(({ job }) => job.id), taken.map(({ job }) => job.retryCount)];
+  /** Removes jobs from the queue in the same transaction that inserts others in their place. */
+  async #replace(fetched: readonly FetchedJob[], by: readonly NewJob[]): Promise<void> {
+    if (fetched.length === 0) return;
+    const queues = this.#queues;
+    const inserted = [...new Map(by.map(({ job }) => [job.id, job])).values()];
+    const removed = fetched.map(({ job }) => job);
+    const remove = (sql: Sql) => removeActiveJobs(sql, queues.schema, this.#consumer, removed);
     const replace = async (tx: Sql) => {
-      await insertJobs(this.#queues, tx, this.#consumer, jobs);
-      await tx.query(remove, removed);
+      await insertJobs(queues, tx, this.#consumer, inserted);
+      await remove(tx);
     };
-    await insist<unknown>(() => (jobs.length === 0 ? query(remove, removed) : transaction(replace)));
-    for (const { job } of taken) this.#results.push({ id: job.id, status: 'completed' });
+    await queues.retryUntilAnswered<unknown>(() =>
+      inserted.length === 0 ? remove(queues) : queues.transaction(replace),
+    );
+    for (const { id } of removed) this.#results.push({ id, status: 'completed' });
   }
 
-  get #place(): Place {
+  get #info(): ConsumerInfo {
     const { log, name } = this.#queues;
     return { log, name, consumer: this.#consumer };
   }
 
-  #fail(taken: Taken, stored: unknown, error: unknown, tried?: { began: Began; held: Held }): void {
-    const { job, parcel } = taken;
-    if (parcel !== undefined) {
-      taken.leaving.push(stored as Event);
-      taken.open -= 1;
+  /** `attempt` is undefined for an event that could not be read. */
+  #fail(
+    fetched: FetchedJob,
+    stored: unknown,
+    error: unknown,
+    attempt?: { call: HandlerCall; event: FetchedEvent },
+  ): void {
+    const { job, batch } = fetched;
+    if (batch !== undefined) {
+      fetched.separated.push(fromWire(stored as WireEvent));
+      fetched.pending -= 1;
       return;
     }
     const reason = reasonOf(error, job.retryCount + 1);
-    const isDead = error instanceof Poison;
-    if (tried === undefined) unreadable(this.#place, job.id, reason, error);
-    else tried.began.failed(this.#place, tried.held, reason, isDead, error);
-    this.#results.push({ id: job.id, status: isDead ? 'deadletter' : 'failed', output: reason });
+    const isPoison = error instanceof Poison;
+    if (attempt === undefined) logUnreadable(this.#info, job.id, reason, error);
+    else attempt.call.failed(this.#info, attempt.event, reason, isPoison, error);
+    this.#results.push({ id: job.id, status: isPoison ? 'deadletter' : 'failed', output: reason });
   }
 }
 
-function take(job: Job<unknown>): Taken {
-  const parcel = openParcel(job.data);
-  return { job, parcel, open: parcel?.length ?? 1, leaving: [] };
+function fetchedJob(job: Job<unknown>): FetchedJob {
+  const batch = readBatch(job.data);
+  return { job, batch, pending: batch?.length ?? 1, separated: [] };
 }
 
-/** Handfuls of at most so many events, lower turns first: PostgreSQL returns what was taken in any order. */
-function* handsOf(taken: readonly Taken[], batchSize: number): Generator<Taken[]> {
-  let hand: Taken[] = [];
+/** Groups jobs of at most so many events, lower priorities first: PostgreSQL returns fetched jobs in any order. */
+function* groupsOf(fetched: readonly FetchedJob[], batchSize: number): Generator<FetchedJob[]> {
+  let group: FetchedJob[] = [];
   let events = 0;
-  for (const each of taken.toSorted((a, b) => priorityOf(a) - priorityOf(b))) {
-    if (events + each.open > batchSize) {
-      yield hand;
-      hand = [];
+  for (const each of fetched.toSorted((a, b) => priorityOf(a) - priorityOf(b))) {
+    if (events + each.pending > batchSize) {
+      yield group;
+      group = [];
       events = 0;
     }
-    hand.push(each);
-    events += each.open;
+    group.push(each);
+    events += each.pending;
   }
-  if (hand.length > 0) yield hand;
+  if (group.length > 0) yield group;
 }
 
-function priorityOf({ job, parcel: [first] = [] }: Taken): number {
-  if (first !== undefined) return first.priority;
+function priorityOf({ job, batch: [first] = [] }: FetchedJob): number {
+  if (first !== undefined) return first.turn;
   const { turn } = Object(job.data) as { turn?: unknown };
   return typeof turn === 'number' ? turn : 0;
 }

@@ -2,9 +2,9 @@ import { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
 import { type FailureReason, Poison } from '../port.ts';
 
-const longestMessage = 2_000;
+const LONGEST_MESSAGE = 2_000;
 
-/** Why a try failed, as it is stored with the event. */
+/** Why an attempt failed, in the form that is stored with the event. */
 export function reasonOf(error: unknown, attempts: number): FailureReason {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Poison || error instanceof Fault ? error.code : 'INTERNAL';
@@ -12,16 +12,17 @@ export function reasonOf(error: unknown, attempts: number): FailureReason {
 }
 
 const Stored = z.object({ message: z.string(), code: z.string(), attempts: z.int() });
-const Told = z.object({ value: z.object({ message: z.string() }) });
+/** What pg-boss stores when an attempt ends without a result. */
+const StoredByQueue = z.object({ value: z.object({ message: z.string() }) });
 
-/** Reads back what `reasonOf` wrote, or what the queues note themselves when a worker is lost. */
+/** Reads what `reasonOf` returned, or what pg-boss stored when the worker was lost. */
 export function storedReason(output: unknown, retries: number | null): FailureReason {
   const stored = Stored.safeParse(output);
   if (stored.success) return stored.data;
-  const told = Told.safeParse(output);
-  const cause = told.success ? ` (${told.data.value.message})` : '';
+  const byQueue = StoredByQueue.safeParse(output);
+  const cause = byQueue.success ? ` (${byQueue.data.value.message})` : '';
   return {
-    message: `Whoever handled the event was lost before it was done${cause}.`,
+    message: `The worker was lost before it finished the event${cause}.`,
     code: 'INTERNAL',
     attempts: (retries ?? 0) + 1,
   };
@@ -29,5 +30,5 @@ export function storedReason(output: unknown, retries: number | null): FailureRe
 
 // PostgreSQL's jsonb takes neither NUL nor half a surrogate pair.
 function storable(text: string): string {
-  return text.slice(0, longestMessage).replaceAll('\u0000', '').toWellFormed();
+  return text.slice(0, LONGEST_MESSAGE).replaceAll('\u0000', '').toWellFormed();
 }

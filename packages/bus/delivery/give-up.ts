@@ -1,53 +1,42 @@
 import type { Event } from '@call-analysis/events';
 import type { JobResult, JobWithMetadata } from 'pg-boss';
-import { gaveUp } from './outcome.ts';
-import { type FailureReason, DISCARD } from '../port.ts';
-import { removeFailedJobs } from '../queue/queue-store.ts';
+import { DISCARD, type FailureReason } from '../port.ts';
+import { consumerOf } from '../queue/consumer-queue.ts';
+import { limitRetryDelay, removeFailedJobs, removeJob } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
-import { readEnvelope, readEvent, type Routes } from './read-event.ts';
 import { reasonOf, storedReason } from './failure-reason.ts';
-import { delivered, withCauses } from './trace.ts';
+import { recordGivenUp } from './outcome.ts';
+import { readEnvelope, readEvent, type Routes } from './read-event.ts';
+import { inContextOf, traced } from './trace.ts';
 
-// Nothing wakes this worker: dead letters are moved by the queues themselves.
-const pollSeconds = 0.5;
-const batchSize = 10;
-const longestPauseSeconds = 300;
+// Nothing wakes this worker, because pg-boss itself moves jobs to the dead-letter queue.
+const POLL_SECONDS = 0.5;
+const BATCH_SIZE = 10;
+const LONGEST_PAUSE_SECONDS = 300;
 
-const suffix = '.dead';
-
-export function deadQueue(consumer: string): string {
-  return `${consumer}${suffix}`;
-}
-
-export function isDeadQueue(name: string): boolean {
-  return name.endsWith(suffix);
-}
-
-export function consumerOf(dead: string): string {
-  return dead.slice(0, -suffix.length);
-}
-
-/**
- * Given each event that was given up, as it was published, after its route has taken note of it: at least once, until it
- * returns.
- */
+/** Gets each event that was given up, as it was published, after its route's `giveUp`: at least once, until it returns. */
 export type DeadLetterSink = (queues: Queues, consumer: string, event: Event, reason: FailureReason) => Promise<void>;
 
-/** Tells the routes of events that were given up on, each until its route has taken note. Returns the worker's id. */
-export async function giveUpDead(queues: Queues, dead: string, routes: Routes, sink?: DeadLetterSink): Promise<string> {
+/** Calls `giveUp` for the events in a dead-letter queue, for each until it returns. Returns the worker's id. */
+export async function giveUpDeadLetters(
+  queues: Queues,
+  deadLetterQueue: string,
+  routes: Routes,
+  sink?: DeadLetterSink,
+): Promise<string> {
   const { boss } = queues;
   let worker: string | undefined;
   worker = await boss.work(
-    dead,
+    deadLetterQueue,
     {
-      batchSize,
+      batchSize: BATCH_SIZE,
       perJobResults: true,
       includeMetadata: true,
-      pollingIntervalSeconds: pollSeconds,
+      pollingIntervalSeconds: POLL_SECONDS,
       heartbeatRefreshSeconds: queues.leaseSeconds / 3,
     },
     async (jobs: JobWithMetadata<unknown>[]) => {
-      if (jobs.length >= batchSize && worker !== undefined) boss.notifyWorker(worker);
+      if (jobs.length >= BATCH_SIZE && worker !== undefined) boss.notifyWorker(worker);
       const results: JobResult[] = [];
       for (const job of jobs) results.push(await giveUp(queues, routes, job, sink));
       return results;
@@ -63,53 +52,45 @@ async function giveUp(
   sink?: DeadLetterSink,
 ): Promise<JobResult> {
   const envelope = readEnvelope(job.data);
-  // Nobody can be told of something that is no event; it stays among the dead letters.
+  // `giveUp` takes an event. What is none stays in the dead-letter queue.
   if (!envelope.success) return { id: job.id, status: 'completed' };
+  const consumer = consumerOf(job.name);
   const route = routes.get(envelope.data.type);
   const read = readEvent(routes, job.data);
-  const dead = delivered('event' in read ? read.event : envelope.data);
+  const dead = traced('event' in read ? read.event : envelope.data);
   const { event } = dead;
-  const died = storedReason(job.sourceOutput, job.sourceRetryCount);
+  const reason = storedReason(job.sourceOutput, job.sourceRetryCount);
   try {
-    if ((await withCauses([dead], async () => route?.giveUp?.(event, died))) === DISCARD) {
-      await discard(queues, job, event.id);
+    if ((await inContextOf([dead], async () => route?.giveUp?.(event, reason))) === DISCARD) {
+      await discard(queues, job, consumer, event.id);
       return { id: job.id, status: 'completed' };
     }
-    await sink?.(queues, consumerOf(job.name), envelope.data, died);
-    gaveUp({ log: queues.log, name: queues.name, consumer: consumerOf(job.name) }, dead, died);
+    await sink?.(queues, consumer, envelope.data, reason);
+    recordGivenUp({ log: queues.log, name: queues.name, consumer }, route?.event, dead, reason);
     return { id: job.id, status: 'completed' };
   } catch (error) {
-    const reason = reasonOf(error, job.retryCount + 1);
+    const failure = reasonOf(error, job.retryCount + 1);
     queues.log.error(
-      { queue: job.name, event: event.id, type: event.type, attempts: reason.attempts, err: error },
-      'A consumer could not give an event up; it will be asked again.',
+      { queue: job.name, event: event.id, type: event.type, attempts: failure.attempts, err: error },
+      'A consumer could not give an event up. It will be asked again.',
     );
-    await boundBackOff(queues, job);
-    return { id: job.id, status: 'failed', output: reason };
+    // A dead letter does not inherit a limit from its queue; without one, the pauses grow to most of a day.
+    await queues.retryUntilAnswered(() => limitRetryDelay(queues, job, LONGEST_PAUSE_SECONDS));
+    return { id: job.id, status: 'failed', output: failure };
   }
 }
 
-/** Leaves nothing of an event: neither its dead letter nor the trace of its failure. */
+/** Removes the dead letter and what the queue keeps of the failed event. */
 async function discard(
-  { insist, transaction, schema }: Queues,
+  { retryUntilAnswered, transaction, schema }: Queues,
   { name, id }: JobWithMetadata<unknown>,
+  consumer: string,
   eventId: string,
 ): Promise<void> {
-  await insist(() =>
+  await retryUntilAnswered(() =>
     transaction(async (tx) => {
-      await removeFailedJobs(tx, schema, consumerOf(name), [eventId]);
-      await tx.query(`DELETE FROM ${schema}.job WHERE name = $1 AND id = $2`, [name, id]);
+      await removeFailedJobs(tx, schema, consumer, [eventId]);
+      await removeJob(tx, schema, name, id);
     }),
-  );
-}
-
-// Dead letters do not inherit their queue's longest pause, and without one the back-off grows to most of a day.
-async function boundBackOff({ query, insist, schema }: Queues, job: JobWithMetadata<unknown>): Promise<void> {
-  await insist(() =>
-    query(`UPDATE ${schema}.job SET retry_delay_max = $3 WHERE name = $1 AND id = $2 AND state = 'active'`, [
-      job.name,
-      job.id,
-      longestPauseSeconds,
-    ]),
   );
 }

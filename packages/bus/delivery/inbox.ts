@@ -1,64 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Job } from 'pg-boss';
-import { type DeadLetterSink, deadQueue, giveUpDead } from './give-up.ts';
-import { HandOver } from './delivery.ts';
-import { watchLeases } from '../queue/leases.ts';
-import { PARCEL } from '../queue/event-batch.ts';
 import type { Subscription, SubscriptionOptions } from '../port.ts';
-import { putBack } from '../put-back.ts';
+import { deadLetterQueueOf } from '../queue/consumer-queue.ts';
+import { BATCH_EVENTS } from '../queue/event-batch.ts';
+import { watchLeases } from '../queue/leases.ts';
+import { returnJobs } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
+import { Delivery } from './delivery.ts';
+import { type DeadLetterSink, giveUpDeadLetters } from './give-up.ts';
 import type { Routes } from './read-event.ts';
 
-// How late a retry may be: new events wake the worker, due retries do not.
-const pollSeconds = 1;
-const daySeconds = 86_400;
-const longestWaitSeconds = 10 * 365 * daySeconds;
-const deadLettersKeptSeconds = 30 * daySeconds;
-const longestInt = 2 ** 31 - 1;
+/** How late a retry can be: new events wake the workers, due retries do not. */
+const POLL_SECONDS = 1;
 
 export interface Inbox extends Subscription {
-  /** Stopped before, and what it had in hand did not end in time. */
+  /** `stop` has timed out, and handlers were still running then. */
   readonly isLate: boolean;
-  /** Hand-overs that have not ended. */
+  /** The number of jobs that are being handled. */
   readonly inProgress: number;
-  /** Puts back what is still in hand, as if it had never been taken. Its handlers are on their own then. */
+  /** Returns the jobs that are being handled to the queue; the attempts do not count. Their handlers go on regardless. */
   release(): Promise<void>;
 }
 
-/** Makes the queue and the dead letters of a consumer, or gives existing ones their present options. */
-export async function createInbox({ boss, leaseSeconds }: Queues, subscription: SubscriptionOptions): Promise<void> {
-  const { consumer, retries = 5, retryDelaySeconds = 1 } = subscription;
-  const dead = deadQueue(consumer);
-  const lasting = {
-    // The lease is the heartbeat; this only bounds a handler that hangs.
-    expireInSeconds: daySeconds,
-    heartbeatSeconds: leaseSeconds,
-    retentionSeconds: longestWaitSeconds,
-    // A backlog is how a batch looks, not a reason to warn.
-    warningQueueSize: longestInt,
-  };
-  const deadOptions = {
-    ...lasting,
-    retryLimit: longestInt,
-    retryDelay: 1,
-    retryBackoff: true,
-    deleteAfterSeconds: deadLettersKeptSeconds,
-  };
-  const options = {
-    ...lasting,
-    deadLetter: dead,
-    notify: true,
-    retryLimit: retries,
-    retryDelay: retryDelaySeconds,
-    retryBackoff: true,
-  };
-  await boss.createQueue(dead, deadOptions);
-  await boss.createQueue(consumer, options);
-  await boss.updateQueue(dead, deadOptions);
-  await boss.updateQueue(consumer, options);
-}
-
-/** Hands a consumer's events to its routes until stopped. */
+/** Delivers a consumer's events to its routes until it is stopped. */
 export async function openInbox(
   queues: Queues,
   subscription: SubscriptionOptions,
@@ -67,8 +31,8 @@ export async function openInbox(
   const { boss } = queues;
   const { consumer, batchSize = 1, concurrency = 1 } = subscription;
   const routes: Routes = new Map(subscription.routes.map((route) => [route.event.type, route]));
-  // Each may hold as many events as are handed over at once: with more of them, others would find nothing to do.
-  const jobsAtOnce = Math.min(batchSize, PARCEL);
+  // Each job may hold a complete delivery. Fetching more of them would leave other workers without work.
+  const jobsPerFetch = Math.min(batchSize, BATCH_EVENTS);
   const inProgress = new Set<Job<unknown>>();
   const workers: string[] = [];
   for (let i = 0; i < concurrency; i++) {
@@ -76,39 +40,39 @@ export async function openInbox(
     worker = await boss.work(
       consumer,
       {
-        batchSize: jobsAtOnce,
+        batchSize: jobsPerFetch,
         perJobResults: true,
-        pollingIntervalSeconds: pollSeconds,
-        notifyPollingIntervalSeconds: pollSeconds,
+        pollingIntervalSeconds: POLL_SECONDS,
+        notifyPollingIntervalSeconds: POLL_SECONDS,
         heartbeatRefreshSeconds: queues.leaseSeconds / 3,
       },
       async (jobs: Job<unknown>[]) => {
-        // A full hand means that more may wait: look again without a pause.
-        if (jobs.length >= jobsAtOnce && worker !== undefined) boss.notifyWorker(worker);
+        // As many jobs as can be fetched: more may wait, so fetch again without a pause.
+        if (jobs.length >= jobsPerFetch && worker !== undefined) boss.notifyWorker(worker);
         for (const job of jobs) inProgress.add(job);
-        const taken = [...jobs];
+        const fetched = [...jobs];
         try {
-          const results = await new HandOver(queues, consumer, routes, batchSize).run(jobs);
+          const results = await new Delivery(queues, consumer, routes, batchSize).run(jobs);
           const status = new Map(results.map((result) => [result.id, result.status]));
-          // What is done has been noted already; taken out, it saves pg-boss a statement that would change nothing.
-          jobs.splice(0, jobs.length, ...taken.filter((job) => (status.get(job.id) ?? 'completed') !== 'completed'));
-          const untouched = taken.filter((job) => !status.has(job.id));
+          // Completed jobs are removed already. Without them, pg-boss skips a statement that would change nothing.
+          jobs.splice(0, jobs.length, ...fetched.filter((job) => (status.get(job.id) ?? 'completed') !== 'completed'));
+          const untouched = fetched.filter((job) => !status.has(job.id));
           if (untouched.length > 0) {
             for (const job of untouched) inProgress.delete(job);
-            await queues.insist(() => putBack(queues, consumer, untouched));
+            await queues.retryUntilAnswered(() => returnJobs(queues, consumer, untouched));
             if (worker !== undefined) boss.notifyWorker(worker);
           }
           return results;
         } finally {
-          for (const job of taken) inProgress.delete(job);
+          for (const job of fetched) inProgress.delete(job);
         }
       },
     );
     workers.push(worker);
   }
-  const dead = deadQueue(consumer);
-  const deadWorker = await giveUpDead(queues, dead, routes, sink);
-  const watch = watchLeases(queues, [consumer, dead]);
+  const deadLetterQueue = deadLetterQueueOf(consumer);
+  const deadLetterWorker = await giveUpDeadLetters(queues, deadLetterQueue, routes, sink);
+  const leases = watchLeases(queues, [consumer, deadLetterQueue]);
   let stopping: Promise<unknown> | undefined;
   let isLate = false;
   return {
@@ -121,19 +85,19 @@ export async function openInbox(
     async stop(withinMs) {
       stopping ??= Promise.all([
         ...workers.map((id) => boss.offWork(consumer, { id, wait: true })),
-        boss.offWork(dead, { id: deadWorker, wait: true }),
-        watch.stop(),
+        boss.offWork(deadLetterQueue, { id: deadLetterWorker, wait: true }),
+        leases.stop(),
       ]);
       if (withinMs === undefined) {
         await stopping;
         return;
       }
-      const over = new AbortController();
-      const late = pause(withinMs, true, { signal: over.signal }).catch(() => false);
-      isLate = await Promise.race([stopping.then(() => false), late]).finally(() => over.abort());
+      const stopped = new AbortController();
+      const late = pause(withinMs, true, { signal: stopped.signal }).catch(() => false);
+      isLate = await Promise.race([stopping.then(() => false), late]).finally(() => stopped.abort());
     },
     async release() {
-      await putBack(queues, consumer, [...inProgress]);
+      await returnJobs(queues, consumer, [...inProgress]);
     },
   };
 }

@@ -1,47 +1,57 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { unavailable } from '@call-analysis/fault';
 import { shareConnections } from '@call-analysis/postgres';
-import { type DeadLetterSink, isDeadQueue } from './give-up.ts';
-import { type Look, watchDepths } from '../queue/depth-metrics.ts';
-import { createInbox, type Inbox, openInbox } from './inbox.ts';
 import type { BusOptions } from '../config.ts';
-import type { Subscription, SubscriptionOptions } from '../port.ts';
-import { putBackAbandoned } from '../put-back.ts';
+import type { ConsumerDepth, Subscription, SubscriptionOptions } from '../port.ts';
+import { createConsumerQueues, isDeadLetterQueue } from '../queue/consumer-queue.ts';
+import { exportDepths } from '../queue/depth-metrics.ts';
+import { returnAbandonedJobs } from '../queue/queue-store.ts';
 import { type Queues, startQueues } from '../queue/queues.ts';
+import type { DeadLetterSink } from './give-up.ts';
+import { type Inbox, openInbox } from './inbox.ts';
 
-const defaultCloseWithinMs = 8_000;
-const defaultLeaseSeconds = 30;
-const farewellMs = 2_000;
+const CLOSE_WITHIN_MS = 8_000;
+const LEASE_SECONDS = 30;
+const RELEASE_WITHIN_MS = 2_000;
 
-export interface InboxPlace {
+/** The name under which `depths` counts the events that wait to leave the service. No consumer has it. */
+export const OUTBOX = 'outbox';
+
+export interface InboxConfig {
   readonly url: string;
   readonly schema: string;
   readonly exclusive?: boolean | undefined;
-  /** To the database, of the whole process. */
+  /** The process's connections to the database, of which the queues take their share. */
   readonly connections?: number | undefined;
 }
 
-/** What every transport has on the side of those who hear: queues in PostgreSQL, out of which consumers are served. */
+export interface InboxParts {
+  /** The depths of these consumers, exported as metrics. */
+  readDepths(queues: Queues, consumers: readonly string[]): Promise<ConsumerDepth[]>;
+  /** Gets the events that are given up. */
+  readonly sink?: DeadLetterSink;
+}
+
+/** The receiving side of every transport: queues in PostgreSQL, and the consumers that are served from them. */
 export interface Inboxes {
   readonly queues: Queues;
-  /** `connect` sees to it that events come, once there is a place for them. */
+  /** Calls `connect` once the consumer's queue exists; from then on events may be inserted into it. */
   subscribe(subscription: SubscriptionOptions, connect: () => Promise<void>): Promise<Subscription>;
   /** Rejects with Fault UNAVAILABLE unless the database answers. */
   ready(): Promise<void>;
   /**
-   * Waits for handlers as long as the options say, puts back what they still have, then ends what was started: `others`
-   * stop meanwhile, and may still use the queues.
+   * Waits for handlers for `closeWithinMs`, returns the events that are still being handled to their queues, and closes the
+   * queues. `closeOthers` runs at the same time and may still use the queues.
    */
-  close(others: () => Promise<unknown>): Promise<void>;
+  close(closeOthers: () => Promise<unknown>): Promise<void>;
 }
 
-/** `look` says how it stands with consumers of these names, for the page of metrics; `sink` takes what was given up. */
 export async function openInboxes(
-  { url, schema, exclusive = false, connections }: InboxPlace,
+  { url, schema, exclusive = false, connections }: InboxConfig,
   options: BusOptions,
-  { look, sink }: { readonly look: Look; readonly sink?: DeadLetterSink },
+  { readDepths, sink }: InboxParts,
 ): Promise<Inboxes> {
-  const { name, log, closeWithinMs = defaultCloseWithinMs, leaseSeconds = defaultLeaseSeconds } = options;
+  const { name, log, closeWithinMs = CLOSE_WITHIN_MS, leaseSeconds = LEASE_SECONDS } = options;
   const queues = await startQueues({
     url,
     schema,
@@ -52,41 +62,41 @@ export async function openInboxes(
   });
   const inboxes: Inbox[] = [];
   const consumers: string[] = [];
-  const unwatch = watchDepths(queues, () => look(queues, consumers));
+  const stopExport = exportDepths(name, () => readDepths(queues, consumers));
 
-  async function close(others: () => Promise<unknown>): Promise<void> {
-    unwatch();
-    const othersStopped = others();
-    let handled = false;
+  async function close(closeOthers: () => Promise<unknown>): Promise<void> {
+    stopExport();
+    const othersClosed = closeOthers();
+    let allHandled = false;
     const stopped = Promise.all(inboxes.filter(({ isLate }) => !isLate).map((inbox) => inbox.stop())).then(() => {
-      handled = inboxes.every(({ isLate }) => !isLate);
+      allHandled = inboxes.every(({ isLate }) => !isLate);
     });
-    const late = new AbortController();
-    const left = new AbortController();
+    const closeTimer = new AbortController();
     await Promise.race([
-      Promise.all([stopped, othersStopped]),
-      pause(closeWithinMs, undefined, { signal: late.signal }),
+      Promise.all([stopped, othersClosed]),
+      pause(closeWithinMs, undefined, { signal: closeTimer.signal }),
     ]);
-    late.abort();
+    closeTimer.abort();
     const inProgress = inboxes.reduce((sum, each) => sum + each.inProgress, 0);
-    if (!handled && inProgress > 0)
-      log.info({ inProgress }, 'What was not done in time is put back, for another process or the next start.');
-    const farewell = (async () => {
-      if (!handled) await Promise.allSettled(inboxes.map((inbox) => inbox.release()));
-      await othersStopped;
+    if (!allHandled && inProgress > 0)
+      log.info({ inProgress }, 'Events that were not handled in time return to the queue.');
+    const released = (async () => {
+      if (!allHandled) await Promise.allSettled(inboxes.map((inbox) => inbox.release()));
+      await othersClosed;
       await queues.close();
     })();
-    // A database that has gone silent must not keep the process; leases bring back what is in hand.
-    await Promise.race([farewell, pause(farewellMs, undefined, { signal: left.signal })]);
-    left.abort();
+    // A database that no longer answers must not keep the process alive. Lapsing leases return the events then.
+    const releaseTimer = new AbortController();
+    await Promise.race([released, pause(RELEASE_WITHIN_MS, undefined, { signal: releaseTimer.signal })]);
+    releaseTimer.abort();
   }
 
   return {
     queues,
     async subscribe(subscription, connect) {
-      checkConsumer(subscription);
-      await createInbox(queues, subscription);
-      if (exclusive) await putBackAbandoned(queues, subscription.consumer);
+      validate(subscription);
+      await createConsumerQueues(queues, subscription);
+      if (exclusive) await returnAbandonedJobs(queues, subscription.consumer);
       await connect();
       const inbox = await openInbox(queues, subscription, sink);
       inboxes.push(inbox);
@@ -104,11 +114,8 @@ export async function openInboxes(
   };
 }
 
-/** Not a consumer: how it stands with what waits to be sent is shown under this name. */
-export const OUTBOX = 'outbox';
-
-function checkConsumer({ consumer, routes }: SubscriptionOptions): void {
-  if (!/^[a-z][a-z0-9.-]*$/.test(consumer) || isDeadQueue(consumer) || consumer === OUTBOX) {
+function validate({ consumer, routes }: SubscriptionOptions): void {
+  if (!/^[a-z][a-z0-9.-]*$/.test(consumer) || isDeadLetterQueue(consumer) || consumer === OUTBOX) {
     throw new Error(`A consumer's name is lower-case letters, digits, dots and hyphens: ${consumer}`);
   }
   const types = routes.map((route) => route.event.type);

@@ -10,29 +10,29 @@ import {
   withContext,
 } from '@call-analysis/runtime';
 
-/** An event in the hands of a consumer, and what it belongs to. */
-export interface Delivered {
-  /** Under a span of its own: what a handler tells with its trace context is told by this handling. */
+/** An event as a handler gets it, with its trace. */
+export interface TracedEvent {
+  /** Its `traceparent` is the span of the handling, so that events published with it become children of that span. */
   readonly event: Event;
-  /** The trace context of whoever published it. */
+  /** The span of the publisher. */
   readonly parent: string | undefined;
   readonly context: Context;
 }
 
-/** Request ids of the events in hand, by trace. */
-const causes = new AsyncLocalStorage<ReadonlyMap<string, string>>();
+/** The request ids of the events that are being handled, by trace id. */
+const requestIds = new AsyncLocalStorage<ReadonlyMap<string, string>>();
 
-/** The event as it is published: it says which trace and which request it comes from, when it does not yet. */
-export function caused(event: Event): Event {
+/** Adds the trace and the request that the event results from, unless it names them. */
+export function withOrigin(event: Event): Event {
   const context = currentContext();
   const traceparent = event.traceparent ?? context?.traceparent;
-  const requestid = event.requestid ?? causes.getStore()?.get(traceOf(traceparent)) ?? context?.requestId;
+  const requestid = event.requestid ?? requestIds.getStore()?.get(traceIdOf(traceparent)) ?? context?.requestId;
   if (traceparent === event.traceparent && requestid === event.requestid) return event;
   return { ...event, ...(traceparent !== undefined && { traceparent }), ...(requestid !== undefined && { requestid }) };
 }
 
-/** What comes without a trace, or with one that is none, is delivered as it is and handled under a new one. */
-export function delivered(event: Event): Delivered {
+/** Starts a span for handling the event. Without a valid trace, the event stays unchanged and is handled under a new one. */
+export function traced(event: Event): TracedEvent {
   const { traceparent, requestid, id } = event;
   const requestId = requestid !== undefined && isRequestId(requestid) ? requestid : id;
   if (traceparent === undefined || !isTraceparent(traceparent)) {
@@ -42,14 +42,14 @@ export function delivered(event: Event): Delivered {
   return { event: { ...event, traceparent: own }, parent: traceparent, context: { requestId, traceparent: own } };
 }
 
-/** Runs a handler in the context of its events; what belongs to several traces has a context of its own. */
-export function withCauses<Result>(held: readonly Delivered[], work: () => Result): Result {
-  const known = new Map(held.map(({ context }) => [traceOf(context.traceparent), context.requestId]));
-  const context = known.size === 1 ? held[0]!.context : newContext();
-  return withContext(context, () => causes.run(known, work));
+/** Runs a handler in the context of its events; events of several traces get a new context. */
+export function inContextOf<Result>(events: readonly TracedEvent[], work: () => Result): Result {
+  const known = new Map(events.map(({ context }) => [traceIdOf(context.traceparent), context.requestId]));
+  const context = known.size === 1 ? events[0]!.context : newContext();
+  return withContext(context, () => requestIds.run(known, work));
 }
 
 // `00-<trace id>-<span id>-<flags>`
-function traceOf(traceparent: string | undefined): string {
+function traceIdOf(traceparent: string | undefined): string {
   return traceparent?.slice(3, 35) ?? '';
 }

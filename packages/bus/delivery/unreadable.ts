@@ -2,34 +2,34 @@ import { createHash } from 'node:crypto';
 import type { JobInsert } from 'pg-boss';
 import { z } from 'zod';
 
-/** What came as an event and is none. It becomes a dead letter, with what came, so that somebody may find out why. */
+/** A message that is no event. It becomes a dead letter that contains the message, so that someone can find out why. */
 export interface Unreadable {
   readonly why: string;
-  /** Where it was read; the same place is the same dead letter. */
-  readonly place: string;
+  /** Where it was read, or its event id; the same origin gives the same dead letter. */
+  readonly origin: string;
   readonly message: Readonly<Record<string, unknown>>;
 }
 
 const Stored = z.object({ unreadable: z.string() });
 
-/** A job whose only try fails at once. */
-export function unreadableJob(consumer: string, { why, place, message }: Unreadable): JobInsert {
-  // As base64 the queue takes it, whatever it is.
+/** A job for the message; it fails at its first attempt. */
+export function unreadableJob(consumer: string, { why, origin, message }: Unreadable): JobInsert {
+  // Base64, because jsonb does not take every text.
   const raw = Buffer.from(JSON.stringify(message)).toString('base64');
   return {
-    id: idOf(`${consumer} ${place}`),
-    data: { unreadable: why.replaceAll('\u0000', '').toWellFormed(), place, raw },
+    id: uuidFrom(`${consumer} ${origin}`),
+    data: { unreadable: why.replaceAll('\u0000', '').toWellFormed(), place: origin, raw },
     group: { id: 'unreadable' },
   };
 }
 
-/** Why a job of the queue is no event, when it was stored as none. */
+/** Why the message of an `unreadableJob` is no event; undefined for other jobs. */
 export function whyUnreadable(stored: unknown): string | undefined {
   return Stored.safeParse(stored).data?.unreadable;
 }
 
-/** A uuid made of the text. */
-function idOf(text: string): string {
+/** A uuid derived from the text. */
+function uuidFrom(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

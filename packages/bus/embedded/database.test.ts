@@ -12,19 +12,19 @@ import {
 } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { migrateBus } from '../queue/migrate.ts';
 import { openBus } from '../open.ts';
 import { type Bus, Poison, route } from '../port.ts';
-import { happened } from '../test/events.ts';
+import { migrateBus } from '../prepare.ts';
+import { newEvent } from '../test/new-event.ts';
 
 const Happened = eventType('test.happened.v1', z.object({ n: z.int() }));
 const silent = { info() {}, warn() {}, error() {} };
 
-describe('an embedded bus and its database', () => {
+describe('the embedded transport and its database', () => {
   let database: TestDatabase;
   let service: Database;
   let gate: TcpGate;
-  let behindGate: Bus;
+  let gatedBus: Bus;
 
   beforeAll(async () => {
     database = await freshDatabase();
@@ -33,17 +33,17 @@ describe('an embedded bus and its database', () => {
     const url = new URL(database.url('bus'));
     gate = await openGate({ port: Number(url.port) });
     url.port = String(gate.port);
-    behindGate = await openBus({ transport: 'embedded', url: url.href, schema: 'bus' }, { name: 'test', log: silent });
+    gatedBus = await openBus({ transport: 'embedded', url: url.href, schema: 'bus' }, { name: 'test', log: silent });
   });
 
   afterAll(async () => {
-    await behindGate?.close();
+    await gatedBus?.close();
     await gate?.close();
     await service?.close();
     await database?.drop();
   });
 
-  /** Publishes past the gate. */
+  /** Publishes on a connection that the gate does not cut. */
   async function publish(...numbers: number[]): Promise<void> {
     const firmuuid = randomUUID();
     const bus = await openBus(
@@ -53,18 +53,18 @@ describe('an embedded bus and its database', () => {
     await service.transaction((tx) =>
       bus.publish(
         tx,
-        numbers.map((n) => happened(Happened, n, { firmuuid })),
+        numbers.map((n) => newEvent(Happened, n, { firmuuid })),
       ),
     );
     await bus.close();
   }
 
-  it('goes on by itself after the database was away, and repeats nothing that was done meanwhile', async () => {
+  it('the bus recovers after the database was away, and repeats no event that was handled meanwhile', async () => {
     const handled: number[] = [];
-    const heard: number[] = [];
+    const received: number[] = [];
     let begun = false;
-    await behindGate.listen(Happened, (event) => heard.push(numberOf(event)));
-    const subscription = await behindGate.subscribe({
+    await gatedBus.listen(Happened, (event) => received.push(numberOf(event)));
+    const subscription = await gatedBus.subscribe({
       consumer: 'through-an-outage',
       batchSize: 2,
       routes: [
@@ -85,18 +85,18 @@ describe('an embedded bus and its database', () => {
     await pause(1_500);
     gate.heal();
     await waitUntil(() => handled.length === 4);
-    await waitUntil(async () => (await behindGate.depths()).every((each) => each.active + each.waiting === 0));
+    await waitUntil(async () => (await gatedBus.depths()).every((each) => each.active + each.waiting === 0));
     expect(handled.toSorted()).toEqual([1, 2, 3, 4]);
     await waitUntil(async () => {
       await publish(5);
-      return heard.includes(5);
+      return received.includes(5);
     });
     await subscription.stop();
   });
 
-  it('notes a failure with its reason although the database was away when it happened', async () => {
+  it('a failure is stored with its reason even if the database was away when it happened', async () => {
     const reasons: unknown[] = [];
-    const subscription = await behindGate.subscribe({
+    const subscription = await gatedBus.subscribe({
       consumer: 'failing-in-an-outage',
       routes: [
         route({
@@ -105,7 +105,7 @@ describe('an embedded bus and its database', () => {
             gate.cut();
             await pause(100);
             setTimeout(() => gate.heal(), 700);
-            throw new Poison('CUT_OFF', 'in the dark');
+            throw new Poison('CUT_OFF', 'no connection');
           },
           async giveUp(_event, reason) {
             reasons.push(reason);
@@ -115,19 +115,19 @@ describe('an embedded bus and its database', () => {
     });
     await publish(1);
     await waitUntil(() => reasons.length === 1);
-    expect(reasons).toEqual([{ code: 'CUT_OFF', message: 'in the dark', attempts: 1 }]);
+    expect(reasons).toEqual([{ code: 'CUT_OFF', message: 'no connection', attempts: 1 }]);
     await subscription.stop();
   });
 
-  it('takes parcels apart in one transaction, so that a crash of the database loses both halves of it or none', async () => {
+  it('a batch is split in one transaction, so that a crash of the database loses all of the split or none', async () => {
     const queues = openDatabase({ url: database.url('bus'), schema: 'bus' });
     await queues.query(`
-      CREATE TABLE moves (id bigserial, consumer text, deed text, tx xid8 DEFAULT pg_current_xact_id());
+      CREATE TABLE moves (id bigserial, consumer text, operation text, tx xid8 DEFAULT pg_current_xact_id());
       CREATE FUNCTION note_move() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN INSERT INTO bus.moves (consumer, deed) VALUES (coalesce(NEW.name, OLD.name), TG_OP); RETURN NULL; END $$;
+        BEGIN INSERT INTO bus.moves (consumer, operation) VALUES (coalesce(NEW.name, OLD.name), TG_OP); RETURN NULL; END $$;
       CREATE TRIGGER note_move AFTER INSERT OR DELETE ON job FOR EACH ROW EXECUTE FUNCTION note_move()`);
     const handled: number[] = [];
-    const subscription = await behindGate.subscribe({
+    const subscription = await gatedBus.subscribe({
       consumer: 'one-by-one',
       routes: [
         route({
@@ -141,12 +141,12 @@ describe('an embedded bus and its database', () => {
     await publish(1, 2, 3);
     await waitUntil(() => handled.length === 3);
     await subscription.stop();
-    const moves = await queues.query<{ deeds: string[] }>(
-      "SELECT array_agg(deed ORDER BY id) AS deeds FROM moves WHERE consumer = 'one-by-one' GROUP BY tx ORDER BY min(id)",
+    const moves = await queues.query<{ operations: string[] }>(
+      "SELECT array_agg(operation ORDER BY id) AS operations FROM moves WHERE consumer = 'one-by-one' GROUP BY tx ORDER BY min(id)",
     );
     await queues.query('DROP FUNCTION note_move CASCADE; DROP TABLE moves');
     await queues.close();
-    expect(moves.map(({ deeds }) => deeds)).toEqual([
+    expect(moves.map(({ operations }) => operations)).toEqual([
       ['INSERT'],
       ['INSERT', 'INSERT', 'INSERT', 'DELETE'],
       ['DELETE'],
@@ -156,35 +156,35 @@ describe('an embedded bus and its database', () => {
     expect(handled.toSorted()).toEqual([1, 2, 3]);
   });
 
-  it('keeps nothing of what an event said once it is handled', async () => {
-    // Of a type of its own: what other consumers have not handled yet is kept.
-    const Told = eventType('test.told.v1', z.object({ n: z.int() }));
-    const said = 4_242_424_242_424;
-    const traces = () => tracesInTables(service, [String(said)]);
+  it('no table contains the body of an event after it is handled', async () => {
+    // A new event type, because unhandled events of other consumers are kept.
+    const Handled = eventType('test.handled.v1', z.object({ n: z.int() }));
+    const marker = 4_242_424_242_424;
+    const traces = () => tracesInTables(service, [String(marker)]);
     let whileHandled: readonly string[] = [];
-    const subscription = await behindGate.subscribe({
-      consumer: 'forgetful',
+    const subscription = await gatedBus.subscribe({
+      consumer: 'removes-handled',
       routes: [
         route({
-          event: Told,
+          event: Handled,
           async handle() {
             whileHandled = await traces();
           },
         }),
       ],
     });
-    await service.transaction((tx) => behindGate.publish(tx, [happened(Told, said)]));
+    await service.transaction((tx) => gatedBus.publish(tx, [newEvent(Handled, marker)]));
     await waitUntil(() => whileHandled.length > 0);
     await waitUntil(async () => (await traces()).length === 0);
     await subscription.stop();
   });
 
-  it('says what is missing when its tables are', async () => {
+  it('opening without the tables fails with the command that creates them', async () => {
     const empty = { transport: 'embedded', url: database.url('ingest'), schema: 'ingest' } as const;
     await expect(openBus(empty, { name: 'test', log: silent })).rejects.toThrow(/npm run service -- test migrate/);
   });
 
-  it('says that the database is unavailable when it is not there', async () => {
+  it('opening without the database fails as unavailable', async () => {
     gate.cut();
     const url = new URL(database.url('bus'));
     url.port = String(gate.port);

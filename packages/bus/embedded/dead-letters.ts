@@ -1,64 +1,62 @@
-import type { Event } from '@call-analysis/events';
 import { openDatabase, type Transaction } from '@call-analysis/postgres';
+import type { BusOptions } from '../config.ts';
 import {
-  REDELIVER,
-  type Choose,
+  type ChooseReplayAction,
   type DeadLetter,
-  type DeadLetters,
-  type Replayed,
   type DeadLetterFilter,
+  type DeadLetters,
+  REDELIVER,
+  type ReplayResult,
 } from '../dead-letters.ts';
-import { publish } from './open.ts';
-import type { BusSchema } from '../queue/migrate.ts';
-import { jobsOf } from '../queue/event-batch.ts';
-import { removeFailedJobs, insertJobs } from '../queue/queue-store.ts';
-import { type Log, type Queues, startQueues } from '../queue/queues.ts';
-import { readEnvelope } from '../delivery/read-event.ts';
 import { storedReason } from '../delivery/failure-reason.ts';
+import { readEnvelope } from '../delivery/read-event.ts';
+import { jobsOf } from '../queue/event-batch.ts';
+import type { BusSchema } from '../queue/migrate.ts';
+import {
+  type DeadLetterRow,
+  insertJobs,
+  listDeadLetters,
+  lockDeadLetters,
+  removeFailedJobs,
+  removeJob,
+} from '../queue/queue-store.ts';
+import { type Queues, startQueues } from '../queue/queues.ts';
+import { publish } from './open.ts';
 
-const together = 100;
-const leaseSeconds = 30;
+const REPLAYED_PER_TRANSACTION = 100;
+const LEASE_SECONDS = 30;
+const CONNECTIONS = 2;
 
-interface Row {
-  readonly job: string;
-  readonly queue: string;
-  readonly consumer: string;
-  readonly data: unknown;
-  readonly output: unknown;
-  readonly retries: number | null;
-  readonly at: Date;
-}
-
-/** The dead letters in the queues of one database, whether anybody serves them or not. */
+/** The dead letters in the queues of one schema, whether or not their consumers are running. */
 export async function openQueuedDeadLetters(
   { url, schema }: BusSchema,
-  { name, log }: { readonly name: string; readonly log: Log },
+  { name, log }: Pick<BusOptions, 'name' | 'log'>,
 ): Promise<DeadLetters> {
-  const queues = await startQueues({ url, schema, name, log, leaseSeconds, connections: 2 });
-  const database = openDatabase({ url, schema, poolSize: 2, applicationName: name });
+  const queues = await startQueues({
+    url,
+    schema,
+    name,
+    log,
+    leaseSeconds: LEASE_SECONDS,
+    connections: CONNECTIONS,
+  });
+  const database = openDatabase({ url, schema, poolSize: CONNECTIONS, applicationName: name });
   return {
-    async list(which, limit) {
-      // Newest first, and without the bodies, which may be long.
-      const { conditions, values } = conditionsOf(which);
-      const rows = await database.query<Row>(
-        `SELECT ${columns(`(j.data - 'data' - 'deflated') || '{"data":null}'`)} FROM ${from(schema)}
-          WHERE ${conditions} ORDER BY j.created_on DESC, j.id DESC LIMIT $${values.length + 1}`,
-        [...values, limit],
-      );
-      return rows.flatMap(letterOf);
+    async list(filter, limit) {
+      return (await listDeadLetters(database, schema, filter, limit)).map(deadLetterFrom);
     },
-    async replay(which, choose = () => REDELIVER) {
+    async replay(filter, choose = () => REDELIVER) {
       const [clock] = await database.query<{ now: Date }>('SELECT now()');
       const sum = { replayed: 0, published: 0 };
-      const passed: string[] = [];
+      const skipped: string[] = [];
       for (;;) {
         const step = await database.transaction((tx) =>
-          replaySome(queues, tx, { which, choose, until: clock!.now, passed }),
+          replaySome(queues, tx, { filter, choose, until: clock!.now, skipped }),
         );
         sum.replayed += step.replayed;
         sum.published += step.published;
-        passed.push(...step.passed);
-        if (step.replayed + step.passed.length < together) return sum;
+        skipped.push(...step.skipped);
+        if (step.replayed + step.skipped.length < REPLAYED_PER_TRANSACTION) return sum;
       }
     },
     async close() {
@@ -67,81 +65,51 @@ export async function openQueuedDeadLetters(
   };
 }
 
-interface Task {
-  readonly which: DeadLetterFilter;
-  readonly choose: Choose;
-  /** What died later is left. */
+interface Replay {
+  readonly filter: DeadLetterFilter;
+  readonly choose: ChooseReplayAction;
+  /** Events that were given up later are left. */
   readonly until: Date;
-  /** Jobs that were looked at and left. */
-  readonly passed: readonly string[];
+  /** Jobs that cannot be replayed. */
+  readonly skipped: readonly string[];
 }
 
-/** Puts some events where they are to go and takes their dead letters out, together or not at all. */
-async function replaySome(queues: Queues, tx: Transaction, task: Task): Promise<Replayed & { passed: string[] }> {
-  const { which, choose, until, passed } = task;
+/** Replays some dead letters and removes them, in one transaction. */
+async function replaySome(
+  queues: Queues,
+  tx: Transaction,
+  { filter, choose, until, skipped }: Replay,
+): Promise<ReplayResult & { skipped: string[] }> {
   const { schema } = queues;
-  const { conditions, values } = conditionsOf(which);
-  const n = values.length;
-  const rows = await tx.query<Row>(
-    `SELECT ${columns('j.data')} FROM ${from(schema)}
-      WHERE ${conditions} AND j.created_on <= $${n + 1} AND j.id <> ALL($${n + 2}::uuid[])
-      ORDER BY j.created_on, j.id LIMIT $${n + 3} FOR UPDATE OF j SKIP LOCKED`,
-    [...values, until, passed, together],
-  );
-  const result = { replayed: 0, published: 0, passed: [] as string[] };
-  for (const { job: id, queue, consumer, data } of rows) {
+  const result = { replayed: 0, published: 0, skipped: [] as string[] };
+  const rows = await lockDeadLetters(tx, schema, filter, { until, except: skipped, limit: REPLAYED_PER_TRANSACTION });
+  for (const { job, queue, consumer, data } of rows) {
     const envelope = readEnvelope(data);
     if (!envelope.success) {
-      // What is no event would only die again.
-      result.passed.push(id);
+      // It is no event and would only fail again.
+      result.skipped.push(job);
       continue;
     }
-    const event: Event = envelope.data;
-    const { redeliver, publish: toPublish } = choose(event, consumer);
-    if (redeliver) {
+    const event = envelope.data;
+    const action = choose(event, consumer);
+    if (action.redeliver) {
       await removeFailedJobs(tx, schema, consumer, [event.id]);
-      await insertJobs(
-        queues,
-        tx,
-        consumer,
-        [...jobsOf([event], 1)].map(({ job }) => job),
-      );
+      const jobs = [...jobsOf([event], 1)].map((each) => each.job);
+      await insertJobs(queues, tx, consumer, jobs);
     }
-    await publish(queues, tx, toPublish);
-    await tx.query(`DELETE FROM ${schema}.job WHERE name = $1 AND id = $2`, [queue, id]);
+    await publish(queues, tx, action.publish);
+    await removeJob(tx, schema, queue, job);
     result.replayed += 1;
-    if (toPublish.length > 0) result.published += 1;
+    if (action.publish.length > 0) result.published += 1;
   }
   return result;
 }
 
-function from(schema: string): string {
-  return `${schema}.queue q JOIN ${schema}.job j ON j.name = q.dead_letter`;
-}
-
-function columns(data: string): string {
-  return `j.id AS job, j.name AS queue, q.name AS consumer, ${data} AS data, j.source_output AS output,
-    j.source_retry_count AS retries, j.created_on AS at`;
-}
-
-function conditionsOf({ ids, consumer, type, firmUuid, code }: DeadLetterFilter): {
-  conditions: string;
-  values: unknown[];
-} {
-  return {
-    // The consumer must have taken note of the death of its event before it gets it again.
-    conditions: `j.state = 'completed' AND ($1::text[] IS NULL OR j.data->>'id' = ANY($1)) AND ($2::text IS NULL OR q.name = $2)
-      AND ($3::text IS NULL OR j.data->>'type' = $3) AND ($4::text IS NULL OR j.data->>'firmuuid' = $4)
-      AND ($5::text IS NULL OR coalesce(j.source_output->>'code', 'INTERNAL') = $5)`,
-    values: [ids ?? null, consumer ?? null, type ?? null, firmUuid ?? null, code ?? null],
-  };
-}
-
-function letterOf({ job, consumer, data, output, retries, at }: Row): DeadLetter[] {
+function deadLetterFrom({ job, consumer, data, output, retries, at }: DeadLetterRow): DeadLetter {
   const envelope = readEnvelope(data);
   const { id, type, subject, firmuuid } = envelope.success
     ? envelope.data
-    : // What is no event has no attributes that could be relied on.
+    : // The attributes of what is no event cannot be relied on.
       { id: job, type: '', subject: '', firmuuid: '' };
-  return [{ ...storedReason(output, retries), id, type, consumer, subject, firmUuid: firmuuid, at }];
+  return { ...storedReason(output, retries), id, type, consumer, subject, firmUuid: firmuuid, at };
 }

@@ -11,20 +11,20 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { z } from 'zod';
 import { newAuthority } from '../../rpc/test/certificates.ts';
-import { migrateBus } from '../queue/migrate.ts';
 import { openBus } from '../open.ts';
 import { route } from '../port.ts';
+import { migrateBus } from '../prepare.ts';
 
-const Told = eventType('test.told.v1', z.unknown());
+const Happened = eventType('test.happened.v1', z.unknown());
 const silent = { info() {}, warn() {}, error() {} };
-const authority = newAuthority('Our own authority');
+const authority = newAuthority('Private authority');
 
 let directory: string;
 let server: PostgresServer;
 let ca: string;
 let another: string;
 
-/** A PostgreSQL whose certificate an authority of one's own vouches for, as clusters have it. */
+/** A PostgreSQL with a certificate from a private authority, as in a cluster. */
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'tls-database-'));
   [ca, another] = [join(directory, 'ca.pem'), join(directory, 'another.pem')];
@@ -57,7 +57,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** As an operator writes it. */
+/** The URL as an operator writes it. */
 function urlWith(parameters: Record<string, string>, host = 'localhost'): string {
   const url = new URL(server.adminUrl);
   url.hostname = host;
@@ -72,28 +72,28 @@ async function migrations(): Promise<string> {
   return folder;
 }
 
-describe('a PostgreSQL with TLS, whose authority is our own', () => {
-  it('serves migrations, pools and the bus, once the URL names that authority', async () => {
+describe('a PostgreSQL with a certificate from a private authority', () => {
+  it('serves migrations, pools and the bus when the URL names the authority', async () => {
     const url = urlWith({ sslmode: 'verify-full', sslrootcert: ca });
     const folder = await migrations();
     await migrate({ url, schema: 'safe', folder });
     const database = openDatabase({ url, schema: 'safe' });
     await requireMigrated(database, folder, 'migrate');
-    // One that has just been opened has neither a user nor TLS yet.
+    // A connection that has just been opened has no user and no TLS yet.
     const safe = `SELECT bool_and(ssl) AS safe FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
       WHERE client_addr IS NOT NULL AND usename IS NOT NULL`;
     await migrateBus({ url, schema: 'bus' });
     const bus = await openBus({ transport: 'embedded', url, schema: 'bus' }, { name: 'test', log: silent });
     try {
-      const heard: string[] = [];
-      const handle = async (events: readonly { id: string }[]) => void heard.push(...events.map(({ id }) => id));
-      await bus.subscribe({ consumer: 'test.hears', routes: [route({ event: Told, handle })] });
+      const received: string[] = [];
+      const handle = async (events: readonly { id: string }[]) => void received.push(...events.map(({ id }) => id));
+      await bus.subscribe({ consumer: 'test.consumer', routes: [route({ event: Happened, handle })] });
       const [id, subject, firmuuid] = [randomUUID(), randomUUID(), randomUUID()];
       const time = new Date().toISOString();
       const event = {
         id,
         source: 'test',
-        type: Told.type,
+        type: Happened.type,
         time,
         subject,
         firmuuid,
@@ -102,7 +102,7 @@ describe('a PostgreSQL with TLS, whose authority is our own', () => {
         data: {},
       };
       await database.transaction((tx) => bus.publish(tx, [event]));
-      await waitUntil(() => heard.length === 1);
+      await waitUntil(() => received.length === 1);
       expect(await database.query(safe)).toEqual([{ safe: true }]);
     } finally {
       await bus.close();
@@ -118,16 +118,16 @@ describe('a PostgreSQL with TLS, whose authority is our own', () => {
     ],
     ['is another', () => urlWith({ sslmode: 'verify-full', sslrootcert: another }), /no authority we know vouches for/],
     [
-      'vouches for another host',
+      'has issued the certificate for another host',
       () => urlWith({ sslmode: 'verify-full', sslrootcert: ca }, '127.0.0.1'),
       /another name than the host in DATABASE_URL/,
     ],
     [
-      'is in a file that is not there',
+      'is in a missing file',
       () => urlWith({ sslmode: 'verify-full', sslrootcert: '/no/ca.pem' }),
       /^DATABASE_URL names \/no\/ca\.pem, which cannot be read \(ENOENT\)\.$/,
     ],
-  ])('is refused in a sentence when that authority %s', async (_, url, sentence) => {
+  ])('is refused with one sentence when the authority %s', async (_, url, sentence) => {
     const refusal = { name: 'StartFault', message: expect.stringMatching(sentence) };
     await expect(migrate({ url: url(), schema: 'refused', folder: await migrations() })).rejects.toMatchObject(refusal);
     await expect(provision({ adminUrl: url(), database: 'refused', schemas: [] })).rejects.toMatchObject(refusal);

@@ -1,13 +1,16 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type Event, fromWire, toWire, type WireEvent } from '@call-analysis/events';
-import { textOf } from './text.ts';
+import { decodeUtf8 } from './decode-utf8.ts';
+
+// The forms in which events are stored. Stored data of earlier releases must stay readable: the names `parcel`, `subjects`
+// and `deflated`, and those of WireEvent, never change.
 
 /**
- * Characters of JSON from which it is stored compressed. PostgreSQL takes 340 µs to store a body of 6 KB as jsonb and
- * 40 µs to store the 1.6 KB that are left of it; compressing takes 37 µs (zstd 80, for the same size).
+ * The number of characters of JSON from which it is stored compressed. PostgreSQL takes 340 µs to store a body of 6 KB as
+ * jsonb, and 40 µs to store the 1.6 KB to which deflate compresses it in 37 µs (zstd takes 80 µs for the same size).
  */
-const COMPRESSED_FROM = 1_500;
-const options = { level: 1 };
+const DEFLATED_FROM = 1_500;
+const DEFLATE_OPTIONS = { level: 1 };
 
 export interface Packed {
   readonly stored: object;
@@ -15,18 +18,18 @@ export interface Packed {
 }
 
 // PostgreSQL's jsonb takes neither NUL nor half a surrogate pair.
-const unstorable = /\\u(?:0000|d[89a-f])/;
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
 
-/** Whether jsonb may refuse this JSON. A text that speaks of such an escape is taken for one, which does no harm. */
+/** Whether jsonb may refuse this JSON. Also true for text that merely quotes such an escape, which does no harm. */
 export function mayBeUnstorable(json: string): boolean {
-  return unstorable.test(json);
+  return UNSTORABLE.test(json);
 }
 
-/** An event in the form that queues keep: itself, or with its body in `deflated` (base64 of JSON in raw deflate). */
+/** An event as queues store it: plain, or with its body in `deflated` (base64 of JSON in raw deflate). */
 export function pack(event: Event): Packed {
   const json = JSON.stringify(event.data);
   const wire = toWire(event);
-  if (json === undefined || (json.length < COMPRESSED_FROM && !mayBeUnstorable(json))) {
+  if (json === undefined || (json.length < DEFLATED_FROM && !mayBeUnstorable(json))) {
     return { stored: wire, characters: json?.length ?? 0 };
   }
   const { data: _, ...attributes } = wire;
@@ -34,7 +37,7 @@ export function pack(event: Event): Packed {
   return { stored: { ...attributes, deflated }, characters: deflated.length };
 }
 
-/** What `pack` was given; anything else as it is, for others to judge. */
+/** Restores the body of an event that `pack` deflated. Returns anything else unchanged, to be validated by the caller. */
 export function unpack(stored: unknown): unknown {
   if (typeof stored !== 'object' || stored === null || !('deflated' in stored) || typeof stored.deflated !== 'string')
     return stored;
@@ -47,19 +50,19 @@ export function unpack(stored: unknown): unknown {
 }
 
 /**
- * Several events in one: `parcel` is their list, or its JSON as `deflated` has it. `subjects` says what they are about,
- * so that those of one subject are found without opening every parcel.
+ * An event batch as queues store it: `parcel` is the list of events, or its JSON deflated. `subjects` lists the events'
+ * subjects, so that the events of one subject are found without unpacking every batch. `json` is the list as JSON.
  */
-export function packParcel(events: readonly Event[], json: string): Packed {
+export function packBatch(events: readonly Event[], json: string): Packed {
   const subjects = [...new Set(events.map(({ subject }) => subject))];
-  if (json.length < COMPRESSED_FROM)
+  if (json.length < DEFLATED_FROM)
     return { stored: { parcel: events.map(toWire), subjects }, characters: json.length };
   const parcel = deflate(json);
   return { stored: { parcel, subjects }, characters: parcel.length };
 }
 
-/** The list that `packParcel` was given; undefined for anything else. */
-export function unpackParcel(stored: unknown): unknown {
+/** The list that `packBatch` was given, in its stored form; undefined for anything else. */
+export function unpackBatch(stored: unknown): unknown {
   if (typeof stored !== 'object' || stored === null || !('parcel' in stored)) return undefined;
   const { parcel } = stored;
   if (typeof parcel !== 'string') return parcel;
@@ -75,27 +78,27 @@ export function jsonOf(event: Event): string {
   return JSON.stringify(toWire(event));
 }
 
-/** The JSON of a list of events, as text that any column takes: itself when short, else base64 of raw deflate. */
+/** The JSON of a list of events as text that any column takes: unchanged when short, otherwise base64 of raw deflate. */
 export function packList(json: string): string {
-  return json.length < COMPRESSED_FROM ? json : deflate(json);
+  return json.length < DEFLATED_FROM ? json : deflate(json);
 }
 
-/** The list whose JSON `packList` was given. */
+/** The events whose JSON `packList` was given. */
 export function unpackList(text: string): Event[] {
   return ((text.startsWith('[') ? JSON.parse(text) : inflate(text)) as WireEvent[]).map(fromWire);
 }
 
 function deflate(json: string): string {
-  return deflateRawSync(json, options).toString('base64');
+  return deflateRawSync(json, DEFLATE_OPTIONS).toString('base64');
 }
 
-/** As a rule so much larger; in pieces of 16 KiB, zlib's own, a parcel takes twice as long. */
+/** The usual factor. In zlib's default chunks of 16 KiB, inflating a batch takes twice as long. */
 const INFLATES_BY = 10;
-const SMALLEST_PIECE = 16 * 1024;
-const LARGEST_PIECE = 1024 * 1024;
+const SMALLEST_CHUNK = 16 * 1024;
+const LARGEST_CHUNK = 1024 * 1024;
 
 function inflate(deflated: string): unknown {
   const bytes = Buffer.from(deflated, 'base64');
-  const chunkSize = Math.min(Math.max(bytes.length * INFLATES_BY, SMALLEST_PIECE), LARGEST_PIECE);
-  return JSON.parse(textOf(inflateRawSync(bytes, { chunkSize })));
+  const chunkSize = Math.min(Math.max(bytes.length * INFLATES_BY, SMALLEST_CHUNK), LARGEST_CHUNK);
+  return JSON.parse(decodeUtf8(inflateRawSync(bytes, { chunkSize })));
 }

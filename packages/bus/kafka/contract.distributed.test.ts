@@ -1,4 +1,4 @@
 import { busContract } from '../contract/index.ts';
-import { kafkaOf, openKafkaPlace } from '../test/kafka.ts';
+import { openKafkaTransport, testKafka } from '../test/kafka.ts';
 
-busContract('kafka', () => openKafkaPlace(kafkaOf()));
+busContract('kafka', () => openKafkaTransport(testKafka()));

@@ -23,8 +23,8 @@ async function open() {
   return { objects, left };
 }
 
-describe('bodies of facts that were too large to travel', () => {
-  it('go by their age where the store has no rules, and nothing else does', async () => {
+describe('large bodies', () => {
+  it('are removed by age if the store cannot expire objects, and nothing else is', async () => {
     const { objects, left } = await open();
     const now = Date.now();
     await removeOldBodies(objects, 38, new Date(now + 37 * DAY_MS));
@@ -33,12 +33,12 @@ describe('bodies of facts that were too large to travel', () => {
     expect(await left()).toEqual(['transcripts/firm/call/one']);
   });
 
-  it('are left to a store that has rules', async () => {
+  it('are left to a store that expires objects', async () => {
     const { objects, left } = await open();
     const asked: unknown[] = [];
     const expire = async (...question: [string, number]) => asked.push(question) > 0;
     const list = () => {
-      throw new Error('What the store forgets by itself need not be listed.');
+      throw new Error('A store that expires objects is not listed.');
     };
     await removeOldBodies(Object.assign(objects, { expire, list }), 38, new Date(Date.now() + 39 * DAY_MS));
     expect(asked).toEqual([['facts/', 38]]);

@@ -4,37 +4,37 @@ import { newTraceparent } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import type { BusPlace } from '../contract/index.ts';
+import type { TransportUnderTest } from '../contract/index.ts';
 import { openBus } from '../open.ts';
 import { type Bus, route } from '../port.ts';
-import { findStranger, type Stranger } from '../test/other-client.ts';
+import { openOtherClient, type OtherClient } from '../test/other-client.ts';
 import type { Kafka } from './config.ts';
-import { kafkaOf, openKafkaPlace } from '../test/kafka.ts';
+import { testKafka, openKafkaTransport } from '../test/kafka.ts';
 import { topicOf } from './topics/topics.ts';
 
-const Told = eventType('test.told.v1', z.unknown());
+const Happened = eventType('test.happened.v1', z.unknown());
 const silent = { info() {}, warn() {}, error() {} };
 
 let kafka: Kafka;
-let place: BusPlace;
+let transport: TransportUnderTest;
 let bus: Bus;
-let stranger: Stranger;
+let otherClient: OtherClient;
 
 beforeAll(async () => {
-  kafka = kafkaOf({ partitions: 3 });
-  [place, stranger] = await Promise.all([openKafkaPlace(kafka), findStranger()]);
-  bus = await openBus(place.config, { name: 'test', log: silent });
+  kafka = testKafka({ partitions: 3 });
+  [transport, otherClient] = await Promise.all([openKafkaTransport(kafka), openOtherClient()]);
+  bus = await openBus(transport.config, { name: 'test', log: silent });
 }, 300_000);
 afterAll(async () => {
   await bus?.close();
-  await place?.close();
+  await transport?.close();
 });
 
-function told(data: unknown, more: Partial<Event> = {}): Event {
+function published(data: unknown, more: Partial<Event> = {}): Event {
   return {
     id: randomUUID(),
     source: 'ingest',
-    type: Told.type,
+    type: Happened.type,
     time: new Date().toISOString(),
     subject: randomUUID(),
     firmuuid: randomUUID(),
@@ -46,16 +46,16 @@ function told(data: unknown, more: Partial<Event> = {}): Event {
   };
 }
 
-describe('a consumer that is not ours', () => {
-  it('reads every event whole with a library of CloudEvents: its attributes, our extensions and its body', async () => {
+describe('another consumer', () => {
+  it('reads events completely with a CloudEvents library: attributes, extensions and body', async () => {
     const events = [
-      told({ attempt: 1, transcript: [{ text: 'Добрый день, қўнғироқ 🎧' }] }),
-      told({}, { priority: 7, traceparent: undefined }),
-      told(null, { subject: 'Бишкек № 5' }),
-      told([1, 2.5, 'three', true], { requestid: undefined }),
+      published({ attempt: 1, transcript: [{ text: 'Добрый день, қўнғироқ 🎧' }] }),
+      published({}, { priority: 7, traceparent: undefined }),
+      published(null, { subject: 'Бишкек № 5' }),
+      published([1, 2.5, 'three', true], { requestid: undefined }),
     ];
-    await place.transaction((tx) => bus.publish(tx, events));
-    const read = await stranger.read(kafka.brokers, topicOf(kafka, Told.type), events.length);
+    await transport.transaction((tx) => bus.publish(tx, events));
+    const read = await otherClient.read(kafka.brokers, topicOf(kafka, Happened.type), events.length);
     expect(read).toHaveLength(events.length);
     for (const { data, priority, time, ...attributes } of events) {
       const found = read.find((each) => each.attributes['id'] === attributes.id);
@@ -64,7 +64,7 @@ describe('a consumer that is not ours', () => {
         attributes: {
           specversion: '1.0',
           ...Object.fromEntries(given),
-          priority: String(priority),
+          turn: String(priority),
           time: expect.any(String),
           datacontenttype: 'application/json',
           partitionkey: attributes.subject,
@@ -76,14 +76,14 @@ describe('a consumer that is not ours', () => {
   });
 });
 
-describe('a producer that is not ours', () => {
-  it('is heard like one of us, when it says which firm it speaks of', async () => {
-    const Strange = eventType('test.strange.v1', z.object({ greeting: z.string() }));
-    const heard: Event[] = [];
+describe('another producer', () => {
+  it('publishes events that are received, if they name their firm', async () => {
+    const Foreign = eventType('test.foreign.v1', z.object({ greeting: z.string() }));
+    const received: Event[] = [];
     const handle = async (events: readonly Event[]) => {
-      heard.push(...events);
+      received.push(...events);
     };
-    await bus.subscribe({ consumer: 'test.listens', routes: [route({ event: Strange, handle })] });
+    await bus.subscribe({ consumer: 'test.consumer', routes: [route({ event: Foreign, handle })] });
     await waitUntil(() => bus.ready().then(() => true));
     const [id, subject, firmuuid] = [randomUUID(), randomUUID(), randomUUID()];
     const source = 'https://partner.example/crm';
@@ -91,20 +91,20 @@ describe('a producer that is not ours', () => {
       specversion: '1.0',
       id,
       source,
-      type: Strange.type,
+      type: Foreign.type,
       subject,
       firmuuid,
       datacontenttype: 'application/json',
     };
     const data = { greeting: 'салом' };
-    await stranger.write(kafka.brokers, topicOf(kafka, Strange.type), [
+    await otherClient.write(kafka.brokers, topicOf(kafka, Foreign.type), [
       { attributes: { ...attributes, time: '2026-03-01T15:00:00+05:00' }, data },
     ]);
-    await waitUntil(() => heard.length === 1);
-    expect(heard[0]).toMatchObject({
+    await waitUntil(() => received.length === 1);
+    expect(received[0]).toMatchObject({
       id,
       source,
-      type: Strange.type,
+      type: Foreign.type,
       subject,
       firmuuid,
       priority: 0,

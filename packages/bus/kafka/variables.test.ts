@@ -15,7 +15,7 @@ beforeAll(() => {
   writeFileSync(ca, '-----BEGIN CERTIFICATE-----\nca\n-----END CERTIFICATE-----\n');
   writeFileSync(cert, '-----BEGIN CERTIFICATE-----\nours\n-----END CERTIFICATE-----\n');
   writeFileSync(key, '-----BEGIN PRIVATE KEY-----\nkey\n-----END PRIVATE KEY-----\n');
-  writeFileSync(notPem, 'nothing of the kind\n');
+  writeFileSync(notPem, 'no PEM\n');
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -30,15 +30,15 @@ function faultsOf(env: Record<string, string>): string[] {
     if (error instanceof ConfigFault) return error.message.split('\n');
     throw error;
   }
-  throw new Error('Nothing was at fault.');
+  throw new Error('No fault was found.');
 }
 
-describe('the variables of Kafka', () => {
-  it('mean no Kafka when none is set', () => {
+describe('the Kafka variables', () => {
+  it('configure no Kafka when none is set', () => {
     expect(read({})).toBeUndefined();
   });
 
-  it('need no more than brokers', () => {
+  it('require only the brokers', () => {
     expect(read({ KAFKA_BROKERS: 'one:9092, two.example:9093' })).toEqual({
       brokers: ['one:9092', 'two.example:9093'],
       tls: undefined,
@@ -48,7 +48,7 @@ describe('the variables of Kafka', () => {
     });
   });
 
-  it('say everything that Kafka needs to know', () => {
+  it('configure the complete connection', () => {
     expect(
       read({
         KAFKA_BROKERS: 'one:9093',
@@ -78,11 +78,11 @@ describe('the variables of Kafka', () => {
     });
   });
 
-  it('encrypt without a file too, by the authorities that Node knows', () => {
+  it('allow TLS without a file, with the authorities that Node knows', () => {
     expect(read({ KAFKA_BROKERS: 'one:9093', KAFKA_TLS: 'on' })?.tls).toEqual({});
   });
 
-  it('are all named that have a wrong value, without showing the password', () => {
+  it('are all reported when they have invalid values, without the password', () => {
     expect(
       faultsOf({
         KAFKA_BROKERS: 'one',
@@ -94,17 +94,17 @@ describe('the variables of Kafka', () => {
         KAFKA_TOPIC_PREFIX: 'a/b',
       }),
     ).toEqual([
-      'KAFKA_BROKERS must be brokers with commas between them, such as kafka-1:9092,kafka-2:9092, not "one".',
+      'KAFKA_BROKERS must be brokers separated by commas, such as kafka-1:9092,kafka-2:9092, not "one".',
       'KAFKA_TLS must be one of on, off, not "yes".',
       'KAFKA_SASL_MECHANISM must be one of plain, scram-sha-256, scram-sha-512, not "gssapi".',
       'KAFKA_TOPIC_PARTITIONS must be a whole number from 1 to 9999, not "0".',
       'KAFKA_TOPIC_REPLICATION must be a whole number from 1 to 9999, not "many".',
-      'KAFKA_TOPIC_RETENTION must be longer than nothing, not "0s".',
+      'KAFKA_TOPIC_RETENTION must be longer than zero, not "0s".',
       'KAFKA_TOPIC_PREFIX must be at most 200 letters, digits, dots, hyphens and underscores, not "a/b".',
     ]);
   });
 
-  it('are refused by halves, with one sentence for each half', () => {
+  it('that belong together are refused when some are missing, with one sentence for each', () => {
     expect(
       faultsOf({
         KAFKA_BROKERS: 'one:9093',
@@ -122,7 +122,7 @@ describe('the variables of Kafka', () => {
     ]);
   });
 
-  it('are refused without brokers where somebody means to use Kafka', () => {
+  it('that only make sense with brokers are refused without them', () => {
     expect(
       faultsOf({
         KAFKA_TLS: 'on',
@@ -138,14 +138,14 @@ describe('the variables of Kafka', () => {
     ]);
   });
 
-  it('must name the brokers that services in processes of their own share, and nothing else', () => {
+  it('require brokers, and nothing else, for a service in its own process', () => {
     expect(requiredKafka({ KAFKA_BROKERS: 'one:9092' })).toEqual(read({ KAFKA_BROKERS: 'one:9092' }));
     expect(() => requiredKafka({})).toThrow('KAFKA_BROKERS must be set for a service in a process of its own');
     const required = describeVariables([RequiredKafkaVariables]).filter((each) => each.required);
     expect(required.map(({ name }) => name)).toEqual(['KAFKA_BROKERS']);
   });
 
-  it('name files that are read at start, or say what is wrong with them', () => {
+  it('that name unusable files are refused with the reason', () => {
     expect(
       faultsOf({ KAFKA_BROKERS: 'one:9093', KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: join(directory, 'absent.pem') }),
     ).toEqual([`KAFKA_TLS_CA_FILE names ${join(directory, 'absent.pem')}, which cannot be read (ENOENT).`]);

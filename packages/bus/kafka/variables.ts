@@ -15,64 +15,64 @@ import type { Kafka } from './config.ts';
 const BROKERS = ['KAFKA_BROKERS'] as const;
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
-/** What the environment says of Kafka. Without KAFKA_BROKERS there is none. */
+/** The environment variables of the Kafka transport. Without KAFKA_BROKERS it is not used. */
 export const KafkaVariables = z.object({
   KAFKA_BROKERS: z
     .string()
     .transform((text) => text.split(',').map((each) => each.trim()))
     .refine(
       (list) => list.every(isBroker),
-      'must be brokers with commas between them, such as kafka-1:9092,kafka-2:9092',
+      'must be brokers separated by commas, such as kafka-1:9092,kafka-2:9092',
     )
     .optional()
-    .meta({ description: 'The brokers that facts travel by: `host:port`, with commas between them.' }),
+    .meta({ description: 'The Kafka brokers: `host:port`, separated by commas.' }),
   KAFKA_TLS: onOff('off').meta({ description: 'Whether connections to the brokers are encrypted: `on` or `off`.' }),
   KAFKA_TLS_CA_FILE: z.string().optional().meta({
     description:
-      'A PEM file of the authorities that vouch for the brokers. Without it, those that Node knows. Read at start.',
+      'A PEM file with the certificate authorities of the brokers. Default: those that Node knows. Read at start.',
   }),
   KAFKA_TLS_CERT_FILE: z.string().optional().meta({
-    description: 'A PEM file of the certificate by which the brokers know us, with KAFKA_TLS_KEY_FILE. Read at start.',
+    description: 'A PEM file with the certificate that authenticates this service to the brokers, with KAFKA_TLS_KEY_FILE. Read at start.',
   }),
   KAFKA_TLS_KEY_FILE: z
     .string()
     .optional()
-    .meta({ description: 'A PEM file of the key to KAFKA_TLS_CERT_FILE. Read at start.' }),
+    .meta({ description: 'A PEM file with the key of KAFKA_TLS_CERT_FILE. Read at start.' }),
   KAFKA_SASL_MECHANISM: z.enum(MECHANISMS).optional().meta({
-    description: 'How we log in: `plain` (over TLS only, or the password is seen), `scram-sha-256` or `scram-sha-512`.',
+    description: 'The login mechanism: `plain` (only with TLS, because it sends the password), `scram-sha-256` or `scram-sha-512`.',
   }),
-  KAFKA_SASL_USERNAME: z.string().optional().meta({ description: 'The user that we log in as.' }),
+  KAFKA_SASL_USERNAME: z.string().optional().meta({ description: 'The user to log in as.' }),
   KAFKA_SASL_PASSWORD: z.string().optional().meta({ description: 'The password of KAFKA_SASL_USERNAME.' }),
   KAFKA_CREATE_TOPICS: onOff('on').meta({
-    description: 'Whether topics that are missing are made: `on`, or `off` to refuse to start without them.',
+    description: 'Whether missing topics are created: `on`, or `off` to refuse to start without them.',
   }),
   KAFKA_TOPIC_PARTITIONS: count('12').meta({
-    description: 'Partitions of topics that are made: no more replicas than this read a topic at the same time.',
+    description: 'Partitions of the topics that are created. No more replicas of a service than this read a topic at the same time.',
   }),
   KAFKA_TOPIC_REPLICATION: count()
     .optional()
-    .meta({ description: 'Copies of topics that are made.', defaultText: "the brokers' own" }),
+    .meta({ description: 'Copies of the topics that are created.', defaultText: "the brokers' default" }),
   KAFKA_TOPIC_RETENTION: duration()
-    .refine((ms) => ms > 0, 'must be longer than nothing')
+    .refine((ms) => ms > 0, 'must be longer than zero')
     .prefault('30d')
     .meta({
       description:
-        'How long facts and dead letters stay in topics that are made. No less than what topics that stand already keep: by it goes what belongs to facts that can come no more.',
+        'How long events and dead letters stay in the topics that are created. Must be no shorter than the retention of existing topics: bodies and claims of events are removed after it.',
     }),
   KAFKA_TOPIC_PREFIX: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,200}$/, 'must be at most 200 letters, digits, dots, hyphens and underscores')
     .optional()
     .meta({
-      description: 'Stands before the names of topics and consumer groups, so that several systems can share brokers.',
+      description: 'Prepended to the names of topics and consumer groups, so that several systems can share brokers.',
     }),
 });
 export type KafkaVariables = z.infer<typeof KafkaVariables>;
 
-/** The same for a service in a process of its own, which shares its brokers with the others. */
+/** For a service in its own process, which needs brokers to reach the other services. */
 export const RequiredKafkaVariables = requiring(KafkaVariables, BROKERS);
 
-/** Undefined without brokers. ConfigFault has one sentence for each thing that does not go together. */
+/** Undefined without brokers. Throws ConfigFault with one sentence for each combination of variables that is invalid. */
 export function kafkaFrom(variables: KafkaVariables): Kafka | undefined {
   const { brokers, tls, sasl } = readAll({
     brokers: () => brokersFrom(variables),
@@ -94,23 +94,23 @@ export function kafkaFrom(variables: KafkaVariables): Kafka | undefined {
   };
 }
 
-/** As `kafkaFrom`; ConfigFault also when there are no brokers. */
+/** Like `kafkaFrom`, but also throws ConfigFault when there are no brokers. */
 export function requiredKafka(env: Environment): Kafka {
   return shared(BROKERS, kafkaFrom(parseConfig(KafkaVariables, env)));
 }
 
-/** Some variables are set by nobody who does not mean to use Kafka. */
+/** Some variables have no default, so setting them without brokers is a mistake. */
 function brokersFrom({ KAFKA_BROKERS: brokers, ...variables }: KafkaVariables): Kafka['brokers'] | undefined {
   if (brokers !== undefined) return brokers;
   const { KAFKA_TLS, KAFKA_TLS_CA_FILE, KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD } = variables;
-  const telling = {
+  const deliberate = {
     KAFKA_TLS: KAFKA_TLS === 'on' ? KAFKA_TLS : undefined,
     KAFKA_TLS_CA_FILE,
     KAFKA_SASL_MECHANISM,
     KAFKA_SASL_USERNAME,
     KAFKA_SASL_PASSWORD,
   };
-  const names = Object.entries(telling).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const names = Object.entries(deliberate).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (names.length === 0) return undefined;
   throw new ConfigFault(names.map((name) => `${name} is set, so KAFKA_BROKERS must be set too.`).join('\n'));
 }
@@ -153,18 +153,18 @@ function saslFrom(variables: KafkaVariables): Kafka['sasl'] {
   return { mechanism, username, password };
 }
 
-function onOff(otherwise: 'on' | 'off') {
-  return z.enum(['on', 'off']).default(otherwise);
+function onOff(fallback: 'on' | 'off') {
+  return z.enum(['on', 'off']).default(fallback);
 }
 
 function count(): z.ZodType<number>;
-function count(otherwise: string): z.ZodType<number, string | undefined>;
-function count(otherwise?: string) {
-  const whole = z
+function count(fallback: string): z.ZodType<number, string | undefined>;
+function count(fallback?: string) {
+  const number = z
     .string()
     .regex(/^[1-9]\d{0,3}$/, 'must be a whole number from 1 to 9999')
     .transform(Number);
-  return otherwise === undefined ? whole : whole.prefault(otherwise);
+  return fallback === undefined ? number : number.prefault(fallback);
 }
 
 function isBroker(text: string): boolean {

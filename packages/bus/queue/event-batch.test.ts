@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Event } from '@call-analysis/events';
+import { type Event, fromWire, toWire, type WireEvent } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { jobsOf, openParcel, PARCEL } from './event-batch.ts';
+import { BATCH_EVENTS, jobsOf, readBatch } from './event-batch.ts';
 import { unpack } from '../encoding/stored-event.ts';
 
 const firms = [randomUUID(), randomUUID()] as const;
@@ -18,11 +18,11 @@ const event = (firm: number, priority: number, data: unknown): Event => ({
   data,
 });
 
-/** As it comes back from the database. */
-const kept = (data: unknown) => JSON.parse(JSON.stringify(data)) as unknown;
+/** The data as the database returns it. */
+const stored = (data: unknown) => JSON.parse(JSON.stringify(data)) as unknown;
 
 describe('jobs', () => {
-  it('hold every event once and in order, of one firm and one turn, not more than they may', () => {
+  it('hold every event once and in order, of one firm and priority, within the limits', () => {
     const some = fc.array(fc.tuple(fc.nat(1), fc.nat(1), fc.constantFrom('', 'x'.repeat(90_000), '\u0000')), {
       maxLength: 80,
     });
@@ -30,8 +30,8 @@ describe('jobs', () => {
       fc.property(some, fc.integer({ min: 1, max: 30 }), (drawn, most) => {
         const events = drawn.map(([firm, priority, text]) => event(firm, priority, text));
         const jobs = [...jobsOf(events, most)].map(({ job }) => {
-          const data = kept(job.data);
-          return { job, events: openParcel(data) ?? [unpack(data) as Event] };
+          const data = stored(job.data);
+          return { job, events: (readBatch(data) ?? [unpack(data) as WireEvent]).map(fromWire) };
         });
         expect(jobs.flatMap((each) => each.events)).toEqual(events);
         for (const { job, events: held } of jobs) {
@@ -47,26 +47,26 @@ describe('jobs', () => {
     );
   });
 
-  it('are few when events are alike', () => {
-    const events = Array.from({ length: 10 * PARCEL }, (_, n) => event(0, 0, { n, text: 'as before '.repeat(500) }));
+  it('are few for events of one firm and priority', () => {
+    const events = Array.from({ length: 10 * BATCH_EVENTS }, (_, n) => event(0, 0, { n, text: 'some words '.repeat(500) }));
     expect([...jobsOf(events)]).toHaveLength(10);
   });
 
-  it('of a single event are the event, under its own id', () => {
+  it('of a single event have its data and its id', () => {
     const lone = event(0, 3, { n: 1 });
-    expect([...jobsOf([lone])]).toMatchObject([{ job: { id: lone.id, data: lone, group: { id: firms[0] } } }]);
+    expect([...jobsOf([lone])]).toMatchObject([{ job: { id: lone.id, data: toWire(lone), group: { id: firms[0] } } }]);
   });
 });
 
-it('what is not a parcel of events is not opened as one', () => {
+it('what is no event batch is not read as one', () => {
   const bad = [
     null,
-    'parcel',
+    'text',
     { parcel: [] },
     { parcel: [1] },
-    { parcel: 'torn' },
+    { parcel: 'damaged' },
     { parcel: [{ id: 'x' }] },
     event(0, 0, 1),
   ];
-  for (const stored of bad) expect(openParcel(stored)).toBeUndefined();
+  for (const data of bad) expect(readBatch(data)).toBeUndefined();
 });

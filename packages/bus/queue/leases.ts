@@ -1,57 +1,47 @@
 import type { FailureReason } from '../port.ts';
+import { findLapsedJobs } from './queue-store.ts';
 import type { Queues } from './queues.ts';
 
-interface Lapsed {
-  readonly name: string;
-  readonly id: string;
-  readonly retryCount: number;
-}
+const CHECKS_PER_LEASE = 4;
 
-const looksInLease = 4;
-
-/** Ends the tries of workers that have given no sign of life for a lease, so that others may take their events up. */
+/** Ends the attempts of workers that have sent no heartbeat for a lease, so that other workers get their events. */
 export function watchLeases(queues: Queues, names: readonly string[]): { stop(): Promise<void> } {
   const leaseMs = queues.leaseSeconds * 1_000;
-  let looking = Promise.resolve();
-  let patientUntil = 0;
+  let checking = Promise.resolve();
+  let suspendedUntil = 0;
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     try {
-      if (Date.now() >= patientUntil) await endLapsed(queues, names);
+      if (Date.now() >= suspendedUntil) await endLapsedAttempts(queues, names);
       else await queues.query('SELECT 1');
     } catch (error) {
-      // While the database is away nobody can give it a sign of life; those who live need time to do so afterwards.
-      patientUntil = Date.now() + leaseMs / 2;
-      queues.complain(error);
+      // While the database is away, no worker can send a heartbeat. Living workers need time to do so afterwards.
+      suspendedUntil = Date.now() + leaseMs / 2;
+      queues.logBackgroundError(error);
     }
   }
 
   const timer = setInterval(() => {
-    looking = looking.then(look);
-  }, leaseMs / looksInLease);
+    checking = checking.then(check);
+  }, leaseMs / CHECKS_PER_LEASE);
   return {
     async stop() {
       clearInterval(timer);
-      await looking;
+      await checking;
     },
   };
 }
 
-async function endLapsed({ boss, query, schema, log }: Queues, names: readonly string[]): Promise<void> {
-  const lapsed = await query<Lapsed>(
-    `SELECT name, id, retry_count AS "retryCount" FROM ${schema}.job
-      WHERE name = ANY($1) AND state = 'active' AND group_id IS NOT NULL
-        AND heartbeat_on < now() - heartbeat_seconds * interval '1 second'`,
-    [names],
-  );
-  for (const { name, id, retryCount } of lapsed) {
+async function endLapsedAttempts(queues: Queues, names: readonly string[]): Promise<void> {
+  const { boss, log } = queues;
+  for (const { name, id, retryCount } of await findLapsedJobs(queues, names)) {
     const reason: FailureReason = {
-      message: 'Whoever handled the event was lost before it was done.',
+      message: 'The worker was lost before it finished the event.',
       code: 'INTERNAL',
       attempts: retryCount + 1,
     };
     log.warn({ queue: name, event: id, attempts: reason.attempts }, 'The lease of an event has lapsed.');
-    // Bound to the try that lapsed: when its worker, or another watcher, came first, nothing happens.
+    // With `retryCount` this fails only the lapsed attempt, even if its worker or another process ended it meanwhile.
     await boss.fail(name, { id, retryCount }, reason);
   }
 }

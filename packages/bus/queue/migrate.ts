@@ -1,17 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { translateError } from '@call-analysis/postgres';
+import { type Sql, translateError } from '@call-analysis/postgres';
 import { Client } from 'pg';
 import { PgBoss } from 'pg-boss';
-import { outboxTable } from '../kafka/outbox/outbox.ts';
+import { tuneAutovacuum } from './queue-store.ts';
 
 export interface BusSchema {
-  /** As the role that owns the schema. Roles that are members of it may then publish in their own transactions. */
+  /** Connects as the role that owns the schema. Members of that role may then publish in their own transactions. */
   readonly url: string;
   readonly schema: string;
 }
 
-/** Creates the queues' tables, or brings them up to date. Changes nothing when they are; safe to run at every start. */
-export async function migrateBus({ url, schema }: BusSchema): Promise<void> {
+/**
+ * Creates the queues' tables, or brings them up to date; changes nothing if they are. `createMore` adds other tables to the
+ * schema on the same connection.
+ */
+export async function migrateQueues(
+  { url, schema }: BusSchema,
+  createMore: (sql: Sql) => Promise<void>,
+): Promise<void> {
   try {
     const boss = new PgBoss({
       connectionString: url,
@@ -26,9 +32,14 @@ export async function migrateBus({ url, schema }: BusSchema): Promise<void> {
     boss.on('error', () => {});
     try {
       await boss.start();
-      await tune(boss, schema);
-      await makeOutbox(boss, schema);
-      await indexesBuilt(boss);
+      const database = boss.getDb();
+      const sql: Sql = {
+        query: async <Row>(text: string, values: readonly unknown[] = []) =>
+          (await database.executeSql(text, [...values])).rows as Row[],
+      };
+      await tuneAutovacuum(sql, schema);
+      await createMore(sql);
+      await untilIndexesExist(boss);
     } finally {
       await boss.stop({ graceful: false });
     }
@@ -49,31 +60,8 @@ async function schemaExists(url: string, schema: string): Promise<boolean> {
   }
 }
 
-// Every job is written three times and deleted; by default autovacuum would wait for a fifth of a large table.
-async function tune(boss: PgBoss, schema: string): Promise<void> {
-  const wanted = ['autovacuum_vacuum_scale_factor=0.02', 'autovacuum_vacuum_cost_delay=0'];
-  const database = boss.getDb();
-  const { rows } = await database.executeSql('SELECT reloptions FROM pg_class WHERE oid = $1::regclass', [
-    `${schema}.job_common`,
-  ]);
-  const present = (rows[0] as { reloptions: string[] | null } | undefined)?.reloptions ?? [];
-  if (wanted.every((each) => present.includes(each))) return;
-  await database.executeSql(`ALTER TABLE ${schema}.job_common SET (${wanted.join(', ')})`);
-}
-
-// In turn: two that make a table at once can collide although both ask whether it is there.
-async function makeOutbox(boss: PgBoss, schema: string): Promise<void> {
-  const database = boss.getDb();
-  const { rows } = await database.executeSql('SELECT to_regclass($1) AS found', [`${schema}.outbox`]);
-  const [row] = rows as { found: string | null }[];
-  if (row !== undefined && row.found !== null) return;
-  await database.executeSql(
-    `BEGIN; SELECT pg_advisory_xact_lock(hashtext('outbox of ${schema}')); ${outboxTable(schema)}; COMMIT`,
-  );
-}
-
-// Some updates of the schema leave their indexes to be built afterwards, and only a migrating process builds them.
-async function indexesBuilt(boss: PgBoss): Promise<void> {
+/** Some migrations of pg-boss build their indexes afterwards, and only in a process that migrates. */
+async function untilIndexesExist(boss: PgBoss): Promise<void> {
   for (;;) {
     const summary = await boss.getBamStatus();
     const failed = summary.find(({ status }) => status === 'failed');

@@ -5,66 +5,70 @@ import { listenTo } from './notifications.ts';
 
 let database: TestDatabase;
 let url: string;
-let speaker: Client;
+let sender: Client;
 
 beforeAll(async () => {
   database = await freshDatabase();
   url = database.url('bus');
-  speaker = new Client({ connectionString: url });
-  await speaker.connect();
+  sender = new Client({ connectionString: url });
+  await sender.connect();
 });
 afterAll(async () => {
-  await speaker.end();
+  await sender.end();
   await database.drop();
 });
 
 const name = 'listener under test';
-const say = (what: string) => speaker.query(`SELECT pg_notify('street', $1)`, [what]);
+const notify = (payload: string) => sender.query(`SELECT pg_notify('test_channel', $1)`, [payload]);
 const cut = () =>
-  speaker.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [name]);
+  sender.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [name]);
 
 async function listen() {
-  const heard: string[] = [];
-  const told = { connections: 0, losses: 0 };
-  const handle = await listenTo({ connectionString: url, application_name: name }, 'street', {
-    came: (payload) => heard.push(payload),
-    connected: () => told.connections++,
-    lost: () => told.losses++,
+  const received: string[] = [];
+  const counts = { connections: 0, losses: 0 };
+  const handle = await listenTo({ connectionString: url, application_name: name }, 'test_channel', {
+    onNotification: (payload) => received.push(payload),
+    onConnected: () => counts.connections++,
+    onLost: () => counts.losses++,
   });
-  return { heard, told, close: () => handle.close() };
+  return { received, counts, close: () => handle.close() };
 }
 
-describe('notices', () => {
-  it('come, and come again after the connection was lost', async () => {
-    const { heard, told, close } = await listen();
-    await say('one');
-    await waitUntil(() => heard.includes('one'));
+describe('notifications', () => {
+  it('arrive, and arrive again after the connection was lost', async () => {
+    const { received, counts, close } = await listen();
+    await notify('one');
+    await waitUntil(() => received.includes('one'));
     await cut();
-    await waitUntil(() => told.connections === 2);
-    expect(told.losses).toBe(1);
-    await say('two');
-    await waitUntil(() => heard.includes('two'));
+    await waitUntil(() => counts.connections === 2);
+    expect(counts.losses).toBe(1);
+    await notify('two');
+    await waitUntil(() => received.includes('two'));
     await close();
   });
 
-  it('are over once they are closed, also when the server ends the connection at that very moment', async () => {
+  it('end when they are closed, even if the server ends the connection at the same moment', async () => {
     for (let round = 0; round < 10; round++) {
-      const { heard, told, close } = await listen();
+      const { received, counts, close } = await listen();
       await Promise.all([cut(), close()]);
-      await say('late');
-      expect(heard).toEqual([]);
-      expect(told.losses).toBeLessThanOrEqual(1);
+      await notify('late');
+      expect(received).toEqual([]);
+      expect(counts.losses).toBeLessThanOrEqual(1);
     }
     await waitUntil(async () => {
-      const { rows } = await speaker.query('SELECT FROM pg_stat_activity WHERE application_name = $1', [name]);
+      const { rows } = await sender.query('SELECT FROM pg_stat_activity WHERE application_name = $1', [name]);
       return rows.length === 0;
     });
   });
 
-  it('that cannot be had in the first place are an error', async () => {
+  it('cannot be opened without a first connection', async () => {
     const nowhere = new URL(url);
     nowhere.pathname = '/no_such_database';
-    const listening = listenTo({ connectionString: nowhere.href }, 'street', { came() {}, connected() {}, lost() {} });
+    const listening = listenTo({ connectionString: nowhere.href }, 'test_channel', {
+      onNotification() {},
+      onConnected() {},
+      onLost() {},
+    });
     await expect(listening).rejects.toThrow('no_such_database');
   });
 });

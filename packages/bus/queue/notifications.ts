@@ -1,104 +1,107 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 
-export interface Notices {
-  /** A notice came, with what it says. */
-  readonly came: (payload: string) => void;
-  /** Notices come from now on; what was said before may have been missed. */
-  readonly connected: () => void;
-  readonly lost: (error: Error) => void;
+export interface NotificationHandlers {
+  /** Called for each notification, with its payload. */
+  readonly onNotification: (payload: string) => void;
+  /** Called when notifications arrive from now on; earlier ones may have been missed. */
+  readonly onConnected: () => void;
+  readonly onLost: (error: Error) => void;
 }
 
-const lookEveryMs = 10_000;
-const connectWithinMs = 10_000;
-const answerWithinMs = 5_000;
-const firstPauseMs = 1_000;
-const longestPauseMs = 30_000;
-const goodbyeMs = 1_000;
+const CHECK_EVERY_MS = 10_000;
+const CONNECT_WITHIN_MS = 10_000;
+const ANSWER_WITHIN_MS = 5_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+const CLOSE_WITHIN_MS = 1_000;
 
 /**
- * Listens to a channel of PostgreSQL on a connection of its own. Throws when the first connection fails; later ones are
- * made again for as long as it takes.
+ * Listens to a channel of PostgreSQL on its own connection. Rejects when the first connection fails; a connection that is
+ * lost later is replaced, however long that takes.
  */
 export async function listenTo(
   config: ClientConfig,
   channel: string,
-  { came, connected, lost }: Notices,
+  { onNotification, onConnected, onLost }: NotificationHandlers,
 ): Promise<{ close(): Promise<void> }> {
-  const ending = new AbortController();
-  let line = await open(config, channel, came);
-  connected();
-  const kept = keep();
+  const closing = new AbortController();
+  let connection = await open(config, channel, onNotification);
+  onConnected();
+  const reconnecting = reconnect();
 
-  async function keep(): Promise<void> {
+  async function reconnect(): Promise<void> {
     for (;;) {
-      const error = await line.gone;
-      if (ending.signal.aborted) return;
-      lost(error);
-      for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-        await pause(pauseMs, undefined, { signal: ending.signal }).catch(() => {});
-        if (ending.signal.aborted) return;
-        const next = await open(config, channel, came).catch(() => null);
+      const error = await connection.ended;
+      if (closing.signal.aborted) return;
+      onLost(error);
+      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+        await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => {});
+        if (closing.signal.aborted) return;
+        const next = await open(config, channel, onNotification).catch(() => null);
         if (next === null) continue;
-        line = next;
-        if (ending.signal.aborted) return line.hangUp();
+        connection = next;
+        if (closing.signal.aborted) return connection.end();
         break;
       }
-      connected();
+      onConnected();
     }
   }
 
   return {
     async close() {
-      ending.abort();
-      line.hangUp();
-      const waited = new AbortController();
-      await Promise.race([kept, pause(goodbyeMs, undefined, { signal: waited.signal })]);
-      waited.abort();
+      closing.abort();
+      connection.end();
+      const ended = new AbortController();
+      await Promise.race([reconnecting, pause(CLOSE_WITHIN_MS, undefined, { signal: ended.signal })]);
+      ended.abort();
     },
   };
 }
 
-interface Line {
-  /** Fulfilled once nothing comes by it any more. */
-  readonly gone: Promise<Error>;
-  hangUp(): void;
+interface Connection {
+  /** Resolves once no more notifications arrive. */
+  readonly ended: Promise<Error>;
+  end(): void;
 }
 
-async function open(config: ClientConfig, channel: string, came: (payload: string) => void): Promise<Line> {
-  const client = new Client({ connectionTimeoutMillis: connectWithinMs, ...config, query_timeout: answerWithinMs });
-  let look: NodeJS.Timeout | undefined;
-  const hangUp = () => {
-    clearInterval(look);
+async function open(
+  config: ClientConfig,
+  channel: string,
+  onNotification: (payload: string) => void,
+): Promise<Connection> {
+  const client = new Client({ connectionTimeoutMillis: CONNECT_WITHIN_MS, ...config, query_timeout: ANSWER_WITHIN_MS });
+  let check: NodeJS.Timeout | undefined;
+  const end = () => {
+    clearInterval(check);
     void client.end().catch(() => {});
     // A server that does not answer is not waited for.
-    setTimeout(() => socketOf(client).destroy(), goodbyeMs).unref();
+    setTimeout(() => socketOf(client).destroy(), CLOSE_WITHIN_MS).unref();
   };
-  const gone = new Promise<Error>((resolve) => {
+  const ended = new Promise<Error>((resolve) => {
     const lose = (error: Error) => {
-      hangUp();
+      end();
       resolve(error);
     };
-    // Never taken off: the server may have a last word while the connection ends, and an error nobody listens to ends
-    // the process.
+    // Never removed: the server may send an error while the connection ends, and an unhandled 'error' ends the process.
     client.on('error', lose);
-    client.on('end', () => lose(new Error('The connection that notices come by has ended.')));
-    look = setInterval(() => void client.query('SELECT').catch(lose), lookEveryMs).unref();
+    client.on('end', () => lose(new Error('The connection for notifications has ended.')));
+    check = setInterval(() => void client.query('SELECT').catch(lose), CHECK_EVERY_MS).unref();
   });
   client.on('notification', ({ payload }) => {
-    if (payload !== undefined) came(payload);
+    if (payload !== undefined) onNotification(payload);
   });
   try {
     await client.connect();
     await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
   } catch (error) {
-    hangUp();
+    end();
     throw error;
   }
-  return { gone, hangUp };
+  return { ended, end };
 }
 
-/** What pg's client has and its types do not say. */
+/** A property of pg's client that its types lack. */
 function socketOf(client: Client): { destroy(): void } {
   return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
 }

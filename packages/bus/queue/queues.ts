@@ -1,24 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { type Sql, translateError } from '@call-analysis/postgres';
-import { type Logger, StartFault } from '@call-analysis/runtime';
+import { StartFault } from '@call-analysis/runtime';
 import { type Db, PgBoss } from 'pg-boss';
+import type { Log } from '../config.ts';
 import { listenTo } from './notifications.ts';
-
-export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'writes'>;
 
 export interface QueueOptions {
   readonly url: string;
   readonly schema: string;
-  /** Whose connections these are, as `pg_stat_activity` shows it. */
+  /** The service; part of the connections' `application_name`. */
   readonly name: string;
   readonly log: Log;
   readonly leaseSeconds: number;
-  /** At most, beside the one that listens. */
+  /** The most connections, not counting the one that listens. */
   readonly connections: number;
 }
 
-/** The durable queues of one schema, as one process sees them. */
+/** The durable queues in one schema, as one process uses them. */
 export interface Queues {
   readonly boss: PgBoss;
   /** The service. */
@@ -26,28 +25,30 @@ export interface Queues {
   readonly schema: string;
   readonly log: Log;
   readonly leaseSeconds: number;
-  query<Row>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** What is done in it stays or goes together, also when the database crashes right after it was answered. */
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Commits all of its statements or none, also when the database crashes right after it has answered. */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
-  /** Runs until the database has answered it; gives up when the queues are closed. */
-  insist<T>(statement: () => Promise<T>): Promise<T>;
-  /** Logs what went wrong in the background, and the same thing not too often. */
-  complain(error: unknown): void;
-  /** Without waiting for workers: they are stopped before. */
+  /** Repeats a statement until the database answers. Gives up when the queues are closed. */
+  retryUntilAnswered<T>(statement: () => Promise<T>): Promise<T>;
+  /** Logs an error of the background work; the same error at most twice a minute. */
+  logBackgroundError(error: unknown): void;
+  /** Does not wait for workers: stop them first. */
   close(): Promise<void>;
 }
 
-// Queues fill and empty faster than statistics are gathered. Without them the planner sorts a whole queue to take its
-// first hundred, so it is left no choice but the indexes that every statement here was made for.
-export const planner = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin']
+/**
+ * Queues fill and empty faster than PostgreSQL gathers statistics. Without these options its planner sorts a complete queue
+ * to take the first hundred jobs. They leave it only the indexes that every statement here is written for.
+ */
+export const INDEXES_ONLY = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin']
   .map((way) => `-c enable_${way}=off`)
   .join(' ');
-// Taking an event and noting that it is done may be lost when the database crashes: it is then handed over again, which it
-// may be anyway. But a process that outlives the crash goes on from what it was told, so what must not come apart belongs
-// into one transaction.
-const commit = '-c synchronous_commit=off';
-const maintenanceSeconds = 300;
-const dayInSeconds = 86_400;
+// A crash of the database may lose that an event was fetched or finished; the event is then delivered again, which may
+// happen anyway. But the process may have acted on what was lost, so statements that belong together need a transaction.
+const ASYNCHRONOUS_COMMIT = '-c synchronous_commit=off';
+const MAINTENANCE_SECONDS = 300;
+const DAY_SECONDS = 86_400;
+const RETRY_EVERY_MS = 500;
 
 export async function startQueues(options: QueueOptions): Promise<Queues> {
   const { schema, log, leaseSeconds } = options;
@@ -55,8 +56,8 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
     connectionString: options.url,
     application_name: `${options.name} bus`,
     max: options.connections,
-    options: `${planner} ${commit}`,
-    // A connection that is dead without a word would otherwise hold its worker for ever.
+    options: `${INDEXES_ONLY} ${ASYNCHRONOUS_COMMIT}`,
+    // Without keep-alive, a connection that died silently would block its worker forever.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     query_timeout: 120_000,
@@ -67,23 +68,24 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
     migrate: false,
     schedule: false,
     useListenNotify: true,
-    // Both read the whole table, which takes seconds while a million jobs wait.
-    monitorIntervalSeconds: maintenanceSeconds,
-    maintenanceIntervalSeconds: maintenanceSeconds,
+    // Both read the complete table, which takes seconds while a million jobs wait.
+    monitorIntervalSeconds: MAINTENANCE_SECONDS,
+    maintenanceIntervalSeconds: MAINTENANCE_SECONDS,
     // Dependencies between jobs are not used.
-    flowIntervalSeconds: dayInSeconds,
+    flowIntervalSeconds: DAY_SECONDS,
   });
   let closed = false;
-  const say = quieten(log);
-  const complain = (error: unknown) => {
-    if (!closed) say(error);
+  const logError = createErrorLog(log);
+  const logBackgroundError = (error: unknown) => {
+    if (!closed) logError(error);
   };
-  boss.on('error', complain);
+  boss.on('error', logBackgroundError);
   const database = boss.getDb();
-  // pg-boss's own takes its listeners off a connection before that has ended; the server's last word would then end the
-  // process.
-  database.listen = (channel, came, connected) => listenTo(connection, channel, { came, connected, lost: complain });
-  // What comes with a warning may quote statements and their values.
+  // pg-boss's own version removes its listeners from a connection before it has ended; an error from the server at that
+  // moment would end the process.
+  database.listen = (channel, onNotification, onConnected) =>
+    listenTo(connection, channel, { onNotification, onConnected, onLost: logBackgroundError });
+  // The details of a warning may quote statements and their values.
   boss.on('warning', ({ message }) => log.warn({}, `bus: ${message}`));
   try {
     await boss.start();
@@ -99,16 +101,16 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
     schema,
     log,
     leaseSeconds,
-    complain,
+    logBackgroundError,
     query: (text, values) => rows(database, text, values),
     transaction: (work) => transaction(database, work),
-    async insist(statement) {
+    async retryUntilAnswered(statement) {
       for (;;) {
         try {
           return await statement();
         } catch (error) {
           if (closed || !(translateError(error) instanceof Fault)) throw error;
-          await pause(500);
+          await pause(RETRY_EVERY_MS);
         }
       }
     },
@@ -121,23 +123,21 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
 
 function explain(error: unknown, { schema, name }: QueueOptions): unknown {
   if (error instanceof Error && /is not installed|requires migrations/.test(error.message)) {
-    return notOfThisVersion({ schema, name }, error);
+    return migrationNeeded({ schema, name }, error);
   }
   return translateError(error);
 }
 
-export function notOfThisVersion({ schema, name }: Pick<Queues, 'schema' | 'name'>, cause?: unknown): StartFault {
+export function migrationNeeded({ schema, name }: Pick<Queues, 'schema' | 'name'>, cause?: unknown): StartFault {
   return new StartFault(
     `The queues in the schema ${schema} are not of this version. Run npm run service -- ${name} migrate.`,
-    {
-      cause,
-    },
+    { cause },
   );
 }
 
 async function transaction<T>(database: Db, work: (tx: Sql) => Promise<T>): Promise<T> {
   const begun = await database.beginTransaction?.();
-  if (begun === undefined) throw new Error('The queues have a database without transactions.');
+  if (begun === undefined) throw new Error('The database of the queues has no transactions.');
   try {
     const result = await work({ query: (text, values) => rows(begun.db, text, values) });
     await begun.commit();
@@ -153,27 +153,28 @@ async function rows<Row>(database: Db, text: string, values: readonly unknown[] 
   return result.rows as Row[];
 }
 
-const repeatAfterMs = 30_000;
+const SILENT_MS = 30_000;
+const REMEMBERED_ERRORS = 100;
 
-// Every worker reports an absent database at every poll; one line in half a minute says as much.
-export function quieten(log: Log): (error: unknown) => void {
-  const said = new Map<string, { at: number; silenced: number }>();
+/** Logs each error at most once in half a minute: every worker reports an absent database at every poll. */
+export function createErrorLog(log: Log): (error: unknown) => void {
+  const logged = new Map<string, { at: number; silenced: number }>();
   return (thrown) => {
     const error = asError(thrown);
     const message = error.message.replace(/ \(Queue: .*\)$/s, '');
     const now = Date.now();
-    const last = said.get(message);
-    if (last !== undefined && now - last.at < repeatAfterMs) {
+    const last = logged.get(message);
+    if (last !== undefined && now - last.at < SILENT_MS) {
       last.silenced++;
       return;
     }
-    if (said.size >= 100) said.clear();
-    said.set(message, { at: now, silenced: 0 });
+    if (logged.size >= REMEMBERED_ERRORS) logged.clear();
+    logged.set(message, { at: now, silenced: 0 });
     log.error({ err: error, silenced: last?.silenced ?? 0 }, 'The bus met an error and goes on.');
   };
 }
 
-// Workers report a copy of an error, with all that PostgreSQL says about the data.
+// pg-boss's workers report a copy of an error with everything that PostgreSQL says about the data.
 function asError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const { message, stack, code } = Object(thrown) as { message?: unknown; stack?: unknown; code?: unknown };

@@ -1,17 +1,18 @@
-// A process of the contract suite: takes events and never lets go of one of them, until it is killed.
+// A process of the contract suite: takes events and never finishes one of them, until it is killed.
 import { eventType } from '@call-analysis/events';
 import { z } from 'zod';
-import { BusConfig, openBus } from '../open.ts';
+import { BusConfig } from '../config.ts';
+import { openBus } from '../open.ts';
 import { route } from '../port.ts';
 
 const Order = z.object({
   config: BusConfig,
   consumer: z.string(),
   type: z.string(),
-  /** Absent: the worker is the only one, and successor of the one before. */
+  /** Absent: the worker is the consumer's only process and takes over from the one before. */
   leaseSeconds: z.int().optional(),
   batchSize: z.int().optional(),
-  /** How many events it handles before, each by itself. */
+  /** The number of events that it handles first, each by itself. */
   handles: z.int().optional(),
 });
 

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { BusConfig } from '../open.ts';
+import type { BusConfig } from '../config.ts';
 
-/** Another process, with an event in hand that it will never let go. */
-export async function hangingWorker(
+/** Starts another process that takes an event and never finishes it. Resolves when it has the event. */
+export async function startHangingWorker(
   config: BusConfig,
   consumer: string,
   type: string,

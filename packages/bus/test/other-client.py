@@ -1,7 +1,7 @@
-"""Reads and writes CloudEvents on Kafka with libraries that are not ours.
+"""Reads and writes CloudEvents on Kafka with independent libraries.
 
-    stranger.py read BROKERS TOPIC COUNT    prints so many events from the beginning, one JSON object a line
-    stranger.py write BROKERS TOPIC         sends events that it reads in the same form
+    other-client.py read BROKERS TOPIC COUNT    prints the first COUNT events, one JSON object a line
+    other-client.py write BROKERS TOPIC         sends events from standard input, in the same form
 """
 
 import json
@@ -14,20 +14,20 @@ from cloudevents.core.v1.event import CloudEvent
 from confluent_kafka import Consumer, Producer
 from dateutil.parser import isoparse
 
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 
 def read(brokers, topic, count):
     consumer = Consumer(
         {
             "bootstrap.servers": brokers,
-            "group.id": f"{topic}.stranger",
+            "group.id": f"{topic}.other-client",
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
         }
     )
     consumer.subscribe([topic])
-    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    give_up_at = time.monotonic() + TIMEOUT_SECONDS
     while count > 0:
         if time.monotonic() > give_up_at:
             sys.exit(f"{count} events are missing.")
@@ -37,7 +37,7 @@ def read(brokers, topic, count):
         if message.error() is not None:
             print(message.error(), file=sys.stderr)
             continue
-        # Raises when an attribute is missing or is none that CloudEvents allows.
+        # Raises when an attribute is missing or invalid.
         event = from_binary(
             KafkaMessage(dict(message.headers() or []), message.key(), message.value()), JSONFormat(), CloudEvent
         )
@@ -56,7 +56,7 @@ def write(brokers, topic):
         event = CloudEvent(attributes, given["data"])
         message = to_binary(event, JSONFormat(), key_mapper=lambda each: each.get_subject())
         producer.produce(topic, key=message.key, value=message.value, headers=list(message.headers.items()))
-    if producer.flush(PATIENCE_SECONDS) > 0:
+    if producer.flush(TIMEOUT_SECONDS) > 0:
         sys.exit("Not every event could be sent.")
 
 

@@ -9,22 +9,22 @@ import { programsDirectory } from '@call-analysis/testing';
 const packages = ['confluent-kafka==2.16.1', 'cloudevents==2.2.0'];
 const program = fileURLToPath(new URL('./other-client.py', import.meta.url));
 
-/** A CloudEvent as the other side sees it. */
-export interface StrangersEvent {
+/** A CloudEvent as another client sees it. */
+export interface CloudEvent {
   readonly attributes: Readonly<Record<string, string>>;
   readonly data: unknown;
 }
 
-/** Somebody who knows CloudEvents and Kafka, by Python's libraries, but nothing of us. */
-export interface Stranger {
-  /** So many events of the topic from its beginning on. */
-  read(brokers: readonly string[], topic: string, count: number): Promise<StrangersEvent[]>;
-  write(brokers: readonly string[], topic: string, events: readonly StrangersEvent[]): Promise<void>;
+/** A client of Kafka and CloudEvents by Python's libraries, which knows nothing of this code. */
+export interface OtherClient {
+  /** The first events of the topic. */
+  read(brokers: readonly string[], topic: string, count: number): Promise<CloudEvent[]>;
+  write(brokers: readonly string[], topic: string, events: readonly CloudEvent[]): Promise<void>;
 }
 
-/** Installs what it takes from PyPI the first time, beside the programs of the tests. */
-export async function findStranger(): Promise<Stranger> {
-  const python = await prepare(join(programsDirectory(), `python-${packages.join('-').replaceAll('==', '-')}`));
+/** Installs the libraries from PyPI the first time, beside the other programs of the tests. */
+export async function openOtherClient(): Promise<OtherClient> {
+  const python = await install(join(programsDirectory(), `python-${packages.join('-').replaceAll('==', '-')}`));
   const run = async (args: readonly string[], input = ''): Promise<string> => {
     const running = promisify(execFile)(python, [program, ...args], { maxBuffer: 64 * 1024 * 1024 });
     running.child.stdin?.end(input);
@@ -33,7 +33,7 @@ export async function findStranger(): Promise<Stranger> {
   return {
     async read(brokers, topic, count) {
       const lines = (await run(['read', brokers.join(','), topic, String(count)])).trim().split('\n');
-      return lines.map((line) => JSON.parse(line) as StrangersEvent);
+      return lines.map((line) => JSON.parse(line) as CloudEvent);
     },
     async write(brokers, topic, events) {
       await run(['write', brokers.join(','), topic], events.map((event) => `${JSON.stringify(event)}\n`).join(''));
@@ -41,8 +41,8 @@ export async function findStranger(): Promise<Stranger> {
   };
 }
 
-/** A virtual environment names its own place, so it is made where it stays. */
-async function prepare(folder: string): Promise<string> {
+/** Creates the virtual environment in its final folder, because it contains its own path. */
+async function install(folder: string): Promise<string> {
   const python = join(folder, 'bin', 'python');
   const ready = join(folder, 'ready');
   if (existsSync(ready)) return python;
@@ -52,12 +52,10 @@ async function prepare(folder: string): Promise<string> {
     try {
       await promisify(execFile)(file, args);
     } catch (error) {
-      const said = (error as { stderr?: string }).stderr?.trim().split('\n').slice(-5).join('\n');
+      const output = (error as { stderr?: string }).stderr?.trim().split('\n').slice(-5).join('\n');
       throw new Error(
-        `This test needs Python 3.10 or later with venv, and PyPI: ${file} ${args.join(' ')}: ${said || String(error)}`,
-        {
-          cause: error,
-        },
+        `This test needs Python 3.10 or later with venv, and PyPI: ${file} ${args.join(' ')}: ${output || String(error)}`,
+        { cause: error },
       );
     }
   };

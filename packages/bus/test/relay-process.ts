@@ -1,5 +1,6 @@
 // A process of the relay's tests: relays an outbox until it is killed.
-import { openBus, BusConfig } from '../open.ts';
+import { BusConfig } from '../config.ts';
+import { openBus } from '../open.ts';
 
 const bus = await openBus(BusConfig.parse(JSON.parse(process.argv[2] ?? '')), {
   name: 'relay-worker',

@@ -8,7 +8,7 @@ let silent: Server;
 let address: string;
 
 beforeAll(async () => {
-  // Takes connections and ends them, as a broker does that speaks TLS to one who does not.
+  // Accepts connections and ends them, like a broker with TLS does to a client without.
   silent = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => {
     silent.listen(0, '127.0.0.1', resolve);
@@ -24,8 +24,8 @@ function logOf(lines: [level: string, message: string][]) {
   return { info: writer('info'), warn: writer('warn'), error: writer('error') };
 }
 
-describe('the client of Kafka', () => {
-  it('says that brokers are away as something that heals, once for the same thing, and gives up in bounded time', async () => {
+describe('the Kafka client', () => {
+  it('reports absent brokers as unavailable, logs each message once and none as an error, and gives up in bounded time', async () => {
     const kafka = kafkaFrom(KafkaVariables.parse({ KAFKA_BROKERS: address }))!;
     const lines: [string, string][] = [];
     const admin = connect(kafka, { name: 'test', log: logOf(lines) }).admin({
@@ -42,7 +42,7 @@ describe('the client of Kafka', () => {
     expect(new Set(lines.map(([, message]) => message)).size).toBe(lines.length);
   });
 
-  it('gives no advice to programmers', () => {
+  it('logs no advice for programmers', () => {
     const lines: [string, string][] = [];
     const client = connect(kafkaFrom(KafkaVariables.parse({ KAFKA_BROKERS: address }))!, {
       name: 'test',

@@ -5,44 +5,44 @@ import { makeTopic, waitUntil } from '@call-analysis/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs, { type Admin, CompressionTypes, type Producer } from 'kafkajs';
 import { z } from 'zod';
-import type { BusPlace } from '../../contract/index.ts';
+import type { TransportUnderTest } from '../../contract/index.ts';
 import { openBus } from '../../open.ts';
 import { type Bus, route } from '../../port.ts';
 import { connect } from './client.ts';
 import type { Kafka } from '../config.ts';
-import { kafkaOf, openKafkaPlace } from '../../test/kafka.ts';
+import { testKafka, openKafkaTransport } from '../../test/kafka.ts';
 import { toMessage } from '../message.ts';
 import { topicOf } from '../topics/topics.ts';
 
-const Told = eventType('test.pressed.v1', z.object({ greeting: z.string() }));
+const Compressed = eventType('test.pressed.v1', z.object({ greeting: z.string() }));
 const silent = { info() {}, warn() {}, error() {} };
 
-const said: string[] = [];
-const note = (_fields: object, message?: string) => void said.push(message ?? '');
-const complained = (fields: { err?: Error }, message?: string) =>
-  void said.push(fields.err?.message ?? '', message ?? '');
-const log = { info: note, warn: complained, error: complained };
+const logged: string[] = [];
+const logMessage = (_fields: object, message?: string) => void logged.push(message ?? '');
+const logError = (fields: { err?: Error }, message?: string) =>
+  void logged.push(fields.err?.message ?? '', message ?? '');
+const log = { info: logMessage, warn: logError, error: logError };
 
 let kafka: Kafka;
-let place: BusPlace;
+let transport: TransportUnderTest;
 let bus: Bus;
 let admin: Admin;
-let stranger: Producer;
+let otherProducer: Producer;
 
 beforeEach(async () => {
-  kafka = kafkaOf();
-  said.length = 0;
+  kafka = testKafka();
+  logged.length = 0;
   const client = connect(kafka, { name: 'test', log: silent });
-  [admin, stranger] = [client.admin(), client.producer()];
-  [place] = await Promise.all([openKafkaPlace(kafka), admin.connect(), stranger.connect()]);
-  bus = await openBus(place.config, { name: 'test', log });
+  [admin, otherProducer] = [client.admin(), client.producer()];
+  [transport] = await Promise.all([openKafkaTransport(kafka), admin.connect(), otherProducer.connect()]);
+  bus = await openBus(transport.config, { name: 'test', log });
 });
 afterEach(async () => {
   await bus?.close();
-  await Promise.all([place?.close(), admin?.disconnect(), stranger?.disconnect()]);
+  await Promise.all([transport?.close(), admin?.disconnect(), otherProducer?.disconnect()]);
 });
 
-// In a frame of LZ4 a block may stand as it is; that is all that a stranger needs here.
+// An LZ4 frame may contain uncompressed blocks, so this test needs no LZ4 library.
 let before: () => unknown;
 beforeAll(() => {
   before = kafkajs.CompressionCodecs[CompressionTypes.LZ4];
@@ -58,12 +58,12 @@ function lz4Frame({ buffer }: { readonly buffer: Buffer }): Buffer {
   return Buffer.concat([header, size, buffer, Buffer.alloc(4)]);
 }
 
-/** A stranger's message; whoever reads it in this process meets what the client meets by itself. */
-async function strangerSends(compression: CompressionTypes): Promise<Event> {
+/** Sends as another producer. Afterwards the client's own LZ4 codec is back, which cannot read LZ4. */
+async function sendAsOther(compression: CompressionTypes): Promise<Event> {
   const event: Event = {
     id: randomUUID(),
     source: 'partner',
-    type: Told.type,
+    type: Compressed.type,
     time: new Date().toISOString(),
     subject: randomUUID(),
     firmuuid: randomUUID(),
@@ -75,18 +75,18 @@ async function strangerSends(compression: CompressionTypes): Promise<Event> {
     compress: async (encoder: { buffer: Buffer }) => lz4Frame(encoder),
   });
   try {
-    await stranger.send({ topic: topicOf(kafka, Told.type), messages: [toMessage(event)], compression });
+    await otherProducer.send({ topic: topicOf(kafka, Compressed.type), messages: [toMessage(event)], compression });
   } finally {
     kafkajs.CompressionCodecs[CompressionTypes.LZ4] = before;
   }
   return event;
 }
 
-async function hear(): Promise<string[]> {
-  const heard: string[] = [];
-  const handle = async (events: readonly Event[]) => void heard.push(...events.map(({ id }) => id));
-  await bus.subscribe({ consumer: 'test.reads', routes: [route({ event: Told, handle })] });
-  return heard;
+async function subscribe(): Promise<string[]> {
+  const received: string[] = [];
+  const handle = async (events: readonly Event[]) => void received.push(...events.map(({ id }) => id));
+  await bus.subscribe({ consumer: 'test.reads', routes: [route({ event: Compressed, handle })] });
+  return received;
 }
 
 const isReady = () =>
@@ -95,50 +95,50 @@ const isReady = () =>
     () => false,
   );
 
-describe('what a stranger compresses', () => {
-  it('is heard from a topic that we made, whatever compressed it', async () => {
-    const heard = await hear();
+describe('messages that another producer compresses', () => {
+  it('are received from a topic that the bus created, in any compression', async () => {
+    const received = await subscribe();
     await waitUntil(isReady);
     const sent: Event[] = [];
     for (const each of [CompressionTypes.LZ4, CompressionTypes.ZSTD, CompressionTypes.GZIP])
-      sent.push(await strangerSends(each));
-    await waitUntil(() => heard.length === sent.length);
-    expect(heard.toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
+      sent.push(await sendAsOther(each));
+    await waitUntil(() => received.length === sent.length);
+    expect(received.toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
   });
 
-  it('by zstd is heard from a topic that keeps it so', async () => {
+  it('by zstd are received from a topic that keeps the compression', async () => {
     await makeTopic(admin, {
-      topic: topicOf(kafka, Told.type),
+      topic: topicOf(kafka, Compressed.type),
       numPartitions: 1,
       configEntries: [{ name: 'compression.type', value: 'zstd' }],
     });
-    const heard = await hear();
+    const received = await subscribe();
     await waitUntil(isReady);
-    const sent = await strangerSends(CompressionTypes.ZSTD);
-    await place.transaction((tx) => bus.publish(tx, [{ ...sent, id: randomUUID(), source: 'test' }]));
-    await waitUntil(() => heard.length === 2);
-    expect(heard).toContain(sent.id);
+    const sent = await sendAsOther(CompressionTypes.ZSTD);
+    await transport.transaction((tx) => bus.publish(tx, [{ ...sent, id: randomUUID(), source: 'test' }]));
+    await waitUntil(() => received.length === 2);
+    expect(received).toContain(sent.id);
   });
 
-  it('by lz4 stops the readers of a topic that keeps it so, who say why and are not ready until it is gone', async () => {
-    const topic = topicOf(kafka, Told.type);
+  it('by lz4 block the readers of a topic that keeps the compression; they log why and are not ready until it is removed', async () => {
+    const topic = topicOf(kafka, Compressed.type);
     await makeTopic(admin, {
       topic,
       numPartitions: 1,
       configEntries: [{ name: 'compression.type', value: 'producer' }],
     });
-    const heard = await hear();
+    const received = await subscribe();
     await waitUntil(isReady);
-    await strangerSends(CompressionTypes.LZ4);
+    await sendAsOther(CompressionTypes.LZ4);
     await waitUntil(async () => !(await isReady()));
     const sentence =
-      /holds messages that somebody compressed by lz4, which we do not read.*--add-config compression\.type=uncompressed/;
-    await waitUntil(() => said.some((each) => sentence.test(each)));
+      /holds messages compressed by lz4, which this service cannot read.*--add-config compression\.type=uncompressed/;
+    await waitUntil(() => logged.some((each) => sentence.test(each)));
     await waitUntil(() =>
       admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '1' }] }).then(() => true),
     );
-    const sent = await strangerSends(CompressionTypes.None);
-    await waitUntil(() => heard.includes(sent.id));
+    const sent = await sendAsOther(CompressionTypes.None);
+    await waitUntil(() => received.includes(sent.id));
     await waitUntil(isReady);
   }, 120_000);
 });

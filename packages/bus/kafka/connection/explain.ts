@@ -1,9 +1,9 @@
 import { Fault, unavailable } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
-import { howToUncompress } from './compression.ts';
 import type { Kafka } from '../config.ts';
+import { uncompressCommand } from './compression.ts';
 
-/** What the client throws, and what the socket below it does. */
+/** An error of the client, or of the socket below it. */
 interface Failure {
   readonly name?: string;
   readonly message?: string;
@@ -13,13 +13,13 @@ interface Failure {
 }
 
 /**
- * Why Kafka could not be used, in a sentence: a StartFault when that stays so until somebody mends it, such as a wrong
- * password, else UNAVAILABLE.
+ * Why Kafka could not be used, in one sentence: a StartFault for what stays so until an operator acts, such as a wrong
+ * password; otherwise a Fault UNAVAILABLE.
  */
 export function explain(error: unknown, kafka: Kafka): StartFault | Fault {
   if (error instanceof StartFault || error instanceof Fault) return error;
   const brokers = kafka.brokers.join(',');
-  for (const failure of causesOf(error)) {
+  for (const failure of failuresIn(error)) {
     const sentence = sentenceFor(failure, brokers, kafka);
     if (sentence !== undefined) return new StartFault(sentence, { cause: error });
   }
@@ -43,51 +43,51 @@ function sentenceFor(
     return `Kafka at ${brokers} refuses KAFKA_SASL_USERNAME with KAFKA_SASL_PASSWORD (${sasl?.mechanism}).`;
   }
   if (type.endsWith('_AUTHORIZATION_FAILED')) {
-    return `Kafka at ${brokers} does not allow what we need to do there (${type}).`;
+    return `Kafka at ${brokers} does not grant a right that this service needs (${type}).`;
   }
   const [, compression] = /^(\w+) compression not implemented/.exec(message) ?? [];
   if (compression !== undefined) {
     return (
-      `A topic of Kafka at ${brokers} holds messages that somebody compressed by ${compression.toLowerCase()}, which we do not read. ` +
-      `Reading it stands still until they are deleted. Keep others out of each topic: ${howToUncompress(kafka)}`
+      `A topic of Kafka at ${brokers} holds messages compressed by ${compression.toLowerCase()}, which this service cannot read. ` +
+      `It reads no further in that topic until they are deleted. Prevent it for each topic: ${uncompressCommand(kafka)}`
     );
   }
   if (typeof code !== 'string') return undefined;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return `Kafka at ${brokers} shows a certificate that was made out to another name.`;
+    return `Kafka at ${brokers} shows a certificate that was issued for another name.`;
   }
   if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(code))
     return `Kafka at ${brokers} shows a certificate that is not valid today.`;
   if (/SELF_SIGNED_CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|CERT_UNTRUSTED|CERT_SIGNATURE_FAILURE/.test(code)) {
     const authority =
       tls?.ca === undefined
-        ? 'no authority that Node knows vouches for; set KAFKA_TLS_CA_FILE'
-        : 'KAFKA_TLS_CA_FILE does not vouch for';
+        ? 'is signed by no authority that Node knows; set KAFKA_TLS_CA_FILE'
+        : 'is not signed by an authority in KAFKA_TLS_CA_FILE';
     return `Kafka at ${brokers} shows a certificate that ${authority}.`;
   }
   if (/CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN|HANDSHAKE_FAILURE/.test(code)) {
-    return `Kafka at ${brokers} refuses our certificate; KAFKA_TLS_CERT_FILE must be one that it trusts.`;
+    return `Kafka at ${brokers} refuses this service's certificate; KAFKA_TLS_CERT_FILE must be one that it trusts.`;
   }
   if (
     /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/.test(code) ||
     (code === 'EPROTO' && /wrong version number/.test(message))
   ) {
-    return `Kafka at ${brokers} does not speak TLS there; set KAFKA_TLS to off, or name its port for TLS.`;
+    return `Kafka at ${brokers} does not speak TLS on this port; set KAFKA_TLS to off, or name its port for TLS.`;
   }
   return undefined;
 }
 
-const deepest = 10;
+const DEEPEST_CAUSE = 10;
 
-function causesOf(error: unknown): Failure[] {
-  const causes: Failure[] = [];
+function failuresIn(error: unknown): Failure[] {
+  const failures: Failure[] = [];
   for (
     let each = error;
-    typeof each === 'object' && each !== null && causes.length < deepest;
+    typeof each === 'object' && each !== null && failures.length < DEEPEST_CAUSE;
     each = (each as Failure).cause
   ) {
-    causes.push(each as Failure);
-    if ('errors' in each && Array.isArray(each.errors)) causes.push(...(each.errors as Failure[]));
+    failures.push(each as Failure);
+    if ('errors' in each && Array.isArray(each.errors)) failures.push(...(each.errors as Failure[]));
   }
-  return causes;
+  return failures;
 }

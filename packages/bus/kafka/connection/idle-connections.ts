@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 
-/** The client's queue of requests on one connection, as far as it is mended here. */
+/** The part of the client's request queue that is patched here. There is one for each connection. */
 interface RequestQueue {
-  /** Milliseconds since the epoch; in the past where the broker asks for no pause. */
+  /** Milliseconds since the epoch; in the past unless the broker asked for a pause. */
   throttledUntil: number;
   throttleCheckTimeoutId: NodeJS.Timeout | null;
   checkPendingRequests(): void;
@@ -10,11 +10,11 @@ interface RequestQueue {
 }
 
 /**
- * Stops the client from waking up a thousand times a second on every connection, with a warning of Node's each time that
- * it begins: its timer for requests that the broker asked to put off runs where nothing was put off, too
- * (tulios/kafkajs#1751). Requests that wait for those before them are sent when an answer comes, without any timer.
+ * Stops the client from waking up a thousand times a second on every connection, each time with a warning by Node: its timer
+ * for requests that the broker asked to delay also runs when none is delayed (tulios/kafkajs#1751). Requests that wait for
+ * earlier ones are sent when an answer arrives, without a timer.
  */
-export function restIdleConnections(): void {
+export function stopIdleTimers(): void {
   const { prototype }: { prototype: RequestQueue } = createRequire(import.meta.url)('kafkajs/src/network/requestQueue');
   prototype.scheduleCheckPendingRequests = function schedule(this: RequestQueue) {
     const waitMs = this.throttledUntil - Date.now();

@@ -8,14 +8,14 @@ import { newAuthority } from '../../../rpc/test/certificates.ts';
 import { kafkaFrom, KafkaVariables } from '../variables.ts';
 import { connect } from './client.ts';
 import { explain } from './explain.ts';
-import { haveTopics, topicOf } from '../topics/topics.ts';
+import { ensureTopics, topicOf } from '../topics/topics.ts';
 
 const username = 'service';
 const password = 'pass=word, with "everything" in it';
 const authority = newAuthority('Test authority');
-const stranger = newAuthority('Another authority');
-const ours = authority.issue(['service']);
-const theirs = stranger.issue(['service']);
+const otherAuthority = newAuthority('Another authority');
+const certificate = authority.issue(['service']);
+const untrusted = otherAuthority.issue(['service']);
 const directory = mkdtempSync(join(tmpdir(), 'kafka-security-'));
 const lines: string[] = [];
 const log = {
@@ -64,8 +64,8 @@ function variables(changed: Record<string, string> = {}): Record<string, string>
     KAFKA_BROKERS: server.brokers.join(','),
     KAFKA_TLS: 'on',
     KAFKA_TLS_CA_FILE: file('ca.pem', authority.ca),
-    KAFKA_TLS_CERT_FILE: file('cert.pem', ours.cert),
-    KAFKA_TLS_KEY_FILE: file('key.pem', ours.key),
+    KAFKA_TLS_CERT_FILE: file('cert.pem', certificate.cert),
+    KAFKA_TLS_KEY_FILE: file('key.pem', certificate.key),
     KAFKA_SASL_MECHANISM: 'plain',
     KAFKA_SASL_USERNAME: username,
     KAFKA_SASL_PASSWORD: password,
@@ -74,7 +74,7 @@ function variables(changed: Record<string, string> = {}): Record<string, string>
   };
 }
 
-/** Makes a topic, writes into it and finds out how much is there. */
+/** Creates a topic, sends a message to it and returns the number of messages in it. */
 async function use(env: Record<string, string>): Promise<number> {
   const kafka = kafkaFrom(parseConfig(KafkaVariables, env))!;
   const client = connect(kafka, { name: 'test', log });
@@ -82,7 +82,7 @@ async function use(env: Record<string, string>): Promise<number> {
   try {
     await admin.connect();
     const topic = topicOf(kafka, `test.secret-${env['KAFKA_SASL_MECHANISM']}.v1`);
-    await haveTopics(admin, [topic], kafka, log);
+    await ensureTopics(admin, [topic], kafka, log);
     await producer.connect();
     await producer.send({ topic, messages: [{ value: 'one' }] });
     return (await admin.fetchTopicOffsets(topic)).reduce((sum, { high }) => sum + Number(high), 0);
@@ -101,13 +101,13 @@ async function sentence(env: Record<string, string>): Promise<string> {
   return message;
 }
 
-describe('Kafka behind TLS and a login', () => {
-  it('is used with a certificate and a password, plain or scrambled', async () => {
+describe('Kafka with TLS and a login', () => {
+  it('can be used with a certificate and a password, by PLAIN and by SCRAM', async () => {
     expect(await use(variables())).toBe(1);
     expect(await use(variables({ KAFKA_SASL_MECHANISM: 'scram-sha-256', KAFKA_SASL_PASSWORD: 'scrambled' }))).toBe(1);
   });
 
-  it('that refuses our password says so in one sentence', async () => {
+  it('reports a refused password in one sentence', async () => {
     const brokers = server.brokers.join(',');
     expect(await sentence(variables({ KAFKA_SASL_PASSWORD: 'guessed' }))).toBe(
       `Kafka at ${brokers} refuses KAFKA_SASL_USERNAME with KAFKA_SASL_PASSWORD (plain).`,
@@ -120,28 +120,28 @@ describe('Kafka behind TLS and a login', () => {
     );
   });
 
-  it('whose certificate nobody we know vouches for is refused in one sentence', async () => {
-    expect(await sentence(variables({ KAFKA_TLS_CA_FILE: file('other-ca.pem', stranger.ca) }))).toMatch(
-      /shows a certificate that KAFKA_TLS_CA_FILE does not vouch for\.$/,
+  it('reports brokers with a certificate from an unknown authority in one sentence', async () => {
+    expect(await sentence(variables({ KAFKA_TLS_CA_FILE: file('other-ca.pem', otherAuthority.ca) }))).toMatch(
+      /shows a certificate that is not signed by an authority in KAFKA_TLS_CA_FILE\.$/,
     );
     const { KAFKA_TLS_CA_FILE: _, ...without } = variables();
-    expect(await sentence(without)).toMatch(/no authority that Node knows vouches for; set KAFKA_TLS_CA_FILE\.$/);
+    expect(await sentence(without)).toMatch(/is signed by no authority that Node knows; set KAFKA_TLS_CA_FILE\.$/);
   });
 
-  it('that refuses our certificate, or gets none, says so in one sentence', async () => {
+  it('reports a refused or missing client certificate in one sentence', async () => {
     const { KAFKA_TLS_CERT_FILE: _cert, KAFKA_TLS_KEY_FILE: _key, ...without } = variables();
     for (const env of [
       without,
       variables({
-        KAFKA_TLS_CERT_FILE: file('their-cert.pem', theirs.cert),
-        KAFKA_TLS_KEY_FILE: file('their-key.pem', theirs.key),
+        KAFKA_TLS_CERT_FILE: file('their-cert.pem', untrusted.cert),
+        KAFKA_TLS_KEY_FILE: file('their-key.pem', untrusted.key),
       }),
     ]) {
-      expect(await sentence(env)).toMatch(/refuses our certificate; KAFKA_TLS_CERT_FILE must be one that it trusts\.$/);
+      expect(await sentence(env)).toMatch(/refuses this service's certificate; KAFKA_TLS_CERT_FILE must be one that it trusts\.$/);
     }
   });
 
-  it('that lets us make no topics says which are missing, and how to make them', async () => {
+  it('without the right to create topics names the missing ones and the command to create them', async () => {
     const env = variables({
       KAFKA_SASL_USERNAME: 'guest',
       KAFKA_SASL_PASSWORD: 'guest',
@@ -149,13 +149,13 @@ describe('Kafka behind TLS and a login', () => {
       KAFKA_TOPIC_RETENTION: '1d',
     });
     expect(await sentence(env)).toBe(
-      `Kafka at ${server.brokers.join(',')} lacks the topics guest.test.secret-plain.v1, and we may make none (TOPIC_AUTHORIZATION_FAILED). ` +
-        `Make each of them: kafka-topics.sh --bootstrap-server ${server.brokers[0]} --create --topic NAME --partitions 1 ` +
+      `Kafka at ${server.brokers.join(',')} lacks the topics guest.test.secret-plain.v1, and this service may not create them (TOPIC_AUTHORIZATION_FAILED). ` +
+        `Create each of them: kafka-topics.sh --bootstrap-server ${server.brokers[0]} --create --topic NAME --partitions 1 ` +
         '--config retention.ms=86400000 --config max.message.bytes=1048588 --config compression.type=uncompressed',
     );
   });
 
-  it('is never logged with a password or a key', () => {
+  it('no password and no key is ever logged', () => {
     expect(lines.join('\n')).not.toMatch(/pass=word|scrambled|guessed|PRIVATE KEY/);
     expect(lines.length).toBeGreaterThan(0);
   });

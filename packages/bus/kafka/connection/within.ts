@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { unavailable } from '@call-analysis/fault';
 
-/** Rejects with Fault UNAVAILABLE when Kafka takes longer; what was begun goes on without anybody who waits for it. */
+/** Rejects with Fault UNAVAILABLE when the work takes longer; the work itself goes on. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const over = new AbortController();
-  const late = pause(ms, undefined, { signal: over.signal }).then(() => {
+  const done = new AbortController();
+  const late = pause(ms, undefined, { signal: done.signal }).then(() => {
     throw unavailable('Kafka');
   });
-  return Promise.race([work, late]).finally(() => over.abort());
+  return Promise.race([work, late]).finally(() => done.abort());
 }

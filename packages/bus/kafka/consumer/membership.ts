@@ -1,93 +1,93 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { StartFault } from '@call-analysis/runtime';
 import type { Consumer, EachBatchPayload, Kafka as Client } from 'kafkajs';
-import type { Log } from '../../queue/queues.ts';
+import type { Log } from '../../config.ts';
 import type { Kafka } from '../config.ts';
 import { explain } from '../connection/explain.ts';
+import { within } from '../connection/within.ts';
 import type { KnownTopics } from '../topics/known-topics.ts';
 import { topicOf } from '../topics/topics.ts';
-import { within } from '../connection/within.ts';
 
-// Whoever dies without a word is missed after so long, and others read what it had been given; so long, too, a group
-// stands still after its only broker has died. Brokers take no less unless they are told to.
+// The time after which others take over from a member that died silently, and for which a group pauses after its only broker
+// has died. By default, brokers accept nothing shorter.
 const sessionTimeout = 6_000;
 const heartbeatInterval = 1_000;
 const rebalanceTimeout = 15_000;
-/** How long an answer waits for news, and therefore how late a member may notice that others have come or gone. */
+/** How long a fetch waits for messages, and so how late a member may notice a rebalance. */
 const maxWaitTimeInMs = 500;
 const metadataMaxAge = 60_000;
-const partitionsAtOnce = 100;
+const CONCURRENT_PARTITIONS = 100;
 const retry = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 5, restartOnFailure: async () => false };
 
-/** A broker that has just begun, or takes groups over from another, is not ready for them; that passes by itself. */
-const patienceMs = 10_000;
-/** What only an operator can mend counts as mended after so long of reading: one partition stops a group that reads others. */
-const mendedAfterMs = 10_000;
-const firstPauseMs = 250;
-const longestPauseMs = 5_000;
-/** A member that neither reads nor tells the group that it lives for so long has got stuck, and begins anew. */
-const silentMs = 30_000;
-const leaveWithinMs = 2_000;
+/** A broker that is starting, or takes groups over from another, refuses members for a while. That is no error yet. */
+const JOIN_WITHIN_MS = 10_000;
+/** A StartFault counts as solved after this time of reading, because a group may read some partitions and not others. */
+const SOLVED_AFTER_MS = 10_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 5_000;
+/** A member that has neither fetched nor sent a heartbeat for so long is stuck and rejoins. */
+const STUCK_AFTER_MS = 30_000;
+const LEAVE_WITHIN_MS = 2_000;
 
 export interface MembershipOptions {
   readonly client: Client;
   readonly kafka: Kafka;
   readonly topics: KnownTopics;
   readonly log: Log;
-  /** Says why a group was left, and the same thing not too often. */
-  complain(error: unknown): void;
+  /** Logs why the group was left; the same error not too often. */
+  logBackgroundError(error: unknown): void;
   /** Without the prefix. */
   readonly group: string;
   readonly types: readonly string[];
-  /** Where a group begins that has never read: at the first event there is, or at the next one. */
+  /** Where a group starts that has no offsets: at the oldest event, or at the next one. */
   readonly fromBeginning: boolean;
-  /** Whether the group goes on where it has stopped. */
+  /** Whether to commit offsets, so that the group continues where it stopped. */
   readonly commits: boolean;
-  /** Takes what was read of one partition, and resolves the offsets of what need not be read again. */
-  take(read: EachBatchPayload): Promise<void>;
-  /** The group has shared its partitions out anew. */
-  joined?(): void;
+  /** Processes messages of one partition and resolves the offsets of those that need not be read again. */
+  onBatch(payload: EachBatchPayload): Promise<void>;
+  /** Called after each rebalance. */
+  onJoin?(): void;
 }
 
-/** One process in one consumer group, for as long as it lives. */
+/** This process as a member of a consumer group. */
 export interface Membership {
   /** Why it is not reading now. */
   readonly fault: Error | undefined;
   readonly types: readonly string[];
-  /** Reads these from now on. */
+  /** Reads these types from now on. */
   change(types: readonly string[]): void;
-  /** Leaves the group, so that others take over at once. */
+  /** Leaves the group, so that others take over immediately. */
   close(): Promise<void>;
 }
 
-/** Joins in the background and again after every failure; it never throws. */
-export function join(options: MembershipOptions): Membership {
+/** Joins in the background, and again after every failure. Never throws. */
+export function joinGroup(options: MembershipOptions): Membership {
   const { client, kafka, topics, log } = options;
   const groupId = `${kafka.prefix}${options.group}`;
   let { types } = options;
   let fault: Error | undefined = new Error(`${groupId} has not joined yet.`);
-  let outOfItSince: number | undefined;
+  let outsideSince: number | undefined;
   let interrupted = new AbortController();
-  const ending = new AbortController();
-  const running = live();
+  const closing = new AbortController();
+  const running = run();
 
-  async function live(): Promise<void> {
-    let pauseMs = firstPauseMs;
-    while (!ending.signal.aborted) {
+  async function run(): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!closing.signal.aborted) {
       interrupted = new AbortController();
-      const began = Date.now();
+      const startedAt = Date.now();
       try {
-        await session(AbortSignal.any([interrupted.signal, ending.signal]));
+        await session(AbortSignal.any([interrupted.signal, closing.signal]));
       } catch (error) {
-        if (ending.signal.aborted) return;
+        if (closing.signal.aborted) return;
         fault = explain(error, kafka);
-        outOfItSince ??= began;
-        const mayPass = !(fault instanceof StartFault) && Date.now() - outOfItSince < patienceMs;
+        outsideSince ??= startedAt;
+        const mayPass = !(fault instanceof StartFault) && Date.now() - outsideSince < JOIN_WITHIN_MS;
         if (mayPass) log.info({ group: groupId, err: fault }, 'Could not join a consumer group yet.');
-        else options.complain(fault);
-        if (Date.now() - began > longestPauseMs) pauseMs = firstPauseMs;
-        await pause(pauseMs, undefined, { signal: ending.signal }).catch(() => {});
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+        else options.logBackgroundError(fault);
+        if (Date.now() - startedAt > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+        await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => {});
+        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       }
     }
   }
@@ -96,7 +96,7 @@ export function join(options: MembershipOptions): Membership {
     const over = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => over.resolve(), { once: true });
     const reading = [...types];
-    await Promise.race([over.promise, topics.have(reading)]);
+    await Promise.race([over.promise, topics.ensure(reading)]);
     if (signal.aborted) return;
     const consumer = client.consumer({
       groupId,
@@ -110,7 +110,7 @@ export function join(options: MembershipOptions): Membership {
     });
     const stopWatching = watch(consumer, over.reject);
     try {
-      await Promise.race([over.promise, begin(consumer, reading)]);
+      await Promise.race([over.promise, start(consumer, reading)]);
       await over.promise;
     } finally {
       stopWatching();
@@ -118,7 +118,7 @@ export function join(options: MembershipOptions): Membership {
     }
   }
 
-  async function begin(consumer: Consumer, reading: readonly string[]): Promise<void> {
+  async function start(consumer: Consumer, reading: readonly string[]): Promise<void> {
     await consumer.connect();
     await consumer.subscribe({
       topics: reading.map((type) => topicOf(kafka, type)),
@@ -127,18 +127,18 @@ export function join(options: MembershipOptions): Membership {
     await consumer.run({
       autoCommit: options.commits,
       eachBatchAutoResolve: false,
-      partitionsConsumedConcurrently: partitionsAtOnce,
-      eachBatch: (read) => options.take(read),
+      partitionsConsumedConcurrently: CONCURRENT_PARTITIONS,
+      eachBatch: (payload) => options.onBatch(payload),
     });
   }
 
   function watch(consumer: Consumer, fail: (error: Error) => void): () => void {
     const { CRASH, FETCH, GROUP_JOIN, HEARTBEAT } = consumer.events;
-    const began = Date.now();
-    let lastSign = began;
+    const startedAt = Date.now();
+    let lastSign = startedAt;
     const timer = setInterval(() => {
-      if (Date.now() - lastSign > silentMs)
-        fail(new Error(`${groupId} has neither read nor been heard of for half a minute.`));
+      if (Date.now() - lastSign > STUCK_AFTER_MS)
+        fail(new Error(`${groupId} has neither read nor sent a heartbeat for half a minute.`));
     }, heartbeatInterval);
     consumer.on(CRASH, ({ payload }) => fail(payload.error));
     consumer.on(HEARTBEAT, () => {
@@ -146,14 +146,14 @@ export function join(options: MembershipOptions): Membership {
     });
     consumer.on(FETCH, () => {
       lastSign = Date.now();
-      if (fault instanceof StartFault && lastSign - began < mendedAfterMs) return;
-      // Until the first answer nobody knows where reading begins.
+      if (fault instanceof StartFault && lastSign - startedAt < SOLVED_AFTER_MS) return;
+      // Only now is it known where reading starts.
       fault = undefined;
-      outOfItSince = undefined;
+      outsideSince = undefined;
     });
     consumer.on(GROUP_JOIN, ({ payload }) => {
       lastSign = Date.now();
-      options.joined?.();
+      options.onJoin?.();
       log.info(
         { group: groupId, partitions: Object.values(payload.memberAssignment).flat().length },
         'Joined a consumer group.',
@@ -175,13 +175,13 @@ export function join(options: MembershipOptions): Membership {
       interrupted.abort();
     },
     async close() {
-      ending.abort();
+      closing.abort();
       await running;
     },
   };
 }
 
-/** A broker that does not answer misses the member soon enough by itself. */
+/** A broker that does not answer removes the member by itself soon enough. */
 async function leave(consumer: Consumer): Promise<void> {
-  await within(leaveWithinMs, consumer.disconnect()).catch(() => {});
+  await within(LEAVE_WITHIN_MS, consumer.disconnect()).catch(() => {});
 }

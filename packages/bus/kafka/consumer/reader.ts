@@ -6,116 +6,123 @@ import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { z } from 'zod';
+import type { Unreadable } from '../../delivery/unreadable.ts';
 import { type AnyRoute, Poison } from '../../port.ts';
 import type { Queues } from '../../queue/queues.ts';
-import type { Unreadable } from '../../delivery/unreadable.ts';
-import { join, type Membership, type MembershipOptions } from './membership.ts';
 import { DATA_REF, fromMessage, headerOf, REPLAY_TO } from '../message.ts';
 import { createInboxWriter } from './inbox-writer.ts';
+import { joinGroup, type Membership, type MembershipOptions } from './membership.ts';
 
-const beatMs = 1_000;
-const againMs = 500;
-/** Bytes of bodies from the object store that are in memory at the same time, and a little more. */
-const fetchedBytes = 8 * 1024 * 1024;
+const HEARTBEAT_MS = 1_000;
+const RETRY_MS = 500;
+/** The bytes of fetched bodies in memory at the same time, exceeded by at most one body. */
+const FETCHED_BYTES = 8 * 1024 * 1024;
 
 export interface Reader extends Pick<Membership, 'fault'> {
-  /** The routes of the consumer as they are now; types that it has heard so far are read on. */
-  hear(routes: readonly AnyRoute[]): void;
+  /** Adds the consumer's present routes. Types that it has read so far are still read. */
+  addRoutes(routes: readonly AnyRoute[]): void;
   close(): Promise<void>;
 }
 
 export interface ReaderOptions extends Pick<MembershipOptions, 'client' | 'kafka' | 'topics'> {
   readonly queues: Queues;
-  /** Keeps what it has committed. */
+  /** Commits synchronously. */
   readonly sql: Sql;
   readonly consumer: string;
   readonly routes: readonly AnyRoute[];
   readonly overflow: Objects | undefined;
 }
 
+/** Messages of one partition that are not yet in the inbox. */
+interface Chunk {
+  readonly events: Event[];
+  readonly unreadable: Unreadable[];
+  readonly replayed: string[];
+  fetchedBytes: number;
+}
+
+type Partition = Pick<EachBatchPayload['batch'], 'topic' | 'partition'>;
+
 /**
- * Reads the topics of a consumer into its inbox. The group's offsets follow what is in the inbox, within milliseconds;
- * how long handlers take is nothing to Kafka. While the database is away the member stays in its group and tries again.
+ * Reads a consumer's topics into its inbox. An offset is committed as soon as the message is in the inbox, within
+ * milliseconds, so slow handlers cause no rebalance. While the database is away, the member stays in its group and retries.
  */
 export function openReader(options: ReaderOptions): Reader {
   const { queues, consumer, overflow } = options;
+  /** The only source that is wanted of an event type; undefined for all. */
   const sources = new Map<string, string | undefined>();
   let closing = false;
-  let lost = false;
-  const givenUp = () => closing || lost;
-  const writer = createInboxWriter(queues, options.sql, consumer, givenUp);
-  note(options.routes);
+  let lostMembership = false;
+  const isGivenUp = () => closing || lostMembership;
+  const writer = createInboxWriter(queues, options.sql, consumer, isGivenUp);
+  addSources(options.routes);
 
-  const membership = join({
+  const membership = joinGroup({
     ...options,
     log: queues.log,
-    complain: queues.complain,
+    logBackgroundError: queues.logBackgroundError,
     group: consumer,
     types: [...sources.keys()],
     fromBeginning: true,
     commits: true,
-    take,
-    joined() {
-      lost = false;
+    onBatch: readBatch,
+    onJoin() {
+      lostMembership = false;
     },
   });
 
-  function note(routes: readonly AnyRoute[]): void {
+  function addSources(routes: readonly AnyRoute[]): void {
     for (const { event, from } of routes) sources.set(event.type, from);
   }
 
-  async function take({ batch, resolveOffset, heartbeat }: EachBatchPayload): Promise<void> {
-    const beat = setInterval(() => {
+  async function readBatch({ batch, resolveOffset, heartbeat }: EachBatchPayload): Promise<void> {
+    const heartbeats = setInterval(() => {
       heartbeat().catch(() => {
-        lost = true;
+        lostMembership = true;
       });
-    }, beatMs);
+    }, HEARTBEAT_MS);
     try {
-      let read = { events: [] as Event[], unreadable: [] as Unreadable[], replayed: [] as string[], fetched: 0 };
+      let chunk = newChunk();
       for (const [i, message] of batch.messages.entries()) {
-        await readOne(message, { topic: batch.topic, partition: batch.partition }, read);
-        if (i < batch.messages.length - 1 && read.fetched < fetchedBytes) continue;
-        if (read.events.length + read.unreadable.length > 0) await writer.write(read);
+        await readInto(chunk, message, batch);
+        if (i < batch.messages.length - 1 && chunk.fetchedBytes < FETCHED_BYTES) continue;
+        if (chunk.events.length + chunk.unreadable.length > 0) await writer.write(chunk);
         resolveOffset(message.offset);
-        read = { events: [], unreadable: [], replayed: [], fetched: 0 };
+        chunk = newChunk();
       }
     } catch (error) {
-      // What has no resolved offset is read again, by this member or by another.
-      if (!givenUp()) throw error;
+      // Messages without a resolved offset are read again, by this member or by another.
+      if (!isGivenUp()) throw error;
     } finally {
-      clearInterval(beat);
+      clearInterval(heartbeats);
     }
   }
 
-  async function readOne(
-    message: KafkaMessage,
-    place: { topic: string; partition: number },
-    read: { events: Event[]; unreadable: Unreadable[]; replayed: string[]; fetched: number },
-  ): Promise<void> {
+  async function readInto(chunk: Chunk, message: KafkaMessage, partition: Partition): Promise<void> {
     const replayTo = headerOf(message, REPLAY_TO);
     if (replayTo !== undefined && replayTo !== consumer) return;
-    if (isOfAnotherSource(message)) return;
+    if (isFromUnwantedSource(message)) return;
     try {
       const ref = headerOf(message, DATA_REF);
       const body = ref === undefined ? message.value : await fetchBody(ref);
-      if (ref !== undefined) read.fetched += body?.length ?? 0;
+      if (ref !== undefined) chunk.fetchedBytes += body?.length ?? 0;
       const envelope = Envelope.safeParse(fromMessage(message, body));
       if (!envelope.success) throw new Poison('NOT_AN_EVENT', z.prettifyError(envelope.error));
       const event: Event = envelope.data;
-      if (replayTo !== undefined) read.replayed.push(event.id);
-      read.events.push(event);
+      if (replayTo !== undefined) chunk.replayed.push(event.id);
+      chunk.events.push(event);
     } catch (error) {
       if (!(error instanceof Poison)) throw error;
-      read.unreadable.push(unreadable(message, place, error.message));
+      chunk.unreadable.push(unreadable(message, partition, error.message));
     }
   }
 
-  /** Told by the headers alone: of a million facts of another's no body is fetched or parsed. */
-  function isOfAnotherSource(message: KafkaMessage): boolean {
+  /** Looks at headers only, so that no body of an unwanted event is fetched or parsed. */
+  function isFromUnwantedSource(message: KafkaMessage): boolean {
     const from = sources.get(headerOf(message, 'ce_type') ?? '');
     if (from === undefined) return false;
     const source = headerOf(message, 'ce_source');
-    // What names no source is no event, and somebody should know.
+    // A message without a source is no event and becomes a dead letter, so that someone sees it.
     return source !== undefined && source !== '' && source !== from;
   }
 
@@ -126,11 +133,11 @@ export function openReader(options: ReaderOptions): Reader {
       try {
         return await buffer(await overflow.open(key));
       } catch (error) {
-        const gone = error instanceof Fault && (error.kind === 'not-found' || error.kind === 'invalid');
-        if (gone) throw new Poison('NOT_AN_EVENT', 'Its body is not in the object store.');
-        if (givenUp()) throw error;
-        queues.complain(error);
-        await pause(againMs);
+        const isMissing = error instanceof Fault && (error.kind === 'not-found' || error.kind === 'invalid');
+        if (isMissing) throw new Poison('NOT_AN_EVENT', 'Its body is not in the object store.');
+        if (isGivenUp()) throw error;
+        queues.logBackgroundError(error);
+        await pause(RETRY_MS);
       }
     }
   }
@@ -139,8 +146,8 @@ export function openReader(options: ReaderOptions): Reader {
     get fault() {
       return membership.fault;
     },
-    hear(routes) {
-      note(routes);
+    addRoutes(routes) {
+      addSources(routes);
       const types = [...sources.keys()];
       if (types.length > membership.types.length) membership.change(types);
     },
@@ -151,19 +158,24 @@ export function openReader(options: ReaderOptions): Reader {
   };
 }
 
-function unreadable(message: KafkaMessage, place: { topic: string; partition: number }, why: string): Unreadable {
+function newChunk(): Chunk {
+  return { events: [], unreadable: [], replayed: [], fetchedBytes: 0 };
+}
+
+function unreadable(message: KafkaMessage, { topic, partition }: Partition, why: string): Unreadable {
   const { offset, timestamp, key, value, headers } = message;
-  const text = (bytes: Buffer | null | undefined) => bytes?.toString('base64') ?? null;
+  const base64 = (bytes: Buffer | null | undefined) => bytes?.toString('base64') ?? null;
   const names = Object.keys(headers ?? {});
   return {
     why,
-    place: `${place.topic}/${place.partition}/${offset}/${timestamp}`,
+    origin: `${topic}/${partition}/${offset}/${timestamp}`,
     message: {
-      ...place,
+      topic,
+      partition,
       offset,
       timestamp,
-      key: text(key),
-      value: text(value),
+      key: base64(key),
+      value: base64(value),
       headers: Object.fromEntries(names.map((name) => [name, headerOf(message, name)])),
     },
   };

@@ -1,4 +1,4 @@
-import { deadLetterSuite } from '../../contract/dead-letters.ts';
-import { kafkaOf, openKafkaPlace } from '../../test/kafka.ts';
+import { deadLetterContract } from '../../contract/dead-letters.ts';
+import { openKafkaTransport, testKafka } from '../../test/kafka.ts';
 
-deadLetterSuite('kafka', () => openKafkaPlace(kafkaOf({ partitions: 3 })));
+deadLetterContract('kafka', () => openKafkaTransport(testKafka({ partitions: 3 })));

@@ -9,47 +9,50 @@ import {
   Partitioners,
   type Producer,
 } from 'kafkajs';
+import type { BusOptions, Log } from '../../config.ts';
 import {
-  REDELIVER,
-  type Choose,
-  type ReplayAction,
+  type ChooseReplayAction,
   type DeadLetter,
-  type DeadLetters,
-  type Replayed,
   type DeadLetterFilter,
+  type DeadLetters,
+  REDELIVER,
+  type ReplayAction,
+  type ReplayResult,
 } from '../../dead-letters.ts';
-import type { Log } from '../../queue/queues.ts';
-import { connect } from '../connection/client.ts';
 import type { Kafka } from '../config.ts';
-import {
-  deadLetterTopic,
-  deathOf,
-  headersOfNote,
-  headersOfReplay,
-  isDeadLetterTopic,
-  REPLAYED_AT,
-} from './headers.ts';
+import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
 import { fromMessage, headerOf, toMessage } from '../message.ts';
-import { haveTopics, topicOf } from '../topics/topics.ts';
+import { ensureTopics, topicOf } from '../topics/topics.ts';
+import {
+  deadLetterTopic,
+  isDeadLetterTopic,
+  readDeadLetterHeaders,
+  redeliveryHeaders,
+  REPLAYED_AT,
+  replayNoteHeaders,
+} from './headers.ts';
 
-/** When nothing has come for so long of what must be there, something is wrong. */
-const patienceMs = 30_000;
+/** Kafka is unavailable when no message arrives for this long although more must be there. */
+const MESSAGE_WITHIN_MS = 30_000;
 
-/** Whoever leaves waits for the answers to come. */
+/** Short, because a consumer that disconnects waits for its open requests. */
 const maxWaitTimeInMs = 100;
 
-/** Where a message stands. */
 interface Position {
   readonly topic: string;
   readonly partition: number;
   readonly offset: string;
 }
 
-/** The dead letters in the topics of Kafka. Replaying may happen twice when it is interrupted; handlers know. */
+interface FoundDeadLetter extends Position {
+  readonly deadLetter: DeadLetter;
+}
+
+/** The dead letters in Kafka's topics. An interrupted replay may repeat; handlers claim their events. */
 export async function openTopicDeadLetters(
   kafka: Kafka,
-  { name, log }: { readonly name: string; readonly log: Log },
+  { name, log }: Pick<BusOptions, 'name' | 'log'>,
 ): Promise<DeadLetters> {
   const client = connect(kafka, { name, log });
   const admin = client.admin();
@@ -67,12 +70,14 @@ export async function openTopicDeadLetters(
     }
   };
   return {
-    list: (which, limit) =>
+    list: (filter, limit) =>
       explained(async () => {
-        const letters = [...(await readLetters({ client, admin, kafka }, which)).values()].map(({ letter }) => letter);
-        return letters.toSorted((one, other) => other.at.getTime() - one.at.getTime()).slice(0, limit);
+        const found = await findDeadLetters({ client, admin, kafka }, filter);
+        const deadLetters = [...found.values()].map(({ deadLetter }) => deadLetter);
+        return deadLetters.toSorted((one, other) => other.at.getTime() - one.at.getTime()).slice(0, limit);
       }),
-    replay: (which, choose = () => REDELIVER) => explained(() => replay({ client, admin, kafka, log }, which, choose)),
+    replay: (filter, choose = () => REDELIVER) =>
+      explained(() => replay({ client, admin, kafka, log }, filter, choose)),
     async close() {
       await admin.disconnect().catch(() => {});
     },
@@ -85,20 +90,17 @@ interface Parts {
   readonly kafka: Kafka;
 }
 
-/** By consumer and id: what was replayed is gone, and what died again is there again. */
-async function readLetters(
-  parts: Parts,
-  which: DeadLetterFilter,
-): Promise<Map<string, Position & { letter: DeadLetter }>> {
-  const letters = new Map<string, Position & { letter: DeadLetter }>();
-  await readAll(parts, await topicsOf(parts, which), async (position, message) => {
-    const letter = letterOf(message);
-    if (letter === undefined || !isAmong(letter, which)) return;
-    const key = `${letter.consumer}/${letter.id}`;
-    letters.delete(key);
-    if (headerOf(message, REPLAYED_AT) === undefined) letters.set(key, { ...position, letter });
+/** By consumer and event id. A note of a replay removes an entry; giving the event up again adds it again. */
+async function findDeadLetters(parts: Parts, filter: DeadLetterFilter): Promise<Map<string, FoundDeadLetter>> {
+  const found = new Map<string, FoundDeadLetter>();
+  await readAll(parts, await topicsOf(parts, filter), async (position, message) => {
+    const deadLetter = deadLetterFrom(message);
+    if (deadLetter === undefined || !matches(deadLetter, filter)) return;
+    const key = `${deadLetter.consumer}/${deadLetter.id}`;
+    found.delete(key);
+    if (headerOf(message, REPLAYED_AT) === undefined) found.set(key, { ...position, deadLetter });
   });
-  return letters;
+  return found;
 }
 
 async function topicsOf({ admin, kafka }: Parts, { type }: DeadLetterFilter): Promise<string[]> {
@@ -108,33 +110,38 @@ async function topicsOf({ admin, kafka }: Parts, { type }: DeadLetterFilter): Pr
   return type === undefined ? topics : topics.filter((topic) => topic === topicOf(kafka, deadLetterTopic(type)));
 }
 
-function isAmong(letter: DeadLetter, { ids, consumer, type, firmUuid, code }: DeadLetterFilter): boolean {
+function matches(deadLetter: DeadLetter, { ids, consumer, type, firmUuid, code }: DeadLetterFilter): boolean {
   return (
-    (ids === undefined || ids.includes(letter.id)) &&
-    (consumer === undefined || letter.consumer === consumer) &&
-    (type === undefined || letter.type === type) &&
-    (firmUuid === undefined || letter.firmUuid === firmUuid) &&
-    (code === undefined || letter.code === code)
+    (ids === undefined || ids.includes(deadLetter.id)) &&
+    (consumer === undefined || deadLetter.consumer === consumer) &&
+    (type === undefined || deadLetter.type === type) &&
+    (firmUuid === undefined || deadLetter.firmUuid === firmUuid) &&
+    (code === undefined || deadLetter.code === code)
   );
 }
 
-function letterOf(message: KafkaMessage): DeadLetter | undefined {
-  const death = deathOf(message);
-  if (death === undefined) return undefined;
-  const { at, ...reason } = death;
-  const attribute = (each: string): string => headerOf(message, `ce_${each}`) ?? '';
-  const [id, type, subject, firmUuid] = [
-    attribute('id'),
-    attribute('type'),
-    attribute('subject'),
-    attribute('firmuuid'),
-  ];
-  return { ...reason, id, type, subject, firmUuid, at: new Date(at || Number(message.timestamp)) };
+function deadLetterFrom(message: KafkaMessage): DeadLetter | undefined {
+  const headers = readDeadLetterHeaders(message);
+  if (headers === undefined) return undefined;
+  const { at, ...reason } = headers;
+  const attribute = (name: string): string => headerOf(message, `ce_${name}`) ?? '';
+  return {
+    ...reason,
+    id: attribute('id'),
+    type: attribute('type'),
+    subject: attribute('subject'),
+    firmUuid: attribute('firmuuid'),
+    at: new Date(at || Number(message.timestamp)),
+  };
 }
 
-/** Looks which there are, then reads again those alone: bodies are too large to be kept meanwhile. */
-async function replay(parts: Parts & { log: Log }, which: DeadLetterFilter, choose: Choose): Promise<Replayed> {
-  const chosen = new Map([...(await readLetters(parts, which)).values()].map((each) => [placeOf(each), each]));
+/** Reads the topics twice, first to choose: bodies are too large to be kept meanwhile. */
+async function replay(
+  parts: Parts & { log: Log },
+  filter: DeadLetterFilter,
+  choose: ChooseReplayAction,
+): Promise<ReplayResult> {
+  const chosen = new Map([...(await findDeadLetters(parts, filter)).values()].map((each) => [keyOf(each), each]));
   const sum = { replayed: 0, published: 0 };
   if (chosen.size === 0) return sum;
   const producer = parts.client.producer({
@@ -146,20 +153,20 @@ async function replay(parts: Parts & { log: Log }, which: DeadLetterFilter, choo
   await producer.connect();
   try {
     await readAll(parts, [...new Set([...chosen.values()].map(({ topic }) => topic))], async (position, message) => {
-      const { letter } = chosen.get(placeOf(position)) ?? {};
-      if (letter === undefined) return;
-      const course = courseFor(message, letter.consumer, choose);
-      await send(parts, producer, { message, letter, course });
-      // In the letter's own partition, so that it stands behind it.
+      const { deadLetter } = chosen.get(keyOf(position)) ?? {};
+      if (deadLetter === undefined) return;
+      const action = actionFor(message, deadLetter.consumer, choose);
+      await send(parts, producer, { message, deadLetter, action });
+      // In the dead letter's own partition, so that it follows the dead letter.
       const note = {
         key: message.key,
         value: null,
-        headers: headersOfNote(message, new Date()),
+        headers: replayNoteHeaders(message, new Date()),
         partition: position.partition,
       };
       await producer.send({ topic: position.topic, messages: [note] });
       sum.replayed += 1;
-      if (course.publish.length > 0) sum.published += 1;
+      if (action.publish.length > 0) sum.published += 1;
     });
   } finally {
     await producer.disconnect().catch(() => {});
@@ -170,34 +177,34 @@ async function replay(parts: Parts & { log: Log }, which: DeadLetterFilter, choo
 async function send(
   { admin, kafka, log }: Parts & { log: Log },
   producer: Producer,
-  { message, letter, course }: { message: KafkaMessage; letter: DeadLetter; course: ReplayAction },
+  { message, deadLetter, action }: { message: KafkaMessage; deadLetter: DeadLetter; action: ReplayAction },
 ): Promise<void> {
-  if (course.redeliver) {
-    const again = { key: message.key, value: message.value, headers: headersOfReplay(message, letter.consumer) };
-    await producer.send({ topic: topicOf(kafka, letter.type), messages: [again] });
+  if (action.redeliver) {
+    const again = { key: message.key, value: message.value, headers: redeliveryHeaders(message, deadLetter.consumer) };
+    await producer.send({ topic: topicOf(kafka, deadLetter.type), messages: [again] });
   }
-  for (const event of course.publish) {
-    const { topic, ...told } = toMessage(event);
-    await haveTopics(admin, [topicOf(kafka, topic)], kafka, log);
-    await producer.send({ topic: topicOf(kafka, topic), messages: [told] });
+  for (const event of action.publish) {
+    const { topic, ...published } = toMessage(event);
+    await ensureTopics(admin, [topicOf(kafka, topic)], kafka, log);
+    await producer.send({ topic: topicOf(kafka, topic), messages: [published] });
   }
 }
 
-/** A body that is kept elsewhere is not looked at. */
-function courseFor(message: KafkaMessage, consumer: string, choose: Choose): ReplayAction {
+/** A body in the object store is not fetched: `choose` sees the event without it. */
+function actionFor(message: KafkaMessage, consumer: string, choose: ChooseReplayAction): ReplayAction {
   const envelope = Envelope.safeParse(fromMessage(message));
   return envelope.success ? choose(envelope.data, consumer) : REDELIVER;
 }
 
-function placeOf({ topic, partition, offset }: Position): string {
+function keyOf({ topic, partition, offset }: Position): string {
   return `${topic}/${partition}/${offset}`;
 }
 
-/** Hands over what stands in topics now, each partition in its order, and nothing that comes meanwhile. */
+/** Reads the messages that are in the topics now, each partition in its order, and none that arrives meanwhile. */
 async function readAll(
   { client, admin, kafka }: Parts,
   topics: readonly string[],
-  take: (position: Position, message: KafkaMessage) => Promise<void>,
+  onMessage: (position: Position, message: KafkaMessage) => Promise<void>,
 ): Promise<void> {
   const ends = new Map<string, bigint>();
   for (const topic of topics) {
@@ -219,21 +226,22 @@ async function readAll(
       topics: topics.filter((topic) => [...ends.keys()].some((key) => key.startsWith(`${topic}/`))),
       fromBeginning: true,
     });
-    await reading(consumer, ends, take);
+    await readUntil(consumer, ends, onMessage);
   } finally {
     await consumer.disconnect().catch(() => {});
-    // A group that nobody will join again; brokers forget it by themselves, too.
+    // No process joins this group again. If this fails, the brokers remove it in time.
     await admin.deleteGroups([groupId]).catch(() => {});
   }
 }
 
-async function reading(
+/** `ends` has the offset after the last message to read, by `topic/partition`. */
+async function readUntil(
   consumer: Consumer,
   ends: Map<string, bigint>,
-  take: (position: Position, message: KafkaMessage) => Promise<void>,
+  onMessage: (position: Position, message: KafkaMessage) => Promise<void>,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => reject(unavailable('Kafka')), patienceMs);
+  const timer = setTimeout(() => reject(unavailable('Kafka')), MESSAGE_WITHIN_MS);
   consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
   await consumer.run({
     autoCommit: false,
@@ -245,7 +253,7 @@ async function reading(
           const end = ends.get(key);
           if (end === undefined || BigInt(message.offset) >= end) break;
           timer.refresh();
-          await take({ topic, partition, offset: message.offset }, message);
+          await onMessage({ topic, partition, offset: message.offset }, message);
           resolveOffset(message.offset);
           await heartbeat();
         }

@@ -1,73 +1,66 @@
-import type { DeadLetterSink } from '../../delivery/give-up.ts';
 import type { FailureReason } from '../../port.ts';
 import { headerOf, type ReceivedMessage, REPLAY_TO } from '../message.ts';
-import { putIntoOutbox } from '../outbox/outbox.ts';
 
-/** Who gave up on a message of a dead-letter topic, why and when, in headers beside those of the fact. */
-const DEAD_CONSUMER = 'dead-consumer';
-const DEAD_CODE = 'dead-code';
-const DEAD_MESSAGE = 'dead-message';
-const DEAD_ATTEMPTS = 'dead-attempts';
-const DEAD_AT = 'dead-at';
-/** Says that the dead letter of this event and consumer that stands before it was replayed; ISO 8601. */
+// The headers of a message in a dead-letter topic, in addition to the event's own.
+const CONSUMER = 'dead-consumer';
+const CODE = 'dead-code';
+const MESSAGE = 'dead-message';
+const ATTEMPTS = 'dead-attempts';
+const GIVEN_UP_AT = 'dead-at';
+/** Marks a message as the note that the earlier dead letter of the same event and consumer was replayed; ISO 8601. */
 export const REPLAYED_AT = 'replayed-at';
 
-const suffix = '.dlq';
+const SUFFIX = '.dlq';
 
-/** Where the dead letters of a type of fact go. */
+/** The topic of the dead letters of an event type, without the prefix. */
 export function deadLetterTopic(type: string): string {
-  return `${type}${suffix}`;
+  return `${type}${SUFFIX}`;
 }
 
 export function isDeadLetterTopic(topic: string): boolean {
-  return topic.endsWith(suffix);
+  return topic.endsWith(SUFFIX);
 }
 
-/** Sends what was given up to the topic of its dead letters, by the outbox, so that it cannot be lost on the way. */
-export function toDeadLetterTopics(options: { readonly overflow: boolean }): DeadLetterSink {
-  return async ({ query, schema }, consumer, event, reason) => {
-    const topic = deadLetterTopic(event.type);
-    const headers = headersOf(consumer, reason, new Date());
-    await putIntoOutbox({ query }, schema, [{ event, topic, headers }], options);
-  };
-}
-
-function headersOf(consumer: string, { code, message, attempts }: FailureReason, at: Date): Record<string, string> {
+export function deadLetterHeaders(
+  consumer: string,
+  { code, message, attempts }: FailureReason,
+  at: Date,
+): Record<string, string> {
   return {
-    [DEAD_CONSUMER]: consumer,
-    [DEAD_CODE]: code,
-    [DEAD_MESSAGE]: message,
-    [DEAD_ATTEMPTS]: String(attempts),
-    [DEAD_AT]: at.toISOString(),
+    [CONSUMER]: consumer,
+    [CODE]: code,
+    [MESSAGE]: message,
+    [ATTEMPTS]: String(attempts),
+    [GIVEN_UP_AT]: at.toISOString(),
   };
 }
 
-/** What `headersOf` wrote; undefined when the message is no dead letter. */
-export function deathOf(
+/** Reads what `deadLetterHeaders` wrote; undefined when the message is no dead letter. */
+export function readDeadLetterHeaders(
   message: ReceivedMessage,
 ): (FailureReason & { readonly consumer: string; readonly at: string }) | undefined {
-  const consumer = headerOf(message, DEAD_CONSUMER);
+  const consumer = headerOf(message, CONSUMER);
   if (consumer === undefined) return undefined;
   return {
     consumer,
-    code: headerOf(message, DEAD_CODE) ?? 'INTERNAL',
-    message: headerOf(message, DEAD_MESSAGE) ?? '',
-    attempts: Number(headerOf(message, DEAD_ATTEMPTS) ?? 1),
-    at: headerOf(message, DEAD_AT) ?? '',
+    code: headerOf(message, CODE) ?? 'INTERNAL',
+    message: headerOf(message, MESSAGE) ?? '',
+    attempts: Number(headerOf(message, ATTEMPTS) ?? 1),
+    at: headerOf(message, GIVEN_UP_AT) ?? '',
   };
 }
 
-/** The headers of the fact itself, for the one consumer that gave up on it. */
-export function headersOfReplay(message: ReceivedMessage, consumer: string): Record<string, string> {
-  return { ...headersWithout(message, (name) => name.startsWith('dead-')), [REPLAY_TO]: consumer };
+/** The event's own headers, addressed to the one consumer that gave it up. */
+export function redeliveryHeaders(message: ReceivedMessage, consumer: string): Record<string, string> {
+  return { ...headersExcept(message, (name) => name.startsWith('dead-')), [REPLAY_TO]: consumer };
 }
 
 /** The headers of the note that a dead letter was replayed. */
-export function headersOfNote(message: ReceivedMessage, at: Date): Record<string, string> {
-  return { ...headersWithout(message, (name) => name === 'ce_dataref'), [REPLAYED_AT]: at.toISOString() };
+export function replayNoteHeaders(message: ReceivedMessage, at: Date): Record<string, string> {
+  return { ...headersExcept(message, (name) => name === 'ce_dataref'), [REPLAYED_AT]: at.toISOString() };
 }
 
-function headersWithout(message: ReceivedMessage, isLeftOut: (name: string) => boolean): Record<string, string> {
-  const names = Object.keys(message.headers ?? {}).filter((name) => !isLeftOut(name));
+function headersExcept(message: ReceivedMessage, isExcluded: (name: string) => boolean): Record<string, string> {
+  const names = Object.keys(message.headers ?? {}).filter((name) => !isExcluded(name));
   return Object.fromEntries(names.map((name) => [name, headerOf(message, name) ?? '']));
 }

@@ -1,90 +1,91 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { translateError } from '@call-analysis/postgres';
 import { Client } from 'pg';
-import { planner, type Queues } from '../../queue/queues.ts';
-import { Bell } from './wake-up.ts';
-import { outboxChannel, type OutboxRow } from './outbox.ts';
+import { INDEXES_ONLY, type Queues } from '../../queue/queues.ts';
+import { outboxChannel, type OutboxRow, readFirstRows, removeSentRows } from './outbox-store.ts';
 import type { Sender } from './sender.ts';
+import { WakeUp } from './wake-up.ts';
 
-/** Rows read at once: some two thousand events when these were told together. */
-const rowsAtOnce = 80;
-/** Notifications wake the relay; this is for the one that was lost. */
-const pollMs = 1_000;
-const firstPauseMs = 200;
-const longestPauseMs = 5_000;
-// Deleting what was sent may be lost in a crash of the database: it is then sent twice, which it may be anyway.
-const commit = '-c synchronous_commit=off';
-// A machine that vanished lets go of the lock when the database misses its answers.
-const lostAfter = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3';
-const answerWithinMs = 30_000;
+/** Rows in one read: up to two thousand events. */
+const READ_ROWS = 80;
+/** Notifications wake the relay; polling covers a lost one. */
+const POLL_MS = 1_000;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+// A crash of the database may lose that rows were deleted. They are then sent twice, which may happen anyway.
+const ASYNCHRONOUS_COMMIT = '-c synchronous_commit=off';
+// Releases the lock of a machine that vanished, once the database notices.
+const KEEP_ALIVE = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3';
+const ANSWER_WITHIN_MS = 30_000;
+/** The key of the advisory lock; $1 is the schema. */
+const LOCK = `hashtext('outbox'), hashtext($1)`;
 
 export interface Relay {
-  /** Why the outbox, or what is in it for one topic, does not flow, as far as this process knows. */
+  /** Why the outbox, or the part of it for one topic, is not being sent, as far as this process knows. */
   readonly fault: Error | undefined;
-  /** Finishes what it is sending and hands over to another process. */
+  /** Finishes the current request and lets another process take over. */
   close(): Promise<void>;
 }
 
 /**
- * Takes the outbox to Kafka, in the order of turn and then of writing. Of all processes that share an outbox one does so
- * at a time: the one whose connection holds a lock of the session, and which therefore loses the right with the
- * connection. What is sent is deleted after Kafka has acknowledged it, so that whatever dies, nothing is lost and
- * something may be sent twice. A transaction that commits late leaves rows before those that were sent already; the next
- * look begins at the beginning and finds them.
+ * Sends the outbox to Kafka, by priority and then in the order of writing. One process at a time does so for an outbox: the
+ * one whose connection holds an advisory lock, which it loses with that connection. Rows are deleted after Kafka has
+ * acknowledged them, so a crash loses nothing and may send events twice. A transaction that commits late may add rows before
+ * those that were sent; every read starts at the beginning and finds them.
  */
 export function startRelay(queues: Queues, { url, sender }: { url: string; sender: Sender }): Relay {
-  const { schema, name, log, complain } = queues;
-  const bell = new Bell();
-  const ending = new AbortController();
+  const { schema, name, log, logBackgroundError } = queues;
+  const wakeUp = new WakeUp();
+  const closing = new AbortController();
   let fault: Error | undefined;
 
-  const rest = (ms: number) => pause(ms, undefined, { signal: ending.signal }).catch(() => {});
+  const rest = (ms: number) => pause(ms, undefined, { signal: closing.signal }).catch(() => {});
 
   const running = (async () => {
-    let pauseMs = firstPauseMs;
-    while (!ending.signal.aborted) {
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!closing.signal.aborted) {
       try {
-        await lead(() => {
-          pauseMs = firstPauseMs;
+        await relayOnConnection(() => {
+          pauseMs = FIRST_PAUSE_MS;
         });
       } catch (error) {
-        complain(translateError(error));
+        logBackgroundError(translateError(error));
       }
       await rest(pauseMs);
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
   })();
 
-  /** Waits for its turn on a new connection, then relays until that connection is lost. */
-  async function lead(connected: () => void): Promise<void> {
+  /** Waits for the lock on a new connection, then relays until the connection is lost. */
+  async function relayOnConnection(onConnected: () => void): Promise<void> {
     const client = new Client({
       connectionString: url,
       application_name: `${name} relay`,
-      options: `${planner} ${commit} ${lostAfter}`,
+      options: `${INDEXES_ONLY} ${ASYNCHRONOUS_COMMIT} ${KEEP_ALIVE}`,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       connectionTimeoutMillis: 10_000,
-      query_timeout: answerWithinMs,
+      query_timeout: ANSWER_WITHIN_MS,
     });
     let lost: Error | undefined;
     client.on('error', (error) => {
       lost = error;
-      bell.ring();
+      wakeUp.notify();
     });
-    client.on('notification', () => bell.ring());
+    client.on('notification', () => wakeUp.notify());
     try {
       await client.connect();
       await client.query(`LISTEN "${outboxChannel(schema)}"`);
-      connected();
-      while (!ending.signal.aborted && !(await mine(client))) {
-        await bell.wait(pollMs);
+      onConnected();
+      while (!closing.signal.aborted && !(await tryLock(client))) {
+        await wakeUp.wait(POLL_MS);
         if (lost !== undefined) throw lost;
       }
-      if (ending.signal.aborted) return;
-      log.info({}, 'This process sends what the outbox holds.');
+      if (closing.signal.aborted) return;
+      log.info({}, 'This process sends the events in the outbox.');
       await relay(client, () => lost);
-      // Another one waits for this word, or for its next look.
-      await client.query(`SELECT pg_advisory_unlock(${lock}), pg_notify($2, '')::text`, [
+      // The notification lets another process take over without waiting for its next poll.
+      await client.query(`SELECT pg_advisory_unlock(${LOCK}), pg_notify($2, '')::text`, [
         schema,
         outboxChannel(schema),
       ]);
@@ -94,48 +95,46 @@ export function startRelay(queues: Queues, { url, sender }: { url: string; sende
     }
   }
 
-  const lock = `hashtext('outbox'), hashtext($1)`;
-
-  async function mine(client: Client): Promise<boolean> {
-    const { rows } = await client.query(`SELECT pg_try_advisory_lock(${lock}) AS mine`, [schema]);
-    return (rows[0] as { mine: boolean }).mine;
+  async function tryLock(client: Client): Promise<boolean> {
+    const { rows } = await client.query(`SELECT pg_try_advisory_lock(${LOCK}) AS locked`, [schema]);
+    return (rows[0] as { locked: boolean }).locked;
   }
 
   async function relay(client: Client, lost: () => Error | undefined): Promise<void> {
-    let pauseMs = firstPauseMs;
-    let inProgress: readonly OutboxRow[] = [];
+    let pauseMs = FIRST_PAUSE_MS;
+    let current: readonly OutboxRow[] = [];
     let reading = read(client, []);
     let deleting: Promise<void> = Promise.resolve();
     try {
-      while (!ending.signal.aborted) {
-        inProgress = await reading;
+      while (!closing.signal.aborted) {
+        current = await reading;
         await deleting;
-        if (inProgress.length === 0) {
-          await bell.wait(pollMs);
+        if (current.length === 0) {
+          await wakeUp.wait(POLL_MS);
           const error = lost();
           if (error !== undefined) throw error;
           reading = read(client, []);
           continue;
         }
-        // What comes next is read while this is sent.
-        const sending = sender.send(inProgress);
-        reading = read(client, inProgress);
+        // The next rows are read while these are sent.
+        const sending = sender.send(current);
+        reading = read(client, current);
         const outcome = await sending.then(
           (sent) => ({ sent }),
           (error: unknown) => ({ error }),
         );
         if ('error' in outcome) {
           fault = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.error));
-          complain(fault);
+          logBackgroundError(fault);
           await reading;
           await rest(pauseMs);
-          pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+          pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
           reading = read(client, []);
           continue;
         }
         fault = undefined;
-        pauseMs = firstPauseMs;
-        deleting = remove(client, outcome.sent);
+        pauseMs = FIRST_PAUSE_MS;
+        deleting = removeSentRows(client, schema, outcome.sent);
         deleting.catch(() => {});
       }
       await reading;
@@ -145,26 +144,9 @@ export function startRelay(queues: Queues, { url, sender }: { url: string; sende
     }
   }
 
-  /** The first rows but these, and none for a topic that stands aside. */
-  async function read(client: Client, but: readonly OutboxRow[]): Promise<OutboxRow[]> {
-    bell.silence();
-    const { rows } = await client.query({
-      name: 'outbox',
-      text: `SELECT turn, seq, topic, headers, data FROM ${schema}.outbox
-              WHERE seq <> ALL($1::bigint[]) AND topic <> ALL($2::text[]) ORDER BY turn, seq LIMIT ${rowsAtOnce}`,
-      values: [but.map(({ seq }) => seq), sender.aside()],
-    });
-    return rows as OutboxRow[];
-  }
-
-  async function remove(client: Client, sent: readonly OutboxRow[]): Promise<void> {
-    if (sent.length === 0) return;
-    await client.query({
-      name: 'sent',
-      text: `DELETE FROM ${schema}.outbox o USING unnest($1::int[], $2::bigint[]) AS sent (turn, seq)
-              WHERE o.turn = sent.turn AND o.seq = sent.seq`,
-      values: [sent.map(({ turn }) => turn), sent.map(({ seq }) => seq)],
-    });
+  function read(client: Client, except: readonly OutboxRow[]): Promise<OutboxRow[]> {
+    wakeUp.reset();
+    return readFirstRows(client, schema, { except, exceptTopics: sender.suspendedTopics(), limit: READ_ROWS });
   }
 
   return {
@@ -172,8 +154,8 @@ export function startRelay(queues: Queues, { url, sender }: { url: string; sende
       return fault ?? sender.refusal;
     },
     async close() {
-      ending.abort();
-      bell.ring();
+      closing.abort();
+      wakeUp.notify();
       await running;
     },
   };

@@ -3,40 +3,41 @@ import type { Event } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { StartFault } from '@call-analysis/runtime';
 import { CompressionTypes, type Kafka as Client, type Producer } from 'kafkajs';
-import { largeBodyKey } from '../large-bodies.ts';
-import type { Log } from '../../queue/queues.ts';
+import type { Log } from '../../config.ts';
 import type { Kafka } from '../config.ts';
 import { explain } from '../connection/explain.ts';
-import type { KnownTopics } from '../topics/known-topics.ts';
-import { type Message, toMessage, withDataRef } from '../message.ts';
-import { eventsOf, headersOf, OVERFLOW_BYTES, type OutboxRow } from './outbox.ts';
-import { LARGEST_BATCH_BYTES, topicOf } from '../topics/topics.ts';
 import { within } from '../connection/within.ts';
+import { LARGE_BODY_BYTES, largeBodyKey } from '../large-bodies.ts';
+import { type Message, toMessage, withDataRef } from '../message.ts';
+import type { KnownTopics } from '../topics/known-topics.ts';
+import { LARGEST_BATCH_BYTES, topicOf } from '../topics/topics.ts';
+import type { OutboxRow } from './outbox-store.ts';
+import { eventsOf, headersOf } from './outbox.ts';
 
-// What a request holds beside keys, values and headers, generously.
-const perHeader = 8;
-const perMessage = 64;
-const perBatch = 1_024;
-/** The relay itself tries again; the client only bridges a change of leaders. */
+// Generous bounds for the bytes of a request besides keys, values and headers.
+const HEADER_OVERHEAD = 8;
+const MESSAGE_OVERHEAD = 64;
+const BATCH_OVERHEAD = 1_024;
+/** The relay itself retries; the client only bridges a change of leaders. */
 const retry = { initialRetryTime: 50, maxRetryTime: 500, retries: 4 };
-const requestTimeoutMs = 10_000;
-/** A link that swallows what is sent would otherwise be found out after minutes. */
-const attemptWithinMs = 20_000;
-const leaveWithinMs = 2_000;
-/** How long something that Kafka takes no message of stands aside. */
-const asideMs = 30_000;
-/** What stood aside so long ago without being sent again does not wait any more: it was forgotten meanwhile. */
-const doubtfulMs = 2 * asideMs;
+const REQUEST_TIMEOUT_MS = 10_000;
+/** Notices a link that drops everything, which would otherwise take minutes. */
+const ATTEMPT_WITHIN_MS = 20_000;
+const DISCONNECT_WITHIN_MS = 2_000;
+/** How long a topic is suspended after Kafka refused a message for it. */
+const SUSPEND_MS = 30_000;
+/** A topic that was suspended this long ago and not sent to since has no more events: they were removed meanwhile. */
+const FORGET_AFTER_MS = 2 * SUSPEND_MS;
 
-/** Sends the outbox's rows to their topics. */
+/** Sends rows of the outbox to their topics. */
 export interface Sender {
-  /** Topics that stand aside, because Kafka took nothing for them a short while ago. */
-  aside(): string[];
-  /** Why Kafka takes nothing for a topic, when that is so of any: what waits for it waits although Kafka answers. */
+  /** Topics that get nothing for now, because Kafka refused their messages a short while ago. */
+  suspendedTopics(): string[];
+  /** Why Kafka refuses the messages of a topic; undefined if it refuses none. Their events wait although Kafka answers. */
   readonly refusal: Error | undefined;
   /**
-   * Sends in order, topics apart, and says which rows Kafka has acknowledged. Rejects when Kafka is away: then any of
-   * them may have been sent.
+   * Sends rows, in order within each topic, and returns those that Kafka acknowledged. Rejects when Kafka is away; any of the
+   * rows may have been sent then.
    */
   send(rows: readonly OutboxRow[]): Promise<OutboxRow[]>;
   close(): Promise<void>;
@@ -47,12 +48,12 @@ export interface SenderOptions {
   readonly kafka: Kafka;
   readonly topics: KnownTopics;
   readonly log: Log;
-  /** Where bodies lie that are too large for a message. */
+  /** Keeps bodies that are too large for a message. */
   readonly overflow: Objects | undefined;
 }
 
-/** Rows of one topic with their messages. */
-interface Load {
+/** The rows for one topic and their messages. */
+interface TopicLoad {
   readonly topic: string;
   readonly rows: OutboxRow[];
   readonly messages: Message[];
@@ -63,7 +64,7 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
   let connected: Promise<Producer> | undefined;
 
   async function connect(): Promise<Producer> {
-    // Retries of the client cannot change the order, and what came twice by them is thrown away by the brokers.
+    // Idempotent with one request in flight: retries by the client change no order, and brokers drop their duplicates.
     const producer = client.producer({
       idempotent: true,
       maxInFlightRequests: 1,
@@ -79,113 +80,113 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
     return producer;
   }
 
-  /** A producer that has failed may have lost count of what the brokers have: another one begins anew. */
-  async function renew(): Promise<void> {
+  /** Discards a producer that failed: its sequence numbers may no longer match those of the brokers. */
+  async function disconnect(): Promise<void> {
     const before = connected;
     connected = undefined;
-    topics.doubt();
+    topics.reset();
     if (before === undefined) return;
     await within(
-      leaveWithinMs,
+      DISCONNECT_WITHIN_MS,
       before.then((producer) => producer.disconnect()),
     ).catch(() => {});
   }
 
-  function standAside(topic: string, error: unknown): void {
+  function suspend(topic: string, error: unknown): void {
     refused.set(topic, { at: Date.now(), error: error instanceof Error ? error : new Error(String(error)) });
-    log.error({ topic, err: error }, 'Kafka takes nothing for a topic; what waits for it stays in the outbox.');
+    log.error({ topic, err: error }, 'Kafka refuses the messages for a topic. Its events wait in the outbox.');
   }
 
-  const attempt = (loads: readonly Load[]) => within(attemptWithinMs, sendAll(loads));
+  const attempt = (loads: readonly TopicLoad[]) => within(ATTEMPT_WITHIN_MS, sendAll(loads));
 
-  async function sendAll(loads: readonly Load[]): Promise<void> {
-    await topics.have(loads.map(({ topic }) => topic));
+  async function sendAll(loads: readonly TopicLoad[]): Promise<void> {
+    await topics.ensure(loads.map(({ topic }) => topic));
     const producer = await (connected ??= connect());
     for (const topicMessages of requestsOf(loads, kafka)) {
       await producer.sendBatch({
         topicMessages,
         acks: -1,
-        timeout: requestTimeoutMs,
+        timeout: REQUEST_TIMEOUT_MS,
         compression: CompressionTypes.None,
       });
     }
   }
 
-  /** Finds what it is that Kafka does not take, lets that stand aside and sends the rest. */
-  async function sendApart(loads: readonly Load[], failure: unknown): Promise<OutboxRow[]> {
+  /** Sends each topic by itself and suspends those that Kafka refuses. */
+  async function sendSeparately(loads: readonly TopicLoad[], failure: unknown): Promise<OutboxRow[]> {
     const acknowledged: OutboxRow[] = [];
     for (const load of loads) {
       if (loads.length === 1) {
-        standAside(load.topic, failure);
+        suspend(load.topic, failure);
         continue;
       }
       try {
         await attempt([load]);
         acknowledged.push(...sent([load]));
       } catch (error) {
-        await renew();
+        await disconnect();
         if (!isRefusal(error)) throw error;
-        standAside(load.topic, explain(error, kafka));
+        suspend(load.topic, explain(error, kafka));
       }
     }
     return acknowledged;
   }
 
-  function aside(): string[] {
+  function suspendedTopics(): string[] {
     const now = Date.now();
-    for (const [topic, { at }] of refused) if (at + doubtfulMs <= now) refused.delete(topic);
-    return [...refused].flatMap(([topic, { at }]) => (now < at + asideMs ? [topic] : []));
+    for (const [topic, { at }] of refused) if (at + FORGET_AFTER_MS <= now) refused.delete(topic);
+    return [...refused].flatMap(([topic, { at }]) => (now < at + SUSPEND_MS ? [topic] : []));
   }
 
-  function sent(loads: readonly Load[]): OutboxRow[] {
+  function sent(loads: readonly TopicLoad[]): OutboxRow[] {
     for (const { topic } of loads) refused.delete(topic);
     return loads.flatMap(({ rows }) => rows);
   }
 
   return {
-    aside,
+    suspendedTopics,
     get refusal() {
-      aside();
+      suspendedTopics();
       return [...refused.values()][0]?.error;
     },
     async send(rows) {
-      const waiting = new Set(aside());
+      const suspended = new Set(suspendedTopics());
       const loads = await loadsOf(
-        rows.filter(({ topic }) => !waiting.has(topic)),
+        rows.filter(({ topic }) => !suspended.has(topic)),
         overflow,
       );
       try {
         await attempt(loads);
         return sent(loads);
       } catch (error) {
-        await renew();
+        await disconnect();
         if (!isRefusal(error)) throw explain(error, kafka);
-        return sendApart(loads, explain(error, kafka));
+        return sendSeparately(loads, explain(error, kafka));
       }
     },
-    close: renew,
+    close: disconnect,
   };
 }
 
-async function loadsOf(rows: readonly OutboxRow[], overflow: Objects | undefined): Promise<Load[]> {
-  const loads = new Map<string, Load>();
+async function loadsOf(rows: readonly OutboxRow[], overflow: Objects | undefined): Promise<TopicLoad[]> {
+  const loads = new Map<string, TopicLoad>();
   for (const row of rows) {
     const load = loads.get(row.topic) ?? { topic: row.topic, rows: [], messages: [] };
     loads.set(row.topic, load);
     load.rows.push(row);
-    const more = headersOf(row);
+    const headers = headersOf(row);
     for (const event of eventsOf(row)) {
-      const message = await fitting(event, overflow);
-      load.messages.push({ ...message, headers: { ...message.headers, ...more } });
+      const message = await messageFor(event, overflow);
+      load.messages.push({ ...message, headers: { ...message.headers, ...headers } });
     }
   }
   return [...loads.values()];
 }
 
-/** The event's message; a body that is too large for one is put into the object store before. */
-async function fitting(event: Event, overflow: Objects | undefined): Promise<Message> {
+/** The event's message. A body that is too large for one is first put into the object store. */
+async function messageFor(event: Event, overflow: Objects | undefined): Promise<Message> {
   const message = toMessage(event);
-  if (overflow === undefined || message.value === null || message.value.length <= OVERFLOW_BYTES) return message;
+  if (overflow === undefined || message.value === null || message.value.length <= LARGE_BODY_BYTES) return message;
   const key = largeBodyKey(event);
   await overflow.put(key, Readable.from([message.value]));
   return withDataRef(message, key);
@@ -193,48 +194,49 @@ async function fitting(event: Event, overflow: Objects | undefined): Promise<Mes
 
 type Request = { topic: string; messages: Pick<Message, 'key' | 'value' | 'headers'>[] }[];
 
-/** In order, and no topic with more in one request than a broker takes at once for one partition. */
-function* requestsOf(loads: readonly Load[], kafka: Kafka): Generator<Request> {
-  const open = loads.map(({ topic, messages }) => ({ topic: topicOf(kafka, topic), parts: partsOf(messages) }));
+/** Splits messages, in order, into requests that send no topic more than a broker takes in one batch. */
+function* requestsOf(loads: readonly TopicLoad[], kafka: Kafka): Generator<Request> {
+  const open = loads.map(({ topic, messages }) => ({ topic: topicOf(kafka, topic), batches: batchesOf(messages) }));
   for (;;) {
     const request: Request = [];
-    for (const { topic, parts } of open) {
-      const part = parts.next();
-      if (part.done !== true) request.push({ topic, messages: part.value });
+    for (const { topic, batches } of open) {
+      const batch = batches.next();
+      if (batch.done !== true) request.push({ topic, messages: batch.value });
     }
     if (request.length === 0) return;
     yield request;
   }
 }
 
-function* partsOf(messages: readonly Message[]): Generator<Message[]> {
-  let part: Message[] = [];
-  let room = LARGEST_BATCH_BYTES - perBatch;
+function* batchesOf(messages: readonly Message[]): Generator<Message[]> {
+  let batch: Message[] = [];
+  let room = LARGEST_BATCH_BYTES - BATCH_OVERHEAD;
   for (const message of messages) {
     const bytes = bytesOf(message);
-    if (part.length > 0 && bytes > room) {
-      yield part;
-      part = [];
-      room = LARGEST_BATCH_BYTES - perBatch;
+    if (batch.length > 0 && bytes > room) {
+      yield batch;
+      batch = [];
+      room = LARGEST_BATCH_BYTES - BATCH_OVERHEAD;
     }
-    part.push(message);
+    batch.push(message);
     room -= bytes;
   }
-  if (part.length > 0) yield part;
+  if (batch.length > 0) yield batch;
 }
 
 function bytesOf({ key, value, headers }: Message): number {
-  let bytes = perMessage + Buffer.byteLength(key) + (value?.length ?? 0);
-  for (const [name, text] of Object.entries(headers)) bytes += perHeader + name.length + Buffer.byteLength(text);
+  let bytes = MESSAGE_OVERHEAD + Buffer.byteLength(key) + (value?.length ?? 0);
+  for (const [name, text] of Object.entries(headers)) bytes += HEADER_OVERHEAD + name.length + Buffer.byteLength(text);
   return bytes;
 }
 
-/** What Kafka says of one topic or message while it takes others; a StartFault is about topics that are missing. */
-const refusal =
+/** Errors about one topic or message, after which Kafka may still take others. */
+const REFUSAL =
   /_AUTHORIZATION_FAILED$|^MESSAGE_TOO_LARGE$|^RECORD_LIST_TOO_LARGE$|^INVALID_TOPIC|^INVALID_RECORD$|^POLICY_VIOLATION$/;
 
+/** A StartFault is one too: it is about missing topics. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof StartFault || typesIn(error).some((type) => refusal.test(type));
+  return error instanceof StartFault || typesIn(error).some((type) => REFUSAL.test(type));
 }
 
 function typesIn(error: unknown): string[] {

@@ -1,22 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Wakes one that waits; rung while nobody waits, it wakes the next one at once. */
-export class Bell {
-  #rung = false;
+/** Wakes one waiting task. If none waits, the next one to wait returns immediately. */
+export class WakeUp {
+  #pending = false;
   #wake: (() => void) | undefined;
 
-  ring(): void {
-    this.#rung = true;
+  notify(): void {
+    this.#pending = true;
     this.#wake?.();
   }
 
-  /** What was rung so far is known. */
-  silence(): void {
-    this.#rung = false;
+  /** Discards an earlier `notify` that no one has waited for. */
+  reset(): void {
+    this.#pending = false;
   }
 
   async wait(atMostMs: number): Promise<void> {
-    if (!this.#rung) {
+    if (!this.#pending) {
       const over = new AbortController();
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -25,6 +25,6 @@ export class Bell {
       over.abort();
       this.#wake = undefined;
     }
-    this.#rung = false;
+    this.#pending = false;
   }
 }

@@ -1,36 +1,36 @@
 import { Fault } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
 import type { Admin, Kafka as Client } from 'kafkajs';
-import type { Log } from '../../queue/queues.ts';
+import type { Log } from '../../config.ts';
 import type { Kafka } from '../config.ts';
 import { explain } from '../connection/explain.ts';
-import { haveTopics, topicOf } from './topics.ts';
 import { within } from '../connection/within.ts';
+import { ensureTopics, topicOf } from './topics.ts';
 
-// Whoever needs a topic tries again by itself.
+// Callers retry by themselves.
 const retry = { initialRetryTime: 50, maxRetryTime: 500, retries: 3 };
-const answerWithinMs = 3_000;
-const makeWithinMs = 15_000;
-const rememberMs = 1_000;
+const ANSWER_WITHIN_MS = 3_000;
+const CREATE_WITHIN_MS = 15_000;
+const REMEMBER_MS = 1_000;
 
-/** What this process has seen of the brokers and their topics. */
+/** What this process knows of the brokers and their topics. */
 export interface KnownTopics {
-  /** Makes those of these types that are missing, or says why it may not; asks for each only once. */
-  have(types: readonly string[]): Promise<void>;
-  /** They may have been deleted. */
-  doubt(): void;
-  /** Rejects unless the brokers answer, within a few seconds. Remembers the answer for one. */
-  answers(): Promise<void>;
+  /** Creates the missing topics of these event types, or throws why it may not. Asks the brokers once for each type. */
+  ensure(types: readonly string[]): Promise<void>;
+  /** Forgets which topics exist: they may have been deleted. */
+  reset(): void;
+  /** Rejects unless the brokers answer within a few seconds. Remembers the answer for one second. */
+  checkBrokers(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function createKnownTopics(client: Client, kafka: Kafka, log: Log): KnownTopics {
   const known = new Set<string>();
   let connected: Promise<Admin> | undefined;
-  let making: Promise<unknown> = Promise.resolve();
+  let ensuring: Promise<unknown> = Promise.resolve();
   let last: { at: number; answer: Promise<void> } | undefined;
 
-  /** A connection that has failed is not used again; one that was there already may have been lost unnoticed. */
+  /** Replaces a connection that failed. Retries once if the connection is old, because it may have been lost unnoticed. */
   async function ask<T>(ms: number, work: (admin: Admin) => Promise<T>): Promise<T> {
     const isNew = connected === undefined;
     const mine = (connected ??= connect());
@@ -38,7 +38,7 @@ export function createKnownTopics(client: Client, kafka: Kafka, log: Log): Known
       return await within(ms, mine.then(work));
     } catch (error) {
       if (connected === mine) connected = undefined;
-      void leave(mine);
+      void disconnect(mine);
       if (isNew || error instanceof Fault || error instanceof StartFault) throw explain(error, kafka);
       return ask(ms, work);
     }
@@ -50,42 +50,37 @@ export function createKnownTopics(client: Client, kafka: Kafka, log: Log): Known
     return admin;
   }
 
-  async function make(types: readonly string[]): Promise<void> {
+  async function ensureMissing(types: readonly string[]): Promise<void> {
     const missing = types.filter((type) => !known.has(type));
     if (missing.length === 0) return;
-    await ask(makeWithinMs, (admin) =>
-      haveTopics(
-        admin,
-        missing.map((type) => topicOf(kafka, type)),
-        kafka,
-        log,
-      ),
-    );
+    const topics = missing.map((type) => topicOf(kafka, type));
+    await ask(CREATE_WITHIN_MS, (admin) => ensureTopics(admin, topics, kafka, log));
     for (const type of missing) known.add(type);
   }
 
   return {
-    async have(types) {
+    async ensure(types) {
       if (types.every((type) => known.has(type))) return;
-      // In turn, so that two who need the same topics do not both make them.
-      const mine = making.then(() => make(types));
-      making = mine.catch(() => {});
+      // One after the other, so that two callers do not create the same topics.
+      const mine = ensuring.then(() => ensureMissing(types));
+      ensuring = mine.catch(() => {});
       await mine;
     },
-    doubt: () => known.clear(),
-    answers() {
-      if (last === undefined || Date.now() - last.at > rememberMs) {
-        last = { at: Date.now(), answer: ask(answerWithinMs, async (admin) => void (await admin.describeCluster())) };
-        last.answer.catch(() => {});
+    reset: () => known.clear(),
+    checkBrokers() {
+      if (last === undefined || Date.now() - last.at > REMEMBER_MS) {
+        const answer = ask(ANSWER_WITHIN_MS, async (admin) => void (await admin.describeCluster()));
+        answer.catch(() => {});
+        last = { at: Date.now(), answer };
       }
       return last.answer;
     },
     async close() {
-      await leave(connected);
+      await disconnect(connected);
     },
   };
 }
 
-async function leave(connected: Promise<Admin> | undefined): Promise<void> {
+async function disconnect(connected: Promise<Admin> | undefined): Promise<void> {
   await connected?.then((admin) => admin.disconnect()).catch(() => {});
 }

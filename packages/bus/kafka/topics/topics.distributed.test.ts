@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs, { type Admin } from 'kafkajs';
 import { connect } from '../connection/client.ts';
 import type { Kafka } from '../config.ts';
-import { kafkaOf } from '../../test/kafka.ts';
-import { haveTopics, LARGEST_BATCH_BYTES, topicOf } from './topics.ts';
+import { testKafka } from '../../test/kafka.ts';
+import { ensureTopics, LARGEST_BATCH_BYTES, topicOf } from './topics.ts';
 
 const warnings: object[] = [];
 const log = { info() {}, warn: (fields: object) => void warnings.push(fields), error() {} };
@@ -13,7 +13,7 @@ let kafka: Kafka;
 let admin: Admin;
 
 beforeAll(async () => {
-  kafka = kafkaOf({ partitions: 3 });
+  kafka = testKafka({ partitions: 3 });
   admin = connect(kafka, { name: 'test', log }).admin();
   await admin.connect();
 });
@@ -30,10 +30,10 @@ async function settingsOf(topic: string): Promise<Record<string, string>> {
 }
 
 describe('topics', () => {
-  it('that are missing are made as configured, by any number of processes at once', async () => {
+  it('that are missing are created as configured, also by several processes at the same time', async () => {
     const topics = ['a.v1', 'b.v1', 'b.v1.dlq'].map((type) => topicOf(kafka, type));
-    await Promise.all([1, 2, 3].map(() => haveTopics(admin, topics, kafka, log)));
-    await haveTopics(admin, [...topics, ...topics], kafka, log);
+    await Promise.all([1, 2, 3].map(() => ensureTopics(admin, topics, kafka, log)));
+    await ensureTopics(admin, [...topics, ...topics], kafka, log);
     const metadata = await admin.fetchTopicMetadata({ topics });
     expect(metadata.topics.map(({ name, partitions }) => [name, partitions.length]).toSorted()).toEqual(
       topics.map((name) => [name, 3]),
@@ -46,7 +46,7 @@ describe('topics', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('that are there are left as they are, and a warning names what they lack', async () => {
+  it('that exist are not changed, and warnings name what they lack', async () => {
     const topic = topicOf(kafka, 'small.v1');
     await makeTopic(admin, {
       topic,
@@ -55,7 +55,7 @@ describe('topics', () => {
         ([name, value]) => ({ name, value }),
       ),
     });
-    await haveTopics(admin, [topic], kafka, log);
+    await ensureTopics(admin, [topic], kafka, log);
     expect(warnings).toEqual([
       { topic, partitions: 2, wanted: 3 },
       { topic, bytes: 1000, wanted: LARGEST_BATCH_BYTES },
@@ -64,7 +64,7 @@ describe('topics', () => {
     ]);
   });
 
-  it('that are there but compress in a way that nobody here reads are refused, with the command that mends them', async () => {
+  it('that exist with an unreadable compression are refused with the command that changes them', async () => {
     const topics = ['snappy', 'lz4', 'zstd', 'gzip'].map((type) => topicOf(kafka, `${type}.v1`));
     for (const [i, type] of ['snappy', 'lz4', 'zstd', 'gzip'].entries()) {
       await makeTopic(admin, {
@@ -73,32 +73,32 @@ describe('topics', () => {
         configEntries: [{ name: 'compression.type', value: type }],
       });
     }
-    const checking = haveTopics(admin, topics, kafka, log);
+    const checking = ensureTopics(admin, topics, kafka, log);
     await expect(checking).rejects.toThrow(StartFault);
     await expect(checking).rejects.toThrow(
-      `compresses by snappy or lz4, which we do not read, what is sent to ${topics[0]}, ${topics[1]}. Change each of them: kafka-configs.sh`,
+      `compresses by snappy or lz4, which this service cannot read, the topics ${topics[0]}, ${topics[1]}. Change each of them: kafka-configs.sh`,
     );
-    await haveTopics(admin, topics.slice(2), kafka, log);
+    await ensureTopics(admin, topics.slice(2), kafka, log);
   });
 
-  it('that are missing where none is to be made are named, with the command that makes them', async () => {
+  it('that are missing and may not be created are named with the command that creates them', async () => {
     const topics = ['a.v1', 'absent.v1', 'lost.v1'].map((type) => topicOf(kafka, type));
-    const checking = haveTopics(admin, topics, { ...kafka, topics: { ...kafka.topics, create: false } }, log);
+    const checking = ensureTopics(admin, topics, { ...kafka, topics: { ...kafka.topics, create: false } }, log);
     await expect(checking).rejects.toThrow(StartFault);
     await expect(checking).rejects.toThrow(
-      `lacks the topics ${topics[1]}, ${topics[2]}, and KAFKA_CREATE_TOPICS is off. Make each of them: kafka-topics.sh`,
+      `lacks the topics ${topics[1]}, ${topics[2]}, and KAFKA_CREATE_TOPICS is off. Create each of them: kafka-topics.sh`,
     );
     expect(await admin.listTopics()).not.toContain(topics[1]);
   });
 
-  it('of more copies than there are brokers are refused in a sentence', async () => {
+  it('with more copies than there are brokers are refused', async () => {
     const greedy = { ...kafka, topics: { ...kafka.topics, replication: 99 } };
-    await expect(haveTopics(admin, [topicOf(kafka, 'many.v1')], greedy, log)).rejects.toThrow(
+    await expect(ensureTopics(admin, [topicOf(kafka, 'many.v1')], greedy, log)).rejects.toThrow(
       'Kafka has too few brokers for 99 copies of a topic; lower KAFKA_TOPIC_REPLICATION.',
     );
   });
 
-  it('have names that Kafka takes', () => {
+  it('have names that Kafka accepts', () => {
     expect(topicOf({ prefix: 'x.' }, 'a.v1')).toBe('x.a.v1');
     for (const type of ['', 'a/b', 'Ж', 'x'.repeat(250)])
       expect(() => topicOf({ prefix: '' }, type)).toThrow(StartFault);

@@ -1,21 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { StartFault } from '@call-analysis/runtime';
 import kafkajs, { type Admin } from 'kafkajs';
-import type { Log } from '../../queue/queues.ts';
-import { COMPRESSION, howToUncompress, UNREAD_COMPRESSION } from '../connection/compression.ts';
+import type { Log } from '../../config.ts';
 import type { Kafka } from '../config.ts';
+import { COMPRESSION, uncompressCommand, UNREADABLE_COMPRESSIONS } from '../connection/compression.ts';
 import { explain } from '../connection/explain.ts';
 
 /**
- * What one request may put into one partition, as it is sent: Kafka's own default. Every message of a request that goes
- * to the same partition counts, for the client makes one batch of them.
+ * The most bytes that one request may send to one partition, which is Kafka's own default. The client sends all messages of
+ * a request to the same partition as one batch, and the brokers limit the batch.
  */
 export const LARGEST_BATCH_BYTES = 1_048_588;
 
 const KNOWN_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 50;
 
-/** The topic of a type of fact; Kafka takes at most 249 letters, digits, dots, hyphens and underscores. */
+/** The topic of an event type. Kafka takes at most 249 letters, digits, dots, hyphens and underscores. */
 export function topicOf(kafka: Pick<Kafka, 'prefix'>, type: string): string {
   const topic = `${kafka.prefix}${type}`;
   if (/^[A-Za-z0-9._-]{1,249}$/.test(topic) && topic !== '.' && topic !== '..') return topic;
@@ -23,15 +23,15 @@ export function topicOf(kafka: Pick<Kafka, 'prefix'>, type: string): string {
 }
 
 /**
- * Makes what is missing of these topics (by `topicOf`) and checks the others. StartFault when some are missing and none
- * may be made; it says how. Any number of processes may do it at once.
+ * Creates the missing ones of these topics, which are named by `topicOf`, and checks the others. Throws StartFault with the
+ * command to create them when some are missing and may not be created. Several processes may call it at the same time.
  */
-export async function haveTopics(admin: Admin, topics: readonly string[], kafka: Kafka, log: Log): Promise<void> {
+export async function ensureTopics(admin: Admin, topics: readonly string[], kafka: Kafka, log: Log): Promise<void> {
   try {
     const existing = new Set(await admin.listTopics());
     const wanted = [...new Set(topics)];
     const missing = wanted.filter((topic) => !existing.has(topic));
-    if (missing.length > 0) await make(admin, missing, kafka);
+    if (missing.length > 0) await create(admin, missing, kafka);
     const found = wanted.filter((topic) => existing.has(topic));
     if (found.length > 0) await check(admin, found, kafka, log);
   } catch (error) {
@@ -39,13 +39,13 @@ export async function haveTopics(admin: Admin, topics: readonly string[], kafka:
   }
 }
 
-async function make(admin: Admin, missing: readonly string[], kafka: Kafka): Promise<void> {
-  const { create, partitions, replication } = kafka.topics;
-  if (!create) throw new StartFault(howToMake(missing, kafka, 'KAFKA_CREATE_TOPICS is off'));
+async function create(admin: Admin, missing: readonly string[], kafka: Kafka): Promise<void> {
+  const { create: mayCreate, partitions, replication } = kafka.topics;
+  if (!mayCreate) throw new StartFault(missingSentence(missing, kafka, 'KAFKA_CREATE_TOPICS is off'));
   const configEntries = Object.entries(settingsOf(kafka)).map(([name, value]) => ({ name, value }));
   try {
     await admin.createTopics({
-      // It would take a broker that has not heard of a new topic yet for a failure.
+      // Waiting would report a failure when one broker has not learned of a new topic yet.
       waitForLeaders: false,
       topics: missing.map((topic) => ({
         topic,
@@ -54,7 +54,7 @@ async function make(admin: Admin, missing: readonly string[], kafka: Kafka): Pro
         configEntries,
       })),
     });
-    await untilKnown(admin, missing);
+    await untilListed(admin, missing);
   } catch (error) {
     const refusals = refusalsIn(error).filter(({ type }) => type !== 'TOPIC_ALREADY_EXISTS');
     if (refusals.length === 0 && refusalsIn(error).length > 0) return;
@@ -69,12 +69,13 @@ async function make(admin: Admin, missing: readonly string[], kafka: Kafka): Pro
     );
     if (refusal === undefined) throw error;
     const refused = refusals.flatMap(({ type, topic }) => (type === refusal && topic !== undefined ? [topic] : []));
-    throw new StartFault(howToMake(refused.length > 0 ? refused : missing, kafka, `we may make none (${refusal})`));
+    const topics = refused.length > 0 ? refused : missing;
+    throw new StartFault(missingSentence(topics, kafka, `this service may not create them (${refusal})`));
   }
 }
 
-/** What is not known in time will be: whoever writes and reads asks again. */
-async function untilKnown(admin: Admin, topics: readonly string[]): Promise<void> {
+/** Gives up silently: whatever uses the topics tries again. */
+async function untilListed(admin: Admin, topics: readonly string[]): Promise<void> {
   for (const until = Date.now() + KNOWN_WITHIN_MS; Date.now() < until; await pause(ASK_EVERY_MS)) {
     const known = new Set(await admin.listTopics());
     if (topics.every((topic) => known.has(topic))) return;
@@ -89,12 +90,12 @@ function settingsOf({ topics }: Kafka): Record<string, string> {
   };
 }
 
-function howToMake(missing: readonly string[], kafka: Kafka, why: string): string {
+function missingSentence(missing: readonly string[], kafka: Kafka, why: string): string {
   const { partitions, replication } = kafka.topics;
   const settings = Object.entries(settingsOf(kafka)).map(([name, value]) => ` --config ${name}=${value}`);
   const copies = replication === -1 ? '' : ` --replication-factor ${replication}`;
   return (
-    `Kafka at ${kafka.brokers.join(',')} lacks the topics ${missing.join(', ')}, and ${why}. Make each of them: ` +
+    `Kafka at ${kafka.brokers.join(',')} lacks the topics ${missing.join(', ')}, and ${why}. Create each of them: ` +
     `kafka-topics.sh --bootstrap-server ${kafka.brokers[0]} --create --topic NAME --partitions ${partitions}${copies}${settings.join('')}`
   );
 }
@@ -104,7 +105,7 @@ interface Refusal {
   readonly topic?: string;
 }
 
-/** One for each topic that could not be made. */
+/** One for each topic that could not be created. */
 function refusalsIn(error: unknown): readonly Refusal[] {
   if (typeof error !== 'object' || error === null) return [];
   if ('errors' in error && Array.isArray(error.errors)) return error.errors as Refusal[];
@@ -118,7 +119,7 @@ async function check(admin: Admin, found: readonly string[], kafka: Kafka, log: 
     if (partitions.length >= wanted) continue;
     log.warn(
       { topic: name, partitions: partitions.length, wanted },
-      'A topic has fewer partitions than KAFKA_TOPIC_PARTITIONS asks for; that many replicas at most read it at the same time.',
+      'A topic has fewer partitions than KAFKA_TOPIC_PARTITIONS asks for. No more replicas than partitions can read it at the same time.',
     );
   }
   const settings = await readSettings(admin, found);
@@ -126,7 +127,7 @@ async function check(admin: Admin, found: readonly string[], kafka: Kafka, log: 
     if (bytes === undefined || Number(bytes) >= LARGEST_BATCH_BYTES) continue;
     log.warn(
       { topic, bytes: Number(bytes), wanted: LARGEST_BATCH_BYTES },
-      'A topic takes smaller messages than we may send; raise its max.message.bytes.',
+      'A topic takes smaller messages than this service may send. Raise its max.message.bytes.',
     );
   }
   for (const [topic, { 'retention.ms': retentionMs }] of settings) {
@@ -134,7 +135,7 @@ async function check(admin: Admin, found: readonly string[], kafka: Kafka, log: 
       continue;
     log.warn(
       { topic, retentionMs: Number(retentionMs), wanted: kafka.topics.retentionMs },
-      'A topic keeps facts for longer than KAFKA_TOPIC_RETENTION says, by which we forget their bodies and that they were handled.',
+      'A topic keeps events for longer than KAFKA_TOPIC_RETENTION, which decides when their bodies and claims are removed.',
     );
   }
   checkCompression(settings, kafka, log);
@@ -143,26 +144,26 @@ async function check(admin: Admin, found: readonly string[], kafka: Kafka, log: 
 type Settings = Readonly<Record<string, string>>;
 
 function checkCompression(settings: ReadonlyMap<string, Settings>, kafka: Kafka, log: Log): void {
-  const compressed = (isMeant: (type: string) => boolean) =>
+  const topicsWith = (matches: (type: string) => boolean) =>
     [...settings].flatMap(([topic, { 'compression.type': type }]) =>
-      type !== undefined && isMeant(type) ? [topic] : [],
+      type !== undefined && matches(type) ? [topic] : [],
     );
-  const unread = compressed((type) => UNREAD_COMPRESSION.has(type));
-  if (unread.length > 0) {
+  const unreadable = topicsWith((type) => UNREADABLE_COMPRESSIONS.has(type));
+  if (unreadable.length > 0) {
     throw new StartFault(
-      `Kafka at ${kafka.brokers.join(',')} compresses by snappy or lz4, which we do not read, what is sent to ${unread.join(', ')}. ` +
-        `Change each of them: ${howToUncompress(kafka)}`,
+      `Kafka at ${kafka.brokers.join(',')} compresses by snappy or lz4, which this service cannot read, the topics ${unreadable.join(', ')}. ` +
+        `Change each of them: ${uncompressCommand(kafka)}`,
     );
   }
-  const open = compressed((type) => type === 'producer');
-  if (open.length === 0) return;
+  const chosenByProducers = topicsWith((type) => type === 'producer');
+  if (chosenByProducers.length === 0) return;
   log.warn(
-    { topics: open, command: howToUncompress(kafka) },
-    'Topics keep the compression of whoever writes; one batch by snappy or lz4 would stop their readers. Set their compression.type.',
+    { topics: chosenByProducers, command: uncompressCommand(kafka) },
+    'Topics keep the compression that producers choose. One batch compressed by snappy or lz4 would block their readers. Set their compression.type.',
   );
 }
 
-/** By topic. */
+/** By topic. Empty without the right to read them, which a service may lack although it may use the topics. */
 async function readSettings(admin: Admin, found: readonly string[]): Promise<Map<string, Settings>> {
   const configNames = ['max.message.bytes', 'retention.ms', 'compression.type'];
   const resources = found.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }));
@@ -175,7 +176,6 @@ async function readSettings(admin: Admin, found: readonly string[]): Promise<Map
       ]),
     );
   } catch {
-    // Who may read and write a topic may not always read its settings.
     return new Map();
   }
 }

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Event, EventType } from '@call-analysis/events';
 
-/** By its number a test knows again what it told. */
+/** A test recognises its events by their number. */
 export interface Body {
   readonly n: number;
   readonly text?: string | undefined;
 }
 
-/** The firm of every fact that is not said to be another firm's. */
+/** The firm of every event, by default. */
 export const firm = randomUUID();
 
-/** A fact as of now, about a subject of its own unless told otherwise. */
-export function happened(
+/** An event with the present time and, by default, a new subject. */
+export function newEvent(
   { type }: Pick<EventType, 'type'>,
   n: number,
   { text, ...attributes }: Partial<Omit<Event, 'data'>> & { readonly text?: string } = {},
@@ -27,4 +27,13 @@ export function happened(
     ...attributes,
     data: text === undefined ? { n } : { n, text },
   };
+}
+
+export function numberOf(event: Event): number {
+  return (event.data as Body).n;
+}
+
+/** 0 to `count` - 1. */
+export function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n);
 }
