@@ -15,10 +15,7 @@ export async function openListener(config: ListenConfig, options: BusOptions): P
 }
 
 /** The dead letters of the complete system: those in Kafka's topics, or those in the queues that all services share. */
-export function openDeadLetters(
-  config: ListenConfig,
-  options: Pick<BusOptions, 'name' | 'log'>,
-): Promise<DeadLetters> {
+export function openDeadLetters(config: ListenConfig, options: Pick<BusOptions, 'name' | 'log'>): Promise<DeadLetters> {
   return config.transport === 'kafka'
     ? openTopicDeadLetters(config.kafka, options)
     : openQueuedDeadLetters(config, options);

@@ -23,7 +23,11 @@ export interface LeaseResults {
 }
 
 export function startLeaseTests(fixture: Fixture): LeaseResults {
-  const leases = { outlived: outliveLease(fixture), lapsed: takeOver(fixture, 1), lapsedTogether: takeOver(fixture, 10) };
+  const leases = {
+    outlived: outliveLease(fixture),
+    lapsed: takeOver(fixture, 1),
+    lapsedTogether: takeOver(fixture, 10),
+  };
   // The tests that await the results run later; until then a rejection would be unhandled.
   for (const each of Object.values(leases)) each.catch(() => {});
   return leases;

@@ -57,7 +57,10 @@ export function processes(fixture: Fixture, leases: () => LeaseResults): void {
         await (await fixture.bus.subscribe(subscription)).stop();
         await publish(...numbers(15).map((n) => newEvent(Happened, n)));
         await arrived();
-        const victim = await startHangingWorker(fixture.transport.config, consumer, Happened.type, { batchSize: 20, handles: 5 });
+        const victim = await startHangingWorker(fixture.transport.config, consumer, Happened.type, {
+          batchSize: 20,
+          handles: 5,
+        });
         await victim.kill();
         const successor = await openAnother({ exclusive: true });
         await successor.subscribe(subscription);

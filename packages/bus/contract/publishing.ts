@@ -29,7 +29,10 @@ export function publishing(fixture: Fixture): void {
     it('upper-case uuids are delivered in lower case', async () => {
       const { Happened, consumer } = newConsumer();
       const received: Event[] = [];
-      await fixture.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle: collectInto(received) })] });
+      await fixture.bus.subscribe({
+        consumer,
+        routes: [route<Body>({ event: Happened, handle: collectInto(received) })],
+      });
       const event = newEvent(Happened, 1);
       const [id, subject, firmuuid] = [event.id, event.subject, event.firmuuid].map((uuid) => uuid.toUpperCase());
       await publish({ ...event, id: id!, subject: subject!, firmuuid: firmuuid! });
@@ -58,7 +61,10 @@ export function publishing(fixture: Fixture): void {
       const { Happened, consumer } = newConsumer();
       const { Happened: Followed, consumer: follower } = newConsumer();
       const received: Event[] = [];
-      await fixture.bus.subscribe({ consumer: follower, routes: [route({ event: Followed, handle: collectInto(received) })] });
+      await fixture.bus.subscribe({
+        consumer: follower,
+        routes: [route({ event: Followed, handle: collectInto(received) })],
+      });
       const routes = [
         route<Body>({
           event: Happened,
@@ -72,7 +78,9 @@ export function publishing(fixture: Fixture): void {
       const traces = numbers(5).map(() => newTraceparent());
       await fixture.transport.transaction(async (tx) => {
         for (const [n, traceparent] of traces.entries()) {
-          await withContext({ requestId: `r-${n}`, traceparent }, () => fixture.bus.publish(tx, [newEvent(Happened, n)]));
+          await withContext({ requestId: `r-${n}`, traceparent }, () =>
+            fixture.bus.publish(tx, [newEvent(Happened, n)]),
+          );
         }
       });
       await fixture.bus.subscribe({ consumer, batchSize: 10, routes });

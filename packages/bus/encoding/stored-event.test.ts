@@ -33,7 +33,10 @@ describe('a stored event', () => {
     expect(Envelope.parse(unpack({ ...attributes, deflated: 'q1bKU7IyrAUA' }))).toEqual(read);
     const batch = [stored, { ...stored, turn: 8 }];
     const parcel = deflateRawSync(JSON.stringify(batch)).toString('base64');
-    for (const each of [{ parcel: batch, subjects: ['x'] }, { parcel, subjects: ['x'] }]) {
+    for (const each of [
+      { parcel: batch, subjects: ['x'] },
+      { parcel, subjects: ['x'] },
+    ]) {
       expect((unpackBatch(each) as unknown[]).map((one) => Envelope.parse(one).priority)).toEqual([7, 8]);
     }
     expect(unpackList(JSON.stringify(batch))).toEqual([read, { ...read, priority: 8 }]);

@@ -55,8 +55,7 @@ export function unpack(stored: unknown): unknown {
  */
 export function packBatch(events: readonly Event[], json: string): Packed {
   const subjects = [...new Set(events.map(({ subject }) => subject))];
-  if (json.length < DEFLATED_FROM)
-    return { stored: { parcel: events.map(toWire), subjects }, characters: json.length };
+  if (json.length < DEFLATED_FROM) return { stored: { parcel: events.map(toWire), subjects }, characters: json.length };
   const parcel = deflate(json);
   return { stored: { parcel, subjects }, characters: parcel.length };
 }

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openBus } from '../open.ts';
 import { route } from '../port.ts';
-import { newEvent } from '../test/new-event.ts';
 import { testKafka, type KafkaUnderTest, openKafkaTransport } from '../test/kafka.ts';
+import { newEvent } from '../test/new-event.ts';
 
 const Happened = eventType('test.counted.v1', z.object({ n: z.int() }));
 const silent = { info() {}, warn() {}, error() {} };

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { openBus, openListener } from '../open.ts';
 import { type AnyRoute, type Bus, route } from '../port.ts';
+import { testKafka, type KafkaUnderTest, openKafkaTransport } from '../test/kafka.ts';
 import { newEvent } from '../test/new-event.ts';
 import { connect } from './connection/client.ts';
-import { testKafka, type KafkaUnderTest, openKafkaTransport } from '../test/kafka.ts';
 import { topicOf } from './topics/topics.ts';
 
 const silent = { info() {}, warn() {}, error() {} };

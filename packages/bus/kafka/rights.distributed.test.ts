@@ -8,9 +8,9 @@ import { z } from 'zod';
 import { openBus, openDeadLetters } from '../open.ts';
 import { Poison, route } from '../port.ts';
 import { prepareBus } from '../prepare.ts';
-import { connect } from './connection/client.ts';
-import type { Kafka } from './config.ts';
 import { type KafkaUnderTest, openKafkaTransport } from '../test/kafka.ts';
+import type { Kafka } from './config.ts';
+import { connect } from './connection/client.ts';
 
 const Good = eventType('test.good.v1', z.unknown());
 const Bad = eventType('test.bad.v1', z.unknown());

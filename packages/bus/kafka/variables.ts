@@ -20,10 +20,7 @@ export const KafkaVariables = z.object({
   KAFKA_BROKERS: z
     .string()
     .transform((text) => text.split(',').map((each) => each.trim()))
-    .refine(
-      (list) => list.every(isBroker),
-      'must be brokers separated by commas, such as kafka-1:9092,kafka-2:9092',
-    )
+    .refine((list) => list.every(isBroker), 'must be brokers separated by commas, such as kafka-1:9092,kafka-2:9092')
     .optional()
     .meta({ description: 'The Kafka brokers: `host:port`, separated by commas.' }),
   KAFKA_TLS: onOff('off').meta({ description: 'Whether connections to the brokers are encrypted: `on` or `off`.' }),
@@ -32,14 +29,16 @@ export const KafkaVariables = z.object({
       'A PEM file with the certificate authorities of the brokers. Default: those that Node knows. Read at start.',
   }),
   KAFKA_TLS_CERT_FILE: z.string().optional().meta({
-    description: 'A PEM file with the certificate that authenticates this service to the brokers, with KAFKA_TLS_KEY_FILE. Read at start.',
+    description:
+      'A PEM file with the certificate that authenticates this service to the brokers, with KAFKA_TLS_KEY_FILE. Read at start.',
   }),
   KAFKA_TLS_KEY_FILE: z
     .string()
     .optional()
     .meta({ description: 'A PEM file with the key of KAFKA_TLS_CERT_FILE. Read at start.' }),
   KAFKA_SASL_MECHANISM: z.enum(MECHANISMS).optional().meta({
-    description: 'The login mechanism: `plain` (only with TLS, because it sends the password), `scram-sha-256` or `scram-sha-512`.',
+    description:
+      'The login mechanism: `plain` (only with TLS, because it sends the password), `scram-sha-256` or `scram-sha-512`.',
   }),
   KAFKA_SASL_USERNAME: z.string().optional().meta({ description: 'The user to log in as.' }),
   KAFKA_SASL_PASSWORD: z.string().optional().meta({ description: 'The password of KAFKA_SASL_USERNAME.' }),
@@ -47,7 +46,8 @@ export const KafkaVariables = z.object({
     description: 'Whether missing topics are created: `on`, or `off` to refuse to start without them.',
   }),
   KAFKA_TOPIC_PARTITIONS: count('12').meta({
-    description: 'Partitions of the topics that are created. No more replicas of a service than this read a topic at the same time.',
+    description:
+      'Partitions of the topics that are created. No more replicas of a service than this read a topic at the same time.',
   }),
   KAFKA_TOPIC_REPLICATION: count()
     .optional()

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Event, fromWire, toWire, type WireEvent } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { BATCH_EVENTS, jobsOf, readBatch } from './event-batch.ts';
 import { unpack } from '../encoding/stored-event.ts';
+import { BATCH_EVENTS, jobsOf, readBatch } from './event-batch.ts';
 
 const firms = [randomUUID(), randomUUID()] as const;
 
@@ -48,7 +48,9 @@ describe('jobs', () => {
   });
 
   it('are few for events of one firm and priority', () => {
-    const events = Array.from({ length: 10 * BATCH_EVENTS }, (_, n) => event(0, 0, { n, text: 'some words '.repeat(500) }));
+    const events = Array.from({ length: 10 * BATCH_EVENTS }, (_, n) =>
+      event(0, 0, { n, text: 'some words '.repeat(500) }),
+    );
     expect([...jobsOf(events)]).toHaveLength(10);
   });
 

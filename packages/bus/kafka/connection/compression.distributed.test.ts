@@ -8,11 +8,11 @@ import { z } from 'zod';
 import type { TransportUnderTest } from '../../contract/index.ts';
 import { openBus } from '../../open.ts';
 import { type Bus, route } from '../../port.ts';
-import { connect } from './client.ts';
-import type { Kafka } from '../config.ts';
 import { testKafka, openKafkaTransport } from '../../test/kafka.ts';
+import type { Kafka } from '../config.ts';
 import { toMessage } from '../message.ts';
 import { topicOf } from '../topics/topics.ts';
+import { connect } from './client.ts';
 
 const Compressed = eventType('test.pressed.v1', z.object({ greeting: z.string() }));
 const silent = { info() {}, warn() {}, error() {} };

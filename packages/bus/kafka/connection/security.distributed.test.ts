@@ -5,10 +5,10 @@ import { parseConfig, StartFault } from '@call-analysis/runtime';
 import { type KafkaServer, startKafka } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newAuthority } from '../../../rpc/test/certificates.ts';
+import { ensureTopics, topicOf } from '../topics/topics.ts';
 import { kafkaFrom, KafkaVariables } from '../variables.ts';
 import { connect } from './client.ts';
 import { explain } from './explain.ts';
-import { ensureTopics, topicOf } from '../topics/topics.ts';
 
 const username = 'service';
 const password = 'pass=word, with "everything" in it';
@@ -137,7 +137,9 @@ describe('Kafka with TLS and a login', () => {
         KAFKA_TLS_KEY_FILE: file('their-key.pem', untrusted.key),
       }),
     ]) {
-      expect(await sentence(env)).toMatch(/refuses this service's certificate; KAFKA_TLS_CERT_FILE must be one that it trusts\.$/);
+      expect(await sentence(env)).toMatch(
+        /refuses this service's certificate; KAFKA_TLS_CERT_FILE must be one that it trusts\.$/,
+      );
     }
   });
 

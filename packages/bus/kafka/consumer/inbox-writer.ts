@@ -30,12 +30,7 @@ export interface InboxWriter {
 const RETRY_MS = 250;
 
 /** `sql` must commit synchronously: once the offset is committed, the messages are not read again. */
-export function createInboxWriter(
-  queues: Queues,
-  sql: Sql,
-  consumer: string,
-  isGivenUp: () => boolean,
-): InboxWriter {
+export function createInboxWriter(queues: Queues, sql: Sql, consumer: string, isGivenUp: () => boolean): InboxWriter {
   let pending: PendingWrite[] = [];
   let writing: Promise<void> | undefined;
 
@@ -59,8 +54,7 @@ export function createInboxWriter(
   async function writeTogether(writes: readonly ReadMessages[]): Promise<void> {
     const unreadable = writes.flatMap((each) => each.unreadable);
     const replayed = writes.flatMap((each) => each.replayed);
-    if (replayed.length > 0)
-      await retryUntilAnswered(() => removeFailedJobs(sql, queues.schema, consumer, replayed));
+    if (replayed.length > 0) await retryUntilAnswered(() => removeFailedJobs(sql, queues.schema, consumer, replayed));
     // The relay may have sent an event twice.
     const events = [...new Map(writes.flatMap((each) => each.events).map((event) => [event.id, event])).values()];
     try {

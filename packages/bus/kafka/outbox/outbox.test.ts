@@ -69,7 +69,11 @@ describe('the outbox', () => {
       { event, topic: 'test.happened.v1.dlq', headers },
     ]);
     const found = await rows();
-    expect(found.map(({ topic }) => topic)).toEqual(['test.happened.v1', 'test.happened.v1.dlq', 'test.happened.v1.dlq']);
+    expect(found.map(({ topic }) => topic)).toEqual([
+      'test.happened.v1',
+      'test.happened.v1.dlq',
+      'test.happened.v1.dlq',
+    ]);
     expect(found.map(headersOf)).toEqual([{}, headers, headers]);
   });
 

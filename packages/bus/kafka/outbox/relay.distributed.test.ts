@@ -11,12 +11,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openBus } from '../../open.ts';
 import { type Bus, route } from '../../port.ts';
+import { testKafka, type KafkaUnderTest, openKafkaTransport } from '../../test/kafka.ts';
 import { newEvent } from '../../test/new-event.ts';
 import { connect } from '../connection/client.ts';
-import { testKafka, type KafkaUnderTest, openKafkaTransport } from '../../test/kafka.ts';
 import { headerOf } from '../message.ts';
-import { outboxDepth, putIntoOutbox } from './outbox.ts';
 import { topicOf } from '../topics/topics.ts';
+import { outboxDepth, putIntoOutbox } from './outbox.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
 const kafka = testKafka({ partitions: 3 });
