@@ -16,7 +16,7 @@ export function failures(fixture: Fixture): void {
     it('a failed event is retried after growing pauses and holds up no other event', async () => {
       const { Happened, consumer } = newConsumer();
       const tries: number[] = [];
-      const [received, receivedBeside]: [Event[], Event[]] = [[], []];
+      const [received, receivedByOther]: [Event[], Event[]] = [[], []];
       await fixture.bus.subscribe({
         consumer,
         retryDelaySeconds: 2,
@@ -31,7 +31,7 @@ export function failures(fixture: Fixture): void {
         ],
       });
       await fixture.bus.subscribe({
-        consumer: `${consumer}.beside`,
+        consumer: `${consumer}.other`,
         // Longer than the test: an event that waited for it would never be received.
         retryDelaySeconds: 3_600,
         routes: [
@@ -39,7 +39,7 @@ export function failures(fixture: Fixture): void {
             event: Happened,
             async handle(events) {
               if (events[0]?.data.n === 1) throw new Error('not yet');
-              receivedBeside.push(...events);
+              receivedByOther.push(...events);
             },
           }),
         ],
@@ -47,8 +47,8 @@ export function failures(fixture: Fixture): void {
       await publish(newEvent(Happened, 1));
       await waitUntil(() => tries.length === 1);
       await publish(newEvent(Happened, 2));
-      await waitUntil(() => receivedBeside.length === 1 && received.length === 2);
-      expect(receivedBeside.map(numberOf)).toEqual([2]);
+      await waitUntil(() => receivedByOther.length === 1 && received.length === 2);
+      expect(receivedByOther.map(numberOf)).toEqual([2]);
       const [first = 0, second = 0, third = 0] = tries;
       expect(second - first).toBeGreaterThan(1_900);
       expect(third - second).toBeGreaterThan(3_900);
