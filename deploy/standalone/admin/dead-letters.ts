@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type Choose,
+  type ChooseReplayAction,
   type DeadLetterFilter,
   type DeadLetters,
   type Kafka,
@@ -100,7 +100,7 @@ const KEEPS_TRANSCRIPTS = 'ingest.hearing';
 
 const Attempt = z.object({ attempt: z.int().min(1) });
 
-const courseOf: Choose = (event: Event, consumer: string): ReplayAction => {
+const courseOf: ChooseReplayAction = (event: Event, consumer: string): ReplayAction => {
   if (event.type === CallsAccepted.type) {
     const portion = CallsAccepted.body.safeParse(event.data);
     return portion.success ? { redeliver: false, publish: [retryOf(event, portion.data)] } : REDELIVER;
