@@ -1,11 +1,11 @@
 import { type Bus, route, type SubscriptionOptions } from '@call-analysis/bus';
 import { CallErased, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import type { Analyst } from './analyst.ts';
-import { analyzeCalls, CONSUMER } from './analyze-calls.ts';
-import { eraseCall, ERASURES } from './erase-call.ts';
-import { giveUpAnalysis } from './give-up.ts';
-import type { Shelf } from './shelf.ts';
+import type { Analyst } from './analysts/analyst.ts';
+import { analyzeCalls, CONSUMER } from './calls/analyze-calls.ts';
+import { eraseCall, ERASURES } from './calls/erase-call.ts';
+import { giveUpAnalysis } from './calls/give-up-analysis.ts';
+import type { Shelf } from './scorecards/scorecard-cache.ts';
 import type { Store } from './store.ts';
 
 /** What this service hears. */

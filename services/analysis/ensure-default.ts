@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { defaultScorecard } from './default-scorecard.ts';
+import { defaultScorecard } from './scorecards/default-scorecard.ts';
 import type { Store } from './store.ts';
 
 /** Every firm has a scorecard to begin with. It is made when the firm first shows up here, and once only. */

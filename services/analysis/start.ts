@@ -6,14 +6,14 @@ import { openObjects } from '@call-analysis/objects';
 import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
 import { Closing, type Logger, Readiness, type RunningService, timeLeft, type TimeLeft } from '@call-analysis/runtime';
-import type { Analyst } from './analyst.ts';
+import type { Analyst } from './analysts/analyst.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
-import { defaultScorecard } from './default-scorecard.ts';
+import { defaultScorecard } from './scorecards/default-scorecard.ts';
 import { dialFirms } from './firms.ts';
 import { scorecardService } from './grpc.ts';
-import { ruleAnalyst } from './rule-analyst.ts';
-import { Shelf } from './shelf.ts';
+import { ruleAnalyst } from './analysts/rule-analyst.ts';
+import { Shelf } from './scorecards/scorecard-cache.ts';
 import { openStore } from './store.ts';
 
 export type { Config } from './config.ts';

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '@call-analysis/postgres';
-import { openScorecards } from './scorecard-store.ts';
+import { openScorecards } from './scorecards/scorecard-store.ts';
 
 export interface NewAnalysis {
   readonly uuid: string;

@@ -1,6 +1,6 @@
 import { openGate, waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { ServiceUnderTest, superuser } from './service-under-test.ts';
+import { ServiceUnderTest, superuser } from './test/test-service.ts';
 import { start } from './start.ts';
 
 const service = new ServiceUnderTest();

@@ -8,7 +8,7 @@ import { consumers } from './consumers.ts';
 import { keyHasher } from './domain.ts';
 import { PrismaClient } from './generated/client.ts';
 import { keyManagementService } from './grpc.ts';
-import { recordUses } from './record-use.ts';
+import { recordUses } from './api-keys/record-use.ts';
 import { openStore, schema } from './store.ts';
 
 export { PepperVariables } from './config.ts';
