@@ -4,9 +4,9 @@ import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysi
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { createScorecard } from './scorecards/create-scorecard.ts';
 import { ensureDefault } from './ensure-default.ts';
 import type { Firms } from './firms.ts';
+import { createScorecard } from './scorecards/create-scorecard.ts';
 import { reviseScorecard } from './scorecards/revise-scorecard.ts';
 import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store.ts';
 import type { Store } from './store.ts';

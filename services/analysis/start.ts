@@ -7,12 +7,12 @@ import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-
 import { serve } from '@call-analysis/rpc';
 import { Closing, type Logger, Readiness, type RunningService, timeLeft, type TimeLeft } from '@call-analysis/runtime';
 import type { Analyst } from './analysts/analyst.ts';
+import { ruleAnalyst } from './analysts/rule-analyst.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
-import { defaultScorecard } from './scorecards/default-scorecard.ts';
 import { dialFirms } from './firms.ts';
 import { scorecardService } from './grpc.ts';
-import { ruleAnalyst } from './analysts/rule-analyst.ts';
+import { defaultScorecard } from './scorecards/default-scorecard.ts';
 import { Shelf } from './scorecards/scorecard-cache.ts';
 import { openStore } from './store.ts';
 

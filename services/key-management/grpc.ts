@@ -4,21 +4,21 @@ import type { Firm as FirmReply } from '@call-analysis/proto/key_management/v1/F
 import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import type { User as UserReply } from '@call-analysis/proto/key_management/v1/User';
 import { implement } from '@call-analysis/rpc';
+import { createKey } from './api-keys/create-key.ts';
+import { deleteKey } from './api-keys/delete-key.ts';
+import { listKeys } from './api-keys/list-keys.ts';
+import type { Uses } from './api-keys/record-use.ts';
+import { verifyKeys } from './api-keys/verify-keys.ts';
+import { listAudit } from './audit/list-audit.ts';
+import type { Firm, HashKey, User, Verdict } from './domain.ts';
 import { addSegmentType } from './firms-and-users/add-segment-type.ts';
 import { createFirm } from './firms-and-users/create-firm.ts';
-import { createKey } from './api-keys/create-key.ts';
 import { createUser } from './firms-and-users/create-user.ts';
-import { deleteKey } from './api-keys/delete-key.ts';
-import type { Firm, HashKey, User, Verdict } from './domain.ts';
-import { listAudit } from './audit/list-audit.ts';
-import { listKeys } from './api-keys/list-keys.ts';
 import { listUsers } from './firms-and-users/list-users.ts';
-import type { Uses } from './api-keys/record-use.ts';
 import { removeUser } from './firms-and-users/remove-user.ts';
 import * as requests from './requests.ts';
 import { parse } from './requests.ts';
 import type { ListedKey, Store } from './store.ts';
-import { verifyKeys } from './api-keys/verify-keys.ts';
 
 /** The service of proto/key-management.proto over its use cases. */
 export function keyManagementService(parts: { store: Store; hashKey: HashKey; uses: Uses }) {

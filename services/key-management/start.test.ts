@@ -1,7 +1,7 @@
 import { openGate, waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { ServiceUnderTest, superuser } from './test/test-service.ts';
 import { start } from './start.ts';
+import { ServiceUnderTest, superuser } from './test/test-service.ts';
 
 const service = new ServiceUnderTest();
 

@@ -3,12 +3,12 @@ import { ApiKeyRevoked, AuditEntryCreated } from '@call-analysis/events';
 import { migrate, openDatabase, prismaAdapter, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
 import { Closing, type Logger, Readiness, type RunningService, type TimeLeft, timeLeft } from '@call-analysis/runtime';
+import { recordUses } from './api-keys/record-use.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { keyHasher } from './domain.ts';
 import { PrismaClient } from './generated/client.ts';
 import { keyManagementService } from './grpc.ts';
-import { recordUses } from './api-keys/record-use.ts';
 import { openStore, schema } from './store.ts';
 
 export { PepperVariables } from './config.ts';

@@ -9,11 +9,11 @@ import {
 } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { Conversation, Verdict } from './analyst.ts';
-import { defaultScorecard } from '../scorecards/default-scorecard.ts';
 import { LONGEST_QUOTE } from '../rules/quote.ts';
-import { analyzeByRules } from './rule-analyst.ts';
+import { defaultScorecard } from '../scorecards/default-scorecard.ts';
 import { numbered, type Scorecard } from '../scorecards/scorecard.ts';
+import type { Conversation, Verdict } from './analyst.ts';
+import { analyzeByRules } from './rule-analyst.ts';
 
 function bodyOf(draft: unknown) {
   return numbered(ScorecardDraft.parse(draft), randomUUID);

@@ -8,17 +8,17 @@ import {
   type Role,
   type RuleDecision,
 } from '@call-analysis/events';
-import type { Analyst, Conversation, Verdict } from './analyst.ts';
 import { CONCEPTS, CUE_ID, FIRST_TOPIC, LEXICON_ID, ownPhrasebook, phrasebookOf } from '../rules/concepts.ts';
 import { findPhrases, type Patience, Words } from '../rules/matching/find-phrases.ts';
-import { measure } from './conversation-metrics.ts';
 import type { Concept, Phrasebook } from '../rules/matching/phrasebook.ts';
 import { clauseAround, evidenceOf } from '../rules/quote.ts';
-import { maxPoints, type Scorecard } from '../scorecards/scorecard.ts';
-import { sentimentOf } from '../sentiment.ts';
 import { Summary, TELLING_WORDS } from '../rules/summary.ts';
 import { rankTopics, TOPICS } from '../rules/topics.ts';
+import { maxPoints, type Scorecard } from '../scorecards/scorecard.ts';
 import { addUp, type Scored } from '../scorecards/totals.ts';
+import { sentimentOf } from '../sentiment.ts';
+import type { Analyst, Conversation, Verdict } from './analyst.ts';
+import { measure } from './conversation-metrics.ts';
 
 const MOST_QUOTES = 3;
 /** Utterances of a role that make its opening and its closing, where a quarter of them is not more. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { type Language, Role, type Utterance } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
+import { recognizeLanguage } from '../rules/recognize-language.ts';
 import { defaultScorecard } from '../scorecards/default-scorecard.ts';
 import { measureLanguageAccuracy, readCsv } from '../tools/language-accuracy.ts';
-import { recognizeLanguage } from '../rules/recognize-language.ts';
 import { analyzeByRules } from './rule-analyst.ts';
 
 const samples = new URL('../../../samples/', import.meta.url);

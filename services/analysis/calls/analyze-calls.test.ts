@@ -3,10 +3,10 @@ import { CallAnalyzed, CallFailed } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { AnalysisUnderTest, ready, utterancesOf } from '../test/test-service.ts';
 import type { Analyst } from '../analysts/analyst.ts';
-import { defaultScorecard } from '../scorecards/default-scorecard.ts';
 import { ruleAnalyst } from '../analysts/rule-analyst.ts';
+import { defaultScorecard } from '../scorecards/default-scorecard.ts';
+import { AnalysisUnderTest, ready, utterancesOf } from '../test/test-service.ts';
 
 const talk = [
   ['operator', 'Good afternoon, Acme support, my name is Anna. How can I help you?'],

@@ -7,8 +7,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Analyst } from '../analysts/analyst.ts';
 import { ensureDefault } from '../ensure-default.ts';
 import { recognizeLanguage } from '../rules/recognize-language.ts';
-import type { Scorecard } from '../scorecards/scorecard.ts';
 import type { Shelf } from '../scorecards/scorecard-cache.ts';
+import type { Scorecard } from '../scorecards/scorecard.ts';
 import type { NewAnalysis, Store } from '../store.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { CallErased, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { expect, it } from '@jest/globals';
-import { AnalysisUnderTest, type Ready, ready } from '../test/test-service.ts';
 import { ruleAnalyst } from '../analysts/rule-analyst.ts';
+import { AnalysisUnderTest, type Ready, ready } from '../test/test-service.ts';
 
 /** Analyses when it is told to, of calls of this segment type. */
 const SLOW = 'slow';

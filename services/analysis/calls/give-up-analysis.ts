@@ -1,8 +1,8 @@
 import { type Bus, type FailureReason, type GiveUpResult } from '@call-analysis/bus';
 import { giveUpCall } from '@call-analysis/call-processing';
 import type { Event } from '@call-analysis/events';
-import { CONSUMER } from './analyze-calls.ts';
 import type { Store } from '../store.ts';
+import { CONSUMER } from './analyze-calls.ts';
 
 /** Says of a call that its analysis was given up, and why. */
 export async function giveUpAnalysis(

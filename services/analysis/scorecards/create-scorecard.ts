@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import { ensureDefault } from '../ensure-default.ts';
 import type { Firms } from '../firms.ts';
-import { judgeDraft } from './validate-scorecard-draft.ts';
+import type { Store } from '../store.ts';
 import type { StoredScorecard } from './scorecard-store.ts';
 import { numbered } from './scorecard.ts';
-import type { Store } from '../store.ts';
+import { judgeDraft } from './validate-scorecard-draft.ts';
 
 /** Keeps a firm's new scorecard as its revision 1, not yet in force. Fault: VALIDATION_ERROR. */
 export async function createScorecard(

@@ -1,9 +1,9 @@
 import { Fault } from '@call-analysis/fault';
 import { v7 as uuidv7 } from 'uuid';
-import { judgeDraft } from './validate-scorecard-draft.ts';
+import type { Store } from '../store.ts';
 import type { RevisionName, StoredScorecard } from './scorecard-store.ts';
 import { numbered, questionUuids } from './scorecard.ts';
-import type { Store } from '../store.ts';
+import { judgeDraft } from './validate-scorecard-draft.ts';
 
 /**
  * Makes a new revision of a scorecard out of a change to `revision`, which must still be the newest: of two changes to

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { defaultScorecard } from './default-scorecard.ts';
+import { Shelf } from './scorecard-cache.ts';
 import type { RevisionName } from './scorecard-store.ts';
 import type { Scorecard } from './scorecard.ts';
-import { Shelf } from './scorecard-cache.ts';
 
 const [one, two, three] = ['1', '2', '3'].map((uuid) => ({ uuid, revision: 1 })) as [
   RevisionName,

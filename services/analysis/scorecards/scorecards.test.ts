@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ruleAnalyst } from '../analysts/rule-analyst.ts';
 import { type Analyzed, AnalysisUnderTest, ready } from '../test/test-service.ts';
 import { defaultScorecard } from './default-scorecard.ts';
-import { ruleAnalyst } from '../analysts/rule-analyst.ts';
 
 const service = new AnalysisUnderTest(ruleAnalyst, 2);
 

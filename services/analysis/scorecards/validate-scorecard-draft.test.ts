@@ -3,10 +3,10 @@ import { Language, Lexicon, MAX_QUESTIONS } from '@call-analysis/events';
 import { Fault, type FieldFault } from '@call-analysis/fault';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { defaultScorecard } from './default-scorecard.ts';
-import { judgeDraft, type References } from './validate-scorecard-draft.ts';
 import { analyzeByRules } from '../analysts/rule-analyst.ts';
+import { defaultScorecard } from './default-scorecard.ts';
 import { numbered, questionUuids } from './scorecard.ts';
+import { judgeDraft, type References } from './validate-scorecard-draft.ts';
 
 const { uuid: _uuid, revision: _revision, ...body } = defaultScorecard;
 const known: References = {

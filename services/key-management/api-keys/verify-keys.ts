@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type HashKey, looksLikeKey, type Verdict } from '../domain.ts';
-import type { Uses } from './record-use.ts';
 import type { FoundKey, Store } from '../store.ts';
+import type { Uses } from './record-use.ts';
 
 /**
  * What each key is, in the order of the keys, by one lookup for all. The work is the same whether a key exists, existed,
