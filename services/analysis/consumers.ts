@@ -3,14 +3,14 @@ import { CallErased, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { Analyst } from './analysts/analyst.ts';
 import { analyzeCalls, CONSUMER } from './calls/analyze-calls.ts';
-import { eraseCall, ERASURES } from './calls/erase-call.ts';
+import { eraseCall, ERASURE_CONSUMER } from './calls/erase-call.ts';
 import { giveUpAnalysis } from './calls/give-up-analysis.ts';
-import type { Shelf } from './scorecards/scorecard-cache.ts';
+import type { ScorecardCache } from './scorecards/scorecard-cache.ts';
 import type { Store } from './store.ts';
 
-/** What this service hears. */
+/** The events that this service consumes. The names of the consumers are data: they are stored in the queues. */
 export function consumers(
-  parts: { store: Store; bus: Bus; objects: Objects; analyst: Analyst; shelf: Shelf },
+  parts: { store: Store; bus: Bus; objects: Objects; analyst: Analyst; scorecardCache: ScorecardCache },
   retries = 5,
 ): SubscriptionOptions[] {
   return [
@@ -28,7 +28,7 @@ export function consumers(
       ],
     },
     {
-      consumer: ERASURES,
+      consumer: ERASURE_CONSUMER,
       batchSize: 100,
       retries,
       routes: [
@@ -37,7 +37,7 @@ export function consumers(
           handle: async (events) => {
             for (const event of events) await eraseCall(parts, event);
           },
-          // Erasure is never given up: until this returns it is asked again.
+          // An erasure is never given up: this is repeated until it returns.
           giveUp: (event) => eraseCall(parts, event),
         }),
       ],

@@ -13,7 +13,7 @@ import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { scorecardService } from './grpc.ts';
 import { defaultScorecard } from './scorecards/default-scorecard.ts';
-import { Shelf } from './scorecards/scorecard-cache.ts';
+import { ScorecardCache } from './scorecards/scorecard-cache.ts';
 import { openStore } from './store.ts';
 
 export type { Config } from './config.ts';
@@ -61,7 +61,10 @@ export async function start(
     const bus = await openBus(config.bus, { name: 'analysis', log });
     closing.add('bus', () => bus.close());
     const subscriptions: Subscription[] = [];
-    for (const subscription of consumers({ store, bus, objects, analyst, shelf: new Shelf() }, config.retries)) {
+    for (const subscription of consumers(
+      { store, bus, objects, analyst, scorecardCache: new ScorecardCache() },
+      config.retries,
+    )) {
       const subscribed = await bus.subscribe(subscription);
       subscriptions.push(subscribed);
       closing.add(subscription.consumer, () => subscribed.stop(left(LEAST_MS)));

@@ -2,7 +2,7 @@ import type { Analysis, Role, Utterance } from '@call-analysis/events';
 
 type Metrics = Analysis['metrics'];
 
-/** Speaking at the same time for less than this is the ordinary hand-over between speakers. */
+/** A shorter overlap is an ordinary change of speakers, not an interruption. */
 const INTERRUPTION_SECONDS = 0.5;
 
 interface Speech {
@@ -12,10 +12,10 @@ interface Speech {
 }
 
 /**
- * Figures of a conversation. `wordCounts` has the words of each utterance. Times count only when every utterance
- * has them; without, shares and monologues are counted in words. Shares add up to 1, or are all 0.
+ * Measures talk ratio, interruptions and monologues. `wordCounts` has the number of words in each utterance. Unless every
+ * utterance has times, shares and monologues are measured in words instead. Shares add up to 1, or are all 0.
  */
-export function measure(
+export function measureConversation(
   utterances: readonly Utterance[],
   wordCounts: ArrayLike<number>,
   questionsAsked: number,
@@ -25,9 +25,9 @@ export function measure(
   utterances.forEach(({ role }, index) => {
     words[role] += wordCounts[index] ?? 0;
   });
-  const speeches = timed(utterances);
+  const speeches = withTimes(utterances);
   return {
-    talk_ratio: speeches === null ? shares(words.operator, words.client, null) : timedShares(speeches, duration),
+    talk_ratio: speeches === null ? shares(words.operator, words.client, null) : sharesOfTime(speeches, duration),
     interruptions: speeches === null ? null : countInterruptions(speeches),
     longest_monologue: longestMonologue(utterances, wordCounts, speeches !== null),
     words,
@@ -35,7 +35,8 @@ export function measure(
   };
 }
 
-function timed(utterances: readonly Utterance[]): Speech[] | null {
+/** The utterances in the order in which they start, or null when any has no times. */
+function withTimes(utterances: readonly Utterance[]): Speech[] | null {
   const speeches: Speech[] = [];
   for (const { role, start, end } of utterances) {
     if (start === null || end === null) return null;
@@ -45,7 +46,7 @@ function timed(utterances: readonly Utterance[]): Speech[] | null {
   return speeches.sort((one, other) => one.start - other.start || one.end - other.end);
 }
 
-function timedShares(speeches: readonly Speech[], duration: number | null): Metrics['talk_ratio'] {
+function sharesOfTime(speeches: readonly Speech[], duration: number | null): Metrics['talk_ratio'] {
   const operator = coveredSeconds(speeches.filter(({ role }) => role === 'operator'));
   const client = coveredSeconds(speeches.filter(({ role }) => role === 'client'));
   const last = speeches.reduce((latest, { end }) => Math.max(latest, end), 0);
@@ -54,12 +55,12 @@ function timedShares(speeches: readonly Speech[], duration: number | null): Metr
 }
 
 function shares(operator: number, client: number, silence: number | null): Metrics['talk_ratio'] {
-  const all = operator + client + (silence ?? 0);
-  const share = (part: number) => (all === 0 ? 0 : Math.round((part / all) * 1000) / 1000);
+  const total = operator + client + (silence ?? 0);
+  const share = (part: number) => (total === 0 ? 0 : Math.round((part / total) * 1000) / 1000);
   return { operator: share(operator), client: share(client), silence: silence === null ? null : share(silence) };
 }
 
-/** Seconds in which at least one of these is spoken; they are in order of their start. */
+/** The seconds in which at least one of the speeches is spoken. They must be in the order in which they start. */
 function coveredSeconds(speeches: readonly Speech[]): number {
   let covered = 0;
   let until = 0;
@@ -89,15 +90,15 @@ function longestMonologue(
 ): Metrics['longest_monologue'] {
   const longest = { operator: 0, client: 0 };
   let run = 0;
-  let began = 0;
+  let startedAt = 0;
   let speaker: Role | null = null;
   utterances.forEach(({ role, start, end }, index) => {
     if (role !== speaker) {
       run = 0;
-      began = start ?? 0;
+      startedAt = start ?? 0;
       speaker = role;
     }
-    if (hasTimes) run = Math.max(run, (end ?? 0) - began);
+    if (hasTimes) run = Math.max(run, (end ?? 0) - startedAt);
     else run += wordCounts[index] ?? 0;
     longest[role] = Math.max(longest[role], Math.round(run * 100) / 100);
   });

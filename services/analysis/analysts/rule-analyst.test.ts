@@ -9,39 +9,29 @@ import {
 } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { LONGEST_QUOTE } from '../rules/quote.ts';
+import { MAX_QUOTE_LENGTH } from '../rules/quote.ts';
 import { defaultScorecard } from '../scorecards/default-scorecard.ts';
-import { numbered, type Scorecard } from '../scorecards/scorecard.ts';
-import type { Conversation, Verdict } from './analyst.ts';
+import { type Scorecard, toScorecardBody } from '../scorecards/scorecard.ts';
+import { conversationOf } from '../test/conversations.ts';
+import type { AnalysisResult } from './analyst.ts';
 import { analyzeByRules } from './rule-analyst.ts';
 
 function bodyOf(draft: unknown) {
-  return numbered(ScorecardDraft.parse(draft), randomUUID);
+  return toScorecardBody(ScorecardDraft.parse(draft), randomUUID);
 }
 
 const LANGUAGES: readonly (Language | null)[] = ['en', 'ru', 'uz', 'ky', 'es', null];
 
-/** Lines begin with `O:` or `C:`. */
-function said(language: Language | null, ...lines: readonly string[]): Conversation {
-  const utterances = lines.map((line): Utterance => ({
-    role: line.startsWith('O:') ? 'operator' : 'client',
-    text: line.slice(2).trim(),
-    start: null,
-    end: null,
-  }));
-  return { language, tags: [], segmentType: 'support', duration: null, utterances };
+function analyze(language: Language | null, ...lines: readonly string[]): AnalysisResult {
+  return analyzeByRules(conversationOf(language, ...lines), defaultScorecard);
 }
 
-function analyze(language: Language | null, ...lines: readonly string[]): Verdict {
-  return analyzeByRules(said(language, ...lines), defaultScorecard);
+function answersOf(result: AnalysisResult): Answer[] {
+  return result.sections.flatMap((section) => section.questions);
 }
 
-function answersOf(verdict: Verdict): Answer[] {
-  return verdict.sections.flatMap((section) => section.questions);
-}
-
-function answered(verdict: Verdict, text: RegExp): Answer {
-  const found = answersOf(verdict).find((each) => text.test(each.text));
+function answered(result: AnalysisResult, text: RegExp): Answer {
+  const found = answersOf(result).find((each) => text.test(each.text));
   if (found === undefined) throw new Error(`No question matches ${text}.`);
   return found;
 }
@@ -160,42 +150,42 @@ const BAD: Record<Language | 'uz-cyrillic', readonly string[]> = {
   ],
 };
 
-describe('the rules', () => {
-  it.each(Object.keys(GOOD) as (keyof typeof GOOD)[])('tell good service from bad in %s', (variety) => {
+describe('the rule analyst', () => {
+  it.each(Object.keys(GOOD) as (keyof typeof GOOD)[])('distinguishes good service from bad in %s', (variety) => {
     const language = variety === 'uz-cyrillic' ? 'uz' : variety;
     expect(analyze(language, ...GOOD[variety]).score).toBeGreaterThanOrEqual(80);
     expect(analyze(language, ...BAD[variety]).score).toBeLessThanOrEqual(25);
   });
 
-  it('know every language when nobody could tell which it is, and ask for a review', () => {
+  it('searches for the phrases of every language when the language is unknown, and asks for a review', () => {
     for (const lines of Object.values(GOOD)) {
-      const verdict = analyze(null, ...lines);
-      expect(verdict.score).toBeGreaterThanOrEqual(80);
-      expect(answersOf(verdict).every((each) => each.needs_review)).toBe(true);
+      const result = analyze(null, ...lines);
+      expect(result.score).toBeGreaterThanOrEqual(80);
+      expect(answersOf(result).every((each) => each.needs_review)).toBe(true);
     }
   });
 
-  it('do not credit the operator with what the client says', () => {
-    const verdict = analyze(
+  it('does not credit the operator with the words of the client', () => {
+    const result = analyze(
       'en',
       'O: Yes.',
       'C: Hello, my name is Ann. How can I help you? Anything else? Goodbye, have a nice day. You idiot!',
     );
-    expect(verdict.auto_failed).toBe(false);
+    expect(result.auto_failed).toBe(false);
     for (const text of [/greet/u, /name or the company/u, /needs/u, /further help/u, /goodbye/u]) {
-      expect(answered(verdict, text).answer).toBe('No');
+      expect(answered(result, text).answer).toBe('No');
     }
   });
 
-  it('hear a refusal to help as no solution', () => {
+  it('does not take a negated solution for a solution', () => {
     expect(answered(analyze('en', 'O: I will not refund you.', 'C: Why?'), /solution/u).answer).toBe('No solution');
     expect(answered(analyze('en', 'O: I will refund you.', 'C: Thanks.'), /solution/u).answer).toBe('Clear solution');
   });
 
-  it('score 0 when the operator insults the client, and quote it', () => {
-    const verdict = analyze('ru', ...GOOD.ru, 'O: Вы идиот.');
-    expect(verdict).toMatchObject({ score: 0, auto_failed: true });
-    expect(answered(verdict, /respectful/u)).toMatchObject({ answer: 'Abusive', evidence: [{ quote: 'Вы идиот.' }] });
+  it('scores 0 when the operator insults the client, and quotes the insult', () => {
+    const result = analyze('ru', ...GOOD.ru, 'O: Вы идиот.');
+    expect(result).toMatchObject({ score: 0, auto_failed: true });
+    expect(answered(result, /respectful/u)).toMatchObject({ answer: 'Abusive', evidence: [{ quote: 'Вы идиот.' }] });
   });
 
   it.each<[Language, string]>([
@@ -205,11 +195,11 @@ describe('the rules', () => {
     ['uz', 'Molingiz yo‘qolgan emas, karta yo‘lda, qarang.'],
     ['ky', 'Картаңыз дароо даяр болот, дурус.'],
     ['es', 'Le devuelvo la llamada y que tenga un buen día; mire la carpeta de basura.'],
-  ])('find no rudeness in innocent words of %s', (language, line) => {
+  ])('does not take innocent words for rudeness in %s', (language, line) => {
     expect(answered(analyze(language, `O:${line}`), /respectful/u).answer).toBe('Respectful');
   });
 
-  it('accept a promise that has a date', () => {
+  it('accepts a promise with a date', () => {
     expect(answered(analyze('en', 'O: Someone will call you back sometime.'), /promises/u).answer).toBe(
       'Vague promise',
     );
@@ -218,7 +208,7 @@ describe('the rules', () => {
     );
   });
 
-  it('ask for understanding only when the client is unhappy', () => {
+  it('expects understanding only when the client is unhappy', () => {
     expect(answered(analyze('en', 'O: Hello.', 'C: What are your hours?'), /unhappy/u).not_applicable).toBe(true);
     expect(answered(analyze('en', 'O: Hello.', 'C: This is unacceptable!'), /unhappy/u).answer).toBe('No');
   });
@@ -233,9 +223,9 @@ describe('the rules', () => {
     ['uz', 'Ёқмаса, қайтариб оламиз. Курьер тушликкача боради.'],
     ['ky', 'Курьер түшкү тамактан кийин барат. Дагы эмне керек? Жакпаса, кайтарып алабыз.'],
     ['es', 'Si no le gusta, puede devolverlo. Para no hacerle perder el tiempo, se lo envío por correo.'],
-  ])('find nothing rude in everyday words (%s: %s)', (language, text) => {
-    const verdict = analyze(language, `O: ${text}`);
-    expect(answered(verdict, /respectful/)).toMatchObject({ answer: 'Respectful', evidence: [] });
+  ])('does not take everyday words for rudeness (%s: %s)', (language, text) => {
+    const result = analyze(language, `O: ${text}`);
+    expect(answered(result, /respectful/)).toMatchObject({ answer: 'Respectful', evidence: [] });
   });
 
   it.each<[Language, string, string, string]>([
@@ -244,7 +234,7 @@ describe('the rules', () => {
     ['uz', 'Мен билан тортишманг.', 'Rude', 'Мен билан тортишманг.'],
     ['ky', 'Мени менен талашпаңыз.', 'Rude', 'Мени менен талашпаңыз.'],
     ['es', 'A mí no me grites.', 'Rude', 'A mí no me grites.'],
-  ])('hear disrespect (%s: %s)', (language, text, answer, quote) => {
+  ])('recognizes disrespect (%s: %s)', (language, text, answer, quote) => {
     const found = answered(analyze(language, `O: ${text}`), /respectful/);
     expect(found).toMatchObject({ answer, evidence: [{ utterance: 0, quote }] });
   });
@@ -259,10 +249,10 @@ describe('the rules', () => {
     ['uz', 'Juda yomon xizmat.', 'Afsuski, yordam berolmayman. Tushunganingiz uchun rahmat.'],
     ['ky', 'Кызматыңар аябай начар.', 'Тилекке каршы, жардам бере албайм. Түшүнгөнүңүз үчүн рахмат.'],
     ['es', 'Qué pésimo servicio.', 'Lamentablemente no le puedo ayudar con eso. Agradezco su comprensión.'],
-  ])('take a polite refusal in %s for a refusal, and not for empathy', (language, complaint, refusal) => {
-    const verdict = analyze(language, `C: ${complaint}`, `O: ${refusal}`);
-    expect(answered(verdict, /clear solution/).answer).toBe('Sent away');
-    expect(answered(verdict, /show understanding/).answer).toBe('No');
+  ])('takes a polite refusal in %s for a refusal, not for empathy', (language, complaint, refusal) => {
+    const result = analyze(language, `C: ${complaint}`, `O: ${refusal}`);
+    expect(answered(result, /clear solution/).answer).toBe('Sent away');
+    expect(answered(result, /show understanding/).answer).toBe('No');
   });
 
   it.each<[Language, string]>([
@@ -270,7 +260,7 @@ describe('the rules', () => {
     ['uz', 'Adashib qo‘ng‘iroq qilibman, uzr.'],
     ['ky', 'Жаңылыш чалыпмын, кечиресиз.'],
     ['es', '¿Puede ser mañana por la tarde?'],
-  ])('ask for no empathy with a client who is content (%s: %s)', (language, text) => {
+  ])('expects no empathy with a content client (%s: %s)', (language, text) => {
     expect(answered(analyze(language, 'O: …', `C: ${text}`), /show understanding/).not_applicable).toBe(true);
   });
 
@@ -280,7 +270,7 @@ describe('the rules', () => {
     ['uz', 'Nima sababdan qo‘ng‘iroq qildingiz?'],
     ['ky', 'Эмне себептен чалдыңыз?'],
     ['es', '¿Cuál es el motivo de su llamada, y para qué día?'],
-  ])('take a question for the cause not for its explanation (%s: %s)', (language, text) => {
+  ])('does not take a question about the cause for an explanation (%s: %s)', (language, text) => {
     expect(answered(analyze(language, `O: ${text}`), /explain causes/).answer).toBe('No');
   });
 
@@ -289,7 +279,7 @@ describe('the rules', () => {
     ['uz', 'Chunki karta faol emas.'],
     ['ky', 'Анткени карта активдүү эмес.'],
     ['es', 'No se puede porque la tarjeta venció.'],
-  ])('hear the cause of what is not so (%s: %s)', (language, text) => {
+  ])('recognizes an explanation in a negated sentence (%s: %s)', (language, text) => {
     expect(answered(analyze(language, `O: ${text}`), /explain causes/).answer).toBe('Yes');
   });
 
@@ -297,19 +287,19 @@ describe('the rules', () => {
     ['en', 'no worries bye'],
     ['ru', 'не за что до свидания'],
     ['es', 'de nada hasta luego'],
-  ])('hear a goodbye behind words that deny only the trouble (%s: %s)', (language, text) => {
+  ])('recognizes a goodbye after a negation that belongs to other words (%s: %s)', (language, text) => {
     expect(answered(analyze(language, `O: ${text}`), /goodbye/).answer).toBe('Yes');
   });
 
   it.each<[Language, string]>([
     ['uz', 'Sizni boshqa bo‘limga ulayman.'],
     ['ky', 'Сизди башка бөлүмгө туташтырам.'],
-  ])('do not call a client sent away who is put through (%s: %s)', (language, text) => {
+  ])('does not call a client who is transferred sent away (%s: %s)', (language, text) => {
     expect(answered(analyze(language, `O: ${text}`), /clear solution/).answer).not.toBe('Sent away');
   });
 
-  it('know contractions from the words they stand for', () => {
-    const verdict = analyze(
+  it('recognizes contractions', () => {
+    const result = analyze(
       'en',
       'O: Hello, you’re speaking with Ann.',
       'C: It is down.',
@@ -318,16 +308,16 @@ describe('the rules', () => {
       'O: You’re welcome. I’ll call you to check.',
     );
     for (const question of [/give a name/, /polite words/, /next step/]) {
-      expect(answered(verdict, question).answer).toBe('Yes');
+      expect(answered(result, question).answer).toBe('Yes');
     }
-    expect(answered(verdict, /clear solution/)).toMatchObject({
+    expect(answered(result, /clear solution/)).toMatchObject({
       answer: 'Clear solution',
       evidence: [{ quote: 'I’m resetting it now.' }, { quote: 'It’s fixed.' }, { quote: 'I’ll call you to check.' }],
     });
   });
 
-  it('know the familiar form of address in Spanish', () => {
-    const verdict = analyze(
+  it('recognizes the familiar form of address in Spanish', () => {
+    const result = analyze(
       'es',
       'O: Hola, soy Marcos. Cuéntame, ¿en qué te puedo ayudar?',
       'C: Estoy hasta las narices, no funciona.',
@@ -337,7 +327,7 @@ describe('the rules', () => {
       'C: No, gracias.',
       'O: Cuídate.',
     );
-    const missed = answersOf(verdict)
+    const missed = answersOf(result)
       .filter(({ points }) => points === 0)
       .map(({ text }) => text);
     expect(missed).toEqual(['Did the operator explain causes or conditions?', 'Did the operator use polite words?']);
@@ -347,17 +337,17 @@ describe('the rules', () => {
     ['en', 'no thanks'],
     ['ru', 'нет спасибо'],
     ['es', 'no gracias'],
-  ])('hear no ill feeling in a declined offer (%s: %s)', (language, text) => {
+  ])('does not take a declined offer for negative sentiment (%s: %s)', (language, text) => {
     expect(analyze(language, 'O: …', `C: ${text}`).sentiment.client).toBeGreaterThan(0);
   });
 
-  it.each([[[]], [['C: Hello?', 'C: Is anybody there?']]])('score null when no operator spoke', (lines) => {
-    const verdict = analyze('en', ...lines);
-    expect(verdict.score).toBeNull();
-    expect(answersOf(verdict).every((each) => each.not_applicable && each.points === null)).toBe(true);
+  it.each([[[]], [['C: Hello?', 'C: Is anybody there?']]])('gives the score null when no operator spoke', (lines) => {
+    const result = analyze('en', ...lines);
+    expect(result.score).toBeNull();
+    expect(answersOf(result).every((each) => each.not_applicable && each.points === null)).toBe(true);
   });
 
-  it('hear a firm’s own phrases by language and role', () => {
+  it('finds the phrases of a firm by language and role', () => {
     const body = bodyOf({
       name: 'Own',
       sections: [
@@ -389,23 +379,23 @@ describe('the rules', () => {
       ],
     });
     const scorecard: Scorecard = { ...body, uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b10', revision: 3 };
-    const verdict = (language: Language, line: string) => analyzeByRules(said(language, line), scorecard);
-    expect(verdict('en', 'O: You get Bonus points!')).toMatchObject({
+    const result = (language: Language, line: string) => analyzeByRules(conversationOf(language, line), scorecard);
+    expect(result('en', 'O: You get Bonus points!')).toMatchObject({
       score: 100,
       sections: [{ questions: [{ evidence: [{ quote: 'You get Bonus points!' }] }] }],
     });
-    expect(verdict('ru', 'O: Вам начислены бонусы.').score).toBe(100);
-    expect(verdict('ru', 'O: Bonus points').score).toBe(0);
-    expect(verdict('en', 'O: No bonus points for you.').score).toBe(0);
+    expect(result('ru', 'O: Вам начислены бонусы.').score).toBe(100);
+    expect(result('ru', 'O: Bonus points').score).toBe(0);
+    expect(result('en', 'O: No bonus points for you.').score).toBe(0);
   });
 });
 
-describe('a question that the rules do not answer', () => {
+describe('a question without an answer by rules', () => {
   const choices = [
     { label: 'Yes', points: 1 },
     { label: 'No', points: 0 },
   ];
-  const heard = (source: object) => ({
+  const heardByRule = (source: object) => ({
     by: 'rule',
     cases: [{ heard: { role: 'operator', source }, answer: 'Yes' }],
     otherwise: 'No',
@@ -424,13 +414,13 @@ describe('a question that the rules do not answer', () => {
     revision: 1,
   });
 
-  it('because it is left to a model does not count, and waits for a human', () => {
-    const verdict = analyzeByRules(
-      said('en', 'O: Hello there.'),
-      scorecardOf({ by: 'model' }, heard({ lexicon: 'greeting' })),
+  it('does not count and is left for review when it is for a language model', () => {
+    const result = analyzeByRules(
+      conversationOf('en', 'O: Hello there.'),
+      scorecardOf({ by: 'model' }, heardByRule({ lexicon: 'greeting' })),
     );
-    const [left, ruled] = answersOf(verdict);
-    expect(left).toMatchObject({
+    const [forModel, byRule] = answersOf(result);
+    expect(forModel).toMatchObject({
       answer: null,
       points: null,
       not_applicable: true,
@@ -438,35 +428,37 @@ describe('a question that the rules do not answer', () => {
       evidence: [],
       evidence_absent: false,
     });
-    expect(ruled).toMatchObject({ answer: 'Yes', needs_review: false });
-    expect(verdict.score).toBe(100);
+    expect(byRule).toMatchObject({ answer: 'Yes', needs_review: false });
+    expect(result.score).toBe(100);
   });
 
-  it('because its phrases match nearly everything waits for a human, and holds nobody up', () => {
-    // Each word begins every phrase in many ways, and a gap multiplies them.
+  it('is left for review, without delaying other calls, when its phrases match nearly every word', () => {
+    // Each word matches the beginning of every phrase in many ways, and the gaps multiply them.
     const prefixes = (at: number) => 'a'.repeat(1 + (at % 9));
     const phrases = Array.from(
       { length: 200 },
       (_, at) => `${[1, 2, 3].map((by) => `${prefixes(at * by)}*`).join(' .. ')} ${prefixes(at)}* ${prefixes(at * 4)}*`,
     );
-    const scorecard = scorecardOf(heard({ phrases: { en: phrases } }), heard({ lexicon: 'greeting' }));
+    const scorecard = scorecardOf(heardByRule({ phrases: { en: phrases } }), heardByRule({ lexicon: 'greeting' }));
     const lines = Array.from({ length: 10 }, () => `O: ${'aaaaaaaaaa '.repeat(10_000)}`);
-    // Microseconds of the processor, which do not pass while others have it.
+    // CPU time in microseconds, which does not include the time of other processes.
     const costOf = (by: Scorecard) => {
       const before = process.threadCpuUsage();
-      analyzeByRules(said('en', 'O: Hello.', ...lines), by);
+      analyzeByRules(conversationOf('en', 'O: Hello.', ...lines), by);
       const { user, system } = process.threadCpuUsage(before);
       return user + system;
     };
     const usual = Math.max(
-      ...[1, 2, 3].map(() => costOf(scorecardOf(heard({ lexicon: 'need' }), heard({ lexicon: 'greeting' })))),
+      ...[1, 2, 3].map(() =>
+        costOf(scorecardOf(heardByRule({ lexicon: 'need' }), heardByRule({ lexicon: 'greeting' }))),
+      ),
     );
     expect(costOf(scorecard)).toBeLessThan(100 * usual);
-    const verdict = analyzeByRules(said('en', 'O: Hello.', ...lines), scorecard);
-    const [broad, other] = answersOf(verdict);
+    const result = analyzeByRules(conversationOf('en', 'O: Hello.', ...lines), scorecard);
+    const [broad, other] = answersOf(result);
     expect(broad).toMatchObject({ answer: null, not_applicable: true, needs_review: true, evidence: [] });
     expect(other).toMatchObject({ answer: 'Yes', needs_review: false });
-    expect(analyzeByRules(said('en', 'O: Hello.', ...lines), scorecard)).toEqual(verdict);
+    expect(analyzeByRules(conversationOf('en', 'O: Hello.', ...lines), scorecard)).toEqual(result);
   });
 });
 
@@ -508,22 +500,22 @@ describe('every analysis', () => {
     ),
   });
 
-  it('quotes what stands at its place, and nothing that cannot be stored', () => {
+  it('has quotes that are verbatim at their offsets, and only text that can be stored', () => {
     fc.assert(
       fc.property(conversation, (call) => {
-        const verdict = analyzeByRules(call, defaultScorecard);
-        for (const each of answersOf(verdict)) {
+        const result = analyzeByRules(call, defaultScorecard);
+        for (const each of answersOf(result)) {
           expect(each.evidence.length).toBeLessThanOrEqual(3);
           expect(each.evidence_absent).toBe(each.evidence.length === 0);
           for (const { utterance, quote, start_char: start, end_char: end } of each.evidence) {
             expect(call.utterances[utterance]?.text.slice(start, end)).toBe(quote);
             expect(quote.length).toBeGreaterThan(0);
-            expect(quote.length).toBeLessThanOrEqual(LONGEST_QUOTE);
+            expect(quote.length).toBeLessThanOrEqual(MAX_QUOTE_LENGTH);
             expect(quote.isWellFormed() && !quote.includes('\u0000')).toBe(true);
           }
         }
-        expect(verdict.summary.isWellFormed() && !verdict.summary.includes('\u0000')).toBe(true);
-        expect(verdict.summary.length).toBeLessThanOrEqual(400);
+        expect(result.summary.isWellFormed() && !result.summary.includes('\u0000')).toBe(true);
+        expect(result.summary.length).toBeLessThanOrEqual(400);
       }),
       { numRuns: 150 },
     );
@@ -533,14 +525,14 @@ describe('every analysis', () => {
     fc.assert(
       fc.property(conversation, (call) => {
         const first = analyzeByRules(call, defaultScorecard);
-        analyzeByRules(said('en', ...GOOD.en), defaultScorecard);
+        analyzeByRules(conversationOf('en', ...GOOD.en), defaultScorecard);
         expect(analyzeByRules(structuredClone(call), structuredClone(defaultScorecard))).toEqual(first);
       }),
       { numRuns: 20 },
     );
   });
 
-  it.each(['好', '𠮷'])('travels inline, whatever the scorecard and the text: %s', (letter) => {
+  it.each(['好', '𠮷'])('is small enough to be inline in an event for any scorecard and text: %s', (letter) => {
     const body = bodyOf({
       name: letter.repeat(200),
       sections: [
@@ -565,16 +557,16 @@ describe('every analysis', () => {
       ],
     });
     const scorecard = { ...body, uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b10', revision: 1 };
-    const verdict = analyzeByRules(
-      said(null, ...Array.from({ length: 5 }, () => `O:a${letter.repeat(1000)}`)),
+    const result = analyzeByRules(
+      conversationOf(null, ...Array.from({ length: 5 }, () => `O:a${letter.repeat(1000)}`)),
       scorecard,
     );
-    expect(answersOf(verdict)[0]?.evidence).toHaveLength(3);
-    expect(Buffer.byteLength(JSON.stringify(verdict))).toBeLessThan(INLINE_BYTES * 0.9);
+    expect(answersOf(result)[0]?.evidence).toHaveLength(3);
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(INLINE_BYTES * 0.9);
   });
 
-  it('takes a huge utterance and half a million tiny ones', () => {
-    const huge = said('en', `O:${'I am sorry, I will not. '.repeat(40_000)}`);
+  it('accepts a huge utterance and half a million tiny ones', () => {
+    const huge = conversationOf('en', `O:${'I am sorry, I will not. '.repeat(40_000)}`);
     expect(answered(analyzeByRules(huge, defaultScorecard), /solution/u).answer).toBe('No solution');
     const tiny = {
       ...huge,
@@ -587,11 +579,4 @@ describe('every analysis', () => {
     };
     expect(analyzeByRules(tiny, defaultScorecard).metrics.words.operator).toBe(500_000);
   });
-});
-
-it('the default scorecard fits its own schema, in three sections of at least ten questions', () => {
-  const { uuid: _uuid, revision: _revision, ...body } = defaultScorecard;
-  expect(ScorecardDraft.parse(body)).toEqual(body);
-  expect(body.sections).toHaveLength(3);
-  expect(body.sections.flatMap((section) => section.questions).length).toBeGreaterThanOrEqual(10);
 });

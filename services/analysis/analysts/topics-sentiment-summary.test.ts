@@ -1,16 +1,11 @@
 import type { Language } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
 import { defaultScorecard } from '../scorecards/default-scorecard.ts';
+import { conversationOf } from '../test/conversations.ts';
 import { analyzeByRules } from './rule-analyst.ts';
 
-function find(language: Language, ...lines: readonly string[]) {
-  const utterances = lines.map((line) => ({
-    role: line.startsWith('O:') ? ('operator' as const) : ('client' as const),
-    text: line.slice(2).trim(),
-    start: null,
-    end: null,
-  }));
-  return analyzeByRules({ language, tags: [], segmentType: 'x', duration: null, utterances }, defaultScorecard);
+function analyze(language: Language, ...lines: readonly string[]) {
+  return analyzeByRules(conversationOf(language, ...lines), defaultScorecard);
 }
 
 describe('topics', () => {
@@ -21,19 +16,19 @@ describe('topics', () => {
     ['uz', 'Кредит фоизи қанча?', 'loan'],
     ['ky', 'Дарыгердин кабыл алуусуна жазылайын дегем', 'appointment'],
     ['es', 'Quiero cancelar el seguro del coche', 'insurance'],
-  ])('are heard in %s: %s', (language, line, topic) => {
-    expect(find(language, `C:${line}`).topics).toContain(topic);
+  ])('are found in %s: %s', (language, line, topic) => {
+    expect(analyze(language, `C:${line}`).topics).toContain(topic);
   });
 
   it('are at most five', () => {
     const line = 'refund cancel complaint delivery order bill payment loan card account transfer insurance';
-    expect(find('en', `C:${line}`).topics).toHaveLength(5);
+    expect(analyze('en', `C:${line}`).topics).toHaveLength(5);
   });
 });
 
 describe('sentiment', () => {
-  it('is told by role', () => {
-    const { sentiment } = find('en', 'O:Great, perfect, happy to help.', 'C:Terrible, I am angry and disappointed.');
+  it('is measured for each role', () => {
+    const { sentiment } = analyze('en', 'O:Great, perfect, happy to help.', 'C:Terrible, I am angry and disappointed.');
     expect(sentiment.operator).toBeGreaterThan(0.4);
     expect(sentiment.client).toBeLessThan(-0.4);
   });
@@ -44,12 +39,12 @@ describe('sentiment', () => {
     ['uz', 'Men xursand emasman.'],
     ['ky', 'Мен ыраазы эмесмин.'],
     ['es', 'No estoy contento.'],
-  ])('turns with a negation in %s', (language, line) => {
-    expect(find(language, `C:${line}`).sentiment.client).toBeLessThan(0);
+  ])('is inverted by a negation in %s', (language, line) => {
+    expect(analyze(language, `C:${line}`).sentiment.client).toBeLessThan(0);
   });
 
-  it('is 0 where nothing tells', () => {
-    expect(find('en', 'C:Five.').sentiment).toEqual({ operator: 0, client: 0 });
+  it('is 0 without positive and negative phrases', () => {
+    expect(analyze('en', 'C:Five.').sentiment).toEqual({ operator: 0, client: 0 });
   });
 });
 
@@ -64,16 +59,16 @@ describe('questions asked', () => {
     ['uz', 'buyurtma raqami bormi', 1],
     ['ky', 'номериңиз барбы', 1],
   ])('are counted in %s: %s', (language, line, count) => {
-    expect(find(language, `O:${line}`).metrics.questions_asked).toBe(count);
+    expect(analyze(language, `O:${line}`).metrics.questions_asked).toBe(count);
   });
 
-  it('are the operator’s only', () => {
-    expect(find('en', 'C:Why? How?').metrics.questions_asked).toBe(0);
+  it('are those of the operator only', () => {
+    expect(analyze('en', 'C:Why? How?').metrics.questions_asked).toBe(0);
   });
 });
 
-it('a summary tells the problem, the resolution and the ending, in the words that were said', () => {
-  const { summary } = find(
+it('a summary quotes the problem, the resolution and the ending', () => {
+  const { summary } = analyze(
     'en',
     'O:Hello, how can I help?',
     'C:Hi. My router is broken since Monday.',

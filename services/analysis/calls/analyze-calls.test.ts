@@ -6,9 +6,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Analyst } from '../analysts/analyst.ts';
 import { ruleAnalyst } from '../analysts/rule-analyst.ts';
 import { defaultScorecard } from '../scorecards/default-scorecard.ts';
-import { AnalysisUnderTest, ready, utterancesOf } from '../test/test-service.ts';
+import { TestService, toUtterances, transcriptReady } from '../test/test-service.ts';
 
-const talk = [
+const lines = [
   ['operator', 'Good afternoon, Acme support, my name is Anna. How can I help you?'],
   ['client', 'Hello, my internet has been down since this morning and I am upset.'],
   ['operator', 'I am sorry to hear that. I have restarted your line, please check now.'],
@@ -16,127 +16,135 @@ const talk = [
   ['operator', 'You are welcome. Is there anything else I can help with? Goodbye!'],
 ] as const;
 
-/** What this analyst cannot bear to hear, how often it is still to fail at it, and how often and when it has. */
-const unbearable = new Map<
+/** The words at which the analyst fails, how often it is to fail, and how often and when it last did. */
+const failures = new Map<
   string,
-  { error: Error; left: number; failed: number; at: number; beforeRetry: () => Promise<unknown> }
+  { error: Error; times: number; failed: number; at: number; beforeRetry: () => Promise<unknown> }
 >();
 
-/** `beforeRetry` is waited for when it is heard anew after a pause. */
-function unbearableFor(times: number, error: Error, beforeRetry: () => Promise<unknown> = async () => {}): string {
+/** Returns a word at which the analyst fails. It waits for `beforeRetry` when it gets the word again after a pause. */
+function failingWord(times: number, error: Error, beforeRetry: () => Promise<unknown> = async () => {}): string {
   const word = randomUUID();
-  unbearable.set(word, { error, left: times, failed: 0, at: 0, beforeRetry });
+  failures.set(word, { error, times, failed: 0, at: 0, beforeRetry });
   return word;
 }
 
-/** All that this analyst was asked about. */
-const asked: string[] = [];
+/** The texts of all utterances that the analyst has received. */
+const received: string[] = [];
 
 const analyst: Analyst = {
   name: ruleAnalyst.name,
   version: ruleAnalyst.version,
   async analyze(conversation, scorecard) {
-    asked.push(...conversation.utterances.map(({ text }) => text));
+    received.push(...conversation.utterances.map(({ text }) => text));
     for (const { text } of conversation.utterances) {
-      const heard = unbearable.get(text);
-      if (heard === undefined || heard.failed >= heard.left) continue;
-      if (heard.failed > 0 && performance.now() - heard.at > 500) await heard.beforeRetry();
-      heard.failed++;
-      heard.at = performance.now();
-      throw heard.error;
+      const failure = failures.get(text);
+      if (failure === undefined || failure.failed >= failure.times) continue;
+      if (failure.failed > 0 && performance.now() - failure.at > 500) await failure.beforeRetry();
+      failure.failed++;
+      failure.at = performance.now();
+      throw failure.error;
     }
     return ruleAnalyst.analyze(conversation, scorecard);
   },
 };
 
-const service = new AnalysisUnderTest(analyst, 2);
+const service = new TestService(analyst, 2);
 
 describe('a transcript', () => {
-  it('is analysed under the default scorecard of its firm, and the result says by whom and of which attempt', async () => {
-    const event = ready(talk, { attempt: 3, priority: 7 });
+  it('is analyzed under the default scorecard of its firm, and the result names the analyst and the attempt', async () => {
+    const event = transcriptReady(lines, { attempt: 3, priority: 7 });
     await service.publish(event);
-    const said = await service.verdictOn(event);
-    expect(said).toMatchObject({ type: CallAnalyzed.type, source: 'analysis', firmuuid: event.firmuuid, priority: 7 });
-    expect(said.data).toMatchObject({ attempt: 3, outcome: 'scored', language: 'en' });
-    const analysis = said.data.analysis!;
+    const published = await service.analysisOf(event);
+    expect(published).toMatchObject({
+      type: CallAnalyzed.type,
+      source: 'analysis',
+      firmuuid: event.firmuuid,
+      priority: 7,
+    });
+    expect(published.data).toMatchObject({ attempt: 3, outcome: 'scored', language: 'en' });
+    const analysis = published.data.analysis!;
     expect(analysis.analyst).toEqual({ name: ruleAnalyst.name, version: ruleAnalyst.version });
     expect(analysis.scorecard).toMatchObject({ name: defaultScorecard.name, revision: 1 });
     expect(analysis.sections.map(({ name }) => name)).toEqual(defaultScorecard.sections.map(({ name }) => name));
     expect(analysis.score).toBeGreaterThan(0);
     for (const { evidence } of analysis.sections.flatMap(({ questions }) => questions)) {
       for (const { utterance, quote, start_char, end_char } of evidence) {
-        expect(talk[utterance]?.[1].slice(start_char, end_char)).toBe(quote);
+        expect(lines[utterance]?.[1].slice(start_char, end_char)).toBe(quote);
       }
     }
     const rows = await service.db.query('SELECT uuid, call_uuid, attempt, score FROM analysis WHERE firm_uuid = $1', [
       event.firmuuid,
     ]);
     expect(rows).toEqual([
-      { uuid: said.data.analysis_uuid, call_uuid: event.subject, attempt: 3, score: analysis.score },
+      { uuid: published.data.analysis_uuid, call_uuid: event.subject, attempt: 3, score: analysis.score },
     ]);
   });
 
-  it('said twice, inline or by object key, by any replica, gets the same verdict', async () => {
+  it('gets the same result from every replica, inline or by object key', async () => {
     const firmuuid = randomUUID();
     const key = `transcripts/${firmuuid}/${randomUUID()}/1.json`;
-    await service.put(key, JSON.stringify({ utterances: utterancesOf(talk) }));
-    const events = [...Array.from({ length: 30 }, () => ready(talk, { firmuuid })), ready({ key }, { firmuuid })];
+    await service.put(key, JSON.stringify({ utterances: toUtterances(lines) }));
+    const events = [
+      ...Array.from({ length: 30 }, () => transcriptReady(lines, { firmuuid })),
+      transcriptReady({ key }, { firmuuid }),
+    ];
     await service.publish(...events);
-    const verdicts = await Promise.all(
+    const results = await Promise.all(
       events.map(async (event) => {
-        const { analysis, language } = (await service.verdictOn(event)).data;
+        const { analysis, language } = (await service.analysisOf(event)).data;
         return { ...analysis, created_at: null, language };
       }),
     );
-    for (const verdict of verdicts) expect(verdict).toEqual(verdicts[0]);
+    for (const result of results) expect(result).toEqual(results[0]);
   });
 
-  it('in which nothing is said is answered with no_speech, and no analysis is kept', async () => {
-    const event = ready([], { language: 'ru' });
+  it('without utterances has the outcome no_speech, and no analysis is stored', async () => {
+    const event = transcriptReady([], { language: 'ru' });
     await service.publish(event);
-    const { data } = await service.verdictOn(event);
+    const { data } = await service.analysisOf(event);
     expect(data).toMatchObject({ outcome: 'no_speech', language: 'ru', analysis: null });
     expect(await service.db.query('SELECT FROM analysis WHERE call_uuid = $1', [event.subject])).toEqual([]);
   });
 
-  it('keeps the language it came with; without one it is recognised', async () => {
-    const given = ready(talk, { language: 'ky' });
-    const found = ready(
+  it('keeps its language, or has its language recognized', async () => {
+    const given = transcriptReady(lines, { language: 'ky' });
+    const recognized = transcriptReady(
       [
         ['operator', 'Здравствуйте, чем могу помочь?'],
         ['client', 'У меня не работает интернет, что делать?'],
       ],
       { tags: ['оператор', 'клиент'] },
     );
-    await service.publish(given, found);
-    expect((await service.verdictOn(given)).data.language).toBe('ky');
-    expect((await service.verdictOn(found)).data.language).toBe('ru');
+    await service.publish(given, recognized);
+    expect((await service.analysisOf(given)).data.language).toBe('ky');
+    expect((await service.analysisOf(recognized)).data.language).toBe('ru');
   });
 
-  it('is analysed once however often its event comes, together or later', async () => {
-    const event = ready(talk);
+  it('is analyzed once when its event is delivered several times, together or later', async () => {
+    const event = transcriptReady(lines);
     await Promise.all([service.publish(event, event), service.publish(event)]);
-    const first = await service.verdictOn(event);
+    const first = await service.analysisOf(event);
     await service.publish(event);
-    await service.settled();
+    await service.waitUntilIdle();
     expect(service.analyzed.filter(({ subject }) => subject === event.subject)).toEqual([first]);
     expect(await service.db.query('SELECT FROM analysis WHERE call_uuid = $1', [event.subject])).toHaveLength(1);
   });
 
-  it('that was analysed is not put before the analyst again when its event comes later, as after a reset of how far they were read', async () => {
+  it('is not passed to the analyst again when its event is redelivered later, as after a reset of consumer offsets', async () => {
     const word = randomUUID();
-    const event = ready([['client', word]]);
+    const event = transcriptReady([['client', word]]);
     await service.publish(event);
-    await service.verdictOn(event);
-    await service.settled();
+    await service.analysisOf(event);
+    await service.waitUntilIdle();
     await service.publish(event);
-    await service.settled();
-    expect(asked.filter((text) => text === word)).toHaveLength(1);
+    await service.waitUntilIdle();
+    expect(received.filter((text) => text === word)).toHaveLength(1);
   });
 
-  it('of a later attempt is analysed anew', async () => {
-    const event = ready(talk);
-    const again = ready(talk, { subject: event.subject, firmuuid: event.firmuuid, attempt: 2 });
+  it('of a later attempt is analyzed again', async () => {
+    const event = transcriptReady(lines);
+    const again = transcriptReady(lines, { subject: event.subject, firmuuid: event.firmuuid, attempt: 2 });
     await service.publish(event, again);
     await waitUntil(() => service.analyzed.filter(({ subject }) => subject === event.subject).length === 2);
     expect(
@@ -146,11 +154,11 @@ describe('a transcript', () => {
 });
 
 describe('the default scorecard of a firm', () => {
-  it('is made once, even when its first calls come at the same instant to several replicas', async () => {
+  it('is added once when its first calls reach several replicas at the same time', async () => {
     const firms = Array.from({ length: 12 }, () => randomUUID());
-    const events = firms.flatMap((firmuuid) => Array.from({ length: 5 }, () => ready(talk, { firmuuid })));
+    const events = firms.flatMap((firmuuid) => Array.from({ length: 5 }, () => transcriptReady(lines, { firmuuid })));
     await Promise.all(events.map((event) => service.publish(event)));
-    const verdicts = await Promise.all(events.map((event) => service.verdictOn(event)));
+    const results = await Promise.all(events.map((event) => service.analysisOf(event)));
     const rows = await service.db.query<{ firm: string; uuid: string; revision: number }>(
       `SELECT firm_uuid AS firm, uuid, scorecard.revision FROM scorecard JOIN scorecard_revision ON scorecard_uuid = uuid
        WHERE is_default AND firm_uuid = ANY($1)`,
@@ -158,7 +166,7 @@ describe('the default scorecard of a firm', () => {
     );
     expect(rows.map(({ firm }) => firm).toSorted()).toEqual(firms.toSorted());
     const own = new Map(rows.map(({ firm, uuid }) => [firm, uuid]));
-    for (const { firmuuid, data } of verdicts) expect(data.analysis?.scorecard.uuid).toBe(own.get(firmuuid));
+    for (const { firmuuid, data } of results) expect(data.analysis?.scorecard.uuid).toBe(own.get(firmuuid));
     expect(new Set(own.values()).size).toBe(12);
   });
 });
@@ -167,38 +175,38 @@ describe('a conversation that the analyst cannot answer', () => {
   const firmuuid = randomUUID();
   const away = new Fault('unavailable', 'MODEL_AWAY', 'The model does not answer.');
   const words = {
-    // A database that stands still may keep the others for longer than the pause between two tries. Only if they are held
-    // up by this one they never come, and it is given up before them.
-    away: unbearableFor(Infinity, away, () => waitUntil(othersAreDone, { timeoutMs: 20_000 }).catch(() => {})),
-    bug: unbearableFor(Infinity, new TypeError('cannot read "8600"')),
-    once: unbearableFor(1, away),
+    // A stalled database may delay the other events for longer than the pause between two tries, so the retry waits for
+    // them. If this event blocks them, the wait times out, and this event is given up first.
+    away: failingWord(Infinity, away, () => waitUntil(othersAreDone, { timeoutMs: 20_000 }).catch(() => {})),
+    bug: failingWord(Infinity, new TypeError('cannot read "8600"')),
+    once: failingWord(1, away),
   };
-  const refused = ready([['client', words.away]], { firmuuid, attempt: 2, priority: 4 });
-  const stumbled = ready([['client', words.bug]], { firmuuid });
-  const later = ready([['client', words.once]], { firmuuid });
-  const neighbours = Array.from({ length: 40 }, () => ready(talk, { firmuuid }));
+  const refused = transcriptReady([['client', words.away]], { firmuuid, attempt: 2, priority: 4 });
+  const crashed = transcriptReady([['client', words.bug]], { firmuuid });
+  const later = transcriptReady([['client', words.once]], { firmuuid });
+  const others = Array.from({ length: 40 }, () => transcriptReady(lines, { firmuuid }));
   let began: { at: number; dead: number };
 
   function othersAreDone(): boolean {
     const done = new Set(service.analyzed.map(({ subject }) => subject));
-    return neighbours.every(({ subject }) => done.has(subject));
+    return others.every(({ subject }) => done.has(subject));
   }
 
   beforeAll(async () => {
-    began = { at: Date.now(), dead: (await service.depth()).dead };
-    await service.publish(...neighbours.slice(0, 20), refused, stumbled, later, ...neighbours.slice(20));
+    began = { at: Date.now(), dead: (await service.queueDepth()).dead };
+    await service.publish(...others.slice(0, 20), refused, crashed, later, ...others.slice(20));
   });
 
-  it('does not hold up the others of its batch, each of which is analysed once', async () => {
-    const verdicts = await Promise.all(neighbours.map((event) => service.verdictOn(event)));
-    expect(verdicts.every(({ data }) => data.outcome === 'scored')).toBe(true);
+  it('does not delay the others of its batch, each of which is analyzed once', async () => {
+    const results = await Promise.all(others.map((event) => service.analysisOf(event)));
+    expect(results.every(({ data }) => data.outcome === 'scored')).toBe(true);
     const { time: givenUp } = await service.failureOf(refused);
-    for (const { time } of verdicts) expect(time < givenUp).toBe(true);
-    const subjects = new Set(neighbours.map(({ subject }) => subject));
-    expect(service.analyzed.filter(({ subject }) => subjects.has(subject))).toHaveLength(neighbours.length);
+    for (const { time } of results) expect(time < givenUp).toBe(true);
+    const subjects = new Set(others.map(({ subject }) => subject));
+    expect(service.analyzed.filter(({ subject }) => subjects.has(subject))).toHaveLength(others.length);
   });
 
-  it('is tried again after a pause, then said to have failed, with the analyst’s own reason', async () => {
+  it('is retried after a pause, then published as failed with the reason of the analyst', async () => {
     const failed = await service.failureOf(refused);
     expect(Date.now() - began.at).toBeGreaterThan(500);
     expect(failed).toMatchObject({ type: CallFailed.type, source: 'analysis', firmuuid, priority: 4 });
@@ -210,46 +218,46 @@ describe('a conversation that the analyst cannot answer', () => {
       retryable: true,
       attempts: 2,
     });
-    // A batch that fails is tried event by event, so the first try may be two.
-    expect(unbearable.get(words.away)?.failed).toBeGreaterThanOrEqual(2);
+    // A batch that fails is repeated event by event, so the first try may count twice.
+    expect(failures.get(words.away)?.failed).toBeGreaterThanOrEqual(2);
   });
 
-  it('because of a bug fails without telling what the bug said, which may quote the conversation', async () => {
-    const { data } = await service.failureOf(stumbled);
+  it('because of a bug fails without the message of the bug, which may quote the conversation', async () => {
+    const { data } = await service.failureOf(crashed);
     expect(data).toMatchObject({ stage: 'analysis', code: 'INTERNAL', retryable: true, attempts: 2 });
     expect(JSON.stringify(data)).not.toContain('8600');
   });
 
-  it('for a while only is analysed at a later try, and no failure is told', async () => {
-    expect((await service.verdictOn(later)).data.outcome).toBe('scored');
-    await service.settled();
+  it('at first is analyzed at a later try, and no failure is published', async () => {
+    expect((await service.analysisOf(later)).data.outcome).toBe('scored');
+    await service.waitUntilIdle();
     expect(service.failed.some(({ subject }) => subject === later.subject)).toBe(false);
   });
 
-  it('is counted among the dead letters, and was never said to be analysed', async () => {
-    const given = await Promise.all([service.failureOf(refused), service.failureOf(stumbled)]);
-    expect((await service.depth()).dead).toBe(began.dead + given.length);
-    for (const { subject } of given) {
-      expect(service.analyzed.some((said) => said.subject === subject)).toBe(false);
+  it('becomes a dead letter and is never published as analyzed', async () => {
+    const failed = await Promise.all([service.failureOf(refused), service.failureOf(crashed)]);
+    expect((await service.queueDepth()).dead).toBe(began.dead + failed.length);
+    for (const { subject } of failed) {
+      expect(service.analyzed.some((event) => event.subject === subject)).toBe(false);
       expect(await service.db.query('SELECT FROM analysis WHERE call_uuid = $1', [subject])).toEqual([]);
     }
-    expect(service.failed.filter((said) => said.firmuuid === firmuuid)).toHaveLength(given.length);
+    expect(service.failed.filter((event) => event.firmuuid === firmuuid)).toHaveLength(failed.length);
   });
 });
 
 describe('a transcript that cannot be read', () => {
-  it('is looked for again when nothing stands at its object key, and fails its call in the end', async () => {
-    const missing = ready({ key: `transcripts/${randomUUID()}/1.json` });
+  it('is retried when its object does not exist, and then fails its call', async () => {
+    const missing = transcriptReady({ key: `transcripts/${randomUUID()}/1.json` });
     await service.publish(missing);
     expect((await service.failureOf(missing)).data).toMatchObject({ code: 'NOT_FOUND', retryable: true, attempts: 2 });
   });
 
   it.each(['{"utterances":[{"role":"my card is 8600"}]}', 'my card is 8600'])(
-    'fails its call at the first try when what stands there is no transcript: %s',
+    'fails its call at the first try when its object is not a transcript: %s',
     async (document) => {
       const key = `transcripts/${randomUUID()}/1.json`;
       await service.put(key, document);
-      const broken = ready({ key });
+      const broken = transcriptReady({ key });
       await service.publish(broken);
       const { data } = await service.failureOf(broken);
       expect(data).toMatchObject({ code: 'TRANSCRIPT_UNREADABLE', retryable: true, attempts: 1 });
@@ -257,8 +265,8 @@ describe('a transcript that cannot be read', () => {
     },
   );
 
-  it('fails its call at the first try when the event does not have its form', async () => {
-    const event = ready(talk);
+  it('fails its call at the first try when the event has the wrong form', async () => {
+    const event = transcriptReady(lines);
     await service.publish({ ...event, data: { attempt: 2, transcript: 'my card is 8600' } });
     const { data } = await service.failureOf(event);
     expect(data).toMatchObject({ attempt: 2, code: 'BODY_MISFIT', retryable: true, attempts: 1 });
@@ -267,11 +275,11 @@ describe('a transcript that cannot be read', () => {
 });
 
 describe('the log', () => {
-  it('never quotes what is said in a call', () => {
-    for (const line of service.lines) {
-      for (const [, said] of talk) expect(line).not.toContain(said);
+  it('never quotes a conversation', () => {
+    for (const line of service.logLines) {
+      for (const [, text] of lines) expect(line).not.toContain(text);
       expect(line).not.toContain('my card');
     }
-    expect(service.lines.length).toBeGreaterThan(0);
+    expect(service.logLines.length).toBeGreaterThan(0);
   });
 });

@@ -1,56 +1,71 @@
 import { alreadyClaimed, type Bus, claim } from '@call-analysis/bus';
 import { findErased, unpackTranscript } from '@call-analysis/call-processing';
-import type { TranscriptReady } from '@call-analysis/events';
-import { type Analysis, type BodyOf, CallAnalyzed, createEvent, type Event } from '@call-analysis/events';
+import {
+  type Analysis,
+  type BodyOf,
+  CallAnalyzed,
+  createEvent,
+  type Event,
+  type TranscriptReady,
+} from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
 import type { Analyst } from '../analysts/analyst.ts';
-import { ensureDefault } from '../ensure-default.ts';
 import { recognizeLanguage } from '../rules/recognize-language.ts';
-import type { Shelf } from '../scorecards/scorecard-cache.ts';
+import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
+import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
 import type { NewAnalysis, Store } from '../store.ts';
 
-type Ready = Event<BodyOf<typeof TranscriptReady>>;
-type Analyzed = Event<BodyOf<typeof CallAnalyzed>>;
+type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
+type CallAnalyzedEvent = Event<BodyOf<typeof CallAnalyzed>>;
 
 interface Parts {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
   readonly analyst: Analyst;
-  readonly shelf: Shelf;
+  readonly scorecardCache: ScorecardCache;
 }
 
+interface AnalyzedCall {
+  readonly event: TranscriptReadyEvent;
+  readonly analyzed: CallAnalyzedEvent;
+  /** Null for a call without speech. */
+  readonly row: NewAnalysis | null;
+}
+
+/** The name of the consumer. It is data: its queue has this name, and event claims are stored under it. */
 export const CONSUMER = 'analysis';
 
-/** Analyses calls whose transcripts are ready, and tells: each event once, however often it comes. */
-export async function analyzeCalls(parts: Parts, told: readonly Ready[]): Promise<void> {
+/** Analyzes calls whose transcripts are ready and publishes the results, once for each event. */
+export async function analyzeCalls(parts: Parts, events: readonly TranscriptReadyEvent[]): Promise<void> {
   const { store, bus } = parts;
-  // Some may come again long after, when how far facts were read is forgotten: a model that is paid for is not asked anew.
-  const done = await alreadyClaimed(
+  // An event may be redelivered long after it was handled. A paid language model must not be asked again.
+  const handled = await alreadyClaimed(
     store.db,
     CONSUMER,
-    told.map(({ id }) => id),
+    events.map(({ id }) => id),
   );
-  const events = told.filter(({ id }) => !done.has(id));
-  if (events.length === 0) return;
-  const scorecards = await scorecardsFor(parts, events);
-  const results: { event: Ready; analyzed: Analyzed; row: NewAnalysis | null }[] = [];
-  for (const [index, event] of events.entries()) {
+  const pending = events.filter(({ id }) => !handled.has(id));
+  if (pending.length === 0) return;
+  const calls = pending.map(({ firmuuid, data }) => ({ firmUuid: firmuuid, segmentType: data.segment_type }));
+  const scorecards = await findActiveScorecards(parts, calls);
+  const results: AnalyzedCall[] = [];
+  for (const [index, event] of pending.entries()) {
     try {
-      results.push(await analyze(parts, event, scorecards[index]!));
+      results.push(await analyzeCall(parts, event, scorecards[index]!));
     } catch (error) {
-      // What is missing of an erased call shall not be looked for again.
+      // The transcript of an erased call is gone. A retry would not find it either.
       if ((await findErased(store.db, [event])).size === 0) throw error;
     }
   }
   await store.db.transaction(async (tx) => {
-    const erased = await findErased(tx, events);
+    const erased = await findErased(tx, pending);
     const claimed = await claim(
       tx,
       CONSUMER,
-      events.map((event) => event.id),
+      pending.map((event) => event.id),
     );
     const fresh = results.filter(({ event }) => claimed.has(event.id) && !erased.has(event.subject));
     if (fresh.length === 0) return;
@@ -65,28 +80,11 @@ export async function analyzeCalls(parts: Parts, told: readonly Ready[]): Promis
   });
 }
 
-/** What each call is scored by: the revision that is in force for its firm and segment type now. */
-async function scorecardsFor({ store, shelf }: Parts, events: readonly Ready[]): Promise<Scorecard[]> {
-  const calls = events.map(({ firmuuid, data }) => ({ firmUuid: firmuuid, segmentType: data.segment_type }));
-  const asked = [...new Map(calls.map((call) => [kindOf(call), call])).values()];
-  let inForce = await store.scorecards.inForce(asked);
-  const without = new Set(asked.filter((_, index) => inForce[index] === null).map(({ firmUuid }) => firmUuid));
-  if (without.size > 0) {
-    for (const firmUuid of without) await ensureDefault(store, firmUuid);
-    inForce = await store.scorecards.inForce(asked);
-  }
-  const names = inForce.map((name) => name!);
-  const found = await shelf.take(names, (missing) => store.scorecards.revisions(missing));
-  const byKind = new Map(asked.map((call, index) => [kindOf(call), found[index]!]));
-  return calls.map((call) => byKind.get(kindOf(call))!);
-}
-
-function kindOf({ firmUuid, segmentType }: { firmUuid: string; segmentType: string }): string {
-  return `${firmUuid}/${segmentType}`;
-}
-
-async function analyze(parts: Parts, event: Ready, scorecard: Scorecard) {
-  const { objects, analyst } = parts;
+async function analyzeCall(
+  { objects, analyst }: Parts,
+  event: TranscriptReadyEvent,
+  scorecard: Scorecard,
+): Promise<AnalyzedCall> {
   const { data } = event;
   const utterances = await unpackTranscript(objects, data.transcript);
   const language = data.language ?? recognizeLanguage(utterances, data.tags);
@@ -94,18 +92,18 @@ async function analyze(parts: Parts, event: Ready, scorecard: Scorecard) {
   const uuid = uuidv7();
   let analysis: Analysis | null = null;
   if (utterances.length > 0) {
-    const verdict = await analyst.analyze(
+    const result = await analyst.analyze(
       { language, tags: data.tags, segmentType: data.segment_type, duration: data.duration, utterances },
       scorecard,
     );
     analysis = {
       scorecard: { uuid: scorecard.uuid, name: scorecard.name, revision: scorecard.revision },
       analyst: { name: analyst.name, version: analyst.version },
-      ...verdict,
+      ...result,
       created_at: createdAt.toISOString(),
     };
   }
-  const analyzed: Analyzed = createEvent('analysis', CallAnalyzed, event.subject, event, {
+  const analyzed: CallAnalyzedEvent = createEvent('analysis', CallAnalyzed, event.subject, event, {
     attempt: data.attempt,
     analysis_uuid: uuid,
     outcome: analysis === null ? 'no_speech' : 'scored',

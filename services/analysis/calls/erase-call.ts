@@ -3,9 +3,13 @@ import { stopProcessing } from '@call-analysis/call-processing';
 import type { Event } from '@call-analysis/events';
 import type { Store } from '../store.ts';
 
-export const ERASURES = 'analysis.erasures';
+/** The name of the consumer. It is data: its queue has this name. */
+export const ERASURE_CONSUMER = 'analysis.erasures';
 
-/** Removes what is kept of a call, also what waits or lies dead here; analyses that come to their end later are dropped. */
+/**
+ * Removes the analyses of a call, and its pending events and dead letters in this service. The result of an analysis that
+ * is still running is dropped when it ends.
+ */
 export async function eraseCall({ store, bus }: { store: Store; bus: Bus }, event: Event): Promise<void> {
   await store.db.transaction(async (tx) => {
     await stopProcessing(bus, tx, event);

@@ -1,10 +1,10 @@
-import { type Bus, type FailureReason, type GiveUpResult } from '@call-analysis/bus';
+import type { Bus, FailureReason, GiveUpResult } from '@call-analysis/bus';
 import { giveUpCall } from '@call-analysis/call-processing';
 import type { Event } from '@call-analysis/events';
 import type { Store } from '../store.ts';
 import { CONSUMER } from './analyze-calls.ts';
 
-/** Says of a call that its analysis was given up, and why. */
+/** Publishes that the analysis of a call was given up, and why. */
 export async function giveUpAnalysis(
   { store, bus }: { store: Store; bus: Bus },
   event: Event,

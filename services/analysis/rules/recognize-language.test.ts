@@ -22,7 +22,7 @@ describe('the language of a call', () => {
   });
 
   it.each([[''], ['12345 67'], ['qwrt zxcv plmk'], ['你好，我的包裹在哪里'], ['😀 … !!']])(
-    'is null when there is none: "%s"',
+    'is null for text in no known language: "%s"',
     (text) => {
       expect(languageOf(text, 'mijoz')).toBeNull();
     },
@@ -32,18 +32,18 @@ describe('the language of a call', () => {
     expect(recognizeLanguage([], ['cliente'])).toBeNull();
   });
 
-  it('follows the tag where the words fit several languages', () => {
+  it('follows the tag when the words fit several languages', () => {
     expect(languageOf('Салам', 'кардар')).toBe('ky');
     expect(languageOf('Internet tarif', 'mijoz')).toBe('uz');
     expect(languageOf('no', 'cliente')).toBe('es');
   });
 
-  it('follows the words where the tag contradicts them', () => {
+  it('follows the words when the tag contradicts them', () => {
     expect(languageOf('Здравствуйте, у меня не работает интернет, помогите пожалуйста', 'mijoz')).toBe('ru');
     expect(languageOf('Good morning, how can I help you today?', 'cliente', 'operador')).toBe('en');
   });
 
-  it('is an answer for any text', () => {
+  it('is one of the five or null for any text', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), fc.array(fc.string()), (texts, tags) => {
         expect([null, 'en', 'ru', 'uz', 'ky', 'es']).toContain(
@@ -56,7 +56,7 @@ describe('the language of a call', () => {
     );
   });
 
-  it('is found from the beginning alone, however long the call is', () => {
+  it('is recognized from the beginning of a long call', () => {
     expect(languageOf(`Hello, how are you today? ${'привет как дела '.repeat(300_000)}`)).not.toBeNull();
   });
 });

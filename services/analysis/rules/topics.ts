@@ -1,4 +1,4 @@
-/** What a call can be about, in the order that breaks ties. Slugs are stable: clients filter by them. */
+/** The topics of calls. The order breaks ties. The names are stable, because clients filter by them. */
 export const TOPICS = [
   'refund',
   'cancellation',
@@ -25,11 +25,11 @@ export const TOPICS = [
 ] as const;
 export type Topic = (typeof TOPICS)[number];
 
-const MOST_TOPICS = 5;
+const MAX_TOPICS = 5;
 
 /**
- * At most five topics, the most spoken of first. `mentions` counts by position in TOPICS. A topic mentioned once
- * stands only while nothing is spoken of three times as much.
+ * At most five topics, the most mentioned first. `mentions` has a count for each of TOPICS. A topic is left out when
+ * another is mentioned at least four times as often.
  */
 export function rankTopics(mentions: ArrayLike<number>): Topic[] {
   const counted = TOPICS.map((topic, index) => ({ topic, count: mentions[index] ?? 0 }));
@@ -37,6 +37,6 @@ export function rankTopics(mentions: ArrayLike<number>): Topic[] {
   return counted
     .filter(({ count }) => count > 0 && count * 4 > most)
     .sort((one, other) => other.count - one.count)
-    .slice(0, MOST_TOPICS)
+    .slice(0, MAX_TOPICS)
     .map(({ topic }) => topic);
 }

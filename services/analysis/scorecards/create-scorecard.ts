@@ -1,23 +1,22 @@
 import { v7 as uuidv7 } from 'uuid';
-import { ensureDefault } from '../ensure-default.ts';
 import type { Firms } from '../firms.ts';
 import type { Store } from '../store.ts';
 import type { StoredScorecard } from './scorecard-store.ts';
-import { numbered } from './scorecard.ts';
-import { judgeDraft } from './validate-scorecard-draft.ts';
+import { toScorecardBody } from './scorecard.ts';
+import { validateScorecardDraft } from './validate-scorecard-draft.ts';
 
-/** Keeps a firm's new scorecard as its revision 1, not yet in force. Fault: VALIDATION_ERROR. */
+/** Stores a firm's new scorecard as its revision 1, not yet active. Faults: NOT_FOUND, VALIDATION_ERROR. */
 export async function createScorecard(
-  { store, firms }: { store: Store; firms: Pick<Firms, 'segmentTypes'> },
-  by: { firmUuid: string; userUuid: string },
+  { store, firms }: { store: Store; firms: Firms },
+  { firmUuid, userUuid }: { firmUuid: string; userUuid: string },
   document: string,
 ): Promise<StoredScorecard> {
-  const { firmUuid } = by;
   const segmentTypes = await firms.segmentTypes(firmUuid);
-  const draft = judgeDraft(document, { segmentTypes, segmentType: null, questionUuids: new Set() });
-  await ensureDefault(store, firmUuid);
+  const draft = validateScorecardDraft(document, { segmentTypes, segmentType: null, questionUuids: new Set() });
+  // The default comes first: once another scorecard is active for all segment types, it could no longer be added.
+  await store.scorecards.ensureDefault(firmUuid);
   const uuid = uuidv7();
   const segmentType = draft.segment_type ?? null;
-  await store.scorecards.add({ uuid, firmUuid, segmentType, by: by.userUuid }, numbered(draft, uuidv7));
+  await store.scorecards.add({ uuid, firmUuid, segmentType, createdBy: userUuid }, toScorecardBody(draft, uuidv7));
   return store.scorecards.find(firmUuid, uuid);
 }

@@ -1,7 +1,7 @@
 import type { Choice, Heard, Lexicon, Question } from '@call-analysis/events';
 import type { Scorecard } from './scorecard.ts';
 
-type Asked = Pick<Question, 'uuid' | 'text' | 'weight'>;
+type QuestionText = Pick<Question, 'uuid' | 'text' | 'weight'>;
 
 const YES = 'Yes';
 const NO = 'No';
@@ -10,14 +10,14 @@ function choice(label: string, points: number, autoFail = false): Choice {
   return { label, points, auto_fail: autoFail };
 }
 
-function says(role: Heard['role'], lexicon: Lexicon, more: Partial<Heard> = {}): Heard {
-  return { role, where: 'anywhere', source: { lexicon }, even_negated: false, at_least: 1, ...more };
+function says(role: Heard['role'], lexicon: Lexicon, change: Partial<Heard> = {}): Heard {
+  return { role, where: 'anywhere', source: { lexicon }, even_negated: false, at_least: 1, ...change };
 }
 
-/** Yes when the operator says it, else no. */
-function said(asked: Asked, lexicon: Lexicon, where: Heard['where'] = 'anywhere'): Question {
+/** A question that is answered Yes when the operator says something of the lexicon. */
+function yesIfSaid(question: QuestionText, lexicon: Lexicon, where: Heard['where'] = 'anywhere'): Question {
   return {
-    ...asked,
+    ...question,
     choices: [choice(YES, 1), choice(NO, 0)],
     decided: {
       by: 'rule',
@@ -28,10 +28,14 @@ function said(asked: Asked, lexicon: Lexicon, where: Heard['where'] = 'anywhere'
   };
 }
 
-/** Points for what the operator does not say. */
-function unsaid(asked: Asked, good: string, cases: readonly { lexicon: Lexicon; answer: Choice }[]): Question {
+/** A question that gives points unless the operator says something of the lexicons. */
+function goodUnlessSaid(
+  question: QuestionText,
+  good: string,
+  cases: readonly { lexicon: Lexicon; answer: Choice }[],
+): Question {
   return {
-    ...asked,
+    ...question,
     choices: [choice(good, 1), ...cases.map(({ answer }) => answer)],
     decided: {
       by: 'rule',
@@ -45,7 +49,7 @@ function unsaid(asked: Asked, good: string, cases: readonly { lexicon: Lexicon; 
   };
 }
 
-/** What every firm begins with. Its uuids are fixed, so that answers of different calls can be compared. */
+/** The first scorecard of every firm. The uuids of its questions are fixed, so that answers can be compared across firms. */
 export const defaultScorecard: Scorecard = {
   uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d10',
   revision: 1,
@@ -54,7 +58,7 @@ export const defaultScorecard: Scorecard = {
     {
       name: 'Opening',
       questions: [
-        said(
+        yesIfSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d11',
             text: 'Did the operator greet the client?',
@@ -63,7 +67,7 @@ export const defaultScorecard: Scorecard = {
           'greeting',
           'opening',
         ),
-        said(
+        yesIfSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d12',
             text: 'Did the operator give a name or the company?',
@@ -72,7 +76,7 @@ export const defaultScorecard: Scorecard = {
           'introduction',
           'opening',
         ),
-        said(
+        yesIfSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d13',
             text: 'Did the operator find out what the client needs?',
@@ -112,7 +116,7 @@ export const defaultScorecard: Scorecard = {
             otherwise: 'No solution',
           },
         },
-        said(
+        yesIfSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d16',
             text: 'Did the operator explain causes or conditions?',
@@ -120,7 +124,7 @@ export const defaultScorecard: Scorecard = {
           },
           'explanation',
         ),
-        said(
+        yesIfSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d17',
             text: 'Did the operator check that they understood each other?',
@@ -128,7 +132,7 @@ export const defaultScorecard: Scorecard = {
           },
           'understanding',
         ),
-        said(
+        yesIfSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d18',
             text: 'Did the operator use polite words?',
@@ -136,7 +140,7 @@ export const defaultScorecard: Scorecard = {
           },
           'courtesy',
         ),
-        unsaid(
+        goodUnlessSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d19',
             text: 'Did the operator avoid promises without a date?',
@@ -150,7 +154,7 @@ export const defaultScorecard: Scorecard = {
     {
       name: 'Closing and conduct',
       questions: [
-        said(
+        yesIfSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1a',
             text: 'Did the operator agree on the next step?',
@@ -158,7 +162,7 @@ export const defaultScorecard: Scorecard = {
           },
           'next_step',
         ),
-        said(
+        yesIfSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1b',
             text: 'Did the operator offer further help?',
@@ -166,7 +170,7 @@ export const defaultScorecard: Scorecard = {
           },
           'further_help',
         ),
-        said(
+        yesIfSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1c',
             text: 'Did the operator say goodbye politely?',
@@ -175,7 +179,7 @@ export const defaultScorecard: Scorecard = {
           'farewell',
           'closing',
         ),
-        unsaid(
+        goodUnlessSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1d',
             text: 'Was the operator respectful?',
@@ -187,7 +191,7 @@ export const defaultScorecard: Scorecard = {
             { lexicon: 'rudeness', answer: choice('Rude', 0) },
           ],
         ),
-        unsaid(
+        goodUnlessSaid(
           {
             uuid: 'd0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d1e',
             text: 'Did the operator refrain from blaming the client?',

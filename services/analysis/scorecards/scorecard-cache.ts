@@ -1,71 +1,72 @@
-import type { RevisionName } from './scorecard-store.ts';
-import { phraseBytes, type Scorecard } from './scorecard.ts';
+import type { RevisionId } from './scorecard-store.ts';
+import { compiledPhraseBytes, type Scorecard } from './scorecard.ts';
 
-/** Bytes, about: of scorecards with ordinary phrases some hundred, of the largest there can be a few. */
-const ROOM = 128 * 1024 * 1024;
-/** What a scorecard without phrases of its own takes. */
-const BARE = 100 * 1024;
+/** In bytes, approximately: room for some hundred scorecards with ordinary phrases, or for a few of the largest. */
+const DEFAULT_CAPACITY = 128 * 1024 * 1024;
+/** The size of a scorecard without the firm's phrases. */
+const BASE_BYTES = 100 * 1024;
 
 /**
- * Revisions that were lately scored by, each the same object every time, because what an analyst has prepared for a
- * scorecard hangs on the object. A revision never changes, so nothing here grows old; what was used longest ago goes.
+ * The revisions that calls were recently scored by. When it is full, it drops those that were used least recently. A
+ * revision never changes, so no entry becomes stale. The object for a revision is always the same, because an analyst may
+ * keep what it prepares for a scorecard with the object.
  */
-export class Shelf {
-  readonly #kept = new Map<string, { scorecard: Scorecard; bytes: number }>();
-  readonly #room: number;
+export class ScorecardCache {
+  readonly #entries = new Map<string, { scorecard: Scorecard; bytes: number }>();
+  readonly #capacity: number;
   #bytes = 0;
 
-  constructor(room = ROOM) {
-    this.#room = room;
+  constructor(capacity = DEFAULT_CAPACITY) {
+    this.#capacity = capacity;
   }
 
-  /** Scorecards by name, in order; `fetch` is asked for those that are not here. */
-  async take(
-    names: readonly RevisionName[],
-    fetch: (missing: RevisionName[]) => Promise<Scorecard[]>,
+  /** The scorecards of these revisions, in order. Calls `fetch` once for those that are not cached. */
+  async get(
+    revisions: readonly RevisionId[],
+    fetch: (missing: RevisionId[]) => Promise<Scorecard[]>,
   ): Promise<Scorecard[]> {
     const found = new Map<string, Scorecard>();
-    const missing = new Map<string, RevisionName>();
-    for (const name of names) {
-      const kept = this.#kept.get(keyOf(name));
-      if (kept === undefined) missing.set(keyOf(name), name);
-      else found.set(keyOf(name), kept.scorecard);
+    const missing = new Map<string, RevisionId>();
+    for (const revision of revisions) {
+      const entry = this.#entries.get(keyOf(revision));
+      if (entry === undefined) missing.set(keyOf(revision), revision);
+      else found.set(keyOf(revision), entry.scorecard);
     }
     if (missing.size > 0) {
-      for (const fetched of await fetch([...missing.values()])) found.set(keyOf(fetched), this.#put(fetched));
+      for (const fetched of await fetch([...missing.values()])) found.set(keyOf(fetched), this.#add(fetched));
     }
-    return names.map((name) => {
-      const scorecard = found.get(keyOf(name));
-      if (scorecard === undefined) throw new Error(`There is no revision ${keyOf(name)}.`);
-      this.#touch(keyOf(name));
+    return revisions.map((revision) => {
+      const scorecard = found.get(keyOf(revision));
+      if (scorecard === undefined) throw new Error(`There is no revision ${keyOf(revision)}.`);
+      this.#markUsed(keyOf(revision));
       return scorecard;
     });
   }
 
-  /** The object that is kept already, when somebody else has fetched the same meanwhile. */
-  #put(scorecard: Scorecard): Scorecard {
+  /** Returns the cached object instead when another caller has fetched the same revision in the meantime. */
+  #add(scorecard: Scorecard): Scorecard {
     const key = keyOf(scorecard);
-    const known = this.#kept.get(key);
+    const known = this.#entries.get(key);
     if (known !== undefined) return known.scorecard;
-    const bytes = BARE + phraseBytes(scorecard);
-    this.#kept.set(key, { scorecard, bytes });
+    const bytes = BASE_BYTES + compiledPhraseBytes(scorecard);
+    this.#entries.set(key, { scorecard, bytes });
     this.#bytes += bytes;
-    for (const [oldest, { bytes: freed }] of this.#kept) {
-      if (this.#bytes <= this.#room || oldest === key) break;
-      this.#kept.delete(oldest);
+    for (const [oldest, { bytes: freed }] of this.#entries) {
+      if (this.#bytes <= this.#capacity || oldest === key) break;
+      this.#entries.delete(oldest);
       this.#bytes -= freed;
     }
     return scorecard;
   }
 
-  #touch(key: string): void {
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return;
-    this.#kept.delete(key);
-    this.#kept.set(key, kept);
+  #markUsed(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
   }
 }
 
-function keyOf({ uuid, revision }: RevisionName): string {
+function keyOf({ uuid, revision }: RevisionId): string {
   return `${uuid}/${revision}`;
 }

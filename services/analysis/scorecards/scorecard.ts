@@ -5,16 +5,16 @@ import {
   type ScorecardDraft,
   scorecardDraft,
 } from '@call-analysis/events';
-import { foldWord, phraseFault, phraseSteps } from '../rules/matching/phrasebook.ts';
+import { countVariantWords, foldWord, phraseFault } from '../rules/matching/phrase-syntax.ts';
 
-/** One revision; it never changes. */
+/** One revision of a scorecard. It never changes. */
 export interface Scorecard extends ScorecardBody {
   readonly uuid: string;
   readonly revision: number;
 }
 
-/** What a firm sends, with its phrases looked at too. */
-export const Draft = scorecardDraft(phraseFault);
+/** The document that a firm sends, including the syntax of its phrases. */
+export const draftSchema = scorecardDraft(phraseFault);
 
 export function maxPoints(question: Pick<Question, 'choices'>): number {
   return Math.max(...question.choices.map((choice) => choice.points));
@@ -24,8 +24,8 @@ export function questionUuids({ sections }: ScorecardBody): Set<string> {
   return new Set(sections.flatMap(({ questions }) => questions.map(({ uuid }) => uuid)));
 }
 
-/** What a draft says, with a uuid for every question that is new. */
-export function numbered({ name, sections }: ScorecardDraft, newUuid: () => string): ScorecardBody {
+/** The body of a revision: the draft with a uuid for every new question. */
+export function toScorecardBody({ name, sections }: ScorecardDraft, newUuid: () => string): ScorecardBody {
   return {
     name,
     sections: sections.map((section) => ({
@@ -35,34 +35,35 @@ export function numbered({ name, sections }: ScorecardDraft, newUuid: () => stri
   };
 }
 
-/** Bounds of what the phrases of one scorecard take, so that compiling them is a matter of milliseconds. */
+/** Limits on the phrases of one scorecard. Within them, compiling the phrases takes milliseconds. */
 const MAX_STEPS = 40_000;
 const MAX_CELLS = 6_000_000;
-/** Letters of the negations that every language adds. */
-const OTHER_LETTERS = 100;
+/** The letters that the negations of a language add to those in the phrases. */
+const NEGATION_LETTERS = 100;
 
-/** Bytes, about, that the compiled phrases of a scorecard take in all languages together. */
-export function phraseBytes(scorecard: ScorecardBody): number {
+/** The approximate size in bytes of the compiled phrases of a scorecard, in all languages together. */
+export function compiledPhraseBytes(scorecard: ScorecardBody): number {
   const { steps, cells } = sizeOf(scorecard);
-  // Each phrase stands in the phrasebook of its language and in the one for calls of an unknown language.
+  // Each phrase is in the phrasebook of its language and in that of calls in an unknown language.
   return 2 * (cells * 2 + steps * 100);
 }
 
-/** Why the phrases are more than can be listened for, or null. */
+/** Why the phrases take more than the limits allow, or null. */
 export function sizeFault(draft: ScorecardDraft): string | null {
   const { steps, cells } = sizeOf(draft);
   if (steps > MAX_STEPS) return 'must have fewer phrases, or phrases with fewer alternatives';
   return cells > MAX_CELLS ? 'must have fewer or shorter phrases, or fewer different letters in them' : null;
 }
 
+/** The nodes and the letter transitions that the phrases add to a phrasebook. */
 function sizeOf({ sections }: ScorecardDraft | ScorecardBody): { steps: number; cells: number } {
   const letters = new Set<string>();
   let characters = 0;
   let steps = 0;
   for (const phrase of phrasesIn(sections)) {
     characters += phrase.length;
-    steps += phraseSteps(phrase);
+    steps += countVariantWords(phrase);
     for (const letter of foldWord(phrase)) letters.add(letter);
   }
-  return { steps, cells: characters * (letters.size + OTHER_LETTERS) };
+  return { steps, cells: characters * (letters.size + NEGATION_LETTERS) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { addUp, type Scored } from './totals.ts';
+import { computeTotals, type ScoredAnswer } from './totals.ts';
 
 const scored = fc
   .record({
@@ -8,18 +8,18 @@ const scored = fc
     maxPoints: fc.double({ min: 0.01, max: 1000, noNaN: true }),
     share: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: null }),
   })
-  .map(({ weight, maxPoints, share }): Scored => ({
+  .map(({ weight, maxPoints, share }): ScoredAnswer => ({
     weight,
     maxPoints,
     points: share === null ? null : share * maxPoints,
     autoFail: false,
   }));
 const sections = fc.array(fc.array(scored, { maxLength: 8 }), { maxLength: 4 });
-const notApplicable: Scored = { weight: 7, points: null, maxPoints: 1, autoFail: true };
+const notApplicable: ScoredAnswer = { weight: 7, points: null, maxPoints: 1, autoFail: true };
 
 describe('totals', () => {
-  it('add up shares of points by weight', () => {
-    const totals = addUp([
+  it('weight the share of points of each answer', () => {
+    const totals = computeTotals([
       [
         { weight: 3, points: 1, maxPoints: 1, autoFail: false },
         { weight: 1, points: 0, maxPoints: 5, autoFail: false },
@@ -30,22 +30,22 @@ describe('totals', () => {
   });
 
   it('are null where no question applies', () => {
-    expect(addUp([[notApplicable], []])).toEqual({ score: null, sections: [null, null], autoFailed: false });
+    expect(computeTotals([[notApplicable], []])).toEqual({ score: null, sections: [null, null], autoFailed: false });
   });
 
-  it('are 0 after an auto-fail, which leaves the sections as they are', () => {
+  it('are 0 after an auto-fail, which does not change the scores of the sections', () => {
     const failed = { weight: 1, points: 0, maxPoints: 1, autoFail: true };
-    expect(addUp([[{ weight: 9, points: 1, maxPoints: 1, autoFail: false }], [failed]])).toEqual({
+    expect(computeTotals([[{ weight: 9, points: 1, maxPoints: 1, autoFail: false }], [failed]])).toEqual({
       score: 0,
       sections: [100, 0],
       autoFailed: true,
     });
   });
 
-  it('stay between 0 and 100 with one decimal', () => {
+  it('are between 0 and 100 with one decimal', () => {
     fc.assert(
       fc.property(sections, (answers) => {
-        const { score, sections: parts } = addUp(answers);
+        const { score, sections: parts } = computeTotals(answers);
         for (const value of [score, ...parts]) {
           if (value === null) continue;
           expect(value).toBeGreaterThanOrEqual(0);
@@ -56,14 +56,14 @@ describe('totals', () => {
     );
   });
 
-  it('never fall when an answer gets more points', () => {
+  it('never decrease when an answer gets more points', () => {
     fc.assert(
       fc.property(fc.array(scored, { minLength: 1, maxLength: 8 }), fc.nat(), (answers, pick) => {
         const chosen = pick % answers.length;
         const better = answers.map((answer, at) =>
           at === chosen && answer.points !== null ? { ...answer, points: answer.maxPoints } : answer,
         );
-        expect(addUp([better]).score ?? 0).toBeGreaterThanOrEqual(addUp([answers]).score ?? 0);
+        expect(computeTotals([better]).score ?? 0).toBeGreaterThanOrEqual(computeTotals([answers]).score ?? 0);
       }),
     );
   });
@@ -72,15 +72,15 @@ describe('totals', () => {
     fc.assert(
       fc.property(sections, fc.constantFrom(0.125, 0.5, 2, 64), (answers, factor) => {
         const scaled = answers.map((part) => part.map((answer) => ({ ...answer, weight: answer.weight * factor })));
-        expect(addUp(scaled)).toEqual(addUp(answers));
+        expect(computeTotals(scaled)).toEqual(computeTotals(answers));
       }),
     );
   });
 
-  it('do not change by a question that does not apply', () => {
+  it('ignore a question that does not apply', () => {
     fc.assert(
       fc.property(sections, (answers) => {
-        expect(addUp(answers.map((part) => [...part, notApplicable]))).toEqual(addUp(answers));
+        expect(computeTotals(answers.map((part) => [...part, notApplicable]))).toEqual(computeTotals(answers));
       }),
     );
   });

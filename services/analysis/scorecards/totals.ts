@@ -1,23 +1,25 @@
-/** What an answer adds to the totals. `points` is null when the question does not apply. */
-export interface Scored {
+/** What an answer adds to the totals. */
+export interface ScoredAnswer {
   readonly weight: number;
+  /** Null when the question does not apply. */
   readonly points: number | null;
   readonly maxPoints: number;
   readonly autoFail: boolean;
 }
 
 export interface Totals {
-  /** 0 to 100 with one decimal; null when no question applies. */
+  /** From 0 to 100 with one decimal; null when no question applies. */
   readonly score: number | null;
   readonly sections: readonly (number | null)[];
   readonly autoFailed: boolean;
 }
 
 /**
- * Adds up answers: each counts its share of its most points times its weight, and what does not apply is left out
- * of both sides. An auto-fail makes the total 0; sections keep theirs, to show where the rest stood.
+ * Computes the scores of a call. An answer counts with its weight times its share of the question's maximum points. A
+ * question that does not apply counts neither way. An auto-fail makes the total 0 and leaves the scores of the sections,
+ * which show how the rest of the call was.
  */
-export function addUp(sections: readonly (readonly Scored[])[]): Totals {
+export function computeTotals(sections: readonly (readonly ScoredAnswer[])[]): Totals {
   const autoFailed = sections.some((answers) => answers.some((answer) => answer.autoFail && answer.points !== null));
   return {
     score: autoFailed ? 0 : scoreOf(sections.flat()),
@@ -26,8 +28,8 @@ export function addUp(sections: readonly (readonly Scored[])[]): Totals {
   };
 }
 
-function scoreOf(answers: readonly Scored[]): number | null {
-  // Weights are taken relative to the largest, so that neither tiny nor huge ones leave the range of doubles.
+function scoreOf(answers: readonly ScoredAnswer[]): number | null {
+  // Weights are divided by the largest, so that very small or large ones do not leave the range of doubles.
   const largest = answers.reduce((most, answer) => (answer.points === null ? most : Math.max(most, answer.weight)), 0);
   if (largest === 0) return null;
   let reached = 0;

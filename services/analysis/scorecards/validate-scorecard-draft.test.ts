@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { Language, Lexicon, MAX_QUESTIONS } from '@call-analysis/events';
+import { Language, Lexicon, MAX_QUESTIONS, ScorecardDraft } from '@call-analysis/events';
 import { Fault, type FieldFault } from '@call-analysis/fault';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { analyzeByRules } from '../analysts/rule-analyst.ts';
 import { defaultScorecard } from './default-scorecard.ts';
-import { numbered, questionUuids } from './scorecard.ts';
-import { judgeDraft, type References } from './validate-scorecard-draft.ts';
+import { questionUuids, toScorecardBody } from './scorecard.ts';
+import { validateScorecardDraft, type References } from './validate-scorecard-draft.ts';
 
 const { uuid: _uuid, revision: _revision, ...body } = defaultScorecard;
 const known: References = {
@@ -17,7 +17,7 @@ const known: References = {
 
 function faultsOf(document: unknown, references = known): FieldFault[] {
   try {
-    judgeDraft(JSON.stringify(document), references);
+    validateScorecardDraft(JSON.stringify(document), references);
     return [];
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
@@ -34,9 +34,9 @@ function changed(...changes: readonly Change[]): object {
   for (const [path, value] of changes) {
     const keys = path.split('.');
     const last = keys.pop() ?? '';
-    let place: object = document;
-    for (const key of keys) place = Reflect.get(place, key) as object;
-    Reflect.set(place, last, value);
+    let parent: object = document;
+    for (const key of keys) parent = Reflect.get(parent, key) as object;
+    Reflect.set(parent, last, value);
   }
   return document;
 }
@@ -50,22 +50,22 @@ describe('a scorecard is refused', () => {
   it.each<[string, Change, string, string]>([
     ['without a name', ['name', undefined], 'name', 'is required'],
     ['with a name of spaces', ['name', '  '], 'name', 'must not be empty'],
-    ['with what no database keeps in a name', ['name', 'a\u0000b'], 'name', 'control characters'],
-    ['with half a character in a name', ['name', '\ud800'], 'name', 'halves of characters'],
+    ['with a control character in a name', ['name', 'a\u0000b'], 'name', 'control characters'],
+    ['with an unpaired surrogate in a name', ['name', '\ud800'], 'name', 'halves of characters'],
     ['for a segment type that the firm does not have', ['segment_type', 'suport'], 'segment_type', 'support, sales'],
     ['without sections', ['sections', []], 'sections', 'must have at least 1'],
-    ['with sections that are no list', ['sections', 'all'], 'sections', 'must be a list'],
+    ['with sections that are not a list', ['sections', 'all'], 'sections', 'must be a list'],
     ['with an empty section', ['sections.0.questions', []], 'sections.0.questions', 'must have at least 1'],
     ['with a weight of zero', [`${FIRST}.weight`, 0], `${FIRST}.weight`, 'must be more than 0'],
     ['with a negative weight', [`${FIRST}.weight`, -1], `${FIRST}.weight`, 'must be more than 0'],
     [
-      'with a weight that is no number',
+      'with a weight that is not a number',
       [`${FIRST}.weight`, Number.NaN],
       `${FIRST}.weight`,
       'must be a number, not null',
     ],
     ['with a weight in words', [`${FIRST}.weight`, '8'], `${FIRST}.weight`, 'must be a number'],
-    ['with a huge weight', [`${FIRST}.weight`, 1001], `${FIRST}.weight`, 'must be at most 1000'],
+    ['with a weight that is too large', [`${FIRST}.weight`, 1001], `${FIRST}.weight`, 'must be at most 1000'],
     [
       'where no choice gives points',
       [`${FIRST}.choices.0.points`, 0],
@@ -79,20 +79,25 @@ describe('a scorecard is refused', () => {
       'must have at least 2',
     ],
     [
-      'where a case answers what is no choice',
+      'with a case whose answer is not a choice',
       [`${FIRST}.decided.cases.0.answer`, 'Perhaps'],
       `${FIRST}.decided.cases.0.answer`,
       'choices: Yes, No',
     ],
     [
-      'where the rest answers what is no choice',
+      'with a default answer that is not a choice',
       [`${FIRST}.decided.otherwise`, 'Perhaps'],
       `${FIRST}.decided.otherwise`,
       'choices: Yes, No',
     ],
-    ['with two choices of one label', [`${FIRST}.choices.1.label`, 'Yes'], `${FIRST}.choices.1.label`, 'must differ'],
     [
-      'with a question twice',
+      'with two choices of the same label',
+      [`${FIRST}.choices.1.label`, 'Yes'],
+      `${FIRST}.choices.1.label`,
+      'must differ',
+    ],
+    [
+      'with the same question twice',
       ['sections.1.questions.0', body.sections[0]!.questions[0]],
       'sections.1.questions.0.uuid',
       'must differ',
@@ -101,7 +106,7 @@ describe('a scorecard is refused', () => {
       'with a question that this revision does not have',
       [`${FIRST}.uuid`, randomUUID()],
       `${FIRST}.uuid`,
-      'no question of the revision',
+      'not a question of the revision',
     ],
     [
       'with an unknown lexicon',
@@ -111,39 +116,39 @@ describe('a scorecard is refused', () => {
     ],
     ['with neither lexicon nor phrases', [`${HEARD}.source`, {}], `${HEARD}.source`, 'either a lexicon or phrases'],
     [
-      'with both',
+      'with both a lexicon and phrases',
       [`${HEARD}.source`, { lexicon: 'need', phrases: { en: ['a'] } }],
       `${HEARD}.source`,
       'either a lexicon or phrases',
     ],
     [
-      'with phrases of no language',
+      'with phrases in no language',
       [`${HEARD}.source`, { phrases: {} }],
       `${HEARD}.source.phrases`,
       'must name a language',
     ],
     [
-      'with phrases of an unknown language',
+      'with phrases in an unknown language',
       [`${HEARD}.source`, { phrases: { fr: ['bonjour'] } }],
       `${HEARD}.source.phrases.fr`,
-      'is no language that we know',
+      'is not a supported language',
     ],
     [
-      'with a phrase that cannot be heard',
+      'with an invalid phrase',
       [`${HEARD}.source`, { phrases: { en: ['hello', '..'] } }],
       `${HEARD}.source.phrases.en.1`,
       'has no word',
     ],
     ['with an unknown role', [`${HEARD}.role`, 'boss'], `${HEARD}.role`, 'must be one of operator, client'],
     [
-      'decided by somebody else',
+      'with an unknown way to decide a question',
       [`${FIRST}.decided`, { by: 'dice' }],
       `${FIRST}.decided.by`,
       'must be one of rule, model',
     ],
-    ['with a slip in a field’s name, deep inside', [`${FIRST}.wieght`, 1], `${FIRST}.wieght`, 'did you mean weight?'],
-    ['with a field that we do not know', ['sections.0.color', 'red'], 'sections.0.color', 'is not known'],
-    ['with what the service sets', ['revision', 3], 'revision', 'is set by the service'],
+    ['with a misspelled field name in a question', [`${FIRST}.wieght`, 1], `${FIRST}.wieght`, 'did you mean weight?'],
+    ['with an unknown field', ['sections.0.color', 'red'], 'sections.0.color', 'is not known'],
+    ['with a field that the service sets', ['revision', 3], 'revision', 'is set by the service'],
     [
       'with too many questions in a section',
       ['sections.0.questions', many(MAX_QUESTIONS + 1, () => bare)],
@@ -151,13 +156,13 @@ describe('a scorecard is refused', () => {
       `at most ${MAX_QUESTIONS}`,
     ],
     [
-      'with too many questions',
+      'with too many questions in total',
       ['sections.0.questions', many(MAX_QUESTIONS, () => bare)],
       'sections',
       `at most ${MAX_QUESTIONS} questions`,
     ],
     [
-      'with phrases of too many letters',
+      'with too many different letters in its phrases',
       [
         `${HEARD}.source`,
         {
@@ -171,12 +176,12 @@ describe('a scorecard is refused', () => {
       'sections',
       'fewer different letters',
     ],
-  ])('%s', (_name, change, field, said) => {
+  ])('%s', (_name, change, field, message) => {
     const faults = faultsOf(changed(change));
-    expect(faults).toContainEqual(expect.objectContaining({ field, message: expect.stringContaining(said) }));
+    expect(faults).toContainEqual(expect.objectContaining({ field, message: expect.stringContaining(message) }));
   });
 
-  it('for everything at once: form, phrases and references', () => {
+  it('with all faults named together: form, phrases and references', () => {
     const document = changed(
       ['name', 7],
       ['segment_type', 'none'],
@@ -202,16 +207,16 @@ describe('a scorecard is refused', () => {
     );
   });
 
-  it('with a hundred faults named, and told that there are more', () => {
+  it('with the first hundred faults named, and the number of the others', () => {
     const document = {
       ...body,
       ...Object.fromEntries(many(300, (at) => [`unknown${String(at)}`, 1]) as [string, number][]),
     };
-    expect(() => judgeDraft(JSON.stringify(document), known)).toThrow('and 200 more');
+    expect(() => validateScorecardDraft(JSON.stringify(document), known)).toThrow('and 200 more');
     expect(faultsOf(document)).toHaveLength(100);
   });
 
-  it('by a revision that is for another segment type', () => {
+  it('when a revision names another segment type', () => {
     const revising = { ...known, segmentTypes: null, segmentType: 'support' };
     expect(faultsOf(changed(['segment_type', 'sales']), revising)).toMatchObject([{ field: 'segment_type' }]);
     expect(faultsOf(changed(['segment_type', 'support']), revising)).toEqual([]);
@@ -219,8 +224,8 @@ describe('a scorecard is refused', () => {
   });
 });
 
-it('what was accepted is accepted again, and defaults are filled in', () => {
-  expect(judgeDraft(JSON.stringify(body), known)).toEqual(body);
+it('an accepted scorecard is accepted again, with its defaults filled in', () => {
+  expect(validateScorecardDraft(JSON.stringify(body), known)).toEqual(body);
   const short = {
     text: 'Was the bonus named?',
     weight: 1,
@@ -235,7 +240,7 @@ it('what was accepted is accepted again, and defaults are filled in', () => {
     },
   };
   const model = { text: 'Was it kind?', weight: 1, choices: short.choices, decided: { by: 'model' } };
-  const once = judgeDraft(
+  const once = validateScorecardDraft(
     JSON.stringify({ name: 'Own', sections: [{ name: 'Only', questions: [short, model] }] }),
     known,
   );
@@ -243,10 +248,10 @@ it('what was accepted is accepted again, and defaults are filled in', () => {
     applies: { spoke: [], heard: null },
     cases: [{ heard: { where: 'anywhere', even_negated: false, at_least: 1 } }],
   });
-  expect(judgeDraft(JSON.stringify(once), known)).toEqual(once);
+  expect(validateScorecardDraft(JSON.stringify(once), known)).toEqual(once);
 });
 
-describe('whatever a document says', () => {
+describe('any document', () => {
   const word = fc.oneof(
     fc.constantFrom('', ' ', 'Yes', 'No', '..', '!', '*', '#', '[a|b]', 'a*', '(a b|c) .. d', '\u0000', '\ud800', '🙂'),
     fc.string({ unit: 'binary', maxLength: 12 }),
@@ -295,7 +300,7 @@ describe('whatever a document says', () => {
     }),
   );
 
-  it('it is accepted or refused with fields at fault, never with a bug; what is accepted can be scored by', () => {
+  it('is accepted or refused with the names of fields, never with an internal error, and calls can be scored by an accepted one', () => {
     const call = {
       language: null,
       tags: [],
@@ -313,11 +318,17 @@ describe('whatever a document says', () => {
           expect(message.length).toBeLessThan(2000);
         }
         if (faults.length > 0) return;
-        const draft = judgeDraft(JSON.stringify(value), known);
-        const verdict = analyzeByRules(call, { ...numbered(draft, randomUUID), uuid: randomUUID(), revision: 1 });
-        expect(verdict.score === null || (verdict.score >= 0 && verdict.score <= 100)).toBe(true);
+        const draft = validateScorecardDraft(JSON.stringify(value), known);
+        const result = analyzeByRules(call, { ...toScorecardBody(draft, randomUUID), uuid: randomUUID(), revision: 1 });
+        expect(result.score === null || (result.score >= 0 && result.score <= 100)).toBe(true);
       }),
       { numRuns: 400 },
     );
   });
+});
+
+it('the default scorecard is a valid draft, with three sections and at least ten questions', () => {
+  expect(ScorecardDraft.parse(body)).toEqual(body);
+  expect(body.sections).toHaveLength(3);
+  expect(body.sections.flatMap((section) => section.questions).length).toBeGreaterThanOrEqual(10);
 });

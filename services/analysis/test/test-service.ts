@@ -15,17 +15,17 @@ import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { Analyst } from '../analysts/analyst.ts';
 import { type Config, migrations, schema, start } from '../start.ts';
 
-// A machine that has other things to do too may take ten times as long as usual.
+// A busy machine may take ten times as long as usual.
 jest.setTimeout(180_000);
 
-export type Ready = Event<BodyOf<typeof TranscriptReady>>;
-export type Analyzed = Event<BodyOf<typeof CallAnalyzed>>;
-export type Failed = Event<BodyOf<typeof CallFailed>>;
+export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
+export type CallAnalyzedEvent = Event<BodyOf<typeof CallAnalyzed>>;
+export type CallFailedEvent = Event<BodyOf<typeof CallFailed>>;
 
-type Scorecards = ReturnType<typeof dialAnalysis>;
+type Client = ReturnType<typeof dialAnalysis>;
 
 interface Opened {
-  readonly scorecards: Scorecards;
+  readonly client: Client;
   readonly config: Config;
   readonly db: Database;
   readonly bus: Bus;
@@ -34,17 +34,17 @@ interface Opened {
 }
 
 /**
- * The whole service over a database, a bus and a disk of its own, for the tests of one file, and what it says.
- * Several can run at the same time, as replicas.
+ * The complete service, as one or several replicas, for the tests of one file. It has a database, a bus and a disk of its
+ * own, and records the events that the service publishes.
  */
-export class AnalysisUnderTest {
-  readonly analyzed: Analyzed[] = [];
-  readonly failed: Failed[] = [];
-  /** What the service has logged, as JSON lines. */
-  readonly lines: string[] = [];
+export class TestService {
+  readonly analyzed: CallAnalyzedEvent[] = [];
+  readonly failed: CallFailedEvent[] = [];
+  /** The log of the service, as JSON lines. */
+  readonly logLines: string[] = [];
   #opened: Opened | undefined;
 
-  /** Of every firm. */
+  /** The segment types of every firm. */
   readonly segmentTypes = ['support', 'sales'];
 
   constructor(analyst: Analyst, replicas: number) {
@@ -54,28 +54,28 @@ export class AnalysisUnderTest {
     afterAll(() => this.#opened?.close());
   }
 
-  /** As the service's own role, past the service. */
+  /** Direct access to the service's database, in the role of the service. */
   get db(): Database {
-    return there(this.#opened).db;
+    return required(this.#opened).db;
   }
 
-  /** What the first replica serves. */
-  get scorecards(): Scorecards {
-    return there(this.#opened).scorecards;
+  /** A client of the first replica. */
+  get client(): Client {
+    return required(this.#opened).client;
   }
 
   put(key: string, text: string): Promise<void> {
-    return there(this.#opened).put(key, text);
+    return required(this.#opened).put(key, text);
   }
 
   async publish(...events: Event[]): Promise<void> {
-    const { db, bus } = there(this.#opened);
+    const { db, bus } = required(this.#opened);
     await db.transaction((tx) => bus.publish(tx, events));
   }
 
-  /** As if a worker that died a moment ago had it in hand, in its last try. */
-  async publishAsLost(event: Event): Promise<void> {
-    const { db, bus } = there(this.#opened);
+  /** Publishes an event whose last try was running in a worker that has just died. */
+  async publishWithDeadWorker(event: Event): Promise<void> {
+    const { db, bus } = required(this.#opened);
     await db.transaction(async (tx) => {
       await bus.publish(tx, [event]);
       await tx.query(
@@ -86,27 +86,27 @@ export class AnalysisUnderTest {
     });
   }
 
-  verdictOn(event: Event): Promise<Analyzed> {
+  analysisOf(event: Event): Promise<CallAnalyzedEvent> {
     return waitUntil(() => this.analyzed.find(({ subject }) => subject === event.subject));
   }
 
-  failureOf(event: Event): Promise<Failed> {
+  failureOf(event: Event): Promise<CallFailedEvent> {
     return waitUntil(() => this.failed.find(({ subject }) => subject === event.subject));
   }
 
-  async depth(): Promise<ConsumerDepth> {
-    const depths = await there(this.#opened).bus.depths();
-    return there(depths.find(({ consumer }) => consumer === 'analysis'));
+  async queueDepth(): Promise<ConsumerDepth> {
+    const depths = await required(this.#opened).bus.depths();
+    return required(depths.find(({ consumer }) => consumer === 'analysis'));
   }
 
-  /** Nothing waits, here or with whoever hears what the service says. */
-  async settled(): Promise<void> {
-    const { bus } = there(this.#opened);
+  /** Waits until every queue is empty, including that of the test's own consumer. */
+  async waitUntilIdle(): Promise<void> {
+    const { bus } = required(this.#opened);
     await waitUntil(async () => (await bus.depths()).every(({ waiting, active }) => waiting + active === 0));
   }
 
   async #open(analyst: Analyst, replicas: number): Promise<Opened> {
-    const log = createLog({ name: 'analysis', destination: { write: (line) => void this.lines.push(line) } });
+    const log = createLog({ name: 'analysis', destination: { write: (line) => void this.logLines.push(line) } });
     const closing = new Closing();
     const directory = await mkdtemp(join(tmpdir(), 'call-analysis-analysis-'));
     closing.add('directory', () => rm(directory, { recursive: true, force: true }));
@@ -144,8 +144,8 @@ export class AnalysisUnderTest {
       closing.add('service', () => service.close());
       addresses.push(service.address);
     }
-    const scorecards = dialAnalysis(there(addresses[0]));
-    closing.add('client', () => scorecards.close());
+    const client = dialAnalysis(required(addresses[0]));
+    closing.add('client', () => client.close());
     await bus.subscribe({
       consumer: 'test.catalogue',
       batchSize: 200,
@@ -155,7 +155,7 @@ export class AnalysisUnderTest {
       ],
     });
     const put = async (key: string, text: string) => void (await objects.put(key, Readable.from([text])));
-    return { config, scorecards, db, bus, put, close: () => closing.close() };
+    return { config, client, db, bus, put, close: () => closing.close() };
   }
 }
 
@@ -165,13 +165,13 @@ function dialAnalysis(address: string) {
 
 type Line = readonly [role: 'operator' | 'client', text: string];
 
-/** The news that a call's transcript is ready: these words, or what stands at an object key. */
-export function ready(
-  said: readonly Line[] | { key: string },
-  change: Partial<Omit<Ready, 'data'> & Ready['data']> = {},
-): Ready {
+/** An event `transcript.ready.v1` with these lines as the transcript, or with an object key. */
+export function transcriptReady(
+  lines: readonly Line[] | { key: string },
+  change: Partial<Omit<TranscriptReadyEvent, 'data'> & TranscriptReadyEvent['data']> = {},
+): TranscriptReadyEvent {
   const { id, time, subject, firmuuid, priority, ...data } = change;
-  const transcript = 'key' in said ? said : { utterances: utterancesOf(said) };
+  const transcript = 'key' in lines ? lines : { utterances: toUtterances(lines) };
   return {
     id: id ?? randomUUID(),
     source: 'test',
@@ -193,11 +193,11 @@ export function ready(
   };
 }
 
-export function utterancesOf(said: readonly Line[]) {
-  return said.map(([role, text]) => ({ role, text, start: null, end: null }));
+export function toUtterances(lines: readonly Line[]) {
+  return lines.map(([role, text]) => ({ role, text, start: null, end: null }));
 }
 
-function there<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error('This is not there.');
-  return part;
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('The service is not running.');
+  return value;
 }

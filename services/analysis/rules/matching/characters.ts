@@ -1,20 +1,20 @@
-/** What a UTF-16 unit does to the words around it. */
+/** The kinds of UTF-16 unit. A separator only separates words. */
 export const SEPARATOR = 0;
-/** Belongs to a word. */
+/** Part of a word. */
 export const LETTER = 1;
-/** Combining marks belong to the letter before them and change nothing. */
+/** A combining mark: part of the letter before it, and ignored in matching. */
 export const MARK = 2;
-/** Apostrophes, soft hyphens and joiners vanish inside a word and part words elsewhere. */
+/** An apostrophe, soft hyphen or joiner: ignored inside a word, a separator elsewhere. */
 export const SILENT = 3;
-/** Ends a clause: a negation or a quote does not reach past it. */
+/** Ends a clause. Negations and quotes do not extend past it. */
 export const CLAUSE_END = 4;
-/** `.` ends a sentence when no word and no other dot follows. */
+/** Ends a sentence unless a letter or another dot follows. */
 export const DOT = 5;
 export const EXCLAMATION = 6;
 export const QUESTION = 7;
-/** Opens a question, in Spanish. */
+/** Opens a question in Spanish. */
 export const INVERTED_QUESTION = 8;
-/** Controls and halves of pairs; a quote never holds a control or half a pair. */
+/** A quote never contains a control character or an unpaired surrogate. */
 export const CONTROL = 9;
 export const SURROGATE = 10;
 
@@ -23,10 +23,10 @@ const JOINERS = '\u00ad\u200b\u200c\u200d\u2060\ufeff\ufe0e\ufe0f';
 const CLAUSE_ENDS = ',;:—–…()[]{}«»"“”„|/\\\u2028\u2029，；：、';
 
 /**
- * Letters that people swap when a keyboard lacks the right one: an Uzbek or Kyrgyz letter for the Russian one
- * it was made from. `ъ` has no sound of its own and stands where Latin Uzbek has an apostrophe.
+ * Letters that people replace when their keyboard lacks them: an Uzbek or Kyrgyz letter and the Russian letter it was
+ * derived from.
  */
-const ALIKE: Readonly<Record<string, string>> = {
+const LOOK_ALIKES: Readonly<Record<string, string>> = {
   қ: 'к',
   ғ: 'г',
   ҳ: 'х',
@@ -39,18 +39,18 @@ const ALIKE: Readonly<Record<string, string>> = {
 const kinds = new Uint8Array(0x10000);
 const folds = new Uint16Array(0x10000);
 
-/** One of the constants above, by UTF-16 unit. */
+/** The kind of each UTF-16 unit. */
 export const KIND: Readonly<Uint8Array> = kinds;
-/** The unit that stands for it in matching: lower case, without marks, look-alikes of neighbouring alphabets joined. */
+/** The unit that matching compares instead: lower case, without marks, with look-alike letters merged. */
 export const FOLD: Readonly<Uint16Array> = folds;
 
-function foldOf(character: string): number {
+function foldLetter(character: string): number {
   const bare = character.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\p{M}/gu, '');
   const single = bare.length === 1 ? bare : character;
-  return (ALIKE[single] ?? single).charCodeAt(0);
+  return (LOOK_ALIKES[single] ?? single).charCodeAt(0);
 }
 
-function fill(): void {
+function fillTables(): void {
   const letter = /^[\p{L}\p{N}]$/u;
   const mark = /^\p{M}$/u;
   for (let unit = 0; unit < 0x10000; unit += 1) {
@@ -58,13 +58,13 @@ function fill(): void {
     if (unit >= 0xd800 && unit <= 0xdfff) {
       kinds[unit] = SURROGATE;
     } else if (unit >= 0x3400 && unit <= 0xd7ff) {
-      // Han and Hangul: letters without case, and half of the table.
+      // Han and Hangul, half of the table, are letters without case.
       kinds[unit] = LETTER;
     } else {
       const character = String.fromCharCode(unit);
       if (letter.test(character)) {
         kinds[unit] = LETTER;
-        folds[unit] = foldOf(character);
+        folds[unit] = foldLetter(character);
       } else if (mark.test(character)) {
         kinds[unit] = MARK;
       } else if (unit < 0x20 && unit !== 0x09 && unit !== 0x0a && unit !== 0x0d) {
@@ -73,10 +73,11 @@ function fill(): void {
     }
   }
   const assign = (characters: string, kind: number) => {
-    for (let at = 0; at < characters.length; at += 1) kinds[characters.charCodeAt(at)] = kind;
+    for (let index = 0; index < characters.length; index += 1) kinds[characters.charCodeAt(index)] = kind;
   };
   assign(APOSTROPHES, SILENT);
   assign(JOINERS, SILENT);
+  // The hard sign has no sound and is written where Latin Uzbek has an apostrophe.
   assign('ъЪ', MARK);
   assign(CLAUSE_ENDS, CLAUSE_END);
   assign('.。', DOT);
@@ -86,4 +87,4 @@ function fill(): void {
   kinds[0x7f] = CONTROL;
 }
 
-fill();
+fillTables();

@@ -1,35 +1,38 @@
-import { FOLD, KIND, LETTER, MARK, SILENT } from './characters.ts';
+import { FOLD, KIND, LETTER } from './characters.ts';
+import {
+  checkVariant,
+  forEachVariant,
+  GAP,
+  MAX_VARIANTS,
+  NUMBER,
+  parsePhrase,
+  parseWords,
+  type Variant,
+} from './phrase-syntax.ts';
 
-/**
- * Phrases of many concepts, compiled for one pass over a text.
- *
- * A phrase is written in words:
- * - `refund` is this word, `refund*` every word that begins so, `#` a word that begins with a digit;
- * - `i|we` is either word, `(call back|ring)` either group of words, `[very|so]` may be missing,
- *   `..` is up to three words that are not negations;
- * - `! no problem` is an exception: what it covers does not count for its concept.
- * Case, marks, apostrophes and punctuation mean nothing. Phrases do not reach across the end of a sentence.
- */
+/** Phrases of many concepts, compiled into tries so that one pass over a text finds all of them. */
 export interface Phrasebook {
-  /** Transitions between letters: `letters[node * width + alphabet[unit]]`, 0 where there is none. */
+  /** Transitions of the trie of words: `letters[node * width + alphabet[unit]]`, or 0 where there is none. */
   readonly letters: Uint16Array | Uint32Array;
   readonly alphabet: Uint16Array;
   readonly width: number;
-  /** The word set of a word that ends at a node, and of one that goes on where no node follows. */
+  /** The word set of a word that ends at a node. */
   readonly setAtEnd: Int32Array;
+  /** The word set of a word that continues where the trie has no further node. */
   readonly setBeyond: Int32Array;
-  /** Word symbols by word set; set 0 is empty. */
+  /** The symbols in each word set. A symbol is a word or prefix of a phrase. Set 0 is empty. */
   readonly sets: readonly Int32Array[];
-  /** Whether a phrase can begin with a word of this set. */
+  /** Whether a phrase can begin with a word of each set. */
   readonly begins: Uint8Array;
-  /** Negations by word set: bit 1 negates what follows it, bit 2 what precedes it. */
+  /** Whether the words of each set are negations: bit 1 negates the words after it, bit 2 the words before it. */
   readonly negates: Uint8Array;
+  /** The number of symbols. */
   readonly symbols: number;
-  /** Next phrase node by `node * symbols + symbol`; node 0 is the beginning. */
+  /** Transitions of the trie of phrases: the next node by `node * symbols + symbol`. Node 0 is the root. */
   readonly steps: ReadonlyMap<number, number>;
-  /** The node behind a gap, 0 where none follows. */
+  /** The node after a gap that follows each node, or 0 where no gap follows. */
   readonly gaps: Int32Array;
-  /** Concepts whose phrase ends at a node; an exception is `-1 - concept`. */
+  /** The concepts whose phrase ends at each node. An exception of a concept is `-1 - concept`. */
   readonly ends: readonly (readonly number[] | null)[];
 }
 
@@ -38,160 +41,33 @@ export interface Concept {
   readonly phrases: readonly string[];
 }
 
-/** Words that turn what stands after (or before) them in the same clause into its opposite. */
+/** Words that negate the words after (or before) them in the same clause. */
 export interface Negations {
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** Words that a gap may skip. */
-export const GAP_WORDS = 3;
-
-const MAX_WORDS = 12;
-const MAX_GAPS = 2;
-/** Ways to say one phrase: of our own, and of one that came from outside. */
-const MAX_VARIANTS = 4000;
-const MAX_VARIANTS_FROM_OUTSIDE = 50;
-const NUMBER = '#';
-/** A group in brackets, at the beginning of a word and behind no other part of it. */
-const GROUP = /(?<![^\s)\]])(?:\[[^()[\]]*\]|\([^()[\]]*\))(?![\p{L}\p{N}])/gu;
-/** A group in brackets, or whatever stands between spaces. */
-const PIECE = /\[[^\]]*\]|\([^)]*\)|\S+/gu;
-
-/** What is wrong with a phrase, in a sentence, or null. */
-export function phraseFault(phrase: string): string | null {
-  try {
-    checkBrackets(phrase);
-    const { pieces } = parsePhrase(phrase, MAX_VARIANTS_FROM_OUTSIDE);
-    eachVariant(pieces, checkVariant);
-    return null;
-  } catch (error) {
-    if (error instanceof PhraseFault) return error.message;
-    throw error;
-  }
-}
-
-/** How many words all the ways to say a phrase have together: what it adds to a phrasebook. Of a phrase without fault. */
-export function phraseSteps(phrase: string): number {
-  let steps = 0;
-  eachVariant(parsePhrase(phrase, MAX_VARIANTS_FROM_OUTSIDE).pieces, ({ length }) => {
-    steps += length;
-  });
-  return steps;
-}
-
-class PhraseFault extends Error {}
-
-/** A word as the matcher sees it. */
-export function foldWord(word: string): string {
-  let folded = '';
-  for (let at = 0; at < word.length; at += 1) {
-    const unit = word.charCodeAt(at);
-    if (KIND[unit] === LETTER) folded += String.fromCharCode(FOLD[unit] ?? unit);
-    else if (KIND[unit] !== MARK && KIND[unit] !== SILENT) folded += ' ';
-  }
-  return folded.trim();
-}
-
-/** A bracket that has no other, or stands elsewhere, would quietly change what is listened for. */
-function checkBrackets(phrase: string): void {
-  if (!/[()[\]]/u.test(phrase.trim().replace(/^!/u, '').replace(GROUP, ' '))) return;
-  throw new PhraseFault('Brackets of a phrase come in pairs, around whole words, and not within each other.');
-}
-
-/** One way to say a phrase: folded words, `x*` for a prefix, `..` for a gap. */
-type Variant = readonly string[];
-
-interface Phrase {
-  readonly isException: boolean;
-  /** The word sequences that each piece stands for. */
-  readonly pieces: readonly (readonly Variant[])[];
-}
-
-function parsePhrase(phrase: string, mostVariants: number): Phrase {
-  const trimmed = phrase.trim();
-  const isException = trimmed.startsWith('!');
-  const pieces = ((isException ? trimmed.slice(1) : trimmed).match(PIECE) ?? []).map(choicesOf);
-  const variants = pieces.reduce((count, choices) => count * choices.length, 1);
-  if (variants > mostVariants) throw new PhraseFault('The phrase has too many variants.');
-  if (pieces.flat(2).every((word) => word === '..')) throw new PhraseFault('The phrase has no word.');
-  return { isException, pieces };
-}
-
-/** Tells of every variant in turn; the array is the same each time. Thousands of phrases leave no garbage so. */
-function eachVariant(pieces: Phrase['pieces'], tell: (variant: Variant) => void): void {
-  const variant: string[] = [];
-  const extend = (at: number): void => {
-    const choices = pieces[at];
-    if (choices === undefined) {
-      // A phrase of optional words alone has one way of saying nothing.
-      if (variant.some((word) => word !== '..')) tell(variant);
-      return;
-    }
-    for (const words of choices) {
-      const length = variant.length;
-      variant.push(...words);
-      extend(at + 1);
-      variant.length = length;
-    }
-  };
-  extend(0);
-}
-
-function checkVariant(variant: Variant): void {
-  if (variant[0] === '..' || variant.at(-1) === '..') throw new PhraseFault('A phrase cannot begin or end with a gap.');
-  if (variant.length > MAX_WORDS) throw new PhraseFault(`The phrase has more than ${MAX_WORDS} words.`);
-  let gaps = 0;
-  for (let at = 0; at < variant.length; at += 1) {
-    if (variant[at] !== '..') continue;
-    gaps += 1;
-    if (variant[at + 1] === '..') throw new PhraseFault('Two gaps of a phrase cannot stand side by side.');
-  }
-  if (gaps > MAX_GAPS) throw new PhraseFault(`The phrase has more than ${MAX_GAPS} gaps.`);
-}
-
-/** The word sequences that a piece of a phrase stands for. */
-function choicesOf(piece: string): string[][] {
-  if (piece === '..') return [['..']];
-  const isOptional = piece.startsWith('[');
-  const isGroup = isOptional || piece.startsWith('(');
-  const choices = (isGroup ? piece.slice(1, piece.length - 1) : piece)
-    .split('|')
-    .map((choice) => choice.split(/\s+/u).flatMap(wordsOf));
-  return isOptional ? [...choices, []] : choices;
-}
-
-function wordsOf(written: string): string[] {
-  if (written === NUMBER) return [NUMBER];
-  const words = foldWord(written)
-    .split(/ +/u)
-    .filter((word) => word !== '');
-  const last = words.pop();
-  if (last === undefined) return [];
-  return [...words, written.endsWith('*') ? `${last}*` : last];
-}
-
-/** Throws when a phrase has a fault; phrases from outside are checked with `phraseFault` at the door. */
+/** Throws when a phrase is not valid. Check a firm's phrases with `phraseFault` first. */
 export function compilePhrasebook(
   concepts: readonly Concept[],
   negations: Negations = { before: [], after: [] },
 ): Phrasebook {
-  const words = new WordTree();
+  const words = new WordTrie();
   const parsed = concepts.flatMap(({ id, phrases }) =>
     phrases.map((phrase) => ({ id, ...parsePhrase(phrase, MAX_VARIANTS) })),
   );
   for (const { pieces } of parsed) {
-    for (const word of pieces.flat(2)) if (word !== '..') words.symbol(word);
+    for (const word of pieces.flat(2)) if (word !== GAP) words.symbol(word);
   }
   const negators = [negations.before, negations.after].map(
-    (list) => new Set(list.flatMap(wordsOf).map((word) => words.symbol(word))),
+    (list) => new Set(list.flatMap(parseWords).map((word) => words.symbol(word))),
   );
   const { symbols } = words;
 
   const steps = new Map<number, number>();
   const gaps: number[] = [0];
   const ends: (number[] | null)[] = [null];
-  const grow = (): number => {
+  const addNode = (): number => {
     gaps.push(0);
     return ends.push(null) - 1;
   };
@@ -199,15 +75,15 @@ export function compilePhrasebook(
     checkVariant(variant);
     let node = 0;
     for (const word of variant) {
-      if (word === '..') {
-        const behind = gaps[node] || grow();
-        gaps[node] = behind;
-        node = behind;
+      if (word === GAP) {
+        const afterGap = gaps[node] || addNode();
+        gaps[node] = afterGap;
+        node = afterGap;
       } else {
         const key = node * symbols + words.symbol(word);
         let next = steps.get(key);
         if (next === undefined) {
-          next = grow();
+          next = addNode();
           steps.set(key, next);
         }
         node = next;
@@ -218,7 +94,7 @@ export function compilePhrasebook(
     ends[node] = known;
   };
   for (const { id, isException, pieces } of parsed) {
-    eachVariant(pieces, (variant) => add(variant, isException ? -1 - id : id));
+    forEachVariant(pieces, (variant) => add(variant, isException ? -1 - id : id));
   }
 
   const { sets, setAtEnd, setBeyond } = words.collectSets();
@@ -227,7 +103,7 @@ export function compilePhrasebook(
     negators.reduce((bits, list, side) => (set.some((symbol) => list.has(symbol)) ? bits | (1 << side) : bits), 0),
   );
   return {
-    ...words.table(),
+    ...words.transitions(),
     setAtEnd,
     setBeyond,
     sets,
@@ -240,8 +116,8 @@ export function compilePhrasebook(
   };
 }
 
-/** All words of all phrases by their letters. A node is always made after the one that it hangs on. */
-class WordTree {
+/** A trie of the words and prefixes in all phrases, letter by letter. A node has a greater number than its parent. */
+class WordTrie {
   symbols = 0;
   readonly #next = new Map<number, number>();
   readonly #parents: number[] = [0];
@@ -250,23 +126,23 @@ class WordTree {
   readonly #prefix = new Map<number, number>();
   readonly #known = new Map<string, number>();
 
-  /** The number of a word or prefix, the same each time. */
+  /** The symbol of a word or prefix. The first call for a word adds it. */
   symbol(word: string): number {
     const known = this.#known.get(word);
     if (known !== undefined) return known;
     const symbol = this.symbols;
     this.symbols += 1;
     this.#known.set(word, symbol);
-    if (word === NUMBER) for (let digit = 0; digit < 10; digit += 1) this.#reach(String(digit));
-    else if (word.endsWith('*')) this.#prefix.set(this.#reach(word.slice(0, -1)), symbol);
-    else this.#exact.set(this.#reach(word), symbol);
+    if (word === NUMBER) for (let digit = 0; digit < 10; digit += 1) this.#addPath(String(digit));
+    else if (word.endsWith('*')) this.#prefix.set(this.#addPath(word.slice(0, -1)), symbol);
+    else this.#exact.set(this.#addPath(word), symbol);
     return symbol;
   }
 
-  #reach(word: string): number {
+  #addPath(word: string): number {
     let node = 0;
-    for (let at = 0; at < word.length; at += 1) {
-      const unit = word.charCodeAt(at);
+    for (let index = 0; index < word.length; index += 1) {
+      const unit = word.charCodeAt(index);
       const key = node * 0x10000 + unit;
       let next = this.#next.get(key);
       if (next === undefined) {
@@ -282,7 +158,7 @@ class WordTree {
   collectSets(): { sets: Int32Array[]; setAtEnd: Int32Array; setBeyond: Int32Array } {
     const sets: Int32Array[] = [new Int32Array(0)];
     const known = new Map<string, number>([['', 0]]);
-    /** The set with one symbol more. */
+    /** The set with one more symbol. */
     const extended = (set: number, symbol: number | undefined): number => {
       if (symbol === undefined) return set;
       const key = `${set} ${symbol}`;
@@ -305,7 +181,7 @@ class WordTree {
     return { sets, setAtEnd, setBeyond };
   }
 
-  table(): Pick<Phrasebook, 'letters' | 'alphabet' | 'width'> {
+  transitions(): Pick<Phrasebook, 'letters' | 'alphabet' | 'width'> {
     const classes = new Map<number, number>();
     for (const unit of this.#units.slice(1)) if (!classes.has(unit)) classes.set(unit, classes.size + 1);
     const width = classes.size + 1;

@@ -1,6 +1,6 @@
-import type { Knowledge } from './language-phrases.ts';
+import type { LanguagePhrases } from './language-phrases.ts';
 
-const DEED =
+const ACTION =
   'check*|refund*|send*|sent|resend*|fix*|issu*|process*|arrang*|book*|schedul*|cancel*|replac*|ship*|deliver*|' +
   'reset*|restor*|activat*|block*|unblock*|unlock*|open*|creat*|register*|updat*|chang*|transfer*|escalat*|' +
   'credit*|correct*|adjust*|waiv*|remov*|connect*|restart*|resolv*|solv*|sort*|extend*|order*|submit*|file|' +
@@ -17,7 +17,7 @@ const DONE =
   'added|marked|moved|reserved|assigned|put|noted|switched|' +
   'closed|stopped|ended|split|paused';
 
-export const en: Knowledge = {
+export const en: LanguagePhrases = {
   lexicons: {
     greeting: `
       hello; hi; hey there; good morning|afternoon|evening|day; greetings; welcome to; welcome back; nice to meet|
@@ -102,8 +102,8 @@ export const en: Knowledge = {
       sorry i missed
     `,
     solution: `
-      i|we will|shall|can|could .. ${DEED}; ill|let .. ${DEED}; i|we have .. ${DONE}; ive|weve .. ${DONE}; well
-      [just|now|also] ${DEED}; going to ${DEED}; lets .. ${DEED}; (im|i am|we are|were) [now|just|already|currently]
+      i|we will|shall|can|could .. ${ACTION}; ill|let .. ${ACTION}; i|we have .. ${DONE}; ive|weve .. ${DONE}; well
+      [just|now|also] ${ACTION}; going to ${ACTION}; lets .. ${ACTION}; (im|i am|we are|were) [now|just|already|currently]
       checking|refunding|sending|resending|fixing|issuing|processing|arranging|booking|scheduling|cancelling|
       canceling|replacing|shipping|resetting|restoring|activating|blocking|unblocking|opening|creating|registering|
       updating|changing|transferring|escalating|crediting|correcting|adjusting|removing|connecting|restarting|

@@ -1,7 +1,7 @@
-import type { Knowledge } from './language-phrases.ts';
+import type { LanguagePhrases } from './language-phrases.ts';
 
-/** After "voy a", "puedo", "vamos a". */
-const DEED =
+/** Infinitives, as after "voy a", "puedo" and "vamos a". */
+const ACTION =
   'revisar*|verificar*|comprobar*|enviar*|reenviar*|mandar*|devolver*|reembolsar*|arreglar*|solucionar*|' +
   'resolver*|tramitar*|gestionar*|procesar*|programar*|agendar*|reservar*|cancelar*|cambiar*|reemplazar*|' +
   'reponer*|activar*|desactivar*|bloquear*|desbloquear*|abrir*|crear*|registrar*|actualizar*|transferir*|' +
@@ -10,7 +10,7 @@ const DEED =
   'poner*|dar|darle|buscar*|consultar*|indicar*|explicar*|facilitar*|levantar*|emitir*|quitar*|eliminar*|' +
   'agregar*|anadir*|renovar*|recomendar*|proponer*|apartar*|liberar*|descontar*|compensar*';
 
-/** After "he", "hemos", "ha sido", "queda". */
+/** Participles, as after "he", "hemos", "ha sido" and "queda". */
 const DONE =
   'revisado|verificado|comprobado|enviado|reenviado|mandado|devuelto|reembolsado|arreglado|solucionado|' +
   'resuelto|tramitado|gestionado|procesado|programad*|agendad*|reservad*|cancelad*|cambiad*|reemplazado|' +
@@ -19,7 +19,7 @@ const DONE =
   'confirmad*|asignad*|reprogramad*|encontrado|hecho|puesto|localizado|eliminad*|emitid*|descontad*|list*|' +
   'renovad*';
 
-export const es: Knowledge = {
+export const es: LanguagePhrases = {
   lexicons: {
     greeting: `
       hola; buenos dias; buen dia; buenas (tardes|noches|dias); buenas; muy buenas|buenos; bienvenido|bienvenida|
@@ -111,8 +111,8 @@ export const es: Knowledge = {
       enfado|malestar); tienes [toda] [la] razon; ! no te entiendo
     `,
     solution: `
-      voy|vamos a ${DEED}; puedo|podemos|podria|podriamos .. ${DEED}; [se] lo|la|le|te voy|vamos|puedo|podemos a
-      ${DEED}; dejeme|permitame|dejame .. ${DEED}; he|hemos|ha|han [sido] [ya] ${DONE}; acabo|acabamos de ${DEED};
+      voy|vamos a ${ACTION}; puedo|podemos|podria|podriamos .. ${ACTION}; [se] lo|la|le|te voy|vamos|puedo|podemos a
+      ${ACTION}; dejeme|permitame|dejame .. ${ACTION}; he|hemos|ha|han [sido] [ya] ${DONE}; acabo|acabamos de ${ACTION};
       ya (le|lo|la|se|esta|quedo|queda|he|hemos|fue|ha) .. ${DONE}; queda|quedo|quedado|esta|estan|fue|sera [ya]
       ${DONE}; [le|lo|la|se|ya] (estoy|estamos) revisando|enviando|tramitando|procesando|generando|cancelando|
       activando|bloqueando|gestionando|solicitando|registrando|abriendo|cambiando|reservando|agendando|verificando|

@@ -1,6 +1,6 @@
 import type { Language } from '@call-analysis/events';
 
-/** The commonest small words by language, for telling languages apart; Uzbek in Latin script. */
+/** The most common short words of each language, for recognizing the language. Uzbek is in Latin script. */
 export const everydayWords: Readonly<Record<Language, string>> = {
   en: `
     the a an and or but if of to in on at for with from by about as is are was were be been being am do does did

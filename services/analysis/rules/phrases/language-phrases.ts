@@ -3,21 +3,22 @@ import type { Topic } from '../topics.ts';
 
 export const LEXICON_NAMES = Lexicon.options;
 
-/** Heard for sentiment, summary and metrics. */
+/** Phrases that count for sentiment, the summary and the metrics. */
 export const CUE_NAMES = ['positive', 'negative', 'problem', 'question', 'question_end'] as const;
 export type CueName = (typeof CUE_NAMES)[number];
 
-/** Phrases of one language, written as phrasebook.ts says and parted by semicolons; a line may end behind a `|`. */
-export interface Knowledge {
+/** The phrases of one language, separated by semicolons. Their syntax is described in ../matching/phrase-syntax.ts. */
+export interface LanguagePhrases {
   readonly lexicons: Readonly<Record<Lexicon, string>>;
-  /** `question` opens a question, `question_end` closes one, where no punctuation says so. */
+  /** `question` begins a question and `question_end` ends one, for questions without a question mark. */
   readonly cues: Readonly<Record<CueName, string>>;
   readonly topics: Readonly<Record<Topic, string>>;
   readonly negations: { readonly before: string; readonly after: string };
 }
 
-export function phrasesOf(written: string): string[] {
-  return written
+/** Splits a list of phrases. A line break may follow a semicolon, a space or a `|`. */
+export function splitPhrases(list: string): string[] {
+  return list
     .replace(/\|\s+/gu, '|')
     .split(';')
     .map((phrase) => phrase.trim().replace(/\s+/gu, ' '))

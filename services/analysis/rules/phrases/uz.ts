@@ -1,10 +1,10 @@
-import type { Knowledge } from './language-phrases.ts';
+import type { LanguagePhrases } from './language-phrases.ts';
 
 /**
- * First person of what an operator does or has done. Uzbek negates inside the verb (`tekshirmayman`), so stems end
- * where only the positive form goes on.
+ * Verbs for what an operator does or has done, in the first person. Uzbek negates inside the verb (`tekshirmayman`), so
+ * each stem is long enough to match the positive form only.
  */
-const DEED =
+const ACTION =
   'tekshirib|tekshiraman|tekshiramiz|tekshirdim|tekshirdik|tekshiryapman|yuboraman|yuboramiz|yubordim|yubordik|' +
   "yuboryapman|jo'nataman|jo'natamiz|jo'natdim|jo'natdik|qaytaramiz|qaytaraman|qaytardik|qaytardim|" +
   "tuzataman|tuzatamiz|tuzatdim|tuzatdik|to'g'rilayman|to'g'rilaymiz|to'g'riladim|to'g'riladik|" +
@@ -25,7 +25,7 @@ const DEED =
   "o'tkazib|kiritdim|kiritaman|kiritamiz|taqdim etamiz|taklif qilaman|taklif qilamiz|tavsiya qilaman|" +
   'maslahat beraman';
 
-export const uz: Knowledge = {
+export const uz: LanguagePhrases = {
   lexicons: {
     greeting: `
       assalomu alaykum; assalom; salom; salomlar; assalomu aleykum; assalomualaykum; asalomu alaykum; va alaykum
@@ -101,7 +101,7 @@ export const uz: Knowledge = {
       kechirasiz|uzr bu|men|biz
     `,
     solution: `
-      (${DEED}); hozir .. ko'raman|ko'ramiz; sizga .. yuboriladi|beriladi|qaytariladi; zudlik bilan; qaytariladi;
+      (${ACTION}); hozir .. ko'raman|ko'ramiz; sizga .. yuboriladi|beriladi|qaytariladi; zudlik bilan; qaytariladi;
       qaytarib beriladi|beramiz|berildi; pulingiz .. qaytadi|qaytariladi|qaytarildi|tushadi|qaytarib; mablag' ..
       qaytadi|qaytariladi|tushadi; hal bo'ldi|qilindi|qilamiz|etamiz|bo'ladi|etildi; muammo .. hal|bartaraf|
       tuzatildi; bartaraf .. etamiz|etildi|qilamiz|etiladi; tayyor; ariza .. qabul|yubor*|qoldir*|ochildi|ro'yxat*|

@@ -35,25 +35,25 @@ const SINGLE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The same Uzbek in Cyrillic script: the letters of the standard transliteration, everything else as it stands.
- * Expects lower case and a plain apostrophe.
+ * Transliterates Uzbek from Latin to Cyrillic script and keeps every other character. Expects lower case and plain
+ * apostrophes.
  */
-export function inCyrillic(latin: string): string {
+export function toCyrillic(latin: string): string {
   let cyrillic = '';
-  for (let at = 0; at < latin.length; at += 1) {
-    const letter = latin[at] ?? '';
-    const next = latin[at + 1] ?? '';
+  for (let index = 0; index < latin.length; index += 1) {
+    const letter = latin[index] ?? '';
+    const next = latin[index + 1] ?? '';
     const pair = PAIRS[letter + next];
     if ((letter === 'o' || letter === 'g') && next === APOSTROPHE) {
       cyrillic += letter === 'o' ? 'ў' : 'ғ';
-      at += 1;
-    } else if (letter === 'y' && next === 'o' && latin[at + 2] === APOSTROPHE) {
+      index += 1;
+    } else if (letter === 'y' && next === 'o' && latin[index + 2] === APOSTROPHE) {
       cyrillic += 'йў';
-      at += 2;
+      index += 2;
     } else if (pair !== undefined) {
       cyrillic += pair;
-      at += 1;
-    } else if (letter === 'e' && !/[a-z']/u.test(latin[at - 1] ?? ' ')) {
+      index += 1;
+    } else if (letter === 'e' && !/[a-z']/u.test(latin[index - 1] ?? ' ')) {
       cyrillic += 'э';
     } else if (letter === APOSTROPHE) {
       cyrillic += 'ъ';
