@@ -23,7 +23,7 @@ export const NUMBER = '#';
 /** The number of words that a gap may skip. */
 export const GAP_WORDS = 3;
 
-/** The number of variants that a phrase of ours may have. */
+/** The number of variants that a built-in phrase may have. */
 export const MAX_VARIANTS = 4000;
 /** The number of variants that a phrase of a firm may have. */
 const MAX_FIRM_VARIANTS = 50;
