@@ -20,7 +20,7 @@ import type { NewAnalysis, Store } from '../store.ts';
 type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
 type CallAnalyzedEvent = Event<BodyOf<typeof CallAnalyzed>>;
 
-interface Parts {
+export interface Parts {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
