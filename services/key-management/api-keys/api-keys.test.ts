@@ -2,16 +2,16 @@ import { type Bus, openBus } from '@call-analysis/bus';
 import { ApiKeyRevoked } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { admin, engineer, NOBODY, ServiceUnderTest, superuser } from '../test/test-service.ts';
+import { admin, engineer, UNKNOWN_UUID, TestService, superuser } from '../test/test-service.ts';
 
-const service = new ServiceUnderTest();
+const service = new TestService();
 
 const FORBIDDEN = { kind: 'forbidden', code: 'FORBIDDEN' };
 const NOT_FOUND = { kind: 'not-found', code: 'NOT_FOUND' };
 const KEY_EXISTS = { kind: 'conflict', code: 'KEY_EXISTS' };
 
 describe('creating a key', () => {
-  it('gives the full key once, in the form of the specification, and keeps only its hash', async () => {
+  it('returns the full key once, and stores only its hash', async () => {
     const firmUuid = await service.newFirm();
     const reply = await service.client.createKey({ actor: superuser, firm_uuid: firmUuid.toUpperCase() });
     expect(reply).toEqual({
@@ -26,7 +26,7 @@ describe('creating a key', () => {
     );
     expect(row?.bytes).toBe(32);
     expect(row?.row).not.toContain(reply.api_key.slice(8));
-    expect(await service.verdictOn(reply.api_key)).toBe('VALID');
+    expect(await service.verdictFor(reply.api_key)).toBe('VALID');
   });
 
   it.each([
@@ -41,22 +41,24 @@ describe('creating a key', () => {
     else await expect(created).rejects.toMatchObject(FORBIDDEN);
   });
 
-  it('asks for the role before it looks for the firm', async () => {
-    await expect(service.client.createKey({ actor: admin, firm_uuid: NOBODY })).rejects.toMatchObject(FORBIDDEN);
-    await expect(service.client.createKey({ actor: engineer, firm_uuid: NOBODY })).rejects.toMatchObject(NOT_FOUND);
+  it('checks the role before it looks up the firm', async () => {
+    await expect(service.client.createKey({ actor: admin, firm_uuid: UNKNOWN_UUID })).rejects.toMatchObject(FORBIDDEN);
+    await expect(service.client.createKey({ actor: engineer, firm_uuid: UNKNOWN_UUID })).rejects.toMatchObject(
+      NOT_FOUND,
+    );
   });
 
-  it('is refused while the firm has an active key, and possible again right after its deletion', async () => {
+  it('is refused while the firm has an active key, and possible as soon as that key is deleted', async () => {
     const firm_uuid = await service.newFirm();
     const { uuid, apiKey } = await service.newKey(firm_uuid);
     await expect(service.client.createKey({ actor: superuser, firm_uuid })).rejects.toMatchObject(KEY_EXISTS);
-    expect(await service.verdictOn(apiKey)).toBe('VALID');
+    expect(await service.verdictFor(apiKey)).toBe('VALID');
     await service.client.deleteKey({ actor: superuser, key_uuid: uuid });
     const next = await service.newKey(firm_uuid);
     expect(next.apiKey).not.toBe(apiKey);
   });
 
-  it('many times at once succeeds once, also for a firm without an API user', async () => {
+  it('succeeds once when it is requested several times concurrently, also for a firm without an API user', async () => {
     for (let round = 0; round < 5; round++) {
       const firm_uuid = await service.newFirm(`Firm ${round}`);
       const outcomes = await Promise.allSettled(
@@ -71,7 +73,7 @@ describe('creating a key', () => {
     }
   });
 
-  it('makes an API user only when the firm has none', async () => {
+  it('creates an API user only when the firm has none', async () => {
     const firm_uuid = await service.newFirm();
     const first = await service.newKey(firm_uuid);
     await service.client.deleteKey({ actor: superuser, key_uuid: first.uuid });
@@ -88,14 +90,14 @@ describe('creating a key', () => {
 });
 
 describe('listing keys', () => {
-  it('shows the active ones of all firms, newest first, in pages', async () => {
-    const made: string[] = [];
+  it('returns the active keys of all firms, newest first, in pages', async () => {
+    const created: string[] = [];
     for (let number = 0; number < 5; number++) {
       const { uuid } = await service.newKey(await service.newFirm(`Firm ${number}`));
-      made.unshift(uuid);
+      created.unshift(uuid);
     }
-    const [gone = '', ...active] = made;
-    await service.client.deleteKey({ actor: superuser, key_uuid: gone });
+    const [deleted = '', ...active] = created;
+    await service.client.deleteKey({ actor: superuser, key_uuid: deleted });
     const pages = [];
     for (const page of [1, 2, 3]) {
       const { count, items } = await service.client.listKeys({ actor: superuser, page, size: 2 });
@@ -105,7 +107,7 @@ describe('listing keys', () => {
     expect(pages).toEqual([active.slice(0, 2), active.slice(2), []]);
   });
 
-  it('orders keys of the same instant, so that no page repeats or skips one', async () => {
+  it('has a stable order of keys that were created at the same instant, so that no page repeats or skips one', async () => {
     for (let number = 0; number < 6; number++) await service.newKey(await service.newFirm(`Firm ${number}`));
     await service.database.query("UPDATE api_key SET created_at = '2026-01-01T00:00:00Z'");
     const seen = [];
@@ -117,9 +119,8 @@ describe('listing keys', () => {
     expect(seen).toHaveLength(6);
   });
 
-  it('shows exactly what may be known of a key', async () => {
+  it('returns only what is not secret about a key', async () => {
     const firm_uuid = await service.newFirm();
-    // Which nobody has used yet.
     await service.client.createKey({ actor: superuser, firm_uuid });
     const [row] = await service.database.query<{ uuid: string }>('SELECT uuid FROM api_key');
     const { items } = await service.client.listKeys({ actor: superuser, page: 1, size: 10 });
@@ -136,7 +137,7 @@ describe('listing keys', () => {
     expect(items[0]?.last_used).toBeUndefined();
   });
 
-  it('survives the last page there could be', async () => {
+  it('accepts the greatest page number', async () => {
     await service.newKey(await service.newFirm());
     expect(await service.client.listKeys({ actor: superuser, page: 2_147_483_647, size: 100 })).toMatchObject({
       count: 1,
@@ -144,13 +145,13 @@ describe('listing keys', () => {
     });
   });
 
-  it.each([engineer, admin])('is for a SUPERUSER alone, not for $role', async (actor) => {
+  it.each([engineer, admin])('is refused for the role $role', async (actor) => {
     await expect(service.client.listKeys({ actor, page: 1, size: 10 })).rejects.toMatchObject(FORBIDDEN);
   });
 });
 
 describe('deleting a key', () => {
-  it('ends it at once and for good: it is refused, listed no more, and cannot be deleted again', async () => {
+  it('takes effect immediately and permanently: the key is refused, no longer listed, and cannot be deleted again', async () => {
     const firm_uuid = await service.newFirm();
     const { uuid, apiKey } = await service.newKey(firm_uuid);
     await service.client.deleteKey({ actor: superuser, key_uuid: uuid });
@@ -166,17 +167,19 @@ describe('deleting a key', () => {
     expect(row).toEqual({ enabled: false, dated: true });
   });
 
-  it('of no key is not found', async () => {
-    await expect(service.client.deleteKey({ actor: superuser, key_uuid: NOBODY })).rejects.toMatchObject(NOT_FOUND);
+  it('with an unknown uuid is not found', async () => {
+    await expect(service.client.deleteKey({ actor: superuser, key_uuid: UNKNOWN_UUID })).rejects.toMatchObject(
+      NOT_FOUND,
+    );
   });
 
-  it.each([engineer, admin])('is for a SUPERUSER alone, not for $role', async (actor) => {
+  it.each([engineer, admin])('is refused for the role $role', async (actor) => {
     const { uuid, apiKey } = await service.newKey(await service.newFirm());
     await expect(service.client.deleteKey({ actor, key_uuid: uuid })).rejects.toMatchObject(FORBIDDEN);
-    expect(await service.verdictOn(apiKey)).toBe('VALID');
+    expect(await service.verdictFor(apiKey)).toBe('VALID');
   });
 
-  it('many times at once happens once', async () => {
+  it('succeeds once when it is requested several times concurrently', async () => {
     const { uuid } = await service.newKey(await service.newFirm());
     const outcomes = await Promise.allSettled(
       Array.from({ length: 5 }, () => service.client.deleteKey({ actor: superuser, key_uuid: uuid })),
@@ -197,15 +200,15 @@ describe('a revocation', () => {
     await listener.close();
   });
 
-  it('is told to whoever listens, with the key and its firm', async () => {
-    const heard: unknown[] = [];
-    const listening = await listener.listen(ApiKeyRevoked, (event) => void heard.push(event));
+  it('is published with the key and its firm', async () => {
+    const received: unknown[] = [];
+    const listening = await listener.listen(ApiKeyRevoked, (event) => void received.push(event));
     const firmUuid = await service.newFirm();
     const { uuid } = await service.newKey(firmUuid);
     await service.client.deleteKey({ actor: superuser, key_uuid: uuid });
-    await waitUntil(() => heard.length > 0);
+    await waitUntil(() => received.length > 0);
     await listening.stop();
-    expect(heard).toEqual([
+    expect(received).toEqual([
       expect.objectContaining({
         type: 'api-key.revoked.v1',
         source: 'key-management',
@@ -216,57 +219,57 @@ describe('a revocation', () => {
     ]);
   });
 
-  it('that cannot be recorded is not told, and the key lives on', async () => {
-    const heard: unknown[] = [];
-    const listening = await listener.listen(ApiKeyRevoked, (event) => void heard.push(event));
+  it('that the audit log refuses is not published, and the key stays valid', async () => {
+    const received: unknown[] = [];
+    const listening = await listener.listen(ApiKeyRevoked, (event) => void received.push(event));
     const { uuid, apiKey } = await service.newKey(await service.newFirm());
-    await service.withoutAuditLog(async () => {
+    await service.withRefusingAuditLog(async () => {
       const deleted = service.client.deleteKey({ actor: superuser, key_uuid: uuid });
       await expect(deleted).rejects.toMatchObject({ kind: 'internal' });
     });
-    expect(await service.verdictOn(apiKey)).toBe('VALID');
+    expect(await service.verdictFor(apiKey)).toBe('VALID');
     await service.client.deleteKey({ actor: superuser, key_uuid: uuid });
-    await waitUntil(() => heard.length > 0);
+    await waitUntil(() => received.length > 0);
     await listening.stop();
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 });
 
 describe('verifying a key', () => {
   const tooLong = `abcdef1$${'x'.repeat(505)}`;
   it.each(['', 'abcdef1', 'abcdef1$', 'abc$def', '$$$', tooLong])(
-    'of another form is MALFORMED: %j',
+    'of any other form is MALFORMED: %j',
     async (apiKey) => {
-      expect(await service.verdictOn(apiKey)).toBe('MALFORMED');
+      expect(await service.verdictFor(apiKey)).toBe('MALFORMED');
     },
   );
 
-  it('that nobody issued is UNKNOWN, however near it comes', async () => {
+  it('that was never created is UNKNOWN, even when it resembles a valid key', async () => {
     const { apiKey } = await service.newKey(await service.newFirm());
     const last = apiKey.endsWith('0') ? '1' : '0';
-    const near = [`${apiKey} `, apiKey.slice(0, -1), `${apiKey.slice(0, -1)}${last}`, `zzzzzzz${apiKey.slice(7)}`];
-    for (const wrong of [...near, 'abcdef1$x', '*******$\0', 'ключ-не$тот']) {
-      expect(await service.verdictOn(wrong)).toBe('UNKNOWN');
+    const similar = [`${apiKey} `, apiKey.slice(0, -1), `${apiKey.slice(0, -1)}${last}`, `zzzzzzz${apiKey.slice(7)}`];
+    for (const wrong of [...similar, 'abcdef1$x', '*******$\0', 'ключ-не$тот']) {
+      expect(await service.verdictFor(wrong)).toBe('UNKNOWN');
     }
   });
 
-  it('that was disabled by hand is REVOKED', async () => {
+  it('that was disabled in the database is REVOKED', async () => {
     const { apiKey } = await service.newKey(await service.newFirm());
     await service.database.query('UPDATE api_key SET enabled = false');
-    expect(await service.verdictOn(apiKey)).toBe('REVOKED');
+    expect(await service.verdictFor(apiKey)).toBe('REVOKED');
   });
 });
 
 describe('verifying many keys', () => {
-  const verdictsOn = async (api_keys: string[]) => (await service.client.verifyKeys({ api_keys })).verdicts;
+  const verdictsFor = async (api_keys: string[]) => (await service.client.verifyKeys({ api_keys })).verdicts;
 
-  it('gives each its own verdict in the order of the keys, whatever its neighbours are', async () => {
+  it('returns a verdict for each key in the order of the keys, independent of the other keys', async () => {
     const first = await service.newKey(await service.newFirm('First'));
-    const gone = await service.newKey(await service.newFirm('Second'));
+    const deleted = await service.newKey(await service.newFirm('Second'));
     const third = await service.newKey(await service.newFirm('Third'));
-    await service.client.deleteKey({ actor: superuser, key_uuid: gone.uuid });
-    const asked = [third.apiKey, 'no key', gone.apiKey, 'abcdef1$x', first.apiKey, '', third.apiKey, 'abcdef1$x'];
-    const verdicts = await verdictsOn(asked);
+    await service.client.deleteKey({ actor: superuser, key_uuid: deleted.uuid });
+    const keys = [third.apiKey, 'no key', deleted.apiKey, 'abcdef1$x', first.apiKey, '', third.apiKey, 'abcdef1$x'];
+    const verdicts = await verdictsFor(keys);
     expect(verdicts.map(({ verdict, key_uuid }) => [verdict, key_uuid])).toEqual([
       ['VALID', third.uuid],
       ['MALFORMED', ''],
@@ -277,18 +280,21 @@ describe('verifying many keys', () => {
       ['VALID', third.uuid],
       ['UNKNOWN', ''],
     ]);
-    for (const [place, apiKey] of asked.entries()) expect(verdicts[place]).toEqual(await service.verify(apiKey));
+    for (const [index, apiKey] of keys.entries()) expect(verdicts[index]).toEqual(await service.verify(apiKey));
   });
 
-  it('takes 200 and no more, and none at all', async () => {
+  it('accepts 0 to 200 keys', async () => {
     const unknown = Array.from({ length: 200 }, (_, number) => `abcdef1$${number}`);
     const { apiKey, uuid } = await service.newKey(await service.newFirm());
-    const verdicts = await verdictsOn([...unknown.slice(1), apiKey]);
+    const verdicts = await verdictsFor([...unknown.slice(1), apiKey]);
     expect(verdicts.slice(0, -1)).toEqual(
       unknown.slice(1).map(() => expect.objectContaining({ verdict: 'UNKNOWN', key_uuid: '' })),
     );
     expect(verdicts.at(-1)).toMatchObject({ verdict: 'VALID', key_uuid: uuid });
-    await expect(verdictsOn([...unknown, apiKey])).rejects.toMatchObject({ kind: 'invalid', code: 'VALIDATION_ERROR' });
-    expect(await verdictsOn([])).toEqual([]);
+    await expect(verdictsFor([...unknown, apiKey])).rejects.toMatchObject({
+      kind: 'invalid',
+      code: 'VALIDATION_ERROR',
+    });
+    expect(await verdictsFor([])).toEqual([]);
   });
 });

@@ -3,8 +3,8 @@ import { type Caller, noSuch, requireRole } from '../domain.ts';
 import type { Store } from '../store.ts';
 
 /**
- * Ends a key for good and tells whoever may have cached it.
- * Faults: FORBIDDEN; NOT_FOUND, also when it was deleted before.
+ * Deletes a key permanently and publishes that it was revoked, because gateways cache keys.
+ * Faults: FORBIDDEN; NOT_FOUND, also when the key was deleted before.
  */
 export async function deleteKey({ store }: { store: Store }, caller: Caller, keyUuid: string): Promise<void> {
   requireRole(caller, ['SUPERUSER'], 'Deleting an API key');
@@ -12,6 +12,6 @@ export async function deleteKey({ store }: { store: Store }, caller: Caller, key
     const firmUuid = await tx.deleteKey(keyUuid);
     if (firmUuid === null) throw noSuch('API key');
     await tx.publish(ApiKeyRevoked, { subject: keyUuid, firmUuid, data: { key_uuid: keyUuid } });
-    await tx.audit(caller, 'api_key.deleted', keyUuid, firmUuid);
+    await tx.addAuditEntry(caller, 'api_key.deleted', keyUuid, firmUuid);
   });
 }

@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 describe('uses of keys', () => {
-  it('are written every 10 seconds, all of them in one write with the latest time of each key', async () => {
+  it('are written every 10 seconds, in one write with the latest time of each key', async () => {
     jest.useFakeTimers({ now: 1_000_000 });
     const saved: [string, number][][] = [];
     const uses = openUses(async (batch) => void saved.push([...batch]));
@@ -36,7 +36,7 @@ describe('uses of keys', () => {
     await uses.close();
   });
 
-  it('are kept when they cannot be written, and written the next time with what came since', async () => {
+  it('are kept when a write fails, and written the next time with later uses', async () => {
     const saved: ReadonlyMap<string, number>[] = [];
     let broken = true;
     const uses = openUses(async (batch) => {
@@ -54,7 +54,7 @@ describe('uses of keys', () => {
     await uses.close();
   });
 
-  it('never go back in time, even when an old write failed after a newer use', async () => {
+  it('keep the latest time when an earlier write fails after a newer use', async () => {
     jest.useFakeTimers({ now: 5_000 });
     let fail: (() => void) | undefined;
     const saved: ReadonlyMap<string, number>[] = [];
@@ -76,13 +76,13 @@ describe('uses of keys', () => {
     await uses.close();
   });
 
-  it('are written one batch at a time, and a last time when closing', async () => {
+  it('are written one batch at a time, and once more on close', async () => {
     let writing = 0;
-    let most = 0;
+    let mostWriting = 0;
     const batches: string[][] = [];
     const uses = openUses(async (batch) => {
       batches.push([...batch.keys()]);
-      most = Math.max(most, ++writing);
+      mostWriting = Math.max(mostWriting, ++writing);
       await new Promise((resolve) => setTimeout(resolve, 10));
       writing--;
     });
@@ -92,10 +92,10 @@ describe('uses of keys', () => {
     uses.record('two');
     await Promise.all([flushed, uses.flush(), uses.close()]);
     expect(batches).toEqual([['one'], ['two']]);
-    expect(most).toBe(1);
+    expect(mostWriting).toBe(1);
   });
 
-  it('that fail on the timer are a warning, never a crash', async () => {
+  it('that cannot be written by the timer cause a warning, not a crash', async () => {
     jest.useFakeTimers();
     const uses = openUses(() => Promise.reject(new Error('away')), 50);
     uses.record('one');

@@ -1,15 +1,15 @@
 import type { Logger } from '@call-analysis/runtime';
 import type { Store } from '../store.ts';
 
-/** `last_used` is allowed to be 60 s behind (api.md, section 3); the gateway's cache takes 5 s of that. */
+/** `last_used` may be up to 60 s old (docs/api.md, "Keys and users"). The gateway's cache takes 5 s of that. */
 const FLUSH_EVERY_MS = 10_000;
 
-/** Remembers when keys were used and writes it down in batches: verifying a key never costs a write. */
+/** Collects the last uses of keys and writes them in batches, so that verifying a key needs no write. */
 export interface Uses {
   record(keyUuid: string): void;
-  /** Writes what was recorded, in one statement; what could not be written is kept for the next time. */
+  /** Writes the recorded uses in one statement. If that fails, they are kept for the next time. */
   flush(): Promise<void>;
-  /** Stops the timer and flushes for the last time. */
+  /** Stops the timer and flushes a last time. */
   close(): Promise<void>;
 }
 
@@ -18,17 +18,17 @@ export function recordUses(
   everyMs = FLUSH_EVERY_MS,
 ): Uses {
   // Bounded by the number of keys.
-  let waiting = new Map<string, number>();
+  let pending = new Map<string, number>();
   let flushing: Promise<void> = Promise.resolve();
 
   const record = (keyUuid: string, at: number): void => {
-    waiting.set(keyUuid, Math.max(at, waiting.get(keyUuid) ?? 0));
+    pending.set(keyUuid, Math.max(at, pending.get(keyUuid) ?? 0));
   };
 
   async function write(): Promise<void> {
-    if (waiting.size === 0) return;
-    const batch = waiting;
-    waiting = new Map();
+    if (pending.size === 0) return;
+    const batch = pending;
+    pending = new Map();
     try {
       await store.saveLastUsed(batch);
     } catch (error) {
@@ -37,14 +37,16 @@ export function recordUses(
     }
   }
 
-  // One at a time, so that two batches never wait for each other's rows.
+  // One batch at a time, so that two batches do not lock each other's rows.
   const flush = (): Promise<void> => {
     flushing = flushing.catch(() => undefined).then(write);
     return flushing;
   };
 
   const timer = setInterval(() => {
-    flush().catch((error: unknown) => log.warn({ err: error }, 'the last uses of keys could not be written yet'));
+    flush().catch((error: unknown) =>
+      log.warn({ err: error }, 'cannot write the last uses of keys; the next attempt includes them'),
+    );
   }, everyMs);
   timer.unref();
 

@@ -7,23 +7,23 @@ export interface RemovedUser extends User {
 }
 
 /**
- * Ends a person's access for good; the gateway refuses their tokens as soon as its memory of them lapses, which takes seconds.
- * Faults: NOT_FOUND, also when they were removed before; API_USER.
+ * Removes a user permanently. The gateway refuses the user's tokens once its cache entry expires, within seconds.
+ * Faults: NOT_FOUND, also when the user was removed before; API_USER.
  */
 export async function removeUser({ store }: { store: Store }, userUuid: string): Promise<RemovedUser> {
   const removedAt = new Date();
   return store.transaction(async (tx) => {
-    const user = await tx.endUser(userUuid, removedAt);
+    const user = await tx.removeUser(userUuid, removedAt);
     if (user === null) throw noSuch('user');
     if (user.webApiOnly) {
-      // Its key would go on working.
+      // The key would continue to work.
       throw new Fault(
         'conflict',
         'API_USER',
-        "This is the user in whose name the firm's API key acts. Delete that key instead.",
+        "The firm's API key acts on behalf of this user. Delete that key instead.",
       );
     }
-    await tx.audit(ADMINISTRATOR, 'user.removed', user.uuid, user.firmUuid);
+    await tx.addAuditEntry(ADMINISTRATOR, 'user.removed', user.uuid, user.firmUuid);
     return { ...user, removedAt };
   });
 }

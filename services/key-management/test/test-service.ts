@@ -8,14 +8,14 @@ import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 
-/** A well-formed uuid that nothing has. */
-export const NOBODY = '3b9f6c1e-4a52-4d0e-9a77-5d1f0c2b8e64';
+/** A well-formed uuid that is not in use. */
+export const UNKNOWN_UUID = '3b9f6c1e-4a52-4d0e-9a77-5d1f0c2b8e64';
 
-export const superuser = { user_uuid: NOBODY, firm_uuid: NOBODY, role: 'SUPERUSER', address: '192.0.2.7' };
+export const superuser = { user_uuid: UNKNOWN_UUID, firm_uuid: UNKNOWN_UUID, role: 'SUPERUSER', address: '192.0.2.7' };
 export const engineer = { ...superuser, role: 'WORKFLOW_ENGINEER' };
 export const admin = { ...superuser, role: 'ADMIN' };
 
-// A machine that has other things to do too may take ten times as long as usual.
+// A busy machine may take ten times as long as usual.
 jest.setTimeout(180_000);
 
 export type Client = ReturnType<typeof dialService>;
@@ -24,17 +24,17 @@ function dialService(address: string) {
   return dial(keyManagement, address, { name: 'key-management', deadlineMs: 60_000 });
 }
 
-/** The whole service over gRPC and a database of its own, for the tests of one file; every test finds it empty. */
-export class ServiceUnderTest {
+/** The complete service with a database of its own, for the tests of one file. The tables are empty at the start of each test. */
+export class TestService {
   readonly log;
-  #lines: string[] = [];
+  #logLines: string[] = [];
   #testDatabase: TestDatabase | undefined;
   #database: Database | undefined;
   #config: Config | undefined;
   #running: { client: Client; address: string; stop(): Promise<void> } | undefined;
 
   constructor() {
-    this.log = createLog({ name: 'key-management', destination: { write: (line) => void this.#lines.push(line) } });
+    this.log = createLog({ name: 'key-management', destination: { write: (line) => void this.#logLines.push(line) } });
     beforeAll(() => this.#open());
     afterAll(() => this.#close());
     beforeEach(async () => {
@@ -42,30 +42,30 @@ export class ServiceUnderTest {
     });
     afterEach(() => {
       // No test may leave an API key in the log.
-      for (const line of this.#lines) expect(line).not.toMatch(/\$[0-9A-Za-z]{43}/);
-      this.#lines = [];
+      for (const line of this.#logLines) expect(line).not.toMatch(/\$[0-9A-Za-z]{43}/);
+      this.#logLines = [];
     });
   }
 
-  /** As the service's own role, past the service. */
+  /** Direct access to the service's database, in the role of the service. */
   get database(): Database {
-    return there(this.#database);
+    return required(this.#database);
   }
 
   get config(): Config {
-    return there(this.#config);
+    return required(this.#config);
   }
 
   get client(): Client {
-    return there(this.#running).client;
+    return required(this.#running).client;
   }
 
   get address(): string {
-    return there(this.#running).address;
+    return required(this.#running).address;
   }
 
   async stop(): Promise<void> {
-    await there(this.#running).stop();
+    await required(this.#running).stop();
     this.#running = undefined;
   }
 
@@ -89,7 +89,7 @@ export class ServiceUnderTest {
     return uuid;
   }
 
-  /** Creates a key, and uses it once to learn its uuid. */
+  /** Creates a key and verifies it once, because the reply of that contains its uuid. */
   async newKey(firmUuid: string): Promise<{ uuid: string; apiKey: string }> {
     const { api_key: apiKey } = await this.client.createKey({ actor: superuser, firm_uuid: firmUuid });
     const { key_uuid: uuid } = await this.verify(apiKey);
@@ -98,10 +98,10 @@ export class ServiceUnderTest {
 
   async verify(apiKey: string): Promise<KeyVerdict> {
     const { verdicts } = await this.client.verifyKeys({ api_keys: [apiKey] });
-    return there(verdicts[0]);
+    return required(verdicts[0]);
   }
 
-  async verdictOn(apiKey: string): Promise<string> {
+  async verdictFor(apiKey: string): Promise<string> {
     const { verdict } = await this.verify(apiKey);
     return verdict;
   }
@@ -112,8 +112,8 @@ export class ServiceUnderTest {
     return entries.map((entry) => entry.action);
   }
 
-  /** While `work` runs, the audit log takes no rows. */
-  async withoutAuditLog(work: () => Promise<void>): Promise<void> {
+  /** Runs `work` while the audit log refuses rows. */
+  async withRefusingAuditLog(work: () => Promise<void>): Promise<void> {
     await this.database.query('ALTER TABLE audit_entry ADD CONSTRAINT full_up CHECK (false) NOT VALID');
     try {
       await work();
@@ -141,7 +141,7 @@ export class ServiceUnderTest {
   }
 }
 
-function there<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error('The service is not running, or did not answer.');
-  return part;
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('The service is not running, or did not answer.');
+  return value;
 }
