@@ -1,8 +1,8 @@
 import { CallErased, TranscriptReady } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { analyzeCalls, CONSUMER, type Parts } from './analyze-calls.ts';
-import { eraseCall, ERASURES } from './erase-call.ts';
-import { giveUpAnalysis } from './give-up.ts';
+import { analyzeCalls, CONSUMER, type Parts } from './calls/analyze-calls.ts';
+import { eraseCall, ERASURE_CONSUMER } from './calls/erase-call.ts';
+import { giveUpAnalysis } from './calls/give-up-analysis.ts';
 
 export const consumers: readonly Consumer<Parts>[] = [
   {
@@ -12,7 +12,7 @@ export const consumers: readonly Consumer<Parts>[] = [
     routes: [consume(TranscriptReady, { handle: analyzeCalls, giveUp: giveUpAnalysis })],
   },
   {
-    consumer: ERASURES,
+    consumer: ERASURE_CONSUMER,
     batchSize: 100,
     // An erasure is never given up: it is retried until it succeeds.
     routes: [consume(CallErased, { each: eraseCall, giveUp: eraseCall })],

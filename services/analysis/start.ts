@@ -2,16 +2,16 @@ import { redeliveryWindowDays } from '@call-analysis/bus';
 import { pruneProcessed } from '@call-analysis/call-processing';
 import { CallAnalyzed, CallFailed } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
-import type { Analyst } from './analyst.ts';
-import type { Parts as AnalysisParts } from './analyze-calls.ts';
+import type { Analyst } from './analysts/analyst.ts';
+import { ruleAnalyst } from './analysts/rule-analyst.ts';
+import { warmUp } from './analysts/warm-up.ts';
+import type { Parts as AnalysisParts } from './calls/analyze-calls.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { scorecardService } from './grpc.ts';
-import { ruleAnalyst } from './rule-analyst.ts';
-import { Shelf } from './shelf.ts';
+import { ScorecardCache } from './scorecards/scorecard-cache.ts';
 import { openStore } from './store.ts';
-import { warmUp } from './warm-up.ts';
 
 export type { Config } from './config.ts';
 
@@ -28,7 +28,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
     closing.add('warm-up', warmUp(analyst));
-    return { store: openStore(db), bus, objects, analyst, shelf: new Shelf(), firms };
+    return { store: openStore(db), bus, objects, analyst, scorecardCache: new ScorecardCache(), firms };
   },
   rpcs: ({ store, firms }) => [scorecardService({ store, firms })],
   // Calls are scored without it; only new scorecards have to wait.

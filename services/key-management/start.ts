@@ -1,12 +1,12 @@
 import { ApiKeyRevoked } from '@call-analysis/events';
 import { prismaAdapter } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
+import { keyHasher } from './api-keys/api-key.ts';
+import { recordUses } from './api-keys/record-use.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
-import { keyHasher } from './domain.ts';
 import { PrismaClient } from './generated/client.ts';
 import { keyManagementService } from './grpc.ts';
-import { recordUses } from './record-use.ts';
 import { openStore } from './store.ts';
 
 export type { Config } from './config.ts';
