@@ -1,17 +1,17 @@
 import { route, type SubscriptionOptions } from '@call-analysis/bus';
 import { AudioStored, CallErased, CallsCanceled } from '@call-analysis/events';
-import { cancelCalls } from './cancel-calls.ts';
-import { eraseCall, ERASURES } from './erase-call.ts';
-import { giveUpTranscription } from './give-up.ts';
-import { CONSUMER, type Parts, transcribeCall } from './transcribe-call.ts';
+import { cancelCalls } from './calls/cancel-calls.ts';
+import { eraseCall, ERASURES } from './calls/erase-call.ts';
+import { giveUpTranscription } from './calls/give-up-transcription.ts';
+import { CONSUMER, transcribeCall, type TranscriptionParts } from './calls/transcribe-call.ts';
 
-/** What this service hears. `atOnce`: calls at the same time. */
-export function consumers(parts: Parts, atOnce: number, retries = 5): SubscriptionOptions[] {
+/** The events that this service consumes. `concurrency`: calls that are transcribed at the same time. */
+export function consumers(parts: TranscriptionParts, concurrency: number, retries = 5): SubscriptionOptions[] {
   return [
     {
       consumer: CONSUMER,
       batchSize: 1,
-      concurrency: atOnce,
+      concurrency,
       retries,
       routes: [
         route({
@@ -33,7 +33,7 @@ export function consumers(parts: Parts, atOnce: number, retries = 5): Subscripti
           async handle(events) {
             for (const event of events) await eraseCall(parts, event);
           },
-          // Erasure is never given up: until this returns it is asked again.
+          // An erasure is never given up: it is repeated until it succeeds.
           giveUp: (event) => eraseCall(parts, event),
         }),
         route({

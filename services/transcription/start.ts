@@ -14,10 +14,10 @@ import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-
 import { Closing, type Logger, Readiness, type RunningService, type TimeLeft } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
-import type { EarsOptions } from './hearing/ears.ts';
-import { watchEars } from './metrics.ts';
-import { openEars } from './open-ears.ts';
+import { watchWorkerPool } from './metrics.ts';
+import { openWorkerPool } from './open-worker-pool.ts';
 import { openWorkDirectory } from './work-directory.ts';
+import type { WorkerPoolOptions } from './workers/worker-pool.ts';
 
 export type { Config } from './config.ts';
 export { speechEngine, SpeechVariables } from './engines/config.ts';
@@ -43,12 +43,12 @@ export async function prepare(config: Config, { log }: { log: Logger }): Promise
 
 /**
  * Starts the service on a database that has been migrated. ConfigFault when the engine's models are not where the
- * configuration says. `ears` stands in for parts of how recordings are heard.
+ * configuration says. `workerPool` replaces options of the pool, in tests.
  */
 export async function start(
   config: Config,
   // A call that is being heard goes back at once: see CLOSE_WITHIN_MS.
-  parts: { log: Logger; left?: TimeLeft; ears?: Partial<EarsOptions> },
+  parts: { log: Logger; left?: TimeLeft; workerPool?: Partial<WorkerPoolOptions> },
 ): Promise<RunningService> {
   const { log } = parts;
   const closing = new Closing(log);
@@ -59,16 +59,16 @@ export async function start(
     const db = openDatabase({ url: config.databaseUrl, schema, poolSize, applicationName: 'transcription' });
     closing.add('database', () => db.close());
     await requireMigrated(db, migrations, 'npm run service -- transcription migrate');
-    const { ears, count, close } = openEars(config, parts.ears);
-    closing.add('ears', close);
-    closing.add('metrics of the ears', watchEars(ears, count));
+    const { pool, size, close } = openWorkerPool(config, parts.workerPool);
+    closing.add('worker pool', close);
+    closing.add('metrics of the worker pool', watchWorkerPool(pool, size));
     const objects = await openObjects(config.objects, { log });
     const bus = await openBus(config.bus, { name: 'transcription', log, closeWithinMs: CLOSE_WITHIN_MS });
-    // Closed before the ears: what is in hand goes back untried first, and is not counted as a failure then.
+    // Closed before the worker pool: what is in hand goes back untried first, and is not counted as a failure then.
     closing.add('bus', () => bus.close());
     const inProgress = new WorkInProgress();
-    const work = { db, bus, objects, ears, workDirectory, inProgress, log };
-    for (const subscription of consumers(work, count, config.retries)) await bus.subscribe(subscription);
+    const work = { db, bus, objects, pool, workDirectory, inProgress, log };
+    for (const subscription of consumers(work, size, config.retries)) await bus.subscribe(subscription);
     // One replica is told of an erasure or a cancel for sure; the one that hears the call may be another.
     await bus.listen(CallErased, (event) => inProgress.abort(event));
     await bus.listen(CallsCanceled, ({ firmuuid, data }) => {
