@@ -71,6 +71,8 @@ describe('a concurrency limit', () => {
       done = true;
     });
     const waiting = slots.run(never, async () => {});
+    // p-limit starts a task in a later microtask.
+    await nextTick();
     const refused = expect(waiting).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
     await slots.close();
     expect(done).toBe(true);

@@ -53,7 +53,7 @@ const RETRY_TEMPERATURE = 0.4;
 interface Request {
   readonly file: Blob;
   readonly seconds: number;
-  /** The language to tell the server; null lets it detect the language. */
+  /** The language to send; null lets the server detect it. */
   readonly hint: Language | null;
   readonly temperature: number;
 }
