@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
 
 /** Only these may read the environment of the process; account.ts hands some of it down to PostgreSQL's programs. */
 const readsEnvironment =
-  /^(deploy\/[^/]+\/(main|admin|demo)\.ts|services\/[^/]+\/main\.ts|packages\/testing\/|packages\/postgres\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
+  /^(deploy\/standalone\/(admin\/|demo\/)?main\.ts|services\/[^/]+\/main\.ts|packages\/testing\/|packages\/postgres\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
 
 export function checkBoundaries(): string[] {
   const files = globSync(['packages/**/*.ts', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'proto/*.ts'], {

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { json } from 'node:stream/consumers';
-import type { CallFailed } from '@call-analysis/events';
 import {
   AudioExtractionRequested,
   AudioStored,
   type BodyOf,
+  type CallFailed,
   type Event,
   type EventType,
   INLINE_BYTES,

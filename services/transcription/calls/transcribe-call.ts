@@ -31,6 +31,8 @@ export interface TranscriptionParts {
   readonly bus: Bus;
   readonly objects: Objects;
   readonly pool: Pick<TranscriptionWorkerPool, 'transcribe'>;
+  /** Recordings that the pool transcribes at the same time. */
+  readonly poolSize: number;
   readonly workDirectory: WorkDirectory;
   readonly inProgress: WorkInProgress;
   readonly log: Logger;
