@@ -1,15 +1,14 @@
 import { AudioStored, CallErased, CallsCanceled } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { cancelCalls } from './cancel-calls.ts';
-import { eraseCall, ERASURES } from './erase-call.ts';
-import { giveUpTranscription } from './give-up.ts';
-import { CONSUMER, type Parts, transcribeCall } from './transcribe-call.ts';
+import { cancelCalls } from './calls/cancel-calls.ts';
+import { eraseCall, ERASURES } from './calls/erase-call.ts';
+import { giveUpTranscription } from './calls/give-up-transcription.ts';
+import { CONSUMER, transcribeCall, type TranscriptionParts } from './calls/transcribe-call.ts';
 
-export const consumers: readonly Consumer<Parts>[] = [
+export const consumers: readonly Consumer<TranscriptionParts>[] = [
   {
     consumer: CONSUMER,
-    // As many recordings as can be transcribed at the same time.
-    concurrency: ({ atOnce }) => atOnce,
+    concurrency: ({ poolSize }) => poolSize,
     routes: [consume(AudioStored, { each: transcribeCall, giveUp: giveUpTranscription })],
   },
   {
