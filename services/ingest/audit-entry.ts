@@ -1,6 +1,6 @@
 import { AuditEntryCreated, type BodyOf, createEvent, type Event } from '@call-analysis/events';
 import { currentContext } from '@call-analysis/runtime';
-import type { Owner } from './store/uploads.ts';
+import type { Owner } from './uploads/upload-store.ts';
 
 /** Who does a deed. */
 export interface Actor extends Owner {

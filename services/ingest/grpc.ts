@@ -21,11 +21,11 @@ import { retryCall } from './calls/retry-call.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { eraseCall } from './erasure/erase-call.ts';
 import type { Firms } from './firms.ts';
-import { processUpload } from './intake/process-upload.ts';
 import type { Limits } from './limits.ts';
 import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
-import type { Owner } from './store/uploads.ts';
 import { openUpload } from './uploads/open-upload.ts';
+import { processUpload } from './uploads/process-upload.ts';
+import type { Owner } from './uploads/upload-store.ts';
 
 const Uuid = z.uuid();
 const Page = z.int().min(1);

@@ -13,22 +13,11 @@ import {
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { start } from './start.ts';
-import type { Owner } from './store/uploads.ts';
-import {
-  analysis,
-  type Call,
-  callAnalyzed,
-  callerOf,
-  callFailed,
-  csvOf,
-  type CsvRow,
-  factOf,
-  failure,
-  faultOf,
-  IngestUnderTest,
-  noSpeech,
-  rowsOf,
-} from './test/ingest-under-test.ts';
+import { csvOf, type CsvRow, rowsOf } from './test/csv.ts';
+import { analysis, type Call, callAnalyzed, callFailed, eventOf, failure, noSpeech } from './test/events.ts';
+import { callerOf, faultOf } from './test/fixtures.ts';
+import { IngestUnderTest } from './test/ingest-under-test.ts';
+import type { Owner } from './uploads/upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
@@ -38,8 +27,8 @@ let accepted: Event<BodyOf<typeof CallsAccepted>>[];
 let ready: Ready[];
 
 beforeAll(async () => {
-  accepted = await service.hear(CallsAccepted);
-  ready = await service.hear(TranscriptReady);
+  accepted = await service.collect(CallsAccepted);
+  ready = await service.collect(TranscriptReady);
 });
 
 /** Uploads a CSV over gRPC and has it processed. */
@@ -244,7 +233,7 @@ describe('an analysis', () => {
 
   it('that does not have its form fails the call instead of leaving it waiting, and a retry brings it back', async () => {
     const call = await newCall();
-    await service.publish(factOf(CallAnalyzed as EventType, call, { attempt: 1, analysis: 'good' }));
+    await service.publish(eventOf(CallAnalyzed as EventType, call, { attempt: 1, analysis: 'good' }));
     await reaches(call, 'failed');
     expect((await read(call)).call!.failure).toMatchObject({
       stage: 'analysis',
@@ -269,7 +258,7 @@ describe('a failure', () => {
 
   it('that does not have its form fails the call all the same', async () => {
     const call = await newCall();
-    await service.publish(factOf(CallFailed as EventType, call, { attempt: 1, stage: 'nowhere' }));
+    await service.publish(eventOf(CallFailed as EventType, call, { attempt: 1, stage: 'nowhere' }));
     await reaches(call, 'failed');
     expect((await read(call)).call!.failure).toMatchObject({ code: 'RESULT_NOT_STORED', retryable: true });
   });

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import type { Owner } from './store/uploads.ts';
 import { sweep } from './sweep.ts';
-import { audioCsvOf, csvOf, faultOf, fileNames, IngestUnderTest, zipOf } from './test/ingest-under-test.ts';
+import { audioCsvOf, csvOf } from './test/csv.ts';
+import { faultOf, fileNames, zipOf } from './test/fixtures.ts';
+import { IngestUnderTest } from './test/ingest-under-test.ts';
+import type { Owner } from './uploads/upload-store.ts';
 
 const service = new IngestUnderTest();
 

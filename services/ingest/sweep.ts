@@ -2,7 +2,7 @@ import { pruneClaims } from '@call-analysis/bus';
 import { pruneTombstones } from '@call-analysis/call-processing';
 import type { Objects } from '@call-analysis/objects';
 import type { Store } from './store/index.ts';
-import type { UploadSession } from './store/uploads.ts';
+import type { UploadSession } from './uploads/upload-store.ts';
 
 /** Objects that a crash may have left: nothing that is being worked on is this old. */
 const ORPHAN_MS = 6 * 3600 * 1000;

@@ -4,18 +4,10 @@ import { beforeAll, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { projectAnalyses, projectFailures } from '../results/project-analysis.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
-import {
-  analysis,
-  type Call,
-  callAnalyzed,
-  callFailed,
-  csvOf,
-  faultOf,
-  goodAudio,
-  IngestUnderTest,
-  recordingOf,
-  transcriptReady,
-} from '../test/ingest-under-test.ts';
+import { csvOf, goodAudio } from '../test/csv.ts';
+import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
+import { faultOf, recordingOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { analyzeCall } from './analyze-call.ts';
 import { readCall } from './read-call.ts';
 import { registerCall } from './register-call.ts';
@@ -25,7 +17,7 @@ const service = new IngestUnderTest();
 let ready: Event<BodyOf<typeof TranscriptReady>>[];
 
 beforeAll(async () => {
-  ready = await service.hear(TranscriptReady);
+  ready = await service.collect(TranscriptReady);
 });
 
 async function sent(): Promise<Call> {

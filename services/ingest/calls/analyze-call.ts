@@ -4,7 +4,7 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import { heardReady, uploadedReady } from '../intake/announce-transcripts.ts';
+import { transcribedRecordingReady, uploadedTranscriptReady } from '../intake/call-events.ts';
 import type { CallRow, Store } from '../store/index.ts';
 
 interface Parts {
@@ -33,12 +33,12 @@ export async function analyzeCall(parts: Parts, firmUuid: string, callUuid: stri
 async function transcriptReady({ store, objects }: Parts, tx: Sql, call: CallRow, about: EventOrigin): Promise<Event> {
   const { firmuuid } = about;
   if (call.source === 'transcription') {
-    return uploadedReady(objects, await store.calls.waitingOne(tx, firmuuid, call.uuid), about);
+    return uploadedTranscriptReady(objects, await store.calls.waitingOne(tx, firmuuid, call.uuid), about);
   }
   const utterances = await store.transcripts.of(tx, firmuuid, call.uuid);
   // Its analysis may be told before what was heard; then that comes in a moment.
   if (utterances === null) throw cannot('The transcript of this call is not here yet. Try again shortly.', []);
-  return heardReady(objects, call, utterances, about);
+  return transcribedRecordingReady(objects, call, utterances, about);
 }
 
 function notNow({ status, failure }: CallRow): Fault {

@@ -2,20 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { eraseCall } from '../erasure/erase-call.ts';
 import { projectFailures } from '../results/project-analysis.ts';
-import type { Owner } from '../store/uploads.ts';
-import {
-  audioCsvOf,
-  callFailed,
-  callerOf,
-  type CsvRow,
-  csvOf,
-  failure,
-  faultOf,
-  goodAudio,
-  IngestUnderTest,
-  recordingOf,
-  zipOf,
-} from '../test/ingest-under-test.ts';
+import { audioCsvOf, type CsvRow, csvOf, goodAudio } from '../test/csv.ts';
+import { callFailed, failure } from '../test/events.ts';
+import { callerOf, faultOf, recordingOf, zipOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 import { readCall } from './read-call.ts';
 import { registerCall } from './register-call.ts';
 import { retryCall } from './retry-call.ts';

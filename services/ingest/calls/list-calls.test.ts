@@ -9,7 +9,8 @@ import { v7 } from 'uuid';
 import { keepIndexed } from '../search/index-calls.ts';
 import { search } from '../search/index.ts';
 import { type CallFilter, EVERYTHING, type Sort, type Store } from '../store/index.ts';
-import { faultOf, IngestUnderTest } from '../test/ingest-under-test.ts';
+import { faultOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { listCalls, type ListCallsRequest } from './list-calls.ts';
 
 const service = new IngestUnderTest();

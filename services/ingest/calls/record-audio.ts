@@ -1,6 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
 import { notFound } from '@call-analysis/fault';
-import { audioStored } from '../intake/announce-recordings.ts';
+import { audioStored } from '../intake/call-events.ts';
 import type { Store, StoredRecording } from '../store/index.ts';
 
 export interface ExtractedRecording {

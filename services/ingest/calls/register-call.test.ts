@@ -3,15 +3,17 @@ import { AudioStored, type BodyOf, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import type { Owner } from '../store/uploads.ts';
-import { audioCsvOf, csvOf, faultOf, goodAudio, IngestUnderTest, zipOf } from '../test/ingest-under-test.ts';
+import { audioCsvOf, csvOf, goodAudio } from '../test/csv.ts';
+import { faultOf, zipOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
 let stored: Event<BodyOf<typeof AudioStored>>[];
 
 beforeAll(async () => {
-  stored = await service.hear(AudioStored);
+  stored = await service.collect(AudioStored);
 });
 
 const sha256 = randomBytes(32);

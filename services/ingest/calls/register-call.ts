@@ -5,11 +5,11 @@ import { sqlState } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { admit, requireOpen } from '../campaigns/admit.ts';
 import type { Firms } from '../firms.ts';
-import { audioStored } from '../intake/announce-recordings.ts';
+import { audioStored } from '../intake/call-events.ts';
 import { type NamedFile, readMetadata } from '../intake/rows/metadata.ts';
 import type { Limits } from '../limits.ts';
 import type { CallThere, Store, StoredRecording } from '../store/index.ts';
-import type { Owner } from '../store/uploads.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 import { eraseFirst, hasEndedForGood } from './ended-for-good.ts';
 
 /** A single upload whose bytes have come in, and what was found in them. */

@@ -4,8 +4,12 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import { audioStored, extractionRequested } from '../intake/announce-recordings.ts';
-import { heardReady, uploadedReady } from '../intake/announce-transcripts.ts';
+import {
+  audioStored,
+  extractionRequested,
+  transcribedRecordingReady,
+  uploadedTranscriptReady,
+} from '../intake/call-events.ts';
 import type { CallRow, Store } from '../store/index.ts';
 import { eraseFirst, toldFailure } from './ended-for-good.ts';
 
@@ -40,10 +44,10 @@ export async function beginAnew(parts: Parts, tx: Transaction, firmUuid: string,
 async function nextStep({ store, objects }: Parts, tx: Transaction, call: CallRow, about: EventOrigin): Promise<Event> {
   const { firmuuid } = about;
   if (call.source === 'transcription') {
-    return uploadedReady(objects, await store.calls.waitingOne(tx, firmuuid, call.uuid), about);
+    return uploadedTranscriptReady(objects, await store.calls.waitingOne(tx, firmuuid, call.uuid), about);
   }
   const utterances = await store.transcripts.of(tx, firmuuid, call.uuid);
-  if (utterances !== null) return heardReady(objects, call, utterances, about);
+  if (utterances !== null) return transcribedRecordingReady(objects, call, utterances, about);
   const recording = await store.recordings.of(tx, firmuuid, call.uuid);
   const stored = recording?.stored ?? null;
   if (recording !== null && stored !== null) {

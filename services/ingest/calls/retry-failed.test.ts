@@ -2,18 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type BodyOf, CallsAccepted, type Event, RetryRequested, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Owner } from '../store/uploads.ts';
-import {
-  type Call,
-  callAnalyzed,
-  callerOf,
-  callFailed,
-  csvOf,
-  factOf,
-  IngestUnderTest,
-  noSpeech,
-  rowsOf,
-} from '../test/ingest-under-test.ts';
+import { csvOf, rowsOf } from '../test/csv.ts';
+import { type Call, callAnalyzed, callFailed, eventOf, noSpeech } from '../test/events.ts';
+import { callerOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 
 // Each time twice as long after the last one: what is to be heard meanwhile has the time for it.
 const service = new IngestUnderTest({ serving: true, retries: 10 });
@@ -21,8 +14,8 @@ let accepted: Event<BodyOf<typeof CallsAccepted>>[];
 let ready: Event<BodyOf<typeof TranscriptReady>>[];
 
 beforeAll(async () => {
-  accepted = await service.hear(CallsAccepted);
-  ready = await service.hear(TranscriptReady);
+  accepted = await service.collect(CallsAccepted);
+  ready = await service.collect(TranscriptReady);
 });
 
 async function upload(owner: Owner, rows: number): Promise<string> {
@@ -53,7 +46,7 @@ const settled = () =>
     return waiting + active === 0;
   });
 
-const asked = (call: Call, attempt: number | null) => factOf(RetryRequested, call, { attempt });
+const asked = (call: Call, attempt: number | null) => eventOf(RetryRequested, call, { attempt });
 
 describe('a failed call of which a retry is asked for', () => {
   it.each([true, false])(
@@ -129,7 +122,7 @@ describe('calls that could not be announced', () => {
       [early.uuid, ...late.map(({ uuid }) => uuid)],
       JSON.stringify(failure),
     ]);
-    await service.publish(factOf(RetryRequested, { owner, uuid: subject }, data));
+    await service.publish(eventOf(RetryRequested, { owner, uuid: subject }, data));
     for (const { uuid } of late) await announced({ owner, uuid }, 2);
     await settled();
     expect(late).toHaveLength(3);

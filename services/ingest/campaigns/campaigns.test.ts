@@ -4,20 +4,11 @@ import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { registerCall } from '../calls/register-call.ts';
-import type { Owner } from '../store/uploads.ts';
-import {
-  audioCsvOf,
-  callAnalyzed,
-  callerOf,
-  csvOf,
-  type CsvRow,
-  faultOf,
-  goodAudio,
-  IngestUnderTest,
-  recordingOf,
-  rowsOf,
-  zipOf,
-} from '../test/ingest-under-test.ts';
+import { audioCsvOf, csvOf, type CsvRow, goodAudio, rowsOf } from '../test/csv.ts';
+import { callAnalyzed } from '../test/events.ts';
+import { callerOf, faultOf, recordingOf, zipOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
@@ -25,9 +16,9 @@ let stored: Event<BodyOf<typeof AudioStored>>[];
 let told: Event<BodyOf<typeof CallsCanceled>>[];
 let campaignActions: Event<BodyOf<typeof AuditEntryCreated>>[];
 beforeAll(async () => {
-  told = await service.hear(CallsCanceled);
-  campaignActions = await service.hear(AuditEntryCreated);
-  stored = await service.hear(AudioStored);
+  told = await service.collect(CallsCanceled);
+  campaignActions = await service.collect(AuditEntryCreated);
+  stored = await service.collect(AudioStored);
 });
 
 const INVALID = { kind: 'conflict', code: 'INVALID_TRANSITION' };

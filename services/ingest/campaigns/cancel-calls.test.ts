@@ -1,6 +1,7 @@
 import { waitUntil } from '@call-analysis/testing';
 import { expect, it } from '@jest/globals';
-import { csvOf, IngestUnderTest, rowsOf } from '../test/ingest-under-test.ts';
+import { csvOf, rowsOf } from '../test/csv.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { cancelCalls } from './cancel-calls.ts';
 import { createCampaign } from './create-campaign.ts';
 import { moveCampaign } from './move-campaign.ts';

@@ -27,26 +27,13 @@ import { announceCalls } from '../intake/announce-calls.ts';
 import { projectAnalyses, projectFailures } from '../results/project-analysis.ts';
 import { projectProgress, projectTranscripts } from '../results/project-transcripts.ts';
 import type { Removed } from '../store/index.ts';
-import type { Owner } from '../store/uploads.ts';
 import { sweep } from '../sweep.ts';
-import {
-  analysis,
-  audioCsvOf,
-  type Call,
-  callAnalyzed,
-  callFailed,
-  csvOf,
-  type CsvRow,
-  factOf,
-  faultOf,
-  goodAudio,
-  IngestUnderTest,
-  objectsBut,
-  type Parts,
-  recordingOf,
-  transcriptReady,
-  zipOf,
-} from '../test/ingest-under-test.ts';
+import { audioCsvOf, csvOf, type CsvRow, goodAudio } from '../test/csv.ts';
+import { analysis, type Call, callAnalyzed, callFailed, eventOf, transcriptReady } from '../test/events.ts';
+import { faultOf, objectsBut, recordingOf, zipOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { Parts } from '../test/start-ingest.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 import { eraseCall } from './erase-call.ts';
 import { finishErasures } from './finish-erasure.ts';
 
@@ -191,7 +178,7 @@ describe('an erased call', () => {
       const call = await recorded(row);
       if (status === 'transcribing') {
         const progress = { attempt: 1, heard: 10, duration: 60 };
-        await projectProgress(service.parts.store, [factOf(TranscriptionProgressed, call, progress)]);
+        await projectProgress(service.parts.store, [eventOf(TranscriptionProgressed, call, progress)]);
       }
       if (status !== 'queued' && status !== 'transcribing') await heard(call, said);
       if (status === 'failed') await failed(call);
@@ -300,7 +287,7 @@ describe('an erased call', () => {
     await analyzed(call, 1, said);
     await failed(call);
     const progress = { attempt: 1, heard: 10, duration: 60 };
-    await projectProgress(service.parts.store, [factOf(TranscriptionProgressed, call, progress)]);
+    await projectProgress(service.parts.store, [eventOf(TranscriptionProgressed, call, progress)]);
     const { firmUuid } = call.owner;
     const late = { firmUuid, callUuid: call.uuid, attempt: 1, recording: recordingOf(), traceparent: undefined };
     expect(await faultOf(recordAudio(service.parts, late))).toMatchObject({ code: 'NOT_FOUND' });
@@ -321,7 +308,7 @@ describe('an erased call', () => {
       segment_type: 'support',
     };
     await projectTranscripts(service.parts, [
-      factOf(TranscriptReady, call, { ...byKey, transcript: { key: 'transcripts/gone' } }),
+      eventOf(TranscriptReady, call, { ...byKey, transcript: { key: 'transcripts/gone' } }),
     ]);
     await nothingLeft({ ...row, said }, call);
   });
@@ -534,7 +521,7 @@ describe('an erasure that is broken off', () => {
   };
 
   async function finishes(call: Call, row: Record<string, string>): Promise<void> {
-    await finishErasures(service.parts, factOf(CallErased, call, { erased_at: new Date().toISOString() }));
+    await finishErasures(service.parts, eventOf(CallErased, call, { erased_at: new Date().toISOString() }));
     await nothingLeft(row, call);
     expect(await faultOf(erase(call))).toMatchObject({ code: 'NOT_FOUND' });
   }
@@ -580,7 +567,7 @@ describe('an erasure that is broken off', () => {
     await service.uploadBatch(owner, audioCsvOf([{ audio_file_name: 'a.wav' }]), zipOf(['a.wav']));
     const [call] = (await service.callsOf(owner)).map(({ uuid }) => ({ owner, uuid }));
     await erase(call!, { objects: objectsBut(service.parts.objects, { remove: broken }) });
-    await finishErasures(service.parts, factOf(CallErased, call!, { erased_at: new Date().toISOString() }));
+    await finishErasures(service.parts, eventOf(CallErased, call!, { erased_at: new Date().toISOString() }));
     await sweep(service.parts, new Date(Date.now() + 7 * 3600_000));
     expect(await service.objectsOf(owner)).toEqual([]);
   });

@@ -3,9 +3,8 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { type Column, type CsvFile, type RawRecord, readCsv } from '../intake/csv/reader.ts';
 import { copiedHeader, copiedLine } from '../intake/csv/rejected.ts';
-import { audioColumns } from '../intake/rows/audio-record.ts';
+import { audioColumns, transcriptColumns } from '../intake/rows/call-fields.ts';
 import { parseStartTime, parseTranscriptionStartTime } from '../intake/rows/start-time.ts';
-import { transcriptColumns } from '../intake/rows/transcript-record.ts';
 import type { RecognizableCall, RejectedFile, Store } from '../store/index.ts';
 
 interface Parts {

@@ -14,21 +14,10 @@ import {
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import {
-  audioCsvOf,
-  type Call,
-  callAnalyzed,
-  callerOf,
-  callFailed,
-  factOf,
-  faultOf,
-  fileNames,
-  goodAudio,
-  IngestUnderTest,
-  noSpeech,
-  transcriptReady,
-  zipOf,
-} from '../test/ingest-under-test.ts';
+import { audioCsvOf, goodAudio } from '../test/csv.ts';
+import { type Call, callAnalyzed, callFailed, eventOf, noSpeech, transcriptReady } from '../test/events.ts';
+import { callerOf, faultOf, fileNames, zipOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
@@ -37,9 +26,9 @@ let stored: Event<BodyOf<typeof AudioStored>>[];
 let ready: Event<BodyOf<typeof TranscriptReady>>[];
 
 beforeAll(async () => {
-  requested = await service.hear(AudioExtractionRequested);
-  stored = await service.hear(AudioStored);
-  ready = await service.hear(TranscriptReady);
+  requested = await service.collect(AudioExtractionRequested);
+  stored = await service.collect(AudioStored);
+  ready = await service.collect(TranscriptReady);
 });
 
 const read = ({ owner, uuid }: Call) => service.client.getCall({ ...callerOf(owner), call_uuid: uuid });
@@ -107,7 +96,7 @@ function heard(call: Call, change: Partial<BodyOf<typeof TranscriptReady>> = {})
 }
 
 function progressed(call: Call, minutes: number, change: object = {}) {
-  return factOf(TranscriptionProgressed, call, { attempt: 1, heard: minutes * 60, duration: 2520, ...change });
+  return eventOf(TranscriptionProgressed, call, { attempt: 1, heard: minutes * 60, duration: 2520, ...change });
 }
 
 function failed(call: Call, change: Partial<BodyOf<typeof CallFailed>> = {}) {
@@ -256,7 +245,7 @@ describe('the progress of hearing', () => {
 
   it('that does not have its form fails no call', async () => {
     const call = await uploaded();
-    await service.publish(factOf(TranscriptionProgressed as EventType, call, { attempt: 1, heard: 'much' }));
+    await service.publish(eventOf(TranscriptionProgressed as EventType, call, { attempt: 1, heard: 'much' }));
     await settled();
     expect(await historyOf(call)).toHaveLength(1);
   });
@@ -346,7 +335,7 @@ describe('what was heard', () => {
     await service.publish(
       heard(broken, { transcript: { key } }),
       heard(missing, { transcript: { key: `${key}x` } }),
-      factOf(TranscriptReady as EventType, formless, { attempt: 1, source: 'audio' }),
+      eventOf(TranscriptReady as EventType, formless, { attempt: 1, source: 'audio' }),
     );
     for (const call of [broken, missing, formless]) {
       await reaches(call, 'failed');

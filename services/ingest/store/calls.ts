@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
-import type { CallRecord } from '../intake/rows/call-record.ts';
+import type { CallRecord } from '../intake/rows/call-fields.ts';
 import { noteNewCalls } from '../search/changes.ts';
 import { UNFINISHED_SQL, unfinishedBy } from './unfinished.ts';
 

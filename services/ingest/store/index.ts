@@ -1,6 +1,7 @@
 import { type Database, openDatabase } from '@call-analysis/postgres';
 import { search } from '../search/index.ts';
-import { batches } from './batches.ts';
+import { batches } from '../uploads/batch-store.ts';
+import { uploads } from '../uploads/upload-store.ts';
 import { calls } from './calls.ts';
 import { campaigns } from './campaigns.ts';
 import { erasures } from './erasures.ts';
@@ -9,7 +10,6 @@ import { openPrisma } from './prisma.ts';
 import { recordings } from './recordings.ts';
 import { tally } from './tally.ts';
 import { transcripts } from './transcripts.ts';
-import { uploads } from './uploads.ts';
 
 /**
  * The only way to this service's tables. So many uploads are taken in at the same time as `intakes` says; more than 4 would
@@ -46,7 +46,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
 }
 
 export type Store = ReturnType<typeof openStore>;
-export type { AnnouncedBatch, Archive, Batch, BatchProgress, RejectedFile } from './batches.ts';
+export type { AnnouncedBatch, Archive, Batch, BatchProgress, RejectedFile } from '../uploads/batch-store.ts';
 export type { CallRow, CallThere, HistoryEntry, RecognizableCall, WaitingCall } from './calls.ts';
 export type { Campaign } from './campaigns.ts';
 export type { Erasure, Removed } from './erasures.ts';

@@ -3,8 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { registerCall } from '../calls/register-call.ts';
-import { csvOf, goodAudio, IngestUnderTest, recordingOf, rowsOf } from '../test/ingest-under-test.ts';
-import type { Owner } from './uploads.ts';
+import { csvOf, goodAudio, rowsOf } from '../test/csv.ts';
+import { recordingOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 
 const service = new IngestUnderTest();
 

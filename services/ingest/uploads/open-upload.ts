@@ -4,7 +4,7 @@ import { requireOpen } from '../campaigns/admit.ts';
 import type { Firms } from '../firms.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
-import type { Owner } from '../store/uploads.ts';
+import type { Owner } from './upload-store.ts';
 
 /** external-interface.md, "Limits": presigned URL validity. */
 const UPLOAD_SECONDS = 3600;
