@@ -39,7 +39,13 @@ const rules: readonly Rule[] = [
 
 /** Only these may read the environment of the process; account.ts hands some of it down to PostgreSQL's programs. */
 const readsEnvironment =
-  /^(deploy\/[^/]+\/(main|admin|demo)\.ts|services\/[^/]+\/main\.ts|packages\/testing\/|packages\/postgres\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
+  /^(deploy\/standalone\/(admin\/|demo\/)?main\.ts|services\/[^/]+\/main\.ts|packages\/testing\/|packages\/postgres\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
+
+/** The bus's tables, and the only product file with SQL on them. */
+const stores = [
+  { table: /schema\}\.(job|job_common|queue|subscription)\b/, file: 'packages/bus/queue/queue-store.ts' },
+  { table: /schema\}\.outbox\b/, file: 'packages/bus/kafka/outbox/outbox-store.ts' },
+];
 
 export function checkBoundaries(): string[] {
   const files = globSync(['packages/**/*.ts', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'proto/*.ts'], {
@@ -54,6 +60,9 @@ export function checkBoundaries(): string[] {
     });
     if (/\bprocess\.env\b/.test(withoutComments(text)) && !readsEnvironment.test(file))
       faults.push(`${file}: only main.ts reads process.env`);
+    for (const { table, file: store } of stores)
+      if (table.test(text) && file !== store && !/\.test\.ts$|\/test\//.test(file))
+        faults.push(`${file}: only ${store} has SQL on these tables`);
     return faults;
   });
 }

@@ -8,6 +8,7 @@ import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
 import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
+import type { Logger } from '@call-analysis/runtime';
 import { openEntry, storedArchive } from '@call-analysis/zip';
 import { Digest } from './recordings/digest.ts';
 import { probeRecording } from './recordings/probe-recording.ts';
@@ -21,6 +22,9 @@ export interface Parts {
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'recordAudio'>;
   readonly inProgress: WorkInProgress;
+  readonly log: Logger;
+  /** Aborts when the service stops; the event is then delivered again. */
+  readonly interrupted: AbortSignal;
 }
 
 export const CONSUMER = 'audio.extract';
@@ -31,13 +35,13 @@ export const CONSUMER = 'audio.extract';
  * needed. Throws Poison, and removes the bytes, when the entry can never become a recording. When the call is erased
  * meanwhile, nothing is kept or reported.
  */
-export async function extractRecording(parts: Parts, event: ExtractionRequested, signal: AbortSignal): Promise<void> {
+export async function extractRecording(parts: Parts, event: ExtractionRequested): Promise<void> {
   const { db, objects, inProgress } = parts;
   const isErased = async () => (await findErased(db, [event])).size > 0;
   await inProgress.run(event, async (erased) => {
     let isWanted = !(await isErased());
     try {
-      isWanted &&= await extract(parts, event, AbortSignal.any([signal, erased]));
+      isWanted &&= await extract(parts, event, AbortSignal.any([parts.interrupted, erased]));
       // The call may have been erased after the catalogue answered, and the recording is removed last.
       isWanted &&= !(await isErased());
     } catch (error) {

@@ -4,12 +4,12 @@ import {
   AudioExtractionRequested,
   AudioStored,
   type BodyOf,
+  type CallFailed,
   type Event,
   type EventType,
   INLINE_BYTES,
   TranscriptionProgressed,
   TranscriptReady,
-  type CallFailed,
 } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
