@@ -6,7 +6,7 @@ import { migrations, schema } from '@call-analysis/ingest';
 import { type Database, migrate, openDatabase, provision } from '@call-analysis/postgres';
 import { startServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
-import { listCalls, type ListCallsRequest } from '../services/ingest/calls/list-calls.ts';
+import { listCalls, type ListCallsRequest } from '../services/ingest/listing/list-calls.ts';
 import { type CallFilter, EVERYTHING, openStore, type Sort, type Store } from '../services/ingest/store/index.ts';
 import { atMost, type Figure, quantile } from './figure.ts';
 

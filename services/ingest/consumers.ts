@@ -13,7 +13,7 @@ import { retryFailed } from './calls/retry-failed.ts';
 import { ERASURES, finishErasures } from './erasure/finish-erasure.ts';
 import { announceCalls } from './intake/announce-calls.ts';
 import { giveUpAnnouncing, giveUpHearing, giveUpProjecting } from './results/give-up.ts';
-import { projectAnalyses, projectFailures } from './results/project-analysis.ts';
+import { projectAnalyses, projectFailures } from './results/project-results.ts';
 import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
 import type { Store } from './store/index.ts';
 

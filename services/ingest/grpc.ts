@@ -12,8 +12,8 @@ import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/Registe
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { analyzeCall } from './calls/analyze-call.ts';
-import { toldFailure } from './calls/ended-for-good.ts';
-import { listCalls } from './calls/list-calls.ts';
+import { toldFailure } from './calls/ended-without-result.ts';
+import { listCalls } from './listing/list-calls.ts';
 import { type CallDetail, readCall } from './calls/read-call.ts';
 import { recordAudio } from './calls/record-audio.ts';
 import { type NewRecording, registerCall } from './calls/register-call.ts';

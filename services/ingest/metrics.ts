@@ -1,6 +1,6 @@
 import type { Sql } from '@call-analysis/postgres';
 import { counter, gauge, remembered } from '@call-analysis/runtime';
-import { callCounts } from './store/call-counts.ts';
+import { callCounts } from './search/queries/count-by-status.ts';
 import type { Batch } from './store/index.ts';
 
 const calls = gauge('calls', 'Calls in the catalogue by status, as of half a minute ago at most.', ['status']);

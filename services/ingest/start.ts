@@ -17,13 +17,13 @@ import { openObjects } from '@call-analysis/objects';
 import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
 import { Closing, type Logger, Readiness, type RunningService, timeLeft, type TimeLeft } from '@call-analysis/runtime';
-import { tendCampaigns } from './campaigns/tend-campaigns.ts';
+import { tendCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
 import { watchCalls } from './metrics.ts';
-import { keepIndexed } from './search/index-calls.ts';
+import { keepIndexed } from './search/indexer/run-indexer.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
 

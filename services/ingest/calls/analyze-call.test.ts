@@ -2,7 +2,7 @@ import { type BodyOf, type Event, TranscriptReady } from '@call-analysis/events'
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { projectAnalyses, projectFailures } from '../results/project-analysis.ts';
+import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
 import {
   analysis,

@@ -3,14 +3,14 @@ import { findErased } from '@call-analysis/call-processing';
 import { Fault, invalidFields, notFound, unavailable } from '@call-analysis/fault';
 import { sqlState } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import { admit, requireOpen } from '../campaigns/admit.ts';
+import { admit, requireOpen } from '../campaigns/add-calls.ts';
 import type { Firms } from '../firms.ts';
 import { audioStored } from '../intake/announce-recordings.ts';
 import { type NamedFile, readMetadata } from '../intake/rows/metadata.ts';
 import type { Limits } from '../limits.ts';
 import type { CallThere, Store, StoredRecording } from '../store/index.ts';
 import type { Owner } from '../store/uploads.ts';
-import { eraseFirst, hasEndedForGood } from './ended-for-good.ts';
+import { eraseFirst, hasEndedForGood } from './ended-without-result.ts';
 
 /** A single upload whose bytes have come in, and what was found in them. */
 export interface NewRecording {

@@ -7,7 +7,7 @@ import { currentContext } from '@call-analysis/runtime';
 import { audioStored, extractionRequested } from '../intake/announce-recordings.ts';
 import { heardReady, uploadedReady } from '../intake/announce-transcripts.ts';
 import type { CallRow, Store } from '../store/index.ts';
-import { eraseFirst, toldFailure } from './ended-for-good.ts';
+import { eraseFirst, toldFailure } from './ended-without-result.ts';
 
 export interface Parts {
   readonly store: Store;

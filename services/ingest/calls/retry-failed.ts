@@ -1,9 +1,9 @@
 import { Poison } from '@call-analysis/bus';
 import type { BodyOf, Event, RetryRequested } from '@call-analysis/events';
 import { Fault, unavailable } from '@call-analysis/fault';
-import { NOT_ANNOUNCED } from '../store/calls.ts';
+import { NOT_ANNOUNCED } from './call-store.ts';
 import type { CallRow } from '../store/index.ts';
-import { UNFINISHED } from '../store/unfinished.ts';
+import { UNFINISHED } from './call-status.ts';
 import { beginAnew, type Parts } from './retry-call.ts';
 
 /** Has calls go on that failed, each once, however often the event comes: they are in another attempt then. */

@@ -7,11 +7,11 @@ import { z } from 'zod';
 import type { Actor } from '../audit-entry.ts';
 import type { Firms } from '../firms.ts';
 import type { Campaign, Store } from '../store/index.ts';
-import { requireOpen } from './admit.ts';
-import { campaignActions } from './campaign-states.ts';
+import { requireOpen } from './add-calls.ts';
+import { campaignActions } from './campaign-rules.ts';
 import { changeCampaign } from './change-campaign.ts';
 import { createCampaign } from './create-campaign.ts';
-import { moveCampaign } from './move-campaign.ts';
+import { moveCampaign } from './change-campaign-state.ts';
 
 const Uuid = z.uuid();
 const Instant = z.iso.datetime().transform((text) => new Date(text));

@@ -2,7 +2,7 @@ import type { Bus } from '@call-analysis/bus';
 import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Campaign, Store } from '../store/index.ts';
 import { requireOrder } from './campaign-dates.ts';
-import { requireUnfinished } from './campaign-states.ts';
+import { requireUnfinished } from './campaign-rules.ts';
 
 /** What is undefined stays as it is. */
 export interface CampaignChange {

@@ -6,9 +6,9 @@ import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import type { Limits } from '../limits.ts';
 import type { Erasure, Store } from '../store/index.ts';
-import { UNFINISHED } from '../store/unfinished.ts';
+import { UNFINISHED } from '../calls/call-status.ts';
 import { finishErasure } from './finish-erasure.ts';
-import { removeRefusedCopies } from './refused-copies.ts';
+import { removeRefusedCopies } from './remove-rejected-copies.ts';
 
 interface Parts {
   readonly store: Store;

@@ -3,7 +3,7 @@ import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Actor } from '../audit-entry.ts';
-import { requireOpen } from '../campaigns/admit.ts';
+import { requireOpen } from '../campaigns/add-calls.ts';
 import type { Firms } from '../firms.ts';
 import type { Limits } from '../limits.ts';
 import { countBatch } from '../metrics.ts';

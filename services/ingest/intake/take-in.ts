@@ -4,7 +4,7 @@ import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { type Actor, auditEntry } from '../audit-entry.ts';
-import { admit } from '../campaigns/admit.ts';
+import { admit } from '../campaigns/add-calls.ts';
 import type { Limits } from '../limits.ts';
 import type { Chunk, Verdict } from '../store/chunk.ts';
 import type { Archive, Batch, Store } from '../store/index.ts';

@@ -2,7 +2,7 @@ import { type FailureReason, type GiveUpResult, DISCARD } from '@call-analysis/b
 import { findErased } from '@call-analysis/call-processing';
 import { CallsAccepted, type Event } from '@call-analysis/events';
 import { z } from 'zod';
-import { NOT_ANNOUNCED } from '../store/calls.ts';
+import { NOT_ANNOUNCED } from '../calls/call-store.ts';
 import type { Store } from '../store/index.ts';
 
 /** Fails the calls that could not be announced, so that none waits for ever; each can be retried. */

@@ -3,7 +3,7 @@ import { findErased, unpackTranscript } from '@call-analysis/call-processing';
 import type { BodyOf, Event, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { HeardCall, Store } from '../store/index.ts';
-import { happenedAt } from './happened-at.ts';
+import { happenedAt } from './event-time.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
 

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@call-analysis/postgres';
-import { changesSoFar, countCalls, forget, indexPortion, isBehind, lastChange, noteNewCalls } from './changes.ts';
-import { countEntries } from './count-entries.ts';
-import { countDocuments, findDocuments, hasWords, wordsOf } from './documents.ts';
-import { findEntries } from './entries.ts';
-import type { Count, Place, Question } from './question.ts';
-import { select } from './selection.ts';
-import { hasTextsWaiting, indexTexts } from './texts.ts';
+import { changesSoFar, countCalls, forget, indexPortion, isBehind, lastChange, noteNewCalls } from './indexer/index-entries.ts';
+import { countEntries } from './queries/count-entries.ts';
+import { countDocuments, findDocuments, hasWords, wordsOf } from './queries/find-documents.ts';
+import { findEntries } from './queries/find-entries.ts';
+import type { Count, Place, Question } from './call-query.ts';
+import { select } from './queries/resolve-filter.ts';
+import { hasTextsWaiting, indexTexts } from './indexer/index-documents.ts';
 
 export interface Found {
   /** In the order of the sort. */
@@ -91,6 +91,6 @@ async function work(
   }
   return true;
 }
-export { matches } from './matches.ts';
-export { EVERYTHING, scoreRange } from './question.ts';
-export type { CallFilter, Count, Place, Question, Sort } from './question.ts';
+export { matches } from './matches-filter.ts';
+export { EVERYTHING, scoreRange } from './call-query.ts';
+export type { CallFilter, Count, Place, Question, Sort } from './call-query.ts';

@@ -1,14 +1,14 @@
 import { type Database, openDatabase } from '@call-analysis/postgres';
 import { search } from '../search/index.ts';
 import { batches } from './batches.ts';
-import { calls } from './calls.ts';
-import { campaigns } from './campaigns.ts';
-import { erasures } from './erasures.ts';
-import { listing } from './listing.ts';
+import { calls } from '../calls/call-store.ts';
+import { campaigns } from '../campaigns/campaign-store.ts';
+import { erasures } from '../erasure/erasure-store.ts';
+import { listing } from '../listing/listing-store.ts';
 import { openPrisma } from './prisma.ts';
-import { recordings } from './recordings.ts';
-import { tally } from './tally.ts';
-import { transcripts } from './transcripts.ts';
+import { recordings } from '../calls/recording-store.ts';
+import { tally } from '../campaigns/tally-store.ts';
+import { transcripts } from '../results/transcript-store.ts';
 import { uploads } from './uploads.ts';
 
 /**
@@ -47,10 +47,10 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
 
 export type Store = ReturnType<typeof openStore>;
 export type { AnnouncedBatch, Archive, Batch, BatchProgress, RejectedFile } from './batches.ts';
-export type { CallRow, CallThere, HistoryEntry, RecognizableCall, WaitingCall } from './calls.ts';
-export type { Campaign } from './campaigns.ts';
-export type { Erasure, Removed } from './erasures.ts';
-export type { ArchivedCall, Recording, StoredRecording } from './recordings.ts';
+export type { CallRow, CallThere, HistoryEntry, RecognizableCall, WaitingCall } from '../calls/call-store.ts';
+export type { Campaign } from '../campaigns/campaign-store.ts';
+export type { Erasure, Removed } from '../erasure/erasure-store.ts';
+export type { ArchivedCall, Recording, StoredRecording } from '../calls/recording-store.ts';
 export { EVERYTHING, matches } from '../search/index.ts';
 export type { CallFilter, Count, Found, Place, Question, Sort } from '../search/index.ts';
-export type { HeardCall, Progress } from './transcripts.ts';
+export type { HeardCall, Progress } from '../results/transcript-store.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Objects } from '@call-analysis/objects';
-import { requireOpen } from '../campaigns/admit.ts';
+import { requireOpen } from '../campaigns/add-calls.ts';
 import type { Firms } from '../firms.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';

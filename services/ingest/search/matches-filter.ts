@@ -1,5 +1,5 @@
-import type { CallRow } from '../store/calls.ts';
-import { type CallFilter, scoreRange } from './question.ts';
+import type { CallRow } from '../calls/call-store.ts';
+import { type CallFilter, scoreRange } from './call-query.ts';
 
 /** Whether a call is what the filter asks for, its words apart. */
 export function matches(filter: CallFilter, call: CallRow): boolean {

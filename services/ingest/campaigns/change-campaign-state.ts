@@ -1,8 +1,8 @@
 import type { Bus } from '@call-analysis/bus';
 import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Campaign, Store } from '../store/index.ts';
-import { type CampaignAction, statusAfter } from './campaign-states.ts';
-import { cancelCalls } from './cancel-calls.ts';
+import { type CampaignAction, statusAfter } from './campaign-rules.ts';
+import { cancelCalls } from './cancel-queued-calls.ts';
 
 const actions = {
   start: 'campaign.started',

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { callCounts } from './call-counts.ts';
+import { IngestUnderTest } from '../../test/ingest-under-test.ts';
+import { callCounts } from './count-by-status.ts';
 
 const service = new IngestUnderTest();
 

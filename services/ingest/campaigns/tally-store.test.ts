@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { registerCall } from '../calls/register-call.ts';
 import { csvOf, goodAudio, IngestUnderTest, recordingOf, rowsOf } from '../test/ingest-under-test.ts';
-import type { Owner } from './uploads.ts';
+import type { Owner } from '../store/uploads.ts';
 
 const service = new IngestUnderTest();
 

@@ -1,7 +1,7 @@
 import { claim } from '@call-analysis/bus';
 import type { BodyOf, CallAnalyzed, CallFailed, Event } from '@call-analysis/events';
 import type { Store } from '../store/index.ts';
-import { happenedAt } from './happened-at.ts';
+import { happenedAt } from './event-time.ts';
 
 /** Writes analyses into the catalogue; each event once, however often it comes. */
 export async function projectAnalyses(

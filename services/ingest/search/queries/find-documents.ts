@@ -1,9 +1,9 @@
 import type { Database, Sql } from '@call-analysis/postgres';
-import { dayOf, type Facet, readFacetsBetween } from './facets.ts';
-import { CLEARLY, type Count, COUNTED_BY_WORDS, type Place, type Question, READ_THROUGH } from './question.ts';
-import { conditionsOf, type Selection, type Way } from './selection.ts';
-import { EntryQuery, onlyChecked, orderOf, PLACE, run } from './sql.ts';
-import { askedFor, configurations, tagOfConfiguration, tagOfFacet } from './words.ts';
+import { dayOf, type Facet, readFacetsBetween } from '../facets.ts';
+import { CLEARLY, type Count, COUNTED_BY_WORDS, type Place, type Question, READ_THROUGH } from '../call-query.ts';
+import { conditionsOf, type Selection, type Way } from './resolve-filter.ts';
+import { EntryQuery, onlyChecked, orderOf, PLACE, run } from './entry-query.ts';
+import { askedFor, configurations, tagOfConfiguration, tagOfFacet } from '../tokenizer.ts';
 
 /** Shelves, or days, that are gone through one by one. What these do not show is rare, and soon looked for everywhere. */
 const ONE_BY_ONE = 8;

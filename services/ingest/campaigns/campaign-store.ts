@@ -1,6 +1,6 @@
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
-import type { CampaignStatus } from '../campaigns/campaign-states.ts';
+import type { CampaignStatus } from './campaign-rules.ts';
 
 /** What a client says of a campaign. */
 export interface CampaignText {

@@ -1,6 +1,6 @@
 import type { Database } from '@call-analysis/postgres';
 import { type Place, type Question, scoreRange } from '../search/index.ts';
-import { CALL_COLUMNS, type CallRow } from './calls.ts';
+import { CALL_COLUMNS, type CallRow } from '../calls/call-store.ts';
 
 /** What lists of calls take from the catalogue itself; the rest is found by its index (search/). */
 export function listing(db: Database) {

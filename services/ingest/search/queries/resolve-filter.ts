@@ -11,9 +11,9 @@ import {
   readFacetsBetween,
   SOURCES,
   STATUSES,
-} from './facets.ts';
-import { type CallFilter, scoreRange } from './question.ts';
-import { EntryQuery, onlyChecked, run, type Span } from './sql.ts';
+} from '../facets.ts';
+import { type CallFilter, scoreRange } from '../call-query.ts';
+import { EntryQuery, onlyChecked, run, type Span } from './entry-query.ts';
 
 /** A way into the index: the entries under these keys of a column, each key's in the order of uuids. */
 export interface Way {

@@ -6,7 +6,7 @@ import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 } from 'uuid';
-import { keepIndexed } from '../search/index-calls.ts';
+import { keepIndexed } from '../search/indexer/run-indexer.ts';
 import { search } from '../search/index.ts';
 import { type CallFilter, EVERYTHING, type Sort, type Store } from '../store/index.ts';
 import { faultOf, IngestUnderTest } from '../test/ingest-under-test.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '@call-analysis/postgres';
-import type { Place, Sort } from './question.ts';
+import type { Place, Sort } from '../call-query.ts';
 
 /** Uuids from the first to the last, both inclusive. They begin with the time at which their calls came. */
 export interface Span {

@@ -1,7 +1,7 @@
 import type { Database, Sql, Transaction } from '@call-analysis/postgres';
-import { UNFINISHED } from '../store/unfinished.ts';
-import { countFacets, dayOf, facetIds, keyOf, markOf, type NamedFacet, pair, UNSCORED } from './facets.ts';
-import { lockIndex, tryToLockIndex } from './lock.ts';
+import { UNFINISHED } from '../../calls/call-status.ts';
+import { countFacets, dayOf, facetIds, keyOf, markOf, type NamedFacet, pair, UNSCORED } from '../facets.ts';
+import { lockIndex, tryToLockIndex } from './index-lock.ts';
 
 /** Changed calls, and calls of a range, that one portion takes at most. */
 const PORTION = 2_000;

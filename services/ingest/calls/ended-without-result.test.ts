@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { eraseCall } from '../erasure/erase-call.ts';
-import { projectFailures } from '../results/project-analysis.ts';
+import { projectFailures } from '../results/project-results.ts';
 import type { Owner } from '../store/uploads.ts';
 import {
   audioCsvOf,

@@ -1,6 +1,6 @@
 import type { Transaction } from '@call-analysis/postgres';
 import type { Store } from '../store/index.ts';
-import { requireActive } from './campaign-states.ts';
+import { requireActive } from './campaign-rules.ts';
 
 /** Whether calls may come into a campaign as it is now, before any work is done for them. Null is no campaign. */
 export async function requireOpen(store: Store, firmUuid: string, campaignUuid: string | null): Promise<void> {

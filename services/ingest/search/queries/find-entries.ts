@@ -1,7 +1,7 @@
 import type { Database } from '@call-analysis/postgres';
-import { type Place, type Question, READ_THROUGH } from './question.ts';
-import { conditionsOf, type Selection, type Way } from './selection.ts';
-import { EntryQuery, orderOf, PLACE, run } from './sql.ts';
+import { type Place, type Question, READ_THROUGH } from '../call-query.ts';
+import { conditionsOf, type Selection, type Way } from './resolve-filter.ts';
+import { EntryQuery, orderOf, PLACE, run } from './entry-query.ts';
 
 /** What it costs to begin reading at another key, in entries. */
 const DESCENT = 30;

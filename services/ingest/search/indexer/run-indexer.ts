@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@call-analysis/runtime';
-import type { Store } from '../store/index.ts';
+import type { Store } from '../../store/index.ts';
 
 /** How soon what nobody waits for is looked at. */
 const IDLE_MS = 1_000;

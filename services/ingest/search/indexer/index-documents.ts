@@ -1,10 +1,10 @@
 import type { Utterance } from '@call-analysis/events';
 import type { Database, Sql } from '@call-analysis/postgres';
-import { parseTranscript } from '../intake/rows/transcript-format.ts';
-import { utterancesIn } from '../store/transcripts.ts';
-import { countFacets } from './facets.ts';
-import { tryToLockIndex } from './lock.ts';
-import { configurationOf, documentOf, PAUSE, tagOfConfiguration, tagOfFacet } from './words.ts';
+import { parseTranscript } from '../../intake/rows/transcript-format.ts';
+import { utterancesIn } from '../../results/transcript-store.ts';
+import { countFacets } from '../facets.ts';
+import { tryToLockIndex } from './index-lock.ts';
+import { configurationOf, documentOf, PAUSE, tagOfConfiguration, tagOfFacet } from '../tokenizer.ts';
 
 /** Texts that one portion takes at most, and their bytes, beyond which it takes one. */
 const PORTION = 500;

@@ -1,10 +1,10 @@
 import { waitUntil } from '@call-analysis/testing';
 import { expect, it } from '@jest/globals';
 import { csvOf, IngestUnderTest, rowsOf } from '../test/ingest-under-test.ts';
-import { cancelCalls } from './cancel-calls.ts';
+import { cancelCalls } from './cancel-queued-calls.ts';
 import { createCampaign } from './create-campaign.ts';
-import { moveCampaign } from './move-campaign.ts';
-import { tendCampaigns } from './tend-campaigns.ts';
+import { moveCampaign } from './change-campaign-state.ts';
+import { tendCampaigns } from './maintain-campaigns.ts';
 
 // Only its parts: the service itself would go on with the canceling whenever it likes.
 const service = new IngestUnderTest();

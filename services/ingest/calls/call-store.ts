@@ -2,8 +2,8 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { CallRecord } from '../intake/rows/call-record.ts';
-import { noteNewCalls } from '../search/changes.ts';
-import { UNFINISHED_SQL, unfinishedBy } from './unfinished.ts';
+import { noteNewCalls } from '../search/indexer/index-entries.ts';
+import { UNFINISHED_SQL, unfinishedBy } from './call-status.ts';
 
 export interface Failure {
   readonly stage: string;

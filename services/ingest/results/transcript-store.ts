@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Utterance } from '@call-analysis/events';
 import type { Database, Sql } from '@call-analysis/postgres';
-import { UNFINISHED_SQL } from './unfinished.ts';
+import { UNFINISHED_SQL } from '../calls/call-status.ts';
 
 /** What became known when a recording had been heard. */
 export interface HeardCall {

@@ -1,7 +1,7 @@
 import type { Database } from '@call-analysis/postgres';
-import { CLEARLY, type Count, COUNTED, READ_THROUGH } from './question.ts';
-import { conditionsOf, type Selection, spanOf, type Way } from './selection.ts';
-import { EntryQuery, run, type Span } from './sql.ts';
+import { CLEARLY, type Count, COUNTED, READ_THROUGH } from '../call-query.ts';
+import { conditionsOf, type Selection, spanOf, type Way } from './resolve-filter.ts';
+import { EntryQuery, run, type Span } from './entry-query.ts';
 
 /** Entries that a count is first estimated by. */
 const SAMPLE = 5_000;

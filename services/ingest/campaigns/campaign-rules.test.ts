@@ -9,7 +9,7 @@ import {
   requireActive,
   requireUnfinished,
   statusAfter,
-} from './campaign-states.ts';
+} from './campaign-rules.ts';
 
 /** api.md, section 7, written down once more and differently. */
 const table: Record<CampaignStatus, Partial<Record<CampaignAction, CampaignStatus>>> = {

@@ -1,6 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
 import type { Store } from '../store/index.ts';
-import { cancelCalls } from './cancel-calls.ts';
+import { cancelCalls } from './cancel-queued-calls.ts';
 
 const CAMPAIGNS_AT_ONCE = 100;
 /** A service that is told to stop waits for this. */
