@@ -12,7 +12,7 @@ import type { Objects } from '@call-analysis/objects';
 import { retryFailed } from './calls/retry-failed.ts';
 import { ERASURES, finishErasures } from './erasure/finish-erasure.ts';
 import { announceCalls } from './intake/announce-calls.ts';
-import { giveUpAnnouncing, giveUpHearing, giveUpProjecting } from './results/give-up.ts';
+import { giveUpAnnouncing, giveUpResult, giveUpTranscript } from './results/give-up.ts';
 import { projectAnalyses, projectFailures } from './results/project-results.ts';
 import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
 import type { Store } from './store/index.ts';
@@ -51,7 +51,7 @@ export function consumers(parts: { store: Store; bus: Bus; objects: Objects }, r
           // Those that were uploaded we tell ourselves.
           from: 'transcription',
           handle: (events) => projectTranscripts(parts, events),
-          giveUp: (event, reason) => giveUpHearing(parts.store, event, reason),
+          giveUp: (event, reason) => giveUpTranscript(parts.store, event, reason),
         }),
       ],
     },
@@ -64,12 +64,12 @@ export function consumers(parts: { store: Store; bus: Bus; objects: Objects }, r
         route({
           event: CallAnalyzed,
           handle: (events) => projectAnalyses(parts.store, events),
-          giveUp: (event, reason) => giveUpProjecting(parts.store, event, reason),
+          giveUp: (event, reason) => giveUpResult(parts.store, event, reason),
         }),
         route({
           event: CallFailed,
           handle: (events) => projectFailures(parts.store, events),
-          giveUp: (event, reason) => giveUpProjecting(parts.store, event, reason),
+          giveUp: (event, reason) => giveUpResult(parts.store, event, reason),
         }),
       ],
     },

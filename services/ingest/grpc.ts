@@ -12,8 +12,7 @@ import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/Registe
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { analyzeCall } from './calls/analyze-call.ts';
-import { toldFailure } from './calls/ended-without-result.ts';
-import { listCalls } from './listing/list-calls.ts';
+import { failureWithHint } from './calls/ended-without-result.ts';
 import { type CallDetail, readCall } from './calls/read-call.ts';
 import { recordAudio } from './calls/record-audio.ts';
 import { type NewRecording, registerCall } from './calls/register-call.ts';
@@ -23,6 +22,7 @@ import { eraseCall } from './erasure/erase-call.ts';
 import type { Firms } from './firms.ts';
 import { processUpload } from './intake/process-upload.ts';
 import type { Limits } from './limits.ts';
+import { listCalls } from './listing/list-calls.ts';
 import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
 import type { Owner } from './store/uploads.ts';
 import { openUpload } from './uploads/open-upload.ts';
@@ -243,7 +243,7 @@ function callMessage(call: CallRow): Call {
     start_time: call.start_time.toISOString(),
     created_at: call.created_at.toISOString(),
     updated_at: call.updated_at.toISOString(),
-    failure: toldFailure(call),
+    failure: failureWithHint(call),
     ...given({
       outcome: call.outcome,
       partner_call_id: call.partner_call_id,

@@ -1,6 +1,6 @@
 import type { Sql } from '@call-analysis/postgres';
 import { counter, gauge, remembered } from '@call-analysis/runtime';
-import { callCounts } from './search/queries/count-by-status.ts';
+import { countByStatus } from './search/queries/count-calls.ts';
 import type { Batch } from './store/index.ts';
 
 const calls = gauge('calls', 'Calls in the catalogue by status, as of half a minute ago at most.', ['status']);
@@ -9,7 +9,7 @@ const REMEMBERED_MS = 30_000;
 
 /** Shows how many calls have which status, until it is called. */
 export function watchCalls(db: Sql): () => void {
-  const counts = remembered(REMEMBERED_MS, () => callCounts(db));
+  const counts = remembered(REMEMBERED_MS, () => countByStatus(db));
   return calls.from(async () => (await counts()).map(({ status, calls: value }) => ({ labels: [status], value })));
 }
 

@@ -17,13 +17,13 @@ import { openObjects } from '@call-analysis/objects';
 import { migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { serve } from '@call-analysis/rpc';
 import { Closing, type Logger, Readiness, type RunningService, timeLeft, type TimeLeft } from '@call-analysis/runtime';
-import { tendCampaigns } from './campaigns/maintain-campaigns.ts';
+import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
 import { watchCalls } from './metrics.ts';
-import { keepIndexed } from './search/indexer/run-indexer.ts';
+import { runIndexer } from './search/indexer/run-indexer.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
 
@@ -124,11 +124,11 @@ export async function start(
       clearInterval(timer);
       await sweeping;
     });
-    const indexing = keepIndexed(store, log);
+    const indexing = runIndexer(store, log);
     closing.add('index of calls', () => indexing.stop());
     let tending = Promise.resolve();
     const tender = setInterval(() => {
-      tending = tendCampaigns({ store, bus }).catch((error: unknown) =>
+      tending = maintainCampaigns({ store, bus }).catch((error: unknown) =>
         log.error({ err: error }, 'tending campaigns failed'),
       );
     }, TEND_EVERY_MS);

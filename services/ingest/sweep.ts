@@ -76,7 +76,7 @@ async function sweepArchives(store: Store, objects: Objects, now: Date): Promise
   for (let after: string | null = null; ;) {
     const batches: string[] = await store.batches.withArchive(after, AT_ONCE);
     for (const uuid of batches) {
-      const key = await store.db.transaction((tx) => store.batches.releaseArchive(tx, uuid, retriesAfter));
+      const key = await store.transaction((tx) => store.batches.releaseArchive(tx, uuid, retriesAfter));
       if (key !== null) await objects.remove(key);
     }
     if (batches.length < AT_ONCE) return;
@@ -100,5 +100,5 @@ async function sweepOrphans(store: Store, objects: Objects, before: number): Pro
 
 async function needsTranscript(store: Store, key: string): Promise<boolean> {
   const [, firmUuid, callUuid] = key.split('/');
-  return store.calls.needsSentTranscript(firmUuid!, callUuid!);
+  return store.calls.needsPackedTranscript(firmUuid!, callUuid!);
 }

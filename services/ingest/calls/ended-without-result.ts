@@ -1,22 +1,25 @@
-import type { CallRow } from '../store/index.ts';
+import type { CallRow } from './call-row.ts';
 
-type Ended = Pick<CallRow, 'uuid' | 'status' | 'failure' | 'partner_call_id'>;
+type EndedCall = Pick<CallRow, 'uuid' | 'status' | 'failure' | 'partner_call_id'>;
 
-/** Nothing makes more of such a call. Its partner_call_id stays taken all the same, until it is erased. */
-export function hasEndedForGood({ status, failure }: Pick<Ended, 'status' | 'failure'>): boolean {
+/**
+ * Whether a call was canceled or failed permanently. No retry is possible, and its partner_call_id stays taken until
+ * the call is erased.
+ */
+export function endedWithoutResult({ status, failure }: Pick<EndedCall, 'status' | 'failure'>): boolean {
   return status === 'canceled' || (status === 'failed' && failure?.retryable !== true);
 }
 
-export function eraseFirst(uuid: string): string {
-  return `Erase that call first, by DELETE /api/v1/calls/${uuid}, and then send it anew.`;
+export function eraseFirstHint(uuid: string): string {
+  return `Erase that call first with DELETE /api/v1/calls/${uuid}, then upload it again.`;
 }
 
-/** What went wrong, and where sending the call anew would be taken for a repeat, what has to be done before. */
-export function toldFailure(call: Ended): CallRow['failure'] {
+/** The failure of a call. Where an upload would be rejected as a duplicate of it, the message says what to do first. */
+export function failureWithHint(call: EndedCall): CallRow['failure'] {
   const { uuid, failure, partner_call_id } = call;
-  if (failure === null || partner_call_id === null || !hasEndedForGood(call)) return failure;
+  if (failure === null || partner_call_id === null || !endedWithoutResult(call)) return failure;
   return {
     ...failure,
-    message: `${failure.message} Its partner_call_id is taken as long as this call is there. ${eraseFirst(uuid)}`,
+    message: `${failure.message} Its partner_call_id is taken until this call is erased. ${eraseFirstHint(uuid)}`,
   };
 }

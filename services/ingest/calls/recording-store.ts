@@ -4,7 +4,7 @@ import type { EntryRecord } from '@call-analysis/zip';
 
 export type Format = 'wav' | 'mp3' | 'flac' | 'ogg' | 'aiff' | 'au';
 
-/** A recording that is stored and fit to be heard. */
+/** A recording that is stored and can be transcribed. */
 export interface StoredRecording {
   readonly objectKey: string;
   readonly format: Format;
@@ -18,7 +18,7 @@ export interface StoredRecording {
   readonly sha256: Buffer;
 }
 
-/** What a client said of a recording, and what was found in its bytes: null until they are stored. */
+/** A recording as the client described it, and what its bytes contain: null until they are stored. */
 export interface Recording {
   readonly fileName: string;
   readonly left: Role;
@@ -27,15 +27,6 @@ export interface Recording {
   /** Null for a single upload. */
   readonly entry: EntryRecord | null;
   readonly stored: StoredRecording | null;
-}
-
-/** A call whose recording is still in its archive. */
-export interface ArchivedCall {
-  readonly uuid: string;
-  readonly attempt: number;
-  readonly fileName: string;
-  readonly entry: EntryRecord;
-  readonly priority: number;
 }
 
 interface Row {
@@ -54,11 +45,11 @@ interface Row {
   sha256: Buffer;
 }
 
-/** The recordings of the calls. Every question is asked in the name of one firm. */
+/** The recordings of the calls. Every statement is limited to one firm. */
 export function recordings(db: Database) {
   return {
     /** Null when the call has none. */
-    async of(sql: Sql, firmUuid: string, callUuid: string): Promise<Recording | null> {
+    async read(sql: Sql, firmUuid: string, callUuid: string): Promise<Recording | null> {
       const [row] = await sql.query<Row>(
         `SELECT file_name, left_role, right_role, turn AS priority, entry, object_key, format, codec, channels, sample_rate, duration,
            size_bytes, sha256
@@ -69,25 +60,26 @@ export function recordings(db: Database) {
     },
 
     async find(firmUuid: string, callUuid: string): Promise<Recording | null> {
-      return this.of(db, firmUuid, callUuid);
+      return this.read(db, firmUuid, callUuid);
     },
 
-    /** That of a single upload. */
+    /** Adds the recording of a single upload. */
     async add(
       tx: Sql,
       { firmUuid, callUuid, at }: { firmUuid: string; callUuid: string; at: Date },
-      said: { fileName: string; left: Role; right: Role },
+      described: { fileName: string; left: Role; right: Role },
       stored: StoredRecording,
     ): Promise<void> {
       await tx.query(
         `INSERT INTO recording (firm_uuid, call_uuid, file_name, left_role, right_role, object_key, format, codec,
            channels, sample_rate, duration, size_bytes, sha256, stored_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-        [firmUuid, callUuid, said.fileName, said.left, said.right, ...valuesOf(stored), at],
+        [firmUuid, callUuid, described.fileName, described.left, described.right, ...valuesOf(stored), at],
       );
     },
 
-    async store(
+    /** Records that an extracted recording is stored. */
+    async setStored(
       tx: Sql,
       { firmUuid, callUuid, at }: { firmUuid: string; callUuid: string; at: Date },
       stored: StoredRecording,
@@ -97,23 +89,6 @@ export function recordings(db: Database) {
            size_bytes = $9, sha256 = $10, stored_at = $11
          WHERE firm_uuid = $1 AND call_uuid = $2`,
         [firmUuid, callUuid, ...valuesOf(stored), at],
-      );
-    },
-
-    /** Calls of a batch that still wait in their first attempt, from uuid `first` to uuid `last`. */
-    async waiting(
-      sql: Sql,
-      firmUuid: string,
-      batchUuid: string,
-      { first, last }: { first: string; last: string },
-    ): Promise<ArchivedCall[]> {
-      return sql.query<ArchivedCall>(
-        `SELECT call.uuid, call.attempt, recording.file_name AS "fileName", recording.entry, recording.turn AS priority
-         FROM call JOIN recording ON recording.firm_uuid = call.firm_uuid AND recording.call_uuid = call.uuid
-         WHERE call.firm_uuid = $1 AND call.uuid BETWEEN $3 AND $4 AND call.batch_uuid = $2 AND call.status = 'queued'
-           AND call.attempt = 1 AND recording.object_key IS NULL AND recording.entry IS NOT NULL
-         ORDER BY call.uuid`,
-        [firmUuid, batchUuid, first, last],
       );
     },
   };
@@ -143,7 +118,7 @@ function recordingOf(row: Row): Recording {
   };
 }
 
-/** From `object_key` to `sha256`, in the order of the table. */
+/** The values from `object_key` to `sha256`, in the order of the table. */
 function valuesOf(stored: StoredRecording): readonly unknown[] {
   return [
     stored.objectKey,
@@ -156,5 +131,3 @@ function valuesOf(stored: StoredRecording): readonly unknown[] {
     stored.sha256,
   ];
 }
-
-export type Recordings = ReturnType<typeof recordings>;

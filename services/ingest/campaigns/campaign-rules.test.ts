@@ -2,7 +2,7 @@ import type { Fault } from '@call-analysis/fault';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
-  allowedDeeds,
+  allowedActions,
   type CampaignStatus,
   type CampaignAction,
   campaignActions,
@@ -52,7 +52,7 @@ describe('the life of a campaign', () => {
   });
 
   it.each(statuses)('says of a campaign that is %s what is possible, and nothing else is', (status) => {
-    expect(allowedDeeds(status)).toEqual(Object.keys(table[status]));
+    expect(allowedActions(status)).toEqual(Object.keys(table[status]));
   });
 
   it('takes calls while it is active, and changes until it has finished', () => {

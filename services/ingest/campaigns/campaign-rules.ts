@@ -1,10 +1,10 @@
-import { Fault } from '@call-analysis/fault';
+import { Fault, invalidFields } from '@call-analysis/fault';
 
 export type CampaignStatus = 'draft' | 'active' | 'paused' | 'completed' | 'canceled';
 export type CampaignAction = 'start' | 'pause' | 'complete' | 'cancel';
 
-/** api.md, section 7. */
-const moves: Readonly<
+/** docs/api.md, "Campaigns". */
+const transitions: Readonly<
   Record<CampaignAction, { readonly from: readonly CampaignStatus[]; readonly to: CampaignStatus }>
 > = {
   start: { from: ['draft', 'paused'], to: 'active' },
@@ -13,32 +13,39 @@ const moves: Readonly<
   cancel: { from: ['draft', 'active', 'paused'], to: 'canceled' },
 };
 
-export const campaignActions = Object.keys(moves) as readonly CampaignAction[];
+export const campaignActions = Object.keys(transitions) as readonly CampaignAction[];
 
-/** What can be done to a campaign of this status; nothing once it has finished. */
-export function allowedDeeds(status: CampaignStatus): CampaignAction[] {
-  return campaignActions.filter((action) => moves[action].from.includes(status));
+/** The actions that are possible in a status; none once the campaign has finished. */
+export function allowedActions(status: CampaignStatus): CampaignAction[] {
+  return campaignActions.filter((action) => transitions[action].from.includes(status));
 }
 
-/** The status after a deed. Fault INVALID_TRANSITION when the deed is not possible now. */
+/** The status after an action. Fault INVALID_TRANSITION when the action is not possible in this status. */
 export function statusAfter(status: CampaignStatus, action: CampaignAction): CampaignStatus {
-  if (moves[action].from.includes(status)) return moves[action].to;
+  if (transitions[action].from.includes(status)) return transitions[action].to;
   throw invalidTransition(status, `This campaign is ${status}: ${action} is not possible now.`);
 }
 
-/** Calls come into active campaigns alone. */
+/** Only an active campaign accepts calls. Fault INVALID_TRANSITION in any other status. */
 export function requireActive(status: CampaignStatus): void {
   if (status === 'active') return;
-  throw invalidTransition(status, `This campaign is ${status}, and takes calls only while it is active.`);
+  throw invalidTransition(status, `This campaign is ${status}. It accepts calls only while it is active.`);
 }
 
+/** Fault INVALID_TRANSITION when the campaign is completed or canceled. */
 export function requireUnfinished(status: CampaignStatus): void {
-  if (allowedDeeds(status).length > 0) return;
+  if (allowedActions(status).length > 0) return;
   throw invalidTransition(status, `This campaign is ${status} and can no longer be changed.`);
 }
 
-function invalidTransition(status: CampaignStatus, why: string): Fault {
-  const allowed = allowedDeeds(status);
-  const hint = allowed.length === 0 ? 'Make a new campaign.' : `What is possible: ${allowed.join(', ')}.`;
-  return new Fault('conflict', 'INVALID_TRANSITION', `${why} ${hint}`, { details: { allowed } });
+/** The dates are informative: a campaign starts and ends only by an action. */
+export function requireDateOrder({ startsAt, endsAt }: { startsAt: Date | null; endsAt: Date | null }): void {
+  if (startsAt === null || endsAt === null || startsAt < endsAt) return;
+  throw invalidFields([{ field: 'ends_at', code: 'INVALID', message: 'must be after starts_at' }]);
+}
+
+function invalidTransition(status: CampaignStatus, reason: string): Fault {
+  const allowed = allowedActions(status);
+  const hint = allowed.length === 0 ? 'Create a new campaign.' : `Possible actions: ${allowed.join(', ')}.`;
+  return new Fault('conflict', 'INVALID_TRANSITION', `${reason} ${hint}`, { details: { allowed } });
 }

@@ -2,15 +2,15 @@ import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { CampaignStatus } from './campaign-rules.ts';
 
-/** What a client says of a campaign. */
-export interface CampaignText {
+/** The properties that a client can change. */
+export interface CampaignProperties {
   readonly name: string;
   readonly description: string | null;
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
 }
 
-export interface CampaignRow extends CampaignText {
+export interface CampaignRow extends CampaignProperties {
   readonly uuid: string;
   readonly externalId: string | null;
   readonly status: CampaignStatus;
@@ -19,17 +19,17 @@ export interface CampaignRow extends CampaignText {
   readonly updatedAt: Date;
 }
 
-/** A campaign with what its calls come to. */
+/** A campaign with the counters of its calls. */
 export interface Campaign extends CampaignRow {
   readonly callsTotal: number;
   /** Statuses that no call has are absent. */
   readonly callsByStatus: Readonly<Record<string, number>>;
-  /** Of the calls that have a score, to one decimal; null when none has. */
+  /** Of the calls with a score, to one decimal; null when none has one. */
   readonly averageScore: number | null;
 }
 
 export interface CampaignFilter {
-  /** Any of these; empty lets all through. */
+  /** Any of these; empty matches all. */
   readonly status: readonly string[];
   readonly externalId: string | null;
 }
@@ -39,17 +39,10 @@ export interface CampaignName {
   readonly uuid: string;
 }
 
-/** Where calls of a campaign stand in the order of uuids; all three are null for those that came by themselves. */
-export interface Place {
-  readonly batch: string | null;
-  readonly first: string | null;
-  readonly last: string | null;
-}
-
 const columns = `uuid, name, external_id AS "externalId", description, status, segment_type AS "segmentType",
   starts_at AS "startsAt", ends_at AS "endsAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** Changes that have not been folded into the tally yet are added as they are read; see tally.ts. */
+/** The tally plus the changes that are not folded into it yet; see tally-store.ts. */
 const counts = `SELECT coalesce(sum(calls), 0)::bigint AS "callsTotal",
     coalesce(jsonb_object_agg(status, calls) FILTER (WHERE calls <> 0), '{}') AS "callsByStatus",
     round(sum(score_sum) / nullif(sum(scored), 0), 1)::float8 AS "averageScore"
@@ -61,7 +54,7 @@ const counts = `SELECT coalesce(sum(calls), 0)::bigint AS "callsTotal",
     ) AS part GROUP BY status
   ) AS of_status`;
 
-/** Campaigns. Every question of a client is asked in the name of one firm. */
+/** Every statement is limited to one firm, save the one that maintenance runs. */
 export function campaigns(db: Database) {
   async function locked(tx: Sql, firmUuid: string, uuid: string, strength: 'UPDATE' | 'SHARE'): Promise<CampaignRow> {
     const [row] = await tx.query<CampaignRow>(
@@ -73,12 +66,12 @@ export function campaigns(db: Database) {
   }
 
   return {
-    /** False, and nothing done, when the firm has a campaign of this external id. */
+    /** Returns false and does nothing when the firm has a campaign with this external id. */
     async add(
       tx: Sql,
       firmUuid: string,
       uuid: string,
-      campaign: CampaignText & { readonly externalId: string | null; readonly segmentType: string | null },
+      campaign: CampaignProperties & { readonly externalId: string | null; readonly segmentType: string | null },
       now: Date,
     ): Promise<boolean> {
       const { name, externalId, description, segmentType, startsAt, endsAt } = campaign;
@@ -124,7 +117,7 @@ export function campaigns(db: Database) {
       return { count: total!.count, items };
     },
 
-    /** As it is now. It may be another a moment later. */
+    /** The current status, which may change right afterwards. */
     async statusOf(firmUuid: string, uuid: string): Promise<CampaignStatus> {
       const [row] = await db.query<{ status: CampaignStatus }>(
         'SELECT status FROM campaign WHERE firm_uuid = $1 AND uuid = $2',
@@ -134,26 +127,26 @@ export function campaigns(db: Database) {
       return row.status;
     },
 
-    /** Locked until the transaction ends, so that two deeds on one campaign come one after the other. */
+    /** Locks the campaign until the transaction ends, so that two actions on it run one after the other. */
     async lock(tx: Sql, firmUuid: string, uuid: string): Promise<CampaignRow> {
       return locked(tx, firmUuid, uuid, 'UPDATE');
     },
 
-    /** The status stays until the transaction ends; many may hold it so at the same time. */
-    async hold(tx: Sql, firmUuid: string, uuid: string): Promise<CampaignStatus> {
+    /** Keeps the status unchanged until the transaction ends. Many transactions may do so at the same time. */
+    async lockStatus(tx: Sql, firmUuid: string, uuid: string): Promise<CampaignStatus> {
       return (await locked(tx, firmUuid, uuid, 'SHARE')).status;
     },
 
-    async change(tx: Sql, firmUuid: string, uuid: string, text: CampaignText, now: Date): Promise<void> {
+    async change(tx: Sql, firmUuid: string, uuid: string, properties: CampaignProperties, now: Date): Promise<void> {
       await tx.query(
         `UPDATE campaign SET name = $3, description = $4, starts_at = $5, ends_at = $6, updated_at = greatest(updated_at, $7)
          WHERE firm_uuid = $1 AND uuid = $2`,
-        [firmUuid, uuid, text.name, text.description, text.startsAt, text.endsAt, now],
+        [firmUuid, uuid, properties.name, properties.description, properties.startsAt, properties.endsAt, now],
       );
     },
 
-    /** With `canceled` its calls are to be canceled too. */
-    async move(tx: Sql, firmUuid: string, uuid: string, status: CampaignStatus, now: Date): Promise<void> {
+    /** The status `canceled` also marks the campaign's queued calls for canceling. */
+    async setStatus(tx: Sql, firmUuid: string, uuid: string, status: CampaignStatus, now: Date): Promise<void> {
       await tx.query(
         `UPDATE campaign SET status = $3, calls_to_cancel = $4, updated_at = greatest(updated_at, $5)
          WHERE firm_uuid = $1 AND uuid = $2`,
@@ -162,50 +155,18 @@ export function campaigns(db: Database) {
     },
 
     /** Canceled campaigns, of any firm, that may still have queued calls. */
-    async toCancel(limit: number): Promise<CampaignName[]> {
+    async withCallsToCancel(limit: number): Promise<CampaignName[]> {
       return db.query<CampaignName>(
         'SELECT firm_uuid AS "firmUuid", uuid FROM campaign WHERE calls_to_cancel ORDER BY firm_uuid, uuid LIMIT $1',
         [limit],
       );
     },
 
-    async callsAreCanceled({ firmUuid, uuid }: CampaignName): Promise<void> {
+    async setCallsCanceled({ firmUuid, uuid }: CampaignName): Promise<void> {
       await db.query('UPDATE campaign SET calls_to_cancel = false WHERE firm_uuid = $1 AND uuid = $2', [
         firmUuid,
         uuid,
       ]);
     },
-
-    async placesOfCalls({ firmUuid, uuid }: CampaignName): Promise<Place[]> {
-      const batches = await db.query<Place>(
-        `SELECT uuid AS batch, first_call AS first, last_call AS last FROM batch
-         WHERE firm_uuid = $1 AND campaign_uuid = $2 AND first_call IS NOT NULL ORDER BY first_call`,
-        [firmUuid, uuid],
-      );
-      return [{ batch: null, first: null, last: null }, ...batches];
-    },
-
-    /** Queued calls of a campaign in one place behind `after`, in the order of uuids. */
-    async queued(
-      { firmUuid, uuid }: CampaignName,
-      { batch, first, last }: Place,
-      after: string | null,
-      limit: number,
-    ): Promise<string[]> {
-      const from = after ?? first ?? '00000000-0000-0000-0000-000000000000';
-      const values: unknown[] = [firmUuid, uuid, from, limit];
-      const alone = 'batch_uuid IS NULL';
-      const within = 'batch_uuid = $5 AND uuid <= $6';
-      if (batch !== null) values.push(batch, last);
-      const rows = await db.query<{ uuid: string }>(
-        `SELECT uuid FROM call WHERE firm_uuid = $1 AND campaign_uuid = $2 AND uuid ${after === null ? '>=' : '>'} $3
-           AND ${batch === null ? alone : within} AND status = 'queued'
-         ORDER BY uuid LIMIT $4`,
-        values,
-      );
-      return rows.map((row) => row.uuid);
-    },
   };
 }
-
-export type Campaigns = ReturnType<typeof campaigns>;

@@ -86,7 +86,7 @@ function register(owner: Owner, campaignUuid: string | null, metadata: object = 
 
 async function analyzed(owner: Owner, callUuid: string, score: number | null): Promise<void> {
   await service.db.transaction((tx) =>
-    service.parts.store.calls.complete(tx, [
+    service.parts.store.results.complete(tx, [
       {
         firmUuid: owner.firmUuid,
         callUuid,

@@ -1,34 +1,44 @@
 import { waitUntil } from '@call-analysis/testing';
 import { expect, it } from '@jest/globals';
 import { csvOf, IngestUnderTest, rowsOf } from '../test/ingest-under-test.ts';
-import { cancelCalls } from './cancel-queued-calls.ts';
+import { cancelQueuedCalls } from './cancel-queued-calls.ts';
+import { changeCampaignState } from './change-campaign-state.ts';
 import { createCampaign } from './create-campaign.ts';
-import { moveCampaign } from './change-campaign-state.ts';
-import { tendCampaigns } from './maintain-campaigns.ts';
+import { maintainCampaigns } from './maintain-campaigns.ts';
 
-// Only its parts: the service itself would go on with the canceling whenever it likes.
+// Not serving: the running service would finish the canceling at any moment.
 const service = new IngestUnderTest();
 
-it('canceling goes on after a crash, and after a wait that was too short', async () => {
+it('canceling is finished after a crash, and after a request that did not wait long enough', async () => {
   const owner = service.newOwner();
   const { store, bus } = service.parts;
   const actor = { ...owner, address: '' };
-  const said = { name: 'Spring', externalId: null, description: null, segmentType: null, startsAt: null, endsAt: null };
-  const { uuid } = await createCampaign(service.parts, actor, said);
-  await moveCampaign({ store, bus }, actor, uuid, 'start');
+  const properties = {
+    name: 'Spring',
+    externalId: null,
+    description: null,
+    segmentType: null,
+    startsAt: null,
+    endsAt: null,
+  };
+  const { uuid } = await createCampaign(service.parts, actor, properties);
+  await changeCampaignState({ store, bus }, actor, uuid, 'start');
   const { metadata } = await service.openUpload(owner, 'calls.csv', null, uuid);
   await service.putAt(metadata.key, csvOf(rowsOf(2500)));
   await service.process(owner, metadata.key, { campaignUuid: uuid });
 
-  const crashing = { ...store, calls: { ...store.calls, cancel: () => Promise.reject(new Error('crash')) } };
-  await expect(moveCampaign({ store: crashing, bus }, actor, uuid, 'cancel')).rejects.toThrow('crash');
-  await cancelCalls({ store, bus }, { firmUuid: owner.firmUuid, uuid }, Date.now() - 1);
+  const crashing = {
+    ...store,
+    campaignCalls: { ...store.campaignCalls, cancel: () => Promise.reject(new Error('crash')) },
+  };
+  await expect(changeCampaignState({ store: crashing, bus }, actor, uuid, 'cancel')).rejects.toThrow('crash');
+  await cancelQueuedCalls({ store, bus }, { firmUuid: owner.firmUuid, uuid }, Date.now() - 1);
   const part = await store.campaigns.get(owner.firmUuid, uuid);
   expect([part.status, part.callsByStatus['canceled']]).toEqual(['canceled', 1000]);
-  // Each time it works for some seconds at most.
+  // Each run lasts some seconds at most.
   await waitUntil(async () => {
-    await tendCampaigns({ store, bus });
-    return (await store.campaigns.toCancel(10)).length === 0;
+    await maintainCampaigns({ store, bus });
+    return (await store.campaigns.withCallsToCancel(10)).length === 0;
   });
   expect((await store.campaigns.get(owner.firmUuid, uuid)).callsByStatus).toEqual({ canceled: 2500 });
 });

@@ -3,52 +3,49 @@ import type { Bus } from '@call-analysis/bus';
 import { CallsCanceled, createEvent } from '@call-analysis/events';
 import { currentContext } from '@call-analysis/runtime';
 import type { Store } from '../store/index.ts';
+import type { CampaignName } from './campaign-store.ts';
 
 interface Parts {
   readonly store: Store;
   readonly bus: Bus;
 }
 
-interface CampaignName {
-  readonly firmUuid: string;
-  readonly uuid: string;
-}
-
-const CALLS_AT_ONCE = 1000;
-/** A result that is just being written is there by then. */
-const AGAIN_MS = 50;
+const CALLS_PER_TRANSACTION = 1000;
+/** Time for a transaction that locks a call to commit. */
+const RETRY_MS = 50;
 
 /**
- * Cancels what is queued of a canceled campaign, to which no calls can come any more. Each portion is a transaction,
- * so that results of other calls do not wait for all; a crash leaves the rest to the next time. At `deadline`, in
- * milliseconds since the epoch, it stops. Recordings are told of, for hearing one takes as long as analysing thousands.
+ * Cancels the queued calls of a canceled campaign, which accepts no new ones. Calls are canceled in many short
+ * transactions, so that results of other calls do not wait; after a crash the next run continues. Stops at `deadline`,
+ * in milliseconds since the epoch. CallsCanceled is published for recordings only: transcribing one takes as long as
+ * analyzing thousands of transcripts.
  */
-export async function cancelCalls(
+export async function cancelQueuedCalls(
   parts: Parts,
   campaign: CampaignName,
   deadline = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   for (;;) {
-    if (await cancelAll(parts, campaign, deadline)) return parts.store.campaigns.callsAreCanceled(campaign);
+    if (await cancelOnce(parts, campaign, deadline)) return parts.store.campaigns.setCallsCanceled(campaign);
     if (Date.now() > deadline) return;
-    await pause(AGAIN_MS);
+    await pause(RETRY_MS);
   }
 }
 
-/** False when some are left: those that results came in for at that moment, and what the deadline kept it from. */
-async function cancelAll({ store, bus }: Parts, campaign: CampaignName, deadline: number): Promise<boolean> {
+/** Returns false when queued calls may be left: those that other transactions had locked, or all after the deadline. */
+async function cancelOnce({ store, bus }: Parts, campaign: CampaignName, deadline: number): Promise<boolean> {
   const { firmUuid } = campaign;
-  const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   let isDone = true;
-  for (const place of await store.campaigns.placesOfCalls(campaign)) {
+  for (const range of await store.campaignCalls.ranges(campaign)) {
     for (let after: string | null = null; ;) {
-      const uuids: string[] = await store.campaigns.queued(campaign, place, after, CALLS_AT_ONCE);
+      const uuids: string[] = await store.campaignCalls.queued(campaign, range, after, CALLS_PER_TRANSACTION);
       if (uuids.length === 0) break;
-      await store.db.transaction(async (tx) => {
-        const canceled = await store.calls.cancel(tx, { firmUuid, uuids }, new Date());
+      await store.transaction(async (tx) => {
+        const canceled = await store.campaignCalls.cancel(tx, { firmUuid, uuids }, new Date());
         const calls = canceled.flatMap(({ uuid, source }) => (source === 'audio' ? [uuid] : []));
         if (calls.length > 0)
-          await bus.publish(tx, [createEvent('ingest', CallsCanceled, campaign.uuid, about, { calls })]);
+          await bus.publish(tx, [createEvent('ingest', CallsCanceled, campaign.uuid, origin, { calls })]);
         isDone &&= canceled.length === uuids.length;
       });
       if (Date.now() > deadline) return false;

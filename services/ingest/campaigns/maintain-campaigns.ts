@@ -1,18 +1,18 @@
 import type { Bus } from '@call-analysis/bus';
 import type { Store } from '../store/index.ts';
-import { cancelCalls } from './cancel-queued-calls.ts';
+import { cancelQueuedCalls } from './cancel-queued-calls.ts';
 
-const CAMPAIGNS_AT_ONCE = 100;
-/** A service that is told to stop waits for this. */
-const WORK_MS = 3_000;
+const CAMPAIGNS_PER_RUN = 100;
+/** A service that is stopping waits for this run. */
+const RUN_MS = 3_000;
 
-/** Keeps the counters of campaigns quick to read, and finishes what a cancel has begun. */
-export async function tendCampaigns(parts: { store: Store; bus: Bus }): Promise<void> {
+/** Adds up pending counter changes, so that campaigns stay quick to read, and finishes canceling calls. */
+export async function maintainCampaigns(parts: { store: Store; bus: Bus }): Promise<void> {
   const { store } = parts;
   await store.tally.fold();
-  const deadline = Date.now() + WORK_MS;
-  for (const campaign of await store.campaigns.toCancel(CAMPAIGNS_AT_ONCE)) {
+  const deadline = Date.now() + RUN_MS;
+  for (const campaign of await store.campaigns.withCallsToCancel(CAMPAIGNS_PER_RUN)) {
     if (Date.now() > deadline) return;
-    await cancelCalls(parts, campaign, deadline);
+    await cancelQueuedCalls(parts, campaign, deadline);
   }
 }

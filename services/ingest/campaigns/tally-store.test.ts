@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { registerCall } from '../calls/register-call.ts';
-import { csvOf, goodAudio, IngestUnderTest, recordingOf, rowsOf } from '../test/ingest-under-test.ts';
 import type { Owner } from '../store/uploads.ts';
+import { csvOf, goodAudio, IngestUnderTest, recordingOf, rowsOf } from '../test/ingest-under-test.ts';
 
 const service = new IngestUnderTest();
 
@@ -107,7 +107,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   ),
   fc.tuple(seed, score).map(([chosen, points]): Step => async (world) => {
     const uuids = await some(world, chosen, 5);
-    await service.db.transaction((tx) => service.parts.store.calls.complete(tx, results(world, uuids, points)), {
+    await service.db.transaction((tx) => service.parts.store.results.complete(tx, results(world, uuids, points)), {
       retries: 5,
     });
   }),
@@ -115,7 +115,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     const failure = { stage: 'analysis', code: 'X', message: 'x', retryable, attempts: 1 };
     for (const callUuid of await some(world, chosen, 2)) {
       const call = { firmUuid: world.owner.firmUuid, callUuid, attempt: 1 };
-      await service.parts.store.calls.fail(service.db, call, failure, new Date());
+      await service.parts.store.results.fail(service.db, call, failure, new Date());
     }
   }),
   seed.map((chosen): Step => async (world) => {
@@ -127,20 +127,22 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     const heard = { attempt: 1, at: new Date(), engine: 'e', language: null, utterances: [], details: ['d'] };
     for (const callUuid of await some(world, chosen, 3)) {
       const call = { firmUuid: world.owner.firmUuid, callUuid };
-      await service.parts.store.transcripts.progress(service.db, {
+      await service.parts.store.transcripts.addProgress(service.db, {
         ...call,
         attempt: 1,
         at: new Date(),
         step: 1,
         detail: 'd',
       });
-      await service.parts.store.transcripts.keep(service.db, { ...call, ...heard });
+      await service.parts.store.transcripts.save(service.db, { ...call, ...heard });
     }
   }),
   seed.map((chosen): Step => async (world) => {
     const uuids = await some(world, chosen, 4);
     const canceled = { firmUuid: world.owner.firmUuid, uuids };
-    await service.db.transaction((tx) => service.parts.store.calls.cancel(tx, canceled, new Date()), { retries: 5 });
+    await service.db.transaction((tx) => service.parts.store.campaignCalls.cancel(tx, canceled, new Date()), {
+      retries: 5,
+    });
   }),
   seed.map((chosen): Step => async (world) => {
     const uuids = await some(world, chosen, 2);
@@ -148,7 +150,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.tuple(seed, score).map(([chosen, points]): Step => async (world) => {
     const undone = service.db.transaction(async (tx) => {
-      await service.parts.store.calls.complete(tx, results(world, await some(world, chosen, 5), points));
+      await service.parts.store.results.complete(tx, results(world, await some(world, chosen, 5), points));
       throw new Error('undone');
     });
     await undone.catch(() => {});
@@ -188,7 +190,7 @@ describe('the counters of campaigns', () => {
     const world = await newWorld();
     await service.upload(world.owner, csvOf(rowsOf(5)));
     const uuids = await some(world, 1, 5);
-    await service.db.transaction((tx) => service.parts.store.calls.complete(tx, results(world, uuids, 50)));
+    await service.db.transaction((tx) => service.parts.store.results.complete(tx, results(world, uuids, 50)));
     await service.parts.store.tally.fold();
     const [left] = await service.db.query<{ changes: number }>('SELECT count(*)::int AS changes FROM campaign_change');
     expect(left).toEqual({ changes: 0 });

@@ -1,24 +1,26 @@
 import type { Database, Sql } from '@call-analysis/postgres';
 
-/** Changes added to the tally in one statement. */
-const FOLDED_AT_ONCE = 10_000;
+/** The most changes that one statement folds. */
+const CHANGES_PER_STATEMENT = 10_000;
 
 /**
- * How many calls a campaign has of each status, and what their scores come to. It is kept in the transactions that add,
- * change and remove calls, so it always is what counting the calls would give; the migration says how.
+ * The number of calls of a campaign by status, and the sum of their scores. `campaign_tally` holds the sums, and
+ * `campaign_change` holds changes that are not added to them yet. Triggers on the `call` table write a change whenever
+ * calls are updated or deleted; the methods here write the others. Changes are written in the transaction that changes
+ * the calls, so the counters always equal a count of the calls.
  */
 export function tally(db: Database) {
   return {
-    /** So many queued calls have come into a campaign. Changes of calls count themselves. */
-    async came(tx: Sql, campaignUuid: string, calls: number): Promise<void> {
+    /** Counts new queued calls of a campaign. */
+    async addQueued(tx: Sql, campaignUuid: string, calls: number): Promise<void> {
       await tx.query(
         `INSERT INTO campaign_change (campaign_uuid, status, calls, scored, score_sum) VALUES ($1, 'queued', $2, 0, 0)`,
         [campaignUuid, calls],
       );
     },
 
-    /** A call of a campaign was erased: as one that was there once it goes on counting. */
-    async erased(tx: Sql, campaignUuid: string): Promise<void> {
+    /** Counts an erased call, which the campaign reports as `erased` from now on. */
+    async addErased(tx: Sql, campaignUuid: string): Promise<void> {
       await tx.query(
         `INSERT INTO campaign_change (campaign_uuid, status, calls, scored, score_sum) VALUES ($1, 'erased', 1, 0, 0)`,
         [campaignUuid],
@@ -26,15 +28,15 @@ export function tally(db: Database) {
     },
 
     /**
-     * Adds up what has changed, so that reading stays quick. Several processes may do it at the same time: each takes
-     * changes that no other has, and the order spares them deadlocks.
+     * Adds the changes to the tally, so that reading stays quick. Several processes may do this at the same time: each
+     * takes changes that no other has locked, and the ordered inserts avoid deadlocks.
      */
     async fold(): Promise<void> {
-      for (let folded = FOLDED_AT_ONCE; folded === FOLDED_AT_ONCE;) {
+      for (let folded = CHANGES_PER_STATEMENT; folded === CHANGES_PER_STATEMENT;) {
         const [result] = await db.query<{ folded: number }>(
           `WITH taken AS (
              DELETE FROM campaign_change WHERE id IN (
-               SELECT id FROM campaign_change ORDER BY id LIMIT ${FOLDED_AT_ONCE} FOR UPDATE SKIP LOCKED)
+               SELECT id FROM campaign_change ORDER BY id LIMIT ${CHANGES_PER_STATEMENT} FOR UPDATE SKIP LOCKED)
              RETURNING campaign_uuid, status, calls, scored, score_sum),
            added AS (
              INSERT INTO campaign_tally AS tally (campaign_uuid, status, calls, scored, score_sum)

@@ -21,8 +21,8 @@ import { analyzeCall } from '../calls/analyze-call.ts';
 import { recordAudio } from '../calls/record-audio.ts';
 import { registerCall } from '../calls/register-call.ts';
 import { retryCall } from '../calls/retry-call.ts';
+import { changeCampaignState } from '../campaigns/change-campaign-state.ts';
 import { createCampaign } from '../campaigns/create-campaign.ts';
-import { moveCampaign } from '../campaigns/change-campaign-state.ts';
 import { announceCalls } from '../intake/announce-calls.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectProgress, projectTranscripts } from '../results/project-transcripts.ts';
@@ -340,7 +340,7 @@ describe('an erased call', () => {
         endsAt: null,
       },
     );
-    await moveCampaign(service.parts, { ...owner, address: '' }, campaign.uuid, 'start');
+    await changeCampaignState(service.parts, { ...owner, address: '' }, campaign.uuid, 'start');
     const [first, second] = [
       await recorded(secrets(), owner, campaign.uuid),
       await recorded(secrets(), owner, campaign.uuid),

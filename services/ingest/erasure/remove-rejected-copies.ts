@@ -6,7 +6,7 @@ import { copiedHeader, copiedLine } from '../intake/csv/rejected.ts';
 import { audioColumns } from '../intake/rows/audio-record.ts';
 import { parseStartTime, parseTranscriptionStartTime } from '../intake/rows/start-time.ts';
 import { transcriptColumns } from '../intake/rows/transcript-record.ts';
-import type { RecognizableCall, RejectedFile, Store } from '../store/index.ts';
+import type { CallIdentity, RejectedFile, Store } from '../store/index.ts';
 
 interface Parts {
   readonly store: Store;
@@ -15,27 +15,27 @@ interface Parts {
 }
 
 /**
- * Removes the copies of a call from its firm's CSVs of refused rows: a call that was accepted in the end may have been
- * refused before. Rows of other calls stay; a file without any is removed. Returns how many rows went.
+ * Removes the copies of a call from its firm's rejected CSVs: an accepted call may have been rejected before. Rows of
+ * other calls stay, and a file without any is deleted. Returns the number of removed rows.
  */
-export async function removeRefusedCopies(parts: Parts, call: RecognizableCall): Promise<number> {
+export async function removeRejectedCopies(parts: Parts, call: CallIdentity): Promise<number> {
   let rows = 0;
   for (const file of await parts.store.batches.rejectedOf(call.firmUuid, new Date())) {
     if ((await countRows(parts, file.objectKey, call)).copies === 0) continue;
-    rows += await inTurn(file.uuid, () => rewrite(parts, file, call));
+    rows += await oneAtATime(file.uuid, () => rewrite(parts, file, call));
   }
   return rows;
 }
 
-/** One at a time, whichever replica does it: two at once would each bring back the rows that the other takes out. */
-async function rewrite(parts: Parts, { uuid, objectKey }: RejectedFile, call: RecognizableCall): Promise<number> {
+/** Holds a lock on the file in all processes: of two concurrent rewrites each would restore the rows the other removes. */
+async function rewrite(parts: Parts, { uuid, objectKey }: RejectedFile, call: CallIdentity): Promise<number> {
   const { store, objects } = parts;
-  return store.db.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     await store.batches.lockRejected(tx, uuid);
     const found = await countRows(parts, objectKey, call);
     if (found.copies === 0) return 0;
     if (found.others > 0) {
-      await objects.put(objectKey, Readable.from(othersOf(parts, objectKey, call), { objectMode: false }));
+      await objects.put(objectKey, Readable.from(withoutCopies(parts, objectKey, call), { objectMode: false }));
     } else {
       await objects.remove(objectKey);
       await store.batches.forgetRejected(uuid, tx);
@@ -44,43 +44,39 @@ async function rewrite(parts: Parts, { uuid, objectKey }: RejectedFile, call: Re
   });
 }
 
-/** By file. Of those that wait in one process, one alone holds a connection meanwhile. */
-const turns = new Map<string, Promise<void>>();
+/** The last rewrite of each file in this process. While rewrites wait for each other, only one holds a connection. */
+const lastRewrites = new Map<string, Promise<void>>();
 
-async function inTurn<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
-  const mine = (turns.get(file) ?? Promise.resolve()).then(work);
+async function oneAtATime<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+  const mine = (lastRewrites.get(file) ?? Promise.resolve()).then(work);
   const ended = mine.then(
     () => {},
     () => {},
   );
-  turns.set(file, ended);
+  lastRewrites.set(file, ended);
   try {
     return await mine;
   } finally {
-    if (turns.get(file) === ended) turns.delete(file);
+    if (lastRewrites.get(file) === ended) lastRewrites.delete(file);
   }
 }
 
-async function countRows(
-  parts: Parts,
-  key: string,
-  call: RecognizableCall,
-): Promise<{ copies: number; others: number }> {
+async function countRows(parts: Parts, key: string, call: CallIdentity): Promise<{ copies: number; others: number }> {
   const counts = { copies: 0, others: 0 };
   const file = await open(parts, key);
-  // It was swept away meanwhile.
+  // The sweep removed it in the meantime.
   if (file === null) return counts;
-  const isCopy = copyOf(file, call);
+  const isCopy = copyTest(file, call);
   for await (const records of file.batches) {
     for (const record of records) counts[isCopy(record) ? 'copies' : 'others'] += 1;
   }
   return counts;
 }
 
-async function* othersOf(parts: Parts, key: string, call: RecognizableCall): AsyncGenerator<string> {
+async function* withoutCopies(parts: Parts, key: string, call: CallIdentity): AsyncGenerator<string> {
   const file = await open(parts, key);
-  if (file === null) throw new Error(`the CSV of refused rows went while it was rewritten: ${key}`);
-  const isCopy = copyOf(file, call);
+  if (file === null) throw new Error(`the rejected CSV was removed while it was rewritten: ${key}`);
+  const isCopy = copyTest(file, call);
   yield copiedHeader(file);
   for await (const records of file.batches) {
     yield records
@@ -90,7 +86,7 @@ async function* othersOf(parts: Parts, key: string, call: RecognizableCall): Asy
   }
 }
 
-/** What either kind of upload knows; nothing is required, for the file came in with whatever it had. */
+/** The columns of both kinds of upload. None is required, because a rejected file may lack any. */
 const columns: readonly Column[] = [
   ...new Map(
     [...audioColumns, ...transcriptColumns].map((column) => [column.name, { ...column, required: false }]),
@@ -106,9 +102,9 @@ async function open({ objects, limits }: Parts, key: string): Promise<CsvFile | 
   return bytes === null ? null : readCsv(bytes, columns, unbounded);
 }
 
-/** Whether a row has the call's id or its text, or its phone number with its time or its file. */
-function copyOf({ columns: places }: CsvFile, call: RecognizableCall): (record: RawRecord) => boolean {
-  const at = (name: string) => places.get(name) ?? -1;
+/** A row is a copy when it has the call's id, its text, or its phone number with its start time or file name. */
+function copyTest({ columns: positions }: CsvFile, call: CallIdentity): (record: RawRecord) => boolean {
+  const at = (name: string) => positions.get(name) ?? -1;
   const [id, phone, time, text, file] = [
     at('partner_call_id'),
     at('client_phone_number'),
@@ -118,7 +114,7 @@ function copyOf({ columns: places }: CsvFile, call: RecognizableCall): (record: 
   ];
   const startMs = call.startTime.getTime();
   return ({ fields }) => {
-    const value = (place: number) => fields[place]?.trim() ?? '';
+    const value = (position: number) => fields[position]?.trim() ?? '';
     if (call.partnerCallId !== null && value(id) === call.partnerCallId) return true;
     if (call.text !== null && value(text) === call.text) return true;
     if (value(phone) !== call.phone) return false;

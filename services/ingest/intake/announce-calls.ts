@@ -45,14 +45,14 @@ export async function announcements(
 ): Promise<Event[]> {
   const { firmuuid } = about;
   if (batch.kind === 'audio') {
-    const calls = await store.recordings.waiting(sql, firmuuid, batch.uuid, portion);
+    const calls = await store.announcements.queuedRecordings(sql, firmuuid, batch.uuid, portion);
     if (calls.length === 0) return [];
     if (batch.archiveKey === null) throw new Error(`the archive of batch ${batch.uuid} is gone while its calls wait`);
     const archive = { key: batch.archiveKey, bytes: batch.archiveBytes ?? 0 };
     return calls.map((call) => extractionRequested(call, archive, { ...about, priority: call.priority }));
   }
   const events: Event[] = [];
-  for (const call of await store.calls.waiting(sql, firmuuid, batch.uuid, portion)) {
+  for (const call of await store.announcements.queuedTranscripts(sql, firmuuid, batch.uuid, portion)) {
     events.push(await uploadedReady(objects, call, about));
   }
   return events;

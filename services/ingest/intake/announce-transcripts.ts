@@ -10,13 +10,13 @@ import {
   type Utterance,
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import type { CallRow, WaitingCall } from '../store/index.ts';
+import type { CallRow, UploadedTranscript } from '../store/index.ts';
 import { parseTranscript } from './rows/transcript-format.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
 
 /** The fact that a call's uploaded transcript can be analysed; a long one is put to the object store first. */
-export async function uploadedReady(objects: Objects, call: WaitingCall, about: EventOrigin): Promise<Ready> {
+export async function uploadedReady(objects: Objects, call: UploadedTranscript, about: EventOrigin): Promise<Ready> {
   const parsed = parseTranscript(call.tagged_text);
   if ('fault' in parsed)
     throw new Error(`the accepted transcript of call ${call.uuid} does not parse: ${parsed.fault}`);

@@ -4,7 +4,7 @@ import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { type Actor, auditEntry } from '../audit-entry.ts';
-import { admit } from '../campaigns/add-calls.ts';
+import { addCallsToCampaign } from '../campaigns/add-calls.ts';
 import type { Limits } from '../limits.ts';
 import type { Chunk, Verdict } from '../store/chunk.ts';
 import type { Archive, Batch, Store } from '../store/index.ts';
@@ -121,7 +121,7 @@ async function takeRows<Record extends CallRecord>(
       erasedUntil: null,
     };
     const [first, ...later] = announced;
-    await admit(store, taking.sql, { firmUuid, campaignUuid }, batch.accepted);
+    await addCallsToCampaign(store, taking.sql, { firmUuid, campaignUuid }, batch.accepted);
     const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
     await taking.seal(batch, [
       ...(campaignUuid === null ? [] : [auditEntry(actor, 'campaign.calls_added', campaignUuid)]),

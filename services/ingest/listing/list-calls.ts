@@ -1,12 +1,12 @@
-import { invalidFields, type FieldFault } from '@call-analysis/fault';
+import { type FieldFault, invalidFields } from '@call-analysis/fault';
 import {
   type CallFilter,
+  type CallQuery,
   type CallRow,
   type Count,
-  type Found,
-  matches,
-  type Place,
-  type Question,
+  matchesFilter,
+  type Page,
+  type Position,
   type Sort,
   type Store,
 } from '../store/index.ts';
@@ -27,46 +27,46 @@ export interface ListedCalls extends Count {
   readonly nextCursor: string | null;
 }
 
-/** How long a listing waits for the index to know what the firm has committed before. */
+/** How long listing waits until the firm's pending changes are indexed. */
 const CATCH_UP_MS = 1_500;
-/** Calls of the catalogue that are read through in the place of an index that is behind. */
-const READ_THROUGH = 20_000;
-/** As far as pages go; behind that, the cursor does. */
-const DEEPEST = 100_000;
+/** The most calls that are read from the catalogue itself when the index is not up to date. */
+const MAX_CATALOGUE_READS = 20_000;
+/** The largest offset that pages reach. Beyond it clients use the cursor. */
+const MAX_OFFSET = 100_000;
 
-const NOBODY: ListedCalls = { items: [], count: 0, isEstimate: false, nextCursor: null };
+const NO_CALLS: ListedCalls = { items: [], count: 0, isEstimate: false, nextCursor: null };
 
 /**
- * A page of a firm's calls (api.md, section 6). A call that matches all the while that a cursor is walked, and whose
- * place in the sort stays the same, is met exactly once, whatever comes, changes or is erased beside it. Faults
+ * A page of a firm's calls (docs/api.md, "Calls"). A client that follows the cursor to the end sees exactly once every
+ * call that matches the whole time and keeps its sort key, whatever is added, changed or erased in the meantime. Fault
  * VALIDATION_ERROR.
  */
 export async function listCalls(store: Store, firmUuid: string, request: ListCallsRequest): Promise<ListedCalls> {
   const { filter, sort, size } = request;
-  const { words, after } = await checked(store, firmUuid, request);
+  const { words, after } = await parse(store, firmUuid, request);
   const offset = after === null ? (request.page - 1) * size : 0;
-  const isTooDeep = offset > DEEPEST;
-  // One more than is shown tells whether there is more.
-  const question: Question = { firmUuid, filter, sort, after, offset: isTooDeep ? 0 : offset, limit: size + 1 };
-  if (filter.partnerCallId !== null) return theOne(store, { ...question, offset }, words);
+  const isTooDeep = offset > MAX_OFFSET;
+  // One call more than the page shows whether there is a next page.
+  const query: CallQuery = { firmUuid, filter, sort, after, offset: isTooDeep ? 0 : offset, limit: size + 1 };
+  if (filter.partnerCallId !== null) return byPartnerCallId(store, { ...query, offset }, words);
 
-  const { places, count } = await (everythingByTime(question)
-    ? wholeCatalogue(store, question)
-    : indexed(store, question, words));
+  const { positions, count } = await (isUnfiltered(query)
+    ? fromCatalogue(store, query)
+    : fromIndex(store, query, words));
   if (isTooDeep) {
-    if (count.count <= offset && !count.isEstimate) return { ...NOBODY, ...count };
-    const message = `reaches no further than ${DEEPEST} calls; go on with next_cursor`;
+    if (count.count <= offset && !count.isEstimate) return { ...NO_CALLS, ...count };
+    const message = `reaches no further than ${MAX_OFFSET} calls; go on with next_cursor`;
     throw invalidFields([{ field: 'page', code: 'INVALID', message }]);
   }
-  const shown = places.slice(0, size);
-  const rows = await store.listing.some(
+  const shown = positions.slice(0, size);
+  const rows = await store.listing.read(
     firmUuid,
     shown.map(({ uuid }) => uuid),
   );
-  const last = places.length > size ? shown.at(-1) : undefined;
+  const last = positions.length > size ? shown.at(-1) : undefined;
   return {
-    // A call that has changed since it was found is shown as it is, or not at all.
-    items: shown.flatMap(({ uuid }) => rows.get(uuid) ?? []).filter((row) => matches(filter, row)),
+    // A call that has changed since it was indexed is shown as it is now, or not at all.
+    items: shown.flatMap(({ uuid }) => rows.get(uuid) ?? []).filter((row) => matchesFilter(filter, row)),
     count: count.count,
     isEstimate: count.isEstimate,
     nextCursor:
@@ -74,14 +74,14 @@ export async function listCalls(store: Store, firmUuid: string, request: ListCal
   };
 }
 
-/** All that only the catalogue can tell of a request's faults, together. */
-async function checked(
+/** Parses the words and the cursor, and reports the faults of both together. */
+async function parse(
   store: Store,
   firmUuid: string,
   { filter, sort, cursor }: ListCallsRequest,
-): Promise<{ words: string | null; after: Place | null }> {
+): Promise<{ words: string | null; after: Position | null }> {
   const faults: FieldFault[] = [];
-  const words = filter.q === null ? null : await store.search.wordsOf(filter.q);
+  const words = filter.q === null ? null : await store.search.parseWords(filter.q);
   if (filter.q !== null && words === null)
     faults.push({ field: 'q', code: 'INVALID', message: 'must have a word in it' });
   const after =
@@ -94,43 +94,43 @@ async function checked(
   return { words, after };
 }
 
-function everythingByTime({ filter, sort }: Question): boolean {
+function isUnfiltered({ filter, sort }: CallQuery): boolean {
   return sort.by === 'created_at' && Object.values(filter).every((value) => value === null || value.length === 0);
 }
 
-/** Without a filter the catalogue's own order serves, and knows every call at once. */
-async function wholeCatalogue(store: Store, question: Question): Promise<Found> {
-  const [places, count] = await Promise.all([store.listing.inOrder(question), store.search.count(question.firmUuid)]);
-  return { places, count: { count, isEstimate: false } };
+/** Without a filter, the primary key of the catalogue gives the order, and every committed call is included. */
+async function fromCatalogue(store: Store, query: CallQuery): Promise<Page> {
+  const [positions, count] = await Promise.all([store.listing.inOrder(query), store.search.count(query.firmUuid)]);
+  return { positions, count: { count, isEstimate: false } };
 }
 
 /**
- * By the index, once it knows what the firm has committed. When that takes too long, as after a large upload, the
- * newest calls are looked through in the catalogue itself, and how many there are is not known for sure.
+ * Uses the index once it contains the firm's pending changes. When that takes too long, as after a large upload, the
+ * newest calls are read from the catalogue itself, and the count is an estimate.
  */
-async function indexed(store: Store, question: Question, words: string | null): Promise<Found> {
-  const { firmUuid, sort } = question;
+async function fromIndex(store: Store, query: CallQuery, words: string | null): Promise<Page> {
+  const { firmUuid, sort } = query;
   if (await store.search.catchUp(firmUuid, { words: words !== null, withinMs: CATCH_UP_MS })) {
-    return store.search.find(question, words);
+    return store.search.find(query, words);
   }
-  const { places, count } = await store.search.find(question, words);
+  const { positions, count } = await store.search.find(query, words);
   const newest =
-    words === null && sort.by === 'created_at' ? await store.listing.inOrderMatching(question, READ_THROUGH) : null;
-  const known = Math.max(count.count, newest === null ? 0 : question.offset + newest.length);
-  return { places: newest ?? places, count: { count: known, isEstimate: true } };
+    words === null && sort.by === 'created_at' ? await store.listing.inOrderMatching(query, MAX_CATALOGUE_READS) : null;
+  const known = Math.max(count.count, newest === null ? 0 : query.offset + newest.length);
+  return { positions: newest ?? positions, count: { count: known, isEstimate: true } };
 }
 
-/** An id of the partner's names one call at most. */
-async function theOne(
+/** A partner_call_id is unique in a firm, so at most one call matches. */
+async function byPartnerCallId(
   store: Store,
-  { firmUuid, filter, after, offset }: Question,
+  { firmUuid, filter, after, offset }: CallQuery,
   words: string | null,
 ): Promise<ListedCalls> {
-  const row = await store.listing.ofPartner(firmUuid, filter.partnerCallId!);
-  if (row === null || !matches(filter, row)) return NOBODY;
+  const row = await store.listing.findByPartnerCallId(firmUuid, filter.partnerCallId!);
+  if (row === null || !matchesFilter(filter, row)) return NO_CALLS;
   if (words !== null) {
     await store.search.catchUp(firmUuid, { words: true, withinMs: CATCH_UP_MS });
-    if (!(await store.search.hasWords(firmUuid, row.uuid, words))) return NOBODY;
+    if (!(await store.search.hasWords(firmUuid, row.uuid, words))) return NO_CALLS;
   }
   const isShown = offset === 0 && after === null;
   return { items: isShown ? [row] : [], count: 1, isEstimate: false, nextCursor: null };

@@ -1,14 +1,14 @@
 import type { Database } from '@call-analysis/postgres';
-import { type Place, type Question, scoreRange } from '../search/index.ts';
-import { CALL_COLUMNS, type CallRow } from '../calls/call-store.ts';
+import { CALL_COLUMNS, type CallRow } from '../calls/call-row.ts';
+import { type CallQuery, type Position, scoreRange } from '../search/index.ts';
 
-/** What lists of calls take from the catalogue itself; the rest is found by its index (search/). */
+/** Reads for listings that go to the catalogue itself. All others go to the index in search/. */
 export function listing(db: Database) {
   let key: Buffer | undefined;
 
   return {
-    /** Calls by uuid, those that are there. */
-    async some(firmUuid: string, uuids: readonly string[]): Promise<Map<string, CallRow>> {
+    /** Calls by uuid. Unknown uuids are absent. */
+    async read(firmUuid: string, uuids: readonly string[]): Promise<Map<string, CallRow>> {
       if (uuids.length === 0) return new Map();
       const rows = await db.query<CallRow>(`SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND uuid = ANY($2)`, [
         firmUuid,
@@ -17,18 +17,18 @@ export function listing(db: Database) {
       return new Map(rows.map((row) => [row.uuid, row]));
     },
 
-    /** The places of all calls, in the order in which they were created: their uuids begin with the time. */
-    async inOrder({ firmUuid, sort, after, offset, limit }: Question): Promise<Place[]> {
-      const [than, way] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
+    /** The positions of all calls in the order of creation: their uuids begin with the time. */
+    async inOrder({ firmUuid, sort, after, offset, limit }: CallQuery): Promise<Position[]> {
+      const [than, direction] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
       const rows = await db.query<{ uuid: string }>(
-        `SELECT uuid FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2) ORDER BY uuid ${way} LIMIT $3 OFFSET $4`,
+        `SELECT uuid FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2) ORDER BY uuid ${direction} LIMIT $3 OFFSET $4`,
         [firmUuid, after?.uuid ?? null, limit, offset],
       );
       return rows.map(({ uuid }) => ({ uuid, startTime: new Date(0), score: 0 }));
     },
 
-    /** The call that the partner knows by this id; null when there is none. */
-    async ofPartner(firmUuid: string, partnerCallId: string): Promise<CallRow | null> {
+    /** Null when there is none. */
+    async findByPartnerCallId(firmUuid: string, partnerCallId: string): Promise<CallRow | null> {
       const rows = await db.query<CallRow>(
         `SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND partner_call_id = $2`,
         [firmUuid, partnerCallId],
@@ -37,12 +37,12 @@ export function listing(db: Database) {
     },
 
     /**
-     * As far as the catalogue itself can tell without reading through more than `readThrough` calls: the places of the
-     * newest, or oldest, calls that match, words apart. Null: it cannot.
+     * The positions of the newest or oldest calls that match the filter, its words excepted. Null when the page is not
+     * complete after reading `maxReads` calls.
      */
-    async inOrderMatching(question: Question, readThrough: number): Promise<Place[] | null> {
-      const { firmUuid, sort, after, filter, offset, limit } = question;
-      const [than, way] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
+    async inOrderMatching(query: CallQuery, maxReads: number): Promise<Position[] | null> {
+      const { firmUuid, sort, after, filter, offset, limit } = query;
+      const [than, direction] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
       const score = scoreRange(filter);
       const rows = await db.query<{ uuid: string | null; read: number }>(
         `WITH read AS MATERIALIZED (
@@ -50,7 +50,7 @@ export function listing(db: Database) {
              AND ($3::uuid IS NULL OR (batch_uuid = $3
                AND uuid BETWEEN (SELECT first_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)
                  AND (SELECT last_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)))
-           ORDER BY uuid ${way} LIMIT $4),
+           ORDER BY uuid ${direction} LIMIT $4),
          matching AS (
            SELECT uuid FROM read
            WHERE ($5 = '{}' OR status = ANY($5::text[])) AND ($6 = '{}' OR outcome = ANY($6::text[]))
@@ -59,13 +59,13 @@ export function listing(db: Database) {
              AND ($11::uuid IS NULL OR campaign_uuid = $11) AND ($12::text IS NULL OR source = $12)
              AND ($13::timestamptz IS NULL OR start_time >= $13) AND ($14::timestamptz IS NULL OR start_time < $14)
              AND ($15::int IS NULL OR round(score * 10) BETWEEN $15 AND $16::int)
-           ORDER BY uuid ${way} LIMIT $17 OFFSET $18)
-         SELECT uuid, count::int AS read FROM (SELECT count(*) FROM read) AS counted LEFT JOIN matching ON true ORDER BY uuid ${way}`,
+           ORDER BY uuid ${direction} LIMIT $17 OFFSET $18)
+         SELECT uuid, count::int AS read FROM (SELECT count(*) FROM read) AS counted LEFT JOIN matching ON true ORDER BY uuid ${direction}`,
         [
           firmUuid,
           after?.uuid ?? null,
           filter.batch,
-          readThrough,
+          maxReads,
           filter.status,
           filter.outcome,
           filter.segmentType,
@@ -83,11 +83,11 @@ export function listing(db: Database) {
         ],
       );
       const found = rows.flatMap(({ uuid }) => (uuid === null ? [] : [uuid]));
-      if (found.length < limit && rows[0]!.read === readThrough) return null;
+      if (found.length < limit && rows[0]!.read === maxReads) return null;
       return found.map((uuid) => ({ uuid, startTime: new Date(0), score: 0 }));
     },
 
-    /** What cursors are signed with. */
+    /** The key that signs cursors. */
     async cursorKey(): Promise<Buffer> {
       key ??= (await db.query<{ key: Buffer }>('SELECT key FROM cursor_key'))[0]!.key;
       return key;

@@ -3,8 +3,8 @@ import type { Utterance } from '@call-analysis/events';
 import type { Database, Sql } from '@call-analysis/postgres';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
 
-/** What became known when a recording had been heard. */
-export interface HeardCall {
+/** The transcript of a call's recording. */
+export interface TranscribedCall {
   readonly firmUuid: string;
   readonly callUuid: string;
   readonly attempt: number;
@@ -12,28 +12,28 @@ export interface HeardCall {
   readonly engine: string | null;
   readonly language: string | null;
   readonly utterances: readonly Utterance[];
-  /** What the history should say of it, one entry each. */
+  /** Details for the history, one entry each. */
   readonly details: readonly string[];
 }
 
-/** How far a recording has been heard. */
-export interface Progress {
+/** How much of a recording has been transcribed. */
+export interface TranscriptionProgress {
   readonly firmUuid: string;
   readonly callUuid: string;
   readonly attempt: number;
   readonly at: Date;
-  /** Grows as more is heard; of each step and attempt one entry stands in the history. */
+  /** Grows with the progress. The history has one entry for each attempt and step. */
   readonly step: number;
   readonly detail: string;
 }
 
 const fast = { level: 1 };
 
-/** What was said in recordings. Every question is asked in the name of one firm. */
+/** Transcripts of recordings. Every statement is limited to one firm. */
 export function transcripts(db: Database) {
   return {
-    /** Null when it has not been heard. */
-    async of(sql: Sql, firmUuid: string, callUuid: string): Promise<Utterance[] | null> {
+    /** Null while the recording has not been transcribed. */
+    async read(sql: Sql, firmUuid: string, callUuid: string): Promise<Utterance[] | null> {
       const [row] = await sql.query<{ body: Buffer }>(
         'SELECT body FROM transcript WHERE firm_uuid = $1 AND call_uuid = $2',
         [firmUuid, callUuid],
@@ -42,25 +42,25 @@ export function transcripts(db: Database) {
     },
 
     async find(firmUuid: string, callUuid: string): Promise<Utterance[] | null> {
-      return this.of(db, firmUuid, callUuid);
+      return this.read(db, firmUuid, callUuid);
     },
 
     /**
-     * Keeps what was heard in the attempt that a call is in, also when the call has ended meanwhile; a call that has
-     * not is being analysed from here on.
+     * Stores the transcript of the call's current attempt, even when the call has ended in the meantime. A call that
+     * has not ended becomes `analyzing`.
      */
-    async keep(
+    async save(
       tx: Sql,
-      { firmUuid, callUuid, attempt, at, engine, language, utterances, details }: HeardCall,
+      { firmUuid, callUuid, attempt, at, engine, language, utterances, details }: TranscribedCall,
     ): Promise<void> {
       const entries = details.map((detail) => ({ status: 'analyzing', at: at.toISOString(), detail }));
       await tx.query(
-        `WITH heard AS (
+        `WITH transcribed AS (
            UPDATE call SET status = CASE WHEN status IN ${UNFINISHED_SQL} THEN 'analyzing' ELSE status END,
              engine = $4, language = coalesce($5, language), updated_at = greatest(updated_at, $6), history = history || $7
            WHERE firm_uuid = $1 AND uuid = $2 AND attempt = $3 AND source = 'audio'
            RETURNING firm_uuid, uuid)
-         INSERT INTO transcript (firm_uuid, call_uuid, body) SELECT firm_uuid, uuid, $8 FROM heard
+         INSERT INTO transcript (firm_uuid, call_uuid, body) SELECT firm_uuid, uuid, $8 FROM transcribed
          ON CONFLICT (firm_uuid, call_uuid) DO UPDATE SET body = excluded.body`,
         [
           firmUuid,
@@ -75,24 +75,25 @@ export function transcripts(db: Database) {
       );
     },
 
-    /** Says in the history how far a call has been heard. What comes late, or comes again, changes nothing. */
-    async progress(tx: Sql, { firmUuid, callUuid, attempt, at, step, detail }: Progress): Promise<void> {
+    /** Adds a step to the history. A late or repeated step changes nothing. */
+    async addProgress(
+      tx: Sql,
+      { firmUuid, callUuid, attempt, at, step, detail }: TranscriptionProgress,
+    ): Promise<void> {
       const entry = { status: 'transcribing', at: at.toISOString(), detail, attempt, step };
       await tx.query(
         `UPDATE call SET status = 'transcribing', updated_at = greatest(updated_at, $4), history = history || $5
          WHERE firm_uuid = $1 AND uuid = $2 AND attempt = $3 AND source = 'audio' AND status IN ('queued', 'transcribing')
            AND NOT EXISTS (
-             SELECT FROM jsonb_array_elements(history) AS told
-             WHERE (told->>'attempt')::int = $3 AND (told->>'step')::int >= $6)`,
+             SELECT FROM jsonb_array_elements(history) AS earlier
+             WHERE (earlier->>'attempt')::int = $3 AND (earlier->>'step')::int >= $6)`,
         [firmUuid, callUuid, attempt, at, JSON.stringify([entry]), step],
       );
     },
   };
 }
 
-/** Of a transcript as it is stored. */
+/** Unpacks a stored transcript. */
 export function utterancesIn(body: Buffer): Utterance[] {
   return JSON.parse(inflateRawSync(body).toString()) as Utterance[];
 }
-
-export type Transcripts = ReturnType<typeof transcripts>;

@@ -1,4 +1,4 @@
-/** What is asked of the catalogue (api.md, section 6). What is empty or null lets every call through. */
+/** The filters of a listing (docs/api.md, "Calls"). An empty or null field matches every call. */
 export interface CallFilter {
   readonly status: readonly string[];
   readonly outcome: readonly string[];
@@ -19,7 +19,7 @@ export interface CallFilter {
   readonly q: string | null;
 }
 
-export const EVERYTHING: CallFilter = {
+export const NO_FILTER: CallFilter = {
   status: [],
   outcome: [],
   segmentType: [],
@@ -37,26 +37,29 @@ export const EVERYTHING: CallFilter = {
   q: null,
 };
 
-/** Calls of the same time or score stand in the order of their uuids; calls without a score come last, either way. */
+/**
+ * Calls with the same time or score are ordered by uuid. Calls without a score come last in both directions. Uuids begin
+ * with the creation time, so `created_at` is the order of uuids.
+ */
 export interface Sort {
   readonly by: 'created_at' | 'start_time' | 'score';
   readonly isDescending: boolean;
 }
 
-/** Where a call stands in a sort. */
-export interface Place {
+/** The position of a call in every sort order. */
+export interface Position {
   readonly uuid: string;
   readonly startTime: Date;
-  /** Tenths, -1 without a score. */
+  /** Tenths; -1 without a score. */
   readonly score: number;
 }
 
-export interface Question {
+export interface CallQuery {
   readonly firmUuid: string;
   readonly filter: CallFilter;
   readonly sort: Sort;
-  /** Only what comes behind it. */
-  readonly after: Place | null;
+  /** Only calls after this position; null starts at the first. */
+  readonly after: Position | null;
   readonly offset: number;
   readonly limit: number;
 }
@@ -66,19 +69,16 @@ export interface Count {
   readonly isEstimate: boolean;
 }
 
-/** Up to so many calls are counted one by one. */
-export const COUNTED = 10_000;
-/** The same where words are asked for: to know how many have them, each document is visited, and at worst read from disk. */
-export const COUNTED_BY_WORDS = 200;
-/** As far as one count reads through what matches only in part. */
-export const READ_THROUGH = 20_000;
-/** A sample that lets expect more than this many times what is counted one by one is taken at its word. */
-export const CLEARLY = 2;
+/** One page of positions, in the order of the sort, and the count of all matches. */
+export interface Page {
+  readonly positions: readonly Position[];
+  readonly count: Count;
+}
 
-/** The lowest and the highest score that match, in tenths; null when any will do, a missing one too. */
+/** The lowest and the highest matching score in tenths; null when the filter matches any score, and none. */
 export function scoreRange({ scoreMin, scoreMax }: CallFilter): { low: number; high: number } | null {
   if (scoreMin === null && scoreMax === null) return null;
-  // Scores have one decimal; what a binary fraction adds behind it is no difference.
+  // Scores have one decimal. Rounding removes the error of binary fractions.
   const tenths = (score: number) => Math.round(score * 1e7) / 1e6;
   return { low: Math.ceil(tenths(scoreMin ?? 0)), high: Math.floor(tenths(scoreMax ?? 100)) };
 }

@@ -1,8 +1,8 @@
-import type { CallRow } from '../calls/call-store.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { type CallFilter, scoreRange } from './call-query.ts';
 
-/** Whether a call is what the filter asks for, its words apart. */
-export function matches(filter: CallFilter, call: CallRow): boolean {
+/** Whether a call matches the filter, its words excepted. */
+export function matchesFilter(filter: CallFilter, call: CallRow): boolean {
   const is = (wanted: string | null, value: string | null) => wanted === null || wanted === value;
   const isOneOf = (wanted: readonly string[], value: string | null) =>
     wanted.length === 0 || (value !== null && wanted.includes(value));

@@ -6,7 +6,7 @@ import { unavailable } from '@call-analysis/fault';
 import { type Database, sqlState, type Transaction } from '@call-analysis/postgres';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { CallRecord } from '../intake/rows/call-record.ts';
-import { noteNewCalls } from '../search/indexer/index-entries.ts';
+import { noteNewCalls } from '../search/indexer/pending-changes.ts';
 import type { Batch } from './batches.ts';
 import { CallUuids } from './call-uuids.ts';
 import { Chunk, type Met, type Taken, type Verdict } from './chunk.ts';

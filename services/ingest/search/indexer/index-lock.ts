@@ -1,14 +1,17 @@
 import type { Sql } from '@call-analysis/postgres';
 
-/** Any number that nobody else takes in this database. */
+/** An arbitrary key that no other advisory lock in this database uses. */
 const INDEX = 7_205_120;
 
-/** One writer at a time, until the transaction ends: counts are changed in any order, and shelves are opened. */
+/**
+ * Makes the transaction the only one that writes the index, until it ends. Two writers would change facet counts in
+ * different orders and deadlock, and could open the same block twice.
+ */
 export async function lockIndex(tx: Sql): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [INDEX]);
 }
 
-/** The same without waiting; false when another one writes. */
+/** The same without waiting. Returns false while another transaction writes. */
 export async function tryToLockIndex(tx: Sql): Promise<boolean> {
   const [row] = await tx.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS locked', [INDEX]);
   return row!.locked;

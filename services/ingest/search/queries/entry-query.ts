@@ -1,78 +1,87 @@
 import type { Database } from '@call-analysis/postgres';
-import type { Place, Sort } from '../call-query.ts';
+import type { Position, Sort } from '../call-query.ts';
 
-/** Uuids from the first to the last, both inclusive. They begin with the time at which their calls came. */
-export interface Span {
+/** A range of uuids, both ends inclusive. Uuids begin with the time at which their calls were created. */
+export interface UuidRange {
   readonly first: string;
   readonly last: string;
 }
 
 /**
- * The text of one query over the entries of one firm. The firm is given when it is begun, stands in every source of
- * entries, and cannot be left out.
+ * Builds the text and the values of one query on the index of one firm. Every source of entries or documents carries the
+ * condition on the firm.
  */
 export class EntryQuery {
   readonly values: unknown[];
   readonly #within: string | null;
 
-  /** `span`: beyond it no entry can match. */
-  constructor({ firm, span }: { readonly firm: number; readonly span: Span | null }) {
+  /** `range`: no entry outside it can match. */
+  constructor({ firm, range }: { readonly firm: number; readonly range: UuidRange | null }) {
     this.values = [firm];
-    this.#within = span && `c.uuid BETWEEN ${this.value(span.first, 'uuid')} AND ${this.value(span.last, 'uuid')}`;
+    this.#within = range && `c.uuid BETWEEN ${this.value(range.first, 'uuid')} AND ${this.value(range.last, 'uuid')}`;
   }
 
-  /** Stands for the value in the text. */
+  /** Adds a value and returns its placeholder. */
   value(value: unknown, type: string): string {
     this.values.push(value);
     return `$${this.values.length}::${type}`;
   }
 
-  /** Entries of the firm under these conditions, as `c`. */
+  /** The firm's entries that meet the conditions, as `c`. */
   entries(...conditions: readonly (string | null)[]): string {
     const all = ['c.firm = $1', this.#within, ...conditions].filter((each) => each !== null);
     return `call_search AS c WHERE ${all.join(' AND ')}`;
   }
 
-  /** Documents of the firm under these conditions, as `t`; `withEntries` each beside its entry, as `c`. */
-  texts({ withEntries }: { withEntries: boolean }, ...conditions: readonly (string | null)[]): string {
+  /** The firm's documents that meet the conditions, as `t`; `withEntries` joins the entry of each, as `c`. */
+  documents({ withEntries }: { withEntries: boolean }, ...conditions: readonly (string | null)[]): string {
     const entries = withEntries ? 'JOIN call_search AS c ON c.firm = t.firm AND c.uuid = t.uuid' : '';
-    const all = [onlyChecked('t.firm = $1'), ...conditions.filter((each) => each !== null)];
+    const all = [notIndexed('t.firm = $1'), ...conditions.filter((each) => each !== null)];
     return `call_text AS t ${entries} WHERE ${all.join(' AND ')}`;
   }
 
-  /** What comes behind a place, in a form that the index of the sort serves, save for the lowest scores first. */
-  behind(sort: Sort, place: Place | null): string | null {
-    if (place === null) return null;
+  /**
+   * The condition for entries after a position. The index of the sort serves it, except for ascending scores, where
+   * entries without a score come last.
+   */
+  after(sort: Sort, position: Position | null): string | null {
+    if (position === null) return null;
     const than = sort.isDescending ? '<' : '>';
-    const uuid = this.value(place.uuid, 'uuid');
+    const uuid = this.value(position.uuid, 'uuid');
     if (sort.by === 'created_at') return `c.uuid ${than} ${uuid}`;
     if (sort.by === 'start_time')
-      return `(c.start_time, c.uuid) ${than} (${this.value(place.startTime, 'timestamptz')}, ${uuid})`;
-    const score = this.value(place.score, 'smallint');
+      return `(c.start_time, c.uuid) ${than} (${this.value(position.startTime, 'timestamptz')}, ${uuid})`;
+    const score = this.value(position.score, 'smallint');
     if (sort.isDescending) return `(c.score, c.uuid) < (${score}, ${uuid})`;
     return `(c.score < 0, c.score, c.uuid) > (${score} < 0, ${score}, ${uuid})`;
   }
 }
 
-/** PostgreSQL looks up no index for a condition in this form, so it reads the one that we chose. */
-export function onlyChecked(condition: string): string {
+/**
+ * A condition that PostgreSQL only filters by. It uses no index for a condition in this form, and so reads the index
+ * that the plan has chosen.
+ */
+export function notIndexed(condition: string): string {
   return `(${condition}) IS TRUE`;
 }
 
-export function orderOf({ by, isDescending }: Sort, alias: string): string {
-  const way = isDescending ? 'DESC' : 'ASC';
-  if (by === 'created_at') return `${alias}.uuid ${way}`;
-  if (by === 'start_time') return `${alias}.start_time ${way}, ${alias}.uuid ${way}`;
+export function orderBy({ by, isDescending }: Sort, alias: string): string {
+  const direction = isDescending ? 'DESC' : 'ASC';
+  if (by === 'created_at') return `${alias}.uuid ${direction}`;
+  if (by === 'start_time') return `${alias}.start_time ${direction}, ${alias}.uuid ${direction}`;
   return isDescending
     ? `${alias}.score DESC, ${alias}.uuid DESC`
     : `(${alias}.score < 0), ${alias}.score, ${alias}.uuid`;
 }
 
-/** Of the columns that a place is made of. */
-export const PLACE = 'uuid, start_time AS "startTime", score';
+/** The columns of a `Position`. */
+export const POSITION_COLUMNS = 'uuid, start_time AS "startTime", score';
 
-/** PostgreSQL knows too little of the values to choose: it is left the way that the text was written for. */
-export async function run<Row = Place>(
+/**
+ * Runs a query with only those plan nodes enabled that its text was written for. PostgreSQL has no statistics on the
+ * values of one firm and would often choose a plan that reads far more.
+ */
+export async function run<Row = Position>(
   db: Database,
   text: string,
   query: EntryQuery,
@@ -84,12 +93,12 @@ export async function run<Row = Place>(
     enable_indexscan: indexes,
     enable_indexonlyscan: indexes,
   };
-  const refused = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_memoize', 'jit'];
+  const disabled = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_memoize', 'jit'];
   const settings = [
     ...Object.entries(allowed).map(([name, isOn]) => `SET LOCAL ${name} = ${isOn ? 'on' : 'off'}`),
-    ...refused.map((name) => `SET LOCAL ${name} = off`),
+    ...disabled.map((name) => `SET LOCAL ${name} = off`),
     'SET LOCAL max_parallel_workers_per_gather = 0',
-    // A bitmap that does not fit names pages instead of entries, and all of these are looked at.
+    // A bitmap that does not fit into memory degrades to pages, and then every entry of each page is read.
     ...(bitmaps ? ["SET LOCAL work_mem = '64MB'"] : []),
   ];
   return db.transaction(async (tx) => {

@@ -1,94 +1,96 @@
 import type { Database, Sql } from '@call-analysis/postgres';
-import { dayOf, type Facet, readFacetsBetween } from '../facets.ts';
-import { CLEARLY, type Count, COUNTED_BY_WORDS, type Place, type Question, READ_THROUGH } from '../call-query.ts';
-import { conditionsOf, type Selection, type Way } from './resolve-filter.ts';
-import { EntryQuery, onlyChecked, orderOf, PLACE, run } from './entry-query.ts';
-import { askedFor, configurations, tagOfConfiguration, tagOfFacet } from '../tokenizer.ts';
+import type { CallQuery, Count, Position } from '../call-query.ts';
+import { dayValue, type Facet, readFacetRange } from '../facets.ts';
+import { configurations, configurationTag, facetTag, webSearchText } from '../tokenizer.ts';
+import { EntryQuery, notIndexed, orderBy, POSITION_COLUMNS, run } from './entry-query.ts';
+import { CERTAIN_FACTOR, EXACT_WORD_COUNT, MAX_READS } from './limits.ts';
+import { conditionsOf, type Postings, type ResolvedFilter } from './resolve-filter.ts';
 
-/** Shelves, or days, that are gone through one by one. What these do not show is rare, and soon looked for everywhere. */
-const ONE_BY_ONE = 8;
-/** Alternatives of a facet that documents are looked up by. */
-const MANY_TAGS = 62;
-/** The share of a firm's calls beyond which it is cheaper to look at each call that has the words. */
-const NARROW = 0.3;
-/** What a document says of its call, besides its words. */
+/** Groups (blocks or days) that are searched one by one. Words that these lack are rare, and then all are searched. */
+const SEPARATE_GROUPS = 8;
+/** The most values of one facet that are looked up as tags. */
+const MAX_TAGS = 62;
+/** A condition that matches a larger share of the firm's calls is checked on each call instead of looked up as a tag. */
+const NARROW_SHARE = 0.3;
+/** The facets of a call that its document has as tags: those that never change. */
 const TAGGED = new Set(['origin', 'segment', 'operator', 'team', 'campaign', 'batch', 'day']);
 
-const FIRST = '';
-const LAST = '~';
+const LOWEST = '';
+const HIGHEST = '~';
 
 /**
- * What is searched for, as it looks in each language: documents of that language which have it. Null when there is no
- * word in it. Quotes hold a phrase together and a minus rules a word out, as web searches have it; no text is refused.
+ * Parses the words of a query into a tsquery that matches documents of every language, each by its own stems. Null when
+ * the text has no word. Quotes make a phrase and a minus excludes a word, as in web searches. No text is invalid.
  */
-export async function wordsOf(sql: Sql, q: string): Promise<string | null> {
+export async function parseWords(sql: Sql, q: string): Promise<string | null> {
   const [row] = await sql.query<{ queries: string[] }>(
-    `SELECT array_agg(websearch_to_tsquery(configuration::regconfig, said)::text ORDER BY place) AS queries
-     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (configuration, said, place)`,
-    [configurations, configurations.map((configuration) => askedFor(q, configuration))],
+    `SELECT array_agg(websearch_to_tsquery(configuration::regconfig, text)::text ORDER BY position) AS queries
+     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS parsed (configuration, text, position)`,
+    [configurations, configurations.map((configuration) => webSearchText(q, configuration))],
   );
   const queries = row!.queries;
   if (queries.at(-1) === '') return null;
   const [query] = queries;
-  // What is the same in every language need not be looked for in each; without a tag nothing but a minus finds no list.
+  // A query that is equal in all languages needs no tags. With only excluded words it does: otherwise it would have no
+  // posting list to read.
   if (queries.every((each) => each === query && !each.includes('!'))) return query!;
   return configurations
     .flatMap((configuration, index) =>
-      queries[index] === '' ? [] : [`( '${tagOfConfiguration(configuration)}' & ( ${queries[index]} ) )`],
+      queries[index] === '' ? [] : [`( '${configurationTag(configuration)}' & ( ${queries[index]} ) )`],
     )
     .join(' | ');
 }
 
-/** The places of the calls that match and have the words, in the order of the sort. */
+/** The positions of the calls that match the filter and have the words, in the order of the sort. */
 export async function findDocuments(
   db: Database,
-  question: Question,
-  selection: Selection,
+  query: CallQuery,
+  filter: ResolvedFilter,
   words: string,
-): Promise<Place[]> {
-  const { limit } = question;
-  const groups = await groupsOf(db, question);
+): Promise<Position[]> {
+  const { limit } = query;
+  const groups = await groupsOf(db, query);
   if (groups.length > 0) {
-    const found = await readGroups(db, question, selection, words, groups.slice(0, ONE_BY_ONE));
-    if (found.length >= limit || groups.length <= ONE_BY_ONE) return found;
+    const found = await searchGroups(db, query, filter, words, groups.slice(0, SEPARATE_GROUPS));
+    if (found.length >= limit || groups.length <= SEPARATE_GROUPS) return found;
   }
-  const query = new EntryQuery({ firm: selection.firm, span: null });
-  const { from, place } = source(query, question, selection, words, null);
-  const text = `SELECT ${PLACE} FROM (SELECT ${place} FROM ${from}) AS c
-    ORDER BY ${orderOf(question.sort, 'c')} ${pageOf(query, question)}`;
-  return run(db, text, query, { sorting: true, bitmaps: true });
+  const sql = new EntryQuery({ firm: filter.firm, range: null });
+  const { from, position } = source(sql, query, filter, words, null);
+  const text = `SELECT ${POSITION_COLUMNS} FROM (SELECT ${position} FROM ${from}) AS c
+    ORDER BY ${orderBy(query.sort, 'c')} ${pageOf(sql, query)}`;
+  return run(db, text, sql, { sorting: true, bitmaps: true });
 }
 
-/** How many calls match and have the words. */
+/** How many calls match the filter and have the words. */
 export async function countDocuments(
   db: Database,
-  question: Question,
-  selection: Selection,
+  query: CallQuery,
+  filter: ResolvedFilter,
   words: string,
 ): Promise<Count> {
-  const { firmUuid } = question;
-  const asked = { ...question, after: null, sort: { by: 'created_at', isDescending: true } } as const;
-  const shelves = (await readFacetsBetween(db, firmUuid, 'shelf', FIRST, LAST)).toReversed();
-  const near = shelves.slice(0, ONE_BY_ONE);
-  const texts = (of: readonly Facet[]) => of.reduce((sum, { calls }) => sum + calls, 0);
-  if (shelves.length > near.length) {
-    const tag = tagged(near.map(({ id }) => id));
-    const count = Math.round(((await countAmong(tag, null)) / Math.max(texts(near), 1)) * texts(shelves));
-    if (count > CLEARLY * COUNTED_BY_WORDS) return { count, isEstimate: true };
+  const { firmUuid } = query;
+  const unordered = { ...query, after: null, sort: { by: 'created_at', isDescending: true } } as const;
+  const blocks = (await readFacetRange(db, firmUuid, 'shelf', LOWEST, HIGHEST)).toReversed();
+  const newest = blocks.slice(0, SEPARATE_GROUPS);
+  const documents = (of: readonly Facet[]) => of.reduce((sum, { calls }) => sum + calls, 0);
+  if (blocks.length > newest.length) {
+    const tag = anyTag(newest.map(({ id }) => id));
+    const count = Math.round(((await countIn(tag, null)) / Math.max(documents(newest), 1)) * documents(blocks));
+    if (count > CERTAIN_FACTOR * EXACT_WORD_COUNT) return { count, isEstimate: true };
   }
-  const matched = await countAmong(null, READ_THROUGH);
-  return { count: matched, isEstimate: matched === READ_THROUGH };
+  const matched = await countIn(null, MAX_READS);
+  return { count: matched, isEstimate: matched === MAX_READS };
 
-  async function countAmong(group: string | null, limit: number | null): Promise<number> {
-    const query = new EntryQuery({ firm: selection.firm, span: null });
-    const { from } = source(query, asked, selection, words, group && query.value(group, 'tsquery'));
+  async function countIn(group: string | null, limit: number | null): Promise<number> {
+    const sql = new EntryQuery({ firm: filter.firm, range: null });
+    const { from } = source(sql, unordered, filter, words, group && sql.value(group, 'tsquery'));
     const text = `SELECT count(*)::int AS matched FROM (SELECT 1 FROM ${from} ${limit === null ? '' : `LIMIT ${limit}`}) AS found`;
-    const [row] = await run<{ matched: number }>(db, text, query, { sorting: true, bitmaps: true });
+    const [row] = await run<{ matched: number }>(db, text, sql, { sorting: true, bitmaps: true });
     return row!.matched;
   }
 }
 
-/** Whether one call has the words. */
+/** Whether the document of one call has the words. */
 export async function hasWords(db: Database, firmUuid: string, callUuid: string, words: string): Promise<boolean> {
   const rows = await db.query(
     `SELECT 1 FROM call_text JOIN facet ON facet.id = call_text.firm
@@ -99,73 +101,78 @@ export async function hasWords(db: Database, firmUuid: string, callUuid: string,
 }
 
 /**
- * Groups of documents that follow each other in the order of the sort, as far as there may be something behind the
- * place. A score changes, so no group is made by it.
+ * Groups of documents that follow each other in the order of the sort: blocks, or days. Groups before the position of
+ * the query are left out. A score changes, so there are no groups by score.
  */
-async function groupsOf(db: Database, { firmUuid, sort, after }: Question): Promise<Facet[]> {
+async function groupsOf(db: Database, { firmUuid, sort, after }: CallQuery): Promise<Facet[]> {
   if (sort.by === 'score') return [];
   const kind = sort.by === 'created_at' ? 'shelf' : 'day';
-  const groups = await readFacetsBetween(db, firmUuid, kind, FIRST, LAST);
+  const groups = await readFacetRange(db, firmUuid, kind, LOWEST, HIGHEST);
   if (after === null) return sort.isDescending ? groups.toReversed() : groups;
-  const at = kind === 'shelf' ? after.uuid : dayOf(after.startTime);
+  const at = kind === 'shelf' ? after.uuid : dayValue(after.startTime);
   const last = groups.findLastIndex(({ value }) => value <= at);
   return sort.isDescending ? groups.slice(0, last + 1).toReversed() : groups.slice(Math.max(last, 0));
 }
 
-function readGroups(
+function searchGroups(
   db: Database,
-  question: Question,
-  selection: Selection,
+  query: CallQuery,
+  filter: ResolvedFilter,
   words: string,
   groups: readonly Facet[],
-): Promise<Place[]> {
-  const query = new EntryQuery({ firm: selection.firm, span: null });
-  const tags = query.value(
-    groups.map(({ id }) => tagged([id])),
+): Promise<Position[]> {
+  const sql = new EntryQuery({ firm: filter.firm, range: null });
+  const tags = sql.value(
+    groups.map(({ id }) => anyTag([id])),
     'text[]',
   );
-  const { from, place } = source(query, question, selection, words, 'each.tag::tsquery');
-  // Group after group is read until there is enough, so what comes out is in the order of the groups.
-  const text = `SELECT ${PLACE} FROM unnest(${tags}) WITH ORDINALITY AS each (tag, place) CROSS JOIN LATERAL (
-      SELECT * FROM (SELECT ${place} FROM ${from} OFFSET 0) AS c
-      ORDER BY ${orderOf(question.sort, 'c')}) AS c
-    ${pageOf(query, question)}`;
-  return run(db, text, query, { sorting: true, bitmaps: true });
+  const { from, position } = source(sql, query, filter, words, 'each.tag::tsquery');
+  // PostgreSQL reads group after group and stops at the limit, so the result is in the order of the groups.
+  const text = `SELECT ${POSITION_COLUMNS} FROM unnest(${tags}) WITH ORDINALITY AS each (tag, position) CROSS JOIN LATERAL (
+      SELECT * FROM (SELECT ${position} FROM ${from} OFFSET 0) AS c
+      ORDER BY ${orderBy(query.sort, 'c')}) AS c
+    ${pageOf(sql, query)}`;
+  return run(db, text, sql, { sorting: true, bitmaps: true });
 }
 
-/** Documents that match and have the words, with their places: of a group, which is an expression, or of the whole firm. */
+/**
+ * The documents that match, as a FROM clause, and the columns of their positions. `group` is an SQL expression for the
+ * tag of a group; null is the whole firm.
+ */
 function source(
-  query: EntryQuery,
-  { sort, after }: Question,
-  selection: Selection,
+  sql: EntryQuery,
+  { sort, after }: CallQuery,
+  filter: ResolvedFilter,
   words: string,
   group: string | null,
-): { from: string; place: string } {
-  const looked = selection.ways.filter(
-    ({ column, keys, size }) => TAGGED.has(column) && keys.length <= MANY_TAGS && size < selection.total * NARROW,
+): { from: string; position: string } {
+  const asTags = filter.postings.filter(
+    ({ column, keys, size }) => TAGGED.has(column) && keys.length <= MAX_TAGS && size < filter.total * NARROW_SHARE,
   );
-  const kept = selection.ways.filter((way) => !looked.includes(way));
-  const conditions = conditionsOf(query, { ...selection, ways: kept }, null);
+  const checked = filter.postings.filter((each) => !asTags.includes(each));
+  const conditions = conditionsOf(sql, { ...filter, postings: checked }, null);
   const withEntries = conditions.length > 0 || sort.by !== 'created_at';
-  const behind = query.behind(sort, after);
-  const tags = looked.map((way: Way) => query.value(tagged(way.keys), 'tsquery'));
-  // The ids of facets are of one firm, so any of them stands for it; its own list is the longest.
-  if (group !== null || tags.length === 0) tags.unshift(group ?? query.value(tagged([selection.firm]), 'tsquery'));
-  const from = query.texts(
+  const isAfter = sql.after(sort, after);
+  const tags = asTags.map(({ keys }: Postings) => sql.value(anyTag(keys), 'tsquery'));
+  // Ids of facets belong to one firm, so any of these tags also selects the firm. The firm's own tag has the longest
+  // list and is the last resort.
+  if (group !== null || tags.length === 0) tags.unshift(group ?? sql.value(anyTag([filter.firm]), 'tsquery'));
+  const from = sql.documents(
     { withEntries },
-    // Each by itself, and not in one query: the index then leaps from one list to the next, and ends with the first.
-    ...[query.value(words, 'tsquery'), ...tags].map((wanted) => `t.words @@ ${wanted}`),
+    // As separate conditions, because the GIN index then skips from list to list and stops at the end of the first.
+    ...[sql.value(words, 'tsquery'), ...tags].map((wanted) => `t.words @@ ${wanted}`),
     ...conditions,
-    behind === null ? null : onlyChecked(withEntries ? behind : behind.replace('c.uuid', 't.uuid')),
+    isAfter === null ? null : notIndexed(withEntries ? isAfter : isAfter.replace('c.uuid', 't.uuid')),
   );
-  const place = withEntries ? 'c.uuid, c.start_time, c.score' : 't.uuid, to_timestamp(0) AS start_time, 0 AS score';
-  return { from, place };
+  const position = withEntries ? 'c.uuid, c.start_time, c.score' : 't.uuid, to_timestamp(0) AS start_time, 0 AS score';
+  return { from, position };
 }
 
-function pageOf(query: EntryQuery, { offset, limit }: Question): string {
-  return `LIMIT ${query.value(limit, 'int')} OFFSET ${query.value(offset, 'int')}`;
+function pageOf(sql: EntryQuery, { offset, limit }: CallQuery): string {
+  return `LIMIT ${sql.value(limit, 'int')} OFFSET ${sql.value(offset, 'int')}`;
 }
 
-function tagged(ids: readonly number[]): string {
-  return ids.map((id) => `'${tagOfFacet(id)}'`).join(' | ');
+/** A tsquery that matches documents with the tag of any of the facets. */
+function anyTag(ids: readonly number[]): string {
+  return ids.map((id) => `'${facetTag(id)}'`).join(' | ');
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { IngestUnderTest } from '../../test/ingest-under-test.ts';
-import { callCounts } from './count-by-status.ts';
+import { countByStatus } from './count-calls.ts';
 
 const service = new IngestUnderTest();
 
@@ -37,8 +37,8 @@ function tablesOf(plan: Plan): string[] {
 }
 
 async function counts(): Promise<Record<string, number>> {
-  await service.parts.store.search.indexCalls(null);
-  return Object.fromEntries((await callCounts(service.db)).map(({ status, calls }) => [status, calls]));
+  await service.parts.store.search.indexEntries(null);
+  return Object.fromEntries((await countByStatus(service.db)).map(({ status, calls }) => [status, calls]));
 }
 
 describe('the counts of calls', () => {
@@ -64,7 +64,7 @@ describe('the counts of calls', () => {
       `SELECT pg_total_relation_size('facet') / current_setting('block_size')::int AS blocks`,
     );
     let plan: Plan | undefined;
-    await callCounts({
+    await countByStatus({
       async query(text, values) {
         const [row] = await service.db.query<Explained>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values);
         plan = row!['QUERY PLAN'][0].Plan;
