@@ -51,18 +51,18 @@ function register(owner: Owner, metadata: object, recording = recordingOf()) {
   });
 }
 
-const told = async (owner: Owner, call_uuid: string) =>
+const messageOf = async (owner: Owner, call_uuid: string) =>
   (await service.client.getCall({ ...callerOf(owner), call_uuid })).call?.failure?.message;
 
-describe('a call that failed for good', () => {
-  it('with a partner_call_id says that it has to be erased before it can be sent anew, and then it can', async () => {
+describe('a call that failed permanently', () => {
+  it('with a partner_call_id says that it must be erased before it can be uploaded again, and then it can', async () => {
     const owner = service.newOwner();
     const csv = audioCsvOf([{ audio_file_name: 'a.wav', partner_call_id: 'p' }]);
     await service.uploadBatch(owner, csv, zipOf(['a.wav']));
     const [uuid] = await fail(owner);
-    const erase = `Erase that call first, by DELETE /api/v1/calls/${uuid}, and then send it anew.`;
-    expect(await told(owner, uuid!)).toBe(
-      `Make the archive again. Its partner_call_id is taken as long as this call is there. ${erase}`,
+    const erase = `Erase that call first with DELETE /api/v1/calls/${uuid}, then upload it again.`;
+    expect(await messageOf(owner, uuid!)).toBe(
+      `Make the archive again. Its partner_call_id is taken until this call is erased. ${erase}`,
     );
     expect((await faultOf(retryCall(service.parts, owner.firmUuid, uuid!))).message).toContain(erase);
     expect(await service.uploadBatch(owner, csv, zipOf(['a.wav']))).toMatchObject({
@@ -78,18 +78,18 @@ describe('a call that failed for good', () => {
     });
   });
 
-  it('without one says what went wrong and no more: nothing is in the way of sending it anew', async () => {
+  it('without a partner_call_id has only the message of its failure', async () => {
     const owner = service.newOwner();
     await service.uploadBatch(owner, audioCsvOf([{ audio_file_name: 'a.wav' }]), zipOf(['a.wav']));
     const [uuid] = await fail(owner);
-    expect(await told(owner, uuid!)).toBe('Make the archive again.');
+    expect(await messageOf(owner, uuid!)).toBe('Make the archive again.');
   });
 
-  it('and can be retried is not to be erased', async () => {
+  it('but can be retried has only the message of its failure', async () => {
     const owner = service.newOwner();
     await service.upload(owner, csvOf([{ partner_call_id: 'p' }]));
     const [uuid] = await fail(owner, failure);
-    expect(await told(owner, uuid!)).toBe(failure.message);
+    expect(await messageOf(owner, uuid!)).toBe(failure.message);
     expect(await service.upload(owner, csvOf([{ partner_call_id: 'p' }]))).toMatchObject({
       duplicates: 1,
       endedDuplicates: 0,
@@ -97,9 +97,9 @@ describe('a call that failed for good', () => {
   });
 
   it.each<[string, string, (owner: Owner) => Promise<unknown>]>([
-    ['failed', 'has failed for good', (owner) => fail(owner)],
+    ['failed', 'failed permanently', (owner) => fail(owner)],
     ['canceled', 'was canceled', cancel],
-  ])('or was canceled is what a single upload is told to erase, not to wait for: %s', async (_, how, end) => {
+  ])('or was canceled must be erased before a single upload of its partner_call_id: %s', async (_, how, end) => {
     const owner = service.newOwner();
     await service.uploadBatch(
       owner,
@@ -109,8 +109,8 @@ describe('a call that failed for good', () => {
     await end(owner);
     const [call] = await service.callsOf(owner);
     const message =
-      `Your firm has a call of this partner_call_id, which ${how}. ` +
-      `Erase that call first, by DELETE /api/v1/calls/${call!.uuid}, and then send it anew.`;
+      `Your firm already has a call with this partner_call_id, which ${how}. ` +
+      `Erase that call first with DELETE /api/v1/calls/${call!.uuid}, then upload it again.`;
     expect(await faultOf(register(owner, { partner_call_id: 'p' }))).toMatchObject({
       message: expect.stringContaining(message),
       details: { fields: [{ field: 'partner_call_id', code: 'ALREADY_USED', message }] },
@@ -119,7 +119,7 @@ describe('a call that failed for good', () => {
     expect(await register(owner, { partner_call_id: 'p' })).toMatchObject({ isRepeated: false });
   });
 
-  it('is told apart among the duplicates of a batch, and the same keys are answered the same when it is erased', async () => {
+  it('is counted separately among the duplicates of a batch, and a repeated request has the same answer', async () => {
     const owner = service.newOwner();
     const rows: CsvRow[] = ['a', 'b', 'c'].map((partner_call_id) => ({ partner_call_id }));
     await service.upload(owner, csvOf(rows.slice(0, 1)));
@@ -132,7 +132,7 @@ describe('a call that failed for good', () => {
     expect(await service.process(owner, key)).toEqual(first);
   });
 
-  it('is counted in the name of its own firm alone', async () => {
+  it('is counted only for its own firm', async () => {
     const [owner, stranger] = [service.newOwner(), service.newOwner()];
     await service.upload(stranger, csvOf([{ partner_call_id: 'p' }]));
     await fail(stranger);
@@ -144,8 +144,8 @@ describe('a call that failed for good', () => {
   });
 });
 
-describe('a recording that is sent again', () => {
-  it('with the same bytes and other metadata changes nothing, and that is known', async () => {
+describe('a recording that is uploaded again', () => {
+  it('with the same bytes and other metadata changes nothing, and the answer says so', async () => {
     const owner = service.newOwner();
     const recording = recordingOf();
     const first = await register(owner, { partner_call_id: 'p' }, recording);
@@ -161,20 +161,20 @@ describe('a recording that is sent again', () => {
     });
   });
 
-  it('by the edge, because an answer was lost, is not taken for one that the client repeats', async () => {
+  it('is no repeated upload when the gateway repeats a request whose answer was lost', async () => {
     const owner = service.newOwner();
     const request = {
       ...callerOf(owner),
       call_uuid: uuidv7(),
       file_name: goodAudio.audio_file_name,
       metadata: JSON.stringify(goodAudio),
-      recording: { ...sent(recordingOf()) },
+      recording: { ...recordingMessage(recordingOf()) },
     };
     const replies = [await service.client.registerCall(request), await service.client.registerCall(request)];
     expect(replies.map(({ repeated_upload = false }) => repeated_upload)).toEqual([false, false]);
   });
 });
 
-function sent({ objectKey, sampleRate, sizeBytes, ...same }: ReturnType<typeof recordingOf>) {
+function recordingMessage({ objectKey, sampleRate, sizeBytes, ...same }: ReturnType<typeof recordingOf>) {
   return { ...same, object_key: objectKey, sample_rate: sampleRate, size_bytes: sizeBytes };
 }

@@ -3,15 +3,15 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
   allowedActions,
-  type CampaignStatus,
   type CampaignAction,
   campaignActions,
+  type CampaignStatus,
   requireActive,
   requireUnfinished,
   statusAfter,
 } from './campaign-rules.ts';
 
-/** api.md, section 7, written down once more and differently. */
+/** docs/api.md, "Campaigns", in another form than in the code. */
 const table: Record<CampaignStatus, Partial<Record<CampaignAction, CampaignStatus>>> = {
   draft: { start: 'active', cancel: 'canceled' },
   active: { pause: 'paused', complete: 'completed', cancel: 'canceled' },
@@ -30,12 +30,12 @@ function faultOf(work: () => unknown): Fault | null {
   }
 }
 
-describe('the life of a campaign', () => {
-  it('is what the interface says, whatever campaignActions come in whatever order', () => {
+describe('the states of a campaign', () => {
+  it('change as documented, for all actions in any order', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...campaignActions)), (lived) => {
+      fc.property(fc.array(fc.constantFrom(...campaignActions)), (actions) => {
         let status: CampaignStatus = 'draft';
-        for (const action of lived) {
+        for (const action of actions) {
           const next: CampaignStatus | undefined = table[status][action];
           const before: CampaignStatus = status;
           if (next === undefined) {
@@ -51,11 +51,11 @@ describe('the life of a campaign', () => {
     );
   });
 
-  it.each(statuses)('says of a campaign that is %s what is possible, and nothing else is', (status) => {
+  it.each(statuses)('allow exactly the documented actions: %s', (status) => {
     expect(allowedActions(status)).toEqual(Object.keys(table[status]));
   });
 
-  it('takes calls while it is active, and changes until it has finished', () => {
+  it('allow calls while active, and changes until the campaign has finished', () => {
     expect(statuses.filter((status) => faultOf(() => requireActive(status)) === null)).toEqual(['active']);
     expect(statuses.filter((status) => faultOf(() => requireUnfinished(status)) === null)).toEqual([
       'draft',

@@ -18,15 +18,15 @@ async function newWorld(): Promise<World> {
   const campaigns: string[] = [];
   for (const name of ['one', 'other']) {
     const uuid = uuidv7();
-    const said = { name, externalId: null, description: null, segmentType: null, startsAt: null, endsAt: null };
-    await service.parts.store.campaigns.add(service.db, owner.firmUuid, uuid, said, new Date());
+    const properties = { name, externalId: null, description: null, segmentType: null, startsAt: null, endsAt: null };
+    await service.parts.store.campaigns.add(service.db, owner.firmUuid, uuid, properties, new Date());
     campaigns.push(uuid);
   }
   await service.db.query(`UPDATE campaign SET status = 'active' WHERE firm_uuid = $1`, [owner.firmUuid]);
   return { owner, campaigns };
 }
 
-/** What counting the calls gives. */
+/** The counters, from a count of the calls. */
 async function recounted({ owner, campaigns }: World) {
   const rows = await service.db.query<{ campaign: string; status: string; calls: number; average: number | null }>(
     `SELECT campaign_uuid AS campaign, status, count(*)::int AS calls,
@@ -53,7 +53,7 @@ async function counted({ owner, campaigns }: World) {
   }));
 }
 
-/** Some calls of the firm, chosen by a number, whatever campaign they are of. */
+/** Some calls of the firm, of any campaign, chosen by a number. */
 async function some({ owner }: World, seed: number, limit: number): Promise<string[]> {
   const rows = await service.db.query<{ uuid: string }>(
     'SELECT uuid FROM call WHERE firm_uuid = $1 ORDER BY md5(uuid::text || $2) LIMIT $3',
@@ -62,7 +62,7 @@ async function some({ owner }: World, seed: number, limit: number): Promise<stri
   return rows.map(({ uuid }) => uuid);
 }
 
-const campaignOf = ({ campaigns }: World, place: number) => campaigns[place] ?? null;
+const campaignOf = ({ campaigns }: World, index: number) => campaigns[index] ?? null;
 
 type Step = (world: World) => Promise<unknown>;
 
@@ -87,22 +87,22 @@ function results({ owner }: World, uuids: readonly string[], points: number | nu
 }
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
-  fc.tuple(fc.nat(2), fc.integer({ min: 1, max: 9 })).map(([place, rows]): Step => async (world) => {
+  fc.tuple(fc.nat(2), fc.integer({ min: 1, max: 9 })).map(([index, rows]): Step => async (world) => {
     const { owner } = world;
-    const campaignUuid = campaignOf(world, place);
+    const campaignUuid = campaignOf(world, index);
     const { metadata } = await service.openUpload(owner, 'calls.csv', null, campaignUuid);
     await service.putAt(metadata.key, csvOf(rowsOf(rows)));
     await service.process(owner, metadata.key, { campaignUuid });
   }),
   fc.nat(2).map(
-    (place): Step =>
+    (index): Step =>
       (world) =>
         registerCall(service.parts, world.owner, {
           callUuid: uuidv7(),
           fileName: 'call.wav',
           metadata: JSON.stringify(goodAudio),
           found: { recording: recordingOf() },
-          campaignUuid: campaignOf(world, place),
+          campaignUuid: campaignOf(world, index),
         }),
   ),
   fc.tuple(seed, score).map(([chosen, points]): Step => async (world) => {
@@ -124,7 +124,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       await service.parts.store.calls.requeue(service.db, firmUuid, uuid, new Date()).catch(() => {});
   }),
   seed.map((chosen): Step => async (world) => {
-    const heard = { attempt: 1, at: new Date(), engine: 'e', language: null, utterances: [], details: ['d'] };
+    const transcribed = { attempt: 1, at: new Date(), engine: 'e', language: null, utterances: [], details: ['d'] };
     for (const callUuid of await some(world, chosen, 3)) {
       const call = { firmUuid: world.owner.firmUuid, callUuid };
       await service.parts.store.transcripts.addProgress(service.db, {
@@ -134,7 +134,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
         step: 1,
         detail: 'd',
       });
-      await service.parts.store.transcripts.save(service.db, { ...call, ...heard });
+      await service.parts.store.transcripts.save(service.db, { ...call, ...transcribed });
     }
   }),
   seed.map((chosen): Step => async (world) => {
@@ -159,11 +159,11 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('the counters of campaigns', () => {
-  it('are what counting the calls gives, after whatever happened to them', async () => {
+  it('equal a count of the calls after any changes', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 20 }), async (lived) => {
+      fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 20 }), async (history) => {
         const world = await newWorld();
-        for (const step of lived) {
+        for (const step of history) {
           await step(world);
           expect(await counted(world)).toEqual(await recounted(world));
         }
@@ -172,13 +172,13 @@ describe('the counters of campaigns', () => {
     );
   });
 
-  it('are that also when it happens at the same time, and is folded by two at once meanwhile', async () => {
+  it('equal a count of the calls after concurrent changes and concurrent folds', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: 30 }), async (lived) => {
+      fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: 30 }), async (history) => {
         const world = await newWorld();
         const { fold } = service.parts.store.tally;
-        for (let at = 0; at < lived.length; at += 6) {
-          await Promise.all([...lived.slice(at, at + 6).map((step) => step(world)), fold(), fold()]);
+        for (let at = 0; at < history.length; at += 6) {
+          await Promise.all([...history.slice(at, at + 6).map((step) => step(world)), fold(), fold()]);
         }
         expect(await counted(world)).toEqual(await recounted(world));
       }),
@@ -186,7 +186,7 @@ describe('the counters of campaigns', () => {
     );
   });
 
-  it('leave nothing behind for calls without a campaign', async () => {
+  it('are not written for calls without a campaign', async () => {
     const world = await newWorld();
     await service.upload(world.owner, csvOf(rowsOf(5)));
     const uuids = await some(world, 1, 5);

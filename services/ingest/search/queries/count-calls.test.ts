@@ -41,8 +41,8 @@ async function counts(): Promise<Record<string, number>> {
   return Object.fromEntries((await countByStatus(service.db)).map(({ status, calls }) => [status, calls]));
 }
 
-describe('the counts of calls', () => {
-  it('are those of all firms by status, once the index has taken the calls in, and follow their changes', async () => {
+describe('the counts by status', () => {
+  it('include all firms once their calls are indexed, and follow changes', async () => {
     const [one, other] = [randomUUID(), randomUUID()];
     await add(one, 'completed', 'scored', 3);
     await add(one, 'completed', 'no_speech', 1);
@@ -53,7 +53,7 @@ describe('the counts of calls', () => {
     expect(await counts()).toEqual({ completed: 6, failed: 4 });
   });
 
-  it('take one look at the facets, though a thousand firms have them, and none at the calls', async () => {
+  it('read each page of the facets at most once, and no calls', async () => {
     await service.db.query(
       `INSERT INTO facet (firm_uuid, kind, value, calls)
        SELECT md5(f::text)::uuid, CASE WHEN v < 8 THEN 'state' ELSE 'operator' END, 'v' || v, 1
