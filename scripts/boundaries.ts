@@ -41,6 +41,21 @@ const rules: readonly Rule[] = [
 const readsEnvironment =
   /^(deploy\/[^/]+\/(main|admin|demo)\.ts|services\/[^/]+\/main\.ts|packages\/testing\/|packages\/postgres\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
 
+/** Files of a service that may contain SQL: `store.ts`, `*-store.ts`, and everything in a folder `store/` or `search/`. */
+const isStore = /(^|\/|-)store\.ts$|\/(store|search)\//;
+const isTest = /\.test\.ts$|-under-test\.ts$|\/test\//;
+/** A query with its text in place: `db.query('…`, `` tx.query<Row>(` ``. */
+const sqlText = /\.(?:query|prepared)(?:<[^()]*>)?\(\s*['"`]/;
+
+/** Paths that are still exempt from this rule. They ask `SELECT 1` for their readiness. */
+const mayContainSql: readonly RegExp[] = [/^services\/(analysis|audio|ingest|transcription)\/start\.ts$/];
+
+/** Whether a file of a service sends SQL that belongs into a store. */
+function hasStraySql(file: string, text: string): boolean {
+  if (!file.startsWith('services/') || isStore.test(file) || isTest.test(file)) return false;
+  return !mayContainSql.some((exempt) => exempt.test(file)) && sqlText.test(withoutComments(text));
+}
+
 export function checkBoundaries(): string[] {
   const files = globSync(['packages/**/*.ts', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'proto/*.ts'], {
     exclude: (path) => /node_modules|generated/.test(String(path)),
@@ -54,6 +69,8 @@ export function checkBoundaries(): string[] {
     });
     if (/\bprocess\.env\b/.test(withoutComments(text)) && !readsEnvironment.test(file))
       faults.push(`${file}: only main.ts reads process.env`);
+    if (hasStraySql(file, text))
+      faults.push(`${file}: only a store contains SQL (store.ts, *-store.ts, store/, search/)`);
     return faults;
   });
 }

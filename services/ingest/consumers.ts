@@ -17,7 +17,7 @@ import { projectAnalyses, projectFailures } from './results/project-results.ts';
 import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
 import type { Store } from './store/index.ts';
 
-/** What this service hears. The names are data: they stand in the queues. */
+/** The events that this service consumes. Consumer names are stored in the queues and must not change. */
 export function consumers(parts: { store: Store; bus: Bus; objects: Objects }, retries = 10): SubscriptionOptions[] {
   return [
     {
@@ -41,14 +41,14 @@ export function consumers(parts: { store: Store; bus: Bus; objects: Objects }, r
       concurrency: 1,
       retries,
       routes: [
-        // What is lost of these is missed by nobody once the call has been heard.
+        // No giveUp: progress that is lost does not matter once the transcript is stored.
         route({
           event: TranscriptionProgressed,
           handle: (events) => projectProgress(parts.store, events),
         }),
         route({
           event: TranscriptReady,
-          // Those that were uploaded we tell ourselves.
+          // This service publishes the ready events of uploaded transcripts itself.
           from: 'transcription',
           handle: (events) => projectTranscripts(parts, events),
           giveUp: (event, reason) => giveUpTranscript(parts.store, event, reason),
@@ -98,7 +98,7 @@ export function consumers(parts: { store: Store; bus: Bus; objects: Objects }, r
           handle: async (events) => {
             for (const event of events) await finishErasures(parts, event);
           },
-          // Erasure is never given up: until this returns it is asked again.
+          // Erasure is never given up: giveUp is called until it returns.
           giveUp: (event) => finishErasures(parts, event),
         }),
       ],
