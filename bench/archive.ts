@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Objects, openDisk } from '@call-analysis/objects';
 import { writeZip } from '@call-analysis/testing';
-import { openEntry } from '@call-analysis/zip';
-import { type ArchiveEntry, readArchive } from '@call-analysis/zip';
+import { type ArchiveEntry, openEntry, readArchive } from '@call-analysis/zip';
 import { atLeast, atMost, type Figure, median } from './figure.ts';
 
 const KEY = 'frozen/archive.zip';

@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
 
 /** Only these may read the environment of the process; account.ts hands some of it down to PostgreSQL's programs. */
 const readsEnvironment =
-  /^(deploy\/[^/]+\/(main|admin|demo)\.ts|services\/[^/]+\/main\.ts|packages\/testing\/|packages\/postgres\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
+  /^(deploy\/standalone\/(admin\/|demo\/)?main\.ts|services\/[^/]+\/main\.ts|packages\/testing\/|packages\/postgres\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
 
 /** Files of a service that may contain SQL: `store.ts`, `*-store.ts`, and everything in a folder `store/` or `search/`. */
 const isStore = /(^|\/|-)store\.ts$|\/(store|search)\//;
@@ -47,10 +47,10 @@ const isTest = /\.test\.ts$|-under-test\.ts$|\/test\//;
 /** A query with its text in place: `db.query('…`, `` tx.query<Row>(` ``. */
 const sqlText = /\.(?:query|prepared)(?:<[^()]*>)?\(\s*['"`]/;
 
-/** Paths that are still exempt from this rule. They ask `SELECT 1` for their readiness. */
-const mayContainSql: readonly RegExp[] = [/^services\/(analysis|audio|ingest|transcription)\/start\.ts$/];
+/** Paths that are still exempt from this rule. */
+const mayContainSql: readonly RegExp[] = [];
 
-/** Whether a file of a service sends SQL that belongs into a store. */
+/** Whether a file of a service sends SQL that belongs in a store. */
 function hasStraySql(file: string, text: string): boolean {
   if (!file.startsWith('services/') || isStore.test(file) || isTest.test(file)) return false;
   return !mayContainSql.some((exempt) => exempt.test(file)) && sqlText.test(withoutComments(text));

@@ -102,7 +102,7 @@ function checkService(service: string, stage: Built | undefined, node: string): 
 }
 
 function checkAdmin(image: Built, node: string): void {
-  const { status, stdout, stderr } = inImage(image, node, ['deploy/standalone/admin.ts', '--help']);
+  const { status, stdout, stderr } = inImage(image, node, ['deploy/standalone/admin/main.ts', '--help']);
   if (status !== 0 || !/token/.test(stdout)) faults.push(`The admin command ended with ${status}: ${stderr}`);
 }
 

@@ -1,7 +1,13 @@
 import { alreadyClaimed, type Bus, claim } from '@call-analysis/bus';
 import { findErased, unpackTranscript } from '@call-analysis/call-processing';
-import type { TranscriptReady } from '@call-analysis/events';
-import { type Analysis, type BodyOf, CallAnalyzed, createEvent, type Event } from '@call-analysis/events';
+import {
+  type Analysis,
+  type BodyOf,
+  CallAnalyzed,
+  createEvent,
+  type Event,
+  type TranscriptReady,
+} from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
 import type { Analyst } from './analyst.ts';
@@ -14,7 +20,7 @@ import type { NewAnalysis, Store } from './store.ts';
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
 type Analyzed = Event<BodyOf<typeof CallAnalyzed>>;
 
-interface Parts {
+export interface Parts {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;

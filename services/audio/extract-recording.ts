@@ -8,6 +8,7 @@ import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
 import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
+import type { Logger } from '@call-analysis/runtime';
 import { openEntry } from '@call-analysis/zip';
 import { Digest } from './digest.ts';
 import { probeRecording } from './probe-recording.ts';
@@ -22,6 +23,9 @@ export interface Parts {
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'recordAudio'>;
   readonly inProgress: WorkInProgress;
+  readonly log: Logger;
+  /** Aborts when the service stops; the event is then delivered again. */
+  readonly interrupted: AbortSignal;
 }
 
 export const CONSUMER = 'audio.extract';
@@ -32,13 +36,13 @@ export const CONSUMER = 'audio.extract';
  * Poison when the entry will never be a recording; its bytes are removed then. When the call is erased meanwhile, nothing
  * is kept or told.
  */
-export async function extractRecording(parts: Parts, event: ExtractionRequested, signal: AbortSignal): Promise<void> {
+export async function extractRecording(parts: Parts, event: ExtractionRequested): Promise<void> {
   const { db, objects, inProgress } = parts;
   const isErased = async () => (await findErased(db, [event])).size > 0;
   await inProgress.run(event, async (erased) => {
     let isWanted = !(await isErased());
     try {
-      isWanted &&= await extract(parts, event, AbortSignal.any([signal, erased]));
+      isWanted &&= await extract(parts, event, AbortSignal.any([parts.interrupted, erased]));
       // It may have been erased between the catalogue's answer and now, and its recording is the last to go.
       isWanted &&= !(await isErased());
     } catch (error) {

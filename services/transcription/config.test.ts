@@ -42,10 +42,10 @@ environmentContract('transcription', {
   wrong: [
     { S3_ENDPOINT: 'http://s3:7070', SPEECH_MODEL: 'm', DRAIN: 'soon' },
     [
-      'SPEECH_MODEL is set, so',
       'DATABASE_URL must be set',
       'KAFKA_BROKERS must be set',
       'S3_ENDPOINT is set, so',
+      'SPEECH_MODEL is set, so',
       'DRAIN must be a duration',
     ],
   ],

@@ -24,7 +24,7 @@ describe('a recording', () => {
       type: TranscriptReady.type,
       source: 'transcription',
       firmuuid: event.firmuuid,
-      turn: 3,
+      priority: 3,
     });
     expect(said.data).toEqual({
       attempt: 2,

@@ -34,6 +34,8 @@ export interface Parts {
   readonly workDirectory: WorkDirectory;
   readonly inProgress: WorkInProgress;
   readonly log: Logger;
+  /** Recordings that can be transcribed at the same time. */
+  readonly atOnce: number;
 }
 
 export const CONSUMER = 'transcription';
