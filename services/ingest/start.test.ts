@@ -230,12 +230,12 @@ describe('an analysis', () => {
 
   it('of another firm, of an unknown call, or of a future attempt changes nothing', async () => {
     const call = await newCall();
-    const stranger = { owner: service.newOwner(), uuid: call.uuid };
+    const otherFirm = { owner: service.newOwner(), uuid: call.uuid };
     await service.publish(
-      callAnalyzed(stranger),
+      callAnalyzed(otherFirm),
       callAnalyzed({ ...call, uuid: randomUUID() }),
       callAnalyzed(call, { attempt: 2 }),
-      callFailed(stranger),
+      callFailed(otherFirm),
       callFailed(call, { attempt: 2 }),
     );
     await settled();
@@ -454,13 +454,13 @@ describe('reading', () => {
     const { rejected_uuid } = await upload(owner, [{ operator_name: '' }], 'skip').then(({ batch_uuid }) =>
       service.client.getBatch({ ...callerOf(owner), batch_uuid }),
     );
-    const stranger = callerOf(service.newOwner());
+    const otherFirm = callerOf(service.newOwner());
     const { client } = service;
     for (const request of [
-      client.getCall({ ...stranger, call_uuid: uuid }),
-      client.retryCall({ ...stranger, call_uuid: uuid }),
-      client.getBatch({ ...stranger, batch_uuid: batch }),
-      download(stranger, rejected_uuid!),
+      client.getCall({ ...otherFirm, call_uuid: uuid }),
+      client.retryCall({ ...otherFirm, call_uuid: uuid }),
+      client.getBatch({ ...otherFirm, batch_uuid: batch }),
+      download(otherFirm, rejected_uuid!),
       client.getCall({ ...callerOf(owner), call_uuid: randomUUID() }),
       client.getBatch({ ...callerOf(owner), batch_uuid: randomUUID() }),
       download(callerOf(owner), randomUUID()),
@@ -469,9 +469,9 @@ describe('reading', () => {
     }
     const page = { page: 1, size: 10 };
     for (const filter of [{}, { batch }, { status: ['failed'] }]) {
-      expect(await client.listCalls({ ...stranger, ...filter, ...page })).toMatchObject({ count: 0, items: [] });
+      expect(await client.listCalls({ ...otherFirm, ...filter, ...page })).toMatchObject({ count: 0, items: [] });
     }
-    expect(await client.listBatches({ ...stranger, ...page })).toMatchObject({ count: 0, items: [] });
+    expect(await client.listBatches({ ...otherFirm, ...page })).toMatchObject({ count: 0, items: [] });
     expect(await statusOf({ owner, uuid })).toBe('failed');
   });
 });

@@ -133,9 +133,9 @@ describe('a call that failed permanently', () => {
   });
 
   it('is counted only for its own firm', async () => {
-    const [owner, stranger] = [service.newOwner(), service.newOwner()];
-    await service.upload(stranger, csvOf([{ partner_call_id: 'p' }]));
-    await fail(stranger);
+    const [owner, otherFirm] = [service.newOwner(), service.newOwner()];
+    await service.upload(otherFirm, csvOf([{ partner_call_id: 'p' }]));
+    await fail(otherFirm);
     await service.upload(owner, csvOf([{ partner_call_id: 'p' }]));
     expect(await service.upload(owner, csvOf([{ partner_call_id: 'p' }]))).toMatchObject({
       duplicates: 1,

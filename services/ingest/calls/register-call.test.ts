@@ -145,11 +145,11 @@ describe('a single upload', () => {
   });
 
   it('is not visible to another firm, and its partner_call_id is free there', async () => {
-    const [owner, stranger] = [service.newOwner(), service.newOwner()];
+    const [owner, otherFirm] = [service.newOwner(), service.newOwner()];
     const { call_uuid } = await register(owner, { partner_call_id: 'p' });
-    const other = await register(stranger, { partner_call_id: 'p' });
+    const other = await register(otherFirm, { partner_call_id: 'p' });
     expect(other.call_uuid).not.toBe(call_uuid);
-    expect(await faultOf(read(stranger, call_uuid))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await faultOf(read(otherFirm, call_uuid))).toMatchObject({ code: 'NOT_FOUND' });
     const call_uuids = [call_uuid, other.call_uuid, randomUUID()];
     expect(await service.client.findCalls({ firm_uuid: owner.firmUuid, call_uuids })).toEqual({
       call_uuids: [call_uuid],

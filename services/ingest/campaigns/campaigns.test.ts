@@ -187,18 +187,18 @@ describe('a campaign', () => {
     const uuid = await activeCampaign(owner);
     await upload(owner, uuid, rowsOf(1));
     const { items } = await service.client.listCalls({ ...callerOf(owner), page: 1, size: 1, campaign: uuid });
-    const stranger = service.newOwner();
+    const otherFirm = service.newOwner();
     const refused = [
-      read(stranger, uuid),
-      act(stranger, uuid, 'pause'),
-      service.client.changeCampaign({ ...callerOf(stranger), campaign_uuid: uuid, name: 'x' }),
-      service.client.admitToCampaign({ ...callerOf(stranger), campaign_uuid: uuid }),
-      service.client.openUpload({ ...callerOf(stranger), metadata_filename: 'a.csv', campaign_uuid: uuid }),
-      register(stranger, uuid),
-      service.client.getCall({ ...callerOf(stranger), call_uuid: items[0]!.uuid, campaign_uuid: uuid }),
+      read(otherFirm, uuid),
+      act(otherFirm, uuid, 'pause'),
+      service.client.changeCampaign({ ...callerOf(otherFirm), campaign_uuid: uuid, name: 'x' }),
+      service.client.admitToCampaign({ ...callerOf(otherFirm), campaign_uuid: uuid }),
+      service.client.openUpload({ ...callerOf(otherFirm), metadata_filename: 'a.csv', campaign_uuid: uuid }),
+      register(otherFirm, uuid),
+      service.client.getCall({ ...callerOf(otherFirm), call_uuid: items[0]!.uuid, campaign_uuid: uuid }),
     ];
     for (const each of refused) expect(await faultOf(each)).toMatchObject({ code: 'NOT_FOUND' });
-    const listed = await service.client.listCampaigns({ ...callerOf(stranger), page: 1, size: 10 });
+    const listed = await service.client.listCampaigns({ ...callerOf(otherFirm), page: 1, size: 10 });
     expect([listed.count, listed.items]).toEqual([0, []]);
     expect(await read(owner, uuid)).toMatchObject({ status: 'active', name: 'Spring', calls_total: 1 });
   });

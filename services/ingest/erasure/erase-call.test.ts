@@ -143,8 +143,8 @@ describe('an erased call', () => {
 
   it('cannot be erased by another firm', async () => {
     const call = await calls.newCall();
-    const stranger = { owner: service.newOwner(), uuid: call.uuid };
-    expect(await faultOf(calls.erase(stranger))).toMatchObject({ code: 'NOT_FOUND' });
+    const otherFirm = { owner: service.newOwner(), uuid: call.uuid };
+    expect(await faultOf(calls.erase(otherFirm))).toMatchObject({ code: 'NOT_FOUND' });
     expect(await calls.exists(call)).toBe(true);
   });
 

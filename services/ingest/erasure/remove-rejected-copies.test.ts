@@ -77,9 +77,9 @@ describe('copies in rejected CSVs', () => {
 
   it('of another firm stay', async () => {
     const row = secrets();
-    const stranger = service.newOwner();
-    await service.upload(stranger, csvOf([{ ...row, duration: 'long' }]), 'skip');
+    const otherFirm = service.newOwner();
+    await service.upload(otherFirm, csvOf([{ ...row, duration: 'long' }]), 'skip');
     expect(counts((await calls.erase(await calls.newCall(row))).removed)['refused_row']).toBeUndefined();
-    expect((await service.objectsOf(stranger)).filter((key) => key.startsWith('rejected/'))).toHaveLength(1);
+    expect((await service.objectsOf(otherFirm)).filter((key) => key.startsWith('rejected/'))).toHaveLength(1);
   });
 });

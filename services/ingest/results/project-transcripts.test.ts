@@ -179,8 +179,8 @@ describe('a recording that was extracted from its archive', () => {
     await fails(ended!, { stage: 'extraction', code: 'ENTRY_CORRUPT', retryable: false });
     await record(ended!);
     await record(early!, { attempt: 2 });
-    const stranger = service.newOwner();
-    expect(await faultOf(record({ ...foreign!, owner: stranger }))).toMatchObject({ code: 'NOT_FOUND' });
+    const otherFirm = service.newOwner();
+    expect(await faultOf(record({ ...foreign!, owner: otherFirm }))).toMatchObject({ code: 'NOT_FOUND' });
     for (const call of [ended!, early!, foreign!]) expect((await read(call)).audio).toBeNull();
     expect(stored.some(({ firmuuid }) => firmuuid === ended!.owner.firmUuid)).toBe(false);
   });
