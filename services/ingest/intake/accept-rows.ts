@@ -4,7 +4,7 @@ import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { type Actor, auditEntry } from '../audit-entry.ts';
-import { admit } from '../campaigns/admit.ts';
+import { addCallsToCampaign } from '../campaigns/add-calls.ts';
 import type { Limits } from '../limits.ts';
 import type { Archive, Batch, Store } from '../store/index.ts';
 import { announcements, type CallRange, CallRanges } from './announce-calls.ts';
@@ -129,7 +129,7 @@ async function acceptFile<Record extends CallRecord>(
       createdAt: tx.now,
       erasedUntil: null,
     };
-    await admit(store, tx.sql, { firmUuid, campaignUuid }, batch.accepted);
+    await addCallsToCampaign(store, tx.sql, { firmUuid, campaignUuid }, batch.accepted);
     const audit = campaignUuid === null ? [] : [auditEntry(actor, 'campaign.calls_added', campaignUuid)];
     await tx.finish(batch, [...audit, ...(await firstEvents(parts, tx, batch, ranges))]);
     return batch;

@@ -79,14 +79,14 @@ export async function announcements(
 ): Promise<Event[]> {
   const { firmuuid } = origin;
   if (batch.kind === 'audio') {
-    const calls = await store.recordings.waiting(sql, firmuuid, batch.uuid, range);
+    const calls = await store.announcements.queuedRecordings(sql, firmuuid, batch.uuid, range);
     if (calls.length === 0) return [];
     if (batch.archiveKey === null) throw new Error(`batch ${batch.uuid} has queued calls, but its archive was removed`);
     const archive = { key: batch.archiveKey, bytes: batch.archiveBytes ?? 0 };
     return calls.map((call) => extractionRequested(call, archive, { ...origin, priority: call.priority }));
   }
   const events: Event[] = [];
-  for (const call of await store.calls.waiting(sql, firmuuid, batch.uuid, range)) {
+  for (const call of await store.announcements.queuedTranscripts(sql, firmuuid, batch.uuid, range)) {
     events.push(await uploadedTranscriptReady(objects, call, origin));
   }
   return events;

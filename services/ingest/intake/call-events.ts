@@ -12,7 +12,7 @@ import {
   type Utterance,
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import type { Archive, ArchivedCall, CallRow, Recording, StoredRecording, WaitingCall } from '../store/index.ts';
+import type { Archive, ArchivedCall, CallRow, Recording, StoredRecording, UploadedTranscript } from '../store/index.ts';
 import { parseTranscript } from './rows/transcript-format.ts';
 
 /** Asks the audio service to extract the recording of a call from its archive. */
@@ -60,7 +60,7 @@ export function audioStored(
  */
 export async function uploadedTranscriptReady(
   objects: Objects,
-  call: WaitingCall,
+  call: UploadedTranscript,
   origin: EventOrigin,
 ): Promise<Event<BodyOf<typeof TranscriptReady>>> {
   const parsed = parseTranscript(call.tagged_text);

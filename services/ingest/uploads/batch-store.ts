@@ -1,8 +1,8 @@
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
+import { UNFINISHED, UNFINISHED_SQL } from '../calls/call-status.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { IngestPrisma } from '../store/prisma.ts';
-import { UNFINISHED, UNFINISHED_SQL } from '../store/unfinished.ts';
 
 export interface Batch {
   readonly uuid: string;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Objects } from '@call-analysis/objects';
-import { requireOpen } from '../campaigns/admit.ts';
+import { requireActiveCampaign } from '../campaigns/add-calls.ts';
 import type { Firms } from '../firms.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
@@ -29,7 +29,7 @@ export async function openUpload(
   files: { metadata: string; audios: string | null; campaignUuid: string | null },
 ): Promise<OpenedUpload> {
   const { metadata, audios, campaignUuid } = files;
-  await requireOpen(store, owner.firmUuid, campaignUuid);
+  await requireActiveCampaign(store, owner.firmUuid, campaignUuid);
   const firm = await firms.find(owner.firmUuid);
   const session = await store.uploads.open(
     owner,

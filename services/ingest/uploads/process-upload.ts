@@ -3,7 +3,7 @@ import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Actor } from '../audit-entry.ts';
-import { requireOpen } from '../campaigns/admit.ts';
+import { requireActiveCampaign } from '../campaigns/add-calls.ts';
 import type { Firms } from '../firms.ts';
 import { acceptRows } from '../intake/accept-rows.ts';
 import { recordingUpload, transcriptUpload } from '../intake/upload-kinds.ts';
@@ -48,7 +48,7 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
   const session = await store.uploads.findByKey(owner, request.metadataKey, campaignUuid);
   const { done, sessionUuid } = await requireProcessable(parts, owner, session, request);
   if (done !== null) return done;
-  await requireOpen(store, owner.firmUuid, campaignUuid);
+  await requireActiveCampaign(store, owner.firmUuid, campaignUuid);
 
   const frozenKey = `frozen/${owner.firmUuid}/${randomUUID()}`;
   const csvKey = `${frozenKey}.csv`;

@@ -5,7 +5,7 @@ import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { type Database, sqlState, type Transaction } from '@call-analysis/postgres';
 import { from as copyFrom } from 'pg-copy-streams';
-import { noteNewCalls } from '../../search/changes.ts';
+import { noteNewCalls } from '../../search/indexer/pending-changes.ts';
 import type { Batch } from '../../uploads/batch-store.ts';
 import type { CallRecord } from '../rows/call-fields.ts';
 import { CallUuids, Chunk, type CopyTarget, type KnownIds, type RowOutcome } from './chunk.ts';
