@@ -15,8 +15,7 @@ import { projectProgress, projectTranscripts } from '../results/project-transcri
 import { sweep } from '../sweep.ts';
 import { audioCsvOf, type CsvRow, goodAudio } from '../test/csv.ts';
 import { counts, ErasedCalls, secrets } from '../test/erased-calls.ts';
-import type { Call } from '../test/events.ts';
-import { analysis, callAnalyzed, callFailed, eventOf, transcriptReady } from '../test/events.ts';
+import { analysis, type Call, callAnalyzed, callFailed, eventOf, transcriptReady } from '../test/events.ts';
 import { faultOf, objectsBut, recordingOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 
