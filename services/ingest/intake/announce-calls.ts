@@ -4,13 +4,12 @@ import type { BodyOf, CallsAccepted, Event, EventOrigin } from '@call-analysis/e
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import { stringify } from 'uuid';
+import type { CallRange } from '../store/announcements.ts';
 import type { AnnouncedBatch, Store } from '../store/index.ts';
 import { extractionRequested, uploadedTranscriptReady } from './call-events.ts';
 import { UUID_BYTES } from './copy/binary-rows.ts';
 
-/** The calls of a batch from one uuid to another, both included, that are announced together. */
-export type CallRange = BodyOf<typeof CallsAccepted>;
-
+/** What is announced together at most. */
 const RANGE_CALLS = 500;
 const RANGE_CHARS = 4 * 1024 * 1024;
 
@@ -56,7 +55,7 @@ export async function announceCalls(
   const batch = await store.batches.find(accepted.firmuuid, accepted.subject);
   if (batch === null) return;
   const events = await announcements(parts, store.db, batch, accepted.data, accepted);
-  const erased = await store.db.transaction(async (tx) => {
+  const erased = await store.transaction(async (tx) => {
     const found = await findErased(tx, events);
     const claimed = await claim(tx, 'ingest.announce', [accepted.id]);
     const wanted = events.filter(({ subject }) => !found.has(subject));

@@ -54,9 +54,9 @@ export function audioStored(
 /**
  * The uploaded transcript of a call can be analyzed. A long transcript is put in the object store first.
  *
- * The text is parsed here, and not carried over from its check at acceptance: the check makes no utterances, because
- * the catalogue stores the text as it came, and most calls of a batch are announced minutes after they were accepted.
- * Keeping the utterances of a batch until then would take several times the memory of the text.
+ * The text is parsed once at acceptance, where the check creates no utterances, and once here. Utterances are not
+ * carried over: all calls of a batch but the first 500 are announced later, possibly by another process, and until then
+ * their utterances would take several times the memory of the text.
  */
 export async function uploadedTranscriptReady(
   objects: Objects,
