@@ -7,8 +7,8 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
   transform: { '\\.ts$': '<rootDir>/scripts/strip-types.js' },
-  globalSetup: '<rootDir>/packages/testing/start.ts',
-  globalTeardown: '<rootDir>/packages/testing/stop.ts',
+  globalSetup: '<rootDir>/packages/testing/jest/start.ts',
+  globalTeardown: '<rootDir>/packages/testing/jest/stop.ts',
   testTimeout: 180_000,
   maxWorkers: 2,
 };

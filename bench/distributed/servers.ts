@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '@call-analysis/postgres/server';
 import { startKafka, startS3 } from '@call-analysis/testing';
-import { watch } from '../../packages/testing/watch.ts';
+import { startWatchdog } from '../../packages/testing/watchdog/start-watchdog.ts';
 import { type DatabaseWatch, watchDatabase } from '../processor.ts';
 
 /** A server, and its process where it is one of ours. */
@@ -71,7 +71,7 @@ async function postgres(): Promise<Started<string>> {
   let watchdog: ChildProcess | undefined;
   try {
     const server = await startServer({ directory, log: () => {} });
-    watchdog = watch({ directory, pidFile: 'cluster/postmaster.pid', signal: 'SIGQUIT' });
+    watchdog = startWatchdog({ directory, pidFile: 'cluster/postmaster.pid', signal: 'SIGQUIT' });
     const stop = async () => {
       await server.stop();
       watchdog?.stdin?.end();

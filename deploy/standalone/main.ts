@@ -1,4 +1,4 @@
-import { createLog, earlyLogLevel, ENDING_MS, runProcess, StartFault } from '@call-analysis/runtime';
+import { createLog, earlyLogLevel, SHUTDOWN_MARGIN_MS, runProcess, StartFault } from '@call-analysis/runtime';
 import { readSettings } from './config.ts';
 import { startHint } from './start-hint.ts';
 
@@ -20,14 +20,14 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) {
 
 const log = createLog({ name: 'call-analysis', level: earlyLogLevel(process.env) });
 
-let graceMs = ENDING_MS;
+let graceMs = SHUTDOWN_MARGIN_MS;
 
 await runProcess({
   log,
   graceMs: () => graceMs,
   start: async (signal) => {
     const settings = readSettings(process.env);
-    graceMs = settings.closeMs + ENDING_MS;
+    graceMs = settings.closeMs + SHUTDOWN_MARGIN_MS;
     // Loaded when the settings are good, so that a wrong one is said at once.
     const { start } = await import('./start.ts');
     const running = await start(settings, { log, signal });

@@ -34,7 +34,7 @@ export type BusConfig = z.infer<typeof BusConfig>;
 /** For a process that only listens: over Kafka it needs no database. */
 export type ListenConfig = BusConfig | { readonly transport: 'kafka'; readonly kafka: Kafka };
 
-export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'writes'>;
+export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
 export interface BusOptions {
   /** The service. */

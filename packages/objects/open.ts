@@ -1,9 +1,9 @@
 import type { Logger } from '@call-analysis/runtime';
-import { openDisk } from './disk.ts';
+import { openDisk } from './disk/disk.ts';
+import type { SignedUrls } from './disk/signed-urls.ts';
 import type { Objects } from './port.ts';
-import { openS3 } from './s3.ts';
 import type { S3Config } from './s3/config.ts';
-import type { SignedUrls } from './signed-urls.ts';
+import { openS3 } from './s3/s3.ts';
 
 /** Where bytes are kept; every kind of store brings all that it needs. */
 export type ObjectsConfig =

@@ -1,10 +1,9 @@
 export { AddressVariables } from './addresses.ts';
-export { LONGEST_CALL_MS } from './connection.ts';
-export { dial } from './dial.ts';
-export type { Channel, DialOptions } from './dial.ts';
-export type { Call, CallOptions, Client, Handlers } from './methods.ts';
-export { implement, serve } from './serve.ts';
-export type { Server, ServeOptions } from './serve.ts';
-export type { Tls } from './tls.ts';
+export { type Channel, dial } from './client/dial.ts';
+export type { DialOptions } from './client/remote-service.ts';
+export type { Implementation } from './server/answer.ts';
+export { implement, serve, type Server, type ServeOptions } from './server/serve.ts';
 export { rpcFrom, rpcTlsFrom, RpcTlsVariables, RpcVariables } from './variables.ts';
-export type { Implementation } from './answer.ts';
+export type { Call, CallOptions, Client, Handlers } from './wire/methods.ts';
+export { LONGEST_CALL_MS } from './wire/options.ts';
+export type { Tls } from './wire/tls.ts';

@@ -1,6 +1,6 @@
 import { ConfigFault, group, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
-import type { Tls } from './tls.ts';
+import type { Tls } from './wire/tls.ts';
 
 const TLS_FILES = ['RPC_TLS_CA_FILE', 'RPC_TLS_CERT_FILE', 'RPC_TLS_KEY_FILE'] as const;
 

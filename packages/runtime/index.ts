@@ -1,9 +1,9 @@
-export { Closing } from './closing.ts';
 export {
   byteSize,
   ConfigFault,
   duration,
   earlyLogLevel,
+  type Environment,
   group,
   hostAndPort,
   logLevel,
@@ -12,51 +12,60 @@ export {
   parseDuration,
   port,
   postgresUrl,
+  readAll,
   readNamedFile,
   shared,
-  readAll,
   withSecretFiles,
-} from './config.ts';
-export type { Environment } from './config.ts';
+} from './config/config.ts';
+export {
+  describeVariables,
+  requiring,
+  type Variable,
+  type VariableMeta,
+  withSecrets,
+} from './config/describe-variables.ts';
+export {
+  CloseVariables,
+  DatabaseVariables,
+  processFrom,
+  type ProcessSettings,
+  ProcessVariables,
+  TelemetryVariables,
+  tracesFrom,
+} from './config/process-variables.ts';
+export { type HealthServer, serveHealth } from './health/health-server.ts';
+export { type Missing, type Part, Readiness } from './health/readiness.ts';
 export {
   childTraceparent,
+  type Context,
   currentContext,
   isRequestId,
   isTraceparent,
   newContext,
   newTraceparent,
   withContext,
-} from './context.ts';
-export type { Context } from './context.ts';
-export { describeVariables, requiring, withSecrets } from './describe-variables.ts';
-export type { Variable, VariableMeta } from './describe-variables.ts';
-export { serveHealth } from './health-server.ts';
-export type { HealthServer } from './health-server.ts';
-export { isAlive } from './is-alive.ts';
-export { createLog } from './log.ts';
-export type { Logger, LogLevel } from './log.ts';
-export { runProcess } from './process.ts';
-export type { Running } from './process.ts';
-export { Readiness } from './readiness.ts';
-export type { Missing, Part } from './readiness.ts';
-export { runService } from './service-process.ts';
-export type { RunningService, ServiceSettings, StartableService } from './service-process.ts';
-export { StartFault } from './start-fault.ts';
-export { ENDING_MS, timeLeft } from './time-left.ts';
-export type { TimeLeft } from './time-left.ts';
-export { exposition, EXPOSITION_TYPE } from './telemetry/exposition.ts';
-export { counter, gauge, histogram, remembered, SECONDS } from './telemetry/metrics.ts';
-export type { Reading } from './telemetry/metrics.ts';
-export { exportSpans } from './telemetry/span-export.ts';
-export type { SpanExportOptions } from './telemetry/span-export.ts';
-export { isTracing, recordSpan, takeSpans } from './telemetry/spans.ts';
-export type { Span } from './telemetry/spans.ts';
+} from './log/context.ts';
+export { createLog, type Logger, type LogLevel } from './log/log.ts';
+export { Closing } from './process/closing.ts';
+export { isAlive } from './process/is-alive.ts';
+export { type Running, runProcess } from './process/process.ts';
 export {
-  CloseVariables,
-  DatabaseVariables,
-  processFrom,
-  ProcessVariables,
-  TelemetryVariables,
-  tracesFrom,
-} from './variables.ts';
-export type { ProcessSettings } from './variables.ts';
+  type RunningService,
+  runService,
+  type ServiceSettings,
+  type StartableService,
+} from './process/service-process.ts';
+export { StartFault } from './process/start-fault.ts';
+export { SHUTDOWN_MARGIN_MS, timeLeft, type TimeLeft } from './process/time-left.ts';
+export {
+  cachedFor,
+  counter,
+  exposition,
+  EXPOSITION_TYPE,
+  gauge,
+  histogram,
+  type Reading,
+  SECONDS,
+} from './telemetry/metrics.ts';
+export { exportSpans, type SpanExportOptions } from './telemetry/span-export.ts';
+export { isTracing, recordSpan, type Span, receiveSpans } from './telemetry/spans.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kafkaOf } from '../../deploy/standalone/admin/dead-letters.ts';
 import { readRemote } from '../../deploy/standalone/config.ts';
-import { ENDING_MS, parseDuration } from '../../packages/runtime/index.ts';
+import { SHUTDOWN_MARGIN_MS, parseDuration } from '../../packages/runtime/index.ts';
 import { environmentFaults, services } from './environment.ts';
 import { composeSpec } from './tools.ts';
 
@@ -163,7 +163,7 @@ function graceFaults(name: string, container: Container | undefined): string[] {
   const [grace, drain, close] = [container?.stop_grace_period ?? '10s', DRAIN, CLOSE_TIMEOUT].map(
     (each) => parseDuration(each) ?? Number.NaN,
   );
-  if (grace! > drain! + close! + ENDING_MS) return [];
+  if (grace! > drain! + close! + SHUTDOWN_MARGIN_MS) return [];
   const has = `${container?.stop_grace_period} to stop, for DRAIN ${DRAIN} and CLOSE_TIMEOUT ${CLOSE_TIMEOUT}`;
   return [`docker-compose.yml: ${name} has ${has}.`];
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { ENDING_MS, parseDuration } from '../../packages/runtime/index.ts';
+import { SHUTDOWN_MARGIN_MS, parseDuration } from '../../packages/runtime/index.ts';
 import { environmentFaults, services } from './environment.ts';
 import { componentOf, type Manifest, type Values } from './manifest.ts';
 
@@ -143,7 +143,8 @@ function settingFaults(name: string, pod: Pod, container: Container, values: Val
 function graceFaults(name: string, { containers, terminationGracePeriodSeconds: grace = 30 }: Pod): string[] {
   return containers.flatMap((container) => {
     const { DRAIN = '', CLOSE_TIMEOUT = '' } = environmentOf(container);
-    const takesMs = (parseDuration(DRAIN) ?? Number.NaN) + (parseDuration(CLOSE_TIMEOUT) ?? Number.NaN) + ENDING_MS;
+    const takesMs =
+      (parseDuration(DRAIN) ?? Number.NaN) + (parseDuration(CLOSE_TIMEOUT) ?? Number.NaN) + SHUTDOWN_MARGIN_MS;
     const least = Math.ceil(takesMs / 1000);
     return grace > least && grace <= least + 5
       ? []

@@ -1,5 +1,5 @@
 import type { Sql } from '@call-analysis/postgres';
-import { counter, gauge, remembered } from '@call-analysis/runtime';
+import { counter, gauge, cachedFor } from '@call-analysis/runtime';
 import { countByStatus } from './search/queries/count-calls.ts';
 import type { Batch } from './store/index.ts';
 
@@ -9,7 +9,7 @@ const CACHE_MS = 30_000;
 
 /** Exposes the number of calls by status until the returned function is called. */
 export function watchCalls(db: Sql): () => void {
-  const counts = remembered(CACHE_MS, () => countByStatus(db));
+  const counts = cachedFor(CACHE_MS, () => countByStatus(db));
   return calls.from(async () => (await counts()).map(({ status, calls: value }) => ({ labels: [status], value })));
 }
 

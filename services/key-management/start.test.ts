@@ -1,4 +1,4 @@
-import { openGate, waitUntil } from '@call-analysis/testing';
+import { openTcpProxy, waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { start } from './start.ts';
 import { TestService, superuser } from './test/test-service.ts';
@@ -91,7 +91,7 @@ describe('a database that is unavailable', () => {
     const firm_uuid = await service.newFirm();
     const { apiKey } = await service.newKey(firm_uuid);
     const direct = new URL(service.config.databaseUrl);
-    const gate = await openGate({ host: direct.hostname, port: Number(direct.port) });
+    const gate = await openTcpProxy({ host: direct.hostname, port: Number(direct.port) });
     try {
       direct.port = String(gate.port);
       await service.restart({ databaseUrl: direct.href });

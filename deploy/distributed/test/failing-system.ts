@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PostgresServer, startServer } from '@call-analysis/postgres/server';
-import { type KafkaServer, type S3Server, startKafka, startS3, watch } from '@call-analysis/testing';
+import { type KafkaServer, type S3Server, startKafka, startS3, startWatchdog } from '@call-analysis/testing';
 import { dialAdministration } from '../../standalone/admin/administration.ts';
 import { readRemote } from '../../standalone/config.ts';
 import { type Links, openLinks } from './links.ts';
@@ -36,7 +36,7 @@ export async function startFailingSystem(): Promise<FailingSystem> {
     const links = await openLinks();
     ends.push(() => links.close());
     const directory = await mkdtemp(join(tmpdir(), 'call-analysis-failures-'));
-    const watchdog = watch({ directory, pidFile: 'postgres/cluster/postmaster.pid', signal: 'SIGQUIT' });
+    const watchdog = startWatchdog({ directory, pidFile: 'postgres/cluster/postmaster.pid', signal: 'SIGQUIT' });
     ends.push(async () => {
       watchdog.stdin?.end();
       await rm(directory, { recursive: true, force: true });

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { provision } from '@call-analysis/postgres';
-import { bareEnvironment, freePort, removeBucket, waitUntil, watch } from '@call-analysis/testing';
+import { bareEnvironment, freePort, removeBucket, startWatchdog, waitUntil } from '@call-analysis/testing';
 import { allowSchemas, dropDatabases } from './databases.ts';
 
 const program = fileURLToPath(new URL('../../service.ts', import.meta.url));
@@ -102,7 +102,7 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
   const directory = await mkdtemp(join(await realpath(tmpdir()), 'call-analysis-system-'));
   const pids = join(directory, 'pids');
   await mkdir(pids);
-  const watchdog = watch({ directory, pidFile: 'pids', signal: 'SIGKILL' });
+  const watchdog = startWatchdog({ directory, pidFile: 'pids', signal: 'SIGKILL' });
   const hosts = join(directory, 'hosts.json');
   const secrets = {
     JWT_SECRET: randomBytes(24).toString('base64'),

@@ -50,7 +50,7 @@ export class HandlerCall {
     duration.of(name, consumer).observe(ms / 1000);
     handled.of(name, consumer, events[0]!.event.type, 'done').add(together);
     if (isTracing()) for (const each of events) this.#recordSpan(info, each, ms);
-    if (log.writes?.('info') === false) return;
+    if (log.isLevelEnabled?.('info') === false) return;
     for (const each of events)
       log.info({ consumer, ...fieldsOf(this.#type, each), outcome: 'done', ms, together }, 'event');
   }

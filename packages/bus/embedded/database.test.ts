@@ -4,8 +4,8 @@ import { type Event, eventType } from '@call-analysis/events';
 import { type Database, openDatabase } from '@call-analysis/postgres';
 import {
   freshDatabase,
-  openGate,
-  type TcpGate,
+  openTcpProxy,
+  type TcpProxy,
   type TestDatabase,
   tracesInTables,
   waitUntil,
@@ -23,7 +23,7 @@ const silent = { info() {}, warn() {}, error() {} };
 describe('the embedded transport and its database', () => {
   let database: TestDatabase;
   let service: Database;
-  let gate: TcpGate;
+  let gate: TcpProxy;
   let gatedBus: Bus;
 
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('the embedded transport and its database', () => {
     service = openDatabase({ url: database.url('ingest'), schema: 'ingest' });
     await Promise.all([1, 2].map(() => migrateBus({ url: database.url('bus'), schema: 'bus' })));
     const url = new URL(database.url('bus'));
-    gate = await openGate({ port: Number(url.port) });
+    gate = await openTcpProxy({ port: Number(url.port) });
     url.port = String(gate.port);
     gatedBus = await openBus({ transport: 'embedded', url: url.href, schema: 'bus' }, { name: 'test', log: silent });
   });

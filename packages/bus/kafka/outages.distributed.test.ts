@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Event, eventType } from '@call-analysis/events';
-import { type KafkaServer, openGate, startKafka, type TcpGate, waitUntil } from '@call-analysis/testing';
+import { type KafkaServer, openTcpProxy, startKafka, type TcpProxy, waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { openBus, openListener } from '../open.ts';
@@ -152,10 +152,10 @@ describe('the Kafka transport in outages', () => {
 
   it('a link that drops everything is noticed, and events flow again soon after it recovers', async () => {
     const { type, consumer, received, routes } = newConsumer();
-    let gate: TcpGate | undefined;
+    let gate: TcpProxy | undefined;
     const far = await startKafka({
       async advertise(address) {
-        gate ??= await openGate({ port: Number(address.split(':')[1]) });
+        gate ??= await openTcpProxy({ port: Number(address.split(':')[1]) });
         return `127.0.0.1:${gate.port}`;
       },
     });
@@ -189,7 +189,7 @@ describe('the Kafka transport in outages', () => {
     const { received, joins } = await withoutPause(async () => {
       const { type, consumer, received: numbersReceived, routes } = newConsumer();
       const url = new URL(transport.config.url);
-      const gate = await openGate({ port: Number(url.port) });
+      const gate = await openTcpProxy({ port: Number(url.port) });
       url.port = String(gate.port);
       const log = logOfJoins();
       const behind = await openBus({ ...transport.config, url: url.href }, { name: 'behind', log });

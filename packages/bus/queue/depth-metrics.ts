@@ -1,4 +1,4 @@
-import { gauge, remembered } from '@call-analysis/runtime';
+import { gauge, cachedFor } from '@call-analysis/runtime';
 import type { ConsumerDepth } from '../port.ts';
 
 const labels = ['service', 'consumer'] as const;
@@ -14,7 +14,7 @@ const CACHE_MS = 10_000;
 
 /** Exports the depths as metrics until the returned function is called. */
 export function exportDepths(service: string, readDepths: () => Promise<ConsumerDepth[]>): () => void {
-  const cached = remembered(CACHE_MS, readDepths);
+  const cached = cachedFor(CACHE_MS, readDepths);
   const sources = (['waiting', 'active', 'dead', 'oldestSeconds'] as const).map((figure) =>
     gauges[figure].from(async () =>
       (await cached()).map((depth) => ({ labels: [service, depth.consumer] as const, value: depth[figure] ?? 0 })),

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { Tls } from '../tls.ts';
+import type { Tls } from '../wire/tls.ts';
 
 // X.509 version 3 (RFC 5280) in DER, as far as a test needs it: no program has to be installed for it.
 

@@ -89,8 +89,7 @@ export async function openTrial(
   // So long that only a test which means to reach it does.
   const { address = newAddress(), deadlineMs = 60_000, ready } = options;
   const { server, lines } = await serveTrial(handlers, { address, ready });
-  const called = callers.areFar ? fromAfar(server.address) : server.address;
-  const client = dial(trial, called, { name: 'The trial', deadlineMs });
+  const client = dial(trial, server.address, { name: 'The trial', deadlineMs });
   return {
     server,
     client,
@@ -100,14 +99,6 @@ export async function openTrial(
       await server.stop(100);
     },
   };
-}
-
-/** Where those are who call trials: in the server's own process they need no connection, unless the test wants one. */
-export const callers = { areFar: true };
-
-/** Another way to write an address, by which its server is not known to be in this process. */
-export function fromAfar(address: string): string {
-  return address.replace(/^unix:/, 'unix:/.').replace(/^127\.0\.0\.1/, 'localhost');
 }
 
 export function newAddress(): string {

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
-import { exposition } from './exposition.ts';
-import { counter, gauge, histogram, remembered } from './metrics.ts';
+import { counter, exposition, gauge, histogram, cachedFor } from './metrics.ts';
 
 afterEach(() => {
   jest.useRealTimers();
@@ -14,7 +13,7 @@ async function linesOf(name: string): Promise<string[]> {
   return (await exposition()).split('\n').filter((line) => line.startsWith(name));
 }
 
-describe('the page of metrics', () => {
+describe('the metrics page', () => {
   it('shows each metric with its help, its type and its series', async () => {
     const name = newName('total');
     const seen = counter(name, 'Things seen.', ['kind', 'outcome']);
@@ -28,7 +27,7 @@ describe('the page of metrics', () => {
     expect(page.endsWith('\n')).toBe(true);
   });
 
-  it('shows the memory, the processor and the event loop of the process', async () => {
+  it('shows the memory, CPU time and event loop of the process', async () => {
     const page = await exposition();
     for (const name of [
       'process_resident_memory_bytes',
@@ -39,7 +38,7 @@ describe('the page of metrics', () => {
     }
   });
 
-  it('adds up what was seen in the buckets of a histogram', async () => {
+  it('counts observations in the buckets of a histogram', async () => {
     const bounds = [1, 2, 5];
     await fc.assert(
       fc.asyncProperty(fc.array(fc.double({ min: 0, max: 10, noNaN: true })), async (values) => {
@@ -58,13 +57,13 @@ describe('the page of metrics', () => {
     );
   });
 
-  it('keeps what is in a label from becoming a line or a label of its own', async () => {
+  it('escapes label values', async () => {
     const name = newName('total');
     counter(name, 'Odd.', ['what']).of('a"b\\c\nd').add();
     expect(await linesOf(name)).toEqual([`${name}{what="a\\"b\\\\c\\nd"} 1`]);
   });
 
-  it('counts under one name what comes beyond its bound of series', async () => {
+  it('counts combinations of labels beyond the limit as `other`', async () => {
     const name = newName('total');
     const seen = counter(name, 'Too many.', ['id', 'kind']);
     for (let id = 0; id < 5000; id++) seen.of(String(id), 'x').add();
@@ -77,19 +76,19 @@ describe('the page of metrics', () => {
 });
 
 describe('a gauge', () => {
-  it('asks every source when somebody looks, until the source takes its leave', async () => {
+  it('reads every source when the page is asked for, until the source is removed', async () => {
     const name = newName('connections');
     const open = gauge(name, 'Connections.', ['service']);
     let count = 3;
-    const leave = open.from(() => [{ labels: ['ingest'], value: count }]);
+    const remove = open.from(() => [{ labels: ['ingest'], value: count }]);
     open.from(async () => [{ labels: ['audio'], value: 1 }]);
     count = 4;
     expect(await linesOf(name)).toEqual([`${name}{service="ingest"} 4`, `${name}{service="audio"} 1`]);
-    leave();
+    remove();
     expect(await linesOf(name)).toEqual([`${name}{service="audio"} 1`]);
   });
 
-  it('leaves out a source that fails or has hung for two seconds, and says so', async () => {
+  it('leaves out a source that fails or takes two seconds, and counts it', async () => {
     jest.useFakeTimers();
     const name = newName('depth');
     const depth = gauge(name, 'Depth.', ['service']);
@@ -111,20 +110,20 @@ describe('a gauge', () => {
   });
 });
 
-describe('what is remembered', () => {
-  it('is asked for once in its time, however many ask, and again after a failure', async () => {
+describe('a cached answer', () => {
+  it('is requested once in its time, however many callers there are, and again after a failure', async () => {
     let asked = 0;
-    const once = remembered(60_000, async () => ++asked);
+    const once = cachedFor(60_000, async () => ++asked);
     expect(await Promise.all([once(), once(), once()])).toEqual([1, 1, 1]);
     let tries = 0;
-    const failing = remembered(60_000, async () => {
+    const failing = cachedFor(60_000, async () => {
       tries += 1;
       if (tries === 1) throw new Error('not yet');
       return tries;
     });
     await expect(failing()).rejects.toThrow('not yet');
     expect(await failing()).toBe(2);
-    const brief = remembered(0, async () => ++asked);
+    const brief = cachedFor(0, async () => ++asked);
     expect([await brief(), await brief()]).toEqual([2, 3]);
   });
 });

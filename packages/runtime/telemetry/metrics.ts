@@ -1,163 +1,85 @@
-/** One figure of a metric, as it stands on the page. */
-export interface Sample {
-  /** Behind the metric's name: `_sum`, `_bucket` or nothing. */
-  readonly suffix: string;
-  /** Names and values by turns. */
-  readonly labels: readonly string[];
-  readonly value: number;
-}
+import client, { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-export interface Metric {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  samples(): Iterable<Sample> | Promise<Iterable<Sample>>;
-}
-
-/** Label values in the order of their names. Only what the source code bounds: never a uuid, a path or a name. */
+/** Label values in the order of their names. Only values that the source code bounds: never a uuid, a path or a name. */
 export type LabelValues<Names extends readonly string[]> = { readonly [Index in keyof Names]: string };
 
-/** Beyond so many, what is new is counted under `other`: a mistake must not cost memory without end. */
-const MOST_SERIES = 2000;
-const BEYOND = 'other';
-
-const metrics = new Map<string, Metric>();
-
-/** All of this process, in the order of their making. */
-export function allMetrics(): Iterable<Metric> {
-  return metrics.values();
+/** A metric with one series for each combination of label values that occurs. */
+export interface Family<Names extends readonly string[], Series> {
+  of(...values: LabelValues<Names>): Series;
 }
 
-/** A count that only grows, for as long as the process lives. */
+export interface Count {
+  add(amount?: number): void;
+}
+
+export interface Distribution {
+  observe(value: number): void;
+}
+
+const registry = new Registry();
+
+/** Media type of the metrics page, the text format of Prometheus. */
+export const EXPOSITION_TYPE = registry.contentType;
+
+let hasProcessMetrics = false;
+
+/** All metrics of this process, in the text format of Prometheus. */
+export function exposition(): Promise<string> {
+  // Measuring the event loop and garbage collection costs a process that is never asked nothing.
+  if (!hasProcessMetrics) client.collectDefaultMetrics({ register: registry });
+  hasProcessMetrics = true;
+  return registry.metrics();
+}
+
+/** A count that only grows, from the start of the process. */
 export function counter<const Names extends readonly string[]>(
   name: string,
   help: string,
   labels: Names,
 ): Family<Names, Count> {
-  return register(new Family('counter', name, help, labels, () => new Count()));
+  const metric = new Counter({ name, help, labelNames: labels, registers: [registry] });
+  return new BoundedFamily(labels, (...values) => {
+    const series = metric.labels(...values);
+    return { add: (amount = 1) => series.inc(amount) };
+  });
 }
 
-/** How often how much was seen. `bounds` are the upper ends of the buckets, in the unit that ends the name. */
+/** `bounds` are the upper bounds of the buckets, in the unit that ends the name. */
 export function histogram<const Names extends readonly string[]>(
   name: string,
   help: string,
   labels: Names,
   bounds: readonly number[] = SECONDS,
 ): Family<Names, Distribution> {
-  return register(new Family('histogram', name, help, labels, () => new Distribution(bounds)));
+  const metric = new Histogram({ name, help, labelNames: labels, buckets: [...bounds], registers: [registry] });
+  return new BoundedFamily(labels, (...values) => metric.labels(...values));
 }
 
-/** How things stand, asked for when somebody looks. */
-export function gauge<const Names extends readonly string[]>(name: string, help: string, labels: Names): Gauge<Names> {
-  return register(new Gauge(name, help, labels));
-}
-
-/** From a millisecond to half a minute. */
+/** Bounds from a millisecond to half a minute. */
 export const SECONDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-function register<M extends Metric>(metric: M): M {
-  if (metrics.has(metric.name)) throw new Error(`There are two metrics of the name ${metric.name}.`);
-  metrics.set(metric.name, metric);
-  return metric;
-}
+/** With more series, new combinations of labels are counted under `other`, so that a mistake does not fill the memory. */
+const MAX_SERIES = 2000;
 
-interface Series {
-  samples(): Iterable<{ suffix: string; labels: readonly string[]; value: number }>;
-}
-
-type Branch<Each> = Map<string, Branch<Each> | Each>;
-
-/** A metric with one series for each combination of label values that occurs. */
-export class Family<Names extends readonly string[], Each extends Series> implements Metric {
-  readonly type: Metric['type'];
-  readonly name: string;
-  readonly help: string;
+class BoundedFamily<Names extends readonly string[], Series> implements Family<Names, Series> {
   readonly #labels: Names;
-  readonly #make: () => Each;
-  readonly #series: { readonly labels: readonly string[]; readonly each: Each }[] = [];
-  // By one label after the other: joining the values to one key would cost more than counting.
-  readonly #tree: Branch<Each> = new Map();
+  readonly #create: (...values: string[]) => Series;
+  readonly #series = new Map<string, Series>();
 
-  constructor(type: Metric['type'], name: string, help: string, labels: Names, make: () => Each) {
-    this.type = type;
-    this.name = name;
-    this.help = help;
+  constructor(labels: Names, create: (...values: string[]) => Series) {
     this.#labels = labels;
-    this.#make = make;
+    this.#create = create;
   }
 
-  of(...values: LabelValues<Names>): Each {
-    if (values.length === 0) return this.#series[0]?.each ?? this.#add(values);
-    let found: Branch<Each> | Each | undefined = this.#tree;
-    for (const value of values) {
-      if (found === undefined) break;
-      found = (found as Branch<Each>).get(value);
-    }
-    return (found as Each | undefined) ?? this.#add(values);
-  }
-
-  #add(values: LabelValues<Names>): Each {
-    if (this.#series.length >= MOST_SERIES && values.some((value) => value !== BEYOND)) {
-      return this.of(...(values.map(() => BEYOND) as unknown as LabelValues<Names>));
-    }
-    const each = this.#make();
-    this.#series.push({ labels: pairs(this.#labels, values), each });
-    let branch = this.#tree;
-    const last = values.at(-1);
-    if (last === undefined) return each;
-    for (const value of values.slice(0, -1)) {
-      const next = (branch.get(value) as Branch<Each> | undefined) ?? new Map();
-      branch.set(value, next);
-      branch = next;
-    }
-    branch.set(last, each);
-    return each;
-  }
-
-  *samples(): Iterable<Sample> {
-    for (const { labels, each } of this.#series) {
-      for (const sample of each.samples()) yield { ...sample, labels: [...labels, ...sample.labels] };
-    }
-  }
-}
-
-export class Count {
-  #value = 0;
-
-  add(more = 1): void {
-    this.#value += more;
-  }
-
-  samples(): Iterable<Sample> {
-    return [{ suffix: '', labels: [], value: this.#value }];
-  }
-}
-
-export class Distribution {
-  readonly #bounds: readonly number[];
-  readonly #counts: number[];
-  #sum = 0;
-
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
-  }
-
-  observe(value: number): void {
-    let bucket = 0;
-    while (bucket < this.#bounds.length && value > this.#bounds[bucket]!) bucket++;
-    this.#counts[bucket]! += 1;
-    this.#sum += value;
-  }
-
-  *samples(): Iterable<Sample> {
-    let count = 0;
-    for (const [bucket, bound] of [...this.#bounds, '+Inf'].entries()) {
-      count += this.#counts[bucket]!;
-      yield { suffix: '_bucket', labels: ['le', String(bound)], value: count };
-    }
-    yield { suffix: '_sum', labels: [], value: this.#sum };
-    yield { suffix: '_count', labels: [], value: count };
+  of(...values: LabelValues<Names>): Series {
+    const key = values.join('\0');
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    const isFull = this.#series.size >= MAX_SERIES && values.some((value) => value !== 'other');
+    if (isFull) return this.of(...(this.#labels.map(() => 'other') as unknown as LabelValues<Names>));
+    const series = this.#create(...(values as readonly string[]));
+    this.#series.set(key, series);
+    return series;
   }
 }
 
@@ -168,55 +90,65 @@ export interface Reading<Names extends readonly string[]> {
 
 type Source<Names extends readonly string[]> = () => readonly Reading<Names>[] | Promise<readonly Reading<Names>[]>;
 
-/** A source that takes longer is left out: who asks for the page waits for ten seconds in all, and wants the rest. */
-const PATIENCE_MS = 2000;
+/** A source that takes longer is left out. Prometheus waits ten seconds for the complete page. */
+const READ_TIMEOUT_MS = 2000;
 
 const unread = counter('metrics_unread_total', 'Gauges that could not be read when the page was asked for.', [
   'metric',
 ]);
 
-export class Gauge<Names extends readonly string[]> implements Metric {
-  readonly type = 'gauge';
-  readonly name: string;
-  readonly help: string;
-  readonly #labels: Names;
-  readonly #sources = new Set<Source<Names>>();
+export interface GaugeFamily<Names extends readonly string[]> {
+  /** Adds a source, until the returned function is called. A source must be cheap: `cachedFor` caches its answer. */
+  from(source: Source<Names>): () => void;
+}
 
-  constructor(name: string, help: string, labels: Names) {
-    this.name = name;
-    this.help = help;
-    this.#labels = labels;
-  }
+/** Values that are read when the page is asked for. A source that cannot be read has no series on the page. */
+export function gauge<const Names extends readonly string[]>(
+  name: string,
+  help: string,
+  labels: Names,
+): GaugeFamily<Names> {
+  const sources = new Set<Source<Names>>();
+  const metric = new Gauge({
+    name,
+    help,
+    labelNames: labels,
+    registers: [registry],
+    async collect() {
+      const readings = await Promise.all([...sources].map((source) => read(name, source)));
+      metric.reset();
+      // Without labels, prom-client resets to 0 and not to nothing.
+      if (labels.length === 0) metric.remove();
+      for (const { labels: values, value } of readings.flat()) metric.labels(...values).set(value);
+    },
+  });
+  return {
+    from(source) {
+      sources.add(source);
+      return () => void sources.delete(source);
+    },
+  };
+}
 
-  /** Asks this source too, until what it returns is called. Readings must be cheap: `remembered` makes them so. */
-  from(source: Source<Names>): () => void {
-    this.#sources.add(source);
-    return () => void this.#sources.delete(source);
-  }
-
-  /** What cannot be read is absent. */
-  async samples(): Promise<Iterable<Sample>> {
-    const readings = await Promise.all([...this.#sources].map((source) => this.#read(source)));
-    return readings.flat().map(({ labels, value }) => ({ suffix: '', labels: pairs(this.#labels, labels), value }));
-  }
-
-  async #read(source: Source<Names>): Promise<readonly Reading<Names>[]> {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error('too late')), PATIENCE_MS);
-    try {
-      return await Promise.race([source(), late.promise]);
-    } catch {
-      // Whatever is the matter with what was to be measured, its owner logs it.
-      unread.of(this.name).add();
-      return [];
-    } finally {
-      clearTimeout(timer);
-    }
+async function read<Names extends readonly string[]>(
+  name: string,
+  source: Source<Names>,
+): Promise<readonly Reading<Names>[]> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('too late')), READ_TIMEOUT_MS);
+  try {
+    return await Promise.race([source(), late.promise]);
+  } catch {
+    // The owner of what is measured logs its failures.
+    unread.of(name).add();
+    return [];
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-/** Asks at most once in so long, however many gauges and pages want to know; a failure is not remembered. */
-export function remembered<Answer>(forMs: number, ask: () => Promise<Answer>): () => Promise<Answer> {
+/** Calls `ask` at most once in this time, however many gauges and pages need the answer. A failure is not cached. */
+export function cachedFor<Answer>(forMs: number, ask: () => Promise<Answer>): () => Promise<Answer> {
   let answer: Promise<Answer> | undefined;
   let askedAt = 0;
   return () => {
@@ -229,8 +161,4 @@ export function remembered<Answer>(forMs: number, ask: () => Promise<Answer>): (
     });
     return asked;
   };
-}
-
-function pairs(names: readonly string[], values: readonly string[]): string[] {
-  return names.flatMap((name, at) => [name, values[at] ?? '']);
 }

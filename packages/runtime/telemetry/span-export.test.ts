@@ -30,7 +30,7 @@ beforeEach(async () => {
 afterEach(() => collector.close());
 
 describe('spans', () => {
-  it('are wanted by nobody until there is a collector, and by nobody after it', async () => {
+  it('are only recorded while there is an exporter', async () => {
     expect(isTracing()).toBe(false);
     const exporting = await exportSpans({ endpoint: collector.url }, log);
     expect(isTracing()).toBe(true);
@@ -38,7 +38,7 @@ describe('spans', () => {
     expect(isTracing()).toBe(false);
   });
 
-  it('reach the collector whole, under their own service, with the headers that were configured', async () => {
+  it('reach the collector complete, under their service, with the configured headers', async () => {
     const exporting = await exportSpans({ endpoint: `${collector.url}/`, headers: { 'x-key': 'k 1' } }, log);
     recordSpan(span);
     recordSpan({ ...span, service: 'gateway', kind: 'server', parent: undefined, failure: '500' });
@@ -62,14 +62,14 @@ describe('spans', () => {
     expect(collector.spans.map(({ kind }) => kind).toSorted()).toEqual([2, 5]);
   });
 
-  it('of traces that nobody sampled are not sent', async () => {
+  it('of traces that are not sampled are not exported', async () => {
     const exporting = await exportSpans({ endpoint: collector.url }, log);
     recordSpan({ ...span, traceparent: `00-${TRACE}-00f067aa0ba902b7-00` });
     await exporting.close();
     expect(collector.spans).toEqual([]);
   });
 
-  it('are dropped with one complaint when the collector is away', async () => {
+  it('are dropped with one line in the log when the collector is unavailable', async () => {
     const exporting = await exportSpans({ endpoint: 'http://127.0.0.1:9', delayMs: 10, timeoutMs: 500 }, log);
     for (let i = 0; i < 20_000; i++) recordSpan(span);
     await waitUntil(() => complaints.length > 0);
@@ -77,7 +77,7 @@ describe('spans', () => {
     expect(complaints).toHaveLength(1);
   });
 
-  it('that a collector has taken without a word are not waited for when closing', async () => {
+  it('do not delay closing when the collector does not answer', async () => {
     let isSilent = true;
     const held: ServerResponse[] = [];
     const refuse = (response: ServerResponse) => void response.writeHead(400).end();

@@ -1,28 +1,28 @@
-import type { Logger } from '../log.ts';
-import { type Span, takeSpans } from './spans.ts';
+import type { Logger } from '../log/log.ts';
+import { type Span, receiveSpans } from './spans.ts';
 
 export interface SpanExportOptions {
-  /** Of an OpenTelemetry collector that takes OTLP over HTTP; `/v1/traces` is added. */
+  /** URL of an OpenTelemetry collector that accepts OTLP over HTTP; `/v1/traces` is appended. */
   readonly endpoint: string;
-  /** Sent along, for a collector that asks who it is. */
+  /** HTTP headers, for a collector that requires authentication. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** How long spans may wait for company. Default 5000. */
+  /** How long spans may wait for their batch. Default 5000. */
   readonly delayMs?: number;
-  /** How long one sending may take, with its repetitions. Default 10,000. */
+  /** How long one export may take, with its retries. Default 10,000. */
   readonly timeoutMs?: number;
 }
 
-/** What waits beyond this is dropped: a collector that is away must not cost the memory of the service. */
-const MOST_WAITING = 8192;
+/** Spans beyond this are dropped: an unavailable collector must not fill the memory of the service. */
+const MAX_WAITING = 8192;
 const CLOSE_MS = 2000;
-const COMPLAIN_EVERY_MS = 60_000;
+const LOG_INTERVAL_MS = 60_000;
 
 const KIND = { server: 1, consumer: 4 } as const;
 const OK = 1;
 const ERROR = 2;
 const SAMPLED = 1;
 
-/** Sends spans that were sampled to a collector. Its libraries are loaded here, and only here: 110 ms and 24 MiB. */
+/** Exports sampled spans to a collector. Its libraries are only loaded here: 110 ms and 24 MiB. */
 export async function exportSpans(
   options: SpanExportOptions,
   log: Pick<Logger, 'warn'>,
@@ -32,7 +32,7 @@ export async function exportSpans(
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/resources'),
   ]);
-  const complain = quieten(log);
+  const logFailure = limited(log);
   const exporter = new OTLPTraceExporter({
     url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces`,
     timeoutMillis: options.timeoutMs ?? 10_000,
@@ -42,14 +42,14 @@ export async function exportSpans(
     exporter: {
       export: (spans, done) =>
         exporter.export(spans, (result) => {
-          if (result.error !== undefined) complain(result.error);
-          // Told to the processor as a success, because it has no other use for a failure than to complain itself.
+          if (result.error !== undefined) logFailure(result.error);
+          // Reported to the processor as a success: on a failure it would only log a line of its own.
           done({ code: 0 });
         }),
       forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
       shutdown: () => exporter.shutdown(),
     },
-    maxQueueSize: MOST_WAITING,
+    maxQueueSize: MAX_WAITING,
     scheduledDelayMillis: options.delayMs ?? 5000,
   });
   const resources = new Map<string, ReturnType<typeof resourceFromAttributes>>();
@@ -86,13 +86,13 @@ export async function exportSpans(
     };
   }
 
-  const leave = takeSpans((span) => processor.onEnd(finished(span)));
+  const stop = receiveSpans((span) => processor.onEnd(finished(span)));
   return {
     async close() {
-      leave();
+      stop();
       const late = Promise.withResolvers<void>();
       const timer = setTimeout(late.resolve, CLOSE_MS);
-      await Promise.race([processor.shutdown().catch(complain), late.promise]);
+      await Promise.race([processor.shutdown().catch(logFailure), late.promise]);
       clearTimeout(timer);
     },
   };
@@ -109,11 +109,11 @@ function highResolution(ms: number): [seconds: number, nanoseconds: number] {
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
 
-function quieten(log: Pick<Logger, 'warn'>): (error: unknown) => void {
+function limited(log: Pick<Logger, 'warn'>): (error: unknown) => void {
   let next = 0;
   return (error) => {
     if (performance.now() < next) return;
-    next = performance.now() + COMPLAIN_EVERY_MS;
-    log.warn({ err: error }, 'traces could not be sent to the collector');
+    next = performance.now() + LOG_INTERVAL_MS;
+    log.warn({ err: error }, 'spans could not be exported');
   };
 }

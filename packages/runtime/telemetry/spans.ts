@@ -1,37 +1,37 @@
-/** Something that was done on behalf of a trace, when it is over. */
+/** A finished operation of a trace. */
 export interface Span {
-  /** Which service did it. */
+  /** The service that did it. */
   readonly service: string;
-  /** Of a bounded set: a route, a method, a consumer. */
+  /** From a bounded set: a route, a method, a consumer. */
   readonly name: string;
   readonly kind: 'server' | 'consumer';
-  /** W3C trace context with the span's own id. */
+  /** W3C trace context with the id of this span. */
   readonly traceparent: string;
-  /** The trace context of what caused it; undefined at the root. */
+  /** The trace context of its parent; undefined at the root. */
   readonly parent: string | undefined;
   /** Milliseconds since 1970. */
   readonly beganAt: number;
   readonly ms: number;
   readonly attributes: Readonly<Record<string, string | number>>;
-  /** The code of what went wrong; absent when nothing did. */
+  /** The code of the failure; absent on success. */
   readonly failure?: string | undefined;
 }
 
-let take: ((span: Span) => void) | undefined;
+let exporter: ((span: Span) => void) | undefined;
 
-/** Whether somebody wants spans: making them for nobody would be the larger part of their cost. */
+/** Whether spans are exported. Creating them costs more than exporting, so callers check this first. */
 export function isTracing(): boolean {
-  return take !== undefined;
+  return exporter !== undefined;
 }
 
 export function recordSpan(span: Span): void {
-  take?.(span);
+  exporter?.(span);
 }
 
-/** From now on spans go there, until what it returns is called. There is one taker at a time. */
-export function takeSpans(taker: (span: Span) => void): () => void {
-  take = taker;
+/** Passes spans to `receive` until the returned function is called. There is one receiver at a time. */
+export function receiveSpans(receive: (span: Span) => void): () => void {
+  exporter = receive;
   return () => {
-    if (take === taker) take = undefined;
+    if (exporter === receive) exporter = undefined;
   };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, open, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { watch } from '../watch.ts';
+import { startWatchdog } from '../watchdog/start-watchdog.ts';
 import type { Runner } from './own-server.ts';
 
 /** A folder of one's own by its real path, which is how it stands in the list of processes. */
@@ -47,7 +47,7 @@ export function processRunner({ directory, command, args, env }: ProcessOptions)
       }
       child.unref();
       await writeFile(join(directory, pidFile), `${child.pid}\n`);
-      watchdog ??= watch({ directory, pidFile, signal: 'SIGKILL' });
+      watchdog ??= startWatchdog({ directory, pidFile, signal: 'SIGKILL' });
     },
     async signal(signal) {
       if (alive()) child?.kill(signal);

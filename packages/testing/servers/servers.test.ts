@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { hasEngine } from './containers.ts';
 import { kafkaForTests, s3ForTests } from './for-tests.ts';
-import { startKafka } from './kafka.ts';
-import { startS3 } from './s3.ts';
-import { startToxiproxy } from './toxiproxy-server.ts';
-import { toxiproxy } from './toxiproxy.ts';
+import { startKafka } from './kafka/kafka.ts';
+import { startS3 } from './s3/s3.ts';
+import { startToxiproxy } from './toxiproxy/toxiproxy-server.ts';
+import { toxiproxy } from './toxiproxy/toxiproxy.ts';
 
 let home: string;
 

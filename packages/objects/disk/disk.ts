@@ -1,0 +1,317 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import {
+  access,
+  copyFile,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+} from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { Fault, unavailable } from '@call-analysis/fault';
+import { keyParts, prefixParts } from '../key.ts';
+import type { Objects } from '../port.ts';
+import { decodeKey, filePath, folderPath, readName } from './file-names.ts';
+import { type SignedUrls, UrlSigner } from './signed-urls.ts';
+
+/** Holds files that are being written; no key can name it, because an encoded part never begins with a dot. */
+const INCOMING = '.incoming';
+/** Longer than a client may stay silent, so a file untouched for so long has lost its writer. */
+const STALE_AFTER_MS = 3_600_000;
+/** Per read; four times the default halves the time of a large file. */
+const READ_BYTES = 256 * 1024;
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/**
+ * Objects in a directory of the local file system. Several processes may share the directory.
+ * Signed URLs are paths that the gateway serves.
+ */
+export async function openDisk(options: { directory: string; secret: string }): Promise<Objects & SignedUrls> {
+  const root = resolve(options.directory);
+  const disk = new Disk(root, new UrlSigner(options.secret));
+  await mkdir(join(root, INCOMING), { recursive: true, mode: FOLDER_MODE });
+  await removeStale(join(root, INCOMING));
+  return disk;
+}
+
+class Disk implements Objects, SignedUrls {
+  readonly #root: string;
+  readonly #signer: UrlSigner;
+  readonly verify: SignedUrls['verify'];
+
+  constructor(root: string, signer: UrlSigner) {
+    this.#root = root;
+    this.#signer = signer;
+    this.verify = signer.verify.bind(signer);
+  }
+
+  async ready(): Promise<void> {
+    try {
+      await access(join(this.#root, INCOMING), constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw unavailable('The object store', error);
+    }
+  }
+
+  async put(key: string, bytes: Readable, options: { maxBytes?: number } = {}): Promise<{ sizeBytes: number }> {
+    try {
+      return await this.#arrive(this.#path(key), async (incoming) => {
+        const file = await open(incoming, 'wx', FILE_MODE).catch(explain);
+        try {
+          const sizeBytes = await write(file, bytes, options.maxBytes ?? Infinity);
+          await file.sync().catch(explain);
+          return { sizeBytes };
+        } finally {
+          await file.close();
+        }
+      });
+    } finally {
+      bytes.destroy();
+    }
+  }
+
+  async open(key: string, range?: { start: number; end?: number }): Promise<Readable> {
+    if (range && !(range.start >= 0 && (range.end ?? Infinity) >= range.start)) {
+      throw new RangeError(`Not a range of bytes: ${range.start} to ${range.end}`);
+    }
+    const file = await unlessMissing(open(this.#path(key), 'r'));
+    if (!file) throw missing();
+    return file.createReadStream({ ...range, highWaterMark: READ_BYTES });
+  }
+
+  async head(key: string): Promise<{ sizeBytes: number; modifiedAt: Date } | null> {
+    const found = await unlessMissing(stat(this.#path(key)));
+    return found && { sizeBytes: found.size, modifiedAt: found.mtime };
+  }
+
+  /** A put always makes a new file, so a second name for this one keeps its bytes whatever is put later. */
+  async copy(from: string, to: string): Promise<void> {
+    const source = this.#path(from);
+    await this.#arrive(this.#path(to), async (incoming) => {
+      try {
+        await link(source, incoming);
+      } catch (error) {
+        if (codeOf(error) === 'ENOENT') throw missing();
+        await copyBytes(source, incoming);
+      }
+    });
+  }
+
+  async remove(key: string): Promise<void> {
+    const path = this.#path(key);
+    if ((await unlessMissing(unlink(path).then(() => true))) === null) return;
+    await sync(dirname(path));
+    for (let folder = dirname(path); folder !== this.#root; folder = dirname(folder)) {
+      try {
+        await rmdir(folder);
+      } catch {
+        return;
+      }
+    }
+  }
+
+  async *list(prefix: string): AsyncGenerator<{ key: string; sizeBytes: number; modifiedAt: Date }> {
+    const names = folderPath(prefixParts(prefix));
+    yield* walk(join(this.#root, ...names), names.map(readName).join(''));
+  }
+
+  async expire(prefix: string): Promise<boolean> {
+    prefixParts(prefix);
+    return false;
+  }
+
+  async presignPut(key: string, options: { expiresInSeconds: number; maxBytes: number }): Promise<string> {
+    return this.#signer.sign('PUT', key, options.expiresInSeconds, options.maxBytes);
+  }
+
+  async presignGet(key: string, options: { expiresInSeconds: number }): Promise<string> {
+    return this.#signer.sign('GET', key, options.expiresInSeconds, 0);
+  }
+
+  #path(key: string): string {
+    return join(this.#root, ...filePath(keyParts(key)));
+  }
+
+  /** Makes a file out of sight, then gives it its name in one step; whatever goes wrong leaves nothing. */
+  async #arrive<Result>(target: string, make: (incoming: string) => Promise<Result>): Promise<Result> {
+    const incoming = join(this.#root, INCOMING, randomUUID());
+    try {
+      const result = await make(incoming);
+      await this.#name(incoming, target).catch(explain);
+      return result;
+    } finally {
+      // Also after success: renaming one name of a file to another name of the same file does nothing.
+      await rm(incoming, { force: true });
+    }
+  }
+
+  async #name(incoming: string, target: string): Promise<void> {
+    const folder = dirname(target);
+    for (let triesLeft = 10; ; triesLeft -= 1) {
+      try {
+        await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+        await rename(incoming, target);
+      } catch (error) {
+        // A remove may have taken the folder, or one above it, away while it was empty.
+        if (codeOf(error) === 'ENOENT' && triesLeft > 0) continue;
+        throw error;
+      }
+      // Every folder above too: another put may have made it a moment ago and not yet have synced it.
+      for (let each = folder; each !== dirname(this.#root); each = dirname(each)) await sync(each);
+      return;
+    }
+  }
+}
+
+/** Pieces written together: a write costs a trip to the thread pool, whatever it holds. */
+const WRITE_BYTES = 1024 * 1024;
+/** So often a long file is brought to the disk while more of it comes in, so that little is left to wait for in the end. */
+const SYNC_BYTES = 16 * 1024 * 1024;
+
+/** Writes what comes in while the next comes in; holds two writes' worth of it at most. */
+async function write(file: FileHandle, bytes: Readable, maxBytes: number): Promise<number> {
+  let sizeBytes = 0;
+  let gathered: Buffer[] = [];
+  let gatheredBytes = 0;
+  let unsynced = 0;
+  let under: Promise<void> = Promise.resolve();
+  let syncing: Promise<void> = Promise.resolve();
+  const flush = async () => {
+    const pieces = gathered;
+    unsynced += gatheredBytes;
+    gathered = [];
+    gatheredBytes = 0;
+    await under;
+    under = writeAll(file, pieces);
+    under.catch(() => {});
+    if (unsynced < SYNC_BYTES) return;
+    unsynced = 0;
+    syncing = syncing.then(() => file.datasync());
+    syncing.catch(() => {});
+  };
+  try {
+    for await (const piece of bytes as AsyncIterable<Buffer | string>) {
+      const chunk = typeof piece === 'string' ? Buffer.from(piece) : piece;
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxBytes) throw new Fault('too-large', 'TOO_LARGE', `More than ${maxBytes} bytes were sent.`);
+      gathered.push(chunk);
+      gatheredBytes += chunk.length;
+      if (gatheredBytes >= WRITE_BYTES) await flush();
+    }
+    await flush();
+  } finally {
+    // The file is closed next.
+    await Promise.allSettled([under, syncing]);
+  }
+  await Promise.all([under, syncing]).catch(explain);
+  return sizeBytes;
+}
+
+async function writeAll(file: FileHandle, pieces: Buffer[]): Promise<void> {
+  if (pieces.length === 0) return;
+  let left = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  let rest = pieces;
+  for (;;) {
+    const { bytesWritten } = await file.writev(rest);
+    left -= bytesWritten;
+    if (left === 0) return;
+    // A full disk takes a part first; the next write says so.
+    rest = after(rest, bytesWritten);
+  }
+}
+
+/** What is left of the pieces behind so many bytes. */
+function after(pieces: readonly Buffer[], bytes: number): Buffer[] {
+  let skip = bytes;
+  return pieces.flatMap((piece) => {
+    const skipped = Math.min(skip, piece.length);
+    skip -= skipped;
+    return skipped === piece.length ? [] : [piece.subarray(skipped)];
+  });
+}
+
+async function copyBytes(source: string, target: string): Promise<void> {
+  await copyFile(source, target, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL).catch(explain);
+  const file = await open(target, 'r+').catch(explain);
+  try {
+    await file.sync().catch(explain);
+  } finally {
+    await file.close();
+  }
+}
+
+/** A name is safe from a crash only once its folder is. Windows cannot do this and does not need it. */
+async function sync(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await unlessMissing(open(folder, 'r'));
+  if (!handle) return;
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* walk(
+  folder: string,
+  encoded: string,
+): AsyncGenerator<{ key: string; sizeBytes: number; modifiedAt: Date }> {
+  const entries = await unlessMissing(opendir(folder));
+  if (!entries) return;
+  for await (const entry of entries) {
+    const path = join(folder, entry.name);
+    const read = encoded + readName(entry.name);
+    if (entry.isDirectory()) {
+      yield* walk(path, read);
+      continue;
+    }
+    const found = await unlessMissing(stat(path));
+    if (found) yield { key: decodeKey(read), sizeBytes: found.size, modifiedAt: found.mtime };
+  }
+}
+
+async function removeStale(incoming: string): Promise<void> {
+  for (const name of await readdir(incoming)) {
+    const path = join(incoming, name);
+    // The change time, unlike the modification time, is also that of a link just made.
+    const found = await unlessMissing(stat(path));
+    if (found && Date.now() - found.ctimeMs > STALE_AFTER_MS) await rm(path, { force: true });
+  }
+}
+
+async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function explain(error: unknown): never {
+  const code = codeOf(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    throw new Fault('unavailable', 'INSUFFICIENT_STORAGE', 'The disk is full. Free some space, then try again.', {
+      cause: error,
+    });
+  }
+  throw error;
+}
+
+function missing(): Fault {
+  return new Fault('not-found', 'NOT_FOUND', 'Nothing is stored under this key.');
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}

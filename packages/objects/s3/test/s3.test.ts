@@ -1,0 +1,436 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { adviceOn } from '../advice.ts';
+import { S3_LIMITS, type S3Config, type S3Limits } from '../config.ts';
+import { BROKEN_UPLOADS, forgetting } from '../lifecycle.ts';
+import { Requests } from '../requests.ts';
+import { LIFECYCLE, withRules } from '../rules.ts';
+import { openS3 } from '../s3.ts';
+
+/** What a store says to a request: an answer, nothing, or the end of the connection. */
+type Said = { status?: number; headers?: Record<string, string>; body?: string } | 'silence' | 'reset';
+type Say = (request: IncomingMessage, body: Buffer) => Said | undefined;
+
+const servers: Server[] = [];
+const secretKey = 'a secret that nobody may read';
+const patient: Partial<S3Limits> = {
+  connectMs: 30_000,
+  idleMs: 30_000,
+  workMs: 30_000,
+  wholeMs: 45_000,
+  startMs: 30_000,
+  againMs: 50,
+};
+const quick: Partial<S3Limits> = { connectMs: 500, idleMs: 500, workMs: 500, wholeMs: 1000, startMs: 500, againMs: 50 };
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+const EMPTY_LIST = '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
+const refusal = (status: number, code: string): Said => ({
+  status,
+  body: `<Error><Code>${code}</Code><Message>why</Message></Error>`,
+});
+
+/** A store that says what the test says, and otherwise that all is well. */
+async function storeThat(say: Say): Promise<S3Config> {
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request).catch(() => Buffer.alloc(0));
+    const asked = say(request, body);
+    if (asked === 'silence') return;
+    if (asked === 'reset') {
+      request.socket.resetAndDestroy();
+      return;
+    }
+    const isList = request.url?.includes('list-type') === true;
+    const { status = 200, headers = {}, body: answer = isList ? EMPTY_LIST : '' } = asked ?? {};
+    response.writeHead(status, { etag: '"e"', ...headers }).end(request.method === 'HEAD' ? undefined : answer);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return configAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+function configAt(endpoint: string): S3Config {
+  const keys = { bucket: 'calls', accessKey: 'access', secretKey };
+  return {
+    store: 's3',
+    endpoint,
+    publicEndpoint: endpoint,
+    ...keys,
+    region: 'us-east-1',
+    pathStyle: true,
+    createBucket: false,
+  };
+}
+
+describe('s3', () => {
+  it('asks again when the store is busy, and says nothing of it', async () => {
+    const warn = jest.spyOn(console, 'warn');
+    let tries = 0;
+    const place = await storeThat(({ method, url = '' }) => {
+      if (method === 'GET' || url.includes('?')) return undefined;
+      return ++tries > 2 ? undefined : refusal(503, 'SlowDown');
+    });
+    const s3 = await openS3(place, { limits: patient });
+    await expect(s3.put('a', Readable.from(['bytes']))).resolves.toEqual({ sizeBytes: 5 });
+    expect(tries).toBe(3);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
+  it('asks no more than a few times', async () => {
+    let tries = 0;
+    const place = await storeThat(({ method }) => {
+      if (method !== 'DELETE') return undefined;
+      tries += 1;
+      return { status: 500, body: '<html>not S3</html>' };
+    });
+    const s3 = await openS3(place, { limits: patient });
+    await expect(s3.remove('a')).rejects.toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
+    expect(tries).toBe(4);
+  });
+
+  it.each([
+    [507, 'XMinioStorageFull'],
+    [403, 'QuotaExceeded'],
+    [507, ''],
+  ])('says that the store is full when it is (%s %s), and does not insist', async (status, code) => {
+    let tries = 0;
+    const place = await storeThat(({ method, url = '' }) => {
+      if (method !== 'PUT' || url.includes('?')) return undefined;
+      tries += 1;
+      return code === '' ? { status } : refusal(status, code);
+    });
+    const s3 = await openS3(place, { limits: patient });
+    await expect(s3.put('a', Readable.from(['x']))).rejects.toMatchObject({
+      kind: 'unavailable',
+      code: 'INSUFFICIENT_STORAGE',
+    });
+    expect(tries).toBe(1);
+  });
+
+  it('tells a caller nothing of keys that have been refused, and the log which', async () => {
+    const place = await storeThat(({ method }) => (method === 'PUT' ? refusal(403, 'AccessDenied') : undefined));
+    const s3 = await openS3(place, { limits: patient });
+    const fault = await s3.put('a', Readable.from(['x'])).catch((error: unknown) => error);
+    expect(fault).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'The object store does not answer. Try again shortly.',
+      cause: { message: 'the object store refuses the access key (AccessDenied)' },
+    });
+  });
+
+  it('waits no longer than its limits for a store that is silent', async () => {
+    let isSilent = false;
+    const s3 = await openS3(await storeThat(() => (isSilent ? 'silence' : undefined)), { limits: quick });
+    isSilent = true;
+    const from = Date.now();
+    const asked = [
+      s3.head('a'),
+      s3.open('a'),
+      s3.put('a', Readable.from(['x'])),
+      s3.copy('a', 'b'),
+      s3.remove('a'),
+      s3.ready(),
+    ];
+    for (const outcome of await Promise.allSettled(asked))
+      expect(outcome).toMatchObject({ reason: { code: 'UNAVAILABLE' } });
+    // By the limits of a service the quickest of them takes as long.
+    expect(Date.now() - from).toBeLessThan(S3_LIMITS.wholeMs);
+  });
+
+  it('does not take an answer for success that ends in an error', async () => {
+    const late = '<?xml version="1.0"?>\n   <Error><Code>AccessDenied</Code></Error>';
+    const place = await storeThat(({ method, headers }) => {
+      if (method === 'HEAD') return { headers: { 'content-length': '5' } };
+      return headers['x-amz-copy-source'] === undefined ? undefined : { body: late };
+    });
+    const s3 = await openS3(place, { limits: patient });
+    await expect(s3.copy('a', 'b')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it.each([
+    [true, 'resolves'],
+    [false, 'rejects'],
+  ] as const)('knows whether parts were joined (%s) when the answer was lost', async (isJoined, outcome) => {
+    let name: string | undefined;
+    let joins = 0;
+    const place = await storeThat(({ method, url, headers }) => {
+      if (url?.endsWith('?uploads')) {
+        name = String(headers['x-amz-meta-upload']);
+        return { body: '<InitiateMultipartUploadResult><UploadId>a/+b=</UploadId></InitiateMultipartUploadResult>' };
+      }
+      if (method === 'POST') return joins++ === 0 ? 'reset' : refusal(404, 'NoSuchUpload');
+      if (method === 'HEAD')
+        return { headers: { 'content-length': '1', 'x-amz-meta-upload': isJoined ? name! : 'another' } };
+      return undefined;
+    });
+    const s3 = await openS3(place, { limits: { ...patient, partBytes: 1000 } });
+    const putting = s3.put('a', Readable.from([Buffer.alloc(2500)]));
+    if (outcome === 'resolves') await expect(putting).resolves.toEqual({ sizeBytes: 2500 });
+    else await expect(putting).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(joins).toBe(2);
+  });
+
+  it('sends parts whose numbers and sizes S3 takes, in order', async () => {
+    const sent = new Map<number, number>();
+    let joined = '';
+    const place = await storeThat(({ method, url = '' }, body) => {
+      if (url.endsWith('?uploads')) return { body: '<R><UploadId>u</UploadId></R>' };
+      if (method === 'POST') joined = body.toString();
+      const number = new URL(url, 'http://store').searchParams.get('partNumber');
+      if (number === null) return undefined;
+      sent.set(Number(number), body.length);
+      return { headers: { etag: `"e&${number}"` } };
+    });
+    const s3 = await openS3(place, { limits: { ...patient, partBytes: 10, aheadBytes: 30 } });
+    await s3.put('a', Readable.from([Buffer.alloc(15), Buffer.alloc(20)]));
+    expect([...sent].toSorted()).toEqual([
+      [1, 10],
+      [2, 10],
+      [3, 10],
+      [4, 5],
+    ]);
+    expect(joined.match(/<PartNumber>\d<\/PartNumber><ETag>&#34;e&#38;\d&#34;<\/ETag>/g)).toHaveLength(4);
+  });
+
+  it('lists the keys of stores that encode them and of stores that do not', async () => {
+    const page = (encoding: string, keys: string[], more: string) =>
+      `<ListBucketResult>${encoding}<IsTruncated>${more !== ''}</IsTruncated>${more}` +
+      keys
+        .map(
+          (key) =>
+            `<Contents>\n <Key>${key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>7</Size></Contents>`,
+        )
+        .join('') +
+      '</ListBucketResult>';
+    const place = await storeThat(({ url = '' }) => {
+      if (!url.includes('prefix=')) return undefined;
+      if (url.includes('continuation-token=a%2Bb%3D'))
+        return { body: page('<EncodingType>url</EncodingType>', ['f/a+b%2B%D0%B9%2541'], '') };
+      const more = '<NextContinuationToken>a+b=</NextContinuationToken>';
+      return { body: page('', ['f/ 007 ', 'f/a+b%41&amp;&lt;&#x439;'], more) };
+    });
+    const s3 = await openS3(place, { limits: patient });
+    const found = await Array.fromAsync(s3.list('f/'));
+    expect(found.map(({ key }) => key)).toEqual(['f/ 007 ', 'f/a+b%41&<й', 'f/a b+й%41']);
+    expect(found[0]).toMatchObject({ sizeBytes: 7, modifiedAt: new Date('2026-01-01') });
+  });
+
+  it('reads what is there when a range begins behind it', async () => {
+    const place = await storeThat(({ headers }) =>
+      headers.range === undefined ? undefined : refusal(416, 'InvalidRange'),
+    );
+    const s3 = await openS3(place, { limits: patient });
+    expect(await text(await s3.open('a', { start: 5 }))).toBe('');
+  });
+});
+
+describe('URLs of s3', () => {
+  it('name the public endpoint, the region and the bucket where it belongs, and are made without a request', async () => {
+    let requests = 0;
+    const place = await storeThat(() => void (requests += 1));
+    const far = { publicEndpoint: 'https://files.example.com', region: 'eu-central-1' };
+    const s3 = await openS3({ ...place, ...far }, { limits: patient });
+    requests = 0;
+    const url = new URL(await s3.presignPut('UZ/f/u/Звонки 1.csv', { expiresInSeconds: 3600, maxBytes: 1 }));
+    expect(url.origin).toBe('https://files.example.com');
+    expect(decodeURIComponent(url.pathname)).toBe('/calls/UZ/f/u/Звонки 1.csv');
+    expect(url.searchParams.get('X-Amz-Expires')).toBe('3600');
+    expect(url.searchParams.get('X-Amz-SignedHeaders')).toBe('host');
+    expect(url.searchParams.get('X-Amz-Credential')).toMatch(/^access\/\d{8}\/eu-central-1\/s3\/aws4_request$/);
+    const hosted = new Requests({ ...place, ...far, pathStyle: false }, S3_LIMITS);
+    expect(await hosted.presign('GET', 'a.wav', 60)).toMatch(/^https:\/\/calls\.files\.example\.com\/a\.wav\?/);
+    expect(requests).toBe(0);
+    expect(s3.verify('PUT', url.pathname, url.searchParams)).toEqual({ refused: 'not-signed' });
+  });
+});
+
+describe('a start with s3', () => {
+  it.each([
+    [403, 'InvalidAccessKeyId', 'S3_ACCESS_KEY'],
+    [403, 'SignatureDoesNotMatch', 'S3_SECRET_KEY'],
+    [403, 'AccessDenied', 'S3_BUCKET'],
+    [404, 'NoSuchBucket', 'S3_CREATE_BUCKET'],
+    [301, 'PermanentRedirect', 'S3_REGION'],
+    [400, 'AuthorizationHeaderMalformed', 'S3_REGION'],
+    [403, 'RequestTimeTooSkewed', 'clock'],
+  ])('that is answered %s %s says what to do', async (status, code, name) => {
+    const place = await storeThat(() => refusal(status, code));
+    const starting = openS3(place, { limits: patient });
+    await expect(starting).rejects.toMatchObject({ name: 'StartFault', message: expect.stringContaining(name) });
+    await expect(starting).rejects.not.toMatchObject({ message: expect.stringContaining(secretKey) });
+  });
+
+  it.each([{ body: '<html>Welcome</html>' }, { status: 404, body: '<html>Not here</html>' }, { status: 400 }])(
+    'says when what answers is no S3 store (%j)',
+    async (answer) => {
+      const place = await storeThat(() => answer);
+      await expect(openS3(place, { limits: patient })).rejects.toMatchObject({
+        name: 'StartFault',
+        message: expect.stringContaining('does not answer as an S3 store does'),
+      });
+    },
+  );
+
+  it('says when no host has that name', () => {
+    const place = configAt('https://stor.example.com');
+    const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
+    expect(adviceOn(unknown, place)).toBe('There is no host stor.example.com. Check S3_ENDPOINT.');
+    expect(adviceOn(unknown, { ...place, pathStyle: false })).toMatch(
+      /^There is no host calls\.stor\.example\.com.*S3_PATH_STYLE/,
+    );
+    const untrusted = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    expect(adviceOn(untrusted, place)).toContain('NODE_EXTRA_CA_CERTS');
+    expect(adviceOn(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), place)).toBeNull();
+  });
+
+  it('says when there is no TLS', async () => {
+    const { endpoint } = await storeThat(() => undefined);
+    await expect(openS3(configAt(endpoint.replace('http:', 'https:')), { limits: patient })).rejects.toMatchObject({
+      name: 'StartFault',
+      message: expect.stringContaining('does not speak TLS'),
+    });
+  });
+
+  it('goes on without a store that is away, and cannot be ready until it is there', async () => {
+    const s3 = await openS3(configAt('http://127.0.0.1:9'), { limits: quick });
+    await expect(s3.ready()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('object store'),
+    });
+  });
+});
+
+describe('a bucket that keeps versions', () => {
+  it('is warned of, because what is erased stays in it', async () => {
+    const place = await storeThat(({ url = '' }) =>
+      url.endsWith('?versioning')
+        ? { body: '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>' }
+        : undefined,
+    );
+    const warnings: string[] = [];
+    await openS3(place, { limits: patient, log: { info() {}, error() {}, warn: (_, line) => warnings.push(line) } });
+    expect(warnings).toEqual([expect.stringContaining('what is erased stays in it')]);
+  });
+});
+
+describe('rules of the bucket', () => {
+  const other =
+    '<Rule><ID>0123</ID>\n <Filter><And><Prefix>007</Prefix><Tag><Key>k</Key><Value>v</Value></Tag></And></Filter><Status>Enabled</Status><Expiration><Days>1</Days></Expiration></Rule>';
+  const document = (rules: string) =>
+    `<LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${rules}</LifecycleConfiguration>`;
+
+  const withOurRules = (xml: string) => withRules(xml, LIFECYCLE, { ...BROKEN_UPLOADS, ...forgetting('facts/', 35) });
+
+  it('are set beside those of others, which stay as they are to the letter', () => {
+    const rules = withOurRules(document(other));
+    expect(rules).toContain(other);
+    expect(rules).toMatch(/<Prefix>facts\/<\/Prefix>.*<Days>35<\/Days>/);
+    expect(rules).toContain('<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation>');
+  });
+
+  it('are not set again when they are there, in whatever form the store gives them back', () => {
+    const rules = withOurRules('');
+    expect(withOurRules(rules)).toBe(rules);
+    const reshaped = rules
+      .replaceAll('><', '>\n  <')
+      .replace(/<ID>call-analysis-facts<\/ID>\s*(<Filter>.*?<\/Filter>)/s, '$1<ID>call-analysis-facts</ID>')
+      .replace(/<Prefix>\s*<\/Prefix>/, '<Prefix/>');
+    expect(withOurRules(reshaped)).toBe(reshaped);
+  });
+
+  it('replace our own earlier ones', () => {
+    const rules = withOurRules(withOurRules(document(other)).replace('<Days>35</Days>', '<Days>3</Days>'));
+    expect(rules).toContain('<Days>35</Days>');
+    expect(rules).not.toContain('<Days>3</Days>');
+    expect(rules.match(/<Rule>/g)).toHaveLength(3);
+  });
+
+  it('are set at the start, once', async () => {
+    let kept = '';
+    let puts = 0;
+    const place = await storeThat(({ method, url = '' }, body) => {
+      if (!url.endsWith('?lifecycle')) return undefined;
+      if (method === 'GET') return kept === '' ? refusal(404, 'NoSuchLifecycleConfiguration') : { body: kept };
+      kept = body.toString();
+      puts += 1;
+      return undefined;
+    });
+    await openS3(place, { limits: patient });
+    const s3 = await openS3(place, { limits: patient });
+    expect(puts).toBe(1);
+    expect(kept).toContain('call-analysis-uploads');
+    expect([await s3.expire('facts/', 38), await s3.expire('facts/', 38)]).toEqual([true, true]);
+    expect(puts).toBe(2);
+    expect(kept).toContain('call-analysis-uploads');
+    expect(kept).toContain('<Prefix>facts/</Prefix></Filter><Status>Enabled</Status><Expiration><Days>38</Days>');
+  });
+
+  it('let pages in from the origins that were named, beside the rules of others, and set nothing where none was', async () => {
+    const other =
+      '<CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>https://other.example</AllowedOrigin></CORSRule>';
+    let kept = `<CORSConfiguration>${other}</CORSConfiguration>`;
+    let puts = 0;
+    const place = await storeThat(({ method, url = '' }, body) => {
+      if (!url.endsWith('?cors')) return undefined;
+      if (method === 'GET') return { body: kept };
+      kept = body.toString();
+      puts += 1;
+      return undefined;
+    });
+    await openS3(place, { limits: patient });
+    expect(puts).toBe(0);
+    const corsOrigins = ['https://app.example', 'http://localhost:3000'];
+    for (let starts = 0; starts < 2; starts += 1) await openS3({ ...place, corsOrigins }, { limits: patient });
+    expect(puts).toBe(1);
+    expect(kept).toContain(other);
+    for (const origin of corsOrigins) expect(kept).toContain(`<AllowedOrigin>${origin}</AllowedOrigin>`);
+    expect(kept).toContain('<AllowedMethod>PUT</AllowedMethod>');
+  });
+
+  it('for pages that a store does not take cost a line', async () => {
+    const place = await storeThat(({ url = '' }) =>
+      url.endsWith('?cors') ? refusal(501, 'NotImplemented') : undefined,
+    );
+    const lines: string[] = [];
+    const warn = (_: object, line: string) => void lines.push(line);
+    await openS3({ ...place, corsOrigins: ['*'] }, { limits: patient, log: { info() {}, error() {}, warn } });
+    expect(lines).toEqual([expect.stringContaining('let pages of S3_CORS_ORIGINS in by its own means')]);
+  });
+
+  it('cost one line where the store knows none, and what is left of broken uploads goes all the same', async () => {
+    const removed: string[] = [];
+    const upload = (key: string, at: string) =>
+      `<Upload><Key>${key}</Key><UploadId>u=</UploadId><Initiated>${at}</Initiated></Upload>`;
+    const place = await storeThat(({ method, url = '' }) => {
+      if (url.endsWith('?lifecycle')) return refusal(501, 'NotImplemented');
+      if (url.endsWith('?uploads')) {
+        const next =
+          '<IsTruncated>true</IsTruncated><NextKeyMarker>new</NextKeyMarker><NextUploadIdMarker>u=</NextUploadIdMarker>';
+        return {
+          body: `<R>${upload('old key', '2020-01-01T00:00:00Z')}${upload('new', new Date().toISOString())}${next}</R>`,
+        };
+      }
+      if (url.endsWith('?uploads&key-marker=new&upload-id-marker=u%3D')) {
+        return { body: `<R>${upload('old too', '2020-01-01T00:00:00Z')}<IsTruncated>false</IsTruncated></R>` };
+      }
+      if (method === 'DELETE') removed.push(url);
+      return undefined;
+    });
+    const lines: string[] = [];
+    const note = (_: object, line: string) => void lines.push(line);
+    const s3 = await openS3(place, { limits: patient, log: { info: note, warn: note, error: note } });
+    expect(lines).toEqual([expect.stringContaining('broken uploads goes at each start')]);
+    expect(removed).toEqual(['/calls/old%20key?uploadId=u%3D', '/calls/old%20too?uploadId=u%3D']);
+    expect(await s3.expire('facts/', 38)).toBe(false);
+  });
+});

@@ -1,0 +1,37 @@
+import { escapeIdentifier } from 'pg';
+
+/** What pg needs to connect to one schema, to which names without a schema then refer. */
+export interface SchemaConnection {
+  readonly connectionString: string;
+  readonly options: string;
+}
+
+// The format of times, whatever the settings of the server, database or role: Prisma drops the offset that PostgreSQL
+// writes after a time, and pg reads only this style.
+const TIMES = '-c timezone=UTC -c datestyle=ISO';
+
+/**
+ * The URL's own `options` are kept and come first, so that the schema and the format of times override them. They are
+ * removed from the URL, because in pg the URL overrides the configuration.
+ */
+export function schemaConnection(url: string, schema: string): SchemaConnection {
+  const address = parseUrl(url);
+  const searchPath = `-c search_path=${escapeOption(escapeIdentifier(schema))}`;
+  const own = address.searchParams.get('options');
+  address.searchParams.delete('options');
+  return { connectionString: address.href, options: [...(own ? [own] : []), TIMES, searchPath].join(' ') };
+}
+
+/** Parses a connection URL. The error does not quote a malformed one, which may hold a password. */
+export function parseUrl(url: string): URL {
+  const address = URL.parse(url);
+  if (address === null || !/^postgres(?:ql)?:$/.test(address.protocol)) {
+    throw new Error('A PostgreSQL URL has the form postgresql://user:password@host:port/database.');
+  }
+  return address;
+}
+
+// The server splits `options` at spaces that no backslash precedes.
+function escapeOption(value: string): string {
+  return value.replace(/[\\\s]/g, (character) => `\\${character}`);
+}

@@ -1,0 +1,32 @@
+import { exposition } from '@call-analysis/runtime';
+import { describe, expect, it } from '@jest/globals';
+import { freshDatabase, waitUntil } from '../../testing/index.ts';
+import { openDatabase } from './database.ts';
+
+describe('the use of a pool', () => {
+  it('is shown while the pool is open: busy and idle connections, their limit, and waiting statements', async () => {
+    const place = await freshDatabase();
+    const db = openDatabase({ url: place.url('ingest'), schema: 'ingest', applicationName: 'trial', poolSize: 2 });
+    const shown = async () => (await exposition()).split('\n').filter((line) => line.includes('service="trial"'));
+    try {
+      await db.query('SELECT 1');
+      const finish = Promise.withResolvers<void>();
+      const busy = () => db.transaction(() => finish.promise);
+      const working = [busy(), busy(), db.query('SELECT 1')];
+      await waitUntil(() => db.pool.totalCount === 2 && db.pool.waitingCount === 1);
+      expect(await shown()).toEqual([
+        'database_connections{service="trial",state="busy"} 2',
+        'database_connections{service="trial",state="idle"} 0',
+        'database_connections_limit{service="trial"} 2',
+        'database_waiting{service="trial"} 1',
+      ]);
+      finish.resolve();
+      await Promise.all(working);
+      expect(await shown()).toContain('database_connections{service="trial",state="idle"} 2');
+    } finally {
+      await db.close();
+      await place.drop();
+    }
+    expect(await shown()).toEqual([]);
+  });
+});

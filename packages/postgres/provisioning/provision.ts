@@ -1,0 +1,122 @@
+import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { adviceOn } from '../database/connection-advice.ts';
+import { parseUrl } from '../database/connection.ts';
+import { translateError } from '../database/errors.ts';
+import { scramVerifier, verifies } from './scram.ts';
+
+/** A schema and the only role that may use it. */
+export interface OwnedSchema {
+  readonly schema: string;
+  readonly role: string;
+  readonly password: string;
+}
+
+/** `role` has all rights of `of`. */
+export interface Membership {
+  readonly role: string;
+  readonly of: string;
+}
+
+export interface ProvisionOptions {
+  /** A role that may create roles and databases, in an existing database. */
+  readonly adminUrl: string;
+  readonly database: string;
+  readonly schemas: readonly OwnedSchema[];
+  readonly members?: readonly Membership[];
+}
+
+// An arbitrary number that only this function uses, so that concurrent calls wait for each other.
+const provisionLock = 4_211_006_183;
+
+/**
+ * Creates the database and one role per schema that cannot access the other schemas. Changes only what differs, so it may
+ * run at every start. Returns connection URLs by schema.
+ */
+export async function provision(options: ProvisionOptions): Promise<Record<string, string>> {
+  const { adminUrl, database, schemas, members = [] } = options;
+  await withClient(adminUrl, async (admin) => {
+    await admin.query('SELECT pg_advisory_lock($1)', [provisionLock]);
+    for (const each of schemas) await ensureRole(admin, each);
+    for (const each of members) await ensureMember(admin, each);
+    const { rows } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
+    if (rows.length === 0) await admin.query(`CREATE DATABASE ${escapeIdentifier(database)}`);
+    await withClient(databaseUrl(adminUrl, database), (client) => grantSchemas(client, database, schemas));
+  });
+  return Object.fromEntries(
+    schemas.map((each) => [each.schema, databaseUrl(adminUrl, database, { user: each.role, password: each.password })]),
+  );
+}
+
+/** The URL of another database of the same server and, if given, for another user. */
+export function databaseUrl(url: string, database: string, as?: { user: string; password: string }): string {
+  const address = parseUrl(url);
+  address.pathname = `/${encodeURIComponent(database)}`;
+  if (as !== undefined) {
+    address.username = encodeURIComponent(as.user);
+    address.password = encodeURIComponent(as.password);
+  }
+  return address.href;
+}
+
+async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  let client: Client | undefined;
+  try {
+    client = new Client({ connectionString: url, application_name: 'provision', connectionTimeoutMillis: 10_000 });
+    client.on('error', () => {});
+    await client.connect();
+    return await work(client);
+  } catch (error) {
+    throw translateError(adviceOn(error));
+  } finally {
+    await client?.end().catch(() => {});
+  }
+}
+
+async function ensureRole(admin: Client, { role, password }: OwnedSchema): Promise<void> {
+  const name = escapeIdentifier(role);
+  const { rows } = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
+  if (rows.length === 0) {
+    await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD ${escapeLiteral(await scramVerifier(password))}`);
+  } else if (!(await hasPassword(admin, role, password))) {
+    await admin.query(`ALTER ROLE ${name} LOGIN PASSWORD ${escapeLiteral(await scramVerifier(password))}`);
+  }
+  // An administrator who is not a superuser, as on hosted services, may only assign ownership to roles it is a member of.
+  const { rows: mine } = await admin.query("SELECT pg_has_role($1, 'SET') AS member", [role]);
+  if (mine[0]?.member !== true) await admin.query(`GRANT ${name} TO CURRENT_USER`);
+}
+
+async function hasPassword(admin: Client, role: string, password: string): Promise<boolean> {
+  const { rows: rights } = await admin.query("SELECT has_table_privilege('pg_authid', 'SELECT') AS readable");
+  if (rights[0]?.readable !== true) return false;
+  const { rows } = await admin.query('SELECT rolpassword, rolcanlogin FROM pg_authid WHERE rolname = $1', [role]);
+  const verifier: unknown = rows[0]?.rolpassword;
+  return rows[0]?.rolcanlogin === true && typeof verifier === 'string' && (await verifies(verifier, password));
+}
+
+async function ensureMember(admin: Client, { role, of }: Membership): Promise<void> {
+  const { rows } = await admin.query(
+    `SELECT 1 FROM pg_auth_members
+      WHERE roleid = (SELECT oid FROM pg_roles WHERE rolname = $1) AND inherit_option
+        AND member = (SELECT oid FROM pg_roles WHERE rolname = $2)`,
+    [of, role],
+  );
+  if (rows.length === 0) await admin.query(`GRANT ${escapeIdentifier(of)} TO ${escapeIdentifier(role)}`);
+}
+
+async function grantSchemas(client: Client, database: string, schemas: readonly OwnedSchema[]): Promise<void> {
+  const name = escapeIdentifier(database);
+  const roles = schemas.map((each) => escapeIdentifier(each.role)).join(', ');
+  await client.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+  await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
+  // Bulk loads find duplicates with temporary tables.
+  if (schemas.length > 0) await client.query(`GRANT CONNECT, TEMPORARY ON DATABASE ${name} TO ${roles}`);
+  for (const { schema, role } of schemas) {
+    const { rows } = await client.query(
+      'SELECT pg_get_userbyid(nspowner) AS owner FROM pg_namespace WHERE nspname = $1',
+      [schema],
+    );
+    const [schemaName, roleName] = [escapeIdentifier(schema), escapeIdentifier(role)];
+    if (rows.length === 0) await client.query(`CREATE SCHEMA ${schemaName} AUTHORIZATION ${roleName}`);
+    else if (rows[0]?.owner !== role) await client.query(`ALTER SCHEMA ${schemaName} OWNER TO ${roleName}`);
+  }
+}

@@ -1,0 +1,75 @@
+import type { Fault } from '@call-analysis/fault';
+import type { Logger } from '@call-analysis/runtime';
+import type { Metadata, ServiceError } from '@grpc/grpc-js';
+import { outgoingContext } from '../wire/context.ts';
+import { inheritedDeadline } from '../wire/incoming-call.ts';
+import type { CallOptions, Method } from '../wire/methods.ts';
+import { LONGEST_CALL_MS } from '../wire/options.ts';
+import { faultOfStatus } from '../wire/status.ts';
+import { type Tls, tlsReason } from '../wire/tls.ts';
+import { Connection } from './connection.ts';
+
+export interface DialOptions {
+  /** The service's name in messages such as `${name} does not answer.` */
+  readonly name: string;
+  /** How long a call may take, with all its attempts, unless the call says otherwise. Default 10,000; at most LONGEST_CALL_MS. */
+  readonly deadlineMs?: number | undefined;
+  /** Absent: in plain text. */
+  readonly tls?: Tls | undefined;
+  /** Gets one line when certificates prevent the connection, until a call succeeds or the reason changes. */
+  readonly log?: Logger | undefined;
+}
+
+/** What a call is started with. */
+export interface Start {
+  readonly metadata: Metadata;
+  /** When the call ends whatever happens, in milliseconds since 1970. */
+  readonly deadline: number;
+}
+
+/** A service that is called, with its connection and the last reason why there was none. */
+export class RemoteService {
+  readonly connection: Connection;
+  readonly #name: string;
+  readonly #deadlineMs: number;
+  readonly #isSecure: boolean;
+  readonly #log: Logger | undefined;
+  #reason: string | undefined;
+
+  constructor(address: string, { name, deadlineMs = 10_000, tls, log }: DialOptions, methods: readonly Method[]) {
+    this.connection = new Connection(address, tls, methods);
+    this.#name = name;
+    this.#deadlineMs = deadlineMs;
+    this.#isSecure = tls !== undefined;
+    this.#log = log;
+  }
+
+  /** Waits for a connection where there is none. Rejects with the reason of an aborted signal. */
+  async start({ deadlineMs = this.#deadlineMs, signal }: CallOptions): Promise<Start> {
+    signal?.throwIfAborted();
+    const deadline = Math.min(Date.now() + Math.min(deadlineMs, LONGEST_CALL_MS), inheritedDeadline());
+    const metadata = outgoingContext();
+    await this.connection.wait(deadline, signal);
+    signal?.throwIfAborted();
+    // When its connection is lost before a server has begun it, the call waits for the next one.
+    metadata.setOptions({ waitForReady: this.connection.isReady });
+    return { metadata, deadline };
+  }
+
+  succeeded(): void {
+    this.#reason = undefined;
+  }
+
+  /** The Fault for a call that ended without an answer. A reason that has to do with certificates is logged once. */
+  failed(error: ServiceError): Fault {
+    // Right after a new lookup the library has no reason yet; the one known before still holds.
+    if (!error.details.includes('Last error: null')) {
+      const reason = tlsReason(error.details, this.#isSecure);
+      if (reason !== undefined && reason !== this.#reason) {
+        this.#log?.error({ part: this.#name, err: error }, faultOfStatus(this.#name, error, reason).message);
+      }
+      this.#reason = reason;
+    }
+    return faultOfStatus(this.#name, error, this.#reason);
+  }
+}

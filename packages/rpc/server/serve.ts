@@ -1,0 +1,121 @@
+import type { Logger } from '@call-analysis/runtime';
+import { Server as GrpcServer, type ServiceDefinition, type UntypedHandleCall } from '@grpc/grpc-js';
+import { readWithEnd } from '../wire/end-of-requests.ts';
+import { type Handlers, type Method, methodsOf } from '../wire/methods.ts';
+import { CONNECTION_OPTIONS, LONGEST_CALL_MS } from '../wire/options.ts';
+import { serverCredentials, type Tls } from '../wire/tls.ts';
+import { answer, type AnswerContext, type Implementation, type ServerCall, type UntypedHandler } from './answer.ts';
+import { implementHealth } from './health.ts';
+import { InFlight } from './in-flight.ts';
+import { listen, tuneConnections } from './listen.ts';
+import { addReflection } from './reflection.ts';
+
+/** Ties handlers to the service they serve; a missing or misspelt method is a type error. */
+export function implement<Service extends ServiceDefinition>(
+  service: Service,
+  handlers: Handlers<NoInfer<Service>>,
+): Implementation {
+  return { service, handlers: handlers as Record<string, UntypedHandler> };
+}
+
+export interface Server {
+  /** The address it listens on, in the form that `dial` takes; a port of 0 has become the real one. */
+  readonly address: string;
+  /**
+   * Reports NOT_SERVING, refuses new calls so that `dial` sends them to another server, and waits for those in progress.
+   * After `graceMs` (default 5000) these are cancelled, and a line logs their number. Resolves when their handlers have
+   * returned, at the latest one second after cancelling them.
+   */
+  stop(graceMs?: number): Promise<void>;
+}
+
+export interface ServeOptions {
+  readonly address: string;
+  readonly services: readonly Implementation[];
+  readonly log: Logger;
+  readonly ready?: (() => Promise<void>) | undefined;
+  /** Absent: anyone may call, in plain text. */
+  readonly tls?: Tls | undefined;
+  /** Lets tools list the services: for development. */
+  readonly reflection?: boolean | undefined;
+  /** After about this time a caller has to connect again, and so finds new replicas. Default 300,000. */
+  readonly connectionAgeMs?: number | undefined;
+  /** How long after that a call may still last on the old connection. Default LONGEST_CALL_MS. */
+  readonly longestCallMs?: number | undefined;
+}
+
+/**
+ * Serves on `host:port` (port 0 picks one) or `unix:/path`, where a socket left by a dead process is replaced.
+ * Anyone who may enter the socket's directory may call, so the caller must restrict it to the service's own user.
+ * The standard health service answers SERVING while `ready` resolves. Rejects with StartFault when it cannot listen.
+ */
+export async function serve(options: ServeOptions): Promise<Server> {
+  const inFlight = new InFlight();
+  let stopped: Promise<void> | undefined;
+
+  const server = new GrpcServer({
+    ...CONNECTION_OPTIONS,
+    'grpc.max_connection_age_ms': options.connectionAgeMs ?? 300_000,
+    'grpc.max_connection_age_grace_ms': options.longestCallMs ?? LONGEST_CALL_MS,
+  });
+  for (const each of options.services) addService(server, each, { log: options.log, inFlight, quiet: false });
+  const health = implementHealth({
+    names: options.services.flatMap((each) => methodsOf(each.service).map(([, method]) => serviceOf(method))),
+    ready: options.ready ?? (() => Promise.resolve()),
+  });
+  addService(server, health.implementation, { log: options.log, inFlight, quiet: true });
+  if (options.reflection === true) {
+    addReflection(
+      server,
+      options.services.map(({ service }) => service),
+    );
+  }
+  const address = await listen(server, options.address, serverCredentials(options.tls));
+  tuneConnections(server, options.log, () => stopped !== undefined);
+
+  async function stop(graceMs: number): Promise<void> {
+    health.stop();
+    const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+    if (await settlesWithin(Promise.all([closed, inFlight.empty()]), graceMs)) return;
+    if (inFlight.size > 0) options.log.warn({ calls: inFlight.size }, 'calls that were not done in time are cut off');
+    inFlight.cancelAll(new Error('The server stops.'));
+    server.forceShutdown();
+    await settlesWithin(inFlight.empty(), 1000);
+  }
+
+  return { address, stop: (graceMs = 5000) => (stopped ??= stop(graceMs)) };
+}
+
+function addService(server: GrpcServer, { service, handlers }: Implementation, context: AnswerContext): void {
+  const definition: Record<string, Method> = {};
+  const answers: Record<string, UntypedHandleCall> = {};
+  for (const [name, method] of methodsOf(service)) {
+    const handler = handlers[name];
+    if (handler === undefined) throw new Error(`${method.path} has no handler`);
+    definition[name] = {
+      ...method,
+      requestDeserialize: method.requestStream ? readWithEnd(method) : method.requestDeserialize,
+      // See ServerCall: every method answers with a stream, of messages that `answer` has serialised.
+      responseStream: true,
+      responseSerialize: (bytes) => bytes as Buffer,
+    };
+    const handle = (call: ServerCall): void => void answer(method, handler, call, context);
+    answers[name] = handle as UntypedHandleCall;
+  }
+  server.addService(definition, answers);
+}
+
+// A path is `/package.Service/Method`.
+function serviceOf(method: Method): string {
+  return method.path.split('/')[1] ?? '';
+}
+
+async function settlesWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), limitMs);
+  try {
+    return await Promise.race([work.then(() => true), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

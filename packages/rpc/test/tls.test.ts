@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { dial, type Tls } from '../index.ts';
+import { newAuthority } from './certificates.ts';
+import { logInto, newAddress, serveTrial, trial } from './trial.ts';
+
+const DAY_MS = 86_400_000;
+const yesterday = new Date(Date.now() - DAY_MS);
+const ours = newAuthority('ours');
+const theirs = newAuthority('theirs');
+const own = ours.issue(['localhost']);
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function serveWith(tls: Tls | undefined) {
+  const { server, lines } = await serveTrial({}, { address: 'localhost:0', tls });
+  closing.push(() => server.stop(0));
+  return { address: server.address, lines };
+}
+
+function call(address: string, tls: Tls | undefined) {
+  const lines: Record<string, unknown>[] = [];
+  const client = dial(trial, address, { name: 'Ingest', deadlineMs: 60_000, tls, log: logInto(lines) });
+  closing.push(() => client.close());
+  return { client, lines };
+}
+
+describe('over mutual TLS', () => {
+  it('a caller with a certificate of the same authority is answered', async () => {
+    const { address } = await serveWith(own);
+    const { client, lines } = call(address, ours.issue(['gateway']));
+    expect(await client.echo({ what: 'a' })).toMatchObject({ what: 'a' });
+    await client.ready();
+    expect(lines).toEqual([]);
+  });
+
+  it.each([
+    ['of another authority', { ...theirs.issue(['gateway']), ca: ours.ca }],
+    ['that has expired', ours.issue(['gateway'], new Date(Date.now() - 2 * DAY_MS), yesterday)],
+    ['that is not valid yet', ours.issue(['gateway'], new Date(Date.now() + DAY_MS))],
+  ])('a caller with a certificate %s is refused, and both logs say so once', async (_what, tls) => {
+    const served = await serveWith(own);
+    const { client, lines } = call(served.address, tls);
+    for (let asked = 0; asked < 2; asked += 1) {
+      await expect(client.echo({})).rejects.toMatchObject({
+        kind: 'unavailable',
+        code: 'UNAVAILABLE',
+        message: 'Ingest does not answer: it may not accept our certificate.',
+      });
+    }
+    expect(lines).toMatchObject([{ level: 'error', part: 'Ingest', msg: expect.stringContaining('our certificate') }]);
+    expect(served.lines).toMatchObject([{ level: 'warn', msg: 'callers without a valid certificate were refused' }]);
+  });
+
+  it('a caller without a certificate is refused', async () => {
+    const { address, lines } = await serveWith(own);
+    await expect(call(address, undefined).client.echo({})).rejects.toMatchObject({ kind: 'unavailable' });
+    const port = Number(address.split(':').at(-1));
+    const socket = connect({ host: 'localhost', port, ca: ours.ca, ALPNProtocols: ['h2'] });
+    closing.push(() => socket.destroy());
+    const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+    expect(error.message).toContain('certificate required');
+    expect(lines.filter(({ msg }) => msg === 'rpc')).toEqual([]);
+  });
+
+  it('nobody speaks an older version than 1.2', async () => {
+    const { address } = await serveWith(own);
+    const port = Number(address.split(':').at(-1));
+    const old = connect({
+      host: 'localhost',
+      port,
+      ...own,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    });
+    closing.push(() => old.destroy());
+    const [error] = (await once(old, 'error')) as [NodeJS.ErrnoException];
+    expect(error.message).toMatch(/protocol version/);
+  });
+
+  it.each([
+    ['is of another authority', theirs.issue(['localhost']), 'its certificate is not trusted'],
+    ['has expired', ours.issue(['localhost'], new Date(0), yesterday), 'its certificate is not valid today'],
+    ['is for another name', ours.issue(['elsewhere']), 'its certificate is for another name'],
+    ['is none', undefined, 'it does not speak TLS as we do'],
+  ])(
+    'a server is refused whose certificate %s, in words, at once and with one line in the log',
+    async (_what, tls, words) => {
+      const { address } = await serveWith(tls);
+      const { client, lines } = call(address, own);
+      const began = performance.now();
+      for (let asked = 0; asked < 2; asked += 1) {
+        await expect(client.echo({})).rejects.toMatchObject({ message: `Ingest does not answer: ${words}.` });
+      }
+      // Not only when their time is over.
+      expect(performance.now() - began).toBeLessThan(30_000);
+      expect(lines).toMatchObject([{ level: 'error', msg: `Ingest does not answer: ${words}.` }]);
+    },
+  );
+
+  it('a server of the same process is called like any other', async () => {
+    const { server } = await serveTrial({}, { address: newAddress(), tls: own });
+    closing.push(() => server.stop(0));
+    await expect(call(server.address, undefined).client.echo({})).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await call(server.address, own).client.echo({ what: 'a' })).toMatchObject({ what: 'a' });
+  });
+});

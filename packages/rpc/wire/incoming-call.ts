@@ -1,0 +1,61 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Call } from './methods.ts';
+
+/** A call whose handler runs in this process. */
+export class IncomingCall implements Call {
+  readonly deadline: Date | undefined;
+  #cancelledBy: Error | undefined;
+  #isOver = false;
+  // Most handlers never use their signal, and creating one costs more than the rest of this class.
+  #abort: AbortController | undefined;
+
+  /** `deadline` as grpc-js has it: Infinity when there is none. */
+  constructor(deadline: Date | number) {
+    this.deadline = deadline === Number.POSITIVE_INFINITY ? undefined : new Date(deadline);
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#cancelledBy !== undefined) this.#abort.abort(this.#cancelledBy);
+    }
+    return this.#abort.signal;
+  }
+
+  /** Why the answer is not needed any more; undefined while the caller waits. */
+  get cancelledBy(): Error | undefined {
+    return this.#cancelledBy;
+  }
+
+  /** Whether the handler has returned. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+
+  cancel(reason: Error): void {
+    this.#cancelledBy ??= reason;
+    this.#abort?.abort(this.#cancelledBy);
+  }
+}
+
+const current = new AsyncLocalStorage<IncomingCall>();
+
+/** Runs a handler, and everything it starts, as part of a call. */
+export function within<Result>(call: IncomingCall, work: () => Result): Result {
+  return current.run(call, work);
+}
+
+/**
+ * The deadline of the call that is being handled, in milliseconds since 1970: an answer to a call made for it is of no
+ * use later. Infinity outside a call, and for work that a handler left behind when it returned.
+ */
+export function inheritedDeadline(): number {
+  const call = current.getStore();
+  return call === undefined || call.isOver
+    ? Number.POSITIVE_INFINITY
+    : (call.deadline?.getTime() ?? Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,30 @@
+import { type ChannelOptions, logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
+
+// Every failure is thrown as a Fault and logged by its caller; the library's own lines would only repeat it.
+setLogVerbosity(logVerbosity.NONE);
+
+/** The largest message that either side accepts. */
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * No call lasts longer, whatever deadline its caller asks for. A connection that has reached its maximum age is kept
+ * this long for the calls in progress on it.
+ */
+export const LONGEST_CALL_MS = 60 * 60_000;
+
+/** Flow-control window of a connection. Node's default of 64 KiB halves the throughput of a stream of chunks. */
+export const WINDOW_BYTES = 8 * 1024 * 1024;
+
+/** The options of both ends of a connection. */
+export const CONNECTION_OPTIONS: ChannelOptions = {
+  'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+  'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+  'grpc-node.flow_control_window': WINDOW_BYTES,
+  // A connection that died without being closed is noticed within 10 s, even between calls. The server of grpc-js does
+  // not count pings, so it needs no permission for them.
+  'grpc.keepalive_time_ms': 5_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  'grpc.keepalive_permit_without_calls': 1,
+  // Statistics that nothing reads; they cost a tenth of a call.
+  'grpc.enable_channelz': 0,
+};

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { LogLevel } from '../log/log.ts';
+import type { SpanExportOptions } from '../telemetry/span-export.ts';
+import { ConfigFault, duration, logLevel, port, postgresUrl } from './config.ts';
+
+/** The log and spans of every process. */
+export const TelemetryVariables = z.object({
+  LOG_LEVEL: logLevel()
+    .default('info')
+    .meta({ description: '`debug`, `info`, `warn`, `error` or `silent`. The log is JSON lines on standard error.' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({ description: 'Where spans go, by OTLP over HTTP; nowhere when it is not set.' }),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .optional()
+    .meta({ description: 'Sent along with spans, written `name=value,name=value`, percent-encoded.', secret: true }),
+});
+
+/** Node's timers reach about 24 days. */
+const LONGEST_CLOSE_MS = 86_400_000;
+
+/** How every process that serves stops. */
+export const CloseVariables = z.object({
+  CLOSE_TIMEOUT: duration()
+    .refine((ms) => ms <= LONGEST_CLOSE_MS, 'must be at most 24h')
+    .prefault('10s')
+    .meta({
+      description:
+        'How long requests and events in hand may go on, once new ones are refused, before they are cut off. A process whose work is done ends sooner; a call that is being heard is left to another one.',
+    }),
+});
+
+/** The variables of a process that runs a single service. */
+export const ProcessVariables = TelemetryVariables.extend({
+  HEALTH_HOST: z
+    .string()
+    .default('0.0.0.0')
+    .meta({ description: 'The address that serves `/healthz`, `/readyz`, `/serving` and `/metrics`.' }),
+  HEALTH_PORT: port().default(9090).meta({ description: 'Its port; 0 picks a free one.' }),
+  DRAIN: duration().prefault('5s').meta({
+    description:
+      'How long, once it is told to stop, `/readyz` says 503 before new work is refused: as long as load balancers take to notice.',
+  }),
+  ...CloseVariables.shape,
+});
+
+/** The database of a service: its tables and its queues. */
+export const DatabaseVariables = z.object({
+  DATABASE_URL: postgresUrl().meta({
+    description:
+      'PostgreSQL itself and no pooler before it, as a role that may create schemas in this database: one for the tables, one for the queues. With an authority of your own: `?sslmode=verify-full&sslrootcert=/path/to/ca.pem`.',
+    secret: true,
+  }),
+  DATABASE_CONNECTIONS: z
+    .string()
+    .refine(
+      (text) => /^\d{1,4}$/.test(text) && Number(text) >= 10 && Number(text) <= 1_000,
+      'must be a whole number from 10 to 1000',
+    )
+    .transform(Number)
+    .prefault('24')
+    .meta({
+      description:
+        'How many connections to PostgreSQL this process has at most, all its pools together; only ingest uses all of them. Five of the services have a database: PostgreSQL has to have room for those of all their replicas. Migrating, and looking whether a PostgreSQL that says nothing is still there, takes a few more for a moment.',
+    }),
+});
+
+/** The settings of a process, whatever it serves. */
+export interface ProcessSettings {
+  readonly logLevel: LogLevel;
+  readonly health: { readonly host: string; readonly port: number };
+  readonly drainMs: number;
+  /** How long work in progress may continue after that. */
+  readonly closeMs: number;
+  /** Absent: spans are not exported. */
+  readonly traces: SpanExportOptions | undefined;
+}
+
+export function processFrom(variables: z.output<typeof ProcessVariables>): ProcessSettings {
+  return {
+    logLevel: variables.LOG_LEVEL,
+    health: { host: variables.HEALTH_HOST, port: variables.HEALTH_PORT },
+    drainMs: variables.DRAIN,
+    closeMs: variables.CLOSE_TIMEOUT,
+    traces: tracesFrom(variables),
+  };
+}
+
+/** Error messages never show the headers, because they hold keys. */
+export function tracesFrom(variables: z.output<typeof TelemetryVariables>): SpanExportOptions | undefined {
+  const endpoint = variables.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined) return undefined;
+  const pairs = (variables.OTEL_EXPORTER_OTLP_HEADERS ?? '').split(',').filter((pair) => pair.trim() !== '');
+  const named = pairs.map((pair) => {
+    const [, name, value] = /^\s*([!#$%&'*+.^`|~\w-]+)\s*=(.*)$/.exec(pair) ?? [];
+    try {
+      if (name !== undefined && value !== undefined) return [name, decodeURIComponent(value.trim())] as const;
+    } catch {
+      // A malformed percent-encoding is reported below.
+    }
+    throw new ConfigFault('OTEL_EXPORTER_OTLP_HEADERS must be written like name=value,name=value, percent-encoded.');
+  });
+  return { endpoint, headers: Object.fromEntries(named) };
+}

@@ -1,0 +1,89 @@
+import { Fault, unavailable } from '@call-analysis/fault';
+
+/** Something that a service needs. */
+export interface Part {
+  /** The name in /readyz. */
+  readonly name: string;
+  /**
+   * Without a vital part no request can be served, and a load balancer should choose another replica. Without another
+   * part the service does less, or postpones work.
+   */
+  readonly vital: boolean;
+  /** Rejects while the part does not answer. */
+  readonly check: () => Promise<unknown>;
+}
+
+/** The parts that do not answer, by name. */
+export interface Missing {
+  readonly vital: readonly string[];
+  readonly others: readonly string[];
+}
+
+/** A part that takes longer counts as missing. */
+const BOUND_MS = 2_000;
+/** Probes come from many callers. Caching saves a check for each. */
+const REMEMBER_MS = 1_000;
+
+/** Reports which of a service's parts answer. Parts are checked only on request, so an idle process checks nothing. */
+export class Readiness {
+  #isDraining = false;
+  readonly #checks: readonly { readonly part: Part; readonly answers: () => Promise<boolean> }[];
+
+  constructor(parts: readonly Part[], { boundMs = BOUND_MS, rememberMs = REMEMBER_MS } = {}) {
+    this.#checks = parts.map((part) => ({ part, answers: cachedCheck(part.check, boundMs, rememberMs) }));
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** The service is about to stop: it still serves, but should get no new traffic. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  async missing(): Promise<Missing> {
+    const all = await Promise.all(
+      this.#checks.map(async ({ part, answers }) => ({ part, hasAnswered: await answers() })),
+    );
+    const missing = all.filter(({ hasAnswered }) => !hasAnswered).map(({ part }) => part);
+    return {
+      vital: missing.filter(({ vital }) => vital).map(({ name }) => name),
+      others: missing.filter(({ vital }) => !vital).map(({ name }) => name),
+    };
+  }
+
+  /** Rejects with Fault UNAVAILABLE when a vital part does not answer or the service is stopping. */
+  async demand(): Promise<void> {
+    if (this.#isDraining) throw new Fault('unavailable', 'UNAVAILABLE', 'The service is stopping.');
+    const vital = this.#checks.filter(({ part }) => part.vital);
+    await Promise.all(
+      vital.map(async ({ part, answers }) => {
+        if (!(await answers())) throw unavailable(part.name);
+      }),
+    );
+  }
+}
+
+function cachedCheck(check: () => Promise<unknown>, boundMs: number, rememberMs: number): () => Promise<boolean> {
+  let last: Promise<boolean> | undefined;
+  let until = 0;
+  return () => {
+    if (last !== undefined && performance.now() < until) return last;
+    until = Infinity;
+    last = answersWithin(check, boundMs).finally(() => (until = performance.now() + rememberMs));
+    return last;
+  };
+}
+
+async function answersWithin(check: () => Promise<unknown>, boundMs: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), boundMs);
+  try {
+    return await Promise.race([check().then(() => true), late]);
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
