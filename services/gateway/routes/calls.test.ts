@@ -34,6 +34,9 @@ const full = {
   campaign_uuid: 'c',
   failure: { stage: 'analysis', code: 'X', message: 'm', retryable: true, attempts: 6 },
 };
+const { batch_uuid: batch_id, campaign_uuid: campaign_id, ...sameInBoth } = full;
+/** `full` as the public API shows it. */
+const fullItem = { ...sameInBoth, batch_id, campaign_id };
 const unknown = {
   outcome: null,
   partner_call_id: null,
@@ -68,7 +71,7 @@ describe('listing calls', () => {
     expect(answer.body).toEqual({
       count: 5_000_000_000,
       count_is_estimate: false,
-      items: [{ ...bare, ...unknown }, full],
+      items: [{ ...bare, ...unknown }, fullItem],
       next_cursor: null,
     });
     for (const item of answer.body['items'] as object[]) expect(Object.keys(item)).toEqual(fields);
@@ -223,7 +226,7 @@ describe('one call', () => {
     const answer = await edge.ask('GET', `${path}/${uuid.toUpperCase()}`);
     expect(asked).toMatchObject({ caller, call_uuid: uuid });
     expect(answer.body).toEqual({
-      ...full,
+      ...fullItem,
       audio: null,
       transcript: {
         language: 'uz',
@@ -314,19 +317,21 @@ describe('batches', () => {
     rejected: 0,
     by_status: { queued: 1, completed: 2 },
   };
+  const { batch_uuid: batch_id, ...sameInBoth } = batch;
+  const item = { ...sameInBoth, batch_id };
 
   it('show their progress, and the address of their refused rows', async () => {
     edge.calls.getBatch = async () => ({ ...batch, finished_at: 'u', rejected_uuid: uuid });
     const rejected_csv_url = `${edge.url}/api/v1/calls/rejected/${uuid}`;
     expect((await edge.ask('GET', `${path}/batches/${uuid}`)).body).toEqual({
-      ...batch,
+      ...item,
       finished_at: 'u',
       rejected_csv_url,
     });
     edge.calls.listBatches = async () => ({ count: 1, items: [batch] });
     expect((await edge.ask('GET', `${path}/batches?size=1`)).body).toEqual({
       count: 1,
-      items: [{ ...batch, finished_at: null, rejected_csv_url: null }],
+      items: [{ ...item, finished_at: null, rejected_csv_url: null }],
     });
     expect((await edge.ask('GET', `${path}/batches/1`)).status).toBe(404);
   });

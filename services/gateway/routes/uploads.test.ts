@@ -4,7 +4,8 @@ import { firm, type Fixture, openFixture, tokenFor, user } from '../test/fixture
 
 const caller = { firm_uuid: firm.uuid, user_uuid: user };
 const session = { metadata_upload_url: '/objects/k?signature=s', metadata_key: 'uz/f/u/a.csv', expires_in: 3600 };
-const accepted = { batch_uuid: 'b', accepted: 120, duplicates: 0, rejected: 0, ignored_columns: [] };
+const counts = { accepted: 120, duplicates: 0, rejected: 0, ignored_columns: [] };
+const accepted = { batch_uuid: 'b', ...counts };
 const rejected_uuid = '00000000-0000-4000-8000-0000000000f1';
 
 let edge: Fixture;
@@ -106,7 +107,7 @@ describe('processing an upload', () => {
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
       status: 'success',
-      data: { message: '120 calls were validated and queued for processing.', ...accepted },
+      data: { message: '120 calls were validated and queued for processing.', batch_id: 'b', ...counts },
     });
     expect(asked).toMatchObject({ caller, metadata_key: 'uz/f/u/a.csv', on_error: 'reject' });
   });
