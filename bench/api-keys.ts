@@ -7,7 +7,7 @@ import { Pool } from 'pg';
 import { openDataDirectory } from '../deploy/standalone/data-directory.ts';
 import { newFirm } from '../deploy/standalone/test/client.ts';
 import { startService } from '../deploy/standalone/test/service-process.ts';
-import { ApiKeyGate } from '../services/gateway/auth/api-key.ts';
+import { ApiKeyGate } from '../services/gateway/authentication/api-key.ts';
 import { atLeast, type Figure } from './figure.ts';
 
 const AT_ONCE = 64;

@@ -1,10 +1,10 @@
 import { createLog, Readiness } from '@call-analysis/runtime';
 import express from 'express';
 import { createApp } from '../services/gateway/app.ts';
-import { bearerGate } from '../services/gateway/auth/bearer.ts';
+import { bearerGate } from '../services/gateway/authentication/bearer.ts';
 import { type Behind, endpointsOf } from '../services/gateway/gateway.ts';
 import { endpoint } from '../services/gateway/http/endpoint.ts';
-import { defaultQuotas, RateLimits } from '../services/gateway/limits/rate-limits.ts';
+import { defaultQuotas, RateLimits } from '../services/gateway/rate-limits/rate-limits.ts';
 import { listen } from '../services/gateway/server.ts';
 
 /**

@@ -10,16 +10,16 @@ import {
 } from '@call-analysis/runtime';
 import express from 'express';
 import { logOutcome } from './http/access-log.ts';
-import { send } from './http/answer.ts';
-import { addressOf, networkOf } from './http/client-address.ts';
-import { Cors } from './http/cors.ts';
-import { EdgeResponse } from './http/edge-response.ts';
 import { type Endpoint, type Gates, run } from './http/endpoint.ts';
-import { headerValues } from './http/header-values.ts';
-import { isBug, noSuchRoute, Problem, problemAnswer } from './http/problem.ts';
+import { addressOf, networkOf } from './http/request/client-address.ts';
+import { headerValues } from './http/request/header-values.ts';
+import { Cors } from './http/response/cors.ts';
+import { EdgeResponse } from './http/response/edge-response.ts';
+import { isBug, noSuchRoute, Problem, problemAnswer } from './http/response/http-error.ts';
+import { send } from './http/response/json-response.ts';
+import { securityHeaders } from './http/response/security-headers.ts';
 import { endpointFor, routerOf } from './http/router.ts';
-import { securityHeaders } from './http/security-headers.ts';
-import type { RateLimits } from './limits/rate-limits.ts';
+import type { RateLimits } from './rate-limits/rate-limits.ts';
 
 /** Sees a request through to its answer, and never fails. */
 export type App = (request: IncomingMessage, response: EdgeResponse) => void;

@@ -5,8 +5,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StartFault } from '@call-analysis/runtime';
 import type { App } from './app.ts';
-import { EdgeResponse } from './http/edge-response.ts';
-import { errorBody } from './http/problem.ts';
+import { EdgeResponse } from './http/response/edge-response.ts';
+import { errorBody } from './http/response/http-error.ts';
 
 type Server = HttpServer<typeof IncomingMessage, typeof EdgeResponse>;
 

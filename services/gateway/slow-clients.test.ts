@@ -6,10 +6,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { send } from './http/answer.ts';
-import { readJson } from './http/json-body.ts';
-import { problemAnswer } from './http/problem.ts';
-import { bodyOf } from './http/request-body.ts';
+import { bodyOf } from './http/request/body-stream.ts';
+import { readJson } from './http/request/json-body.ts';
+import { problemAnswer } from './http/response/http-error.ts';
+import { send } from './http/response/json-response.ts';
 import { listen, type Listening } from './server.ts';
 import { converse, openFixture } from './test/fixture.ts';
 

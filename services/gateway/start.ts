@@ -4,12 +4,12 @@ import { openObjects } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import { Closing, type Logger, Readiness, type RunningService, type TimeLeft } from '@call-analysis/runtime';
-import { ApiKeyGate } from './auth/api-key.ts';
+import { ApiKeyGate } from './authentication/api-key.ts';
 import type { Config } from './config.ts';
 import { neighbours, serveEdge } from './gateway.ts';
 
 export type { Config } from './config.ts';
-export type { TokenRules } from './auth/token.ts';
+export type { TokenRules } from './authentication/token.ts';
 export { edgeFrom, EdgeVariables, readPem, tokenRulesFrom, TokenVariables } from './variables.ts';
 
 export const facts = { publishes: [], consumes: [ApiKeyRevoked] };

@@ -2,8 +2,8 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 import { ConfigFault, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
-import type { TokenRules } from './auth/token.ts';
-import { defaultQuotas, type Quotas } from './limits/rate-limits.ts';
+import type { TokenRules } from './authentication/token.ts';
+import { defaultQuotas, type Quotas } from './rate-limits/rate-limits.ts';
 
 /** What the HTTP edge itself is set up with. */
 export interface Edge {

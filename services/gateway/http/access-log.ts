@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Context, histogram, isTraceparent, isTracing, type Logger, recordSpan } from '@call-analysis/runtime';
-import type { EdgeResponse } from './edge-response.ts';
+import type { EdgeResponse } from './response/edge-response.ts';
 
 const duration = histogram('http_request_duration_seconds', 'From the head of a request to the end of its answer.', [
   'method',

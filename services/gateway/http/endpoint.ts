@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
-import type { Caller, Role } from '../auth/caller.ts';
-import type { RateLimits } from '../limits/rate-limits.ts';
-import type { About } from '../openapi/about.ts';
-import { type Answer, send } from './answer.ts';
-import type { EdgeResponse } from './edge-response.ts';
-import { type Form, type FormPiece, readForm } from './form.ts';
-import { readJson, readJsonIfAny } from './json-body.ts';
-import { parse, queryOf } from './parse.ts';
+import type { Caller, Role } from '../authentication/caller.ts';
+import type { About } from '../openapi/operation.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { type Form, type FormPiece, readForm } from './multipart/form.ts';
+import { readJson, readJsonIfAny } from './request/json-body.ts';
+import { parse, queryOf } from './request/parse.ts';
+import type { EdgeResponse } from './response/edge-response.ts';
+import { type Answer, send } from './response/json-response.ts';
 import type { Params } from './router.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Behind, endpointsOf } from '../gateway.ts';
 import { documentPath, openApiDocument } from './document.ts';
-import { refusals } from './refusals.ts';
+import { refusals } from './errors.ts';
 
 interface Operation {
   operationId: string;

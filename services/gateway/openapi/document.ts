@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { FieldsAtFault, RowsAtFault } from '../answers/fault-codes.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { uuid } from '../http/fields.ts';
-import type { Form } from '../http/form.ts';
-import { type About, type Said, tags } from './about.ts';
-import { type JsonSchema, Schemas } from './json-schema.ts';
-import { type RefusalCode, refusals } from './refusals.ts';
+import type { Form } from '../http/multipart/form.ts';
+import { uuid } from '../http/request/fields.ts';
+import { FieldsAtFault, RowsAtFault } from '../response-schemas/error-details.ts';
+import { type RefusalCode, refusals } from './errors.ts';
+import { type About, type Said, tags } from './operation.ts';
+import { type JsonSchema, Schemas } from './schemas.ts';
 
 export type OpenApi = Readonly<Record<string, unknown>>;
 

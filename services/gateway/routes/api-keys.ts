@@ -2,10 +2,10 @@ import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { CreatedKey, KeyPage } from '../answers/api-keys.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { page, size, uuid } from '../http/fields.ts';
+import { page, size, uuid } from '../http/request/fields.ts';
+import { CreatedKey, KeyPage } from '../response-schemas/api-keys.ts';
 
 const PATH = '/external/api/v1/api-key';
 

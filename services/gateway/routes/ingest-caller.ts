@@ -1,5 +1,5 @@
 import type { CallerInit } from '@call-analysis/proto/ingest/v1/Caller';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../authentication/caller.ts';
 
 /** Whose data a request to ingest is about. */
 export function callerOf(caller: Caller): CallerInit {

@@ -5,11 +5,17 @@ import type { Scorecard } from '@call-analysis/proto/analysis/v1/Scorecard';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { exampleDraft, RevisionPage, ScorecardInFull, ScorecardPage, sentDraft } from '../answers/scorecards.ts';
-import type { Caller } from '../auth/caller.ts';
-import type { Answer } from '../http/answer.ts';
+import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { page, pathUuid, size, wholeNumber } from '../http/fields.ts';
+import { page, pathUuid, size, wholeNumber } from '../http/request/fields.ts';
+import type { Answer } from '../http/response/json-response.ts';
+import {
+  exampleDraft,
+  RevisionPage,
+  ScorecardInFull,
+  ScorecardPage,
+  sentDraft,
+} from '../response-schemas/scorecards.ts';
 
 const PATH = '/api/v1/scorecards';
 const MAX_REVISION = 2 ** 31 - 1;

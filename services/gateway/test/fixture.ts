@@ -9,8 +9,8 @@ import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial, type Handlers, implement, serve } from '@call-analysis/rpc';
 import { Closing, createLog, Readiness, timeLeft } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
-import { ApiKeyGate } from '../auth/api-key.ts';
-import type { Role } from '../auth/caller.ts';
+import { ApiKeyGate } from '../authentication/api-key.ts';
+import type { Role } from '../authentication/caller.ts';
 import { neighbours, serveEdge } from '../gateway.ts';
 import type { Edge } from '../variables.ts';
 

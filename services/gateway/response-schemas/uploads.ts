@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { Count, pageOf, Time, Uuid } from './fields.ts';
+
+const batchId = '019a4f3e-7b00-7aa1-8c11-0d9e4f6a7b02';
+
+/** external-interface.md, "Endpoints" 4. */
+export const OpenedUpload = z
+  .object({
+    status: z.literal('success'),
+    data: z.object({
+      metadata_upload_url: z.url().meta({ description: 'Put the CSV here.' }),
+      metadata_key: z.string(),
+      audio_upload_url: z.url().optional().meta({ description: 'Put the ZIP here.' }),
+      audio_key: z.string().optional(),
+      expires_in: z.int().meta({ description: 'Seconds for which the URLs, and the upload, are good.' }),
+    }),
+  })
+  .meta({
+    id: 'OpenedUpload',
+    examples: [
+      {
+        status: 'success',
+        data: {
+          metadata_upload_url:
+            'https://calls.example/objects/UZ/acme/ann/calls.csv?expires=1790000000&max=5368709120&method=PUT&signature=mE4Pj1bq',
+          metadata_key: 'UZ/1a2b3c4d-0000-4000-8000-000000000001/1a2b3c4d-0000-4000-8000-00000000000a/calls.csv',
+          expires_in: 3600,
+        },
+      },
+    ],
+  });
+
+/** external-interface.md, "Endpoints" 6; api.md, section 5. */
+export const ProcessedUpload = z
+  .object({
+    status: z.literal('success'),
+    data: z.object({
+      message: z.string(),
+      batch_id: Uuid,
+      accepted: Count,
+      duplicates: Count.meta({ description: 'Rows whose partner_call_id the firm has already.' }),
+      rejected: Count,
+      ignored_columns: z.array(z.string()),
+    }),
+  })
+  .meta({
+    id: 'ProcessedUpload',
+    examples: [
+      {
+        status: 'success',
+        data: {
+          message: '53 calls were validated and queued for processing.',
+          batch_id: batchId,
+          accepted: 53,
+          duplicates: 0,
+          rejected: 0,
+          ignored_columns: ['comment'],
+        },
+      },
+    ],
+  });
+
+/** external-interface.md, "Endpoints" 7. */
+export const UploadedRecording = z
+  .object({
+    status: z.literal('ok'),
+    audio_id: Uuid.meta({ description: 'The uuid of the call.' }),
+    message: z.string(),
+    ignored_fields: z.array(z.string()).optional().meta({ description: 'Fields of the metadata that are not known.' }),
+  })
+  .meta({
+    id: 'UploadedRecording',
+    examples: [
+      {
+        status: 'ok',
+        audio_id: '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301',
+        message: 'The recording was accepted and is queued for processing.',
+      },
+    ],
+  });
+
+/** api.md, section 6. */
+export const BatchItem = z
+  .object({
+    batch_id: Uuid,
+    kind: z.enum(['audio', 'transcription']),
+    created_at: Time,
+    accepted: Count,
+    duplicates: Count,
+    rejected: Count,
+    by_status: z.record(z.string(), Count),
+    finished_at: Time.nullable(),
+    rejected_csv_url: z.url().nullable(),
+  })
+  .meta({
+    id: 'Batch',
+    examples: [
+      {
+        batch_id: batchId,
+        kind: 'transcription',
+        created_at: '2026-10-01T18:00:00.120Z',
+        accepted: 53,
+        duplicates: 0,
+        rejected: 0,
+        by_status: { completed: 53 },
+        finished_at: '2026-10-01T18:00:04.310Z',
+        rejected_csv_url: null,
+      },
+    ],
+  });
+
+export const BatchPage = pageOf(BatchItem).meta({ id: 'BatchPage' });
+
+/** What goes with a recording, as the JSON text of the part `metadata` (external-interface.md, "Call metadata record"). */
+export const RecordingMetadata = z
+  .looseObject({
+    audio_file_name: z.string().min(1),
+    client_phone_number: z.string().regex(/^\+?\d{7,15}$/),
+    operator_name: z.string().min(1),
+    start_time: z.string().meta({ description: 'ISO 8601; without an offset it is UTC.' }),
+    segment_type: z.string().min(1).meta({ description: 'One of the firm’s.' }),
+    left_channel: z.enum(['operator', 'client']),
+    right_channel: z.enum(['operator', 'client']),
+    partner_call_id: z.string().min(1).max(255).optional(),
+    direction: z.enum(['inbound', 'outbound']).optional(),
+    operator_group_name: z.string().min(1).max(255).optional(),
+    disconnect_reason: z.string().min(1).max(255).optional(),
+  })
+  .meta({
+    id: 'RecordingMetadata',
+    examples: [
+      {
+        audio_file_name: 'call-1.wav',
+        client_phone_number: '+998901234567',
+        operator_name: 'Aziza Karimova',
+        start_time: '2026-10-01T09:00:00Z',
+        segment_type: 'support',
+        left_channel: 'operator',
+        right_channel: 'client',
+      },
+    ],
+  });

@@ -1,0 +1,609 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Fault } from '@call-analysis/fault';
+import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
+import { waitUntil } from '@call-analysis/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { converse, firm, type Fixture, openFixture, tokenFor, user } from '../../test/fixture.ts';
+
+const path = '/api/v1/audio/upload';
+const LIMIT = 52_428_800;
+const BOUNDARY = 'x-boundary-1';
+
+/** What the audio service was sent, in one piece for each part. */
+interface Sent {
+  uploader: unknown;
+  file: { name: string; bytes: Buffer } | null;
+  metadata: string | null;
+  /** Whether the stream came to its end. */
+  whole: boolean;
+  order: string[];
+}
+
+let edge: Fixture;
+let sent: Sent[];
+
+beforeAll(async () => {
+  edge = await openFixture();
+});
+
+afterAll(() => edge.close());
+
+beforeEach(() => {
+  sent = [];
+  edge.recordings.uploadRecording = async (requests) => {
+    await hear(requests);
+    return { audio_id: 'a', ignored_fields: [] };
+  };
+});
+
+async function hear(requests: AsyncIterable<UploadRecordingRequest>): Promise<Sent> {
+  const heard: Sent = { uploader: null, file: null, metadata: null, whole: false, order: [] };
+  sent.push(heard);
+  const pieces: Buffer[] = [];
+  try {
+    for await (const request of requests) {
+      if (request.part !== 'uploader' && heard.order.at(-1) !== request.part) heard.order.push(request.part ?? '');
+      if (request.part === 'uploader') heard.uploader = request.uploader;
+      else if (request.part === 'file_name') heard.file = { name: request.file_name ?? '', bytes: Buffer.alloc(0) };
+      else if (request.part === 'chunk') pieces.push(request.chunk ?? Buffer.alloc(0));
+      else heard.metadata = request.metadata ?? '';
+    }
+    heard.whole = true;
+  } finally {
+    if (heard.file !== null) heard.file.bytes = Buffer.concat(pieces);
+  }
+  return heard;
+}
+
+type PartSpec = { head: string; body: string | Buffer };
+
+const filePart = (body: string | Buffer = 'bytes', disposition = 'name="audio_file"; filename="a.wav"'): PartSpec => ({
+  head: `Content-Disposition: form-data; ${disposition}\r\nContent-Type: audio/wav`,
+  body,
+});
+const textPart = (body = '{}', name = 'metadata'): PartSpec => ({
+  head: `Content-Disposition: form-data; name="${name}"`,
+  body,
+});
+
+function formOf(parts: readonly PartSpec[], end = `--${BOUNDARY}--\r\n`): Buffer<ArrayBuffer> {
+  const pieces = parts.flatMap(({ head, body }) => [`--${BOUNDARY}\r\n${head}\r\n\r\n`, body, '\r\n']);
+  return Buffer.concat([...pieces, end].map((piece) => Buffer.from(piece)));
+}
+
+const formType = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+
+const post = (body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = formType) =>
+  edge.ask('POST', path, { body, headers });
+const postForm = (...parts: PartSpec[]) => post(formOf(parts));
+
+const fieldsOf = (answer: { body: Record<string, unknown> }) =>
+  (answer.body['details'] as { fields: { field: string; code: string }[] }).fields.map(({ field, code }) => [
+    field,
+    code,
+  ]);
+
+const head = (...lines: string[]) => {
+  const bearer = `Authorization: Bearer ${tokenFor('ADMIN')}`;
+  const all = [`POST ${path} HTTP/1.1`, 'Host: x', bearer, `Content-Type: ${formType['content-type']}`, ...lines];
+  return `${all.join('\r\n')}\r\n\r\n`;
+};
+
+describe('a recording with its metadata', () => {
+  it.each([
+    ['first', [filePart(), textPart('{"a":"б"}')], ['file_name', 'chunk', 'metadata']],
+    ['last', [textPart('{"a":"б"}'), filePart()], ['metadata', 'file_name', 'chunk']],
+  ])('is handed on, the file %s', async (_, parts, order) => {
+    const answer = await postForm(...parts);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { status: 'ok', audio_id: 'a', message: 'The recording was accepted and is queued for processing.' },
+    ]);
+    expect(sent).toEqual([
+      {
+        uploader: { firm_uuid: firm.uuid, user_uuid: user },
+        file: { name: 'a.wav', bytes: Buffer.from('bytes') },
+        metadata: '{"a":"б"}',
+        whole: true,
+        order,
+      },
+    ]);
+  });
+
+  it('may come from an ordinary HTTP client', async () => {
+    const form = new FormData();
+    const bytes = Buffer.alloc(3_000_000, 'xyz');
+    form.set('metadata', '{"audio_file_name":"Звонок \\"1\\".wav"}');
+    form.set('audio_file', new File([bytes], 'Звонок "1".wav'));
+    const response = await fetch(edge.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokenFor('ADMIN')}` },
+      body: form,
+    });
+    expect(response.status).toBe(200);
+    expect(sent[0]?.file?.name).toBe('Звонок "1".wav');
+    expect(sent[0]?.file?.bytes.equals(bytes)).toBe(true);
+    expect(sent[0]?.metadata).toBe('{"audio_file_name":"Звонок \\"1\\".wav"}');
+  });
+
+  it('of any role is taken, and of nobody is not', async () => {
+    const body = formOf([filePart(), textPart()]);
+    expect((await edge.ask('POST', path, { body, headers: formType, role: 'WORKFLOW_ENGINEER' })).status).toBe(200);
+    const nobody = await post(body, { ...formType, authorization: 'Bearer x' });
+    expect([nobody.status, nobody.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    [{ repeated_upload: true }, 'This recording was taken in before; nothing was changed.'],
+    [
+      { repeated_upload: true, has_ended: true },
+      'This recording was taken in before; nothing was changed. Its call failed for good or was canceled: to send it ' +
+        'anew, erase that call first (DELETE /api/v1/calls/{uuid}).',
+    ],
+  ])('that came before is not said to be queued: %j', async (repeated, message) => {
+    edge.recordings.uploadRecording = async (requests) => {
+      await hear(requests);
+      return { audio_id: 'a', ignored_fields: [], ...repeated };
+    };
+    const answer = await postForm(filePart(), textPart());
+    expect([answer.status, answer.body]).toEqual([200, { status: 'ok', audio_id: 'a', message }]);
+  });
+
+  it('names the fields of its metadata that nobody knows', async () => {
+    edge.recordings.uploadRecording = async (requests) => {
+      await hear(requests);
+      return { audio_id: 'a', ignored_fields: ['colour'] };
+    };
+    expect((await postForm(filePart(), textPart())).body).toMatchObject({ ignored_fields: ['colour'] });
+  });
+
+  it('may be of exactly 50 MB, and arrives as it was sent', async () => {
+    const bytes = Buffer.alloc(LIMIT, '0123456789');
+    expect((await postForm(textPart(), filePart(bytes))).status).toBe(200);
+    expect(sent[0]?.file?.bytes.equals(bytes)).toBe(true);
+  }, 60_000);
+
+  it('gives the same answer however the network cuts it into pieces', async () => {
+    const body = formOf([
+      textPart('{"я":1}'),
+      filePart(
+        `a\r\n--${BOUNDARY.slice(0, -1)}\r\n\r\n--x\r\n-`,
+        `name="audio_file"; filename="${'Я'.repeat(20)}.wav"`,
+      ),
+    ]);
+    const cuts = fc.uniqueArray(fc.integer({ min: 1, max: body.length - 1 }), { maxLength: 12 });
+    const sendInPieces = (at: readonly number[]) =>
+      converse(edge.url, (socket) => {
+        socket.setNoDelay();
+        const ends = [...at].sort((a, b) => a - b);
+        const pieces = [...ends, body.length].map((end, index) => body.subarray(ends[index - 1] ?? 0, end));
+        void (async () => {
+          socket.write(head(`Content-Length: ${body.length}`, 'Connection: close'));
+          for (const piece of pieces) {
+            socket.write(piece);
+            await delay(1);
+          }
+        })();
+      });
+    await fc.assert(
+      fc.asyncProperty(cuts, async (at) => {
+        sent = [];
+        const answer = await sendInPieces(at);
+        expect(answer).toMatch(/^HTTP\/1.1 200 /);
+        expect(sent).toMatchObject([
+          {
+            whole: true,
+            metadata: '{"я":1}',
+            file: {
+              name: `${'Я'.repeat(20)}.wav`,
+              bytes: Buffer.from(`a\r\n--${BOUNDARY.slice(0, -1)}\r\n\r\n--x\r\n-`),
+            },
+          },
+        ]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('what is no good form', () => {
+  const file = 'audio_file';
+  const both = [file, 'metadata'];
+
+  it.each([
+    ['no parts', [], both],
+    ['no file', [textPart()], [file]],
+    ['no metadata', [filePart()], ['metadata']],
+    ['a file without a name', [filePart('x', 'name="audio_file"'), textPart()], [file]],
+    ['a file field where nothing was chosen', [filePart('', 'name="audio_file"; filename=""'), textPart()], [file]],
+    ['other names', [filePart('x', 'name="audio"; filename="a.wav"'), textPart('{}', 'meta')], both],
+    ['metadata twice and no file', [textPart(), textPart()], [file]],
+  ])('such as %s is MISSING_FILE, and says what lacks', async (_, parts, missing) => {
+    const answer = await postForm(...parts);
+    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([400, 'MISSING_FILE', { missing }]);
+    expect(sent.every(({ whole }) => !whole)).toBe(true);
+  });
+
+  it.each([
+    ['under another name', filePart('x', 'name="file"; filename="a.wav"'), 'file: is not known; the parts are'],
+    ['without its name', filePart('x', 'name="audio_file"'), 'audio_file: came without the name of a file'],
+    ['with a name that is not UTF-8', filePart('x', 'name="audio_file"; filename="\xe9.wav"'), 'in UTF-8'],
+  ])('such as a file %s is missing, and its sender is told why', async (_, { head, body }, why) => {
+    const pieces = [Buffer.from(`--${BOUNDARY}\r\n${head}\r\n\r\n`, 'latin1'), Buffer.from(body), Buffer.from('\r\n')];
+    const answer = await post(Buffer.concat([...pieces, formOf([textPart()])]));
+    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+      400,
+      'MISSING_FILE',
+      { missing: [file] },
+    ]);
+    expect(answer.body['message']).toMatch(/^audio_file is missing\. Send multipart\/form-data /);
+    expect(answer.body['message']).toContain(why);
+  });
+
+  it.each([
+    ['an unknown part', [filePart(), textPart(), textPart('1', 'extra')], [['extra', 'UNKNOWN_FIELD']]],
+    ['an unknown file', [filePart('x', 'name="b"; filename="b"'), filePart(), textPart()], [['b', 'UNKNOWN_FIELD']]],
+    ['a second file', [filePart(), filePart(), textPart()], [['audio_file', 'REPEATED']]],
+    ['a second metadata', [textPart(), filePart(), textPart()], [['metadata', 'REPEATED']]],
+    ['a name of an object’s own', [filePart(), textPart(), textPart('1', 'toString')], [['toString', 'UNKNOWN_FIELD']]],
+    ['metadata over 64 KiB', [filePart(), textPart('x'.repeat(65_537))], [['metadata', 'TOO_LONG']]],
+    [
+      'metadata that is not UTF-8',
+      [filePart(), { ...textPart(), body: Buffer.from([0xff]) }],
+      [['metadata', 'INVALID']],
+    ],
+    [
+      'a name that is not UTF-8',
+      [filePart(), textPart(), { head: 'Content-Disposition: form-data; name="\xff"', body: '' }],
+      [['body', 'INVALID']],
+    ],
+    ['a part without a head', [filePart(), textPart(), { head: 'X: y', body: 'z' }], [['body', 'INVALID']]],
+    [
+      'a part in base64',
+      [{ ...filePart(), head: `${filePart().head}\r\nContent-Transfer-Encoding: base64` }, textPart()],
+      [['audio_file', 'INVALID']],
+    ],
+    [
+      'many faults',
+      [filePart(), filePart(), textPart(), textPart('', 'c')],
+      [
+        ['audio_file', 'REPEATED'],
+        ['c', 'UNKNOWN_FIELD'],
+      ],
+    ],
+  ] as [string, PartSpec[], string[][]][])('such as %s is VALIDATION_ERROR', async (_, parts, fields) => {
+    const pieces = parts.flatMap(({ head, body }) => [
+      Buffer.from(`--${BOUNDARY}\r\n`),
+      Buffer.from(head, /[\x80-\xff]/.test(head) ? 'latin1' : 'utf8'),
+      Buffer.from('\r\n\r\n'),
+      Buffer.from(body),
+      Buffer.from('\r\n'),
+    ]);
+    const answer = await post(Buffer.concat([...pieces, Buffer.from(`--${BOUNDARY}--\r\n`)]));
+    expect([answer.status, answer.body['code'], fieldsOf(answer)]).toEqual([400, 'VALIDATION_ERROR', fields]);
+    expect(sent.every(({ whole }) => !whole)).toBe(true);
+  });
+
+  it.each([
+    ['no boundary', 'multipart/form-data', 'VALIDATION_ERROR'],
+    ['an empty boundary', 'multipart/form-data; boundary=""', 'VALIDATION_ERROR'],
+    ['a boundary of 300 characters', `multipart/form-data; boundary=${'x'.repeat(300)}`, 'VALIDATION_ERROR'],
+  ])('such as %s is refused without being read', async (_, type, code) => {
+    const answer = await post(Buffer.from('metadata={}'), { 'content-type': type });
+    expect([answer.status, answer.body['code']]).toEqual([400, code]);
+    expect(answer.body['details']).not.toBeNull();
+    expect(sent).toEqual([]);
+  });
+
+  it.each(['application/json', 'application/x-www-form-urlencoded', 'multipart/mixed; boundary=x', 'audio/wav'])(
+    'such as %s has neither part, and is told how both are sent',
+    async (type) => {
+      const answer = await post(Buffer.from('x=1'), { 'content-type': type });
+      expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+        400,
+        'MISSING_FILE',
+        { missing: both },
+      ]);
+      expect(answer.body['message']).toMatch(/^audio_file and metadata are missing\. Send multipart\/form-data /);
+      expect(sent).toEqual([]);
+    },
+  );
+
+  it('such as nothing at all is MISSING_FILE', async () => {
+    const answer = await edge.ask('POST', path);
+    expect([answer.status, answer.body['code']]).toEqual([400, 'MISSING_FILE']);
+    expect(answer.body['details']).toEqual({ missing: both });
+  });
+
+  it.each([
+    ['without its last boundary', formOf([filePart(), textPart()], ''), 'VALIDATION_ERROR'],
+    ['cut off in its second part', formOf([filePart(), textPart()]).subarray(0, 150), 'MISSING_FILE'],
+    ['cut off in a head', formOf([filePart(), textPart(), textPart('', 'c')]).subarray(0, -45), 'VALIDATION_ERROR'],
+    [
+      'with another boundary',
+      Buffer.from(formOf([filePart()]).toString().replaceAll(BOUNDARY, 'other')),
+      'MISSING_FILE',
+    ],
+    ['with a head without end', Buffer.from(`--${BOUNDARY}\r\nContent-\r\n--${BOUNDARY}--`), 'MISSING_FILE'],
+    [
+      'of line feeds alone',
+      Buffer.from(formOf([filePart(), textPart()]).toString().replaceAll('\r', '')),
+      'MISSING_FILE',
+    ],
+  ])('such as one %s is refused', async (_, body, code) => {
+    const answer = await post(Buffer.from(body));
+    expect([answer.status, answer.body['code']]).toEqual([400, code]);
+    expect(sent.every(({ whole }) => !whole)).toBe(true);
+  });
+
+  it('such as a hundred thousand parts is refused, and a part of it costs no more than one of ten thousand', async () => {
+    const costOf = async (count: number) => {
+      const body = formOf(Array.from({ length: count }, () => textPart('', 'x')));
+      const before = process.cpuUsage();
+      const answer = await post(body);
+      const { user, system } = process.cpuUsage(before);
+      expect([answer.status, answer.body['code']]).toEqual([400, 'MISSING_FILE']);
+      return user + system;
+    };
+    await costOf(10_000);
+    const few = Math.max(await costOf(10_000), await costOf(10_000));
+    // Ten times as many; each part looked at beside all others would be a hundred times the work.
+    expect(await costOf(100_000)).toBeLessThan(40 * few);
+  });
+
+  it('never breaks the edge, whatever its bytes are', async () => {
+    const good = formOf([textPart(), filePart()]);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(good.length - 1), fc.nat(255), fc.nat(3), async (at, byte, cut) => {
+        const body = Buffer.from(good.subarray(0, cut === 0 ? at + 1 : good.length));
+        body[at] = byte;
+        const { status } = await post(body);
+        expect([200, 400]).toContain(status);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('the name of the file', () => {
+  it.each([
+    ['plain', 'filename="a.wav"', 'a.wav'],
+    ['without quotes', 'filename=a.wav', 'a.wav'],
+    ['of any script', 'filename="Звонок №1.wav"', 'Звонок №1.wav'],
+    ['with semicolons and blanks', 'filename="a; b=c  .wav"', 'a; b=c  .wav'],
+    ['with a quote as browsers write it', 'filename="a%22b%22.wav"', 'a"b".wav'],
+    ['with a quote as others write it', 'filename="a\\"b.wav"', 'a"b.wav'],
+    ['with a percent sign', 'filename="100%.wav"', '100%.wav'],
+    ['in the extended form', "filename*=UTF-8''%D0%97%20%22.wav", 'З ".wav'],
+    ['in both forms, the extended one last', 'filename="Z.wav"; filename*=utf-8\'\'%D0%97.wav', 'З.wav'],
+    ['in both forms, the extended one first', 'filename*=utf-8\'\'%D0%97.wav; filename="Z.wav"', 'З.wav'],
+    ['in both forms, with an encoded percent sign', "filename*=utf-8''100%2522.wav; filename=x", '100%22.wav'],
+    ['with a path, which is not hidden', 'filename="dir/a.wav"', 'dir/a.wav'],
+    ['with a path upwards', 'filename="../../a.wav"', '../../a.wav'],
+    ['with a path of Windows', 'filename="C:\\fakepath\\a.wav"', 'C:\\fakepath\\a.wav'],
+  ])('%s comes through', async (_, disposition, name) => {
+    expect((await postForm(filePart('x', `name="audio_file"; ${disposition}`), textPart())).status).toBe(200);
+    expect(sent[0]?.file?.name).toBe(name);
+  });
+
+  it.each(["filename*=UTF-8''%FF.wav", "filename*=KOI8-R''a.wav", 'filename="a', 'filename="a" b'])(
+    'as %s is refused',
+    async (disposition) => {
+      const answer = await postForm(filePart('x', `name="audio_file"; ${disposition}`), textPart());
+      expect([answer.status, answer.body['code']]).toEqual([400, 'MISSING_FILE']);
+    },
+  );
+});
+
+describe('a file over 50 MB', () => {
+  const tooLarge = { status: 'error', code: 'FILE_TOO_LARGE', details: { limit_bytes: LIMIT } };
+
+  it('is refused by its declared length before it comes', async () => {
+    const answer = await converse(edge.url, (socket) => {
+      socket.write(head('Content-Length: 60000000', 'Expect: 100-continue'));
+      socket.once('data', () => socket.end());
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject(tooLarge);
+    expect(sent).toEqual([]);
+  });
+
+  it('is refused when its bytes are too many, whatever else is missing, without waiting for the rest', async () => {
+    const opening = formOf([filePart('')], '').subarray(0, -2);
+    const chunk = Buffer.alloc(1_048_576, 'x');
+    let written = 0;
+    const answer = await converse(edge.url, (socket) => {
+      socket.write(head('Transfer-Encoding: chunked'));
+      socket.write(`${opening.length.toString(16)}\r\n`);
+      socket.write(opening);
+      socket.write('\r\n');
+      const send = () => {
+        if (!socket.writable || written > 3 * LIMIT) return;
+        written += chunk.length;
+        socket.write('100000\r\n');
+        socket.write(chunk);
+        socket.write('\r\n', send);
+      };
+      socket.once('data', () => socket.end());
+      send();
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject(tooLarge);
+    expect(written).toBeLessThan(2 * LIMIT);
+    await waitUntil(() => sent.length === 1);
+    expect(sent[0]?.whole).toBe(false);
+  }, 60_000);
+
+  it('by one byte is refused, and an ordinary HTTP client reads why', async () => {
+    const answer = await postForm(filePart(Buffer.alloc(LIMIT + 1)), textPart());
+    expect([answer.status, answer.body]).toEqual([400, expect.objectContaining(tooLarge)]);
+  }, 60_000);
+
+  it('is refused when the audio service says so in the middle', async () => {
+    edge.recordings.uploadRecording = async (requests) => {
+      for await (const request of requests) {
+        if (request.part === 'chunk')
+          throw new Fault('invalid', 'FILE_TOO_LARGE', 'No.', { details: { limit_bytes: 1 } });
+      }
+      throw new Error('it ended');
+    };
+    const answer = await postForm(filePart(Buffer.alloc(20_000_000)), textPart());
+    expect([answer.status, answer.body['code']]).toEqual([400, 'FILE_TOO_LARGE']);
+  });
+});
+
+describe('what the audio service finds', () => {
+  it.each([
+    ['INVALID_FILE_FORMAT', 'invalid', 400],
+    ['INVALID_PHONE_NUMBER', 'invalid', 400],
+    ['AUDIO_NOT_STEREO', 'invalid', 400],
+    ['UNAVAILABLE', 'unavailable', 503],
+    ['INTERNAL', 'internal', 500],
+  ] as const)('is passed on: %s', async (code, kind, status) => {
+    edge.recordings.uploadRecording = async (requests) => {
+      await hear(requests);
+      throw new Fault(kind, code, 'Why.', { details: { fields: [] } });
+    };
+    const answer = await postForm(filePart(), textPart());
+    expect([answer.status, answer.body['code']]).toEqual([status, code]);
+    if (status === 400)
+      expect(answer.body).toEqual({ status: 'error', code, message: 'Why.', details: { fields: [] } });
+  });
+
+  it('comes after what lacks in the form', async () => {
+    edge.recordings.uploadRecording = async (requests) => {
+      await hear(requests);
+      throw new Fault('invalid', 'INVALID_FILE_FORMAT', 'No.');
+    };
+    expect((await postForm(filePart('x', 'name="audio_file"; filename="a.txt"'))).body['code']).toBe('MISSING_FILE');
+  });
+
+  it('is UNAVAILABLE when it is not there, and the client can read it while it sends', async () => {
+    const alone = await openFixture();
+    await alone.cutAudio();
+    const body = formOf([filePart(Buffer.alloc(20_000_000)), textPart()]);
+    const answer = await alone.ask('POST', path, { body, headers: formType });
+    expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'UNAVAILABLE', '1']);
+    expect((await alone.ask('GET', '/readyz')).status).toBe(503);
+    await alone.close();
+  });
+
+  it('is waited for longer than other answers', async () => {
+    const impatient = await openFixture({ deadlineMs: 100 });
+    try {
+      impatient.recordings.uploadRecording = async (requests) => {
+        await hear(requests);
+        await delay(300);
+        return { audio_id: 'late', ignored_fields: [] };
+      };
+      const answer = await impatient.ask('POST', path, { body: formOf([filePart(), textPart()]), headers: formType });
+      expect(answer.body['audio_id']).toBe('late');
+    } finally {
+      await impatient.close();
+    }
+  });
+});
+
+describe('a client', () => {
+  it('that waits for leave to send gets it', async () => {
+    const body = formOf([filePart(), textPart()]);
+    const answer = await converse(edge.url, (socket) => {
+      socket.write(head(`Content-Length: ${body.length}`, 'Expect: 100-continue', 'Connection: close'));
+      socket.once('data', () => socket.write(body));
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
+  });
+
+  it('that goes away in the middle ends the stream unfinished', async () => {
+    const failed = edge.log.filter((line) => line['msg'] === 'a request failed').length;
+    const ended = Promise.withResolvers<unknown>();
+    edge.recordings.uploadRecording = async (requests) => {
+      await hear(requests).catch(ended.resolve);
+      return { audio_id: 'a', ignored_fields: [] };
+    };
+    await converse(edge.url, async (socket) => {
+      socket.write(head('Content-Length: 1000000'));
+      socket.write(formOf([filePart('x'.repeat(100_000))], ''));
+      await waitUntil(() => sent[0]?.order.includes('file_name'));
+      socket.destroy();
+    });
+    expect(await ended.promise).toBeInstanceOf(Error);
+    expect(sent).toMatchObject([{ whole: false }]);
+    await waitUntil(() => edge.log.some((line) => line['route'] === path && line['aborted'] === true));
+    expect(edge.log.filter((line) => line['msg'] === 'a request failed')).toHaveLength(failed);
+  });
+
+  it('that declares more than it sends leaves the stream unfinished', async () => {
+    const ended = Promise.withResolvers<unknown>();
+    edge.recordings.uploadRecording = async (requests) => {
+      ended.resolve(await hear(requests).catch((error: unknown) => error));
+      return { audio_id: 'a', ignored_fields: [] };
+    };
+    const body = formOf([filePart(), textPart()]);
+    await converse(edge.url, async (socket) => {
+      socket.write(head(`Content-Length: ${body.length + 10}`));
+      socket.write(body);
+      await waitUntil(() => sent[0]?.order.includes('metadata'));
+      socket.end();
+    });
+    expect(await ended.promise).toBeInstanceOf(Error);
+    expect(sent).toMatchObject([{ whole: false }]);
+  });
+
+  it('that goes away after the last byte does not undo the upload', async () => {
+    const [gone, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<boolean>()];
+    edge.recordings.uploadRecording = async (requests, call) => {
+      await hear(requests);
+      await gone.promise;
+      finished.resolve(call.signal.aborted);
+      return { audio_id: 'a', ignored_fields: [] };
+    };
+    const body = formOf([filePart(), textPart()]);
+    await converse(edge.url, async (socket) => {
+      socket.write(head(`Content-Length: ${body.length}`));
+      socket.write(body);
+      await waitUntil(() => sent[0]?.whole);
+      socket.destroy();
+    });
+    await delay(100);
+    gone.resolve();
+    expect(await finished.promise).toBe(false);
+  });
+
+  it('is held back by an audio service that does not keep up', async () => {
+    const release = Promise.withResolvers<undefined>();
+    edge.recordings.uploadRecording = async (requests) => {
+      for await (const request of requests) {
+        if (request.part === 'chunk') await release.promise;
+      }
+      return { audio_id: 'a', ignored_fields: [] };
+    };
+    const body = formOf([filePart(Buffer.alloc(LIMIT)), textPart()]);
+    let written = 0;
+    const answer = converse(edge.url, (socket) => {
+      socket.write(head(`Content-Length: ${body.length}`, 'Connection: close'));
+      const send = () => {
+        const piece = body.subarray(written, written + 1_048_576);
+        written += piece.length;
+        if (piece.length > 0) socket.write(piece, send);
+      };
+      send();
+    });
+    await delay(600);
+    expect(written).toBeLessThan(LIMIT * 0.8);
+    release.resolve(undefined);
+    expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+  }, 60_000);
+
+  it('may send the next request on the same connection', async () => {
+    const body = formOf([filePart(), textPart()]);
+    const answers = await converse(edge.url, (socket) => {
+      socket.write(head(`Content-Length: ${body.length}`));
+      socket.write(body);
+      socket.once('data', () => socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'));
+    });
+    expect(answers.match(/HTTP\/1.1 200 /g)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,206 @@
+import { Fault } from '@call-analysis/fault';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { firm, type Fixture, openFixture, tokenFor, user } from '../../test/fixture.ts';
+
+const caller = { firm_uuid: firm.uuid, user_uuid: user };
+const session = { metadata_upload_url: '/objects/k?signature=s', metadata_key: 'uz/f/u/a.csv', expires_in: 3600 };
+const counts = { accepted: 120, duplicates: 0, rejected: 0, ignored_columns: [] };
+const accepted = { batch_uuid: 'b', ...counts };
+const rejected_uuid = '00000000-0000-4000-8000-0000000000f1';
+
+let edge: Fixture;
+
+beforeAll(async () => {
+  edge = await openFixture();
+});
+
+afterAll(() => edge.close());
+
+describe('beginning an upload', () => {
+  const path = '/api/v1/calls/upload';
+
+  it('of transcriptions gives one absolute URL', async () => {
+    let asked: unknown;
+    edge.calls.openUpload = async (request) => {
+      asked = request;
+      return session;
+    };
+    const answer = await edge.ask('POST', path, { json: { metadata_filename: 'Звонки 1.CSV' } });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      status: 'success',
+      data: { ...session, metadata_upload_url: `${edge.url}/objects/k?signature=s` },
+    });
+    expect(asked).toMatchObject({ caller, metadata_filename: 'Звонки 1.CSV' });
+    expect(asked).not.toHaveProperty('audios_filename');
+  });
+
+  it('of a batch gives two, and leaves a foreign URL as it is', async () => {
+    const audio = { audio_upload_url: 'https://store/x', audio_key: 'uz/f/u/a.zip' };
+    edge.calls.openUpload = async () => ({ ...session, ...audio });
+    const answer = await edge.ask('POST', path, { json: { metadata_filename: 'a.csv', audios_filename: 'a.zip' } });
+    expect(answer.body['data']).toEqual({
+      ...session,
+      metadata_upload_url: `${edge.url}/objects/k?signature=s`,
+      ...audio,
+    });
+  });
+
+  it('uses the public URL when one is configured', async () => {
+    const behindProxy = await openFixture({ publicUrl: 'https://calls.example/' });
+    behindProxy.calls.openUpload = async () => session;
+    const answer = await behindProxy.ask('POST', path, { json: { metadata_filename: 'a.csv' } });
+    expect(answer.body['data']).toMatchObject({ metadata_upload_url: 'https://calls.example/objects/k?signature=s' });
+    await behindProxy.close();
+  });
+
+  it.each([
+    'a.txt',
+    'csv',
+    '',
+    '../a.csv',
+    'a/b.csv',
+    'a\\b.csv',
+    'a\n.csv',
+    'a\u0085.csv',
+    `${'я'.repeat(99)}.csv`,
+    `${'a'.repeat(197)}.csv`,
+  ])('refuses the file name %j', async (metadata_filename) => {
+    const answer = await edge.ask('POST', path, { json: { metadata_filename } });
+    expect(answer.status).toBe(400);
+    expect(answer.body['details']).toMatchObject({ fields: [{ field: 'metadata_filename', code: 'INVALID' }] });
+  });
+
+  it('takes names that are an extension and no more', async () => {
+    let asked: unknown;
+    edge.calls.openUpload = async (request) => {
+      asked = request;
+      return { metadata_upload_url: 'https://store/y', metadata_key: 'uz/f/u/.CSV', expires_in: 3600 };
+    };
+    const json = { metadata_filename: '.CSV', audios_filename: '.zip' };
+    expect((await edge.ask('POST', path, { json })).status).toBe(200);
+    expect(asked).toMatchObject(json);
+  });
+
+  it('names every fault at once', async () => {
+    const answer = await edge.ask('POST', path, { json: { audios_filename: 'a.rar', metadata_file: 'a.csv' } });
+    const { fields } = answer.body['details'] as { fields: { field: string; code: string }[] };
+    expect(fields.map(({ field, code }) => [field, code])).toEqual([
+      ['metadata_filename', 'REQUIRED'],
+      ['audios_filename', 'INVALID'],
+      ['metadata_file', 'UNKNOWN_FIELD'],
+    ]);
+    expect(answer.body['message']).toContain('did you mean metadata_filename?');
+  });
+});
+
+describe('processing an upload', () => {
+  const path = '/api/v1/calls/process-upload';
+
+  it('answers with a sentence and the counts', async () => {
+    let asked: unknown;
+    edge.calls.processUpload = async (request) => {
+      asked = request;
+      return accepted;
+    };
+    const answer = await edge.ask('POST', path, { json: { metadata_key: 'uz/f/u/a.csv' } });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      status: 'success',
+      data: { message: '120 calls were validated and queued for processing.', batch_id: 'b', ...counts },
+    });
+    expect(asked).toMatchObject({ caller, metadata_key: 'uz/f/u/a.csv', on_error: 'reject' });
+  });
+
+  it.each([
+    [1, 0, 0, '1 call was validated and queued for processing.'],
+    [0, 2, 1, '0 calls were validated and queued for processing; 2 calls were there already; 1 row was refused.'],
+  ])('says in words: %d accepted, %d duplicates, %d rejected', async (accepts, duplicates, rejected, message) => {
+    edge.calls.processUpload = async () => ({ ...accepted, accepted: accepts, duplicates, rejected });
+    const answer = await edge.ask('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
+    expect(answer.body['data']).toMatchObject({ message });
+  });
+
+  it.each([
+    [{ unnamed_files: 1 }, '3 calls were there already; 1 file of the archive is named by no row and was left out.'],
+    [
+      { unnamed_files: 2, ended_duplicates: 1 },
+      '3 calls were there already; 2 files of the archive are named by no row and were left out. 1 of those there ' +
+        'already failed for good or was canceled: to send such a call anew, erase it first (DELETE /api/v1/calls/{uuid}).',
+    ],
+    [
+      { duplicates: 10_001, ended_duplicates: 2 },
+      '10001 calls were there already. At least 2 of those there already failed for good or were canceled: to send ' +
+        'such a call anew, erase it first (DELETE /api/v1/calls/{uuid}).',
+    ],
+  ])('says what was left out, and what has to be erased before it can come anew: %j', async (counts, rest) => {
+    edge.calls.processUpload = async () => ({ ...accepted, accepted: 0, duplicates: 3, ...counts });
+    const answer = await edge.ask('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
+    const message = `0 calls were validated and queued for processing; ${rest}`;
+    expect(answer.body['data']).toMatchObject({ message });
+    expect(answer.body['data']).not.toHaveProperty('ended_duplicates');
+  });
+
+  it('waits longer than for other answers', async () => {
+    const impatient = await openFixture({ deadlineMs: 100 });
+    try {
+      impatient.calls.processUpload = () => new Promise((resolve) => setTimeout(resolve, 300, accepted));
+      expect((await impatient.ask('POST', path, { json: { metadata_key: 'k' } })).status).toBe(200);
+    } finally {
+      await impatient.close();
+    }
+  });
+
+  it('goes on when the client goes away', async () => {
+    const finished = Promise.withResolvers<boolean>();
+    const begun = Promise.withResolvers<undefined>();
+    edge.calls.processUpload = async (_request, call) => {
+      begun.resolve(undefined);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      finished.resolve(call.signal.aborted);
+      return accepted;
+    };
+    const leaving = new AbortController();
+    const asking = fetch(edge.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokenFor('ADMIN')}`, 'content-type': 'application/json' },
+      body: '{"metadata_key":"k"}',
+      signal: leaving.signal,
+    });
+    await begun.promise;
+    leaving.abort();
+    await expect(asking).rejects.toThrow();
+    expect(await finished.promise).toBe(false);
+  });
+
+  it('gives the file of refused rows an address, and its uuid to nobody', async () => {
+    const details = { rows: 3, valid: 2, invalid: 1, faults: [], faults_truncated: false };
+    edge.calls.processUpload = async () => {
+      throw new Fault('invalid', 'VALIDATION_FAILED', 'Bad.', { details: { ...details, rejected_uuid } });
+    };
+    const answer = await edge.ask('POST', path, { json: { metadata_key: 'k' } });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({
+      status: 'error',
+      code: 'VALIDATION_FAILED',
+      message: 'Bad.',
+      details: { ...details, rejected_csv_url: `${edge.url}/api/v1/calls/rejected/${rejected_uuid}` },
+    });
+    edge.calls.processUpload = async () => {
+      throw new Fault('invalid', 'VALIDATION_FAILED', 'Bad.', { details });
+    };
+    const without = await edge.ask('POST', path, { json: { metadata_key: 'k' } });
+    expect(without.body['details']).toEqual({ ...details, rejected_csv_url: null });
+  });
+
+  it.each([
+    [{ metadata_key: 'k', audio_key: 'z' }, 'audio_key', 'UNKNOWN_FIELD'],
+    [{ metadata_key: '' }, 'metadata_key', 'INVALID'],
+    [{ metadata_key: 'k', on_error: 'ignore' }, 'on_error', 'INVALID'],
+    [{ metadata_key: 'k', audios_key: null }, 'audios_key', 'INVALID'],
+    [{ metadata_key: 'a\0' }, 'metadata_key', 'INVALID'],
+  ])('refuses %j', async (json, field, code) => {
+    const answer = await edge.ask('POST', path, { json });
+    expect(answer.body['details']).toMatchObject({ fields: [{ field, code }] });
+  });
+});
