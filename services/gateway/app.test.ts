@@ -1,7 +1,7 @@
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { apiKey, converse, everyKeyIs, firm, type Fixture, openFixture, tokenFor, user } from './test/fixture.ts';
+import { apiKey, rawExchange, everyKeyIs, firm, type Fixture, openFixture, tokenFor, user } from './test/fixture.ts';
 
 const call = '00000000-0000-4000-8000-0000000000c1';
 
@@ -38,7 +38,7 @@ describe('every answer of 400 and above', () => {
   ] as const)(
     'for %s has the error shape, security headers and a request id',
     async (_, method, path, asked, status, code) => {
-      const answer = await edge.ask(method, path, asked);
+      const answer = await edge.request(method, path, asked);
       expect(answer.status).toBe(status);
       expect(answer.headers.get('content-type')).toBe('application/json');
       expect(Object.keys(answer.body)).toEqual(['status', 'code', 'message', 'details']);
@@ -65,7 +65,7 @@ describe('every answer of 400 and above', () => {
     edge.calls.listCalls = async () => {
       throw fault;
     };
-    const answer = await edge.ask('GET', '/api/v1/calls');
+    const answer = await edge.request('GET', '/api/v1/calls');
     expect(answer.status).toBe(status);
     const { code, message, details } = fault;
     expect(answer.body).toEqual({ status: 'error', code, message, details });
@@ -74,7 +74,7 @@ describe('every answer of 400 and above', () => {
 
   it('tells of a bug nothing but the request id, and the log tells the rest', async () => {
     edge.calls.listCalls = async () => ({ count: 1, items: [null as never] });
-    const answer = await edge.ask('GET', '/api/v1/calls', { headers: { 'x-request-id': 'bug-1' } });
+    const answer = await edge.request('GET', '/api/v1/calls', { headers: { 'x-request-id': 'bug-1' } });
     expect(answer.status).toBe(500);
     expect(answer.body).toEqual({
       status: 'error',
@@ -91,7 +91,7 @@ describe('every answer of 400 and above', () => {
     const impatient = await openFixture({ deadlineMs: 100 });
     try {
       impatient.calls.listCalls = () => new Promise(() => {});
-      const answer = await impatient.ask('GET', '/api/v1/calls');
+      const answer = await impatient.request('GET', '/api/v1/calls');
       expect(answer.status).toBe(503);
       expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: 'ingest does not answer. Try again shortly.' });
       expect(answer.headers.get('retry-after')).toBe('1');
@@ -103,32 +103,32 @@ describe('every answer of 400 and above', () => {
 
 describe('request ids', () => {
   it('are echoed when they are good, on good answers too', async () => {
-    const answer = await edge.ask('GET', '/api/v1/calls', { headers: { 'x-request-id': 'A-b.c_1' } });
+    const answer = await edge.request('GET', '/api/v1/calls', { headers: { 'x-request-id': 'A-b.c_1' } });
     expect([answer.status, answer.headers.get('x-request-id')]).toEqual([200, 'A-b.c_1']);
   });
 
   it.each(['a b', 'x'.repeat(129), '{"a":1}', 'é'])('are made anew instead of %j', async (given) => {
-    const answer = await edge.ask('GET', '/healthz', { headers: { 'x-request-id': given } });
+    const answer = await edge.request('GET', '/healthz', { headers: { 'x-request-id': given } });
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 
 describe('methods', () => {
   it('are named by OPTIONS and 405 alike', async () => {
-    const options = await edge.ask('OPTIONS', '/api/v1/calls');
+    const options = await edge.request('OPTIONS', '/api/v1/calls');
     expect([options.status, options.headers.get('allow'), options.text]).toEqual([204, 'GET, HEAD, OPTIONS', '']);
-    const wrong = await edge.ask('DELETE', '/external/api/v1/api-key');
+    const wrong = await edge.request('DELETE', '/external/api/v1/api-key');
     expect(wrong.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
-    const objects = await edge.ask('POST', '/objects/a/b');
+    const objects = await edge.request('POST', '/objects/a/b');
     expect(objects.headers.get('allow')).toBe('PUT, GET, HEAD, OPTIONS');
   });
 
   it('HEAD answers as GET does, without the body', async () => {
-    const get = await edge.ask('GET', '/api/v1/calls');
-    const head = await edge.ask('HEAD', '/api/v1/calls');
+    const get = await edge.request('GET', '/api/v1/calls');
+    const head = await edge.request('HEAD', '/api/v1/calls');
     expect([head.status, head.text]).toEqual([200, '']);
     expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
-    const refused = await edge.ask('HEAD', '/api/v1/calls/1');
+    const refused = await edge.request('HEAD', '/api/v1/calls/1');
     expect([refused.status, refused.text]).toEqual([404, '']);
   });
 });
@@ -149,7 +149,7 @@ describe('JSON bodies', () => {
     ['another charset', '{}', { 'content-type': 'application/json; charset=windows-1251' }],
     ['compression', '{}', { ...json, 'content-encoding': 'gzip' }],
   ])('of %s are refused as INVALID_JSON', async (_, body, headers) => {
-    const answer = await edge.ask('POST', path, { body, headers });
+    const answer = await edge.request('POST', path, { body, headers });
     expect([answer.status, answer.body['code']]).toEqual([400, 'INVALID_JSON']);
   });
 
@@ -159,13 +159,13 @@ describe('JSON bodies', () => {
     ['in a lone surrogate', '{"metadata_filename":"\\ud800.csv"}'],
     ['in a NUL', '{"metadata_filename":"\\u0000.csv"}'],
   ])('with mischief %s are refused as VALIDATION_ERROR', async (_, body) => {
-    const answer = await edge.ask('POST', path, { body, headers: json });
+    const answer = await edge.request('POST', path, { body, headers: json });
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
   it('may name their charset and begin with a byte order mark', async () => {
     const body = '\ufeff{"metadata_filename":"a.txt"}';
-    const answer = await edge.ask('POST', path, {
+    const answer = await edge.request('POST', path, {
       body,
       headers: { 'content-type': 'Application/JSON; charset="UTF-8"' },
     });
@@ -175,9 +175,9 @@ describe('JSON bodies', () => {
   it('of 1 MiB are read, one byte more is refused', async () => {
     const filled = (size: number) => `{"metadata_filename":"${'a'.repeat(size - 24)}"}`;
     expect(filled(1_048_576)).toHaveLength(1_048_576);
-    const full = await edge.ask('POST', path, { body: filled(1_048_576), headers: json });
+    const full = await edge.request('POST', path, { body: filled(1_048_576), headers: json });
     expect(full.body['code']).toBe('VALIDATION_ERROR');
-    const over = await edge.ask('POST', path, { body: filled(1_048_577), headers: json });
+    const over = await edge.request('POST', path, { body: filled(1_048_577), headers: json });
     expect([over.status, over.body['code']]).toEqual([413, 'BODY_TOO_LARGE']);
   });
 });
@@ -204,7 +204,7 @@ describe('addresses that take no body', () => {
   });
 
   const send = (method: string, path: string, body: string, headers: Record<string, string> = json) =>
-    edge.ask(method, path, { body, headers: { 'x-service-api-key': apiKey, ...headers } });
+    edge.request(method, path, { body, headers: { 'x-service-api-key': apiKey, ...headers } });
 
   it.each(addresses)('begin nothing when a field is sent to them, and name it: %s %s', async (method, path) => {
     const answer = await send(method, path, '{"revision":1}');
@@ -228,14 +228,14 @@ describe('addresses that take no body', () => {
   });
 
   it.each(addresses)('do with nothing and with an object of no fields: %s %s', async (method, path) => {
-    expect((await edge.ask(method, path, { headers: { 'x-service-api-key': apiKey } })).status).toBe(404);
+    expect((await edge.request(method, path, { headers: { 'x-service-api-key': apiKey } })).status).toBe(404);
     expect((await send(method, path, '{}')).status).toBe(404);
     expect(begun).toHaveLength(2);
   });
 
   it('do with chunks that hold nothing, and judge those that hold something', async () => {
     const chunked = (type: string, chunks: string) =>
-      converse(edge.url, (socket) =>
+      rawExchange(edge.url, (socket) =>
         socket.write(
           [
             `DELETE /api/v1/calls/${call} HTTP/1.1`,
@@ -265,7 +265,7 @@ describe('addresses that take no body', () => {
 });
 
 describe('a bearer', () => {
-  const ask = (authorization: string) => edge.ask('GET', '/api/v1/calls', { headers: { authorization } });
+  const ask = (authorization: string) => edge.request('GET', '/api/v1/calls', { headers: { authorization } });
 
   it('may write the scheme in any case', async () => {
     expect((await ask(`bEARER ${tokenFor('ADMIN')}`)).status).toBe(200);
@@ -284,13 +284,13 @@ describe('a bearer', () => {
       seen = caller;
       return { count: 0, items: [] };
     };
-    await edge.ask('GET', '/api/v1/calls');
+    await edge.request('GET', '/api/v1/calls');
     expect(seen).toEqual({ firm_uuid: firm.uuid, user_uuid: user });
   });
 
   it('may send one Authorization header, not several', async () => {
     const line = `Authorization: Bearer ${tokenFor('ADMIN')}\r\n`;
-    const answer = await converse(edge.url, (socket) =>
+    const answer = await rawExchange(edge.url, (socket) =>
       socket.end(`GET /api/v1/calls HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${line}${line}\r\n`),
     );
     expect(answer).toMatch(/^HTTP\/1.1 401 /);
@@ -301,15 +301,17 @@ describe('when key-management is gone', () => {
   it('nobody is let in, and everybody is told to try again', async () => {
     const alone = await openFixture();
     await alone.cutKeyManagement();
-    const bearer = await alone.ask('GET', '/api/v1/calls');
-    const key = await alone.ask('GET', '/external/api/v1/call-campaign', { headers: { 'x-service-api-key': apiKey } });
-    const ready = await alone.ask('GET', '/readyz');
+    const bearer = await alone.request('GET', '/api/v1/calls');
+    const key = await alone.request('GET', '/external/api/v1/call-campaign', {
+      headers: { 'x-service-api-key': apiKey },
+    });
+    const ready = await alone.request('GET', '/readyz');
     for (const answer of [bearer, key, ready]) {
       expect(answer.status).toBe(503);
       expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('key-management') });
       expect(answer.headers.get('retry-after')).toBe('1');
     }
-    expect((await alone.ask('GET', '/healthz')).status).toBe(200);
+    expect((await alone.request('GET', '/healthz')).status).toBe(200);
     await alone.close();
   });
 });
@@ -320,18 +322,20 @@ describe('the log', () => {
     edge.calls.listCampaigns = async () => ({ count: 0, items: [] });
     // A line is written when the answer is over, which its reader may know first.
     const lines = (count: number) => waitUntil(() => edge.log.length >= count);
-    await edge.ask('GET', '/healthz', { headers: { 'x-request-id': 'before' } });
+    await edge.request('GET', '/healthz', { headers: { 'x-request-id': 'before' } });
     await waitUntil(() => edge.log.some((line) => line['request_id'] === 'before'));
     edge.log.length = 0;
     const token = tokenFor('ADMIN');
-    await edge.ask('GET', `/api/v1/calls/${call}?x=canary-query`, { headers: { authorization: `Bearer ${token}` } });
+    await edge.request('GET', `/api/v1/calls/${call}?x=canary-query`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     await lines(1);
-    await edge.ask('GET', '/external/api/v1/call-campaign', { headers: { 'x-service-api-key': apiKey } });
+    await edge.request('GET', '/external/api/v1/call-campaign', { headers: { 'x-service-api-key': apiKey } });
     await lines(2);
-    await edge.ask('POST', '/api/v1/calls/upload', { json: { metadata_filename: 'canary-body' } });
+    await edge.request('POST', '/api/v1/calls/upload', { json: { metadata_filename: 'canary-body' } });
     await lines(3);
     const signed = await edge.objects.presignGet('canary/key', { expiresInSeconds: 3600 });
-    await edge.ask('GET', signed);
+    await edge.request('GET', signed);
     await lines(4);
     expect(edge.log).toHaveLength(4);
     expect(edge.log[0]).toMatchObject({

@@ -46,7 +46,7 @@ describe('an edge that closes', () => {
     const edge = await openFixture({ closeMs: 60_000 });
     const { download, upload, goOn } = await inProgress(edge);
     const closed = edge.closeEdge();
-    await expect(edge.ask('GET', '/healthz')).rejects.toThrow();
+    await expect(edge.request('GET', '/healthz')).rejects.toThrow();
     goOn();
     expect(await download.text()).toBe('a,b\n1,2\n');
     expect(await (await upload).json()).toMatchObject({ status: 'ok', audio_id: '1000000' });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { converse, type Fixture, openFixture, tokenFor } from './test/fixture.ts';
+import { type Fixture, rawExchange, openFixture, tokenFor } from './test/fixture.ts';
 
 let edge: Fixture;
 
@@ -46,7 +46,7 @@ describe('what is no request', () => {
     ['a URL of 200 KB', head(`GET /${'x'.repeat(200_000)} HTTP/1.1`, 'Host: x'), 431, 'HEADERS_TOO_LARGE'],
     ['a tunnel', head('CONNECT example.org:443 HTTP/1.1', 'Host: x'), 405, 'METHOD_NOT_ALLOWED'],
   ])('such as %s is answered in the error shape', async (_, sent, status, code) => {
-    const answer = await converse(edge.url, (socket) => socket.write(sent, 'latin1'));
+    const answer = await rawExchange(edge.url, (socket) => socket.write(sent, 'latin1'));
     const { headers, body } = parts(answer);
     expect(headers).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(headers.toLowerCase()).toContain('content-type: application/json');
@@ -55,15 +55,15 @@ describe('what is no request', () => {
   });
 
   it('such as a tunnel is told which methods there are', async () => {
-    const answer = await converse(edge.url, (socket) =>
+    const answer = await rawExchange(edge.url, (socket) =>
       socket.write(head('CONNECT example.org:443 HTTP/1.1', 'Host: x')),
     );
     expect(parts(answer).headers).toMatch(/^Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/im);
   });
 
   it('does not harm the next one', async () => {
-    expect((await edge.ask('GET', '/healthz')).body).toEqual({ status: 'ok' });
-    expect((await edge.ask('GET', '/readyz')).body).toEqual({ status: 'ready' });
+    expect((await edge.request('GET', '/healthz')).body).toEqual({ status: 'ok' });
+    expect((await edge.request('GET', '/readyz')).body).toEqual({ status: 'ready' });
   });
 });
 
@@ -73,7 +73,7 @@ describe('a client that is refused while it sends', () => {
     ['more than a JSON body may have', [bearer], 413],
   ])('%s can read why, is listened to for a while and then cut off', async (_, lines, status) => {
     let sent = 0;
-    const answer = await converse(edge.url, (socket) => {
+    const answer = await rawExchange(edge.url, (socket) => {
       socket.write(
         head(
           'POST /api/v1/calls/upload HTTP/1.1',
@@ -99,7 +99,7 @@ describe('a client that is refused while it sends', () => {
 
   it('can be an ordinary HTTP client', async () => {
     const body = new Uint8Array(5_000_000);
-    const answer = await edge.ask('POST', '/api/v1/calls/upload', {
+    const answer = await edge.request('POST', '/api/v1/calls/upload', {
       body,
       headers: { 'content-type': 'application/json' },
     });
@@ -107,7 +107,7 @@ describe('a client that is refused while it sends', () => {
   });
 
   it('and asked for leave first is refused without sending', async () => {
-    const answer = await converse(edge.url, (socket) => {
+    const answer = await rawExchange(edge.url, (socket) => {
       const lines = ['Host: x', 'Content-Type: application/json', 'Content-Length: 9999999', 'Expect: 100-continue'];
       socket.write(head('POST /api/v1/calls/upload HTTP/1.1', bearer, ...lines));
       socket.once('data', () => socket.end());
@@ -126,16 +126,16 @@ describe('closing', () => {
       return { count: 7, items: [] };
     };
     const [connected, served] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const silent = converse(stopping.url, () => connected.resolve());
-    const idle = converse(stopping.url, (socket) => {
+    const silent = rawExchange(stopping.url, () => connected.resolve());
+    const idle = rawExchange(stopping.url, (socket) => {
       socket.write(head('GET /healthz HTTP/1.1', 'Host: x'));
       socket.once('data', () => served.resolve());
     });
     await Promise.all([connected.promise, served.promise]);
-    const inFlight = stopping.ask('GET', '/api/v1/calls');
+    const inFlight = stopping.request('GET', '/api/v1/calls');
     await begun.promise;
     stopping.readiness.drain();
-    const ready = await stopping.ask('GET', '/readyz');
+    const ready = await stopping.request('GET', '/readyz');
     expect([ready.status, ready.body['code'], ready.headers.get('connection')]).toEqual([503, 'UNAVAILABLE', 'close']);
     const closed = stopping.closeEdge();
     // While the other one goes on, which no cut of all connections would let it do.
@@ -146,7 +146,7 @@ describe('closing', () => {
     // It came before anybody knew that it would be the last on its connection.
     expect([last.body['count'], last.headers.get('connection')]).toEqual([7, 'close']);
     await closed;
-    await expect(stopping.ask('GET', '/healthz')).rejects.toThrow();
+    await expect(stopping.request('GET', '/healthz')).rejects.toThrow();
     await stopping.close();
   });
 
@@ -163,7 +163,7 @@ describe('closing', () => {
     // Between the two anybody on this machine may be given the port, but hardly three times in a row.
     const again = async () => secondOnPortOf(await openFixture());
     const second = await again().catch(again).catch(again);
-    expect((await second.ask('GET', '/healthz')).status).toBe(200);
+    expect((await second.request('GET', '/healthz')).status).toBe(200);
     await second.close();
   });
 });

@@ -6,12 +6,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { bodyOf } from './http/request/body-stream.ts';
+import { bodyStream } from './http/request/body-stream.ts';
 import { readJson } from './http/request/json-body.ts';
-import { problemAnswer } from './http/response/http-error.ts';
-import { send } from './http/response/json-response.ts';
+import { errorResponse } from './http/response/http-error.ts';
+import { sendJson } from './http/response/json-response.ts';
 import { listen, type Listening } from './server.ts';
-import { converse, openFixture } from './test/fixture.ts';
+import { rawExchange, openFixture } from './test/fixture.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -33,7 +33,7 @@ async function served(edge: Listening, ask: () => Promise<void>): Promise<void> 
 }
 
 function impatient(): Promise<Listening> {
-  return listen((request, response) => void send(request, response, { status: 204 }), address, {
+  return listen((request, response) => void sendJson(request, response, { status: 204 }), address, {
     headersMs: HEADERS_MS,
   });
 }
@@ -47,7 +47,7 @@ describe('a client that takes its time with the headers', () => {
     const edge = await impatient();
     await served(edge, async () => {
       const began = performance.now();
-      const answer = await converse(edge.url, (socket) => {
+      const answer = await rawExchange(edge.url, (socket) => {
         if (begun !== '') socket.write(begun);
         if (everyMs !== null) trickle(socket, everyMs);
       });
@@ -61,9 +61,9 @@ describe('a client that takes its time with the headers', () => {
   it('does not hold up others, nor a connection of its own that waits between two requests', async () => {
     const edge = await impatient();
     await served(edge, async () => {
-      const slow = converse(edge.url, (socket) => trickle(socket, 20));
+      const slow = rawExchange(edge.url, (socket) => trickle(socket, 20));
       const twice = () =>
-        converse(edge.url, (socket) => {
+        rawExchange(edge.url, (socket) => {
           socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
           socket.once('data', async (answer: Buffer) => {
             if (!answer.toString().includes(' 204 ')) return;
@@ -85,17 +85,17 @@ describe('a client that takes its time with the headers', () => {
 describe('a client that sends its body a byte at a time', () => {
   it.each([
     ['JSON', (request, response) => readJson(request, response, 300)],
-    ['a file', async (request) => void (await bodyOf(request, { maxMs: 300 }).forEach(() => {}))],
+    ['a file', async (request) => void (await bodyStream(request, { maxMs: 300 }).forEach(() => {}))],
   ] satisfies [string, (...parts: Parameters<Parameters<typeof listen>[0]>) => Promise<unknown>][])(
     'is told 408 when the time for %s is over, though it is never silent, and cut off',
     async (_, read) => {
       const edge = await listen((request, response) => {
-        read(request, response).catch((error: unknown) => send(request, response, problemAnswer(error, '')));
+        read(request, response).catch((error: unknown) => sendJson(request, response, errorResponse(error, '')));
       }, address);
       await served(edge, async () => {
         let toldAt = Number.POSITIVE_INFINITY;
         const began = performance.now();
-        const answer = await converse(edge.url, (socket) => {
+        const answer = await rawExchange(edge.url, (socket) => {
           socket.write(
             'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n',
           );

@@ -3,7 +3,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { inspect } from 'node:util';
 import { unavailable } from '@call-analysis/fault';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ApiKeyGate, type Keys } from './api-key.ts';
+import { ApiKeyAuthentication, type Keys } from './api-key.ts';
 
 const key = '1a2b3c4$abc';
 const valid = { verdict: 'VALID', key_uuid: 'k1', firm_uuid: 'f1', user_uuid: 'u1' };
@@ -11,7 +11,7 @@ const revoked = { verdict: 'REVOKED', key_uuid: '', firm_uuid: '', user_uuid: ''
 const caller = { userUuid: 'u1', firmUuid: 'f1', role: 'ADMIN' };
 const invalid = { kind: 'forbidden', code: 'API_KEY_INVALID' };
 
-/** Passes when a test says so, and not while the machine is busy. */
+/** The tests set the time, so that a busy machine does not matter. */
 let now = 0;
 
 beforeEach(() => {
@@ -24,110 +24,110 @@ afterEach(() => {
 });
 
 function request(...keys: string[]): IncomingMessage {
-  const rawHeaders = keys.flatMap((key) => ['X-Service-API-Key', key]);
-  return { rawHeaders } as unknown as IncomingMessage;
+  const headersDistinct = keys.length === 0 ? {} : { 'x-service-api-key': keys };
+  return { headersDistinct } as unknown as IncomingMessage;
 }
 
-/** `asked` has the keys of each RPC joined by a comma. */
-function gate(verdictOn: (apiKey: string) => Promise<typeof valid>, ttlMs?: number) {
-  const asked: string[] = [];
+/** `rpcs` has the keys of each RPC, joined by commas. */
+function authenticationWith(verdictOn: (apiKey: string) => Promise<typeof valid>, ttlMs?: number) {
+  const rpcs: string[] = [];
   const keys: Keys = {
     async verifyKeys({ api_keys = [] }) {
-      asked.push(api_keys.join());
+      rpcs.push(api_keys.join());
       return { verdicts: await Promise.all(api_keys.map(verdictOn)) };
     },
   };
-  return { gate: new ApiKeyGate({ keys, ...(ttlMs !== undefined && { ttlMs }) }), asked };
+  return { authentication: new ApiKeyAuthentication({ keys, ...(ttlMs !== undefined && { ttlMs }) }), rpcs };
 }
 
 describe('an API key', () => {
-  it('acts as an ADMIN of its firm, and is asked about once while the answer is fresh', async () => {
-    const { gate: it, asked } = gate(async () => valid);
-    expect(await Promise.all([it.prove(request(key)), it.prove(request(key))])).toEqual([caller, caller]);
-    expect(await it.prove(request(key))).toEqual(caller);
-    expect(asked).toEqual([key]);
+  it('has the rights of an ADMIN of its firm, and is verified once while the verdict is cached', async () => {
+    const { authentication, rpcs } = authenticationWith(async () => valid);
+    expect(await Promise.all([authentication.authenticate(request(key)), authentication.authenticate(request(key))])).toEqual([caller, caller]);
+    expect(await authentication.authenticate(request(key))).toEqual(caller);
+    expect(rpcs).toEqual([key]);
   });
 
-  it('is refused once revoked even when it was cached', async () => {
-    const { gate: it } = gate(async () => valid);
-    await it.prove(request(key));
-    it.revoke('k1');
-    await expect(it.prove(request(key))).rejects.toMatchObject(invalid);
+  it('is refused once it is deleted, even when it was cached', async () => {
+    const { authentication } = authenticationWith(async () => valid);
+    await authentication.authenticate(request(key));
+    authentication.markDeleted('k1');
+    await expect(authentication.authenticate(request(key))).rejects.toMatchObject(invalid);
   });
 
-  it('is refused when the revocation overtakes the answer that calls it valid', async () => {
+  it('is refused when its deletion overtakes the verdict that calls it valid', async () => {
     const answer = Promise.withResolvers<typeof valid>();
-    const { gate: it } = gate(() => answer.promise);
-    const proving = it.prove(request(key));
-    it.revoke('k1');
+    const { authentication } = authenticationWith(() => answer.promise);
+    const authenticating = authentication.authenticate(request(key));
+    authentication.markDeleted('k1');
     answer.resolve(valid);
-    await expect(proving).rejects.toMatchObject(invalid);
-    await expect(it.prove(request(key))).rejects.toMatchObject(invalid);
+    await expect(authenticating).rejects.toMatchObject(invalid);
+    await expect(authentication.authenticate(request(key))).rejects.toMatchObject(invalid);
   });
 
-  it('is asked about anew when the news of its revocation is cut and the answer has aged', async () => {
+  it('is verified again when its deletion was not reported and the cached verdict has expired', async () => {
     let reply = valid;
-    const { gate: it } = gate(async () => reply, 50);
-    await it.prove(request(key));
+    const { authentication } = authenticationWith(async () => reply, 50);
+    await authentication.authenticate(request(key));
     reply = revoked;
     now = 49;
-    expect(await it.prove(request(key))).toEqual(caller);
+    expect(await authentication.authenticate(request(key))).toEqual(caller);
     now = 50;
-    await expect(it.prove(request(key))).rejects.toMatchObject(invalid);
+    await expect(authentication.authenticate(request(key))).rejects.toMatchObject(invalid);
   });
 
-  it('ages from the moment it was asked about, not from the answer', async () => {
+  it('is cached from the start of its verification, not from the end', async () => {
     let replies = 0;
-    const { gate: it } = gate(async () => {
+    const { authentication } = authenticationWith(async () => {
       replies += 1;
       now += 50;
       return valid;
     }, 50);
-    await it.prove(request(key));
-    await it.prove(request(key));
+    await authentication.authenticate(request(key));
+    await authentication.authenticate(request(key));
     expect(replies).toBe(2);
   });
 
-  it('that is unknown is asked about each time, so that a new key works at once', async () => {
-    const { gate: it, asked } = gate(async () => ({ ...revoked, verdict: 'UNKNOWN' }));
-    await expect(it.prove(request(key))).rejects.toMatchObject(invalid);
-    await expect(it.prove(request(key))).rejects.toMatchObject(invalid);
-    expect(asked).toHaveLength(2);
+  it('that is unknown is verified each time, so that a new key works immediately', async () => {
+    const { authentication, rpcs } = authenticationWith(async () => ({ ...revoked, verdict: 'UNKNOWN' }));
+    await expect(authentication.authenticate(request(key))).rejects.toMatchObject(invalid);
+    await expect(authentication.authenticate(request(key))).rejects.toMatchObject(invalid);
+    expect(rpcs).toHaveLength(2);
   });
 
-  it('gives the same answer whether it is unknown or revoked', async () => {
+  it('gets the same error whether it is unknown or revoked', async () => {
     const answers = await Promise.all(
       ['UNKNOWN', 'REVOKED'].map((verdict) =>
-        gate(async () => ({ ...revoked, verdict }))
-          .gate.prove(request(key))
+        authenticationWith(async () => ({ ...revoked, verdict }))
+          .authentication.authenticate(request(key))
           .catch((error: unknown) => JSON.stringify([error, String(error)])),
       ),
     );
     expect(answers[0]).toBe(answers[1]);
   });
 
-  it('is refused when nobody can say whether it is valid, and works again after', async () => {
+  it('is refused while key-management is unavailable, and works again afterwards', async () => {
     let down = true;
-    const { gate: it } = gate(async () => {
+    const { authentication } = authenticationWith(async () => {
       if (down) throw unavailable('key-management');
       return valid;
     });
-    await expect(it.prove(request(key))).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(authentication.authenticate(request(key))).rejects.toMatchObject({ kind: 'unavailable' });
     down = false;
-    expect(await it.prove(request(key))).toEqual(caller);
+    expect(await authentication.authenticate(request(key))).toEqual(caller);
   });
 
-  it('never stands in the memory of the gate', async () => {
-    const { gate: it } = gate(async () => valid);
-    await it.prove(request(key));
-    expect(inspect(it, { depth: null, showHidden: true })).not.toContain(key);
+  it('is not kept in memory', async () => {
+    const { authentication } = authenticationWith(async () => valid);
+    await authentication.authenticate(request(key));
+    expect(inspect(authentication, { depth: null, showHidden: true })).not.toContain(key);
   });
 
   it.each([
     ['is missing', []],
     ['is empty', ['']],
-  ])('that %s is asked for', async (_, keys) => {
-    await expect(gate(async () => valid).gate.prove(request(...keys))).rejects.toMatchObject({
+  ])('that %s is API_KEY_REQUIRED', async (_, keys) => {
+    await expect(authenticationWith(async () => valid).authentication.authenticate(request(...keys))).rejects.toMatchObject({
       kind: 'unauthenticated',
       code: 'API_KEY_REQUIRED',
     });
@@ -139,24 +139,24 @@ describe('an API key', () => {
     ['nothing after the $', ['1a2b3c4$']],
     ['no $', ['1a2b3c4abc']],
     ['550 characters', [`1a2b3c4$${'a'.repeat(542)}`]],
-    ['a twin', [key, key]],
-  ])('with %s is malformed, and nobody is asked', async (_, keys) => {
-    const { gate: it, asked } = gate(async () => valid);
-    await expect(it.prove(request(...keys))).rejects.toMatchObject({
+    ['a duplicate header', [key, key]],
+  ])('with %s is malformed, without an RPC', async (_, keys) => {
+    const { authentication, rpcs } = authenticationWith(async () => valid);
+    await expect(authentication.authenticate(request(...keys))).rejects.toMatchObject({
       kind: 'unauthenticated',
       code: 'API_KEY_MALFORMED',
     });
-    expect(asked).toEqual([]);
+    expect(rpcs).toEqual([]);
   });
 
-  it('that a shell has eaten is recognised', async () => {
-    await expect(gate(async () => valid).gate.prove(request('1a2b3c4'))).rejects.toThrow('single quotes');
-    await expect(gate(async () => valid).gate.prove(request('1a2b3c4$'))).rejects.toThrow('single quotes');
+  it('that a shell has shortened is recognised', async () => {
+    await expect(authenticationWith(async () => valid).authentication.authenticate(request('1a2b3c4'))).rejects.toThrow('single quotes');
+    await expect(authenticationWith(async () => valid).authentication.authenticate(request('1a2b3c4$'))).rejects.toThrow('single quotes');
   });
 });
 
-describe('many API keys at once', () => {
-  /** What key-management says of a key is written in the key. */
+describe('concurrent API keys', () => {
+  /** The verdict on a key is part of the key. */
   const verdictIn = async (apiKey: string) => {
     const [, verdict = '', number = ''] = /^.{7}\$([A-Z]+)(\d*)$/.exec(apiKey) ?? [];
     await delay(5);
@@ -166,21 +166,21 @@ describe('many API keys at once', () => {
       : { ...revoked, verdict };
   };
   const keyOf = (verdict: string) => `1a2b3c4$${verdict}`;
-  const proveAll = (it: ApiKeyGate, verdicts: string[]) =>
-    Promise.allSettled(verdicts.map((verdict) => it.prove(request(keyOf(verdict)))));
+  const authenticateAll = (authentication: ApiKeyAuthentication, verdicts: string[]) =>
+    Promise.allSettled(verdicts.map((verdict) => authentication.authenticate(request(keyOf(verdict)))));
 
-  it('are asked about together, and each proves its own firm', async () => {
-    const { gate: it, asked } = gate(verdictIn);
+  it('are verified together, and each belongs to its own firm', async () => {
+    const { authentication, rpcs } = authenticationWith(verdictIn);
     const numbers = Array.from({ length: 300 }, (_, number) => number);
-    const proved = await Promise.all(numbers.map((number) => it.prove(request(keyOf(`VALID${number}`)))));
-    expect(proved).toEqual(numbers.map((n) => ({ userUuid: `u${n}`, firmUuid: `f${n}`, role: 'ADMIN' })));
-    expect(asked.map((keys) => keys.split(',').length)).toEqual([200, 100]);
+    const callers = await Promise.all(numbers.map((number) => authentication.authenticate(request(keyOf(`VALID${number}`)))));
+    expect(callers).toEqual(numbers.map((n) => ({ userUuid: `u${n}`, firmUuid: `f${n}`, role: 'ADMIN' })));
+    expect(rpcs.map((keys) => keys.split(',').length)).toEqual([200, 100]);
   });
 
-  it('are refused or malformed each for itself', async () => {
-    const { gate: it } = gate(verdictIn);
+  it('are refused independently of each other', async () => {
+    const { authentication } = authenticationWith(verdictIn);
     const verdicts = ['VALID1', 'VALID2', 'UNKNOWN', 'MALFORMED', 'REVOKED', 'STRANGE', 'VALID3'];
-    expect(await proveAll(it, verdicts)).toMatchObject([
+    expect(await authenticateAll(authentication, verdicts)).toMatchObject([
       { value: { firmUuid: 'f1' } },
       { value: { firmUuid: 'f2' } },
       { reason: invalid },
@@ -191,33 +191,33 @@ describe('many API keys at once', () => {
     ]);
   });
 
-  it('are refused when nobody can answer, without those that are asked about apart from them', async () => {
-    const { gate: it, asked } = gate(verdictIn);
-    const together = proveAll(it, ['VALID1', 'DOWN', 'VALID2']);
-    while (asked.length === 0) await nextTurn();
-    const apart = proveAll(it, ['VALID3']);
+  it('are refused when their batch fails, but keys of another batch are not', async () => {
+    const { authentication, rpcs } = authenticationWith(verdictIn);
+    const together = authenticateAll(authentication, ['VALID1', 'DOWN', 'VALID2']);
+    while (rpcs.length === 0) await nextTurn();
+    const apart = authenticateAll(authentication, ['VALID3']);
     const down = { reason: { kind: 'unavailable' } };
     expect(await together).toMatchObject([down, down, down]);
     expect(await apart).toMatchObject([{ value: { firmUuid: 'f3' } }]);
-    expect(await proveAll(it, ['VALID1'])).toMatchObject([{ value: { firmUuid: 'f1' } }]);
+    expect(await authenticateAll(authentication, ['VALID1'])).toMatchObject([{ value: { firmUuid: 'f1' } }]);
   });
 
-  it('are all refused when an answer leaves one out, for nobody knows whose verdict is whose', async () => {
+  it('are all refused when a verdict is missing, because the others cannot be assigned', async () => {
     const keys: Keys = {
       async verifyKeys({ api_keys = [] }) {
         const verdicts = await Promise.all(api_keys.map(verdictIn));
         return { verdicts: verdicts.slice(1) };
       },
     };
-    const outcomes = await proveAll(new ApiKeyGate({ keys }), ['VALID1', 'VALID2', 'VALID3']);
+    const outcomes = await authenticateAll(new ApiKeyAuthentication({ keys }), ['VALID1', 'VALID2', 'VALID3']);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });
 
-  it('are refused when revoked while they wait for their turn', async () => {
-    const { gate: it } = gate(verdictIn);
-    const proving = proveAll(it, ['VALID1', 'VALID2', 'VALID3', 'VALID4']);
-    it.revoke('k4');
-    expect(await proving).toMatchObject([
+  it('are refused when they are deleted while they wait for verification', async () => {
+    const { authentication } = authenticationWith(verdictIn);
+    const authenticating = authenticateAll(authentication, ['VALID1', 'VALID2', 'VALID3', 'VALID4']);
+    authentication.markDeleted('k4');
+    expect(await authenticating).toMatchObject([
       { value: { firmUuid: 'f1' } },
       { value: { firmUuid: 'f2' } },
       { value: { firmUuid: 'f3' } },

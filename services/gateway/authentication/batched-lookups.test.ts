@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { currentContext, newContext, withContext } from '@call-analysis/runtime';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
-import { Batcher } from './batched-lookups.ts';
+import { BatchedLookups } from './batched-lookups.ts';
 
-/** Passes when a test says so, and not while the machine is busy. */
+/** The tests set the time, so that a busy machine does not matter. */
 let now = 0;
 
 beforeEach(() => {
@@ -16,11 +16,11 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** A batcher that doubles numbers, and the batches as they are asked; each is answered when it is released. */
+/** Lookups that double numbers, and the batches that were sent. A batch returns when it is released. */
 function doubling(limits: { maxBatch?: number; maxInFlight?: number; maxWaitMs?: number } = {}) {
   const batches: { numbers: readonly number[]; requestId: string | undefined; release(): void; fail(): void }[] = [];
-  const batcher = new Batcher<number, number>({
-    async ask(numbers) {
+  const lookups = new BatchedLookups<number, number>({
+    async findAll(numbers) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const requestId = currentContext()?.requestId;
       batches.push({ numbers, requestId, release: resolve, fail: () => reject(new Error('down')) });
@@ -33,40 +33,40 @@ function doubling(limits: { maxBatch?: number; maxInFlight?: number; maxWaitMs?:
     maxWaitMs: 1000,
     ...limits,
   });
-  return { batcher, batches };
+  return { lookups, batches };
 }
 
-/** After this the batcher has sent what it may send. */
+/** After this, everything that may be sent has been sent. */
 async function sent(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await nextTurn();
 }
 
-describe('a batcher', () => {
-  it('asks together what comes together and what comes while enough is on its way, and never more than allowed', async () => {
-    const { batcher, batches } = doubling();
-    const answers: Promise<number>[] = [];
-    const ask = async (...numbers: number[]) => {
-      answers.push(...numbers.map((number) => batcher.ask(number)));
+describe('batched lookups', () => {
+  it('send concurrent lookups together, and later ones when a batch returns, within the limits', async () => {
+    const { lookups, batches } = doubling();
+    const values: Promise<number>[] = [];
+    const find = async (...numbers: number[]) => {
+      values.push(...numbers.map((number) => lookups.find(number)));
       await sent();
       return batches.map((batch) => batch.numbers);
     };
-    expect(await ask(1)).toEqual([[1]]);
-    expect(await ask(2, 3)).toEqual([[1], [2, 3]]);
-    expect(await ask(4)).toEqual([[1], [2, 3]]);
-    expect(await ask(5, 6, 7)).toEqual([[1], [2, 3]]);
+    expect(await find(1)).toEqual([[1]]);
+    expect(await find(2, 3)).toEqual([[1], [2, 3]]);
+    expect(await find(4)).toEqual([[1], [2, 3]]);
+    expect(await find(5, 6, 7)).toEqual([[1], [2, 3]]);
     batches[1]?.release();
     await sent();
-    expect(await ask()).toEqual([[1], [2, 3], [4, 5, 6]]);
+    expect(await find()).toEqual([[1], [2, 3], [4, 5, 6]]);
     batches[2]?.release();
     await sent();
-    expect(await ask()).toEqual([[1], [2, 3], [4, 5, 6], [7]]);
+    expect(await find()).toEqual([[1], [2, 3], [4, 5, 6], [7]]);
     for (const { release } of batches) release();
-    expect(await Promise.all(answers)).toEqual([2, 4, 6, 8, 10, 12, 14]);
+    expect(await Promise.all(values)).toEqual([2, 4, 6, 8, 10, 12, 14]);
   });
 
-  it('fails the questions of one batch together and no others, and goes on', async () => {
-    const { batcher, batches } = doubling({ maxInFlight: 1 });
-    const answers = Promise.allSettled([1, 2, 3, 4, 5, 6, 7].map((number) => batcher.ask(number)));
+  it('reject all lookups of a failed batch and no others, and continue', async () => {
+    const { lookups, batches } = doubling({ maxInFlight: 1 });
+    const values = Promise.allSettled([1, 2, 3, 4, 5, 6, 7].map((number) => lookups.find(number)));
     await sent();
     batches[0]?.release();
     await sent();
@@ -74,12 +74,12 @@ describe('a batcher', () => {
     await sent();
     batches[2]?.release();
     const [good, bad] = ['fulfilled', 'rejected'];
-    expect((await answers).map(({ status }) => status)).toEqual([good, good, good, bad, bad, bad, good]);
+    expect((await values).map(({ status }) => status)).toEqual([good, good, good, bad, bad, bad, good]);
   });
 
-  it('survives an asker that throws', async () => {
-    const batcher = new Batcher<number, number>({
-      ask: () => {
+  it('continue after findAll has thrown', async () => {
+    const lookups = new BatchedLookups<number, number>({
+      findAll: () => {
         throw new Error('closed');
       },
       name: 'arithmetic',
@@ -87,17 +87,17 @@ describe('a batcher', () => {
       maxInFlight: 1,
       maxWaitMs: 1000,
     });
-    await expect(batcher.ask(1)).rejects.toThrow('closed');
-    await expect(batcher.ask(2)).rejects.toThrow('closed');
+    await expect(lookups.find(1)).rejects.toThrow('closed');
+    await expect(lookups.find(2)).rejects.toThrow('closed');
   });
 
-  it('refuses what has waited too long for its turn instead of asking it', async () => {
-    const { batcher, batches } = doubling({ maxInFlight: 1, maxWaitMs: 20 });
-    const first = batcher.ask(1);
+  it('reject a lookup that has waited too long, without sending it', async () => {
+    const { lookups, batches } = doubling({ maxInFlight: 1, maxWaitMs: 20 });
+    const first = lookups.find(1);
     await sent();
-    const late = batcher.ask(2);
+    const late = lookups.find(2);
     now = 21;
-    const inTime = batcher.ask(3);
+    const inTime = lookups.find(3);
     batches[0]?.release();
     await expect(late).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('arithmetic') });
     await sent();
@@ -106,19 +106,19 @@ describe('a batcher', () => {
     expect(batches.map(({ numbers }) => numbers)).toEqual([[1], [3]]);
   });
 
-  it('asks in the name of the longest waiting of those it asks for, not of one that has its answer', async () => {
-    const { batcher, batches } = doubling({ maxInFlight: 1 });
+  it('send a batch with the request id of its longest waiting lookup', async () => {
+    const { lookups, batches } = doubling({ maxInFlight: 1 });
     const contexts = Array.from({ length: 5 }, newContext);
-    const answers = Promise.all(contexts.map((context, number) => withContext(context, () => batcher.ask(number))));
+    const values = Promise.all(contexts.map((context, number) => withContext(context, () => lookups.find(number))));
     await sent();
     batches[0]?.release();
     await sent();
     batches[1]?.release();
-    await answers;
+    await values;
     expect(batches.map(({ requestId }) => requestId)).toEqual([contexts[0]?.requestId, contexts[3]?.requestId]);
   });
 
-  it('gives every question its own answer and keeps to its limits, whenever questions come', async () => {
+  it('return every lookup its own value and keep the limits, whatever the timing', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat({ max: 3 }), { maxLength: 60 }),
@@ -126,8 +126,8 @@ describe('a batcher', () => {
         fc.integer({ min: 1, max: 3 }),
         async (pauses, maxBatch, maxInFlight) => {
           let inFlight = 0;
-          const batcher = new Batcher<number, number>({
-            async ask(numbers) {
+          const lookups = new BatchedLookups<number, number>({
+            async findAll(numbers) {
               inFlight++;
               expect(inFlight).toBeLessThanOrEqual(maxInFlight);
               expect(numbers.length).toBeLessThanOrEqual(maxBatch);
@@ -140,12 +140,12 @@ describe('a batcher', () => {
             maxInFlight,
             maxWaitMs: 10_000,
           });
-          const answers: Promise<number>[] = [];
+          const values: Promise<number>[] = [];
           for (const [number, pause] of pauses.entries()) {
             for (let turn = 1; turn < pause; turn++) await nextTurn();
-            answers.push(batcher.ask(number));
+            values.push(lookups.find(number));
           }
-          expect(await Promise.all(answers)).toEqual(pauses.map((_, number) => number * 2));
+          expect(await Promise.all(values)).toEqual(pauses.map((_, number) => number * 2));
         },
       ),
       { numRuns: 100 },

@@ -1,55 +1,55 @@
 import { unavailable } from '@call-analysis/fault';
 import { type Context, currentContext, newContext, withContext } from '@call-analysis/runtime';
 
-export interface BatcherOptions<Question, Answer> {
-  /** One answer for each question, in their order. */
-  readonly ask: (questions: readonly Question[]) => Promise<readonly Answer[]>;
-  /** Who answers, as it stands in the message to a question that waited in vain. */
+export interface BatchedLookupsOptions<Key, Value> {
+  /** Returns one value for each key, in the same order. */
+  readonly findAll: (keys: readonly Key[]) => Promise<readonly Value[]>;
+  /** The service that is asked, for the error of a lookup that waited too long. */
   readonly name: string;
   readonly maxBatch: number;
-  /** Batches on their way at the same time. */
+  /** How many batches may be in flight at the same time. */
   readonly maxInFlight: number;
-  /** A question that has waited longer for its turn is refused when its turn comes. */
+  /** A lookup that has waited longer than this fails instead of being sent. */
   readonly maxWaitMs: number;
 }
 
-interface Waiting<Question, Answer> {
-  readonly question: Question;
+interface Waiting<Key, Value> {
+  readonly key: Key;
   readonly since: number;
   readonly context: Context | undefined;
-  resolve(answer: Answer): void;
+  resolve(value: Value): void;
   reject(reason: unknown): void;
 }
 
 /**
- * Asks many questions as one. While few batches are on their way a question waits for nothing but the others of the same
- * turn of the event loop; those that come later go together when an answer has come. A failure is that of every question
- * of its batch and of no other.
+ * Sends concurrent lookups as one. While fewer than `maxInFlight` batches are in flight, a lookup waits only for others of
+ * the same turn of the event loop. Later ones are sent together when a batch has returned. An error rejects every lookup
+ * of its batch and no other. (DataLoader batches too, but bounds neither the batches in flight nor the wait.)
  */
-export class Batcher<Question, Answer> {
-  readonly #options: BatcherOptions<Question, Answer>;
-  /** Longest waiting first. */
-  readonly #waiting: Waiting<Question, Answer>[] = [];
+export class BatchedLookups<Key, Value> {
+  readonly #options: BatchedLookupsOptions<Key, Value>;
+  /** The longest waiting first. */
+  readonly #waiting: Waiting<Key, Value>[] = [];
   #inFlight = 0;
-  #sending = false;
+  #isSending = false;
 
-  constructor(options: BatcherOptions<Question, Answer>) {
+  constructor(options: BatchedLookupsOptions<Key, Value>) {
     this.#options = options;
   }
 
-  ask(question: Question): Promise<Answer> {
+  find(key: Key): Promise<Value> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ question, since: performance.now(), context: currentContext(), resolve, reject });
+      this.#waiting.push({ key, since: performance.now(), context: currentContext(), resolve, reject });
       this.#sendSoon();
     });
   }
 
-  // At once would send the first of many requests that have arrived together ahead of all others, alone.
+  // Sending immediately would send the first of many concurrent lookups in a batch of its own.
   #sendSoon(): void {
-    if (this.#sending || this.#inFlight === this.#options.maxInFlight || this.#waiting.length === 0) return;
-    this.#sending = true;
+    if (this.#isSending || this.#inFlight === this.#options.maxInFlight || this.#waiting.length === 0) return;
+    this.#isSending = true;
     setImmediate(() => {
-      this.#sending = false;
+      this.#isSending = false;
       this.#send();
     });
   }
@@ -66,8 +66,8 @@ export class Batcher<Question, Answer> {
     }
   }
 
-  /** Those whose turn it is and who have not waited too long. */
-  #nextBatch(): Waiting<Question, Answer>[] {
+  /** Takes the next batch, and rejects lookups that have waited too long. */
+  #nextBatch(): Waiting<Key, Value>[] {
     const { maxBatch, maxWaitMs, name } = this.#options;
     const tooLong = performance.now() - maxWaitMs;
     const firstInTime = this.#waiting.findIndex(({ since }) => since >= tooLong);
@@ -76,15 +76,15 @@ export class Batcher<Question, Answer> {
     return this.#waiting.splice(0, maxBatch);
   }
 
-  async #settle(batch: readonly Waiting<Question, Answer>[]): Promise<void> {
+  async #settle(batch: readonly Waiting<Key, Value>[]): Promise<void> {
     try {
-      // Many requests share the batch, and it can bear the name of one alone.
+      // Many requests share the batch, but an RPC has only one request id.
       const context = batch[0]?.context ?? newContext();
-      const answers = await withContext(context, () => this.#options.ask(batch.map(({ question }) => question)));
-      if (answers.length !== batch.length) {
-        throw new Error(`${batch.length} questions were given ${answers.length} answers.`);
+      const values = await withContext(context, () => this.#options.findAll(batch.map(({ key }) => key)));
+      if (values.length !== batch.length) {
+        throw new Error(`${values.length} values were returned for ${batch.length} keys.`);
       }
-      for (const [place, answer] of answers.entries()) batch[place]?.resolve(answer);
+      for (const [index, value] of values.entries()) batch[index]?.resolve(value);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }

@@ -1,28 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { headerValues } from '../http/request/header-values.ts';
 import type { Caller } from './caller.ts';
-import { BriefCache } from './short-lived-cache.ts';
+import { ShortLivedCache } from './short-lived-cache.ts';
 import { type TokenRules, tokenVerifier, unauthenticated } from './token.ts';
 
-/** Under the cache's life, so that no answer is used that is older. */
+/** Shorter than the cache's time to live, so that no result is older than that. */
 const DEADLINE_MS = 3000;
 const SCHEME = 'bearer ';
 
 export type Users = Pick<Client<typeof keyManagement>, 'findUser'>;
 
 /**
- * Proves who sent a request by its bearer token. The role and firm that count are those of the token;
- * the user must exist, in that firm, as of at most `ttlMs` ago.
+ * Identifies callers by their bearer token. Role and firm are those of the token. The user must exist in that firm, as of
+ * at most `ttlMs` ago.
  */
-export function bearerGate(options: {
+export function bearerAuthentication(options: {
   tokens: TokenRules;
   users: Users;
   ttlMs?: number;
 }): (request: IncomingMessage) => Caller | Promise<Caller> {
   const verify = tokenVerifier(options.tokens);
-  const firms = new BriefCache<string | null>({
+  const firms = new ShortLivedCache<string | null>({
     ttlMs: options.ttlMs ?? 5000,
     maxEntries: 10_000,
     keep: (firm) => firm !== null,
@@ -40,16 +39,16 @@ export function bearerGate(options: {
 
 function inFirm(caller: Caller, firm: string | null): Caller {
   if (firm === caller.firmUuid) return caller;
-  throw unauthenticated('The user of the bearer token is unknown, was removed or is of another firm.');
+  throw unauthenticated('The user of the bearer token is unknown, was removed or belongs to another firm.');
 }
 
 function tokenOf(request: IncomingMessage): string {
-  const headers = headerValues(request, 'authorization');
+  const headers = request.headersDistinct['authorization'] ?? [];
   if (headers.length === 0) throw unauthenticated('Send the header `Authorization: Bearer <token>`.');
   if (headers.length > 1) throw unauthenticated('Send one Authorization header, not several.');
   const [header = ''] = headers;
   const token = header.slice(SCHEME.length).trim();
-  // No pattern over the whole of it: that would take as long as finding out whether the token is known.
+  // A regular expression over the complete token would take as long as looking the token up.
   const isWellFormed = header.slice(0, SCHEME.length).toLowerCase() === SCHEME && token !== '' && !token.includes(' ');
   if (!isWellFormed) throw unauthenticated('The Authorization header must read `Bearer <token>`.');
   return token;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 export const Role = z.enum(['SUPERUSER', 'WORKFLOW_ENGINEER', 'ADMIN']);
 export type Role = z.infer<typeof Role>;
 
-/** Who is asking, once proved. Uuids are in lower case. */
+/** An authenticated caller. Uuids are in lower case. */
 export interface Caller {
   readonly userUuid: string;
   readonly firmUuid: string;

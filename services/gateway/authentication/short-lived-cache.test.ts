@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { BriefCache } from './short-lived-cache.ts';
+import { ShortLivedCache } from './short-lived-cache.ts';
 
 function cache(maxEntries: number) {
-  return new BriefCache<string>({ ttlMs: 60_000, maxEntries, keep: () => true });
+  return new ShortLivedCache<string>({ ttlMs: 60_000, maxEntries, keep: () => true });
 }
 
 describe('a brief cache', () => {

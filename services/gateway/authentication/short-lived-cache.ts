@@ -3,30 +3,27 @@ interface Entry<Value> {
   readonly expiresAt: number;
 }
 
-export interface BriefCacheOptions<Value> {
-  /** Counted from the moment the question was asked, so that no answer is older than this. */
+export interface ShortLivedCacheOptions<Value> {
+  /** Counted from the start of the lookup, so that no value is older than this. */
   readonly ttlMs: number;
   readonly maxEntries: number;
-  /** Whether an answer may be remembered. */
+  /** Whether a value may be cached. */
   readonly keep: (value: Value) => boolean;
 }
 
-/**
- * Remembers answers for a moment; those who ask the same at the same time share one question.
- * Failures are not kept.
- */
-export class BriefCache<Value> {
-  readonly #options: BriefCacheOptions<Value>;
-  /** Least recently used first. */
+/** Caches the results of lookups for a short time. Concurrent lookups of one key share one. Errors are not cached. */
+export class ShortLivedCache<Value> {
+  readonly #options: ShortLivedCacheOptions<Value>;
+  /** The least recently used first. */
   readonly #entries = new Map<string, Entry<Value>>();
-  readonly #asked = new Map<string, Promise<Value>>();
+  readonly #lookups = new Map<string, Promise<Value>>();
 
-  constructor(options: BriefCacheOptions<Value>) {
+  constructor(options: ShortLivedCacheOptions<Value>) {
     this.#options = options;
   }
 
-  /** At once what is remembered. */
-  get(key: string, ask: () => Promise<Value>): Value | Promise<Value> {
+  /** Returns a cached value itself, not a promise. */
+  get(key: string, find: () => Promise<Value>): Value | Promise<Value> {
     const entry = this.#entries.get(key);
     if (entry !== undefined) {
       this.#entries.delete(key);
@@ -35,9 +32,9 @@ export class BriefCache<Value> {
         return entry.value;
       }
     }
-    const asked = this.#asked.get(key) ?? this.#ask(key, ask);
-    this.#asked.set(key, asked);
-    return asked;
+    const lookup = this.#lookups.get(key) ?? this.#find(key, find);
+    this.#lookups.set(key, lookup);
+    return lookup;
   }
 
   deleteWhere(matches: (value: Value) => boolean): void {
@@ -46,18 +43,18 @@ export class BriefCache<Value> {
     }
   }
 
-  async #ask(key: string, ask: () => Promise<Value>): Promise<Value> {
+  async #find(key: string, find: () => Promise<Value>): Promise<Value> {
     const expiresAt = performance.now() + this.#options.ttlMs;
     try {
-      const value = await Promise.try(ask);
-      if (this.#options.keep(value)) this.#remember(key, { value, expiresAt });
+      const value = await Promise.try(find);
+      if (this.#options.keep(value)) this.#add(key, { value, expiresAt });
       return value;
     } finally {
-      this.#asked.delete(key);
+      this.#lookups.delete(key);
     }
   }
 
-  #remember(key: string, entry: Entry<Value>): void {
+  #add(key: string, entry: Entry<Value>): void {
     this.#entries.set(key, entry);
     if (this.#entries.size <= this.#options.maxEntries) return;
     const [oldest] = this.#entries.keys();

@@ -12,8 +12,8 @@ export interface TokenRules {
   readonly key: { kind: 'secret'; secret: string } | { kind: 'public-key'; pem: string };
 }
 
-/** What a good token says. Times are Unix seconds. */
-interface Claimed {
+/** The claims of a valid token. Times are Unix seconds. */
+interface Claims {
   readonly caller: Caller;
   readonly exp: number;
   readonly nbf: number | undefined;
@@ -22,18 +22,18 @@ interface Claimed {
 type Algorithm = 'HS256' | 'RS256' | 'ES256' | 'EdDSA';
 
 const MAX_TOKEN_LENGTH = 8192;
-const MAX_PROVED = 10_000;
+const MAX_VERIFIED = 10_000;
 
 const Uuid = z.guid().toLowerCase();
 
 /**
- * Checks signature and claims of a bearer token (api.md, section 9); Fault UNAUTHENTICATED otherwise.
- * The algorithm belongs to the configured key: the token's header cannot choose another.
+ * Checks the signature and claims of bearer tokens (docs/api.md, "Configuration and commands"). Throws UNAUTHENTICATED.
+ * The configured key determines the algorithm. The token's header cannot choose another.
  */
 export function tokenVerifier(rules: TokenRules): (token: string, nowSeconds?: number) => Caller {
   const key = readKey(rules.key);
   const algorithm = algorithmOf(key);
-  const Claims = z.object({
+  const ClaimsSchema = z.object({
     sub: Uuid,
     firm: Uuid,
     role: Role,
@@ -43,36 +43,37 @@ export function tokenVerifier(rules: TokenRules): (token: string, nowSeconds?: n
     nbf: z.number().optional(),
   });
 
-  function claimsOf(token: string): Claimed {
+  function claimsOf(token: string): Claims {
     const payload = algorithm === 'EdDSA' ? openEdDsa(token, key) : open(token, key, algorithm);
-    const claims = Claims.safeParse(payload);
+    const claims = ClaimsSchema.safeParse(payload);
     if (!claims.success) {
       const wrong = [...new Set(claims.error.issues.map((issue) => issue.path[0] ?? 'payload'))].join(', ');
-      throw unauthenticated(`Claims of the bearer token are missing or wrong: ${wrong}. Ask for a new one.`);
+      throw unauthenticated(`Claims of the bearer token are missing or wrong: ${wrong}. Ask for a new token.`);
     }
     const { sub, firm, role, exp, nbf } = claims.data;
     return { caller: { userUuid: sub, firmUuid: firm, role }, exp, nbf };
   }
 
-  /** What a signature has proved once it proves for ever; only time goes on. By hash: a dump of the memory shows no tokens. */
-  const proved = new Map<string, Claimed>();
+  /** A verified signature stays valid; only the times must be checked again. By hash, so that a memory dump shows no tokens. */
+  const verified = new Map<string, Claims>();
 
-  function provedClaimsOf(token: string): Claimed {
+  function verifiedClaimsOf(token: string): Claims {
     const digest = hash('sha256', token, 'base64');
-    const known = proved.get(digest);
+    const known = verified.get(digest);
     if (known !== undefined) return known;
-    const claimed = claimsOf(token);
-    proved.set(digest, claimed);
-    if (proved.size > MAX_PROVED) {
-      const [oldest] = proved.keys();
-      if (oldest !== undefined) proved.delete(oldest);
+    const claims = claimsOf(token);
+    verified.set(digest, claims);
+    if (verified.size > MAX_VERIFIED) {
+      const [oldest] = verified.keys();
+      if (oldest !== undefined) verified.delete(oldest);
     }
-    return claimed;
+    return claims;
   }
 
   return (token, nowSeconds = Date.now() / 1000) => {
-    if (token.length > MAX_TOKEN_LENGTH) throw unauthenticated('The bearer token is too long to be one of ours.');
-    const { caller, exp, nbf } = provedClaimsOf(token);
+    if (token.length > MAX_TOKEN_LENGTH)
+      throw unauthenticated('The bearer token is longer than any that was issued here.');
+    const { caller, exp, nbf } = verifiedClaimsOf(token);
     if (nowSeconds >= exp) {
       throw unauthenticated('The bearer token has expired. Ask your system administrator for a new one.');
     }
@@ -88,12 +89,14 @@ export function unauthenticated(message: string): Fault {
 }
 
 function forged(): Fault {
-  return unauthenticated('The bearer token is malformed or not signed by us. Send one that your administrator issued.');
+  return unauthenticated(
+    'The bearer token is malformed or has a wrong signature. Send one that your administrator issued.',
+  );
 }
 
 function open(token: string, key: KeyObject, algorithm: Exclude<Algorithm, 'EdDSA'>): unknown {
   try {
-    // Times are checked with the other claims, in one place for all algorithms.
+    // The times are checked with the other claims, for all algorithms alike.
     const { header, payload } = jwt.verify(token, key, {
       algorithms: [algorithm],
       complete: true,
@@ -107,7 +110,7 @@ function open(token: string, key: KeyObject, algorithm: Exclude<Algorithm, 'EdDS
   }
 }
 
-/** By hand, because jsonwebtoken 9 knows no EdDSA. */
+/** jsonwebtoken 9 does not support EdDSA. */
 function openEdDsa(token: string, key: KeyObject): unknown {
   try {
     const [header = '', payload = '', signature = '', ...rest] = token.split('.');
@@ -121,7 +124,7 @@ function openEdDsa(token: string, key: KeyObject): unknown {
   }
 }
 
-/** RFC 7515, 4.1.11: a token with critical extensions that the reader does not know must be refused. */
+/** RFC 7515, 4.1.11: a token with unknown critical extensions must be refused. */
 function requireKnownHeader(header: unknown): { alg?: unknown } {
   if (typeof header !== 'object' || header === null || 'crit' in header) throw forged();
   return header;

@@ -21,7 +21,7 @@ afterEach(async () => {
   await edge.close();
 });
 
-const list = (headers: Record<string, string> = {}) => edge.ask('GET', '/api/v1/calls', { headers });
+const list = (headers: Record<string, string> = {}) => edge.request('GET', '/api/v1/calls', { headers });
 
 describe('rate limits', () => {
   it('by firm refuse what is over, say when to come back, and leave others alone', async () => {
@@ -38,17 +38,17 @@ describe('rate limits', () => {
     expect(refused.headers.get('ratelimit-policy')).toBe(policies);
     expect(refused.headers.get('retry-after')).toBe('20');
     expect(refused.body['message']).toContain('20 s');
-    expect((await edge.ask('GET', '/docs/page.js')).status).toBe(200);
+    expect((await edge.request('GET', '/docs/page.js')).status).toBe(200);
     now = 20_000;
     expect((await list()).status).toBe(200);
   });
 
   it('by address count every request but those that watch over the service', async () => {
     await open({ quotas: { perFirm: 0, perAddress: 2 } });
-    for (const path of ['/nothing', '/api/v1/calls/%zz']) expect((await edge.ask('GET', path)).status).toBe(404);
+    for (const path of ['/nothing', '/api/v1/calls/%zz']) expect((await edge.request('GET', path)).status).toBe(404);
     expect((await list()).status).toBe(429);
     for (const path of ['/healthz', '/readyz', '/metrics']) {
-      const answer = await edge.ask('GET', path);
+      const answer = await edge.request('GET', path);
       expect([answer.status, answer.headers.get('ratelimit')]).toEqual([200, null]);
     }
   });

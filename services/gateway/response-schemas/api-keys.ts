@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { pageOf, Time, Uuid } from './fields.ts';
 
-/** external-interface.md, "Endpoints" 1 to 3. */
+/** docs/api.md, "Keys and users". */
 
-const firm = z.object({ uuid: Uuid, name: z.string() });
+const Firm = z.object({ uuid: Uuid, name: z.string() }).meta({ id: 'Firm' });
 const exampleFirm = { uuid: '1a2b3c4d-0000-4000-8000-000000000001', name: 'Acme' };
 
 export const CreatedKey = z
   .object({
-    api_key: z.string().meta({ description: 'Shown this once. Write it in single quotes in a shell: it has a `$`.' }),
+    api_key: z
+      .string()
+      .meta({ description: 'Shown only this once. Put it in single quotes in a shell: it contains a `$`.' }),
     key_prefix: z.string(),
-    firm,
+    firm: Firm,
   })
   .meta({
     id: 'CreatedApiKey',
@@ -19,16 +21,18 @@ export const CreatedKey = z
     ],
   });
 
-const KeyItem = z.object({
-  uuid: Uuid,
-  key_prefix: z.string(),
-  is_active: z.boolean(),
-  firm,
-  created_at: Time,
-  last_used: Time.nullable().meta({ description: 'At most a minute behind.' }),
-});
+const ApiKey = z
+  .object({
+    uuid: Uuid,
+    key_prefix: z.string(),
+    is_active: z.boolean(),
+    firm: Firm,
+    created_at: Time,
+    last_used: Time.nullable().meta({ description: 'Up to one minute late. Null before the first use.' }),
+  })
+  .meta({ id: 'ApiKey' });
 
-export const KeyPage = pageOf(KeyItem).meta({
+export const KeyPage = pageOf(ApiKey).meta({
   id: 'ApiKeyPage',
   examples: [
     {

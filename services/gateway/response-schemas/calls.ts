@@ -1,24 +1,41 @@
-import { Analysis, Outcome, Stage } from '@call-analysis/events';
+import { Analysis, Answer, Evidence, Outcome, Stage } from '@call-analysis/events';
 import { z } from 'zod';
+import { nameSchema } from '../openapi/schemas.ts';
 import { failureCodes } from './error-details.ts';
 import { Count, pageOf, Time, Uuid } from './fields.ts';
 
-/** api.md, section 6. */
+/** docs/api.md, "Calls". */
+
+nameSchema(Stage, 'FailureStage');
+nameSchema(Outcome, 'CallOutcome');
+nameSchema(Evidence, 'Evidence');
+nameSchema(Answer, 'Question');
+nameSchema(Analysis.shape.scorecard, 'AnalysisScorecard');
+nameSchema(Analysis.shape.analyst, 'Analyst');
+nameSchema(Analysis.shape.sections.element, 'Section');
+nameSchema(Analysis.shape.sentiment, 'Sentiment');
+nameSchema(Analysis.shape.metrics, 'CallMetrics');
+nameSchema(Analysis.shape.metrics.shape.talk_ratio, 'TalkRatio');
+nameSchema(Analysis.shape.metrics.shape.longest_monologue, 'LongestMonologue');
+nameSchema(Analysis.shape.metrics.shape.words, 'WordCounts');
 
 export const callStatuses = ['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled'] as const;
-const Status = z.enum(callStatuses);
-const Role = z.enum(['operator', 'client']);
-/** No list of all: a part that was away for too long leaves its own. */
+export const CallStatus = z.enum(callStatuses).meta({ id: 'CallStatus' });
+/** Not an enumeration, because a service that stayed unavailable for too long adds a code of its own. */
 const FailureCode = z.string().meta({
   description: Object.entries(failureCodes)
-    .map(([stage, codes]) => `Of ${stage}: ${codes.join(', ')}.`)
+    .map(([stage, codes]) => `${stage}: ${codes.join(', ')}.`)
     .join(' '),
 });
+
+const Failure = z
+  .object({ stage: Stage, code: FailureCode, message: z.string(), retryable: z.boolean(), attempts: Count })
+  .meta({ id: 'CallFailure' });
 
 const item = {
   uuid: Uuid,
   source: z.enum(['audio', 'transcription']),
-  status: Status,
+  status: CallStatus,
   outcome: Outcome.nullable(),
   partner_call_id: z.string().nullable(),
   client_phone_number: z.string(),
@@ -34,9 +51,7 @@ const item = {
   score: z.number().min(0).max(100).nullable(),
   batch_id: Uuid.nullable(),
   campaign_id: Uuid.nullable(),
-  failure: z
-    .object({ stage: Stage, code: FailureCode, message: z.string(), retryable: z.boolean(), attempts: Count })
-    .nullable(),
+  failure: Failure.nullable(),
   created_at: Time,
   updated_at: Time,
 };
@@ -108,51 +123,58 @@ export const CallItem = z.object(item).meta({ id: 'Call', examples: [exampleCall
 
 export const CallPage = pageOf(CallItem)
   .extend({
-    next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor` for what follows; null at the end.' }),
-    count_is_estimate: z
-      .boolean()
-      .meta({ description: 'True where so many calls match that `count` is near, not exact.' }),
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({ description: 'Send it as `cursor` to get the next page. Null on the last page.' }),
+    count_is_estimate: z.boolean().meta({ description: 'True when so many calls match that `count` is an estimate.' }),
   })
   .meta({
     id: 'CallPage',
     examples: [{ count: 1, count_is_estimate: false, items: [exampleCall], next_cursor: null }],
   });
 
-const ScoredCall = Analysis.meta({ id: 'Analysis' });
+nameSchema(Analysis, 'Analysis');
+
+const Recording = z
+  .object({
+    file_name: z.string(),
+    format: z.string(),
+    channels: z.int().min(1),
+    sample_rate: z.int().min(1).meta({ description: 'Hertz.' }),
+    duration: z.number().min(0).meta({ description: 'Seconds.' }),
+    size: Count.meta({ description: 'Bytes.' }),
+    url: z.url().meta({ description: 'A signed URL of the recording. It supports Range.' }),
+    url_expires_at: Time,
+  })
+  .meta({ id: 'Recording' });
+
+const Utterance = z
+  .object({
+    index: Count,
+    role: z.enum(['operator', 'client']),
+    text: z.string(),
+    start: z.number().nullable().meta({ description: 'Seconds. Null for uploaded transcripts.' }),
+    end: z.number().nullable().meta({ description: 'Seconds. Null for uploaded transcripts.' }),
+  })
+  .meta({ id: 'Utterance' });
+
+const Transcript = z
+  .object({ language: z.string().nullable(), engine: z.string().nullable(), utterances: z.array(Utterance) })
+  .meta({ id: 'Transcript' });
+
+const StatusChange = z
+  .object({ status: CallStatus, at: Time, detail: z.string().nullable() })
+  .meta({ id: 'StatusChange' });
 
 export const CallDetail = z
   .object({
     ...item,
-    audio: z
-      .object({
-        file_name: z.string(),
-        format: z.string(),
-        channels: z.int().min(1),
-        sample_rate: z.int().min(1).meta({ description: 'Hertz.' }),
-        duration: z.number().min(0),
-        size: Count.meta({ description: 'Bytes.' }),
-        url: z.url().meta({ description: 'Signed; plays the recording, with Range.' }),
-        url_expires_at: Time,
-      })
-      .nullable(),
-    transcript: z
-      .object({
-        language: z.string().nullable(),
-        engine: z.string().nullable(),
-        utterances: z.array(
-          z.object({
-            index: Count,
-            role: Role,
-            text: z.string(),
-            start: z.number().nullable().meta({ description: 'Seconds; null for uploaded transcripts.' }),
-            end: z.number().nullable(),
-          }),
-        ),
-      })
-      .nullable(),
-    analysis: ScoredCall.nullable().meta({ description: 'The current one of `analyses`.' }),
-    analyses: z.array(ScoredCall).meta({ description: 'Newest first, each under the revision it was made with.' }),
-    history: z.array(z.object({ status: Status, at: Time, detail: z.string().nullable() })),
+    audio: Recording.nullable(),
+    transcript: Transcript.nullable(),
+    analysis: Analysis.nullable().meta({ description: 'The current one of `analyses`.' }),
+    analyses: z.array(Analysis).meta({ description: 'Newest first, each with the scorecard revision that it used.' }),
+    history: z.array(StatusChange),
   })
   .meta({
     id: 'CallDetail',
@@ -178,11 +200,9 @@ export const CallDetail = z
     ],
   });
 
-export const ErasureReceipt = z
-  .object({ uuid: Uuid, erased_at: Time, removed: z.array(z.object({ what: z.string(), count: Count })) })
-  .meta({
-    id: 'ErasureReceipt',
-    examples: [
-      { uuid: exampleCall.uuid, erased_at: '2026-10-02T08:00:00.000Z', removed: [{ what: 'call', count: 1 }] },
-    ],
-  });
+const RemovedItems = z.object({ what: z.string(), count: Count }).meta({ id: 'RemovedItems' });
+
+export const ErasureReceipt = z.object({ uuid: Uuid, erased_at: Time, removed: z.array(RemovedItems) }).meta({
+  id: 'ErasureReceipt',
+  examples: [{ uuid: exampleCall.uuid, erased_at: '2026-10-02T08:00:00.000Z', removed: [{ what: 'call', count: 1 }] }],
+});

@@ -1,9 +1,18 @@
 import { z } from 'zod';
 import { Count, pageOf, Time, Uuid } from './fields.ts';
 
-/** api.md, section 7. */
+/** docs/api.md, "Campaigns". */
 
-export const campaignStatuses = ['draft', 'active', 'paused', 'completed', 'canceled'] as const;
+export const CampaignStatus = z
+  .enum(['draft', 'active', 'paused', 'completed', 'canceled'])
+  .meta({ id: 'CampaignStatus' });
+
+const CampaignCalls = z
+  .object({
+    total: Count,
+    by_status: z.record(z.string(), Count).meta({ description: 'Statuses without calls are left out.' }),
+  })
+  .meta({ id: 'CampaignCalls' });
 
 const exampleCampaign = {
   uuid: '019a4f3e-5555-7000-8000-000000000001',
@@ -25,22 +34,19 @@ const item = z.object({
   name: z.string(),
   external_id: z.string().nullable(),
   description: z.string().nullable(),
-  status: z.enum(campaignStatuses),
+  status: CampaignStatus,
   segment_type: z.string().nullable(),
   starts_at: Time.nullable(),
   ends_at: Time.nullable(),
   created_at: Time,
   updated_at: Time,
-  calls: z.object({
-    total: Count,
-    by_status: z.record(z.string(), Count).meta({ description: 'Statuses that no call has are left out.' }),
-  }),
+  calls: CampaignCalls,
   average_score: z
     .number()
     .min(0)
     .max(100)
     .nullable()
-    .meta({ description: 'Of the calls that have a score, to one decimal; null when none has.' }),
+    .meta({ description: 'The average of the calls that have a score, to one decimal. Null when no call has one.' }),
 });
 
 export const CampaignItem = item.meta({ id: 'Campaign', examples: [exampleCampaign] });

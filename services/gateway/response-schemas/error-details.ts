@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Of what is told about a call, in a form and in a row alike. */
+/** Codes of the fields of a call, both in a form and in a row. */
 const callCodes = [
   'INVALID_PHONE_NUMBER',
   'INVALID_DATETIME',
@@ -10,7 +10,7 @@ const callCodes = [
   'INVALID_DIRECTION',
 ] as const;
 
-/** Codes of a field at fault: one of a JSON body, a query, a form or the metadata of a recording. */
+/** Codes of a field of a JSON body, a query, a form or the metadata of a recording. */
 const FieldCode = z.enum([
   'REQUIRED',
   'INVALID',
@@ -25,7 +25,7 @@ const FieldCode = z.enum([
   'UNKNOWN_QUESTION',
 ]);
 
-/** Codes of a row at fault (api.md, section 5). */
+/** Codes of a row (docs/api.md, "Presigned uploads"). */
 const RowCode = z.enum([
   'REQUIRED',
   ...callCodes,
@@ -41,33 +41,43 @@ const RowCode = z.enum([
 ]);
 
 /** `details` of VALIDATION_ERROR and INVALID_PHONE_NUMBER. */
-export const FieldsAtFault = z
-  .object({ fields: z.array(z.object({ field: z.string(), code: FieldCode, message: z.string() })) })
-  .meta({ id: 'FieldsAtFault', description: 'Of VALIDATION_ERROR and INVALID_PHONE_NUMBER: every field at fault.' });
+export const FieldErrors = z
+  .object({
+    fields: z.array(z.object({ field: z.string(), code: FieldCode, message: z.string() }).meta({ id: 'FieldError' })),
+  })
+  .meta({
+    id: 'FieldErrors',
+    description: 'For VALIDATION_ERROR and INVALID_PHONE_NUMBER: every field with an error.',
+  });
 
 /** `details` of VALIDATION_FAILED. */
-export const RowsAtFault = z
+export const RowErrors = z
   .object({
     rows: z.int(),
     valid: z.int(),
     invalid: z.int(),
     faults: z
       .array(
-        z.object({
-          row: z.int().nullable().meta({ description: 'As a spreadsheet counts: the header is 1.' }),
-          column: z.string().nullable(),
-          value: z.string(),
-          code: RowCode,
-          message: z.string(),
-        }),
+        z
+          .object({
+            row: z.int().nullable().meta({ description: 'The row of a spreadsheet: the header is row 1.' }),
+            column: z.string().nullable(),
+            value: z.string(),
+            code: RowCode,
+            message: z.string(),
+          })
+          .meta({ id: 'RowError' }),
       )
-      .meta({ description: 'The first 100.' }),
+      .meta({ description: 'The first 100 errors.' }),
     faults_truncated: z.boolean(),
-    rejected_csv_url: z.string().nullable().meta({ description: 'The refused rows, to correct and send again.' }),
+    rejected_csv_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'A CSV of the refused rows, to correct and upload again.' }),
   })
-  .meta({ id: 'RowsAtFault', description: 'Of VALIDATION_FAILED: what is wrong with which row.' });
+  .meta({ id: 'RowErrors', description: 'For VALIDATION_FAILED: the errors by row.' });
 
-/** Why a call failed, where its own work is at fault; a part that was away for long has a code like UNAVAILABLE. */
+/** Why a call failed, by stage. A service that was unavailable for too long adds a code like UNAVAILABLE. */
 export const failureCodes = {
   extraction: [
     'ENTRY_CORRUPT',

@@ -1,14 +1,27 @@
-import { ScorecardDraft } from '@call-analysis/events';
+import { Choice, ScorecardDraft } from '@call-analysis/events';
 import { z } from 'zod';
+import { nameSchema } from '../openapi/schemas.ts';
 import { pageOf, Time, Uuid } from './fields.ts';
 
-/** A firm's scorecards. */
+const { element: Section } = ScorecardDraft.shape.sections;
+const { element: Question } = Section.shape.questions;
+const [RuleDecision, ModelDecision] = Question.shape.decided.options;
+const { element: RuleCase } = RuleDecision.shape.cases;
+const PhraseCondition = RuleCase.shape.heard;
+
+// A client may leave fields out that have defaults, and always receives them.
+nameSchema(ScorecardDraft, 'ScorecardContent', 'ScorecardDraft');
+nameSchema(Section, 'ScorecardSection', 'ScorecardSectionDraft');
+nameSchema(Question, 'ScorecardQuestion', 'ScorecardQuestionDraft');
+nameSchema(Choice, 'AnswerChoice', 'AnswerChoiceDraft');
+nameSchema(RuleDecision, 'RuleDecision', 'RuleDecisionDraft');
+nameSchema(ModelDecision, 'ModelDecision', 'ModelDecisionDraft');
+nameSchema(RuleDecision.shape.applies.unwrap(), 'RuleScope', 'RuleScopeDraft');
+nameSchema(RuleCase, 'RuleCase', 'RuleCaseDraft');
+nameSchema(PhraseCondition, 'PhraseCondition', 'PhraseConditionDraft');
+nameSchema(PhraseCondition.shape.source, 'PhraseSource');
 
 const Revision = z.int().min(1);
-
-/** What a client sends, as JSON Schema; whether its references lead anywhere, only the service can tell. */
-const { $schema: _dialect, ...sent } = z.toJSONSchema(ScorecardDraft, { io: 'input' });
-export const sentDraft = sent;
 
 const exampleQuestion = {
   text: 'Did the operator name the bonus?',
@@ -52,25 +65,28 @@ const exampleItem = {
   updated_at: '2026-10-02T11:20:00.310Z',
 };
 
-const item = z.object({
+const ScorecardItem = z.object({
   uuid: Uuid,
   name: z.string(),
   segment_type: z
     .string()
     .nullable()
-    .meta({ description: 'Null: for calls whose segment type has no active scorecard.' }),
-  is_active: z.boolean().meta({ description: 'Whether calls are scored by it now.' }),
+    .meta({
+      description: 'Null for the default scorecard, which scores calls whose segment type has no active scorecard.',
+    }),
+  is_active: z.boolean().meta({ description: 'Whether it scores calls now.' }),
   revision: Revision,
   created_at: Time,
-  updated_at: Time.meta({ description: 'When this revision was made.' }),
+  updated_at: Time.meta({ description: 'When this revision was created.' }),
 });
+const ListedScorecard = ScorecardItem.meta({ id: 'ScorecardSummary' });
 
-export const ScorecardPage = pageOf(item).meta({
+export const ScorecardPage = pageOf(ListedScorecard).meta({
   id: 'ScorecardPage',
   examples: [{ count: 1, items: [exampleItem] }],
 });
 
-export const ScorecardInFull = item.extend({ sections: ScorecardDraft.shape.sections }).meta({
+export const Scorecard = ScorecardItem.extend({ sections: ScorecardDraft.shape.sections }).meta({
   id: 'Scorecard',
   examples: [
     {
@@ -81,12 +97,14 @@ export const ScorecardInFull = item.extend({ sections: ScorecardDraft.shape.sect
 });
 
 export const RevisionPage = pageOf(
-  z.object({
-    revision: Revision,
-    name: z.string(),
-    created_at: Time,
-    created_by: Uuid.nullable().meta({ description: 'The user; null for what the service itself made.' }),
-  }),
+  z
+    .object({
+      revision: Revision,
+      name: z.string(),
+      created_at: Time,
+      created_by: Uuid.nullable().meta({ description: 'The user, or null for a revision that the service created.' }),
+    })
+    .meta({ id: 'ScorecardRevision' }),
 ).meta({
   id: 'ScorecardRevisionPage',
   examples: [

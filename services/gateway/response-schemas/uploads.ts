@@ -3,17 +3,21 @@ import { Count, pageOf, Time, Uuid } from './fields.ts';
 
 const batchId = '019a4f3e-7b00-7aa1-8c11-0d9e4f6a7b02';
 
-/** external-interface.md, "Endpoints" 4. */
+/** docs/api.md, "Presigned uploads". */
+const UploadUrls = z
+  .object({
+    metadata_upload_url: z.url().meta({ description: 'PUT the CSV to this URL.' }),
+    metadata_key: z.string(),
+    audio_upload_url: z.url().optional().meta({ description: 'PUT the ZIP to this URL.' }),
+    audio_key: z.string().optional(),
+    expires_in: z.int().meta({ description: 'Seconds for which the URLs and the upload are valid.' }),
+  })
+  .meta({ id: 'UploadUrls' });
+
 export const OpenedUpload = z
   .object({
     status: z.literal('success'),
-    data: z.object({
-      metadata_upload_url: z.url().meta({ description: 'Put the CSV here.' }),
-      metadata_key: z.string(),
-      audio_upload_url: z.url().optional().meta({ description: 'Put the ZIP here.' }),
-      audio_key: z.string().optional(),
-      expires_in: z.int().meta({ description: 'Seconds for which the URLs, and the upload, are good.' }),
-    }),
+    data: UploadUrls,
   })
   .meta({
     id: 'OpenedUpload',
@@ -30,18 +34,21 @@ export const OpenedUpload = z
     ],
   });
 
-/** external-interface.md, "Endpoints" 6; api.md, section 5. */
+const UploadResult = z
+  .object({
+    message: z.string(),
+    batch_id: Uuid,
+    accepted: Count,
+    duplicates: Count.meta({ description: 'Rows whose partner_call_id the firm already has.' }),
+    rejected: Count,
+    ignored_columns: z.array(z.string()),
+  })
+  .meta({ id: 'UploadResult' });
+
 export const ProcessedUpload = z
   .object({
     status: z.literal('success'),
-    data: z.object({
-      message: z.string(),
-      batch_id: Uuid,
-      accepted: Count,
-      duplicates: Count.meta({ description: 'Rows whose partner_call_id the firm has already.' }),
-      rejected: Count,
-      ignored_columns: z.array(z.string()),
-    }),
+    data: UploadResult,
   })
   .meta({
     id: 'ProcessedUpload',
@@ -60,13 +67,13 @@ export const ProcessedUpload = z
     ],
   });
 
-/** external-interface.md, "Endpoints" 7. */
+/** docs/api.md, "Single upload". */
 export const UploadedRecording = z
   .object({
     status: z.literal('ok'),
     audio_id: Uuid.meta({ description: 'The uuid of the call.' }),
     message: z.string(),
-    ignored_fields: z.array(z.string()).optional().meta({ description: 'Fields of the metadata that are not known.' }),
+    ignored_fields: z.array(z.string()).optional().meta({ description: 'Unknown fields of the metadata.' }),
   })
   .meta({
     id: 'UploadedRecording',
@@ -79,7 +86,7 @@ export const UploadedRecording = z
     ],
   });
 
-/** api.md, section 6. */
+/** docs/api.md, "Calls". */
 export const BatchItem = z
   .object({
     batch_id: Uuid,
@@ -111,14 +118,14 @@ export const BatchItem = z
 
 export const BatchPage = pageOf(BatchItem).meta({ id: 'BatchPage' });
 
-/** What goes with a recording, as the JSON text of the part `metadata` (external-interface.md, "Call metadata record"). */
+/** The JSON text of the part `metadata` (docs/api.md, "Single upload"). */
 export const RecordingMetadata = z
   .looseObject({
     audio_file_name: z.string().min(1),
     client_phone_number: z.string().regex(/^\+?\d{7,15}$/),
     operator_name: z.string().min(1),
-    start_time: z.string().meta({ description: 'ISO 8601; without an offset it is UTC.' }),
-    segment_type: z.string().min(1).meta({ description: 'One of the firm’s.' }),
+    start_time: z.string().meta({ description: 'ISO 8601. Without an offset it is UTC.' }),
+    segment_type: z.string().min(1).meta({ description: 'One of the firm’s segment types.' }),
     left_channel: z.enum(['operator', 'client']),
     right_channel: z.enum(['operator', 'client']),
     partner_call_id: z.string().min(1).max(255).optional(),

@@ -22,7 +22,7 @@ describe('creating an API key', () => {
       return { api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm_uuid: firm.uuid, firm_name: firm.name };
     };
     const json = { firm_uuid: firm.uuid.toUpperCase() };
-    const answer = await edge.ask('POST', path, { role: 'WORKFLOW_ENGINEER', json });
+    const answer = await edge.request('POST', path, { role: 'WORKFLOW_ENGINEER', json });
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({ api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm });
     expect(asked).toMatchObject({ actor: { ...actor, role: 'WORKFLOW_ENGINEER' }, firm_uuid: firm.uuid });
@@ -37,13 +37,13 @@ describe('creating an API key', () => {
       return { api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm_uuid: firm.uuid, firm_name: firm.name };
     };
     const headers = { 'x-forwarded-for': '203.0.113.9' };
-    await behindProxy.ask('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid }, headers });
+    await behindProxy.request('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid }, headers });
     await behindProxy.close();
     expect(asked).toMatchObject({ actor: { address: '203.0.113.9' } });
   });
 
   it('is refused to an ADMIN, before the body is looked at', async () => {
-    const answer = await edge.ask('POST', path, { role: 'ADMIN', json: { firm_uuid: 'nonsense' } });
+    const answer = await edge.request('POST', path, { role: 'ADMIN', json: { firm_uuid: 'nonsense' } });
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
   });
 
@@ -53,7 +53,7 @@ describe('creating an API key', () => {
     [{ firm_uuid: 1 }, 'INVALID'],
     [{ firm_uuid: null }, 'INVALID'],
   ])('refuses %j', async (json, code) => {
-    const answer = await edge.ask('POST', path, { role: 'SUPERUSER', json });
+    const answer = await edge.request('POST', path, { role: 'SUPERUSER', json });
     expect(answer.status).toBe(400);
     expect(answer.body['details']).toMatchObject({ fields: [{ field: 'firm_uuid', code }] });
   });
@@ -66,7 +66,7 @@ describe('creating an API key', () => {
       edge.keys.createKey = async () => {
         throw fault;
       };
-      const answer = await edge.ask('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid } });
+      const answer = await edge.request('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid } });
       expect([answer.status, answer.body['code']]).toEqual([status, fault.code]);
     }
   });
@@ -87,7 +87,7 @@ describe('listing API keys', () => {
         ],
       };
     };
-    const answer = await edge.ask('GET', `${path}?page=2&size=5`, { role: 'SUPERUSER' });
+    const answer = await edge.request('GET', `${path}?page=2&size=5`, { role: 'SUPERUSER' });
     const item = {
       uuid: keyUuid,
       key_prefix: '1a2b3c4',
@@ -108,7 +108,7 @@ describe('listing API keys', () => {
 
   it('is for a SUPERUSER alone', async () => {
     for (const role of ['ADMIN', 'WORKFLOW_ENGINEER'] as const) {
-      expect((await edge.ask('GET', path, { role })).status).toBe(403);
+      expect((await edge.request('GET', path, { role })).status).toBe(403);
     }
   });
 });
@@ -120,19 +120,19 @@ describe('deleting an API key', () => {
       asked = request.key_uuid;
       return {};
     };
-    const answer = await edge.ask('DELETE', `${path}/${keyUuid.toUpperCase()}`, { role: 'SUPERUSER' });
+    const answer = await edge.request('DELETE', `${path}/${keyUuid.toUpperCase()}`, { role: 'SUPERUSER' });
     expect([answer.status, answer.text, answer.headers.get('content-length')]).toEqual([204, '', null]);
     expect(asked).toBe(keyUuid);
   });
 
   it('is for a SUPERUSER alone, and 404 for what is no key', async () => {
-    expect((await edge.ask('DELETE', `${path}/${keyUuid}`, { role: 'WORKFLOW_ENGINEER' })).status).toBe(403);
-    const unnamed = await edge.ask('DELETE', `${path}/x`, { role: 'SUPERUSER' });
+    expect((await edge.request('DELETE', `${path}/${keyUuid}`, { role: 'WORKFLOW_ENGINEER' })).status).toBe(403);
+    const unnamed = await edge.request('DELETE', `${path}/x`, { role: 'SUPERUSER' });
     // Keys of all firms are managed here.
     expect([unnamed.status, unnamed.body['message']]).toEqual([404, 'There is no such API key. Check the uuid.']);
     edge.keys.deleteKey = async () => {
       throw notFound('API key');
     };
-    expect((await edge.ask('DELETE', `${path}/${keyUuid}`, { role: 'SUPERUSER' })).status).toBe(404);
+    expect((await edge.request('DELETE', `${path}/${keyUuid}`, { role: 'SUPERUSER' })).status).toBe(404);
   });
 });

@@ -48,7 +48,7 @@ const everyRoute = [
 describe('every route', () => {
   it.each(everyRoute)('%s %s is for an ADMIN alone', async (method, address) => {
     for (const role of ['SUPERUSER', 'WORKFLOW_ENGINEER'] as const) {
-      const answer = await edge.ask(method, address, { role, ...(method !== 'GET' && { json: document }) });
+      const answer = await edge.request(method, address, { role, ...(method !== 'GET' && { json: document }) });
       expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
     }
     expect(asked).toBeUndefined();
@@ -63,7 +63,7 @@ describe('every route', () => {
     ['POST', '/activate'],
   ])('%s …/{uuid}%s is 404 for what is no uuid and for what the firm does not have', async (method, rest) => {
     const options = { headers: { 'if-match': '"1"' }, ...(method === 'PUT' && { json: document }) };
-    expect((await edge.ask(method, `${path}/nonsense${rest}`, options)).status).toBe(404);
+    expect((await edge.request(method, `${path}/nonsense${rest}`, options)).status).toBe(404);
     const none = async () => {
       throw notFound('scorecard');
     };
@@ -73,7 +73,7 @@ describe('every route', () => {
       activateScorecard: none,
       listRevisions: none,
     });
-    const answer = await edge.ask(method, `${path}/${uuid}${rest}`, options);
+    const answer = await edge.request(method, `${path}/${uuid}${rest}`, options);
     expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
   });
 });
@@ -84,7 +84,7 @@ describe('lists', () => {
       asked = request;
       return { count: 12, items: [message, { ...message, segment_type: 'sales', is_active: true }] };
     };
-    const answer = await edge.ask('GET', `${path}?page=2&size=5`);
+    const answer = await edge.request('GET', `${path}?page=2&size=5`);
     expect(answer.body).toEqual({ count: 12, items: [item, { ...item, segment_type: 'sales', is_active: true }] });
     expect(asked).toMatchObject({ caller, page: 2, size: 5 });
   });
@@ -101,7 +101,7 @@ describe('lists', () => {
         ],
       };
     };
-    const answer = await edge.ask('GET', `${path}/${uuid}/revisions`);
+    const answer = await edge.request('GET', `${path}/${uuid}/revisions`);
     expect(answer.body).toEqual({
       count: 2,
       items: [
@@ -113,31 +113,31 @@ describe('lists', () => {
   });
 
   it('refuse pages out of range', async () => {
-    expect((await edge.ask('GET', `${path}?size=101`)).body['code']).toBe('VALIDATION_ERROR');
-    expect((await edge.ask('GET', `${path}/${uuid}/revisions?page=0`)).body['code']).toBe('VALIDATION_ERROR');
+    expect((await edge.request('GET', `${path}?size=101`)).body['code']).toBe('VALIDATION_ERROR');
+    expect((await edge.request('GET', `${path}/${uuid}/revisions?page=0`)).body['code']).toBe('VALIDATION_ERROR');
   });
 });
 
 describe('a scorecard', () => {
   it('is made with 201 and its ETag; the document goes on as it came', async () => {
-    const answer = await edge.ask('POST', path, { json: document });
+    const answer = await edge.request('POST', path, { json: document });
     expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([201, whole, '"3"']);
     expect(asked).toEqual({ caller, document: JSON.stringify(document) });
   });
 
   it('is got whole with its ETag, at its newest revision or another', async () => {
-    const answer = await edge.ask('GET', `${path}/${uuid}`);
+    const answer = await edge.request('GET', `${path}/${uuid}`);
     expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([200, whole, '"3"']);
     expect(asked).toEqual({ caller, scorecard_uuid: uuid });
-    await edge.ask('GET', `${path}/${uuid}?revision=2`);
+    await edge.request('GET', `${path}/${uuid}?revision=2`);
     expect(asked).toMatchObject({ scorecard_uuid: uuid, revision: 2 });
     for (const revision of ['0', '1.5', '-1', 'x', '99999999999']) {
-      expect((await edge.ask('GET', `${path}/${uuid}?revision=${revision}`)).status).toBe(400);
+      expect((await edge.request('GET', `${path}/${uuid}?revision=${revision}`)).status).toBe(400);
     }
   });
 
   it('is activated', async () => {
-    const answer = await edge.ask('POST', `${path}/${uuid}/activate`);
+    const answer = await edge.request('POST', `${path}/${uuid}/activate`);
     expect([answer.status, answer.body]).toEqual([200, whole]);
     expect(asked).toEqual({ caller, scorecard_uuid: uuid });
   });
@@ -147,13 +147,13 @@ describe('a scorecard', () => {
     edge.scorecards.createScorecard = async () => {
       throw invalidFields(fields);
     };
-    const answer = await edge.ask('POST', path, { json: document });
+    const answer = await edge.request('POST', path, { json: document });
     expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([400, 'VALIDATION_ERROR', { fields }]);
   });
 
   it('may be up to a mebibyte of JSON', async () => {
     const json = { name: 'x'.repeat(1024 * 1024) };
-    expect((await edge.ask('POST', path, { json })).body['code']).toBe('BODY_TOO_LARGE');
+    expect((await edge.request('POST', path, { json })).body['code']).toBe('BODY_TOO_LARGE');
   });
 });
 
@@ -163,7 +163,7 @@ describe('a document', () => {
     ['that is no object', '[]'],
     ['that is no JSON', '{'],
   ])('%s is refused', async (_what, body) => {
-    const answer = await edge.ask('POST', path, { body, headers: { 'content-type': 'application/json' } });
+    const answer = await edge.request('POST', path, { body, headers: { 'content-type': 'application/json' } });
     expect([answer.status, answer.body['code']]).toEqual([400, 'INVALID_JSON']);
     expect(asked).toBeUndefined();
   });
@@ -171,7 +171,7 @@ describe('a document', () => {
 
 describe('a change', () => {
   const put = (ifMatch?: string) =>
-    edge.ask('PUT', `${path}/${uuid}`, {
+    edge.request('PUT', `${path}/${uuid}`, {
       json: document,
       ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }),
     });

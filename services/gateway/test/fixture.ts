@@ -9,9 +9,9 @@ import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial, type Handlers, implement, serve } from '@call-analysis/rpc';
 import { Closing, createLog, Readiness, timeLeft } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
-import { ApiKeyGate } from '../authentication/api-key.ts';
+import { ApiKeyAuthentication } from '../authentication/api-key.ts';
 import type { Role } from '../authentication/caller.ts';
-import { neighbours, serveEdge } from '../gateway.ts';
+import { backendParts, serveEdge } from '../gateway.ts';
 import type { Edge } from '../variables.ts';
 
 export const firm = { uuid: '1a2b3c4d-0000-4000-8000-000000000001', name: 'Firm' };
@@ -29,7 +29,7 @@ export interface Fixture {
   /** Of the services behind the edge. */
   readonly addresses: Readonly<Record<'keyManagement' | 'ingest' | 'audio' | 'analysis', string>>;
   readonly objects: Objects & SignedUrls;
-  readonly apiKeys: ApiKeyGate;
+  readonly apiKeys: ApiKeyAuthentication;
   /** What the services behind the gateway answer; replaced by tests. */
   readonly keys: Partial<Keys>;
   readonly calls: Partial<Ingest>;
@@ -37,7 +37,7 @@ export interface Fixture {
   readonly scorecards: Partial<Analysis>;
   readonly log: Record<string, unknown>[];
   /** Sends a request with a good bearer token of the role, ADMIN unless it is said otherwise. */
-  ask(method: string, path: string, options?: Asked): Promise<Answered>;
+  request(method: string, path: string, options?: RequestOptions): Promise<ReceivedResponse>;
   /** Stops a service behind the edge, as if its machine were gone. */
   cutKeyManagement(): Promise<void>;
   cutAudio(): Promise<void>;
@@ -48,14 +48,14 @@ export interface Fixture {
   close(): Promise<void>;
 }
 
-export interface Asked {
+export interface RequestOptions {
   role?: Role;
   headers?: Record<string, string>;
   json?: unknown;
   body?: string | Uint8Array<ArrayBuffer>;
 }
 
-export interface Answered {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -121,7 +121,7 @@ export async function openFixture(
   const analysisChannel = dial(analysis, analysisServer.address, { name: 'analysis', deadlineMs });
   closing.add('channel', () => analysisChannel.close());
   const objects = await openObjects({ store: 'disk', directory, secret });
-  const apiKeys = new ApiKeyGate({ keys: keyChannel, ...(keyTtlMs !== undefined && { ttlMs: keyTtlMs }) });
+  const apiKeys = new ApiKeyAuthentication({ keys: keyChannel, ...(keyTtlMs !== undefined && { ttlMs: keyTtlMs }) });
   const config: Edge = {
     host: '127.0.0.1',
     port: 0,
@@ -136,7 +136,7 @@ export async function openFixture(
     objects,
     apiKeys,
   };
-  const readiness = new Readiness(neighbours(behind));
+  const readiness = new Readiness(backendParts(behind));
   const running = await serveEdge(config, behind, log, readiness, timeLeft(closeMs)).catch(async (error: unknown) => {
     await closing.close();
     throw error;
@@ -158,7 +158,7 @@ export async function openFixture(
     recordings,
     scorecards,
     log: lines,
-    async ask(method, path, { role = 'ADMIN', headers = {}, json, body } = {}) {
+    async request(method, path, { role = 'ADMIN', headers = {}, json, body } = {}) {
       const response = await fetch(running.url + path, {
         method,
         headers: {
@@ -198,7 +198,7 @@ export function everyKeyIs(keyUuid: string): Keys['verifyKeys'] {
 }
 
 /** What a socket says until it is closed, from either side. */
-export async function converse(url: string, speak: (socket: Socket) => void): Promise<string> {
+export async function rawExchange(url: string, speak: (socket: Socket) => void): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});

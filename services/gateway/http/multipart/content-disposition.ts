@@ -1,5 +1,5 @@
-/** What a part of a form says of itself. `fileName` is null when the part is no file. */
-export interface FormDataName {
+/** The names in a part's header. `fileName` is null when the part is not a file. */
+export interface PartNames {
   readonly name: string;
   readonly fileName: string | null;
 }
@@ -7,11 +7,11 @@ export interface FormDataName {
 const PARAMETER = /\s*;\s*([^\s=;"]+)\s*=\s*(?:"((?:\\["\\]|\\(?!["\\])|[^"\\])*)"|([^\s;"]*))/y;
 
 /**
- * Reads a part's `Content-Disposition`, whose characters are bytes; null when it names no part of a form, or not in UTF-8
- * (RFC 7578, 4.2 and 5.1). A file's name comes whole, with whatever path the client put before it. `filename*` (RFC 5987)
- * goes before `filename`, where a client that sends both has put what older servers can read.
+ * Reads a part's `Content-Disposition`, in which each character is a byte. Null when it is not that of a form's part, or
+ * not UTF-8 (RFC 7578, 4.2 and 5.1). The file name keeps any path that the client sent. `filename*` (RFC 5987) has
+ * precedence over `filename`, which is then a fallback for older servers.
  */
-export function formDataName(disposition: string): FormDataName | null {
+export function partNames(disposition: string): PartNames | null {
   const [type = ''] = /^\s*[^\s;]+/.exec(disposition) ?? [];
   if (type.trim().toLowerCase() !== 'form-data') return null;
   const given = new Map<string, string>();
@@ -32,7 +32,7 @@ export function formDataName(disposition: string): FormDataName | null {
   return { name, fileName: fileName ?? null };
 }
 
-/** As browsers write names: in UTF-8, a quote as %22 and a percent sign as it is (HTML, "Multipart form data"). */
+/** Browsers send names in UTF-8, with a quote as %22 and a percent sign unchanged (HTML, "Multipart form data"). */
 function plain(bytes: string | undefined): string | null | undefined {
   if (bytes === undefined) return undefined;
   try {

@@ -1,54 +1,54 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Fault, type FieldFault, invalidFields } from '@call-analysis/fault';
-import { bodyOf } from '../request/body-stream.ts';
-import { welcomeBody } from '../response/json-response.ts';
-import { formDataName } from './content-disposition.ts';
-import { BrokenMultipart, type Part, partsOf } from './parts.ts';
+import { bodyStream } from '../request/body-stream.ts';
+import { sendContinue } from '../response/json-response.ts';
+import { partNames } from './content-disposition.ts';
+import { MalformedMultipart, type Part, partsOf } from './parts.ts';
 
-/** A form sent as multipart/form-data (RFC 7578): each of its parts must come, once, in any order. */
+/** A form sent as multipart/form-data (RFC 7578). Each part must be sent exactly once, in any order. */
 export interface Form {
   readonly parts: Readonly<Record<string, FormPart>>;
-  /** The whole form must have come by then. */
+  /** The complete form must have arrived by then. */
   readonly maxMs: number;
 }
 
 export interface FormPart {
-  /** A file is streamed and has a name; a text fits in memory, in UTF-8. */
+  /** A file has a name and is streamed. A text is UTF-8 and is read into memory. */
   readonly kind: 'file' | 'text';
-  /** More is FILE_TOO_LARGE for a file, a fault of its field for a text. */
+  /** A larger file is FILE_TOO_LARGE. A larger text is a fault of its field. */
   readonly maxBytes: number;
 }
 
-/** A form as it comes in: a file begins with its name and goes on in pieces, a text comes whole. */
+/** A piece of a form as it arrives. A file is its name followed by its bytes in pieces. A text is one piece. */
 export type FormPiece =
   | { readonly part: string; readonly fileName: string }
   | { readonly part: string; readonly bytes: Buffer }
   | { readonly part: string; readonly text: string };
 
-/** What the heads and boundaries of a form may add to its parts, with room to spare. */
+/** More than the headers and boundaries of a form add to its parts. */
 const OVERHEAD_BYTES = 1024 * 1024;
 /** RFC 2046, 5.1.1. */
 const MAX_BOUNDARY_LENGTH = 70;
-const MAX_HEAD_LENGTH = 16 * 1024;
-/** More faults than this are a mistake of another kind, and naming them all would be a large answer. */
+const MAX_HEADER_LENGTH = 16 * 1024;
+/** With more faults than this the mistake is another one, and listing them all would make a large response. */
 const MAX_FAULTS = 20;
 const MAX_NAME_LENGTH = 100;
 
 /**
- * A form, piece by piece. What is wrong with it as a form is said when it has ended, the missing parts first (api.md,
- * section 4); only FILE_TOO_LARGE, and what leaves nothing to go on with, is said at once.
+ * Reads a form piece by piece. Faults of the form are reported when it has ended, missing parts first (docs/api.md,
+ * "Single upload"). Only FILE_TOO_LARGE, and faults that make the rest unreadable, end it immediately.
  */
 export function readForm(form: Form, request: IncomingMessage, response: ServerResponse): AsyncIterable<FormPiece> {
   const boundary = boundaryOf(form, request);
   const limit = largestPart(form);
   const maxBytes = Object.values(form.parts).reduce((sum, part) => sum + part.maxBytes, OVERHEAD_BYTES);
-  // Whatever else the form holds, its file cannot fit.
+  // The file alone must be over its limit.
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(limit);
   return {
     [Symbol.asyncIterator]: () => {
-      welcomeBody(request, response);
-      const body = bodyOf(request, form);
+      sendContinue(request, response);
+      const body = bodyStream(request, form);
       return pieces(form, body, partsOf(bounded(body, maxBytes, limit), boundary));
     },
   };
@@ -63,17 +63,17 @@ async function* pieces(form: Form, body: Readable, parts: AsyncIterable<Part>): 
   };
   try {
     for await (const { headers, bytes } of parts) {
-      const named = isHeadTooLong(headers) ? null : formDataName(headers['content-disposition']?.join(';') ?? '');
+      const named = isHeaderTooLong(headers) ? null : partNames(headers['content-disposition']?.join(';') ?? '');
       const rule = named !== null && Object.hasOwn(form.parts, named.name) ? form.parts[named.name] : undefined;
       if (named === null) {
-        fault('body', 'INVALID', 'a part does not name itself by `Content-Disposition: form-data; name="…"` in UTF-8');
+        fault('body', 'INVALID', 'a part has no `Content-Disposition: form-data; name="…"` in UTF-8');
       } else if (rule === undefined) {
         fault(named.name, 'UNKNOWN_FIELD', `is not known; the parts are ${Object.keys(form.parts).join(' and ')}`);
       } else if (seen.has(named.name)) {
-        fault(named.name, 'REPEATED', 'must come only once');
+        fault(named.name, 'REPEATED', 'must be sent only once');
       } else if (isEncoded(headers)) {
         missing.delete(named.name);
-        fault(named.name, 'INVALID', 'must be sent as it is, without Content-Transfer-Encoding');
+        fault(named.name, 'INVALID', 'must be sent unencoded, without Content-Transfer-Encoding');
       } else if (rule.kind === 'text') {
         missing.delete(named.name);
         const text = await readText(bytes, rule.maxBytes);
@@ -84,18 +84,14 @@ async function* pieces(form: Form, body: Readable, parts: AsyncIterable<Part>): 
         yield { part: named.name, fileName: named.fileName };
         yield* pieceByPiece(named.name, bytes, rule.maxBytes);
       } else {
-        // Without a name it is no file: browsers send a field of that kind when nothing was chosen.
-        fault(
-          named.name,
-          'INVALID',
-          'came without the name of a file: send it with filename="…" in its Content-Disposition',
-        );
+        // Without a name it is not a file. Browsers send such a part when no file was chosen.
+        fault(named.name, 'INVALID', 'has no file name: send it with filename="…" in its Content-Disposition');
       }
       if (named !== null) seen.add(named.name);
     }
   } catch (error) {
-    if (!(error instanceof BrokenMultipart)) throw error;
-    fault('body', 'INVALID', `is no well-formed multipart/form-data: ${error.message}`);
+    if (!(error instanceof MalformedMultipart)) throw error;
+    fault('body', 'INVALID', `is not well-formed multipart/form-data: ${error.message}`);
   } finally {
     body.destroy();
   }
@@ -142,22 +138,22 @@ async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number, limit: nu
 function boundaryOf(form: Form, request: IncomingMessage): string {
   const given = request.headers['content-type'] ?? '';
   const [type = ''] = given.split(';');
-  // HTTP clients make something else of a form when no file was given to them, and what is something else has no parts.
+  // Many HTTP clients send another type when they were given no file. Such a body has no parts.
   if (type.trim().toLowerCase() !== 'multipart/form-data') throw missingParts(form, Object.keys(form.parts));
   const [, quoted, bare] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;"]*))/i.exec(given) ?? [];
   const boundary = quoted ?? bare ?? '';
-  if (boundary === '') throw notAForm('names no boundary; let the HTTP client set this header by itself');
+  if (boundary === '') throw notAForm('has no boundary; let the HTTP client set this header');
   if (boundary.length > MAX_BOUNDARY_LENGTH) {
-    throw notAForm(`names a boundary of more than ${MAX_BOUNDARY_LENGTH} characters`);
+    throw notAForm(`has a boundary of more than ${MAX_BOUNDARY_LENGTH} characters`);
   }
   return boundary;
 }
 
-function isHeadTooLong(headers: Part['headers']): boolean {
-  return Object.values(headers).flat().join().length > MAX_HEAD_LENGTH;
+function isHeaderTooLong(headers: Part['headers']): boolean {
+  return Object.values(headers).flat().join().length > MAX_HEADER_LENGTH;
 }
 
-/** RFC 7578, 4.7: no part of a form is encoded any more; taken as it is, it would be another file. */
+/** RFC 7578, 4.7, deprecates encoded parts. Stored without decoding, the file would be another one. */
 function isEncoded(headers: Part['headers']): boolean {
   return (headers['content-transfer-encoding'] ?? []).some((value) => !/^\s*(?:7bit|8bit|binary)\s*$/i.test(value));
 }
@@ -166,7 +162,7 @@ function largestPart(form: Form): number {
   return Math.max(...Object.values(form.parts).map((part) => part.maxBytes));
 }
 
-/** What else is wrong is most often why: the part goes by another name, or its head cannot be read. */
+/** The other faults usually explain a missing part: it has another name, or its header cannot be read. */
 function missingParts(form: Form, missing: readonly string[], faults: readonly FieldFault[] = []): Fault {
   const parts = Object.entries(form.parts).map(
     ([name, { kind }]) => `${name} (${kind === 'file' ? 'a file with its name' : 'text'})`,

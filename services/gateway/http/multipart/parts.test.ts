@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { BrokenMultipart, partsOf } from './parts.ts';
+import { MalformedMultipart, partsOf } from './parts.ts';
 
 interface Plain {
   headers: Record<string, readonly string[]>;
@@ -91,7 +91,7 @@ describe('the parts of a multipart body', () => {
     const lastBoundary = bytes.length;
     await fc.assert(
       fc.asyncProperty(fc.nat(lastBoundary - 1), sizes, async (length, pieces) => {
-        await expect(read(bytes.subarray(0, length), pieces)).rejects.toBeInstanceOf(BrokenMultipart);
+        await expect(read(bytes.subarray(0, length), pieces)).rejects.toBeInstanceOf(MalformedMultipart);
       }),
       { numRuns: 100 },
     );

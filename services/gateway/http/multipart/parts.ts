@@ -3,50 +3,50 @@ import { PassThrough, type Readable } from 'node:stream';
 import { types } from 'node:util';
 import { Dicer } from '@fastify/busboy';
 
-/** A body without end in parts of a few bytes would otherwise fill the memory with their heads. */
+/** Otherwise an endless body of tiny parts would fill the memory with their headers. */
 const MAX_PARTS = 100;
 
 export interface Part {
-  /** By name in lower case, as they came: every character is a byte. */
+  /** By lower-case name. Each character of a value is a byte. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
-  /** Read it to its end, or not at all; what was not read is skipped when the next part is asked for. */
+  /** Read to its end or not at all. Unread bytes are skipped when the next part is requested. */
   readonly bytes: AsyncIterable<Buffer>;
 }
 
-/** The body is not what its boundary promises. */
-export class BrokenMultipart extends Error {
-  override readonly name = 'BrokenMultipart';
+/** The body is not well-formed multipart. */
+export class MalformedMultipart extends Error {
+  override readonly name = 'MalformedMultipart';
 }
 
 /**
- * The parts of a multipart body (RFC 2046, 5.1.1) in their order, read as fast as they are asked for. What the body fails
- * with comes through. It is done when the body has ended, whatever follows the last boundary.
+ * The parts of a multipart body (RFC 2046, 5.1.1) in order, read at the consumer's pace. An error of the body is thrown.
+ * The iteration ends when the body has ended, even when bytes follow the last boundary.
  *
- * This is the parser inside busboy and not busboy itself, which passes over parts whose head it does not like without a
- * word, and does not show `filename*` beside `filename`.
+ * It uses Dicer, the parser inside busboy, instead of busboy, because busboy silently skips parts whose header it cannot
+ * read and does not expose `filename*` next to `filename`.
  */
 export async function* partsOf(body: AsyncIterable<Buffer>, boundary: string): AsyncGenerator<Part> {
   const dicer = new Dicer({ boundary });
   const parts = new PassThrough({ objectMode: true });
   const open = new Set<Readable>();
-  const over = new AbortController();
+  const ended = new AbortController();
   let finished = false;
-  let headless = 0;
+  let withoutHeader = 0;
   let seen = 0;
 
   function fail(error: unknown): void {
     const reason = types.isNativeError(error) ? error : new Error(String(error));
-    over.abort(reason);
+    ended.abort(reason);
     parts.destroy(reason);
     for (const bytes of open) bytes.destroy(reason);
   }
 
   dicer.on('part', (bytes: Readable) => {
-    // After its first error the parser has more of them to tell.
+    // The parser emits more errors after the first one.
     bytes.on('error', () => {});
-    headless += 1;
+    withoutHeader += 1;
     seen += 1;
-    if (seen > MAX_PARTS) fail(new BrokenMultipart(`it has more than ${MAX_PARTS} parts`));
+    if (seen > MAX_PARTS) fail(new MalformedMultipart(`it has more than ${MAX_PARTS} parts`));
     if (parts.destroyed) {
       bytes.destroy();
       return;
@@ -54,31 +54,31 @@ export async function* partsOf(body: AsyncIterable<Buffer>, boundary: string): A
     open.add(bytes);
     bytes.once('close', () => open.delete(bytes));
     bytes.once('header', (headers: Part['headers']) => {
-      headless -= 1;
+      withoutHeader -= 1;
       parts.write({ headers, bytes });
     });
   });
-  dicer.on('error', () => fail(new BrokenMultipart('it ends before its last boundary')));
+  dicer.on('error', () => fail(new MalformedMultipart('it ends before its last boundary')));
   dicer.once('finish', () => {
     finished = true;
-    // The parser takes no more, and forgets that a writer may be waiting.
+    // The parser accepts no more bytes, and does not wake a writer that waits for it.
     dicer.emit('drain');
-    if (headless > 0) fail(new BrokenMultipart('the head of a part has no end'));
+    if (withoutHeader > 0) fail(new MalformedMultipart('the header of a part has no end'));
     else parts.end();
   });
 
-  /** The parser has a second word for what is wrong; the first one counts. */
+  /** Throws the first error of the body, and not one that the parser raises after it. */
   async function* read(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     try {
       yield* bytes;
     } catch (error) {
-      throw over.signal.aborted ? over.signal.reason : error;
+      throw ended.signal.aborted ? ended.signal.reason : error;
     }
   }
 
   async function pump(): Promise<void> {
     for await (const chunk of body) {
-      if (!finished && !dicer.write(chunk)) await once(dicer, 'drain', { signal: over.signal });
+      if (!finished && !dicer.write(chunk)) await once(dicer, 'drain', { signal: ended.signal });
     }
     if (!finished) dicer.end();
   }
@@ -90,8 +90,8 @@ export async function* partsOf(body: AsyncIterable<Buffer>, boundary: string): A
       part.bytes.resume();
     }
     await pumped;
-    over.signal.throwIfAborted();
+    ended.signal.throwIfAborted();
   } finally {
-    fail(new Error('Nobody reads the parts any more.'));
+    fail(new Error('The parts are no longer read.'));
   }
 }

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { SILENCE_MS } from '../response/json-response.ts';
-import { bodyOf } from './body-stream.ts';
+import { IDLE_TIMEOUT_MS } from '../response/json-response.ts';
+import { bodyStream } from './body-stream.ts';
 
 let server: Server;
 let client: Socket;
@@ -23,36 +23,36 @@ afterEach(() => {
   server.close();
 });
 
-it('brings what is sent, to its end', async () => {
-  const body = buffer(bodyOf(request, { maxMs: 60_000 }));
+it('delivers the complete body', async () => {
+  const body = buffer(bodyStream(request, { maxMs: 60_000 }));
   client.write('56789');
   expect((await body).toString()).toBe('0123456789');
 });
 
-it('fails when the client falls silent, and leaves the connection to say so', async () => {
+it('fails when the client is idle, and keeps the connection open for the error', async () => {
   const began = performance.now();
-  const silent = { status: 408, code: 'REQUEST_TIMEOUT', message: expect.stringContaining('stalled') };
-  await expect(buffer(bodyOf(request, { silenceMs: 100 }))).rejects.toMatchObject(silent);
-  // Not when any client is taken to be gone.
-  expect(performance.now() - began).toBeLessThan(SILENCE_MS / 2);
+  const idle = { status: 408, code: 'REQUEST_TIMEOUT', message: expect.stringContaining('stalled') };
+  await expect(buffer(bodyStream(request, { idleMs: 100 }))).rejects.toMatchObject(idle);
+  // Long before the default timeout.
+  expect(performance.now() - began).toBeLessThan(IDLE_TIMEOUT_MS / 2);
   expect(request.socket.writable).toBe(true);
 });
 
-it('fails when a client that is never silent takes too long', async () => {
+it('fails when a client that is never idle takes too long', async () => {
   const trickle = setInterval(() => client.write('x'), 70);
   const late = { status: 408, message: expect.stringContaining('took too long') };
-  await expect(buffer(bodyOf(request, { maxMs: 250 }))).rejects.toMatchObject(late);
+  await expect(buffer(bodyStream(request, { maxMs: 250 }))).rejects.toMatchObject(late);
   clearInterval(trickle);
 });
 
-it('fails when the client goes away', async () => {
-  const body = buffer(bodyOf(request));
+it('fails when the client disconnects', async () => {
+  const body = buffer(bodyStream(request));
   client.destroy();
   await expect(body).rejects.toMatchObject({ status: 400, code: 'INVALID_REQUEST' });
 });
 
-it('fails when it is detached from its request, instead of waiting for ever', async () => {
-  const body = buffer(bodyOf(request));
+it('fails when it is detached from its request, instead of waiting forever', async () => {
+  const body = buffer(bodyStream(request));
   request.unpipe();
   request.resume();
   client.end('56789');

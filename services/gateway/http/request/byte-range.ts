@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * The one range of bytes that a request asks for, its end inclusive. Null, for the whole, when it asks for none,
- * for several, in another unit, or for a part of a version that is no longer the current one (RFC 9110, 14.2).
+ * The byte range that a request asks for, its end inclusive. Null means the complete file: the request asks for no range,
+ * for several, in another unit, or for a range of a version that is no longer current (RFC 9110, 14.2).
+ *
+ * range-parser is not used because it answers 416 where RFC 9110, 14.1.1 asks for the complete file: for a suffix that
+ * is longer than the file (`bytes=-30` of 10), and for a malformed range (`bytes=3-2`).
  */
 export function byteRange(
   headers: IncomingHttpHeaders,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { addressOf, networkOf } from './client-address.ts';
+import { clientAddress, networkOf } from './client-address.ts';
 
 const from = (remoteAddress: string, forwarded?: string) =>
   ({
@@ -14,11 +14,11 @@ describe('the address of a client', () => {
     ['::ffff:192.0.2.1', '192.0.2.1'],
     ['fe80::1%eth0', 'fe80::1'],
   ])('is that of the socket: %s', (remote, address) => {
-    expect(addressOf([])(from(remote, '203.0.113.5'))).toBe(address);
+    expect(clientAddress([])(from(remote, '203.0.113.5'))).toBe(address);
   });
 
   it('is what the nearest proxies say that are trusted, and not what they were told', () => {
-    const behind = addressOf(['10.0.0.0/8']);
+    const behind = clientAddress(['10.0.0.0/8']);
     expect(behind(from('10.1.1.1', '198.51.100.7, 203.0.113.5'))).toBe('203.0.113.5');
     expect(behind(from('10.1.1.1', '203.0.113.5, 10.2.2.2'))).toBe('203.0.113.5');
     expect(behind(from('192.0.2.1', '203.0.113.5'))).toBe('192.0.2.1');
@@ -32,7 +32,7 @@ describe('the address of a client', () => {
     ['203.0.113.5:4711, 10.2.2.2:80', '203.0.113.5'],
     ['198.51.100.7, unknown:80', 'unknown:80'],
   ])('is without the port that a proxy may tell: %s', (forwarded, address) => {
-    expect(addressOf(['10.0.0.0/8'])(from('10.1.1.1', forwarded))).toBe(address);
+    expect(clientAddress(['10.0.0.0/8'])(from('10.1.1.1', forwarded))).toBe(address);
   });
 });
 

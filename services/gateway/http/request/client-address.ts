@@ -2,21 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import proxyAddr from 'proxy-addr';
 
-/** Where a request comes from, as an address without a zone; IPv4 as such, on a socket for both too. */
-export type AddressOf = (request: IncomingMessage) => string;
+/** The client's address without a zone. An IPv4 address is in IPv4 form even on a socket that accepts both. */
+export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * The socket's other end, or what stands behind it by the word of these proxies: addresses, networks (`10.0.0.0/8`) or
- * `loopback`, `linklocal`, `uniquelocal`.
+ * The address at the other end of the socket or, behind trusted proxies, the one that they report. Proxies are addresses,
+ * networks (`10.0.0.0/8`), or `loopback`, `linklocal`, `uniquelocal`.
  */
-export function addressOf(trustedProxies: readonly string[]): AddressOf {
+export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
   if (trustedProxies.length === 0) return (request) => plain(request.socket.remoteAddress ?? '');
   const trusts = proxyAddr.compile([...trustedProxies]);
-  const trust = (told: string, hops: number): boolean => trusts(withoutPort(told), hops);
+  const trust = (reported: string, hops: number): boolean => trusts(withoutPort(reported), hops);
   return (request) => plain(withoutPort(proxyAddr(request, trust) ?? ''));
 }
 
-/** IPv6 hands out networks of 64 bits: whoever has one address has all of its network, and is counted as one. */
+/** IPv6 assigns networks of 64 bits. A client can use every address of its network, so all of them count as one. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !isIPv6(address)) return address;
   const [head = '', tail] = address.split('::');
@@ -26,9 +26,9 @@ export function networkOf(address: string): string {
   return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
 }
 
-/** Some proxies tell the port too, `192.0.2.1:4711` or `[2001:db8::1]:4711`: another one for each connection. */
-function withoutPort(told: string): string {
-  return /^\[([^\]]+)\](?::\d+)?$/.exec(told)?.[1] ?? /^([\d.]+):\d+$/.exec(told)?.[1] ?? told;
+/** Some proxies report the port too, `192.0.2.1:4711` or `[2001:db8::1]:4711`. It differs for each connection. */
+function withoutPort(reported: string): string {
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(reported)?.[1] ?? /^([\d.]+):\d+$/.exec(reported)?.[1] ?? reported;
 }
 
 function plain(address: string): string {

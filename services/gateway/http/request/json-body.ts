@@ -1,38 +1,41 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '@call-analysis/fault';
-import { Problem } from '../response/http-error.ts';
-import { welcomeBody } from '../response/json-response.ts';
+import { HttpError } from '../response/http-error.ts';
+import { sendContinue } from '../response/json-response.ts';
 
 const MAX_BYTES = 1024 * 1024;
-/** The whole body must have come by then. */
-const PATIENCE_MS = 30_000;
+/** The complete body must have arrived by then. */
+const DEADLINE_MS = 30_000;
 
 /**
- * The JSON object that a request carries; refuses what is none as early as that is known, with REQUEST_TIMEOUT what is not
- * there after `patienceMs`.
+ * The JSON object in a request's body. Refuses anything else as early as possible, and with REQUEST_TIMEOUT a body that
+ * is not complete after `deadlineMs`.
+ *
+ * express.json() is not used because it has no deadline, replaces bytes that are not UTF-8 instead of refusing them, and
+ * cannot send `100 Continue` after the checks.
  */
 export async function readJson(
   request: IncomingMessage,
   response: ServerResponse,
-  patienceMs = PATIENCE_MS,
+  deadlineMs = DEADLINE_MS,
 ): Promise<object> {
   requireJson(request);
   if (Number(request.headers['content-length'] ?? 0) > MAX_BYTES) throw tooLarge();
-  welcomeBody(request, response);
-  return objectIn(await collect(request, patienceMs));
+  sendContinue(request, response);
+  return objectIn(await collect(request, deadlineMs));
 }
 
-/** The same of a request that need not carry any; an object without fields when it does not. At once when that is so. */
-export function readJsonIfAny(request: IncomingMessage, response: ServerResponse): object | Promise<object> {
+/** The same for a request that may have no body: then an empty object, and not a promise. */
+export function readOptionalJson(request: IncomingMessage, response: ServerResponse): object | Promise<object> {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (Number(length ?? 0) > 0) return readJson(request, response);
-  return encoding === undefined ? {} : readChunksIfAny(request, response);
+  return encoding === undefined ? {} : readOptionalChunks(request, response);
 }
 
-/** Chunks do not say beforehand whether there are any. */
-async function readChunksIfAny(request: IncomingMessage, response: ServerResponse): Promise<object> {
-  welcomeBody(request, response);
-  const bytes = await collect(request, PATIENCE_MS);
+/** Whether a chunked body is empty is only known at its end. */
+async function readOptionalChunks(request: IncomingMessage, response: ServerResponse): Promise<object> {
+  sendContinue(request, response);
+  const bytes = await collect(request, DEADLINE_MS);
   if (bytes.length === 0) return {};
   requireJson(request);
   return objectIn(bytes);
@@ -57,18 +60,18 @@ function requireJson(request: IncomingMessage): void {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw invalidJson('Send the body uncompressed.');
 }
 
-function collect(request: IncomingMessage, patienceMs: number): Promise<Buffer> {
+function collect(request: IncomingMessage, deadlineMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const timer = setTimeout(() => {
-      settle(() => reject(new Problem(408, 'REQUEST_TIMEOUT', 'The body took too long to arrive. Send it again.')));
-    }, patienceMs);
+      settle(() => reject(new HttpError(408, 'REQUEST_TIMEOUT', 'The body took too long to arrive. Send it again.')));
+    }, deadlineMs);
 
-    function settle(act: () => void) {
+    function settle(action: () => void) {
       clearTimeout(timer);
       request.off('data', take).off('end', finish).off('close', abandon);
-      act();
+      action();
     }
     function take(chunk: Buffer) {
       size += chunk.length;
@@ -79,9 +82,9 @@ function collect(request: IncomingMessage, patienceMs: number): Promise<Buffer> 
       settle(() => resolve(Buffer.concat(chunks)));
     }
     function abandon() {
-      settle(() => reject(new Problem(400, 'INVALID_JSON', 'The body ended early.')));
+      settle(() => reject(new HttpError(400, 'INVALID_JSON', 'The body ended early.')));
     }
-    // An error is always followed by `close`.
+    // Node always emits `close` after an error.
     request
       .on('data', take)
       .on('end', finish)
@@ -100,7 +103,7 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The engine's own message quotes the body.
+    // The message of JSON.parse quotes the body, so it is not passed on.
     throw invalidJson(text.trim() === '' ? 'The body is empty; send a JSON object.' : 'The body is not valid JSON.');
   }
 }
@@ -110,5 +113,5 @@ function invalidJson(message: string): Fault {
 }
 
 function tooLarge(): Fault {
-  return new Fault('too-large', 'BODY_TOO_LARGE', 'A JSON body may have up to 1 MiB.');
+  return new Fault('too-large', 'BODY_TOO_LARGE', 'A JSON body may have at most 1 MiB.');
 }

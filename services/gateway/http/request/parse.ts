@@ -1,18 +1,18 @@
 import { type FieldFault, invalidFields, nearestName } from '@call-analysis/fault';
 import type { z } from 'zod';
 
-/** More unknown names than this are a mistake of another kind, and naming them all would be a large answer. */
+/** With more unknown names than this the mistake is another one, and listing them all would make a large response. */
 const MAX_UNKNOWN = 100;
 const MAX_NAME_LENGTH = 100;
 
-/** The value in the schema's form; VALIDATION_ERROR with every fault at once otherwise. */
+/** The value as the schema's output. Throws VALIDATION_ERROR with all faults. */
 export function parse<Schema extends z.ZodObject>(schema: Schema, value: object): z.output<Schema> {
   const result = schema.safeParse(value, { error: requirement, reportInput: true });
   if (result.success) return result.data;
   throw invalidFields(result.error.issues.flatMap((issue) => fieldFaults(issue, value, Object.keys(schema.shape))));
 }
 
-/** Query parameters by name; one that comes several times is an array. */
+/** Query parameters by name. A repeated one is an array. */
 export function queryOf(url: string): object {
   const at = url.indexOf('?');
   const query: Record<string, string | string[]> = Object.create(null);
@@ -30,21 +30,21 @@ function fieldFaults(issue: z.core.$ZodIssue, given: object, known: readonly str
     return issue.keys.slice(0, MAX_UNKNOWN).map((name) => {
       const meant = nearestName(name, known);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-      const message = known.length === 0 ? 'is not known; nothing is taken here' : `is not known${hint}`;
+      const message = known.length === 0 ? 'is not known; no fields are accepted here' : `is not known${hint}`;
       return { field: name.slice(0, MAX_NAME_LENGTH), code: 'UNKNOWN_FIELD', message };
     });
   }
   const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
-  return [{ field: placeOf(issue.path, given), code: isMissing ? 'REQUIRED' : 'INVALID', message: issue.message }];
+  return [{ field: fieldName(issue.path, given), code: isMissing ? 'REQUIRED' : 'INVALID', message: issue.message }];
 }
 
-/** A query parameter that came once has no place in a list, though its schema made one of it. */
-function placeOf(path: readonly PropertyKey[], given: object): string {
+/** A query parameter that was sent once has no index, although its schema made a list of it. */
+function fieldName(path: readonly PropertyKey[], given: object): string {
   const [name = ''] = path;
   return typeof Reflect.get(given, name) === 'string' ? String(name) : path.join('.');
 }
 
-/** What a value must be, where its schema does not say so itself; follows the field's name. */
+/** What a value must be, where its schema has no message of its own. The text follows the field's name. */
 function requirement(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

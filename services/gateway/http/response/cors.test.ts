@@ -12,21 +12,21 @@ describe('pages of other origins', () => {
   it('may read nothing unless it is configured', async () => {
     edge = await openFixture();
     for (const method of ['GET', 'OPTIONS']) {
-      const answer = await edge.ask(method, '/healthz', {
+      const answer = await edge.request(method, '/healthz', {
         headers: { origin, 'access-control-request-method': 'GET' },
       });
       expect([shared(answer.headers), answer.headers.get('vary')]).toEqual([[], null]);
     }
   });
 
-  it('may ask first, then send proofs and read answers and refusals, when theirs is named', async () => {
+  it('may ask first, then send proofs and read answers and errors, when theirs is named', async () => {
     edge = await openFixture({ corsOrigins: [origin] });
     const asked = {
       origin,
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'authorization',
     };
-    const preflight = await edge.ask('OPTIONS', '/api/v1/calls/upload', { headers: asked });
+    const preflight = await edge.request('OPTIONS', '/api/v1/calls/upload', { headers: asked });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
     expect(preflight.headers.get('access-control-allow-methods')).toBe('POST, OPTIONS');
@@ -34,7 +34,7 @@ describe('pages of other origins', () => {
       /authorization.*content-type.*x-service-api-key/,
     );
     expect(preflight.headers.get('access-control-max-age')).toBe('600');
-    const refused = await edge.ask('POST', '/api/v1/calls/upload', { headers: { origin } });
+    const refused = await edge.request('POST', '/api/v1/calls/upload', { headers: { origin } });
     expect(refused.status).toBe(400);
     expect(refused.headers.get('access-control-allow-origin')).toBe(origin);
     expect(refused.headers.get('access-control-expose-headers')).toMatch(/etag.*ratelimit.*retry-after.*x-request-id/);
@@ -45,14 +45,14 @@ describe('pages of other origins', () => {
   it('are told apart: others get nothing, and caches know that it depends', async () => {
     edge = await openFixture({ corsOrigins: [origin] });
     for (const other of ['https://pages.example.evil', 'http://pages.example', 'null']) {
-      const answer = await edge.ask('GET', '/healthz', { headers: { origin: other } });
+      const answer = await edge.request('GET', '/healthz', { headers: { origin: other } });
       expect([shared(answer.headers), answer.headers.get('vary')]).toEqual([[], 'Origin']);
     }
   });
 
   it('may be any', async () => {
     edge = await openFixture({ corsOrigins: ['*'] });
-    const answer = await edge.ask('GET', '/healthz', { headers: { origin } });
+    const answer = await edge.request('GET', '/healthz', { headers: { origin } });
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   });
 });

@@ -1,44 +1,54 @@
 import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Notes } from '../access-log.ts';
+
+/** Fields of the request's log line that become known while it is handled. */
+export interface LogFields {
+  /** The route's pattern. The path itself may hold a signature. */
+  route?: string;
+  firm_uuid?: string;
+  user_uuid?: string;
+  call_uuid?: string;
+}
 
 const never = (): boolean => false;
 
 /**
- * An answer whose head says what all answers say, besides what whoever answers has to add. Headers that are set one by one
- * take Node four times as long as those that are handed over together.
+ * A response that collects headers and hands all of them to Node in one `writeHead`. Calling `setHeader` for each of the
+ * ten headers that every response has costs 12 % of the processor time of a small request.
  */
 export class EdgeResponse extends ServerResponse {
-  /** For the line of the request in the log. */
-  readonly notes: Notes = {};
-  /** Asked when the head is written, which may be long after the request came: whether the connection ends with this answer. */
+  readonly logFields: LogFields = {};
+  /** The client's address, and the network that rate limits count it with. */
+  client = { address: '', network: '' };
+  /** Whether the connection closes after this response. Called when the head is written, which may be long after the request. */
   isLast: () => boolean = never;
-  /** Names in lower case and values, by turns. */
-  readonly #common: string[] = [];
+  /** Values by lower-case name. */
+  readonly #headers = new Map<string, string | readonly string[]>();
 
-  /** For every head, whoever writes it; names in lower case and values, by turns. */
-  say(...headers: readonly (readonly string[])[]): void {
-    for (const some of headers) this.#common.push(...some);
+  /** Adds headers to this response, whoever writes its head. Names are in lower case. */
+  addHeaders(headers: Iterable<readonly [name: string, value: string]>): void {
+    for (const [name, value] of headers) this.#headers.set(name, value);
   }
 
-  /** One more item of a common header that is a list. */
-  append(name: string, item: string): void {
-    const at = this.#common.indexOf(name);
-    if (at === -1) this.#common.push(name, item);
-    else this.#common[at + 1] += `, ${item}`;
+  /** Adds an item to a header that is a list. The name is in lower case. */
+  appendToList(name: string, item: string): void {
+    const items = this.#headers.get(name);
+    this.#headers.set(name, items === undefined ? item : `${String(items)}, ${item}`);
   }
 
-  /** A header that is given takes the place of a common one. */
+  /** A header that is given here replaces an added one. */
   override writeHead(status: number, given: string | OutgoingHttpHeaders | OutgoingHttpHeader[] = {}): this {
     if (typeof given === 'string' || Array.isArray(given)) throw new TypeError('Give headers as an object.');
-    const head: string[] = this.#common;
-    if (this.isLast()) head.push('connection', 'close');
+    const headers = this.#headers;
+    if (this.isLast()) headers.set('connection', 'close');
     for (const name of Object.keys(given)) {
       const value = given[name];
-      const at = head.indexOf(name);
-      if (value === undefined) continue;
-      if (at === -1) for (const each of Array.isArray(value) ? value : [value]) head.push(name, String(each));
-      else head[at + 1] = String(value);
+      if (value !== undefined) headers.set(name.toLowerCase(), Array.isArray(value) ? value : String(value));
     }
-    return super.writeHead(status, head);
+    const list: string[] = [];
+    for (const [name, value] of headers) {
+      if (typeof value === 'string') list.push(name, value);
+      else for (const each of value) list.push(name, each);
+    }
+    return super.writeHead(status, list);
   }
 }

@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Fault, type FaultKind } from '@call-analysis/fault';
-import type { Answer } from './json-response.ts';
+import type { JsonResponse } from './json-response.ts';
 
-/** What is wrong with a request as HTTP, where no Fault has a name for it. */
-export class Problem extends Error {
-  override readonly name = 'Problem';
+/** An error of the HTTP layer, for which there is no Fault. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
   readonly status: number;
   readonly code: string;
   readonly headers: OutgoingHttpHeaders;
@@ -30,15 +30,14 @@ const STATUS: Record<FaultKind, number> = {
   unavailable: 503,
 };
 
-/** Seconds after which it is worth trying again. */
-const RETRY_AFTER = '1';
+const RETRY_AFTER_SECONDS = '1';
 
-/** The only place where what was thrown becomes an answer (api.md, section 1). */
-export function problemAnswer(error: unknown, requestId: string): Answer {
-  if (error instanceof Problem) {
+/** The only place that turns an error into a response (docs/api.md, "Errors"). */
+export function errorResponse(error: unknown, requestId: string): JsonResponse {
+  if (error instanceof HttpError) {
     return { status: error.status, headers: error.headers, body: errorBody(error.code, error.message) };
   }
-  if (isBadPath(error)) return problemAnswer(noSuchRoute(), requestId);
+  if (isUndecodablePath(error)) return errorResponse(routeNotFound(), requestId);
   if (isBug(error)) {
     const message = `Something went wrong on our side. Quote the request id ${requestId} when you report it.`;
     return { status: 500, body: errorBody('INTERNAL', message) };
@@ -47,9 +46,9 @@ export function problemAnswer(error: unknown, requestId: string): Answer {
   return { status: STATUS[kind], headers: headersOf(error), body: errorBody(code, message, details) };
 }
 
-/** Whether the log should say what was thrown, with its stack. */
-export function isBug(error: unknown): error is Exclude<unknown, Fault | Problem> {
-  if (error instanceof Problem || isBadPath(error)) return false;
+/** Whether the error must be logged with its stack. */
+export function isBug(error: unknown): error is Exclude<unknown, Fault | HttpError> {
+  if (error instanceof HttpError || isUndecodablePath(error)) return false;
   return !(error instanceof Fault) || error.kind === 'internal';
 }
 
@@ -57,16 +56,16 @@ export function errorBody(code: string, message: string, details: Record<string,
   return { status: 'error', code, message, details };
 }
 
-export function noSuchRoute(): Problem {
-  return new Problem(404, 'NOT_FOUND', 'There is nothing at this address. Check the path.');
+export function routeNotFound(): HttpError {
+  return new HttpError(404, 'NOT_FOUND', 'There is nothing at this address. Check the path.');
 }
 
 function headersOf(fault: Fault): OutgoingHttpHeaders {
-  if (fault.kind === 'unavailable' || fault.kind === 'rate-limited') return { 'retry-after': RETRY_AFTER };
+  if (fault.kind === 'unavailable' || fault.kind === 'rate-limited') return { 'retry-after': RETRY_AFTER_SECONDS };
   return fault.code === 'UNAUTHENTICATED' ? { 'www-authenticate': 'Bearer' } : {};
 }
 
-/** What the router throws for a path whose percent signs do not decode. */
-function isBadPath(error: unknown): boolean {
+/** Express throws this for a path whose percent-encoding cannot be decoded. */
+function isUndecodablePath(error: unknown): boolean {
   return error instanceof Error && error.name === 'URIError';
 }

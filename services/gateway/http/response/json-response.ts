@@ -1,41 +1,44 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-export interface Answer {
+export interface JsonResponse {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
-  /** Sent as JSON; no body when it is undefined. */
+  /** Sent as JSON. Undefined sends no body. */
   readonly body?: unknown;
 }
 
-/** A client that neither sends nor takes a byte for so long is gone; Node then destroys the connection. */
-export const SILENCE_MS = 60_000;
-/** Characters that the buffers of a socket hold in any case. */
+/** A client that neither sends nor reads a byte for this long is gone. Node then destroys the connection. */
+export const IDLE_TIMEOUT_MS = 60_000;
+/** A response of up to this many characters fits in the buffers of a socket. */
 const SHORT = 16 * 1024;
-/** How long, and how much, a client may go on sending after it was refused. */
+/** How long, and how many bytes, a refused client may go on sending. */
 const DISCARD_MS = 5000;
 const DISCARD_BYTES = 16 * 1024 * 1024;
 
 /**
- * Sends an answer. When the request's body is still on its way the connection will be closed, but not at once:
- * closing while bytes come in resets the connection, and the client would lose the answer. Nothing is to be waited for
- * otherwise.
+ * Sends a response. Returns a promise only when the request's body is still arriving. The connection is then closed
+ * after the rest of the body was discarded: closing it earlier resets it, and the client would lose the response.
  */
-export function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> | undefined {
-  const text = answer.body === undefined ? undefined : JSON.stringify(answer.body);
-  const headers: OutgoingHttpHeaders = { ...answer.headers };
+export function sendJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers: given, body }: JsonResponse,
+): Promise<void> | undefined {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const headers: OutgoingHttpHeaders = { ...given };
   if (text !== undefined) {
     headers['content-type'] = 'application/json';
     headers['content-length'] = Buffer.byteLength(text);
-  } else if (answer.status !== 204 && answer.status !== 304) headers['content-length'] = 0;
-  // A short answer is with the system at once, whether the client takes it or not.
-  if (text !== undefined && text.length > SHORT) response.setTimeout(SILENCE_MS);
+  } else if (status !== 204 && status !== 304) headers['content-length'] = 0;
+  // The system buffers a short response at once, whether or not the client reads it.
+  if (text !== undefined && text.length > SHORT) response.setTimeout(IDLE_TIMEOUT_MS);
   if (!isBodyPending(request)) {
-    // Node joins a short body to its head, and writes both as what the body is: bytes as they stand take 2 µs less than UTF-8.
+    // Node writes a short body and its head as one string. Writing ASCII as latin1 takes 2 µs less than writing UTF-8.
     const isAscii = headers['content-length'] === text?.length;
-    response.writeHead(answer.status, headers).end(text, isAscii ? 'latin1' : 'utf8');
+    response.writeHead(status, headers).end(text, isAscii ? 'latin1' : 'utf8');
     return undefined;
   }
-  response.writeHead(answer.status, { ...headers, connection: 'close' });
+  response.writeHead(status, { ...headers, connection: 'close' });
   response.flushHeaders();
   if (text !== undefined) response.write(text);
   return discardBody(request).then(() => void response.end());
@@ -48,13 +51,13 @@ function isBodyPending(request: IncomingMessage): boolean {
   return hasBody && !request.complete && !request.destroyed;
 }
 
-/** Tells a client that waits for leave to send its body (`Expect: 100-continue`) to go on. */
-export function welcomeBody(request: IncomingMessage, response: ServerResponse): void {
+/** Tells a client that sent `Expect: 100-continue` to send its body. */
+export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (/^100-continue$/i.test(request.headers.expect ?? '')) response.writeContinue();
 }
 
 function discardBody(request: IncomingMessage): Promise<void> {
-  // Whoever was reading would pause the request when it leaves.
+  // A reader that stops would pause the request.
   request.unpipe();
   return new Promise((resolve) => {
     let bytesLeft = DISCARD_BYTES;

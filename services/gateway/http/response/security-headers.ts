@@ -3,24 +3,22 @@ import { Socket } from 'node:net';
 import helmet from 'helmet';
 
 /**
- * What helmet says to an answer that is data: names and values, by turns. It never says anything else, so it is asked once.
- * Left out is what concerns pages alone, or browsers of long ago.
+ * Helmet's headers for responses that are data. They never change, so helmet runs once, at start. Headers that only
+ * concern pages or old browsers are left out.
  */
-export function securityHeaders(): readonly string[] {
-  return flat(
-    headersOf({
-      contentSecurityPolicy: policy({ 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] }),
-      crossOriginOpenerPolicy: false,
-      originAgentCluster: false,
-      xDnsPrefetchControl: false,
-      xDownloadOptions: false,
-      xPermittedCrossDomainPolicies: false,
-      xXssProtection: false,
-    }),
-  );
+export function securityHeaders(): Record<string, string> {
+  return headersOf({
+    contentSecurityPolicy: policy({ 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] }),
+    crossOriginOpenerPolicy: false,
+    originAgentCluster: false,
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+  });
 }
 
-/** What helmet says to a page with such a policy. */
+/** Helmet's headers for a page with this content security policy. */
 export function pageHeaders(directives: Record<string, readonly string[]>): Record<string, string> {
   return headersOf({ contentSecurityPolicy: policy(directives) });
 }
@@ -29,13 +27,10 @@ function policy(directives: Record<string, readonly string[]>) {
   return { useDefaults: false, directives };
 }
 
+/** Names are in lower case. */
 function headersOf(options: Parameters<typeof helmet>[0]): Record<string, string> {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
   helmet(options)(request, response, () => {});
   return Object.fromEntries(Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]));
-}
-
-function flat(headers: Record<string, string>): string[] {
-  return Object.entries(headers).flat();
 }

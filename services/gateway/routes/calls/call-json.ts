@@ -8,7 +8,7 @@ interface StoredTranscript {
   utterances: { role: string; text: string; start: number | null; end: number | null }[];
 }
 
-/** A call as lists show it: every field is there, null when unknown (api.md, section 6). */
+/** A call as lists show it. No field is missing; unknown ones are null (docs/api.md, "Calls"). */
 export function callItem(call: Call) {
   return {
     uuid: call.uuid,
@@ -35,9 +35,9 @@ export function callItem(call: Call) {
   };
 }
 
-/** One call in full; `analyses` come newest first, and the newest is the one that counts. */
+/** One call with all details. ingest returns the analyses newest first, and the newest is the current one. */
 export function callDetail(reply: GetCallReply, absolute: (url: string) => string) {
-  if (reply.call === null) throw new Fault('internal', 'INTERNAL', 'ingest answered without the call.');
+  if (reply.call === null) throw new Fault('internal', 'INTERNAL', 'ingest returned no call.');
   const analyses: unknown[] = reply.analyses_json.map((json) => JSON.parse(json));
   return {
     ...callItem(reply.call),

@@ -67,7 +67,7 @@ afterAll(() => edge.close());
 describe('listing calls', () => {
   it('shows every field of every call, null when unknown', async () => {
     edge.calls.listCalls = async () => ({ count: 5_000_000_000, items: [bare, full] });
-    const answer = await edge.ask('GET', path);
+    const answer = await edge.request('GET', path);
     expect(answer.body).toEqual({
       count: 5_000_000_000,
       count_is_estimate: false,
@@ -83,7 +83,10 @@ describe('listing calls', () => {
       asked = request;
       return { count: 0, items: [] };
     };
-    await edge.ask('GET', `${path}?status=queued&status=failed&batch=${uuid}&partner_call_id=p%20%2B&page=3&size=7`);
+    await edge.request(
+      'GET',
+      `${path}?status=queued&status=failed&batch=${uuid}&partner_call_id=p%20%2B&page=3&size=7`,
+    );
     expect(asked).toMatchObject({
       caller,
       status: ['queued', 'failed'],
@@ -92,7 +95,7 @@ describe('listing calls', () => {
       page: 3,
       size: 7,
     });
-    await edge.ask('GET', path);
+    await edge.request('GET', path);
     expect(asked).toMatchObject({ caller, status: [], page: 1, size: 10 });
     expect(asked).not.toHaveProperty('batch');
   });
@@ -120,7 +123,7 @@ describe('listing calls', () => {
       ['sort', '-score'],
       ['cursor', 'here'],
     ]);
-    const answer = await edge.ask('GET', `${path}?${query.toString()}`);
+    const answer = await edge.request('GET', `${path}?${query.toString()}`);
     expect(asked).toMatchObject({
       caller,
       outcome: ['scored'],
@@ -147,7 +150,7 @@ describe('listing calls', () => {
       asked = [request.score_min, request.score_max];
       return { count: 0, items: [] };
     };
-    await edge.ask('GET', `${path}?score_min=${0.1 + 0.2}&score_max=60.449999999999996`);
+    await edge.request('GET', `${path}?score_min=${0.1 + 0.2}&score_max=60.449999999999996`);
     expect(asked).toEqual([0.1 + 0.2, 60.449999999999996]);
   });
 
@@ -157,7 +160,7 @@ describe('listing calls', () => {
       asked = request.started_from;
       return { count: 0, items: [] };
     };
-    await edge.ask('GET', `${path}?started_from=2026-01-01T05:00:00+05:00`);
+    await edge.request('GET', `${path}?started_from=2026-01-01T05:00:00+05:00`);
     expect(asked).toBe('2026-01-01T00:00:00.000Z');
   });
 
@@ -183,12 +186,12 @@ describe('listing calls', () => {
     `q=${'x'.repeat(256)}`,
     'operator_name=a%00b',
   ])('refuses %s', async (query) => {
-    const answer = await edge.ask('GET', `${path}?${query}`);
+    const answer = await edge.request('GET', `${path}?${query}`);
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
   it('tells all faults at once, those between fields too', async () => {
-    const answer = await edge.ask(
+    const answer = await edge.request(
       'GET',
       `${path}?status=done&score_min=9&score_max=8&page=0&cursor=x&started_from=never`,
     );
@@ -223,7 +226,7 @@ describe('one call', () => {
         ],
       };
     };
-    const answer = await edge.ask('GET', `${path}/${uuid.toUpperCase()}`);
+    const answer = await edge.request('GET', `${path}/${uuid.toUpperCase()}`);
     expect(asked).toMatchObject({ caller, call_uuid: uuid });
     expect(answer.body).toEqual({
       ...fullItem,
@@ -257,16 +260,16 @@ describe('one call', () => {
       url_expires_at: '2026-01-01T01:00:00.000Z',
     };
     edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: stored });
-    const answer = await edge.ask('GET', `${path}/${uuid}`);
+    const answer = await edge.request('GET', `${path}/${uuid}`);
     expect(answer.body['audio']).toEqual({ ...stored, url: `${edge.url}${stored.url}` });
     const elsewhere = { ...stored, url: 'https://store.example/u.wav?X=1' };
     edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: elsewhere });
-    expect((await edge.ask('GET', `${path}/${uuid}`)).body['audio']).toEqual(elsewhere);
+    expect((await edge.request('GET', `${path}/${uuid}`)).body['audio']).toEqual(elsewhere);
   });
 
   it('that has nothing yet shows nulls and empty lists', async () => {
     edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: null });
-    const answer = await edge.ask('GET', `${path}/${uuid}`);
+    const answer = await edge.request('GET', `${path}/${uuid}`);
     const nothing = { audio: null, transcript: null, analysis: null, analyses: [], history: [] };
     expect(answer.body).toEqual({ ...bare, ...unknown, ...nothing });
     expect(Object.keys(answer.body)).toEqual([...fields, 'audio', 'transcript', 'analysis', 'analyses', 'history']);
@@ -276,7 +279,7 @@ describe('one call', () => {
     const utterances = [{ role: 'client', text: 'я'.repeat(2_000_000), start: null, end: null }];
     const transcript_json = JSON.stringify({ language: null, engine: null, utterances });
     edge.calls.getCall = async () => ({ call: bare, transcript_json, analyses_json: [], history: [], audio: null });
-    const answer = await edge.ask('GET', `${path}/${uuid}`);
+    const answer = await edge.request('GET', `${path}/${uuid}`);
     expect(answer.body['transcript']).toEqual({
       language: null,
       engine: null,
@@ -288,14 +291,14 @@ describe('one call', () => {
     edge.calls.getCall = async () => {
       throw notFound('call');
     };
-    expect((await edge.ask('GET', `${path}/${uuid}`)).status).toBe(404);
+    expect((await edge.request('GET', `${path}/${uuid}`)).status).toBe(404);
   });
 });
 
 describe('retrying a call', () => {
   it('answers 202 with the call', async () => {
     edge.calls.retryCall = async () => bare;
-    const answer = await edge.ask('POST', `${path}/${uuid}/retry`);
+    const answer = await edge.request('POST', `${path}/${uuid}/retry`);
     expect([answer.status, answer.body]).toEqual([202, { ...bare, ...unknown }]);
   });
 
@@ -303,7 +306,7 @@ describe('retrying a call', () => {
     edge.calls.retryCall = async () => {
       throw new Fault('conflict', 'NOT_RETRYABLE', 'No.');
     };
-    expect((await edge.ask('POST', `${path}/${uuid}/retry`)).body['code']).toBe('NOT_RETRYABLE');
+    expect((await edge.request('POST', `${path}/${uuid}/retry`)).body['code']).toBe('NOT_RETRYABLE');
   });
 });
 
@@ -323,29 +326,29 @@ describe('batches', () => {
   it('show their progress, and the address of their refused rows', async () => {
     edge.calls.getBatch = async () => ({ ...batch, finished_at: 'u', rejected_uuid: uuid });
     const rejected_csv_url = `${edge.url}/api/v1/calls/rejected/${uuid}`;
-    expect((await edge.ask('GET', `${path}/batches/${uuid}`)).body).toEqual({
+    expect((await edge.request('GET', `${path}/batches/${uuid}`)).body).toEqual({
       ...item,
       finished_at: 'u',
       rejected_csv_url,
     });
     edge.calls.listBatches = async () => ({ count: 1, items: [batch] });
-    expect((await edge.ask('GET', `${path}/batches?size=1`)).body).toEqual({
+    expect((await edge.request('GET', `${path}/batches?size=1`)).body).toEqual({
       count: 1,
       items: [{ ...item, finished_at: null, rejected_csv_url: null }],
     });
-    expect((await edge.ask('GET', `${path}/batches/1`)).status).toBe(404);
+    expect((await edge.request('GET', `${path}/batches/1`)).status).toBe(404);
   });
 
   it('stream their refused rows as a file', async () => {
     edge.calls.downloadRejected = async function* () {
       for (let sent = 0; sent < 50; sent += 1) yield { data: Buffer.alloc(100_000, 'x') };
     };
-    const answer = await edge.ask('GET', `${path}/rejected/${uuid}`);
+    const answer = await edge.request('GET', `${path}/rejected/${uuid}`);
     expect(answer.status).toBe(200);
     expect(answer.text).toHaveLength(5_000_000);
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="rejected-${uuid}.csv"`);
-    expect((await edge.ask('HEAD', `${path}/rejected/${uuid}`)).status).toBe(200);
+    expect((await edge.request('HEAD', `${path}/rejected/${uuid}`)).status).toBe(200);
   });
 
   it('say when there is no such file', async () => {
@@ -353,7 +356,7 @@ describe('batches', () => {
       yield* [];
       throw notFound('file of refused rows');
     };
-    const answer = await edge.ask('GET', `${path}/rejected/${uuid}`);
+    const answer = await edge.request('GET', `${path}/rejected/${uuid}`);
     expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
   });
 
@@ -362,7 +365,7 @@ describe('batches', () => {
       yield { data: Buffer.alloc(1000) };
       throw new Error('the store is gone');
     };
-    await expect(edge.ask('GET', `${path}/rejected/${uuid}`)).rejects.toThrow();
+    await expect(edge.request('GET', `${path}/rejected/${uuid}`)).rejects.toThrow();
   });
 
   it('stop the stream when the client goes away', async () => {
@@ -391,7 +394,7 @@ describe('analyzing a call once more', () => {
       expect(asked).toMatchObject({ caller, call_uuid: uuid });
       return { ...bare, status: 'analyzing' };
     };
-    const answer = await edge.ask('POST', `${path}/${uuid}/analyze`);
+    const answer = await edge.request('POST', `${path}/${uuid}/analyze`);
     expect([answer.status, answer.body]).toEqual([202, { ...bare, ...unknown, status: 'analyzing' }]);
   });
 
@@ -399,7 +402,7 @@ describe('analyzing a call once more', () => {
     edge.calls.analyzeCall = async () => {
       throw new Fault('conflict', 'INVALID_TRANSITION', 'It is being heard.', { details: { allowed: [] } });
     };
-    const answer = await edge.ask('POST', `${path}/${uuid}/analyze`);
+    const answer = await edge.request('POST', `${path}/${uuid}/analyze`);
     expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
       409,
       'INVALID_TRANSITION',
@@ -415,7 +418,7 @@ describe('erasing a call', () => {
       expect(asked).toMatchObject({ caller, call_uuid: uuid });
       return receipt;
     };
-    const answer = await edge.ask('DELETE', `${path}/${uuid}`);
+    const answer = await edge.request('DELETE', `${path}/${uuid}`);
     expect([answer.status, answer.body]).toEqual([200, receipt]);
   });
 
@@ -423,7 +426,7 @@ describe('erasing a call', () => {
     edge.calls.eraseCall = async () => {
       throw notFound('call');
     };
-    expect((await edge.ask('DELETE', `${path}/${uuid}`)).status).toBe(404);
-    expect((await edge.ask('DELETE', `${path}/no-uuid`)).status).toBe(404);
+    expect((await edge.request('DELETE', `${path}/${uuid}`)).status).toBe(404);
+    expect((await edge.request('DELETE', `${path}/no-uuid`)).status).toBe(404);
   });
 });

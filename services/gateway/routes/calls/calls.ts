@@ -5,22 +5,21 @@ import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { anyOf, instant, number, page, pathUuid, size, text, uuid } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import type { Answer } from '../../http/response/json-response.ts';
-import { CallDetail, CallItem, CallPage, callStatuses, ErasureReceipt } from '../../response-schemas/calls.ts';
+import type { JsonResponse } from '../../http/response/json-response.ts';
+import { CallDetail, CallItem, CallPage, CallStatus, ErasureReceipt } from '../../response-schemas/calls.ts';
 import { callerOf } from '../ingest-caller.ts';
 import { callDetail, callItem } from './call-json.ts';
 
 const PATH = '/api/v1/calls';
-/** Every CSV of refused rows is read through for copies of the call. */
-const ERASING_MS = 60_000;
-const Status = z.enum(callStatuses);
+/** Erasing searches every CSV of refused rows for copies of the call. */
+const ERASE_MS = 60_000;
 
 const MAX_VALUE_CHARS = 255;
 const MAX_QUERY_CHARS = 255;
 const MAX_CURSOR_CHARS = 255;
 
 const filters = {
-  status: anyOf(Status),
+  status: anyOf(CallStatus),
   outcome: anyOf(z.enum(['scored', 'no_speech'])),
   segment_type: anyOf(text(MAX_VALUE_CHARS)),
   direction: anyOf(z.enum(['inbound', 'outbound'])),
@@ -29,38 +28,43 @@ const filters = {
   partner_call_id: text(MAX_VALUE_CHARS).optional(),
   batch: uuid().optional(),
   source: z.enum(['audio', 'transcription']).optional(),
-  started_from: instant().optional().meta({ description: 'Calls that started then or later.' }),
-  started_to: instant().optional().meta({ description: 'Calls that started before.' }),
+  started_from: instant().optional().meta({ description: 'Calls that started at this time or later.' }),
+  started_to: instant().optional().meta({ description: 'Calls that started before this time.' }),
   score_min: number(0, 100).optional(),
   score_max: number(0, 100).optional(),
   q: text(MAX_QUERY_CHARS)
-    .refine((value) => /[\p{L}\p{N}]/u.test(value), 'must have a word in it')
+    .refine((value) => /[\p{L}\p{N}]/u.test(value), 'must contain a word')
     .optional()
-    .meta({ description: 'Words of the conversation, in any of its forms; "a phrase" in quotes; -without.' }),
+    .meta({
+      description: 'Words of the conversation in any form. A phrase in double quotes; `-word` excludes a word.',
+    }),
   sort: z
     .enum(['start_time', '-start_time', 'created_at', '-created_at', 'score', '-score'])
     .default('-created_at')
-    .meta({ description: 'Calls without a score come last, either way.' }),
-  page: page.unwrap().optional().meta({ description: 'Which page, from 1; 1 without it. Not beside `cursor`.' }),
+    .meta({ description: 'Calls without a score come last in either order.' }),
+  page: page
+    .unwrap()
+    .optional()
+    .meta({ description: 'The page number, from 1 (the default). Not together with `cursor`.' }),
   size,
   cursor: text(MAX_CURSOR_CHARS)
     .optional()
-    .meta({ description: 'The `next_cursor` of the answer before, with the same filters and the same `sort`.' }),
+    .meta({ description: 'The `next_cursor` of the previous response, with the same filters and `sort`.' }),
 };
 
-/** What narrows a list of calls, whichever calls it is of. */
+/** Filters of any list of calls. */
 export const CallQuery = consistent(z.strictObject(filters));
-const AnyCallQuery = consistent(z.strictObject({ ...filters, campaign: uuid().optional() }));
+const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: uuid().optional() }));
 
-/** What no field can say by itself. */
+/** Adds the rules that concern two fields. */
 function consistent<Query extends z.ZodObject<typeof filters>>(query: Query): Query {
-  // Asked beside the faults of the fields, so that all are told at once.
+  // Also checked when fields are invalid, so that all faults are reported together.
   const always = { when: () => true };
   return query
     .refine(({ page, cursor }) => page === undefined || cursor === undefined, {
       ...always,
       path: ['cursor'],
-      error: 'cannot stand beside page; leave one out',
+      error: 'cannot be used together with page; leave one out',
     })
     .refine(({ started_from: from, started_to: to }) => !(isTime(from) && isTime(to) && from > to), {
       ...always,
@@ -77,33 +81,33 @@ function consistent<Query extends z.ZodObject<typeof filters>>(query: Query): Qu
     );
 }
 
-/** A field at fault still holds what was sent. */
+/** A field that is invalid still holds the text that was sent. */
 function isTime(text: string | undefined): text is string {
   return text !== undefined && Number.isInteger(Date.parse(text)) && text.endsWith('Z');
 }
 
-export const aboutCalls =
-  'All filters must match; `status`, `outcome`, `segment_type` and `direction` may repeat, and any of their values will do. `q` finds words in English, Russian and Spanish in all their forms, in other languages as they are written. To walk more than a few pages take `cursor`: its cost does not grow, and nothing is skipped or repeated while calls arrive. `page` reaches 100,000 calls deep. `count` is exact without a filter and with one filter (`q` apart; a range of time if it begins and ends at midnight UTC); with several as long as one of them lets no more than 20,000 calls through, and with `q` up to 200, or in a firm of up to 250,000 calls up to 20,000. Beyond that, and right after a large upload, it is an estimate and `count_is_estimate` is true.';
+export const listCallsDescription =
+  'A call must match all filters. `status`, `outcome`, `segment_type` and `direction` may be repeated; any of their values matches. `q` finds all forms of a word in English, Russian and Spanish, and the exact word in other languages.\n\nTo read more than a few pages use `cursor`: its cost does not grow, and no call is skipped or repeated while new calls arrive. `page` reaches the first 100,000 calls.\n\n`count` is exact without a filter, and with one filter other than `q` (a time range must begin and end at midnight UTC). With several filters it is exact while one of them matches at most 20,000 calls. With `q` it is exact up to 200 calls, or up to 20,000 in a firm of at most 250,000 calls. Otherwise, and directly after a large upload, it is an estimate and `count_is_estimate` is true.';
 
-/** A page of the firm's calls, or of those of one campaign. */
+/** A page of the calls of a firm, or of a campaign. */
 export async function listCalls(
   catalogue: Pick<Client<typeof ingest>, 'listCalls'>,
   caller: Caller,
   query: z.output<typeof CallQuery>,
   campaign?: string,
-): Promise<Answer> {
-  const asked = {
+): Promise<JsonResponse> {
+  const request = {
     caller: callerOf(caller),
     ...query,
     page: query.page ?? 1,
     ...(campaign !== undefined && { campaign }),
   };
-  const { count, items, next_cursor, count_is_estimate } = await catalogue.listCalls(asked);
+  const { count, items, next_cursor, count_is_estimate } = await catalogue.listCalls(request);
   const page = { count, count_is_estimate: count_is_estimate ?? false, items: items.map(callItem) };
   return { status: 200, body: { ...page, next_cursor: next_cursor ?? null } };
 }
 
-/** api.md, section 6. */
+/** docs/api.md, "Calls". */
 export function calls(
   catalogue: Pick<Client<typeof ingest>, 'listCalls' | 'getCall' | 'retryCall' | 'analyzeCall' | 'eraseCall'>,
   publicUrl: PublicUrl,
@@ -112,25 +116,27 @@ export function calls(
     endpoint({
       method: 'GET',
       path: PATH,
-      proof: 'bearer',
-      query: AnyCallQuery,
-      about: {
+      credentials: 'bearer',
+      query: FirmCallQuery,
+      docs: {
         tag: 'Calls',
+        id: 'listCalls',
         summary: 'List calls',
-        description: aboutCalls,
-        answers: { 200: { description: 'A page of calls.', schema: CallPage } },
+        description: listCallsDescription,
+        responses: { 200: { description: 'A page of calls.', schema: CallPage } },
       },
       handle: ({ caller, query }) => listCalls(catalogue, caller, query),
     }),
     endpoint({
       method: 'GET',
       path: `${PATH}/:uuid`,
-      proof: 'bearer',
-      about: {
+      credentials: 'bearer',
+      docs: {
         tag: 'Calls',
+        id: 'getCall',
         summary: 'Get a call',
-        description: 'With its transcript, all its analyses and the quotes behind every answer.',
-        answers: { 200: { description: 'The call in full.', schema: CallDetail } },
+        description: 'The call with its transcript, all its analyses, and the quotes that support every answer.',
+        responses: { 200: { description: 'The call.', schema: CallDetail } },
       },
       async handle({ caller, params, request }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
@@ -141,13 +147,14 @@ export function calls(
     endpoint({
       method: 'POST',
       path: `${PATH}/:uuid/retry`,
-      proof: 'bearer',
-      about: {
+      credentials: 'bearer',
+      docs: {
         tag: 'Calls',
+        id: 'retryCall',
         summary: 'Retry a call',
-        description: 'For a failed call whose failure is `retryable`.',
-        answers: { 202: { description: 'The call, queued anew.', schema: CallItem } },
-        refusals: ['NOT_RETRYABLE'],
+        description: 'Only a failed call whose failure is `retryable` can be retried.',
+        responses: { 202: { description: 'The call, queued again.', schema: CallItem } },
+        errors: ['NOT_RETRYABLE'],
       },
       async handle({ caller, params }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
@@ -157,14 +164,15 @@ export function calls(
     endpoint({
       method: 'POST',
       path: `${PATH}/:uuid/analyze`,
-      proof: 'bearer',
-      about: {
+      credentials: 'bearer',
+      docs: {
         tag: 'Calls',
-        summary: 'Analyze a call once more',
+        id: 'analyzeCall',
+        summary: 'Analyze a call again',
         description:
-          'For a call that is completed, or failed at its analysis. It is scored by the scorecard that is in force now; what it was scored before stays in `analyses`.',
-        answers: { 202: { description: 'The call, being analyzed.', schema: CallItem } },
-        refusals: ['INVALID_TRANSITION'],
+          'Only a call that is completed, or that failed in its analysis. It is scored by the scorecard that is active now. Earlier analyses stay in `analyses`.',
+        responses: { 202: { description: 'The call, in analysis.', schema: CallItem } },
+        errors: ['INVALID_TRANSITION'],
       },
       async handle({ caller, params }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
@@ -174,17 +182,18 @@ export function calls(
     endpoint({
       method: 'DELETE',
       path: `${PATH}/:uuid`,
-      proof: 'bearer',
-      about: {
+      credentials: 'bearer',
+      docs: {
         tag: 'Calls',
+        id: 'eraseCall',
         summary: 'Erase a call',
         description:
-          'Whatever is being done with the call is stopped, and all that is known of it is removed: its recording, transcript, analyses and history, what waits in queues, and copies among refused rows. A file that was uploaded for its batch goes too, the archive of recordings as soon as no other call needs it. Its `partner_call_id` is free again. The batch and the campaign go on counting it, as `erased`. Asked again while some of it is still being removed, the answer is the receipt as it stands, afterwards 404.',
-        answers: { 200: { description: 'What was removed, and how many of it.', schema: ErasureReceipt } },
+          'Stops the processing of the call and removes its data: recording, transcript, analyses, history, queued events, and copies in refused rows. Files that were uploaded for its batch are removed too, a ZIP of recordings as soon as no other call needs it. Its `partner_call_id` can be used again. Its batch and campaign still count it, as `erased`. A repeated request returns the receipt while data is still being removed, and 404 afterwards.',
+        responses: { 200: { description: 'What was removed, with counts.', schema: ErasureReceipt } },
       },
       async handle({ caller, params }) {
-        const asked = { caller: callerOf(caller), call_uuid: pathUuid(params['uuid'], 'call') };
-        const { uuid, erased_at, removed } = await catalogue.eraseCall(asked, { deadlineMs: ERASING_MS });
+        const call = { caller: callerOf(caller), call_uuid: pathUuid(params['uuid'], 'call') };
+        const { uuid, erased_at, removed } = await catalogue.eraseCall(call, { deadlineMs: ERASE_MS });
         return { status: 200, body: { uuid, erased_at, removed: removed.map(({ what, count }) => ({ what, count })) } };
       },
     }),

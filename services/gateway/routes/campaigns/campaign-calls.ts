@@ -5,24 +5,24 @@ import { pathUuid } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import { CallDetail, CallPage } from '../../response-schemas/calls.ts';
 import { callDetail } from '../calls/call-json.ts';
-import { aboutCalls, CallQuery, listCalls } from '../calls/calls.ts';
+import { listCallsDescription, CallQuery, listCalls } from '../calls/calls.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
-import { aboutRejected, downloadRejected } from '../uploads/batches.ts';
-import { aboutRecording, recordingForm, uploadRecording } from '../uploads/recordings.ts';
+import { rejectedDocs, downloadRejected } from '../uploads/batches.ts';
+import { recordingDocs, recordingForm, uploadRecording } from '../uploads/recordings.ts';
 import {
-  aboutProcessUpload,
-  aboutUpload,
+  processUploadDocs,
+  openUploadDocs,
   openUpload,
   ProcessUpload,
   processUpload,
-  Upload,
+  OpenUpload,
 } from '../uploads/uploads.ts';
 import { CAMPAIGNS, campaignUuid } from './campaigns.ts';
 
 const IN_CAMPAIGN = 'The calls belong to the campaign, which must be active.';
 const REJECTED = `${CAMPAIGNS}/rejected`;
 
-/** api.md, section 7: the calls of a campaign and the three ways in which they come. */
+/** The calls of a campaign and the three ways to upload them (docs/api.md, "Campaigns"). */
 export function campaignCalls(
   catalogue: Pick<
     Client<typeof ingest>,
@@ -35,14 +35,15 @@ export function campaignCalls(
     endpoint({
       method: 'POST',
       path: `${CAMPAIGNS}/:uuid/calls/upload`,
-      proof: 'api-key',
-      body: Upload,
-      about: {
-        ...aboutUpload,
+      credentials: 'api-key',
+      body: OpenUpload,
+      docs: {
+        ...openUploadDocs,
         tag: 'Campaigns',
-        summary: 'Begin an upload to a campaign',
-        description: `${aboutUpload.description} ${IN_CAMPAIGN}`,
-        refusals: [...aboutUpload.refusals, 'INVALID_TRANSITION'],
+        id: 'openCampaignUpload',
+        summary: 'Start an upload to a campaign',
+        description: `${openUploadDocs.description} ${IN_CAMPAIGN}`,
+        errors: [...openUploadDocs.errors, 'INVALID_TRANSITION'],
       },
       handle: ({ caller, params, body, request }) =>
         openUpload(catalogue, (url) => publicUrl(request, url), {
@@ -54,14 +55,15 @@ export function campaignCalls(
     endpoint({
       method: 'POST',
       path: `${CAMPAIGNS}/:uuid/calls/process-upload`,
-      proof: 'api-key',
+      credentials: 'api-key',
       body: ProcessUpload,
-      about: {
-        ...aboutProcessUpload,
+      docs: {
+        ...processUploadDocs,
         tag: 'Campaigns',
+        id: 'processCampaignUpload',
         summary: 'Process an upload to a campaign',
-        description: `${aboutProcessUpload.description} ${IN_CAMPAIGN}`,
-        refusals: [...aboutProcessUpload.refusals, 'INVALID_TRANSITION'],
+        description: `${processUploadDocs.description} ${IN_CAMPAIGN}`,
+        errors: [...processUploadDocs.errors, 'INVALID_TRANSITION'],
       },
       handle: ({ caller, params, body, request, address }) =>
         processUpload(catalogue, (rejected) => publicUrl(request, `${REJECTED}/${rejected}`), {
@@ -73,8 +75,13 @@ export function campaignCalls(
     endpoint({
       method: 'GET',
       path: `${REJECTED}/:uuid`,
-      proof: 'api-key',
-      about: { ...aboutRejected, tag: 'Campaigns', summary: 'Get refused rows of a campaign' },
+      credentials: 'api-key',
+      docs: {
+        ...rejectedDocs,
+        tag: 'Campaigns',
+        id: 'getCampaignRejectedRows',
+        summary: 'Get the refused rows of a campaign upload',
+      },
       async handle({ caller, params, request, response }) {
         await downloadRejected(catalogue, pathUuid(params['uuid'], 'file of refused rows'), caller, request, response);
         return undefined;
@@ -83,18 +90,19 @@ export function campaignCalls(
     endpoint({
       method: 'POST',
       path: `${CAMPAIGNS}/:uuid/audio/upload`,
-      proof: 'api-key',
+      credentials: 'api-key',
       body: recordingForm,
-      about: {
-        ...aboutRecording,
+      docs: {
+        ...recordingDocs,
         tag: 'Campaigns',
+        id: 'uploadCampaignRecording',
         summary: 'Upload a recording to a campaign',
-        description: `${aboutRecording.description} ${IN_CAMPAIGN}`,
-        refusals: [...aboutRecording.refusals, 'INVALID_TRANSITION'],
+        description: `${recordingDocs.description} ${IN_CAMPAIGN}`,
+        errors: [...recordingDocs.errors, 'INVALID_TRANSITION'],
       },
       async handle({ caller, params, body }) {
         const campaign_uuid = campaignUuid(params['uuid']);
-        // Asked again when the call is registered; asked now, nobody sends fifty megabytes for nothing.
+        // Checked again when the call is registered. Checking here spares clients a useless upload of 50 MB.
         await catalogue.admitToCampaign({ caller: callerOf(caller), campaign_uuid });
         return uploadRecording(recordings, caller, body, campaign_uuid);
       },
@@ -102,17 +110,18 @@ export function campaignCalls(
     endpoint({
       method: 'GET',
       path: `${CAMPAIGNS}/:uuid/calls`,
-      proof: 'api-key',
+      credentials: 'api-key',
       query: CallQuery,
-      about: {
+      docs: {
         tag: 'Campaigns',
-        summary: 'List calls of a campaign',
-        description: aboutCalls,
-        answers: { 200: { description: 'A page of calls.', schema: CallPage } },
+        id: 'listCampaignCalls',
+        summary: 'List the calls of a campaign',
+        description: listCallsDescription,
+        responses: { 200: { description: 'A page of calls.', schema: CallPage } },
       },
       async handle({ caller, params, query }) {
         const campaign_uuid = campaignUuid(params['uuid']);
-        // A list that is empty is another answer than a campaign that is not there.
+        // An unknown campaign is NOT_FOUND, not an empty list.
         await catalogue.getCampaign({ caller: callerOf(caller), campaign_uuid });
         return listCalls(catalogue, caller, query, campaign_uuid);
       },
@@ -120,12 +129,13 @@ export function campaignCalls(
     endpoint({
       method: 'GET',
       path: `${CAMPAIGNS}/:uuid/calls/:call_uuid`,
-      proof: 'api-key',
-      about: {
+      credentials: 'api-key',
+      docs: {
         tag: 'Campaigns',
+        id: 'getCampaignCall',
         summary: 'Get a call of a campaign',
-        description: 'With its transcript, all its analyses and the quotes behind every answer.',
-        answers: { 200: { description: 'The call in full.', schema: CallDetail } },
+        description: 'The call with its transcript, all its analyses, and the quotes that support every answer.',
+        responses: { 200: { description: 'The call.', schema: CallDetail } },
       },
       async handle({ caller, params, request }) {
         const call = await catalogue.getCall({

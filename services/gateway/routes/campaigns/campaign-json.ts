@@ -1,6 +1,6 @@
 import type { Campaign } from '@call-analysis/proto/ingest/v1/Campaign';
 
-/** A campaign as api.md, section 7, has it: every field is there, null when unknown. */
+/** A campaign. No field is missing; unknown ones are null (docs/api.md, "Campaigns"). */
 export function campaignItem(campaign: Campaign) {
   return {
     uuid: campaign.uuid,

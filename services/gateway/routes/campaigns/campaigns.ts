@@ -3,14 +3,14 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { anyOf, page, pathUuid, size, text } from '../../http/request/fields.ts';
-import { CampaignItem, CampaignPage, campaignStatuses } from '../../response-schemas/campaigns.ts';
+import { CampaignItem, CampaignPage, CampaignStatus } from '../../response-schemas/campaigns.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
 import { campaignItem } from './campaign-json.ts';
 
 export const CAMPAIGNS = '/external/api/v1/call-campaign';
 
 const MAX_DESCRIPTION = 4096;
-/** Canceling waits some seconds for the campaign's calls. */
+/** Canceling waits a few seconds for the campaign's calls. */
 const MOVE_MS = 30_000;
 
 const dates = { starts_at: instant(), ends_at: instant() };
@@ -25,7 +25,10 @@ const NewCampaign = z
     starts_at: dates.starts_at.optional(),
     ends_at: dates.ends_at.optional(),
   })
-  .meta({ examples: [{ name: 'Spring renewals', external_id: 'crm-77', segment_type: 'sales' }] });
+  .meta({
+    id: 'CreateCampaignRequest',
+    examples: [{ name: 'Spring renewals', external_id: 'crm-77', segment_type: 'sales' }],
+  });
 
 const Change = z
   .strictObject({
@@ -36,25 +39,35 @@ const Change = z
     external_id: fixed(),
     segment_type: fixed(),
   })
-  .meta({ examples: [{ description: 'Clients whose contract ends in May.', ends_at: null }] });
+  .meta({
+    id: 'ChangeCampaignRequest',
+    examples: [{ description: 'Clients whose contract ends in May.', ends_at: null }],
+  });
 
 const actions = {
   start: {
+    id: 'startCampaign',
     summary: 'Start a campaign',
-    description: 'From a draft, or after a pause. Calls can be uploaded from now on.',
+    description: 'Starts a draft or continues a paused campaign. Calls can be uploaded while it is active.',
   },
   pause: {
+    id: 'pauseCampaign',
     summary: 'Pause a campaign',
-    description: 'No calls can be uploaded; those that were taken in are processed.',
+    description: 'No calls can be uploaded while it is paused. Calls that were accepted are still processed.',
   },
-  complete: { summary: 'Complete a campaign', description: 'For good. Calls that were taken in are still processed.' },
+  complete: {
+    id: 'completeCampaign',
+    summary: 'Complete a campaign',
+    description: 'Permanent. Calls that were accepted are still processed.',
+  },
   cancel: {
+    id: 'cancelCampaign',
     summary: 'Cancel a campaign',
-    description: 'For good. Its queued calls are canceled; those that are being worked on come to their end.',
+    description: 'Permanent. Its queued calls are canceled. Calls in progress are still processed.',
   },
 } as const;
 
-/** api.md, section 7: the campaigns themselves. Their calls are in campaign-calls.ts. */
+/** docs/api.md, "Campaigns". Their calls are in campaign-calls.ts. */
 export function campaigns(
   catalogue: Pick<
     Client<typeof ingest>,
@@ -65,36 +78,38 @@ export function campaigns(
     endpoint({
       method: 'POST',
       path: CAMPAIGNS,
-      proof: 'api-key',
+      credentials: 'api-key',
       body: NewCampaign,
-      about: {
+      docs: {
         tag: 'Campaigns',
+        id: 'createCampaign',
         summary: 'Create a campaign',
         description:
-          'It begins as a draft and takes calls once it is started. `segment_type` must be one of the firm’s; the calls keep their own. The dates are for people to read.',
-        answers: { 201: { description: 'The campaign.', schema: CampaignItem } },
-        refusals: ['EXTERNAL_ID_EXISTS'],
+          'A new campaign is a draft and accepts calls after it is started. `segment_type` must be one of the firm’s; calls keep their own. The dates are informational.',
+        responses: { 201: { description: 'The campaign.', schema: CampaignItem } },
+        errors: ['EXTERNAL_ID_EXISTS'],
       },
       async handle({ caller, body, address }) {
-        const made = await catalogue.createCampaign({ caller: actorOf(caller, address), ...body });
-        return { status: 201, body: campaignItem(made) };
+        const created = await catalogue.createCampaign({ caller: actorOf(caller, address), ...body });
+        return { status: 201, body: campaignItem(created) };
       },
     }),
     endpoint({
       method: 'GET',
       path: CAMPAIGNS,
-      proof: 'api-key',
+      credentials: 'api-key',
       query: z.strictObject({
-        status: anyOf(z.enum(campaignStatuses)),
+        status: anyOf(CampaignStatus),
         external_id: text(255).optional(),
         page,
         size,
       }),
-      about: {
+      docs: {
         tag: 'Campaigns',
+        id: 'listCampaigns',
         summary: 'List campaigns',
         description: 'Newest first.',
-        answers: { 200: { description: 'A page of campaigns.', schema: CampaignPage } },
+        responses: { 200: { description: 'A page of campaigns.', schema: CampaignPage } },
       },
       async handle({ caller, query }) {
         const { count, items } = await catalogue.listCampaigns({ caller: callerOf(caller), ...query });
@@ -104,54 +119,58 @@ export function campaigns(
     endpoint({
       method: 'GET',
       path: `${CAMPAIGNS}/:uuid`,
-      proof: 'api-key',
-      about: {
+      credentials: 'api-key',
+      docs: {
         tag: 'Campaigns',
+        id: 'getCampaign',
         summary: 'Get a campaign',
-        answers: { 200: { description: 'The campaign.', schema: CampaignItem } },
+        responses: { 200: { description: 'The campaign.', schema: CampaignItem } },
       },
       async handle({ caller, params }) {
-        const asked = { caller: callerOf(caller), campaign_uuid: campaignUuid(params['uuid']) };
-        return { status: 200, body: campaignItem(await catalogue.getCampaign(asked)) };
+        const campaign = { caller: callerOf(caller), campaign_uuid: campaignUuid(params['uuid']) };
+        return { status: 200, body: campaignItem(await catalogue.getCampaign(campaign)) };
       },
     }),
     endpoint({
       method: 'PATCH',
       path: `${CAMPAIGNS}/:uuid`,
-      proof: 'api-key',
+      credentials: 'api-key',
       body: Change,
-      about: {
+      docs: {
         tag: 'Campaigns',
+        id: 'changeCampaign',
         summary: 'Change a campaign',
-        description: 'While it is not finished. What is left out stays; null makes the description or a date unknown.',
-        answers: { 200: { description: 'The campaign.', schema: CampaignItem } },
-        refusals: ['INVALID_TRANSITION'],
+        description:
+          'Only while it is not finished. Fields that are left out stay as they are. Null clears the description or a date.',
+        responses: { 200: { description: 'The campaign.', schema: CampaignItem } },
+        errors: ['INVALID_TRANSITION'],
       },
       async handle({ caller, params, body, address }) {
         const changed = await catalogue.changeCampaign({
           caller: actorOf(caller, address),
           campaign_uuid: campaignUuid(params['uuid']),
-          ...given(body),
+          ...present(body),
           clear: Object.entries(body).flatMap(([field, value]) => (value === null ? [field] : [])),
         });
         return { status: 200, body: campaignItem(changed) };
       },
     }),
-    ...Object.entries(actions).map(([action, { summary, description }]) =>
+    ...Object.entries(actions).map(([action, { id, summary, description }]) =>
       endpoint({
         method: 'POST',
         path: `${CAMPAIGNS}/:uuid/${action}`,
-        proof: 'api-key',
-        about: {
+        credentials: 'api-key',
+        docs: {
           tag: 'Campaigns',
+          id,
           summary,
           description,
-          answers: { 200: { description: 'The campaign.', schema: CampaignItem } },
-          refusals: ['INVALID_TRANSITION'],
+          responses: { 200: { description: 'The campaign.', schema: CampaignItem } },
+          errors: ['INVALID_TRANSITION'],
         },
         async handle({ caller, params, address }) {
-          const asked = { caller: actorOf(caller, address), campaign_uuid: campaignUuid(params['uuid']), action };
-          return { status: 200, body: campaignItem(await catalogue.moveCampaign(asked, { deadlineMs: MOVE_MS })) };
+          const move = { caller: actorOf(caller, address), campaign_uuid: campaignUuid(params['uuid']), action };
+          return { status: 200, body: campaignItem(await catalogue.moveCampaign(move, { deadlineMs: MOVE_MS })) };
         },
       }),
     ),
@@ -167,29 +186,31 @@ function name() {
     .string()
     .trim()
     .pipe(text(255))
-    .meta({ wire: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' } });
+    .meta({
+      documentedAs: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' },
+    });
 }
 
-/** What a campaign keeps as it was made. */
+/** A field that is set at creation and cannot be changed. */
 function fixed() {
   return z
     .never('cannot be changed after creation')
     .optional()
-    .meta({ wire: { not: {}, description: 'It cannot be changed after creation.' } });
+    .meta({ documentedAs: { not: {}, description: 'It cannot be changed after creation.' } });
 }
 
-/** A moment in the years 1 to 9999, as UTC. */
+/** A time in the years 1 to 9999, converted to UTC. */
 function instant() {
   return z.iso
     .datetime({ offset: true, error: 'must be a date and time with an offset, such as 2026-10-01T09:00:00+05:00' })
     .transform((text) => new Date(text))
     .refine((at) => at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999, 'must be in the years 1 to 9999')
     .transform((at) => at.toISOString())
-    .meta({ wire: { type: 'string', format: 'date-time' } });
+    .meta({ documentedAs: { type: 'string', format: 'date-time' } });
 }
 
-/** What is neither absent nor null. */
-function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
+/** The fields that are neither absent nor null. */
+function present<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
     [Name in keyof Fields]?: NonNullable<Fields[Name]>;
   };

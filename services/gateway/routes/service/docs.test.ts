@@ -11,13 +11,13 @@ afterAll(() => edge.close());
 
 describe('the documentation', () => {
   it('is an OpenAPI 3.1 document for whoever asks', async () => {
-    const { status, body } = await edge.ask('GET', '/openapi.json', { headers: { authorization: '' } });
+    const { status, body } = await edge.request('GET', '/openapi.json', { headers: { authorization: '' } });
     expect([status, body['openapi']]).toEqual([200, '3.1.1']);
     expect(Object.keys(body['paths'] as object)).toContain('/api/v1/calls/{uuid}');
   });
 
   it('tells of campaigns in the order in which they are used, from their creation on', async () => {
-    const { body } = await edge.ask('GET', '/openapi.json');
+    const { body } = await edge.request('GET', '/openapi.json');
     const campaigns = Object.keys(body['paths'] as object).filter((path) => path.includes('call-campaign'));
     expect(campaigns[0]).toBe('/external/api/v1/call-campaign');
     expect(campaigns.findIndex((path) => path.endsWith('/start'))).toBeLessThan(
@@ -27,7 +27,7 @@ describe('the documentation', () => {
 
   it('names the path under which a proxy serves it, so that it can be tried out there', async () => {
     const behindProxy = await openFixture({ publicUrl: 'https://calls.example/analysis/' });
-    const servers = async (at: Fixture) => (await at.ask('GET', '/openapi.json')).body['servers'];
+    const servers = async (at: Fixture) => (await at.request('GET', '/openapi.json')).body['servers'];
     expect(await servers(behindProxy).finally(() => behindProxy.close())).toEqual([{ url: '/analysis' }]);
     expect(await servers(edge)).toEqual([{ url: '/' }]);
   });
@@ -35,7 +35,7 @@ describe('the documentation', () => {
   it.each(['/docs', '/docs?', '/docs/', '/docs/?'])(
     'is a page at %s that takes everything it needs from here, wherever a proxy serves it, and may take nothing from elsewhere',
     async (at) => {
-      const page = await edge.ask('GET', at);
+      const page = await edge.request('GET', at);
       expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
       const policy = page.headers.get('content-security-policy') ?? '';
       expect(policy).toMatch(/default-src 'none'/);
@@ -48,7 +48,7 @@ describe('the documentation', () => {
       });
       expect(parts.length).toBeGreaterThan(2);
       for (const path of parts) {
-        const part = await edge.ask('GET', path);
+        const part = await edge.request('GET', path);
         expect([path, part.status, part.text.length > 100]).toEqual([path, 200, true]);
         expect(part.headers.get('cache-control')).toMatch(/^private, max-age=/);
         expect(part.headers.get('x-content-type-options')).toBe('nosniff');
@@ -59,7 +59,7 @@ describe('the documentation', () => {
   it.each(['/docs/package.json', '/docs/..%2Fpackage.json', '/docs/%2e%2e%2findex.js', '/docs/x'])(
     'has no %s',
     async (path) => {
-      const { status, body } = await edge.ask('GET', path);
+      const { status, body } = await edge.request('GET', path);
       expect([status, body['message']]).toEqual([404, 'There is nothing at this address. Check the path.']);
     },
   );

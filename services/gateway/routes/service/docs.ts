@@ -3,11 +3,11 @@ import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { noSuchRoute } from '../../http/response/http-error.ts';
+import { routeNotFound } from '../../http/response/http-error.ts';
 import { pageHeaders } from '../../http/response/security-headers.ts';
 import { type OpenApi, openApiDocument } from '../../openapi/document.ts';
 
-/** Links are relative, so that they lead here whatever path a proxy serves the page under. */
+/** Links are relative, so that they work under any path that a proxy serves the page under. */
 const page = (directory: string) => `<!doctype html>
 <html lang="en">
   <head>
@@ -25,7 +25,7 @@ const page = (directory: string) => `<!doctype html>
 </html>
 `;
 
-// The policy of the page allows no script inside it. Proofs are kept until the page is closed and not longer.
+// In a file of its own, because the page's policy allows no inline script. Credentials are kept until the page is closed.
 const SCRIPT = `SwaggerUIBundle({
   url: new URL('../openapi.json', document.currentScript.src).href,
   dom_id: '#page',
@@ -37,7 +37,7 @@ const SCRIPT = `SwaggerUIBundle({
 });
 `;
 
-/** Everything from here and nothing from elsewhere. The page's own program styles elements in place and draws its icons. */
+/** Allows resources of this server only. Swagger UI sets inline styles and draws icons as data URLs. */
 const PAGE_HEADERS = pageHeaders({
   'default-src': ["'none'"],
   'script-src': ["'self'"],
@@ -55,18 +55,21 @@ const Asset = z.enum(['page.js', 'swagger-ui-bundle.js', 'swagger-ui.css', 'favi
 
 const TYPES = { js: 'text/javascript', css: 'text/css', png: 'image/png' };
 
-/** api.md, section 8: what the endpoints say of themselves, for programs and for people. */
+/** The documentation of the endpoints, for programs and for people (docs/api.md, "Operations endpoints"). */
 export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
   let document: OpenApi | undefined;
   const own = [
     endpoint({
       method: 'GET',
       path: '/openapi.json',
-      proof: 'none',
-      about: {
+      credentials: 'none',
+      docs: {
         tag: 'Service',
+        id: 'getOpenApiDocument',
         summary: 'Get the OpenAPI document',
-        answers: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
+        responses: {
+          200: { description: 'The OpenAPI 3.1 document.', schema: z.looseObject({ openapi: z.string() }) },
+        },
       },
       async handle() {
         document ??= openApiDocument([...endpoints, ...own], base);
@@ -76,12 +79,13 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
     endpoint({
       method: 'GET',
       path: '/docs',
-      proof: 'none',
-      about: {
+      credentials: 'none',
+      docs: {
         tag: 'Service',
+        id: 'getDocumentationPage',
         summary: 'Read the documentation',
-        answers: {
-          200: { description: 'A page that reads the OpenAPI document, and can try it out.', type: 'text/html' },
+        responses: {
+          200: { description: 'A page that shows the OpenAPI document and can send requests.', type: 'text/html' },
         },
       },
       async handle({ request, response }) {
@@ -96,16 +100,17 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
     endpoint({
       method: 'GET',
       path: '/docs/:asset',
-      proof: 'none',
-      about: {
+      credentials: 'none',
+      docs: {
         tag: 'Service',
-        summary: 'Get a part of the documentation page',
+        id: 'getDocumentationAsset',
+        summary: 'Get an asset of the documentation page',
         params: { asset: Asset },
-        answers: { 200: { description: 'The part.', type: Object.values(TYPES) } },
+        responses: { 200: { description: 'The asset.', type: Object.values(TYPES) } },
       },
       async handle({ params, response }) {
         const asset = Asset.safeParse(params['asset']);
-        if (!asset.success) throw noSuchRoute();
+        if (!asset.success) throw routeNotFound();
         sendBytes(response, await bytesOf(asset.data), {
           'content-type': TYPES[asset.data.slice(asset.data.lastIndexOf('.') + 1) as keyof typeof TYPES],
           'cache-control': `private, max-age=${ASSET_SECONDS}`,

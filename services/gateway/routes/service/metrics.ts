@@ -1,25 +1,26 @@
 import { exposition, EXPOSITION_TYPE } from '@call-analysis/runtime';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 
-/** api.md, section 8: what this process measures, with the services that live in it. */
+/** The metrics of this process and of the services in it (docs/api.md, "Operations endpoints"). */
 export function metrics(): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
       path: '/metrics',
-      proof: 'none',
+      credentials: 'none',
       unlimited: true,
-      about: {
+      docs: {
         tag: 'Service',
-        summary: 'Read measurements',
+        id: 'getMetrics',
+        summary: 'Read the metrics',
         description:
-          'In the text format of Prometheus, for the process that answers. Nothing in it is of a firm or of a call.',
-        answers: { 200: { description: 'All that is measured.', type: 'text/plain' } },
+          'Metrics of the process that answers, in the text format of Prometheus. They contain no data of firms or calls.',
+        responses: { 200: { description: 'The metrics.', type: 'text/plain' } },
       },
       async handle({ request, response }) {
-        const page = Buffer.from(await exposition());
-        response.writeHead(200, { 'content-type': EXPOSITION_TYPE, 'content-length': page.length });
-        response.end(request.method === 'HEAD' ? undefined : page);
+        const metrics = Buffer.from(await exposition());
+        response.writeHead(200, { 'content-type': EXPOSITION_TYPE, 'content-length': metrics.length });
+        response.end(request.method === 'HEAD' ? undefined : metrics);
         return undefined;
       },
     }),

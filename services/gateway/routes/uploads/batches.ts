@@ -9,25 +9,26 @@ import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { page, pathUuid, size } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import { SILENCE_MS } from '../../http/response/json-response.ts';
-import type { About } from '../../openapi/operation.ts';
+import { IDLE_TIMEOUT_MS } from '../../http/response/json-response.ts';
+import type { OperationDocs } from '../../openapi/operation-docs.ts';
 import { BatchItem, BatchPage } from '../../response-schemas/uploads.ts';
 import { callerOf } from '../ingest-caller.ts';
 
 const PATH = '/api/v1/calls/batches';
 const REJECTED = '/api/v1/calls/rejected';
 
-export const aboutRejected = {
+export const rejectedDocs = {
   tag: 'Batches',
-  summary: 'Get refused rows',
+  id: 'getRejectedRows',
+  summary: 'Get the refused rows of an upload',
   description:
-    'The refused rows as they came, and why, in a last column `reject_reason`. Corrected, the file can be uploaded as it is. Kept for 7 days.',
-  answers: {
-    200: { description: 'A CSV.', type: 'text/csv', headers: { 'Content-Disposition': 'The name of the file.' } },
+    'The refused rows as they were uploaded, with the reasons in a last column `reject_reason`. The file can be corrected and uploaded again as it is. It is kept for 7 days.',
+  responses: {
+    200: { description: 'A CSV.', type: 'text/csv', headers: { 'Content-Disposition': 'The file name.' } },
   },
-} satisfies About;
+} satisfies OperationDocs;
 
-/** api.md, section 6; the files of refused rows, section 5. */
+/** docs/api.md, "Calls"; the CSVs of refused rows, "Presigned uploads". */
 export function batches(
   catalogue: Pick<Client<typeof ingest>, 'listBatches' | 'getBatch' | 'downloadRejected'>,
   publicUrl: PublicUrl,
@@ -36,42 +37,44 @@ export function batches(
     endpoint({
       method: 'GET',
       path: PATH,
-      proof: 'bearer',
+      credentials: 'bearer',
       query: z.strictObject({ page, size }),
-      about: {
+      docs: {
         tag: 'Batches',
+        id: 'listBatches',
         summary: 'List batches',
         description: 'Newest first.',
-        answers: { 200: { description: 'A page of batches.', schema: BatchPage } },
+        responses: { 200: { description: 'A page of batches.', schema: BatchPage } },
       },
       async handle({ caller, query, request }) {
         const { count, items } = await catalogue.listBatches({ caller: callerOf(caller), ...query });
-        return { status: 200, body: { count, items: items.map((batch) => shape(batch, request)) } };
+        return { status: 200, body: { count, items: items.map((batch) => batchJson(batch, request)) } };
       },
     }),
     endpoint({
       method: 'GET',
       path: `${PATH}/:batch_id`,
-      proof: 'bearer',
-      about: {
+      credentials: 'bearer',
+      docs: {
         tag: 'Batches',
+        id: 'getBatch',
         summary: 'Get a batch',
-        description: 'How far it is: its calls by status.',
-        answers: { 200: { description: 'The batch.', schema: BatchItem } },
+        description: 'The progress of a batch: its calls by status.',
+        responses: { 200: { description: 'The batch.', schema: BatchItem } },
       },
       async handle({ caller, params, request }) {
         const batch_id = pathUuid(params['batch_id'], 'batch');
         return {
           status: 200,
-          body: shape(await catalogue.getBatch({ caller: callerOf(caller), batch_uuid: batch_id }), request),
+          body: batchJson(await catalogue.getBatch({ caller: callerOf(caller), batch_uuid: batch_id }), request),
         };
       },
     }),
     endpoint({
       method: 'GET',
       path: `${REJECTED}/:uuid`,
-      proof: 'bearer',
-      about: aboutRejected,
+      credentials: 'bearer',
+      docs: rejectedDocs,
       async handle({ caller, params, request, response }) {
         await downloadRejected(catalogue, pathUuid(params['uuid'], 'file of refused rows'), caller, request, response);
         return undefined;
@@ -79,7 +82,7 @@ export function batches(
     }),
   ];
 
-  function shape(batch: Batch, request: IncomingMessage) {
+  function batchJson(batch: Batch, request: IncomingMessage) {
     return {
       batch_id: batch.batch_uuid,
       kind: batch.kind,
@@ -102,15 +105,15 @@ export async function downloadRejected(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  const clientGone = new AbortController();
+  response.once('close', () => clientGone.abort());
   const file = catalogue.downloadRejected(
     { caller: callerOf(caller), rejected_uuid: uuid },
-    // It may be gigabytes on a slow line.
-    { deadlineMs: LONGEST_CALL_MS, signal: gone.signal },
+    // The file may have gigabytes, and the client may be slow.
+    { deadlineMs: LONGEST_CALL_MS, signal: clientGone.signal },
   );
   const chunks = file[Symbol.asyncIterator]();
-  // The first chunk, or the lack of it, decides between 200 and 404, so headers wait for it.
+  // The headers wait for the first chunk, which decides between 200 and 404.
   let next = await chunks.next();
   response.writeHead(200, {
     'content-type': 'text/csv; charset=utf-8',
@@ -121,14 +124,14 @@ export async function downloadRejected(
     await chunks.return?.();
     return;
   }
-  response.setTimeout(SILENCE_MS);
+  response.setTimeout(IDLE_TIMEOUT_MS);
   const bytes = async function* () {
     for (; !next.done; next = await chunks.next()) yield next.value.data;
   };
   await pipeline(Readable.from(bytes(), { objectMode: false }), response);
 }
 
-/** Where a bearer of the firm gets the refused rows of an upload. */
+/** The URL of a CSV of refused rows, for callers with a bearer token. */
 export function rejectedUrl(publicUrl: PublicUrl, request: IncomingMessage, rejectedUuid: string): string {
   return publicUrl(request, `${REJECTED}/${rejectedUuid}`);
 }

@@ -4,7 +4,7 @@ import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/Uploa
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { converse, firm, type Fixture, openFixture, tokenFor, user } from '../../test/fixture.ts';
+import { rawExchange, firm, type Fixture, openFixture, tokenFor, user } from '../../test/fixture.ts';
 
 const path = '/api/v1/audio/upload';
 const LIMIT = 52_428_800;
@@ -75,7 +75,7 @@ function formOf(parts: readonly PartSpec[], end = `--${BOUNDARY}--\r\n`): Buffer
 const formType = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
 
 const post = (body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = formType) =>
-  edge.ask('POST', path, { body, headers });
+  edge.request('POST', path, { body, headers });
 const postForm = (...parts: PartSpec[]) => post(formOf(parts));
 
 const fieldsOf = (answer: { body: Record<string, unknown> }) =>
@@ -129,7 +129,7 @@ describe('a recording with its metadata', () => {
 
   it('of any role is taken, and of nobody is not', async () => {
     const body = formOf([filePart(), textPart()]);
-    expect((await edge.ask('POST', path, { body, headers: formType, role: 'WORKFLOW_ENGINEER' })).status).toBe(200);
+    expect((await edge.request('POST', path, { body, headers: formType, role: 'WORKFLOW_ENGINEER' })).status).toBe(200);
     const nobody = await post(body, { ...formType, authorization: 'Bearer x' });
     expect([nobody.status, nobody.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
     expect(sent).toHaveLength(1);
@@ -175,7 +175,7 @@ describe('a recording with its metadata', () => {
     ]);
     const cuts = fc.uniqueArray(fc.integer({ min: 1, max: body.length - 1 }), { maxLength: 12 });
     const sendInPieces = (at: readonly number[]) =>
-      converse(edge.url, (socket) => {
+      rawExchange(edge.url, (socket) => {
         socket.setNoDelay();
         const ends = [...at].sort((a, b) => a - b);
         const pieces = [...ends, body.length].map((end, index) => body.subarray(ends[index - 1] ?? 0, end));
@@ -312,7 +312,7 @@ describe('what is no good form', () => {
   );
 
   it('such as nothing at all is MISSING_FILE', async () => {
-    const answer = await edge.ask('POST', path);
+    const answer = await edge.request('POST', path);
     expect([answer.status, answer.body['code']]).toEqual([400, 'MISSING_FILE']);
     expect(answer.body['details']).toEqual({ missing: both });
   });
@@ -401,7 +401,7 @@ describe('a file over 50 MB', () => {
   const tooLarge = { status: 'error', code: 'FILE_TOO_LARGE', details: { limit_bytes: LIMIT } };
 
   it('is refused by its declared length before it comes', async () => {
-    const answer = await converse(edge.url, (socket) => {
+    const answer = await rawExchange(edge.url, (socket) => {
       socket.write(head('Content-Length: 60000000', 'Expect: 100-continue'));
       socket.once('data', () => socket.end());
     });
@@ -414,7 +414,7 @@ describe('a file over 50 MB', () => {
     const opening = formOf([filePart('')], '').subarray(0, -2);
     const chunk = Buffer.alloc(1_048_576, 'x');
     let written = 0;
-    const answer = await converse(edge.url, (socket) => {
+    const answer = await rawExchange(edge.url, (socket) => {
       socket.write(head('Transfer-Encoding: chunked'));
       socket.write(`${opening.length.toString(16)}\r\n`);
       socket.write(opening);
@@ -484,9 +484,9 @@ describe('what the audio service finds', () => {
     const alone = await openFixture();
     await alone.cutAudio();
     const body = formOf([filePart(Buffer.alloc(20_000_000)), textPart()]);
-    const answer = await alone.ask('POST', path, { body, headers: formType });
+    const answer = await alone.request('POST', path, { body, headers: formType });
     expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'UNAVAILABLE', '1']);
-    expect((await alone.ask('GET', '/readyz')).status).toBe(503);
+    expect((await alone.request('GET', '/readyz')).status).toBe(503);
     await alone.close();
   });
 
@@ -498,7 +498,10 @@ describe('what the audio service finds', () => {
         await delay(300);
         return { audio_id: 'late', ignored_fields: [] };
       };
-      const answer = await impatient.ask('POST', path, { body: formOf([filePart(), textPart()]), headers: formType });
+      const answer = await impatient.request('POST', path, {
+        body: formOf([filePart(), textPart()]),
+        headers: formType,
+      });
       expect(answer.body['audio_id']).toBe('late');
     } finally {
       await impatient.close();
@@ -509,7 +512,7 @@ describe('what the audio service finds', () => {
 describe('a client', () => {
   it('that waits for leave to send gets it', async () => {
     const body = formOf([filePart(), textPart()]);
-    const answer = await converse(edge.url, (socket) => {
+    const answer = await rawExchange(edge.url, (socket) => {
       socket.write(head(`Content-Length: ${body.length}`, 'Expect: 100-continue', 'Connection: close'));
       socket.once('data', () => socket.write(body));
     });
@@ -523,7 +526,7 @@ describe('a client', () => {
       await hear(requests).catch(ended.resolve);
       return { audio_id: 'a', ignored_fields: [] };
     };
-    await converse(edge.url, async (socket) => {
+    await rawExchange(edge.url, async (socket) => {
       socket.write(head('Content-Length: 1000000'));
       socket.write(formOf([filePart('x'.repeat(100_000))], ''));
       await waitUntil(() => sent[0]?.order.includes('file_name'));
@@ -542,7 +545,7 @@ describe('a client', () => {
       return { audio_id: 'a', ignored_fields: [] };
     };
     const body = formOf([filePart(), textPart()]);
-    await converse(edge.url, async (socket) => {
+    await rawExchange(edge.url, async (socket) => {
       socket.write(head(`Content-Length: ${body.length + 10}`));
       socket.write(body);
       await waitUntil(() => sent[0]?.order.includes('metadata'));
@@ -561,7 +564,7 @@ describe('a client', () => {
       return { audio_id: 'a', ignored_fields: [] };
     };
     const body = formOf([filePart(), textPart()]);
-    await converse(edge.url, async (socket) => {
+    await rawExchange(edge.url, async (socket) => {
       socket.write(head(`Content-Length: ${body.length}`));
       socket.write(body);
       await waitUntil(() => sent[0]?.whole);
@@ -582,7 +585,7 @@ describe('a client', () => {
     };
     const body = formOf([filePart(Buffer.alloc(LIMIT)), textPart()]);
     let written = 0;
-    const answer = converse(edge.url, (socket) => {
+    const answer = rawExchange(edge.url, (socket) => {
       socket.write(head(`Content-Length: ${body.length}`, 'Connection: close'));
       const send = () => {
         const piece = body.subarray(written, written + 1_048_576);
@@ -599,7 +602,7 @@ describe('a client', () => {
 
   it('may send the next request on the same connection', async () => {
     const body = formOf([filePart(), textPart()]);
-    const answers = await converse(edge.url, (socket) => {
+    const answers = await rawExchange(edge.url, (socket) => {
       socket.write(head(`Content-Length: ${body.length}`));
       socket.write(body);
       socket.once('data', () => socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'));

@@ -5,19 +5,19 @@ import type { Client } from '@call-analysis/rpc';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import type { Form, FormPiece } from '../../http/multipart/form.ts';
-import type { Answer } from '../../http/response/json-response.ts';
-import type { About } from '../../openapi/operation.ts';
+import type { JsonResponse } from '../../http/response/json-response.ts';
+import type { OperationDocs } from '../../openapi/operation-docs.ts';
 import { RecordingMetadata, UploadedRecording } from '../../response-schemas/uploads.ts';
 
 type Recordings = Pick<Client<typeof audio>, 'uploadRecording'>;
 
 const UPLOAD_MS = 30 * 60_000;
-/** From the last byte to the answer: the recording is probed and the call registered. */
+/** From the last byte to the response: the recording is probed and the call is registered. */
 const REGISTER_MS = 60_000;
-/** Messages of this size carry half as much again per second as those of 64 KiB, the pieces in which a body comes. */
+/** A body arrives in pieces of 64 KiB. Messages of twice that size carry 1.5 times as many bytes per second. */
 const MESSAGE_BYTES = 128 * 1024;
 
-/** external-interface.md, "Endpoints" 7; api.md, section 4. */
+/** docs/api.md, "Single upload". */
 export const recordingForm: Form = {
   parts: {
     audio_file: { kind: 'file', maxBytes: 52_428_800 },
@@ -26,14 +26,15 @@ export const recordingForm: Form = {
   maxMs: UPLOAD_MS,
 };
 
-export const aboutRecording = {
+export const recordingDocs = {
   tag: 'Uploads',
+  id: 'uploadRecording',
   summary: 'Upload a recording',
   description:
-    'One stereo recording of up to 50 MB (.wav, .mp3, .flac, .ogg, .aiff, .au) with its metadata; the parts may come in either order. The same `partner_call_id` with the same bytes again gives the same `audio_id`.',
+    'One stereo recording of up to 50 MB (.wav, .mp3, .flac, .ogg, .aiff, .au) with its metadata. The parts may be in either order. Uploading the same `partner_call_id` with the same bytes again returns the same `audio_id`.',
   jsonParts: { metadata: RecordingMetadata },
-  answers: { 200: { description: 'The recording is stored and queued for processing.', schema: UploadedRecording } },
-  refusals: [
+  responses: { 200: { description: 'The recording is stored and queued for processing.', schema: UploadedRecording } },
+  errors: [
     'INVALID_FILE_FORMAT',
     'INVALID_PHONE_NUMBER',
     'AUDIO_FILENAME_MISMATCH',
@@ -41,29 +42,29 @@ export const aboutRecording = {
     'AUDIO_NOT_STEREO',
     'INSUFFICIENT_STORAGE',
   ],
-} satisfies About;
+} satisfies OperationDocs;
 
 export function recordings(audio: Recordings): Endpoint[] {
   return [
     endpoint({
       method: 'POST',
       path: '/api/v1/audio/upload',
-      proof: 'bearer',
+      credentials: 'bearer',
       body: recordingForm,
-      about: aboutRecording,
+      docs: recordingDocs,
       handle: ({ caller, body }) => uploadRecording(audio, caller, body),
     }),
   ];
 }
 
-/** Hands a form of `recordingForm` on while it comes in; a form that fails on its way leaves nothing behind. */
+/** Forwards a form of `recordingForm` while it arrives. A form that fails on the way leaves nothing in the store. */
 export async function uploadRecording(
   audio: Recordings,
   caller: Caller,
   form: AsyncIterable<FormPiece>,
   campaignUuid?: string,
-): Promise<Answer> {
-  // No signal: a form that has come whole is finished, and sending it again gives the same answer.
+): Promise<JsonResponse> {
+  // Not aborted when the client leaves: a complete form is processed, and sending it again returns the same result.
   const uploaded = await audio.uploadRecording(messages(caller, form, campaignUuid), {
     deadlineMs: UPLOAD_MS + REGISTER_MS,
   });
@@ -72,17 +73,17 @@ export async function uploadRecording(
     body: {
       status: 'ok',
       audio_id: uploaded.audio_id,
-      message: sentence(uploaded),
+      message: messageOf(uploaded),
       ...(uploaded.ignored_fields.length > 0 && { ignored_fields: uploaded.ignored_fields }),
     },
   };
 }
 
-function sentence({ repeated_upload, has_ended }: UploadRecordingReply): string {
+function messageOf({ repeated_upload, has_ended }: UploadRecordingReply): string {
   if (repeated_upload !== true) return 'The recording was accepted and is queued for processing.';
-  const before = 'This recording was taken in before; nothing was changed.';
-  if (has_ended !== true) return before;
-  return `${before} Its call failed for good or was canceled: to send it anew, erase that call first (DELETE /api/v1/calls/{uuid}).`;
+  const repeated = 'This recording was uploaded before. Nothing was changed.';
+  if (has_ended !== true) return repeated;
+  return `${repeated} Its call failed permanently or was canceled. To upload it again, first erase that call (DELETE /api/v1/calls/{uuid}).`;
 }
 
 async function* messages(

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { converse, type Fixture, openFixture } from '../../test/fixture.ts';
+import { rawExchange, type Fixture, openFixture } from '../../test/fixture.ts';
 
 const key = 'uz/f/u/Звонки 100%?#&+.csv';
 const limits = { expiresInSeconds: 3600, maxBytes: 1000 };
@@ -34,22 +34,22 @@ describe('putting with a signed URL', () => {
   });
 
   it('does not look at an Authorization header, good or bad', async () => {
-    expect((await edge.ask('PUT', putUrl, { body: 'x', headers: { authorization: 'nonsense' } })).status).toBe(200);
+    expect((await edge.request('PUT', putUrl, { body: 'x', headers: { authorization: 'nonsense' } })).status).toBe(200);
   });
 
   it('takes a body of unknown length, and an empty one', async () => {
-    const chunked = await converse(edge.url, (socket) => {
+    const chunked = await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Transfer-Encoding: chunked', 'Connection: close']));
       socket.write('3\r\nabc\r\n0\r\n\r\n');
     });
     expect(chunked).toMatch(/^HTTP\/1.1 200 /);
     expect(await stored(key)).toBe('abc');
-    expect((await edge.ask('PUT', putUrl)).status).toBe(200);
+    expect((await edge.request('PUT', putUrl)).status).toBe(200);
     expect(await stored(key)).toBe('');
   });
 
   it('takes the URL in full, as a proxy does', async () => {
-    const answer = await converse(edge.url, (socket) => {
+    const answer = await rawExchange(edge.url, (socket) => {
       socket.write(`${head('PUT', `http://calls.example${putUrl}`, ['Content-Length: 2', 'Connection: close'])}xy`);
     });
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
@@ -59,14 +59,14 @@ describe('putting with a signed URL', () => {
   it('takes many megabytes as they are', async () => {
     const bytes = randomBytes(20_000_000);
     const url = await edge.objects.presignPut('large', { expiresInSeconds: 3600, maxBytes: bytes.length });
-    expect((await edge.ask('PUT', url, { body: bytes })).status).toBe(200);
+    expect((await edge.request('PUT', url, { body: bytes })).status).toBe(200);
     const hash = createHash('sha256');
     for await (const chunk of await edge.objects.open('large')) hash.update(chunk as Buffer);
     expect(hash.digest('hex')).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 
   it('says that more was declared than is allowed before the bytes come', async () => {
-    const answer = await converse(edge.url, (socket) => {
+    const answer = await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Content-Length: 1001']));
       socket.once('data', () => socket.end());
     });
@@ -75,8 +75,8 @@ describe('putting with a signed URL', () => {
   });
 
   it('says that more was sent than is allowed, and keeps the old bytes', async () => {
-    await edge.ask('PUT', putUrl, { body: 'old' });
-    const answer = await converse(edge.url, (socket) => {
+    await edge.request('PUT', putUrl, { body: 'old' });
+    const answer = await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Transfer-Encoding: chunked']));
       socket.once('data', () => socket.end());
       for (let sent = 0; sent < 20; sent += 1) socket.write(`64\r\n${'x'.repeat(100)}\r\n`);
@@ -93,7 +93,7 @@ describe('putting with a signed URL', () => {
     ['with a path that does not decode', (url: string) => url.replace('%20', '%2')],
   ])('is forbidden when the URL is %s, and stores nothing', async (_, alter) => {
     await edge.objects.remove(key);
-    const answer = await edge.ask('PUT', alter(putUrl), { body: 'x' });
+    const answer = await edge.request('PUT', alter(putUrl), { body: 'x' });
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
     expect(answer.body['message']).toMatch(/^This URL has been altered or has expired\./);
     expect(await edge.objects.head(key)).toBeNull();
@@ -101,7 +101,7 @@ describe('putting with a signed URL', () => {
 
   it('is told of a URL that was signed for the other method', async () => {
     const getUrl = await edge.objects.presignGet(key, { expiresInSeconds: 60 });
-    const messages = [await edge.ask('PUT', getUrl, { body: 'x' }), await edge.ask('GET', putUrl)].map(
+    const messages = [await edge.request('PUT', getUrl, { body: 'x' }), await edge.request('GET', putUrl)].map(
       ({ status, body }) => [status, body['message']],
     );
     expect(messages).toEqual([
@@ -112,16 +112,16 @@ describe('putting with a signed URL', () => {
 
   it('is forbidden once the URL has expired', async () => {
     const expired = await edge.objects.presignPut(key, { ...limits, expiresInSeconds: -1 });
-    const answer = await edge.ask('PUT', expired, { body: 'x' });
+    const answer = await edge.request('PUT', expired, { body: 'x' });
     expect([answer.status, answer.body['message']]).toEqual([403, 'This URL has expired. Ask for a new one.']);
   });
 
   it('leaves nothing when the client goes away in the middle', async () => {
-    await edge.ask('PUT', putUrl, { body: 'old' });
+    await edge.request('PUT', putUrl, { body: 'old' });
     const aborted = () =>
       edge.log.filter((line) => line['route'] === '/objects/*key' && line['aborted'] === true).length;
     const before = aborted();
-    await converse(edge.url, (socket) => {
+    await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Content-Length: 500', 'Expect: 100-continue']));
       // It is being stored now.
       socket.once('data', () => socket.write('x'.repeat(100), () => socket.destroy()));
@@ -131,12 +131,12 @@ describe('putting with a signed URL', () => {
   });
 
   it('leaves a client that waits for leave alone until the URL is checked', async () => {
-    const refused = await converse(edge.url, (socket) => {
+    const refused = await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl.replace('max=1000', 'max=9999'), ['Content-Length: 5', 'Expect: 100-continue']));
       socket.once('data', () => socket.end());
     });
     expect(refused).toMatch(/^HTTP\/1.1 403 /);
-    const welcome = await converse(edge.url, (socket) => {
+    const welcome = await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Content-Length: 5', 'Expect: 100-continue', 'Connection: close']));
       socket.once('data', () => socket.write('hello'));
     });
@@ -154,7 +154,7 @@ describe('getting with a signed URL', () => {
   });
 
   it('gives a recording to be played in place, from any page', async () => {
-    const answer = await edge.ask('GET', getUrl);
+    const answer = await edge.request('GET', getUrl);
     expect([answer.status, answer.text]).toEqual([200, '0123456789']);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-length': '10',
@@ -177,7 +177,7 @@ describe('getting with a signed URL', () => {
     await edge.objects.put(`recordings/f/${name}`, Readable.from([Buffer.from('0123456789')]));
     const url = await edge.objects.presignGet(`recordings/f/${name}`, { expiresInSeconds: 3600 });
     for (const range of ['bytes=0-', 'bytes=5-6']) {
-      const answer = await edge.ask('GET', url, { headers: { range } });
+      const answer = await edge.request('GET', url, { headers: { range } });
       expect([answer.status, answer.headers.get('content-type')]).toEqual([206, type]);
       expect(answer.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
     }
@@ -185,48 +185,48 @@ describe('getting with a signed URL', () => {
 
   it('gives anything else as a download', async () => {
     await edge.objects.put('page.html', Readable.from(['<script>1</script>']));
-    const answer = await edge.ask('GET', await edge.objects.presignGet('page.html', { expiresInSeconds: 3600 }));
+    const answer = await edge.request('GET', await edge.objects.presignGet('page.html', { expiresInSeconds: 3600 }));
     expect(answer.headers.get('content-type')).toBe('application/octet-stream');
     expect(answer.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''page.html");
   });
 
   it('gives a range, or says that there is none', async () => {
-    const part = await edge.ask('GET', getUrl, { headers: { range: 'bytes=2-4' } });
+    const part = await edge.request('GET', getUrl, { headers: { range: 'bytes=2-4' } });
     expect([part.status, part.text, part.headers.get('content-range')]).toEqual([206, '234', 'bytes 2-4/10']);
-    const none = await edge.ask('GET', getUrl, { headers: { range: 'bytes=10-' } });
+    const none = await edge.request('GET', getUrl, { headers: { range: 'bytes=10-' } });
     expect([none.status, none.headers.get('content-range')]).toEqual([416, 'bytes */10']);
     expect(none.body).toMatchObject({ status: 'error', code: 'RANGE_NOT_SATISFIABLE' });
   });
 
   it('answers HEAD, and 304 to who has the bytes', async () => {
-    const answer = await edge.ask('HEAD', getUrl);
+    const answer = await edge.request('HEAD', getUrl);
     expect([answer.status, answer.headers.get('content-length'), answer.text]).toEqual([200, '10', '']);
     const etag = answer.headers.get('etag') ?? '';
     for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
-      const { status, text: body } = await edge.ask('GET', getUrl, { headers: { 'if-none-match': known } });
+      const { status, text: body } = await edge.request('GET', getUrl, { headers: { 'if-none-match': known } });
       expect([known, status, body]).toEqual([known, 304, '']);
     }
-    expect((await edge.ask('GET', getUrl, { headers: { 'if-none-match': '"x", W/"y"' } })).status).toBe(200);
-    const parts = await edge.ask('HEAD', getUrl, { headers: { range: 'bytes=2-4' } });
+    expect((await edge.request('GET', getUrl, { headers: { 'if-none-match': '"x", W/"y"' } })).status).toBe(200);
+    const parts = await edge.request('HEAD', getUrl, { headers: { range: 'bytes=2-4' } });
     expect([parts.status, parts.headers.get('content-length')]).toEqual([200, '10']);
-    const resumed = await edge.ask('GET', getUrl, { headers: { range: 'bytes=8-', 'if-range': etag } });
+    const resumed = await edge.request('GET', getUrl, { headers: { range: 'bytes=8-', 'if-range': etag } });
     expect([resumed.status, resumed.text]).toEqual([206, '89']);
   });
 
   it('gives an object of no bytes', async () => {
     await edge.objects.put('empty', Readable.from([]));
-    const answer = await edge.ask('GET', await edge.objects.presignGet('empty', { expiresInSeconds: 3600 }));
+    const answer = await edge.request('GET', await edge.objects.presignGet('empty', { expiresInSeconds: 3600 }));
     expect([answer.status, answer.text, answer.headers.get('content-length')]).toEqual([200, '', '0']);
   });
 
   it('is forbidden with the URL of a PUT, and the other way round', async () => {
-    await edge.ask('PUT', putUrl, { body: 'x' });
-    expect((await edge.ask('GET', putUrl)).body['code']).toBe('FORBIDDEN');
-    expect((await edge.ask('PUT', getUrl, { body: 'x' })).body['code']).toBe('FORBIDDEN');
+    await edge.request('PUT', putUrl, { body: 'x' });
+    expect((await edge.request('GET', putUrl)).body['code']).toBe('FORBIDDEN');
+    expect((await edge.request('PUT', getUrl, { body: 'x' })).body['code']).toBe('FORBIDDEN');
   });
 
   it('is 404 when nothing was put', async () => {
-    const answer = await edge.ask('GET', await edge.objects.presignGet('nothing', { expiresInSeconds: 3600 }));
+    const answer = await edge.request('GET', await edge.objects.presignGet('nothing', { expiresInSeconds: 3600 }));
     expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
   });
 });

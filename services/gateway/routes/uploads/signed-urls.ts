@@ -4,12 +4,12 @@ import { Fault } from '@call-analysis/fault';
 import { MEDIA_TYPES, mediaType, type Objects, type SignedUrl, type SignedUrls } from '@call-analysis/objects';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { bodyOf } from '../../http/request/body-stream.ts';
+import { bodyStream } from '../../http/request/body-stream.ts';
 import { byteRange } from '../../http/request/byte-range.ts';
-import { Problem } from '../../http/response/http-error.ts';
-import { SILENCE_MS, welcomeBody } from '../../http/response/json-response.ts';
+import { HttpError } from '../../http/response/http-error.ts';
+import { IDLE_TIMEOUT_MS, sendContinue } from '../../http/response/json-response.ts';
 
-/** What a URL is signed with, for the document alone: it is the store that says whether they are good, whatever they are. */
+/** Parameters of a signed URL, for the document only. The object store verifies them. */
 const SignedQuery = z.looseObject(
   Object.fromEntries(
     ['expires', 'max', 'method', 'signature'].map((name) => [
@@ -17,48 +17,49 @@ const SignedQuery = z.looseObject(
       z
         .unknown()
         .optional()
-        .meta({ wire: { type: 'string' } }),
+        .meta({ documentedAs: { type: 'string' } }),
     ]),
   ),
 );
 
 const MEDIA = MEDIA_TYPES.map((type) => type.replace(/;.*/, ''));
 const FILE_HEADERS = {
-  ETag: 'Of these bytes.',
+  ETag: 'Identifies this version of the file.',
   'Accept-Ranges': '`bytes`',
-  'Content-Disposition': 'The name of the file.',
+  'Content-Disposition': 'The file name.',
 };
 
 /**
- * The signed URLs of a store that is served from here. The URL alone is the proof: an Authorization header, which a
- * client must not send, is not looked at.
+ * The signed URLs of an object store that the gateway serves. The URL itself is the authorization. Clients should send no
+ * Authorization header, and it is ignored.
  */
-export function objects(store: Objects & SignedUrls): Endpoint[] {
+export function signedUrls(store: Objects & SignedUrls): Endpoint[] {
   const at = {
     path: '/objects/*key',
-    proof: 'none',
+    credentials: 'none',
     query: SignedQuery,
   } as const;
   return [
     endpoint({
       ...at,
       method: 'PUT',
-      about: {
+      docs: {
         tag: 'Files',
-        summary: 'Put a file',
+        id: 'putFile',
+        summary: 'Upload a file',
         params: { key: z.string().min(1) },
         description:
-          'What an upload was given a signed URL for; take the URL as it is, and send the bytes as the body.',
-        bytes: 'The file as it is.',
-        answers: { 200: { description: 'All of it is stored.' } },
-        refusals: ['FORBIDDEN', 'REQUEST_TIMEOUT', 'UPLOAD_TOO_LARGE', 'INSUFFICIENT_STORAGE'],
+          'Uploads a file to a signed URL of an upload. Use the URL unchanged and send the bytes as the body.',
+        bytes: 'The bytes of the file.',
+        responses: { 200: { description: 'The complete file is stored.' } },
+        errors: ['FORBIDDEN', 'REQUEST_TIMEOUT', 'UPLOAD_TOO_LARGE', 'INSUFFICIENT_STORAGE'],
       },
       async handle({ request, response }) {
-        const { key, maxBytes } = allowed(store, request);
+        const { key, maxBytes } = verifiedUrl(store, request);
         if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-        welcomeBody(request, response);
+        sendContinue(request, response);
         try {
-          await store.put(key, bodyOf(request), { maxBytes });
+          await store.put(key, bodyStream(request), { maxBytes });
         } catch (error) {
           throw error instanceof Fault && error.kind === 'too-large' ? tooLarge(maxBytes) : error;
         }
@@ -68,46 +69,47 @@ export function objects(store: Objects & SignedUrls): Endpoint[] {
     endpoint({
       ...at,
       method: 'GET',
-      about: {
+      docs: {
         tag: 'Files',
-        summary: 'Get a file',
+        id: 'getFile',
+        summary: 'Download a file',
         params: { key: z.string().min(1) },
-        description: 'What a signed URL was given for; take the URL as it is.',
+        description: 'Downloads the file of a signed URL. Use the URL unchanged.',
         headers: {
           Range: { description: 'One range of bytes: `bytes=0-1023`.', schema: z.string().optional() },
         },
-        answers: {
+        responses: {
           200: { description: 'The file.', type: MEDIA, headers: FILE_HEADERS },
           206: {
-            description: 'The bytes that were asked for.',
+            description: 'The requested bytes.',
             type: MEDIA,
-            headers: { ...FILE_HEADERS, 'Content-Range': 'Which bytes these are, of how many.' },
+            headers: { ...FILE_HEADERS, 'Content-Range': 'The position of these bytes and the size of the file.' },
           },
         },
-        refusals: ['FORBIDDEN', 'NOT_FOUND', 'RANGE_NOT_SATISFIABLE'],
+        errors: ['FORBIDDEN', 'NOT_FOUND', 'RANGE_NOT_SATISFIABLE'],
       },
       async handle({ request, response }) {
-        await download(store, allowed(store, request).key, request, response);
+        await download(store, verifiedUrl(store, request).key, request, response);
         return undefined;
       },
     }),
   ];
 }
 
-function allowed(store: SignedUrls, request: IncomingMessage): Exclude<SignedUrl, { refused: string }> {
+function verifiedUrl(store: SignedUrls, request: IncomingMessage): Exclude<SignedUrl, { refused: string }> {
   const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s);
   const method = request.method === 'PUT' ? 'PUT' : 'GET';
   const given = new URLSearchParams(query);
   const signed = store.verify(method, path, given);
   if (!('refused' in signed)) return signed;
-  throw new Fault('forbidden', 'FORBIDDEN', whyNot(signed.refused, method, given.get('method')));
+  throw new Fault('forbidden', 'FORBIDDEN', refusalMessage(signed.refused, method, given.get('method')));
 }
 
-function whyNot(refused: 'expired' | 'not-signed', method: 'PUT' | 'GET', signedFor: string | null): string {
-  if (refused === 'expired') return 'This URL has expired. Ask for a new one.';
+function refusalMessage(refused: 'expired' | 'not-signed', method: 'PUT' | 'GET', signedFor: string | null): string {
+  if (refused === 'expired') return 'This URL has expired. Request a new one.';
   const isOther = signedFor === (method === 'PUT' ? 'GET' : 'PUT');
-  if (isOther) return `This URL is for ${signedFor}, not for ${method}. Use it for what it was given.`;
-  return 'This URL has been altered or has expired. Use it exactly as it was given, or ask for a new one.';
+  if (isOther) return `This URL is for ${signedFor}, not for ${method}.`;
+  return 'This URL was changed or has expired. Use it exactly as it was returned, or request a new one.';
 }
 
 async function download(
@@ -124,17 +126,17 @@ async function download(
     etag,
     'last-modified': modifiedAt.toUTCString(),
     'accept-ranges': 'bytes',
-    // Whoever has the URL may play the recording in a page of their own.
+    // A client that has the URL may play the recording in its own page.
     'cross-origin-resource-policy': 'cross-origin',
   };
-  if (isKnown(request.headers['if-none-match'], etag)) {
+  if (isCurrent(request.headers['if-none-match'], etag)) {
     response.writeHead(304, headers).end();
     return;
   }
-  // RFC 9110, 14.2: of a HEAD there are no parts.
+  // RFC 9110, 14.2: Range applies to GET only.
   const range = request.method === 'HEAD' ? null : byteRange(request.headers, etag, sizeBytes);
   if (range === 'unsatisfiable') {
-    throw new Problem(416, 'RANGE_NOT_SATISFIABLE', `There are ${sizeBytes} bytes.`, {
+    throw new HttpError(416, 'RANGE_NOT_SATISFIABLE', `The file has ${sizeBytes} bytes.`, {
       'content-range': `bytes */${sizeBytes}`,
     });
   }
@@ -151,15 +153,15 @@ async function download(
     response.end();
     return;
   }
-  response.setTimeout(SILENCE_MS);
+  response.setTimeout(IDLE_TIMEOUT_MS);
   await pipeline(await store.open(key, { start, end }), response);
 }
 
-/** RFC 9110, 13.1.2: one of a list, weakened by a proxy on the way or not; `*` is whatever there is. */
-function isKnown(given: string | undefined, etag: string): boolean {
+/** RFC 9110, 13.1.2: `If-None-Match` is a list or `*`. A proxy may have made the tag a weak one. */
+function isCurrent(given: string | undefined, etag: string): boolean {
   return given !== undefined && given.split(',').some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')));
 }
 
 function tooLarge(maxBytes: number): Fault {
-  return new Fault('too-large', 'FILE_TOO_LARGE', `This file may have up to ${maxBytes} bytes.`);
+  return new Fault('too-large', 'FILE_TOO_LARGE', `This file may have at most ${maxBytes} bytes.`);
 }

@@ -25,7 +25,7 @@ describe('beginning an upload', () => {
       asked = request;
       return session;
     };
-    const answer = await edge.ask('POST', path, { json: { metadata_filename: 'Звонки 1.CSV' } });
+    const answer = await edge.request('POST', path, { json: { metadata_filename: 'Звонки 1.CSV' } });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
       status: 'success',
@@ -38,7 +38,7 @@ describe('beginning an upload', () => {
   it('of a batch gives two, and leaves a foreign URL as it is', async () => {
     const audio = { audio_upload_url: 'https://store/x', audio_key: 'uz/f/u/a.zip' };
     edge.calls.openUpload = async () => ({ ...session, ...audio });
-    const answer = await edge.ask('POST', path, { json: { metadata_filename: 'a.csv', audios_filename: 'a.zip' } });
+    const answer = await edge.request('POST', path, { json: { metadata_filename: 'a.csv', audios_filename: 'a.zip' } });
     expect(answer.body['data']).toEqual({
       ...session,
       metadata_upload_url: `${edge.url}/objects/k?signature=s`,
@@ -49,7 +49,7 @@ describe('beginning an upload', () => {
   it('uses the public URL when one is configured', async () => {
     const behindProxy = await openFixture({ publicUrl: 'https://calls.example/' });
     behindProxy.calls.openUpload = async () => session;
-    const answer = await behindProxy.ask('POST', path, { json: { metadata_filename: 'a.csv' } });
+    const answer = await behindProxy.request('POST', path, { json: { metadata_filename: 'a.csv' } });
     expect(answer.body['data']).toMatchObject({ metadata_upload_url: 'https://calls.example/objects/k?signature=s' });
     await behindProxy.close();
   });
@@ -66,7 +66,7 @@ describe('beginning an upload', () => {
     `${'я'.repeat(99)}.csv`,
     `${'a'.repeat(197)}.csv`,
   ])('refuses the file name %j', async (metadata_filename) => {
-    const answer = await edge.ask('POST', path, { json: { metadata_filename } });
+    const answer = await edge.request('POST', path, { json: { metadata_filename } });
     expect(answer.status).toBe(400);
     expect(answer.body['details']).toMatchObject({ fields: [{ field: 'metadata_filename', code: 'INVALID' }] });
   });
@@ -78,12 +78,12 @@ describe('beginning an upload', () => {
       return { metadata_upload_url: 'https://store/y', metadata_key: 'uz/f/u/.CSV', expires_in: 3600 };
     };
     const json = { metadata_filename: '.CSV', audios_filename: '.zip' };
-    expect((await edge.ask('POST', path, { json })).status).toBe(200);
+    expect((await edge.request('POST', path, { json })).status).toBe(200);
     expect(asked).toMatchObject(json);
   });
 
   it('names every fault at once', async () => {
-    const answer = await edge.ask('POST', path, { json: { audios_filename: 'a.rar', metadata_file: 'a.csv' } });
+    const answer = await edge.request('POST', path, { json: { audios_filename: 'a.rar', metadata_file: 'a.csv' } });
     const { fields } = answer.body['details'] as { fields: { field: string; code: string }[] };
     expect(fields.map(({ field, code }) => [field, code])).toEqual([
       ['metadata_filename', 'REQUIRED'],
@@ -103,7 +103,7 @@ describe('processing an upload', () => {
       asked = request;
       return accepted;
     };
-    const answer = await edge.ask('POST', path, { json: { metadata_key: 'uz/f/u/a.csv' } });
+    const answer = await edge.request('POST', path, { json: { metadata_key: 'uz/f/u/a.csv' } });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
       status: 'success',
@@ -117,7 +117,7 @@ describe('processing an upload', () => {
     [0, 2, 1, '0 calls were validated and queued for processing; 2 calls were there already; 1 row was refused.'],
   ])('says in words: %d accepted, %d duplicates, %d rejected', async (accepts, duplicates, rejected, message) => {
     edge.calls.processUpload = async () => ({ ...accepted, accepted: accepts, duplicates, rejected });
-    const answer = await edge.ask('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
+    const answer = await edge.request('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
     expect(answer.body['data']).toMatchObject({ message });
   });
 
@@ -135,7 +135,7 @@ describe('processing an upload', () => {
     ],
   ])('says what was left out, and what has to be erased before it can come anew: %j', async (counts, rest) => {
     edge.calls.processUpload = async () => ({ ...accepted, accepted: 0, duplicates: 3, ...counts });
-    const answer = await edge.ask('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
+    const answer = await edge.request('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
     const message = `0 calls were validated and queued for processing; ${rest}`;
     expect(answer.body['data']).toMatchObject({ message });
     expect(answer.body['data']).not.toHaveProperty('ended_duplicates');
@@ -145,7 +145,7 @@ describe('processing an upload', () => {
     const impatient = await openFixture({ deadlineMs: 100 });
     try {
       impatient.calls.processUpload = () => new Promise((resolve) => setTimeout(resolve, 300, accepted));
-      expect((await impatient.ask('POST', path, { json: { metadata_key: 'k' } })).status).toBe(200);
+      expect((await impatient.request('POST', path, { json: { metadata_key: 'k' } })).status).toBe(200);
     } finally {
       await impatient.close();
     }
@@ -178,7 +178,7 @@ describe('processing an upload', () => {
     edge.calls.processUpload = async () => {
       throw new Fault('invalid', 'VALIDATION_FAILED', 'Bad.', { details: { ...details, rejected_uuid } });
     };
-    const answer = await edge.ask('POST', path, { json: { metadata_key: 'k' } });
+    const answer = await edge.request('POST', path, { json: { metadata_key: 'k' } });
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({
       status: 'error',
@@ -189,7 +189,7 @@ describe('processing an upload', () => {
     edge.calls.processUpload = async () => {
       throw new Fault('invalid', 'VALIDATION_FAILED', 'Bad.', { details });
     };
-    const without = await edge.ask('POST', path, { json: { metadata_key: 'k' } });
+    const without = await edge.request('POST', path, { json: { metadata_key: 'k' } });
     expect(without.body['details']).toEqual({ ...details, rejected_csv_url: null });
   });
 
@@ -200,7 +200,7 @@ describe('processing an upload', () => {
     [{ metadata_key: 'k', audios_key: null }, 'audios_key', 'INVALID'],
     [{ metadata_key: 'a\0' }, 'metadata_key', 'INVALID'],
   ])('refuses %j', async (json, field, code) => {
-    const answer = await edge.ask('POST', path, { json });
+    const answer = await edge.request('POST', path, { json });
     expect(answer.body['details']).toMatchObject({ fields: [{ field, code }] });
   });
 });
