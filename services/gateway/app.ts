@@ -8,11 +8,11 @@ import {
   newContext,
   withContext,
 } from '@call-analysis/runtime';
-import express, { type ErrorRequestHandler } from 'express';
+import express from 'express';
 import { logOutcome } from './http/access-log.ts';
 import type { Authentication, Endpoint } from './http/endpoint.ts';
 import { clientAddress, networkOf } from './http/request/client-address.ts';
-import { corsHeaders } from './http/response/cors.ts';
+import { Cors } from './http/response/cors.ts';
 import { EdgeResponse } from './http/response/edge-response.ts';
 import { errorResponse, HttpError, isBug, routeNotFound } from './http/response/http-error.ts';
 import { sendJson } from './http/response/json-response.ts';
@@ -40,6 +40,7 @@ export function createApp(options: AppOptions): App {
   const { endpoints, authentication, limits, log, isDraining, corsOrigins = [], trustedProxies = [] } = options;
   // Responses hold conversations and keys, so no cache may keep them.
   const commonHeaders = Object.entries({ ...securityHeaders(), 'cache-control': 'no-store' });
+  const cors = new Cors(corsOrigins);
   const addressOf = clientAddress(trustedProxies);
   const unlimited = new Set(endpoints.filter((each) => each.unlimited).map((each) => each.path));
 
@@ -56,10 +57,10 @@ export function createApp(options: AppOptions): App {
       response.isLast = isDraining;
       response.addHeaders(commonHeaders);
       response.addHeaders([['x-request-id', context.requestId]]);
+      response.addHeaders(cors.headers(request));
       withContext(context, next);
     }),
   );
-  if (corsOrigins.length > 0) app.use(corsHeaders(corsOrigins));
   app.use(
     handler((request, response, next) => {
       if (!unlimited.has(request.url ?? '')) limits.countAddress(response.client.network, response);
@@ -67,13 +68,19 @@ export function createApp(options: AppOptions): App {
       next();
     }),
   );
-  registerEndpoints(app, endpoints, { authentication, limits }, corsOrigins);
+  registerEndpoints(app, endpoints, { authentication, limits }, cors);
   app.use(() => {
     throw routeNotFound();
   });
   // Express recognises an error handler by its four parameters.
-  app.use(((error: unknown, request: IncomingMessage, response: EdgeResponse, _next: unknown) =>
-    sendError(error, request, response).catch(() => request.socket.destroy())) as unknown as ErrorRequestHandler);
+  app.use(async function handleError(thrown: unknown, incoming: unknown, outgoing: unknown, _next: unknown) {
+    const [request, response] = [incoming as IncomingMessage, outgoing as EdgeResponse];
+    try {
+      await sendError(thrown, request, response);
+    } catch {
+      request.socket.destroy();
+    }
+  });
   return app as unknown as App;
 
   async function sendError(error: unknown, request: IncomingMessage, response: EdgeResponse): Promise<void> {

@@ -3,7 +3,7 @@ import { type Fixture, openFixture, tokenFor } from './test/fixture.ts';
 
 const rejected = '/api/v1/calls/rejected/1a2b3c4d-0000-4000-8000-0000000000ff';
 
-/** A download and an upload, each of which has begun and goes on when it is told to. */
+/** A download and an upload in progress, which continue when `goOn` is called. */
 async function inProgress(edge: Fixture) {
   const [rest, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   edge.calls.downloadRejected = async function* () {
@@ -41,8 +41,8 @@ async function inProgress(edge: Fixture) {
   return { download, upload, goOn: rest.resolve };
 }
 
-describe('an edge that closes', () => {
-  it('lets an upload and a download end that it has in hand, and has nothing to say of it', async () => {
+describe('a gateway that closes', () => {
+  it('finishes an upload and a download in progress without a warning', async () => {
     const edge = await openFixture({ closeMs: 60_000 });
     const { download, upload, goOn } = await inProgress(edge);
     const closed = edge.closeEdge();
@@ -55,7 +55,7 @@ describe('an edge that closes', () => {
     await edge.close();
   });
 
-  it('says how many requests it cuts off when their time is over', async () => {
+  it('logs how many requests it cuts off when the time is over', async () => {
     const edge = await openFixture({ closeMs: 100 });
     const { download, upload, goOn } = await inProgress(edge);
     const failed = Promise.all([

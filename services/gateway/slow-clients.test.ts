@@ -19,14 +19,14 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const HEADERS_MS = 300;
 const address = { host: '127.0.0.1', port: 0 };
 
-/** Writes a byte whenever so much time has passed, for as long as the other end takes it. */
+/** Writes a byte at this interval, as long as the other end accepts it. */
 function trickle(socket: { writable: boolean; write(text: string): unknown }, everyMs: number): void {
   const timer = setInterval(() => (socket.writable ? socket.write('x') : clearInterval(timer)), everyMs);
 }
 
-async function served(edge: Listening, ask: () => Promise<void>): Promise<void> {
+async function served(edge: Listening, use: () => Promise<void>): Promise<void> {
   try {
-    await ask();
+    await use();
   } finally {
     await edge.close(0);
   }
@@ -38,12 +38,12 @@ function impatient(): Promise<Listening> {
   });
 }
 
-describe('a client that takes its time with the headers', () => {
+describe('a client with slow headers', () => {
   it.each([
     ['sends them byte by byte', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ', 20],
-    ['begins and falls silent', 'GET /healthz HTTP/1.1\r\nHost: x\r\n', null],
-    ['says nothing at all', '', null],
-  ])('and %s is told 408 and cut off', async (_, begun, everyMs) => {
+    ['begins and goes idle', 'GET /healthz HTTP/1.1\r\nHost: x\r\n', null],
+    ['sends nothing at all', '', null],
+  ])('that %s gets 408 and is cut off', async (_, begun, everyMs) => {
     const edge = await impatient();
     await served(edge, async () => {
       const began = performance.now();
@@ -58,7 +58,7 @@ describe('a client that takes its time with the headers', () => {
     });
   });
 
-  it('does not hold up others, nor a connection of its own that waits between two requests', async () => {
+  it('affects neither other clients nor a connection that is idle between two requests', async () => {
     const edge = await impatient();
     await served(edge, async () => {
       const slow = rawExchange(edge.url, (socket) => trickle(socket, 20));
@@ -71,10 +71,10 @@ describe('a client that takes its time with the headers', () => {
             socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
           });
         });
-      // The time counts from the connection on: if this whole process stood still just then, its first request was late.
+      // The time counts from the connection. If this process was suspended then, the first request was late.
       const answers = await waitUntil(async () => {
-        const heard = await twice();
-        return heard.includes(' 204 ') && heard;
+        const received = await twice();
+        return received.includes(' 204 ') && received;
       });
       expect(answers.match(/HTTP\/1\.1 204 /g)).toHaveLength(2);
       expect(await slow).toMatch(/^HTTP\/1\.1 4/);
@@ -87,32 +87,32 @@ describe('a client that sends its body a byte at a time', () => {
     ['JSON', (request, response) => readJson(request, response, 300)],
     ['a file', async (request) => void (await bodyStream(request, { maxMs: 300 }).forEach(() => {}))],
   ] satisfies [string, (...parts: Parameters<Parameters<typeof listen>[0]>) => Promise<unknown>][])(
-    'is told 408 when the time for %s is over, though it is never silent, and cut off',
+    'gets 408 when the time for %s is over, although it is never idle, and is cut off',
     async (_, read) => {
       const edge = await listen((request, response) => {
         read(request, response).catch((error: unknown) => sendJson(request, response, errorResponse(error, '')));
       }, address);
       await served(edge, async () => {
-        let toldAt = Number.POSITIVE_INFINITY;
+        let respondedAt = Number.POSITIVE_INFINITY;
         const began = performance.now();
         const answer = await rawExchange(edge.url, (socket) => {
           socket.write(
             'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n',
           );
           trickle(socket, 50);
-          socket.once('data', () => (toldAt = performance.now() - began));
+          socket.once('data', () => (respondedAt = performance.now() - began));
         });
         expect(answer).toMatch(/^HTTP\/1\.1 408 /);
         expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
-        // Long before the time that bodies have without a word of the test; and then it is cut off, soon or late.
-        expect(toldAt).toBeLessThan(20_000);
+        // Long before the default timeout of a body.
+        expect(respondedAt).toBeLessThan(20_000);
       });
     },
   );
 });
 
-describe('a client that reads its answer slowly', () => {
-  it('holds no more of it in memory than a few buffers, and gets all of it', async () => {
+describe('a client that reads its response slowly', () => {
+  it('keeps only a few buffers of it in memory, and gets all of it', async () => {
     const edge = await openFixture();
     try {
       const megabyte = Buffer.alloc(1024 * 1024, 'x');

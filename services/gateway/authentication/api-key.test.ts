@@ -43,7 +43,9 @@ function authenticationWith(verdictOn: (apiKey: string) => Promise<typeof valid>
 describe('an API key', () => {
   it('has the rights of an ADMIN of its firm, and is verified once while the verdict is cached', async () => {
     const { authentication, rpcs } = authenticationWith(async () => valid);
-    expect(await Promise.all([authentication.authenticate(request(key)), authentication.authenticate(request(key))])).toEqual([caller, caller]);
+    expect(
+      await Promise.all([authentication.authenticate(request(key)), authentication.authenticate(request(key))]),
+    ).toEqual([caller, caller]);
     expect(await authentication.authenticate(request(key))).toEqual(caller);
     expect(rpcs).toEqual([key]);
   });
@@ -127,7 +129,9 @@ describe('an API key', () => {
     ['is missing', []],
     ['is empty', ['']],
   ])('that %s is API_KEY_REQUIRED', async (_, keys) => {
-    await expect(authenticationWith(async () => valid).authentication.authenticate(request(...keys))).rejects.toMatchObject({
+    await expect(
+      authenticationWith(async () => valid).authentication.authenticate(request(...keys)),
+    ).rejects.toMatchObject({
       kind: 'unauthenticated',
       code: 'API_KEY_REQUIRED',
     });
@@ -150,8 +154,12 @@ describe('an API key', () => {
   });
 
   it('that a shell has shortened is recognised', async () => {
-    await expect(authenticationWith(async () => valid).authentication.authenticate(request('1a2b3c4'))).rejects.toThrow('single quotes');
-    await expect(authenticationWith(async () => valid).authentication.authenticate(request('1a2b3c4$'))).rejects.toThrow('single quotes');
+    await expect(authenticationWith(async () => valid).authentication.authenticate(request('1a2b3c4'))).rejects.toThrow(
+      'single quotes',
+    );
+    await expect(
+      authenticationWith(async () => valid).authentication.authenticate(request('1a2b3c4$')),
+    ).rejects.toThrow('single quotes');
   });
 });
 
@@ -172,7 +180,9 @@ describe('concurrent API keys', () => {
   it('are verified together, and each belongs to its own firm', async () => {
     const { authentication, rpcs } = authenticationWith(verdictIn);
     const numbers = Array.from({ length: 300 }, (_, number) => number);
-    const callers = await Promise.all(numbers.map((number) => authentication.authenticate(request(keyOf(`VALID${number}`)))));
+    const callers = await Promise.all(
+      numbers.map((number) => authentication.authenticate(request(keyOf(`VALID${number}`)))),
+    );
     expect(callers).toEqual(numbers.map((n) => ({ userUuid: `u${n}`, firmUuid: `f${n}`, role: 'ADMIN' })));
     expect(rpcs.map((keys) => keys.split(',').length)).toEqual([200, 100]);
   });

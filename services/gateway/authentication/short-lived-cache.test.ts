@@ -5,25 +5,25 @@ function cache(maxEntries: number) {
   return new ShortLivedCache<string>({ ttlMs: 60_000, maxEntries, keep: () => true });
 }
 
-describe('a brief cache', () => {
-  it('stays within its bounds and forgets what was used longest ago', async () => {
-    const it = cache(2);
-    const asked: string[] = [];
+describe('a short-lived cache', () => {
+  it('keeps within its limit and drops the least recently used entry', async () => {
+    const recent = cache(2);
+    const lookups: string[] = [];
     const get = (key: string) =>
-      it.get(key, async () => {
-        asked.push(key);
+      recent.get(key, async () => {
+        lookups.push(key);
         return key;
       });
     for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key);
-    expect(asked).toEqual(['a', 'b', 'c', 'b']);
+    expect(lookups).toEqual(['a', 'b', 'c', 'b']);
   });
 
-  it('does not remember failures, not even those of the asking itself', async () => {
-    const it = cache(2);
+  it('does not cache errors, even when the lookup itself throws', async () => {
+    const recent = cache(2);
     const failing = (): Promise<string> => {
       throw new Error('down');
     };
-    await expect(it.get('a', failing)).rejects.toThrow('down');
-    expect(await it.get('a', async () => 'up')).toBe('up');
+    await expect(recent.get('a', failing)).rejects.toThrow('down');
+    expect(await recent.get('a', async () => 'up')).toBe('up');
   });
 });

@@ -54,7 +54,7 @@ const kinds = [
 describe.each(kinds)('a $name token', ({ name, key, make }) => {
   const verify = verifier(key);
 
-  it('proves who is asking', () => {
+  it('identifies the caller', () => {
     expect(verify(make(claims))).toEqual(caller);
     expect(verify(make({ ...claims, aud: ['others', 'them'] }))).toEqual(caller);
   });
@@ -69,7 +69,7 @@ describe.each(kinds)('a $name token', ({ name, key, make }) => {
     ['a further part', (token: string) => `${token}.x`],
     ['two parts', (token: string) => token.replace(/\.[^.]*$/, '')],
     ['the algorithm none', (token: string) => `${encode({ alg: 'none' })}.${token.split('.')[1]}.`],
-    ['nothing that is a token', () => 'abc'],
+    ['text that is not a token', () => 'abc'],
     ['8 KiB and more', (token: string) => token + 'A'.repeat(8192)],
   ])('is refused with %s', (_, alter) => {
     expect(() => verify(alter(make(claims)))).toThrow(unauthenticated);
@@ -81,26 +81,26 @@ describe.each(kinds)('a $name token', ({ name, key, make }) => {
   });
 
   it.each([
-    ['a subject that is no uuid', { sub: 'me' }],
-    ['a firm that is no uuid', { firm: '1' }],
+    ['a subject that is not a uuid', { sub: 'me' }],
+    ['a firm that is not a uuid', { firm: '1' }],
     ['an unknown role', { role: 'admin' }],
     ['another issuer', { iss: 'them' }],
     ['another audience', { aud: 'us' }],
     ['several other audiences', { aud: ['us', 'you'] }],
-    ['an expiry that is over', { exp: now - 1 }],
-    ['a start to come', { nbf: now + 3600 }],
+    ['an expiry in the past', { exp: now - 1 }],
+    ['a start in the future', { nbf: now + 3600 }],
   ])('is refused with %s', (_, wrong) => {
     expect(() => verify(make({ ...claims, ...wrong }))).toThrow(unauthenticated);
   });
 
-  it('is good up to its expiry and from its start, to the second', () => {
+  it('is valid from its start to its expiry, to the second', () => {
     const token = make({ ...claims, nbf: now - 60, exp: now + 60 });
     for (const at of [now - 60, now + 59.999]) expect(verify(token, at)).toEqual(caller);
-    // It was proved good before, which changes nothing.
+    // The signature was verified before, which does not matter.
     for (const at of [now - 60.001, now + 60]) expect(() => verify(token, at)).toThrow(unauthenticated);
   });
 
-  it('is worth nothing to a gateway with a key of another kind', () => {
+  it('is refused by a gateway with a key of another kind', () => {
     for (const other of kinds) {
       if (other.name !== name) expect(() => verifier(other.key)(make(claims))).toThrow(unauthenticated);
     }
@@ -115,13 +115,13 @@ describe('bearer tokens', () => {
     expect(() => verifier({ kind: 'public-key', pem: key })(forged)).toThrow(unauthenticated);
   });
 
-  it.each(['HS384', 'HS512'] as const)('of algorithm %s are refused though the secret fits', (algorithm) => {
+  it.each(['HS384', 'HS512'] as const)('of algorithm %s are refused even with the right secret', (algorithm) => {
     expect(() => verifier({ kind: 'secret', secret })(jwt.sign(claims, secret, { algorithm }))).toThrow(
       unauthenticated,
     );
   });
 
-  it('with critical extensions are refused, as nobody here knows any', () => {
+  it('with critical extensions are refused, because none are supported', () => {
     const header = { alg: 'HS256', crit: ['exp'] };
     expect(() => verifier({ kind: 'secret', secret })(jwt.sign(claims, secret, { header }))).toThrow(unauthenticated);
     const edKey = { kind: 'public-key', pem: pem(ed.publicKey) } as const;
@@ -129,7 +129,7 @@ describe('bearer tokens', () => {
     expect(() => verifier(edKey)(token)).toThrow(unauthenticated);
   });
 
-  it('whose payload is no object are refused', () => {
+  it('whose payload is not an object are refused', () => {
     expect(() => verifier({ kind: 'secret', secret })(jwt.sign('text', secret))).toThrow(unauthenticated);
     const edKey = { kind: 'public-key', pem: pem(ed.publicKey) } as const;
     expect(() => verifier(edKey)(signEdDsa([1], ed.privateKey))).toThrow(unauthenticated);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { IRouter, NextFunction, RequestHandler } from 'express';
 import { type AccessChecks, type Endpoint, handleRequest, type Params } from './endpoint.ts';
-import { corsHeaders } from './response/cors.ts';
+import type { Cors } from './response/cors.ts';
 import type { EdgeResponse } from './response/edge-response.ts';
 import { HttpError } from './response/http-error.ts';
 import { sendJson } from './response/json-response.ts';
@@ -21,7 +21,7 @@ export function registerEndpoints(
   router: IRouter,
   endpoints: readonly Endpoint[],
   checks: AccessChecks,
-  corsOrigins: readonly string[],
+  cors: Cors,
 ): void {
   for (const [path, onPath] of byPath(endpoints)) {
     const methods = onPath.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
@@ -37,11 +37,12 @@ export function registerEndpoints(
         }),
       );
     }
-    if (corsOrigins.length > 0) route.options(corsHeaders(corsOrigins, allow));
     route.all(
       handler((request, response) => {
         response.logFields.route = path;
-        if (request.method === 'OPTIONS') return sendJson(request, response, { status: 204, headers: { allow } });
+        if (request.method === 'OPTIONS') {
+          return sendJson(request, response, { status: 204, headers: { allow, ...cors.preflight(request, allow) } });
+        }
         throw new HttpError(405, 'METHOD_NOT_ALLOWED', `This address accepts ${allow}.`, { allow });
       }),
     );

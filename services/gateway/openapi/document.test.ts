@@ -137,8 +137,7 @@ describe('the OpenAPI document', () => {
       const statuses = Object.keys(operation.responses);
       expect(statuses.filter((status) => status.startsWith('2'))).not.toEqual([]);
       expect(statuses).toEqual(expect.arrayContaining(['400', '431']));
-      if (operation.security.length > 0)
-        expect(statuses).toEqual(expect.arrayContaining(['401', '429', '500', '503']));
+      if (operation.security.length > 0) expect(statuses).toEqual(expect.arrayContaining(['401', '429', '500', '503']));
     });
 
     it('has a parameter for every variable of its path', () => {

@@ -27,7 +27,9 @@ class Meta extends z.core.$ZodRegistry<Record<string, unknown>> {
   override get<Schema extends z.core.$ZodType>(schema: Schema) {
     const meta = z.globalRegistry.get(schema);
     const id = names.get(schema)?.[this.#direction];
-    return (id === undefined ? meta : { ...meta, id }) as ReturnType<z.core.$ZodRegistry<Record<string, unknown>>['get']>;
+    return (id === undefined ? meta : { ...meta, id }) as ReturnType<
+      z.core.$ZodRegistry<Record<string, unknown>>['get']
+    >;
   }
 
   override has(schema: z.core.$ZodType): boolean {

@@ -3,7 +3,7 @@ import { type Fixture, openFixture } from '../test/fixture.ts';
 
 let edge: Fixture;
 
-/** Passes when a test says so, and not while the machine is busy. */
+/** The tests set the time, so that a busy machine does not matter. */
 let now = 0;
 
 beforeEach(() => {
@@ -24,7 +24,7 @@ afterEach(async () => {
 const list = (headers: Record<string, string> = {}) => edge.request('GET', '/api/v1/calls', { headers });
 
 describe('rate limits', () => {
-  it('by firm refuse what is over, say when to come back, and leave others alone', async () => {
+  it('by firm refuse requests over the quota, say when to retry, and do not affect unauthenticated requests', async () => {
     await open({ quotas: { perFirm: 3, perAddress: 1000 } });
     const policies = '"address";q=1000;w=60, "firm";q=3;w=60';
     for (const left of [2, 1, 0]) {
@@ -43,7 +43,7 @@ describe('rate limits', () => {
     expect((await list()).status).toBe(200);
   });
 
-  it('by address count every request but those that watch over the service', async () => {
+  it('by address count every request except monitoring', async () => {
     await open({ quotas: { perFirm: 0, perAddress: 2 } });
     for (const path of ['/nothing', '/api/v1/calls/%zz']) expect((await edge.request('GET', path)).status).toBe(404);
     expect((await list()).status).toBe(429);
@@ -53,7 +53,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('count a failed proof as many requests', async () => {
+  it('count a failed authentication as many requests', async () => {
     await open({ quotas: { perFirm: 0, perAddress: 100 } });
     const statuses = [];
     for (let tries = 0; tries < 6; tries++) statuses.push((await list({ authorization: 'Bearer a.b.c' })).status);
@@ -66,7 +66,7 @@ describe('rate limits', () => {
     expect([answer.status, answer.headers.get('ratelimit-policy')]).toEqual([200, null]);
   });
 
-  it('count who stands behind a trusted proxy, and do not believe anybody else', async () => {
+  it('count the client behind a trusted proxy, and ignore the header of others', async () => {
     await open({ quotas: { perFirm: 0, perAddress: 1 }, trustedProxies: ['loopback'] });
     const from = (address: string) => list({ 'x-forwarded-for': address });
     expect((await from('203.0.113.1')).status).toBe(200);

@@ -5,7 +5,8 @@ import { TokenBuckets } from './token-buckets.ts';
 describe('a bucket', () => {
   it('allows a minute’s requests at the same time, then as many as it has refilled, and reports the wait', () => {
     const buckets = new TokenBuckets({ perMinute: 60 });
-    for (let remaining = 59; remaining >= 0; remaining--) expect(buckets.take('a', 0)).toMatchObject({ isAllowed: true, remaining });
+    for (let remaining = 59; remaining >= 0; remaining--)
+      expect(buckets.take('a', 0)).toMatchObject({ isAllowed: true, remaining });
     expect(buckets.take('a', 0)).toEqual({ isAllowed: false, remaining: 0, fullInMs: 60_000, waitMs: 1000 });
     expect(buckets.take('a', 999)).toMatchObject({ isAllowed: false, waitMs: 1 });
     expect(buckets.take('a', 1000)).toMatchObject({ isAllowed: true, remaining: 0 });

@@ -68,12 +68,9 @@ const exampleItem = {
 const ScorecardItem = z.object({
   uuid: Uuid,
   name: z.string(),
-  segment_type: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'Null for the default scorecard, which scores calls whose segment type has no active scorecard.',
-    }),
+  segment_type: z.string().nullable().meta({
+    description: 'Null for the default scorecard, which scores calls whose segment type has no active scorecard.',
+  }),
   is_active: z.boolean().meta({ description: 'Whether it scores calls now.' }),
   revision: Revision,
   created_at: Time,

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => edge.close());
 
 describe('creating an API key', () => {
-  it('answers 201 with the key, its prefix and the firm', async () => {
+  it('returns 201 with the key, its prefix and the firm', async () => {
     let asked: unknown;
     edge.keys.createKey = async (request) => {
       asked = request;
@@ -29,7 +29,7 @@ describe('creating an API key', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('is told with the address that a trusted proxy speaks for', async () => {
+  it('records the client address that a trusted proxy reports', async () => {
     const behindProxy = await openFixture({ trustedProxies: ['loopback'] });
     let asked: unknown;
     behindProxy.keys.createKey = async (request) => {
@@ -42,7 +42,7 @@ describe('creating an API key', () => {
     expect(asked).toMatchObject({ actor: { address: '203.0.113.9' } });
   });
 
-  it('is refused to an ADMIN, before the body is looked at', async () => {
+  it('is refused to an ADMIN before the body is read', async () => {
     const answer = await edge.request('POST', path, { role: 'ADMIN', json: { firm_uuid: 'nonsense' } });
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
   });
@@ -73,7 +73,7 @@ describe('creating an API key', () => {
 });
 
 describe('listing API keys', () => {
-  it('shows exactly the fields of the specification, last_used null before the first use', async () => {
+  it('returns exactly the specified fields, with last_used null before the first use', async () => {
     let asked: unknown;
     edge.keys.listKeys = async (request) => {
       asked = request;
@@ -106,7 +106,7 @@ describe('listing API keys', () => {
     expect(asked).toMatchObject({ actor: { ...actor, role: 'SUPERUSER' }, page: 2, size: 5 });
   });
 
-  it('is for a SUPERUSER alone', async () => {
+  it('requires the role SUPERUSER', async () => {
     for (const role of ['ADMIN', 'WORKFLOW_ENGINEER'] as const) {
       expect((await edge.request('GET', path, { role })).status).toBe(403);
     }
@@ -114,7 +114,7 @@ describe('listing API keys', () => {
 });
 
 describe('deleting an API key', () => {
-  it('answers 204 with nothing', async () => {
+  it('returns 204 without a body', async () => {
     let asked: unknown;
     edge.keys.deleteKey = async (request) => {
       asked = request.key_uuid;
@@ -125,7 +125,7 @@ describe('deleting an API key', () => {
     expect(asked).toBe(keyUuid);
   });
 
-  it('is for a SUPERUSER alone, and 404 for what is no key', async () => {
+  it('requires the role SUPERUSER, and is 404 for an unknown key', async () => {
     expect((await edge.request('DELETE', `${path}/${keyUuid}`, { role: 'WORKFLOW_ENGINEER' })).status).toBe(403);
     const unnamed = await edge.request('DELETE', `${path}/x`, { role: 'SUPERUSER' });
     // Keys of all firms are managed here.

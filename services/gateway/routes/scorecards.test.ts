@@ -46,7 +46,7 @@ const everyRoute = [
 ] as const;
 
 describe('every route', () => {
-  it.each(everyRoute)('%s %s is for an ADMIN alone', async (method, address) => {
+  it.each(everyRoute)('%s %s requires the role ADMIN', async (method, address) => {
     for (const role of ['SUPERUSER', 'WORKFLOW_ENGINEER'] as const) {
       const answer = await edge.request(method, address, { role, ...(method !== 'GET' && { json: document }) });
       expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
@@ -61,7 +61,7 @@ describe('every route', () => {
     ['PUT', ''],
     ['GET', '/revisions'],
     ['POST', '/activate'],
-  ])('%s …/{uuid}%s is 404 for what is no uuid and for what the firm does not have', async (method, rest) => {
+  ])('%s …/{uuid}%s is 404 for an invalid uuid and for a scorecard of another firm', async (method, rest) => {
     const options = { headers: { 'if-match': '"1"' }, ...(method === 'PUT' && { json: document }) };
     expect((await edge.request(method, `${path}/nonsense${rest}`, options)).status).toBe(404);
     const none = async () => {
@@ -79,7 +79,7 @@ describe('every route', () => {
 });
 
 describe('lists', () => {
-  it('of scorecards have their fields, null where there is no segment type', async () => {
+  it('of scorecards have all fields, null without a segment type', async () => {
     edge.scorecards.listScorecards = async (request) => {
       asked = request;
       return { count: 12, items: [message, { ...message, segment_type: 'sales', is_active: true }] };
@@ -89,7 +89,7 @@ describe('lists', () => {
     expect(asked).toMatchObject({ caller, page: 2, size: 5 });
   });
 
-  it('of revisions say who made them, null for the service itself', async () => {
+  it('of revisions have their author, null for the service itself', async () => {
     edge.scorecards.listRevisions = async (request) => {
       asked = request;
       const revision = { revision: 2, name: 'Own', created_at: at };
@@ -119,13 +119,13 @@ describe('lists', () => {
 });
 
 describe('a scorecard', () => {
-  it('is made with 201 and its ETag; the document goes on as it came', async () => {
+  it('is created with 201 and an ETag; the document is forwarded unchanged', async () => {
     const answer = await edge.request('POST', path, { json: document });
     expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([201, whole, '"3"']);
     expect(asked).toEqual({ caller, document: JSON.stringify(document) });
   });
 
-  it('is got whole with its ETag, at its newest revision or another', async () => {
+  it('is returned with its ETag, at its newest revision or another', async () => {
     const answer = await edge.request('GET', `${path}/${uuid}`);
     expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([200, whole, '"3"']);
     expect(asked).toEqual({ caller, scorecard_uuid: uuid });
@@ -142,7 +142,7 @@ describe('a scorecard', () => {
     expect(asked).toEqual({ caller, scorecard_uuid: uuid });
   });
 
-  it('shows every fault of its document', async () => {
+  it('reports every fault of its document', async () => {
     const fields = [{ field: 'sections.0.name', code: 'REQUIRED', message: 'is required' }];
     edge.scorecards.createScorecard = async () => {
       throw invalidFields(fields);
@@ -176,7 +176,7 @@ describe('a change', () => {
       ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }),
     });
 
-  it('names the revision it was made to, and answers the new one with its ETag', async () => {
+  it('names the revision that it was made to, and returns the new one with its ETag', async () => {
     const answer = await put('"2"');
     expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([200, whole, '"3"']);
     expect(asked).toEqual({ caller, scorecard_uuid: uuid, expected_revision: 2, document: JSON.stringify(document) });
@@ -194,7 +194,7 @@ describe('a change', () => {
     const answer = await put(ifMatch);
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
     expect(answer.body['details']).toMatchObject({
-      fields: [{ field: 'If-Match', code, message: expect.stringMatching(/ETag gave it; for example "1"$/) }],
+      fields: [{ field: 'If-Match', code, message: expect.stringMatching(/as returned in ETag; for example "1"$/) }],
     });
     expect(asked).toBeUndefined();
   });

@@ -9,11 +9,11 @@ interface Plain {
 }
 
 async function* cut(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
-  let at = 0;
-  for (let index = 0; at < bytes.length; index += 1) {
+  let offset = 0;
+  for (let index = 0; offset < bytes.length; index += 1) {
     const size = sizes[index % sizes.length] ?? 1;
-    yield bytes.subarray(at, at + size);
-    at += size;
+    yield bytes.subarray(offset, offset + size);
+    offset += size;
     if (index % 3 === 0) await turn();
   }
 }
@@ -34,7 +34,7 @@ const write = (bodies: readonly string[], { preamble = '', epilogue = '' } = {})
     'latin1',
   );
 
-// Of what looks like a boundary and is none, as much as possible.
+// As much as possible that looks like a boundary but is not one.
 const body = fc
   .array(fc.constantFrom('\r', '\n', '-', 'b', '\r\n', '\r\n-', '\r\n--', '--b', '\0', 'ÿ', 'some words'), {
     maxLength: 40,
@@ -46,7 +46,7 @@ const body = fc
 const sizes = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 8 });
 
 describe('the parts of a multipart body', () => {
-  it('come as they were written, however they are cut', async () => {
+  it('arrive unchanged, however the body is split', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(body, { minLength: 1, maxLength: 5 }), sizes, async (bodies, pieces) => {
         const parts = await read(write(bodies), pieces);
@@ -56,7 +56,7 @@ describe('the parts of a multipart body', () => {
     );
   });
 
-  it('may stand between words that belong to none', async () => {
+  it('may have text before the first and after the last', async () => {
     const bytes = write(['a', ''], { preamble: 'This is a form.\r\n', epilogue: '\r\nThis was a form.'.repeat(1000) });
     for (const size of [1, 7, 100_000]) expect((await read(bytes, [size])).map((part) => part.body)).toEqual(['a', '']);
   });
@@ -68,7 +68,7 @@ describe('the parts of a multipart body', () => {
     expect(seen).toEqual(['0', '1', '2', '3']);
   });
 
-  it('are read no faster than they are asked for', async () => {
+  it('are read no faster than they are consumed', async () => {
     const bytes = write(['x'.repeat(2_000_000)]);
     let given = 0;
     const counted = async function* () {
@@ -86,7 +86,7 @@ describe('the parts of a multipart body', () => {
     }
   });
 
-  it('never come from less than a whole body', async () => {
+  it('end in an error when the body is incomplete', async () => {
     const bytes = write(['first', 'second']);
     const lastBoundary = bytes.length;
     await fc.assert(
@@ -97,18 +97,18 @@ describe('the parts of a multipart body', () => {
     );
   });
 
-  it('end with what their body fails with, in the middle of a part too', async () => {
+  it('end with the error of the body, also in the middle of a part', async () => {
     const failing = async function* () {
       yield write(['x'.repeat(1000)]).subarray(0, 500);
-      throw new Error('the line broke');
+      throw new Error('connection lost');
     };
     const reading = async () => {
       for await (const part of partsOf(failing(), 'b')) for await (const _ of part.bytes);
     };
-    await expect(reading()).rejects.toThrow('the line broke');
+    await expect(reading()).rejects.toThrow('connection lost');
   });
 
-  it('can be left in the middle', async () => {
+  it('need not be read to the end', async () => {
     for await (const part of partsOf(cut(write(['x'.repeat(1_000_000), 'y']), [65_536]), 'b')) {
       for await (const _ of part.bytes) break;
       break;

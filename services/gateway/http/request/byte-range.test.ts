@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { byteRange } from './byte-range.ts';
 
-describe('a range of ten bytes', () => {
+describe('a range of a file of ten bytes', () => {
   it.each([
     ['bytes=0-3', { start: 0, end: 3 }],
     ['bytes=3-', { start: 3, end: 9 }],
@@ -18,16 +18,16 @@ describe('a range of ten bytes', () => {
     ['bytes=a-b', null],
     ['lines=0-3', null],
     [undefined, null],
-  ])('asked for as %s is %j', (range, expected) => {
+  ])('requested as %s is %j', (range, expected) => {
     expect(byteRange(range === undefined ? {} : { range }, '"e"', 10)).toEqual(expected);
   });
 
-  it('is given only for the version that the client has', () => {
+  it('is served only for the version that the client has', () => {
     expect(byteRange({ range: 'bytes=0-3', 'if-range': '"e"' }, '"e"', 10)).toEqual({ start: 0, end: 3 });
     expect(byteRange({ range: 'bytes=0-3', 'if-range': '"old"' }, '"e"', 10)).toBeNull();
   });
 
-  it('of nothing is unsatisfiable', () => {
+  it('of an empty file is unsatisfiable', () => {
     expect(byteRange({ range: 'bytes=0-' }, '"e"', 0)).toBe('unsatisfiable');
     expect(byteRange({ range: 'bytes=-5' }, '"e"', 0)).toBe('unsatisfiable');
   });

@@ -9,7 +9,7 @@ const origin = 'https://pages.example';
 const shared = (headers: Headers) => Array.from(headers.keys()).filter((name) => name.startsWith('access-control-'));
 
 describe('pages of other origins', () => {
-  it('may read nothing unless it is configured', async () => {
+  it('can read nothing by default', async () => {
     edge = await openFixture();
     for (const method of ['GET', 'OPTIONS']) {
       const answer = await edge.request(method, '/healthz', {
@@ -42,7 +42,7 @@ describe('pages of other origins', () => {
     expect(refused.headers.get('vary')).toBe('Origin');
   });
 
-  it('are told apart: others get nothing, and caches know that it depends', async () => {
+  it('get nothing when they are not configured, and caches learn that the response varies', async () => {
     edge = await openFixture({ corsOrigins: [origin] });
     for (const other of ['https://pages.example.evil', 'http://pages.example', 'null']) {
       const answer = await edge.request('GET', '/healthz', { headers: { origin: other } });
@@ -50,7 +50,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  it('may be any', async () => {
+  it('can be any with *', async () => {
     edge = await openFixture({ corsOrigins: ['*'] });
     const answer = await edge.request('GET', '/healthz', { headers: { origin } });
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');

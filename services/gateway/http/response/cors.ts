@@ -1,5 +1,4 @@
-import cors from 'cors';
-import type { RequestHandler } from 'express';
+import type { IncomingMessage } from 'node:http';
 
 /** Headers that a page may send besides those that every page may. */
 const REQUEST_HEADERS =
@@ -7,19 +6,46 @@ const REQUEST_HEADERS =
 /** Headers that a page may read besides those that every page may. */
 const RESPONSE_HEADERS =
   'accept-ranges, allow, content-disposition, content-range, etag, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id';
-const PREFLIGHT_SECONDS = 600;
+const PREFLIGHT_SECONDS = '600';
+
+type Header = readonly [name: string, value: string];
 
 /**
- * Lets pages of these origins (`*` for any) read responses. `allow` lists the methods of a path, for preflight requests.
+ * Lets pages of some origins read responses (https://fetch.spec.whatwg.org/#http-cors-protocol). `*` is any origin.
  * Credentials are never allowed, because the API uses no cookies.
+ *
+ * The cors package is not used because it tells other origins the methods and headers too, and the same methods for
+ * every path.
  */
-export function corsHeaders(origins: readonly string[], allow?: string): RequestHandler {
-  return cors({
-    origin: origins.includes('*') ? '*' : [...origins],
-    allowedHeaders: REQUEST_HEADERS,
-    exposedHeaders: RESPONSE_HEADERS,
-    maxAge: PREFLIGHT_SECONDS,
-    preflightContinue: true,
-    ...(allow !== undefined && { methods: allow }),
-  });
+export class Cors {
+  readonly #origins: ReadonlySet<string>;
+  readonly #any: boolean;
+
+  constructor(origins: readonly string[]) {
+    this.#origins = new Set(origins);
+    this.#any = this.#origins.has('*');
+  }
+
+  /** For every response. */
+  headers(request: IncomingMessage): readonly Header[] {
+    if (this.#origins.size === 0) return [];
+    const vary: readonly Header[] = this.#any ? [] : [['vary', 'Origin']];
+    if (!this.#allows(request)) return vary;
+    const origin = this.#any ? '*' : (request.headers.origin ?? '');
+    return [...vary, ['access-control-allow-origin', origin], ['access-control-expose-headers', RESPONSE_HEADERS]];
+  }
+
+  /** More headers for the response to a preflight request. `allow` lists the methods of the path. */
+  preflight(request: IncomingMessage, allow: string): Record<string, string> {
+    if (!this.#allows(request)) return {};
+    return {
+      'access-control-allow-methods': allow,
+      'access-control-allow-headers': REQUEST_HEADERS,
+      'access-control-max-age': PREFLIGHT_SECONDS,
+    };
+  }
+
+  #allows({ headers: { origin } }: IncomingMessage): boolean {
+    return origin !== undefined && (this.#any || this.#origins.has(origin));
+  }
 }

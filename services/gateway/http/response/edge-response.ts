@@ -24,7 +24,7 @@ export class EdgeResponse extends ServerResponse {
   /** Values by lower-case name. */
   readonly #headers = new Map<string, string | readonly string[]>();
 
-  /** Adds headers to this response, whoever writes its head. Names are in lower case. */
+  /** Adds headers that are sent whichever handler writes the head. Names are in lower case. */
   addHeaders(headers: Iterable<readonly [name: string, value: string]>): void {
     for (const [name, value] of headers) this.#headers.set(name, value);
   }

@@ -77,7 +77,7 @@ describe('listing calls', () => {
     for (const item of answer.body['items'] as object[]) expect(Object.keys(item)).toEqual(fields);
   });
 
-  it('passes on filters and pages, within the firm of the caller', async () => {
+  it('forwards filters and pages, for the firm of the caller', async () => {
     let asked: unknown;
     edge.calls.listCalls = async (request) => {
       asked = request;
@@ -100,7 +100,7 @@ describe('listing calls', () => {
     expect(asked).not.toHaveProperty('batch');
   });
 
-  it('passes on every filter, the sort and the cursor, times in UTC, and says how near the count is', async () => {
+  it('forwards every filter, the sort and the cursor, with times in UTC, and reports whether the count is an estimate', async () => {
     let asked: unknown;
     edge.calls.listCalls = async (request) => {
       asked = request;
@@ -144,7 +144,7 @@ describe('listing calls', () => {
     expect(answer.body).toEqual({ count: 20_000, count_is_estimate: true, items: [], next_cursor: 'next' });
   });
 
-  it('takes a score of as many digits as a program writes', async () => {
+  it('accepts a score with many digits', async () => {
     let asked: unknown;
     edge.calls.listCalls = async (request) => {
       asked = [request.score_min, request.score_max];
@@ -154,7 +154,7 @@ describe('listing calls', () => {
     expect(asked).toEqual([0.1 + 0.2, 60.449999999999996]);
   });
 
-  it('takes a blank for the plus that it was before it came unencoded', async () => {
+  it('reads a space as the plus sign that was not encoded', async () => {
     let asked: unknown;
     edge.calls.listCalls = async (request) => {
       asked = request.started_from;
@@ -190,7 +190,7 @@ describe('listing calls', () => {
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('tells all faults at once, those between fields too', async () => {
+  it('reports all faults together, including those between fields', async () => {
     const answer = await edge.request(
       'GET',
       `${path}?status=done&score_min=9&score_max=8&page=0&cursor=x&started_from=never`,
@@ -207,7 +207,7 @@ describe('listing calls', () => {
 });
 
 describe('one call', () => {
-  it('is shown in full, its utterances numbered, its newest analysis first', async () => {
+  it('has numbered utterances and its newest analysis first', async () => {
     const utterances = [
       { role: 'operator', text: 'Салом', start: null, end: null },
       { role: 'client', text: 'Hi', start: 1.5, end: 2 },
@@ -245,7 +245,7 @@ describe('one call', () => {
     });
   });
 
-  it('with a recording says where to hear it', async () => {
+  it('with a recording has a URL to play it', async () => {
     const audio = {
       file_name: 'Звонок.wav',
       format: 'wav',
@@ -267,7 +267,7 @@ describe('one call', () => {
     expect((await edge.request('GET', `${path}/${uuid}`)).body['audio']).toEqual(elsewhere);
   });
 
-  it('that has nothing yet shows nulls and empty lists', async () => {
+  it('without results has nulls and empty lists', async () => {
     edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: null });
     const answer = await edge.request('GET', `${path}/${uuid}`);
     const nothing = { audio: null, transcript: null, analysis: null, analyses: [], history: [] };
@@ -275,7 +275,7 @@ describe('one call', () => {
     expect(Object.keys(answer.body)).toEqual([...fields, 'audio', 'transcript', 'analysis', 'analyses', 'history']);
   });
 
-  it('with a transcript of megabytes is shown whole', async () => {
+  it('with a transcript of megabytes is complete', async () => {
     const utterances = [{ role: 'client', text: 'я'.repeat(2_000_000), start: null, end: null }];
     const transcript_json = JSON.stringify({ language: null, engine: null, utterances });
     edge.calls.getCall = async () => ({ call: bare, transcript_json, analyses_json: [], history: [], audio: null });
@@ -296,7 +296,7 @@ describe('one call', () => {
 });
 
 describe('retrying a call', () => {
-  it('answers 202 with the call', async () => {
+  it('returns 202 with the call', async () => {
     edge.calls.retryCall = async () => bare;
     const answer = await edge.request('POST', `${path}/${uuid}/retry`);
     expect([answer.status, answer.body]).toEqual([202, { ...bare, ...unknown }]);
@@ -323,7 +323,7 @@ describe('batches', () => {
   const { batch_uuid: batch_id, ...sameInBoth } = batch;
   const item = { ...sameInBoth, batch_id };
 
-  it('show their progress, and the address of their refused rows', async () => {
+  it('show their progress and the URL of their refused rows', async () => {
     edge.calls.getBatch = async () => ({ ...batch, finished_at: 'u', rejected_uuid: uuid });
     const rejected_csv_url = `${edge.url}/api/v1/calls/rejected/${uuid}`;
     expect((await edge.request('GET', `${path}/batches/${uuid}`)).body).toEqual({
@@ -351,7 +351,7 @@ describe('batches', () => {
     expect((await edge.request('HEAD', `${path}/rejected/${uuid}`)).status).toBe(200);
   });
 
-  it('say when there is no such file', async () => {
+  it('return 404 for an unknown file', async () => {
     edge.calls.downloadRejected = async function* () {
       yield* [];
       throw notFound('file of refused rows');
@@ -360,7 +360,7 @@ describe('batches', () => {
     expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('break the connection when the file breaks off, so that no half file looks whole', async () => {
+  it('break the connection when the stream fails, so that a partial file never looks complete', async () => {
     edge.calls.downloadRejected = async function* () {
       yield { data: Buffer.alloc(1000) };
       throw new Error('the store is gone');
@@ -368,7 +368,7 @@ describe('batches', () => {
     await expect(edge.request('GET', `${path}/rejected/${uuid}`)).rejects.toThrow();
   });
 
-  it('stop the stream when the client goes away', async () => {
+  it('stop the stream when the client disconnects', async () => {
     const stopped = Promise.withResolvers<undefined>();
     edge.calls.downloadRejected = async function* (_request, call) {
       try {
@@ -388,8 +388,8 @@ describe('batches', () => {
   });
 });
 
-describe('analyzing a call once more', () => {
-  it('answers 202 with the call', async () => {
+describe('analyzing a call again', () => {
+  it('returns 202 with the call', async () => {
     edge.calls.analyzeCall = async (asked) => {
       expect(asked).toMatchObject({ caller, call_uuid: uuid });
       return { ...bare, status: 'analyzing' };
@@ -398,9 +398,9 @@ describe('analyzing a call once more', () => {
     expect([answer.status, answer.body]).toEqual([202, { ...bare, ...unknown, status: 'analyzing' }]);
   });
 
-  it('that is being processed is a conflict, with what is possible instead', async () => {
+  it('that is being processed is a conflict, with the possible actions', async () => {
     edge.calls.analyzeCall = async () => {
-      throw new Fault('conflict', 'INVALID_TRANSITION', 'It is being heard.', { details: { allowed: [] } });
+      throw new Fault('conflict', 'INVALID_TRANSITION', 'It is being transcribed.', { details: { allowed: [] } });
     };
     const answer = await edge.request('POST', `${path}/${uuid}/analyze`);
     expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
@@ -412,7 +412,7 @@ describe('analyzing a call once more', () => {
 });
 
 describe('erasing a call', () => {
-  it('answers with the receipt', async () => {
+  it('returns the receipt', async () => {
     const receipt = { uuid, erased_at: '2026-01-02T00:00:00.000Z', removed: [{ what: 'call', count: 1 }] };
     edge.calls.eraseCall = async (asked) => {
       expect(asked).toMatchObject({ caller, call_uuid: uuid });
@@ -422,7 +422,7 @@ describe('erasing a call', () => {
     expect([answer.status, answer.body]).toEqual([200, receipt]);
   });
 
-  it('of another firm, or one that has been erased, is not found', async () => {
+  it('of another firm, or already erased, is not found', async () => {
     edge.calls.eraseCall = async () => {
       throw notFound('call');
     };

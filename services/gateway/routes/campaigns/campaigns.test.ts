@@ -9,7 +9,7 @@ const headers = { 'x-service-api-key': apiKey };
 const uuid = '019a4f3e-5555-7000-8000-000000000001';
 const callUuid = '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301';
 const caller = { firm_uuid: firm.uuid, user_uuid: user };
-/** Deeds that the audit log tells say from where they are done. */
+/** Audited actions include the client's address. */
 const actor = { ...caller, address: '127.0.0.1' };
 
 const bare: Campaign = {
@@ -37,7 +37,7 @@ const shown = {
 };
 
 let edge: Fixture;
-/** What ingest was asked, by method. */
+/** The requests that ingest received, by method. */
 let asked: [string, unknown][];
 
 function ask(method: string, rest: string, json?: unknown) {
@@ -51,23 +51,23 @@ beforeAll(async () => {
 
 beforeEach(() => {
   asked = [];
-  const tell =
+  const record =
     <Reply>(method: string, reply: Reply) =>
     async (request: unknown) => {
       asked.push([method, request]);
       return reply;
     };
   Object.assign(edge.calls, {
-    createCampaign: tell('create', bare),
-    listCampaigns: tell('list', { count: 1, items: [bare] }),
-    getCampaign: tell('get', bare),
-    changeCampaign: tell('change', bare),
-    moveCampaign: tell('move', bare),
-    admitToCampaign: tell('admit', {}),
-    openUpload: tell('open', { metadata_upload_url: '/put', metadata_key: 'k', expires_in: 3600 }),
-    processUpload: tell('process', { batch_uuid: 'b', accepted: 1, duplicates: 0, rejected: 0, ignored_columns: [] }),
-    listCalls: tell('calls', { count: 0, items: [] }),
-    getCall: tell('call', { call: { ...call, campaign_uuid: uuid }, analyses_json: [], history: [], audio: null }),
+    createCampaign: record('create', bare),
+    listCampaigns: record('list', { count: 1, items: [bare] }),
+    getCampaign: record('get', bare),
+    changeCampaign: record('change', bare),
+    moveCampaign: record('move', bare),
+    admitToCampaign: record('admit', {}),
+    openUpload: record('open', { metadata_upload_url: '/put', metadata_key: 'k', expires_in: 3600 }),
+    processUpload: record('process', { batch_uuid: 'b', accepted: 1, duplicates: 0, rejected: 0, ignored_columns: [] }),
+    listCalls: record('calls', { count: 0, items: [] }),
+    getCall: record('call', { call: { ...call, campaign_uuid: uuid }, analyses_json: [], history: [], audio: null }),
   });
   edge.recordings.uploadRecording = async (pieces) => {
     const said: unknown[] = [];
@@ -92,8 +92,8 @@ const call: Call = {
 
 afterAll(() => edge.close());
 
-describe('a key', () => {
-  it('is needed; a bearer token will not do', async () => {
+describe('an API key', () => {
+  it('is required; a bearer token is refused', async () => {
     const answer = await edge.request('GET', path);
     expect([answer.status, answer.body['code']]).toEqual([401, 'API_KEY_REQUIRED']);
     expect((await edge.request('GET', '/api/v1/calls', { headers: { ...headers, authorization: '' } })).status).toBe(
@@ -101,7 +101,7 @@ describe('a key', () => {
     );
   });
 
-  it('that was revoked is refused though it was cached', async () => {
+  it('that was deleted is refused even when it was cached', async () => {
     const other = await openFixture({ keyTtlMs: 5000 });
     try {
       other.keys.verifyKeys = everyKeyIs('k2');
@@ -117,7 +117,7 @@ describe('a key', () => {
 });
 
 describe('creating a campaign', () => {
-  it.each(['', '/'])('answers 201 at %j with every field, in the name of the API user', async (slash) => {
+  it.each(['', '/'])('returns 201 at %j with every field, on behalf of the API user', async (slash) => {
     const answer = await ask('POST', slash, { name: '  Spring ', starts_at: '2026-10-01T09:00:00+05:00' });
     expect([answer.status, answer.body]).toEqual([201, shown]);
     expect(asked).toMatchObject([['create', { caller: actor, name: 'Spring', starts_at: '2026-10-01T04:00:00.000Z' }]]);
@@ -146,7 +146,7 @@ describe('creating a campaign', () => {
 });
 
 describe('listing campaigns', () => {
-  it('hands the filters on', async () => {
+  it('forwards the filters', async () => {
     const answer = await ask('GET', '/?page=3&size=1&status=draft&status=active&external_id=x');
     expect([answer.status, answer.body]).toEqual([200, { count: 1, items: [shown] }]);
     expect(asked).toMatchObject([
@@ -160,17 +160,17 @@ describe('listing campaigns', () => {
 });
 
 describe('one campaign', () => {
-  it('is shown, also behind a slash', async () => {
+  it('is returned, also with a trailing slash', async () => {
     for (const rest of [`/${uuid}`, `/${uuid}/`]) expect((await ask('GET', rest)).body).toEqual(shown);
   });
 
-  it('is 404 by a uuid that is none', async () => {
+  it('is 404 for an invalid uuid', async () => {
     for (const rest of ['/x', '/x/calls', `/x/calls/${callUuid}`]) expect((await ask('GET', rest)).status).toBe(404);
     expect((await ask('POST', '/x/start')).status).toBe(404);
     expect(asked).toEqual([]);
   });
 
-  it('is changed in what was sent alone; null clears', async () => {
+  it('is changed only in the fields that were sent; null clears', async () => {
     expect((await ask('PATCH', `/${uuid}`, { description: null, ends_at: '2026-10-02T00:00:00Z' })).status).toBe(200);
     const request = asked[0]![1];
     expect(request).toMatchObject({
@@ -184,7 +184,7 @@ describe('one campaign', () => {
   });
 
   it.each([{ segment_type: 'sales' }, { external_id: 'x' }, { external_id: null }])(
-    'says of %j that it cannot be changed',
+    'reports that %j cannot be changed',
     async (body) => {
       const [field] = Object.keys(body);
       expect((await ask('PATCH', `/${uuid}`, body)).body['details']).toEqual({
@@ -201,18 +201,18 @@ describe('one campaign', () => {
     },
   );
 
-  it.each(['start', 'pause', 'complete', 'cancel'])('takes the action %s', async (action) => {
+  it.each(['start', 'pause', 'complete', 'cancel'])('accepts the action %s', async (action) => {
     expect((await ask('POST', `/${uuid}/${action}`)).status).toBe(200);
     expect(asked).toMatchObject([['move', { caller: actor, campaign_uuid: uuid, action }]]);
   });
 
-  it('takes no other action, and says which methods a action takes', async () => {
+  it('accepts no other action, and returns the methods of an action', async () => {
     expect((await ask('POST', `/${uuid}/resume`)).status).toBe(404);
     const answer = await ask('GET', `/${uuid}/start`);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
   });
 
-  it('answers 409 with what is possible instead', async () => {
+  it('returns 409 with the possible actions', async () => {
     edge.calls.moveCampaign = async () => {
       throw new Fault('conflict', 'INVALID_TRANSITION', 'No.', { details: { allowed: ['start', 'cancel'] } });
     };
@@ -226,7 +226,7 @@ describe('one campaign', () => {
 });
 
 describe('calls of a campaign', () => {
-  it('come by uploads that name it', async () => {
+  it('are uploaded with its uuid', async () => {
     const opened = await ask('POST', `/${uuid}/calls/upload`, { metadata_filename: 'a.csv' });
     expect(opened.body).toMatchObject({
       status: 'success',
@@ -240,7 +240,7 @@ describe('calls of a campaign', () => {
     ]);
   });
 
-  it('that were refused are fetched with the key that sent them', async () => {
+  it('that were refused can be downloaded with an API key', async () => {
     edge.calls.processUpload = async () => {
       throw new Fault('invalid', 'VALIDATION_FAILED', '1 row is at fault.', { details: { rejected_uuid: uuid } });
     };
@@ -256,7 +256,7 @@ describe('calls of a campaign', () => {
     expect((await fetch(url)).status).toBe(401);
   });
 
-  it('come as recordings, of which not a byte is handed on when the campaign is not active', async () => {
+  it('are uploaded as recordings, of which no byte is forwarded when the campaign is not active', async () => {
     const send = () => {
       const form = new FormData();
       form.append('metadata', '{}');
@@ -277,7 +277,7 @@ describe('calls of a campaign', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('are listed and read within it', async () => {
+  it('are listed and read within the campaign', async () => {
     const listed = await ask('GET', `/${uuid}/calls?status=queued&size=5`);
     expect(listed.body).toMatchObject({ count: 0, items: [], next_cursor: null });
     const one = await ask('GET', `/${uuid}/calls/${callUuid}`);
@@ -289,7 +289,7 @@ describe('calls of a campaign', () => {
     ]);
   });
 
-  it('of a campaign that is not there are 404, not an empty list', async () => {
+  it('of an unknown campaign are 404, not an empty list', async () => {
     edge.calls.getCampaign = async () => {
       throw notFound('campaign');
     };

@@ -10,13 +10,13 @@ beforeAll(async () => {
 afterAll(() => edge.close());
 
 describe('the documentation', () => {
-  it('is an OpenAPI 3.1 document for whoever asks', async () => {
+  it('is an OpenAPI 3.1 document, without authentication', async () => {
     const { status, body } = await edge.request('GET', '/openapi.json', { headers: { authorization: '' } });
     expect([status, body['openapi']]).toEqual([200, '3.1.1']);
     expect(Object.keys(body['paths'] as object)).toContain('/api/v1/calls/{uuid}');
   });
 
-  it('tells of campaigns in the order in which they are used, from their creation on', async () => {
+  it('lists campaign operations in the order of use, beginning with creation', async () => {
     const { body } = await edge.request('GET', '/openapi.json');
     const campaigns = Object.keys(body['paths'] as object).filter((path) => path.includes('call-campaign'));
     expect(campaigns[0]).toBe('/external/api/v1/call-campaign');
@@ -25,7 +25,7 @@ describe('the documentation', () => {
     );
   });
 
-  it('names the path under which a proxy serves it, so that it can be tried out there', async () => {
+  it('has the path under which a proxy serves it, so that requests work there', async () => {
     const behindProxy = await openFixture({ publicUrl: 'https://calls.example/analysis/' });
     const servers = async (at: Fixture) => (await at.request('GET', '/openapi.json')).body['servers'];
     expect(await servers(behindProxy).finally(() => behindProxy.close())).toEqual([{ url: '/analysis' }]);
@@ -33,7 +33,7 @@ describe('the documentation', () => {
   });
 
   it.each(['/docs', '/docs?', '/docs/', '/docs/?'])(
-    'is a page at %s that takes everything it needs from here, wherever a proxy serves it, and may take nothing from elsewhere',
+    'is a page at %s that works under any path and loads nothing from other servers',
     async (at) => {
       const page = await edge.request('GET', at);
       expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');

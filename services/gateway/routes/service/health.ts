@@ -5,13 +5,15 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 
 const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' });
 
-const ReadyState = z.object({
-  status: z.literal('ready'),
-  degraded: z
-    .array(z.string())
-    .optional()
-    .meta({ description: 'Parts that are unavailable. Work that needs them is done when they return.' }),
-}).meta({ id: 'Readiness' });
+const ReadyState = z
+  .object({
+    status: z.literal('ready'),
+    degraded: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Parts that are unavailable. Work that needs them is done when they return.' }),
+  })
+  .meta({ id: 'Readiness' });
 
 /** docs/api.md, "Operations endpoints". */
 export function health(readiness: Readiness): Endpoint[] {

@@ -4,18 +4,18 @@ import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/Uploa
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { rawExchange, firm, type Fixture, openFixture, tokenFor, user } from '../../test/fixture.ts';
+import { firm, type Fixture, openFixture, rawExchange, tokenFor, user } from '../../test/fixture.ts';
 
 const path = '/api/v1/audio/upload';
 const LIMIT = 52_428_800;
 const BOUNDARY = 'x-boundary-1';
 
-/** What the audio service was sent, in one piece for each part. */
+/** What the audio service received, in one piece for each part. */
 interface Sent {
   uploader: unknown;
   file: { name: string; bytes: Buffer } | null;
   metadata: string | null;
-  /** Whether the stream came to its end. */
+  /** Whether the stream reached its end. */
   whole: boolean;
   order: string[];
 }
@@ -32,28 +32,29 @@ afterAll(() => edge.close());
 beforeEach(() => {
   sent = [];
   edge.recordings.uploadRecording = async (requests) => {
-    await hear(requests);
+    await receive(requests);
     return { audio_id: 'a', ignored_fields: [] };
   };
 });
 
-async function hear(requests: AsyncIterable<UploadRecordingRequest>): Promise<Sent> {
-  const heard: Sent = { uploader: null, file: null, metadata: null, whole: false, order: [] };
-  sent.push(heard);
+async function receive(requests: AsyncIterable<UploadRecordingRequest>): Promise<Sent> {
+  const received: Sent = { uploader: null, file: null, metadata: null, whole: false, order: [] };
+  sent.push(received);
   const pieces: Buffer[] = [];
   try {
     for await (const request of requests) {
-      if (request.part !== 'uploader' && heard.order.at(-1) !== request.part) heard.order.push(request.part ?? '');
-      if (request.part === 'uploader') heard.uploader = request.uploader;
-      else if (request.part === 'file_name') heard.file = { name: request.file_name ?? '', bytes: Buffer.alloc(0) };
+      if (request.part !== 'uploader' && received.order.at(-1) !== request.part)
+        received.order.push(request.part ?? '');
+      if (request.part === 'uploader') received.uploader = request.uploader;
+      else if (request.part === 'file_name') received.file = { name: request.file_name ?? '', bytes: Buffer.alloc(0) };
       else if (request.part === 'chunk') pieces.push(request.chunk ?? Buffer.alloc(0));
-      else heard.metadata = request.metadata ?? '';
+      else received.metadata = request.metadata ?? '';
     }
-    heard.whole = true;
+    received.whole = true;
   } finally {
-    if (heard.file !== null) heard.file.bytes = Buffer.concat(pieces);
+    if (received.file !== null) received.file.bytes = Buffer.concat(pieces);
   }
-  return heard;
+  return received;
 }
 
 type PartSpec = { head: string; body: string | Buffer };
@@ -94,7 +95,7 @@ describe('a recording with its metadata', () => {
   it.each([
     ['first', [filePart(), textPart('{"a":"б"}')], ['file_name', 'chunk', 'metadata']],
     ['last', [textPart('{"a":"б"}'), filePart()], ['metadata', 'file_name', 'chunk']],
-  ])('is handed on, the file %s', async (_, parts, order) => {
+  ])('is forwarded with the file %s', async (_, parts, order) => {
     const answer = await postForm(...parts);
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -111,7 +112,7 @@ describe('a recording with its metadata', () => {
     ]);
   });
 
-  it('may come from an ordinary HTTP client', async () => {
+  it('may be sent by an ordinary HTTP client', async () => {
     const form = new FormData();
     const bytes = Buffer.alloc(3_000_000, 'xyz');
     form.set('metadata', '{"audio_file_name":"Звонок \\"1\\".wav"}');
@@ -127,45 +128,45 @@ describe('a recording with its metadata', () => {
     expect(sent[0]?.metadata).toBe('{"audio_file_name":"Звонок \\"1\\".wav"}');
   });
 
-  it('of any role is taken, and of nobody is not', async () => {
+  it('is accepted from every role, and refused without a token', async () => {
     const body = formOf([filePart(), textPart()]);
     expect((await edge.request('POST', path, { body, headers: formType, role: 'WORKFLOW_ENGINEER' })).status).toBe(200);
-    const nobody = await post(body, { ...formType, authorization: 'Bearer x' });
-    expect([nobody.status, nobody.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
+    const unauthenticated = await post(body, { ...formType, authorization: 'Bearer x' });
+    expect([unauthenticated.status, unauthenticated.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
     expect(sent).toHaveLength(1);
   });
 
   it.each([
-    [{ repeated_upload: true }, 'This recording was taken in before; nothing was changed.'],
+    [{ repeated_upload: true }, 'This recording was uploaded before. Nothing was changed.'],
     [
       { repeated_upload: true, has_ended: true },
-      'This recording was taken in before; nothing was changed. Its call failed for good or was canceled: to send it ' +
-        'anew, erase that call first (DELETE /api/v1/calls/{uuid}).',
+      'This recording was uploaded before. Nothing was changed. Its call failed permanently or was canceled. To upload ' +
+        'it again, first erase that call (DELETE /api/v1/calls/{uuid}).',
     ],
-  ])('that came before is not said to be queued: %j', async (repeated, message) => {
+  ])('that was uploaded before is not reported as queued: %j', async (repeated, message) => {
     edge.recordings.uploadRecording = async (requests) => {
-      await hear(requests);
+      await receive(requests);
       return { audio_id: 'a', ignored_fields: [], ...repeated };
     };
     const answer = await postForm(filePart(), textPart());
     expect([answer.status, answer.body]).toEqual([200, { status: 'ok', audio_id: 'a', message }]);
   });
 
-  it('names the fields of its metadata that nobody knows', async () => {
+  it('lists the unknown fields of its metadata', async () => {
     edge.recordings.uploadRecording = async (requests) => {
-      await hear(requests);
+      await receive(requests);
       return { audio_id: 'a', ignored_fields: ['colour'] };
     };
     expect((await postForm(filePart(), textPart())).body).toMatchObject({ ignored_fields: ['colour'] });
   });
 
-  it('may be of exactly 50 MB, and arrives as it was sent', async () => {
+  it('may have exactly 50 MB, and arrives unchanged', async () => {
     const bytes = Buffer.alloc(LIMIT, '0123456789');
     expect((await postForm(textPart(), filePart(bytes))).status).toBe(200);
     expect(sent[0]?.file?.bytes.equals(bytes)).toBe(true);
   }, 60_000);
 
-  it('gives the same answer however the network cuts it into pieces', async () => {
+  it('gets the same response however the network splits it', async () => {
     const body = formOf([
       textPart('{"я":1}'),
       filePart(
@@ -208,7 +209,7 @@ describe('a recording with its metadata', () => {
   });
 });
 
-describe('what is no good form', () => {
+describe('an invalid form', () => {
   const file = 'audio_file';
   const both = [file, 'metadata'];
 
@@ -220,7 +221,7 @@ describe('what is no good form', () => {
     ['a file field where nothing was chosen', [filePart('', 'name="audio_file"; filename=""'), textPart()], [file]],
     ['other names', [filePart('x', 'name="audio"; filename="a.wav"'), textPart('{}', 'meta')], both],
     ['metadata twice and no file', [textPart(), textPart()], [file]],
-  ])('such as %s is MISSING_FILE, and says what lacks', async (_, parts, missing) => {
+  ])('with %s is MISSING_FILE and names the missing parts', async (_, parts, missing) => {
     const answer = await postForm(...parts);
     expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([400, 'MISSING_FILE', { missing }]);
     expect(sent.every(({ whole }) => !whole)).toBe(true);
@@ -228,9 +229,9 @@ describe('what is no good form', () => {
 
   it.each([
     ['under another name', filePart('x', 'name="file"; filename="a.wav"'), 'file: is not known; the parts are'],
-    ['without its name', filePart('x', 'name="audio_file"'), 'audio_file: came without the name of a file'],
+    ['without its name', filePart('x', 'name="audio_file"'), 'audio_file: has no file name'],
     ['with a name that is not UTF-8', filePart('x', 'name="audio_file"; filename="\xe9.wav"'), 'in UTF-8'],
-  ])('such as a file %s is missing, and its sender is told why', async (_, { head, body }, why) => {
+  ])('with a file %s reports it as missing, with the reason', async (_, { head, body }, why) => {
     const pieces = [Buffer.from(`--${BOUNDARY}\r\n${head}\r\n\r\n`, 'latin1'), Buffer.from(body), Buffer.from('\r\n')];
     const answer = await post(Buffer.concat([...pieces, formOf([textPart()])]));
     expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
@@ -290,7 +291,7 @@ describe('what is no good form', () => {
     ['no boundary', 'multipart/form-data', 'VALIDATION_ERROR'],
     ['an empty boundary', 'multipart/form-data; boundary=""', 'VALIDATION_ERROR'],
     ['a boundary of 300 characters', `multipart/form-data; boundary=${'x'.repeat(300)}`, 'VALIDATION_ERROR'],
-  ])('such as %s is refused without being read', async (_, type, code) => {
+  ])('with %s is refused without being read', async (_, type, code) => {
     const answer = await post(Buffer.from('metadata={}'), { 'content-type': type });
     expect([answer.status, answer.body['code']]).toEqual([400, code]);
     expect(answer.body['details']).not.toBeNull();
@@ -298,7 +299,7 @@ describe('what is no good form', () => {
   });
 
   it.each(['application/json', 'application/x-www-form-urlencoded', 'multipart/mixed; boundary=x', 'audio/wav'])(
-    'such as %s has neither part, and is told how both are sent',
+    'of type %s is MISSING_FILE, with advice on how to send both parts',
     async (type) => {
       const answer = await post(Buffer.from('x=1'), { 'content-type': type });
       expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
@@ -311,7 +312,7 @@ describe('what is no good form', () => {
     },
   );
 
-  it('such as nothing at all is MISSING_FILE', async () => {
+  it('without any body is MISSING_FILE', async () => {
     const answer = await edge.request('POST', path);
     expect([answer.status, answer.body['code']]).toEqual([400, 'MISSING_FILE']);
     expect(answer.body['details']).toEqual({ missing: both });
@@ -332,13 +333,13 @@ describe('what is no good form', () => {
       Buffer.from(formOf([filePart(), textPart()]).toString().replaceAll('\r', '')),
       'MISSING_FILE',
     ],
-  ])('such as one %s is refused', async (_, body, code) => {
+  ])('%s is refused', async (_, body, code) => {
     const answer = await post(Buffer.from(body));
     expect([answer.status, answer.body['code']]).toEqual([400, code]);
     expect(sent.every(({ whole }) => !whole)).toBe(true);
   });
 
-  it('such as a hundred thousand parts is refused, and a part of it costs no more than one of ten thousand', async () => {
+  it('of a hundred thousand parts is refused, at the cost per part of one of ten thousand', async () => {
     const costOf = async (count: number) => {
       const body = formOf(Array.from({ length: count }, () => textPart('', 'x')));
       const before = process.cpuUsage();
@@ -349,11 +350,11 @@ describe('what is no good form', () => {
     };
     await costOf(10_000);
     const few = Math.max(await costOf(10_000), await costOf(10_000));
-    // Ten times as many; each part looked at beside all others would be a hundred times the work.
+    // Ten times as many parts. Comparing each part with all others would be a hundred times the work.
     expect(await costOf(100_000)).toBeLessThan(40 * few);
   });
 
-  it('never breaks the edge, whatever its bytes are', async () => {
+  it('never breaks the gateway, whatever its bytes are', async () => {
     const good = formOf([textPart(), filePart()]);
     await fc.assert(
       fc.asyncProperty(fc.nat(good.length - 1), fc.nat(255), fc.nat(3), async (at, byte, cut) => {
@@ -383,7 +384,7 @@ describe('the name of the file', () => {
     ['with a path, which is not hidden', 'filename="dir/a.wav"', 'dir/a.wav'],
     ['with a path upwards', 'filename="../../a.wav"', '../../a.wav'],
     ['with a path of Windows', 'filename="C:\\fakepath\\a.wav"', 'C:\\fakepath\\a.wav'],
-  ])('%s comes through', async (_, disposition, name) => {
+  ])('%s is forwarded', async (_, disposition, name) => {
     expect((await postForm(filePart('x', `name="audio_file"; ${disposition}`), textPart())).status).toBe(200);
     expect(sent[0]?.file?.name).toBe(name);
   });
@@ -400,7 +401,7 @@ describe('the name of the file', () => {
 describe('a file over 50 MB', () => {
   const tooLarge = { status: 'error', code: 'FILE_TOO_LARGE', details: { limit_bytes: LIMIT } };
 
-  it('is refused by its declared length before it comes', async () => {
+  it('is refused by its declared length before it is sent', async () => {
     const answer = await rawExchange(edge.url, (socket) => {
       socket.write(head('Content-Length: 60000000', 'Expect: 100-continue'));
       socket.once('data', () => socket.end());
@@ -410,7 +411,7 @@ describe('a file over 50 MB', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is refused when its bytes are too many, whatever else is missing, without waiting for the rest', async () => {
+  it('is refused when too many bytes have arrived, whatever else is missing, without waiting for the rest', async () => {
     const opening = formOf([filePart('')], '').subarray(0, -2);
     const chunk = Buffer.alloc(1_048_576, 'x');
     let written = 0;
@@ -436,12 +437,12 @@ describe('a file over 50 MB', () => {
     expect(sent[0]?.whole).toBe(false);
   }, 60_000);
 
-  it('by one byte is refused, and an ordinary HTTP client reads why', async () => {
+  it('by one byte is refused, and an ordinary HTTP client gets the error', async () => {
     const answer = await postForm(filePart(Buffer.alloc(LIMIT + 1)), textPart());
     expect([answer.status, answer.body]).toEqual([400, expect.objectContaining(tooLarge)]);
   }, 60_000);
 
-  it('is refused when the audio service says so in the middle', async () => {
+  it('is refused when the audio service refuses it in the middle', async () => {
     edge.recordings.uploadRecording = async (requests) => {
       for await (const request of requests) {
         if (request.part === 'chunk')
@@ -454,7 +455,7 @@ describe('a file over 50 MB', () => {
   });
 });
 
-describe('what the audio service finds', () => {
+describe('an error of the audio service', () => {
   it.each([
     ['INVALID_FILE_FORMAT', 'invalid', 400],
     ['INVALID_PHONE_NUMBER', 'invalid', 400],
@@ -463,7 +464,7 @@ describe('what the audio service finds', () => {
     ['INTERNAL', 'internal', 500],
   ] as const)('is passed on: %s', async (code, kind, status) => {
     edge.recordings.uploadRecording = async (requests) => {
-      await hear(requests);
+      await receive(requests);
       throw new Fault(kind, code, 'Why.', { details: { fields: [] } });
     };
     const answer = await postForm(filePart(), textPart());
@@ -472,17 +473,17 @@ describe('what the audio service finds', () => {
       expect(answer.body).toEqual({ status: 'error', code, message: 'Why.', details: { fields: [] } });
   });
 
-  it('comes after what lacks in the form', async () => {
+  it('is reported after missing parts of the form', async () => {
     edge.recordings.uploadRecording = async (requests) => {
-      await hear(requests);
+      await receive(requests);
       throw new Fault('invalid', 'INVALID_FILE_FORMAT', 'No.');
     };
     expect((await postForm(filePart('x', 'name="audio_file"; filename="a.txt"'))).body['code']).toBe('MISSING_FILE');
   });
 
-  it('is UNAVAILABLE when it is not there, and the client can read it while it sends', async () => {
+  it('is UNAVAILABLE when the service is gone, and reaches a client that is still sending', async () => {
     const alone = await openFixture();
-    await alone.cutAudio();
+    await alone.stopAudio();
     const body = formOf([filePart(Buffer.alloc(20_000_000)), textPart()]);
     const answer = await alone.request('POST', path, { body, headers: formType });
     expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'UNAVAILABLE', '1']);
@@ -490,11 +491,11 @@ describe('what the audio service finds', () => {
     await alone.close();
   });
 
-  it('is waited for longer than other answers', async () => {
+  it('may arrive later than other responses', async () => {
     const impatient = await openFixture({ deadlineMs: 100 });
     try {
       impatient.recordings.uploadRecording = async (requests) => {
-        await hear(requests);
+        await receive(requests);
         await delay(300);
         return { audio_id: 'late', ignored_fields: [] };
       };
@@ -510,7 +511,7 @@ describe('what the audio service finds', () => {
 });
 
 describe('a client', () => {
-  it('that waits for leave to send gets it', async () => {
+  it('that sends Expect: 100-continue is told to continue', async () => {
     const body = formOf([filePart(), textPart()]);
     const answer = await rawExchange(edge.url, (socket) => {
       socket.write(head(`Content-Length: ${body.length}`, 'Expect: 100-continue', 'Connection: close'));
@@ -519,11 +520,11 @@ describe('a client', () => {
     expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
   });
 
-  it('that goes away in the middle ends the stream unfinished', async () => {
+  it('that disconnects in the middle leaves the stream unfinished', async () => {
     const failed = edge.log.filter((line) => line['msg'] === 'a request failed').length;
     const ended = Promise.withResolvers<unknown>();
     edge.recordings.uploadRecording = async (requests) => {
-      await hear(requests).catch(ended.resolve);
+      await receive(requests).catch(ended.resolve);
       return { audio_id: 'a', ignored_fields: [] };
     };
     await rawExchange(edge.url, async (socket) => {
@@ -541,7 +542,7 @@ describe('a client', () => {
   it('that declares more than it sends leaves the stream unfinished', async () => {
     const ended = Promise.withResolvers<unknown>();
     edge.recordings.uploadRecording = async (requests) => {
-      ended.resolve(await hear(requests).catch((error: unknown) => error));
+      ended.resolve(await receive(requests).catch((error: unknown) => error));
       return { audio_id: 'a', ignored_fields: [] };
     };
     const body = formOf([filePart(), textPart()]);
@@ -555,10 +556,10 @@ describe('a client', () => {
     expect(sent).toMatchObject([{ whole: false }]);
   });
 
-  it('that goes away after the last byte does not undo the upload', async () => {
+  it('that disconnects after the last byte does not undo the upload', async () => {
     const [gone, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<boolean>()];
     edge.recordings.uploadRecording = async (requests, call) => {
-      await hear(requests);
+      await receive(requests);
       await gone.promise;
       finished.resolve(call.signal.aborted);
       return { audio_id: 'a', ignored_fields: [] };
@@ -575,7 +576,7 @@ describe('a client', () => {
     expect(await finished.promise).toBe(false);
   });
 
-  it('is held back by an audio service that does not keep up', async () => {
+  it('is slowed down by an audio service that does not keep up', async () => {
     const release = Promise.withResolvers<undefined>();
     edge.recordings.uploadRecording = async (requests) => {
       for await (const request of requests) {

@@ -22,8 +22,8 @@ const stored = async (at: string) => text(await edge.objects.open(at));
 const head = (method: string, url: string, lines: string[]) =>
   `${[`${method} ${url} HTTP/1.1`, 'Host: x', ...lines].join('\r\n')}\r\n\r\n`;
 
-describe('putting with a signed URL', () => {
-  it('stores the bytes and answers 200 with nothing', async () => {
+describe('uploading to a signed URL', () => {
+  it('stores the bytes and returns 200 without a body', async () => {
     const response = await fetch(edge.url + putUrl, {
       method: 'PUT',
       body: 'a,b\n',
@@ -33,11 +33,11 @@ describe('putting with a signed URL', () => {
     expect(await stored(key)).toBe('a,b\n');
   });
 
-  it('does not look at an Authorization header, good or bad', async () => {
+  it('ignores an Authorization header, valid or not', async () => {
     expect((await edge.request('PUT', putUrl, { body: 'x', headers: { authorization: 'nonsense' } })).status).toBe(200);
   });
 
-  it('takes a body of unknown length, and an empty one', async () => {
+  it('accepts a body of unknown length and an empty one', async () => {
     const chunked = await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Transfer-Encoding: chunked', 'Connection: close']));
       socket.write('3\r\nabc\r\n0\r\n\r\n');
@@ -48,7 +48,7 @@ describe('putting with a signed URL', () => {
     expect(await stored(key)).toBe('');
   });
 
-  it('takes the URL in full, as a proxy does', async () => {
+  it('accepts the absolute form of the URL', async () => {
     const answer = await rawExchange(edge.url, (socket) => {
       socket.write(`${head('PUT', `http://calls.example${putUrl}`, ['Content-Length: 2', 'Connection: close'])}xy`);
     });
@@ -56,7 +56,7 @@ describe('putting with a signed URL', () => {
     expect(await stored(key)).toBe('xy');
   });
 
-  it('takes many megabytes as they are', async () => {
+  it('stores many megabytes unchanged', async () => {
     const bytes = randomBytes(20_000_000);
     const url = await edge.objects.presignPut('large', { expiresInSeconds: 3600, maxBytes: bytes.length });
     expect((await edge.request('PUT', url, { body: bytes })).status).toBe(200);
@@ -65,7 +65,7 @@ describe('putting with a signed URL', () => {
     expect(hash.digest('hex')).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 
-  it('says that more was declared than is allowed before the bytes come', async () => {
+  it('is refused before the bytes are sent when too many are declared', async () => {
     const answer = await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Content-Length: 1001']));
       socket.once('data', () => socket.end());
@@ -74,7 +74,7 @@ describe('putting with a signed URL', () => {
     expect(answer).toContain('FILE_TOO_LARGE');
   });
 
-  it('says that more was sent than is allowed, and keeps the old bytes', async () => {
+  it('is refused when too many bytes are sent, and keeps the old ones', async () => {
     await edge.request('PUT', putUrl, { body: 'old' });
     const answer = await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Transfer-Encoding: chunked']));
@@ -95,42 +95,42 @@ describe('putting with a signed URL', () => {
     await edge.objects.remove(key);
     const answer = await edge.request('PUT', alter(putUrl), { body: 'x' });
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
-    expect(answer.body['message']).toMatch(/^This URL has been altered or has expired\./);
+    expect(answer.body['message']).toMatch(/^This URL was changed or has expired\./);
     expect(await edge.objects.head(key)).toBeNull();
   });
 
-  it('is told of a URL that was signed for the other method', async () => {
+  it('names the method that the URL was signed for', async () => {
     const getUrl = await edge.objects.presignGet(key, { expiresInSeconds: 60 });
     const messages = [await edge.request('PUT', getUrl, { body: 'x' }), await edge.request('GET', putUrl)].map(
       ({ status, body }) => [status, body['message']],
     );
     expect(messages).toEqual([
-      [403, 'This URL is for GET, not for PUT. Use it for what it was given.'],
-      [403, 'This URL is for PUT, not for GET. Use it for what it was given.'],
+      [403, 'This URL is for GET, not for PUT.'],
+      [403, 'This URL is for PUT, not for GET.'],
     ]);
   });
 
   it('is forbidden once the URL has expired', async () => {
     const expired = await edge.objects.presignPut(key, { ...limits, expiresInSeconds: -1 });
     const answer = await edge.request('PUT', expired, { body: 'x' });
-    expect([answer.status, answer.body['message']]).toEqual([403, 'This URL has expired. Ask for a new one.']);
+    expect([answer.status, answer.body['message']]).toEqual([403, 'This URL has expired. Request a new one.']);
   });
 
-  it('leaves nothing when the client goes away in the middle', async () => {
+  it('leaves nothing when the client disconnects in the middle', async () => {
     await edge.request('PUT', putUrl, { body: 'old' });
     const aborted = () =>
       edge.log.filter((line) => line['route'] === '/objects/*key' && line['aborted'] === true).length;
     const before = aborted();
     await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Content-Length: 500', 'Expect: 100-continue']));
-      // It is being stored now.
+      // The file is being stored now.
       socket.once('data', () => socket.write('x'.repeat(100), () => socket.destroy()));
     });
     await waitUntil(() => aborted() > before);
     expect(await stored(key)).toBe('old');
   });
 
-  it('leaves a client that waits for leave alone until the URL is checked', async () => {
+  it('sends 100 Continue only after the URL is verified', async () => {
     const refused = await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl.replace('max=1000', 'max=9999'), ['Content-Length: 5', 'Expect: 100-continue']));
       socket.once('data', () => socket.end());
@@ -145,7 +145,7 @@ describe('putting with a signed URL', () => {
   });
 });
 
-describe('getting with a signed URL', () => {
+describe('downloading from a signed URL', () => {
   let getUrl: string;
 
   beforeAll(async () => {
@@ -153,7 +153,7 @@ describe('getting with a signed URL', () => {
     getUrl = await edge.objects.presignGet('uz/f/u/Запись (1).wav', { expiresInSeconds: 3600 });
   });
 
-  it('gives a recording to be played in place, from any page', async () => {
+  it('serves a recording that any page can play inline', async () => {
     const answer = await edge.request('GET', getUrl);
     expect([answer.status, answer.text]).toEqual([200, '0123456789']);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -173,7 +173,7 @@ describe('getting with a signed URL', () => {
     ['a.ogg', 'audio/ogg'],
     ['a.aiff', 'audio/aiff'],
     ['a.au', 'audio/basic'],
-  ])('gives %s as %s, whole and in part', async (name, type) => {
+  ])('serves %s as %s, complete and in part', async (name, type) => {
     await edge.objects.put(`recordings/f/${name}`, Readable.from([Buffer.from('0123456789')]));
     const url = await edge.objects.presignGet(`recordings/f/${name}`, { expiresInSeconds: 3600 });
     for (const range of ['bytes=0-', 'bytes=5-6']) {
@@ -183,14 +183,14 @@ describe('getting with a signed URL', () => {
     }
   });
 
-  it('gives anything else as a download', async () => {
+  it('serves any other file as a download', async () => {
     await edge.objects.put('page.html', Readable.from(['<script>1</script>']));
     const answer = await edge.request('GET', await edge.objects.presignGet('page.html', { expiresInSeconds: 3600 }));
     expect(answer.headers.get('content-type')).toBe('application/octet-stream');
     expect(answer.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''page.html");
   });
 
-  it('gives a range, or says that there is none', async () => {
+  it('serves a range, or 416 when there is none', async () => {
     const part = await edge.request('GET', getUrl, { headers: { range: 'bytes=2-4' } });
     expect([part.status, part.text, part.headers.get('content-range')]).toEqual([206, '234', 'bytes 2-4/10']);
     const none = await edge.request('GET', getUrl, { headers: { range: 'bytes=10-' } });
@@ -198,7 +198,7 @@ describe('getting with a signed URL', () => {
     expect(none.body).toMatchObject({ status: 'error', code: 'RANGE_NOT_SATISFIABLE' });
   });
 
-  it('answers HEAD, and 304 to who has the bytes', async () => {
+  it('answers HEAD, and 304 to a client that has the bytes', async () => {
     const answer = await edge.request('HEAD', getUrl);
     expect([answer.status, answer.headers.get('content-length'), answer.text]).toEqual([200, '10', '']);
     const etag = answer.headers.get('etag') ?? '';
@@ -213,19 +213,19 @@ describe('getting with a signed URL', () => {
     expect([resumed.status, resumed.text]).toEqual([206, '89']);
   });
 
-  it('gives an object of no bytes', async () => {
+  it('serves an empty file', async () => {
     await edge.objects.put('empty', Readable.from([]));
     const answer = await edge.request('GET', await edge.objects.presignGet('empty', { expiresInSeconds: 3600 }));
     expect([answer.status, answer.text, answer.headers.get('content-length')]).toEqual([200, '', '0']);
   });
 
-  it('is forbidden with the URL of a PUT, and the other way round', async () => {
+  it('is forbidden with the URL of a PUT, and vice versa', async () => {
     await edge.request('PUT', putUrl, { body: 'x' });
     expect((await edge.request('GET', putUrl)).body['code']).toBe('FORBIDDEN');
     expect((await edge.request('PUT', getUrl, { body: 'x' })).body['code']).toBe('FORBIDDEN');
   });
 
-  it('is 404 when nothing was put', async () => {
+  it('is 404 when nothing was uploaded', async () => {
     const answer = await edge.request('GET', await edge.objects.presignGet('nothing', { expiresInSeconds: 3600 }));
     expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
   });

@@ -16,10 +16,10 @@ beforeAll(async () => {
 
 afterAll(() => edge.close());
 
-describe('beginning an upload', () => {
+describe('starting an upload', () => {
   const path = '/api/v1/calls/upload';
 
-  it('of transcriptions gives one absolute URL', async () => {
+  it('of transcripts returns one absolute URL', async () => {
     let asked: unknown;
     edge.calls.openUpload = async (request) => {
       asked = request;
@@ -35,7 +35,7 @@ describe('beginning an upload', () => {
     expect(asked).not.toHaveProperty('audios_filename');
   });
 
-  it('of a batch gives two, and leaves a foreign URL as it is', async () => {
+  it('of recordings returns two URLs, and keeps the URL of another server unchanged', async () => {
     const audio = { audio_upload_url: 'https://store/x', audio_key: 'uz/f/u/a.zip' };
     edge.calls.openUpload = async () => ({ ...session, ...audio });
     const answer = await edge.request('POST', path, { json: { metadata_filename: 'a.csv', audios_filename: 'a.zip' } });
@@ -71,7 +71,7 @@ describe('beginning an upload', () => {
     expect(answer.body['details']).toMatchObject({ fields: [{ field: 'metadata_filename', code: 'INVALID' }] });
   });
 
-  it('takes names that are an extension and no more', async () => {
+  it('accepts names that consist of the extension', async () => {
     let asked: unknown;
     edge.calls.openUpload = async (request) => {
       asked = request;
@@ -82,7 +82,7 @@ describe('beginning an upload', () => {
     expect(asked).toMatchObject(json);
   });
 
-  it('names every fault at once', async () => {
+  it('reports all faults together', async () => {
     const answer = await edge.request('POST', path, { json: { audios_filename: 'a.rar', metadata_file: 'a.csv' } });
     const { fields } = answer.body['details'] as { fields: { field: string; code: string }[] };
     expect(fields.map(({ field, code }) => [field, code])).toEqual([
@@ -97,7 +97,7 @@ describe('beginning an upload', () => {
 describe('processing an upload', () => {
   const path = '/api/v1/calls/process-upload';
 
-  it('answers with a sentence and the counts', async () => {
+  it('returns a message and the counts', async () => {
     let asked: unknown;
     edge.calls.processUpload = async (request) => {
       asked = request;
@@ -114,34 +114,41 @@ describe('processing an upload', () => {
 
   it.each([
     [1, 0, 0, '1 call was validated and queued for processing.'],
-    [0, 2, 1, '0 calls were validated and queued for processing; 2 calls were there already; 1 row was refused.'],
-  ])('says in words: %d accepted, %d duplicates, %d rejected', async (accepts, duplicates, rejected, message) => {
+    [0, 2, 1, '0 calls were validated and queued for processing; 2 calls were uploaded before; 1 row was refused.'],
+  ])('reports in words %d accepted, %d duplicates, %d rejected', async (accepts, duplicates, rejected, message) => {
     edge.calls.processUpload = async () => ({ ...accepted, accepted: accepts, duplicates, rejected });
     const answer = await edge.request('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
     expect(answer.body['data']).toMatchObject({ message });
   });
 
   it.each([
-    [{ unnamed_files: 1 }, '3 calls were there already; 1 file of the archive is named by no row and was left out.'],
+    [
+      { unnamed_files: 1 },
+      '3 calls were uploaded before; 1 file of the archive is not listed in the CSV and was ignored.',
+    ],
     [
       { unnamed_files: 2, ended_duplicates: 1 },
-      '3 calls were there already; 2 files of the archive are named by no row and were left out. 1 of those there ' +
-        'already failed for good or was canceled: to send such a call anew, erase it first (DELETE /api/v1/calls/{uuid}).',
+      '3 calls were uploaded before; 2 files of the archive are not listed in the CSV and were ignored. 1 of those ' +
+        'uploaded before failed permanently or was canceled. To upload such a call again, first erase it (DELETE ' +
+        '/api/v1/calls/{uuid}).',
     ],
     [
       { duplicates: 10_001, ended_duplicates: 2 },
-      '10001 calls were there already. At least 2 of those there already failed for good or were canceled: to send ' +
-        'such a call anew, erase it first (DELETE /api/v1/calls/{uuid}).',
+      '10001 calls were uploaded before. At least 2 of those uploaded before failed permanently or were canceled. To ' +
+        'upload such a call again, first erase it (DELETE /api/v1/calls/{uuid}).',
     ],
-  ])('says what was left out, and what has to be erased before it can come anew: %j', async (counts, rest) => {
-    edge.calls.processUpload = async () => ({ ...accepted, accepted: 0, duplicates: 3, ...counts });
-    const answer = await edge.request('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
-    const message = `0 calls were validated and queued for processing; ${rest}`;
-    expect(answer.body['data']).toMatchObject({ message });
-    expect(answer.body['data']).not.toHaveProperty('ended_duplicates');
-  });
+  ])(
+    'reports ignored files, and calls that must be erased before they can be uploaded again: %j',
+    async (counts, rest) => {
+      edge.calls.processUpload = async () => ({ ...accepted, accepted: 0, duplicates: 3, ...counts });
+      const answer = await edge.request('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
+      const message = `0 calls were validated and queued for processing; ${rest}`;
+      expect(answer.body['data']).toMatchObject({ message });
+      expect(answer.body['data']).not.toHaveProperty('ended_duplicates');
+    },
+  );
 
-  it('waits longer than for other answers', async () => {
+  it('waits longer than for other responses', async () => {
     const impatient = await openFixture({ deadlineMs: 100 });
     try {
       impatient.calls.processUpload = () => new Promise((resolve) => setTimeout(resolve, 300, accepted));
@@ -151,7 +158,7 @@ describe('processing an upload', () => {
     }
   });
 
-  it('goes on when the client goes away', async () => {
+  it('continues when the client disconnects', async () => {
     const finished = Promise.withResolvers<boolean>();
     const begun = Promise.withResolvers<undefined>();
     edge.calls.processUpload = async (_request, call) => {
@@ -173,7 +180,7 @@ describe('processing an upload', () => {
     expect(await finished.promise).toBe(false);
   });
 
-  it('gives the file of refused rows an address, and its uuid to nobody', async () => {
+  it('returns the URL of the refused rows, but not their uuid', async () => {
     const details = { rows: 3, valid: 2, invalid: 1, faults: [], faults_truncated: false };
     edge.calls.processUpload = async () => {
       throw new Fault('invalid', 'VALIDATION_FAILED', 'Bad.', { details: { ...details, rejected_uuid } });
