@@ -12,11 +12,11 @@ export type { Config } from './config.ts';
 export type { TokenRules } from './authentication/token.ts';
 export { edgeFrom, EdgeVariables, readPem, tokenRulesFrom, TokenVariables } from './variables.ts';
 
-export const facts = { publishes: [], consumes: [ApiKeyRevoked] };
+export const events = { publishes: [], consumes: [ApiKeyRevoked] };
 
 /** It keeps nothing; only the topic that it hears is made where there is none. */
 export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
-  await prepareBus(config.bus, facts, { name: 'gateway', log });
+  await prepareBus(config.bus, events, { name: 'gateway', log });
 }
 
 /** Listens once the news of revoked keys comes in. Rejects with StartFault when the address cannot be had. */
