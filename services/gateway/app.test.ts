@@ -38,17 +38,17 @@ describe('every response of 400 and above', () => {
   ] as const)(
     'for %s has the error shape, security headers and a request id',
     async (_, method, path, asked, status, code) => {
-      const answer = await edge.request(method, path, asked);
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get('content-type')).toBe('application/json');
-      expect(Object.keys(answer.body)).toEqual(['status', 'code', 'message', 'details']);
-      expect(answer.body).toMatchObject({ status: 'error', code });
-      expect(answer.body['message']).toMatch(/\w.*\.$|is |must /);
-      expect(answer.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-      expect(answer.headers.get('x-powered-by')).toBeNull();
-      expect(answer.headers.get('www-authenticate')).toBe(code === 'UNAUTHENTICATED' ? 'Bearer' : null);
-      expect(answer.headers.has('allow')).toBe(status === 405);
+      const response = await edge.request(method, path, asked);
+      expect(response.status).toBe(status);
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(Object.keys(response.body)).toEqual(['status', 'code', 'message', 'details']);
+      expect(response.body).toMatchObject({ status: 'error', code });
+      expect(response.body['message']).toMatch(/\w.*\.$|is |must /);
+      expect(response.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('x-powered-by')).toBeNull();
+      expect(response.headers.get('www-authenticate')).toBe(code === 'UNAUTHENTICATED' ? 'Bearer' : null);
+      expect(response.headers.has('allow')).toBe(status === 405);
     },
   );
 
@@ -65,18 +65,18 @@ describe('every response of 400 and above', () => {
     edge.calls.listCalls = async () => {
       throw fault;
     };
-    const answer = await edge.request('GET', '/api/v1/calls');
-    expect(answer.status).toBe(status);
+    const response = await edge.request('GET', '/api/v1/calls');
+    expect(response.status).toBe(status);
     const { code, message, details } = fault;
-    expect(answer.body).toEqual({ status: 'error', code, message, details });
-    expect(answer.headers.get('retry-after')).toBe(retryAfter);
+    expect(response.body).toEqual({ status: 'error', code, message, details });
+    expect(response.headers.get('retry-after')).toBe(retryAfter);
   });
 
   it('contains only the request id of an unexpected error, which the log has in full', async () => {
     edge.calls.listCalls = async () => ({ count: 1, items: [null as never] });
-    const answer = await edge.request('GET', '/api/v1/calls', { headers: { 'x-request-id': 'bug-1' } });
-    expect(answer.status).toBe(500);
-    expect(answer.body).toEqual({
+    const response = await edge.request('GET', '/api/v1/calls', { headers: { 'x-request-id': 'bug-1' } });
+    expect(response.status).toBe(500);
+    expect(response.body).toEqual({
       status: 'error',
       code: 'INTERNAL',
       message: expect.stringContaining('bug-1'),
@@ -91,10 +91,13 @@ describe('every response of 400 and above', () => {
     const impatient = await openFixture({ deadlineMs: 100 });
     try {
       impatient.calls.listCalls = () => new Promise(() => {});
-      const answer = await impatient.request('GET', '/api/v1/calls');
-      expect(answer.status).toBe(503);
-      expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: 'ingest does not answer. Try again shortly.' });
-      expect(answer.headers.get('retry-after')).toBe('1');
+      const response = await impatient.request('GET', '/api/v1/calls');
+      expect(response.status).toBe(503);
+      expect(response.body).toMatchObject({
+        code: 'UNAVAILABLE',
+        message: 'ingest does not response. Try again shortly.',
+      });
+      expect(response.headers.get('retry-after')).toBe('1');
     } finally {
       await impatient.close();
     }
@@ -103,13 +106,13 @@ describe('every response of 400 and above', () => {
 
 describe('request ids', () => {
   it('are echoed when they are valid', async () => {
-    const answer = await edge.request('GET', '/api/v1/calls', { headers: { 'x-request-id': 'A-b.c_1' } });
-    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([200, 'A-b.c_1']);
+    const response = await edge.request('GET', '/api/v1/calls', { headers: { 'x-request-id': 'A-b.c_1' } });
+    expect([response.status, response.headers.get('x-request-id')]).toEqual([200, 'A-b.c_1']);
   });
 
   it.each(['a b', 'x'.repeat(129), '{"a":1}', 'é'])('are generated instead of %j', async (given) => {
-    const answer = await edge.request('GET', '/healthz', { headers: { 'x-request-id': given } });
-    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    const response = await edge.request('GET', '/healthz', { headers: { 'x-request-id': given } });
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 
@@ -149,8 +152,8 @@ describe('JSON bodies', () => {
     ['another charset', '{}', { 'content-type': 'application/json; charset=windows-1251' }],
     ['compression', '{}', { ...json, 'content-encoding': 'gzip' }],
   ])('of %s are refused as INVALID_JSON', async (_, body, headers) => {
-    const answer = await edge.request('POST', path, { body, headers });
-    expect([answer.status, answer.body['code']]).toEqual([400, 'INVALID_JSON']);
+    const response = await edge.request('POST', path, { body, headers });
+    expect([response.status, response.body['code']]).toEqual([400, 'INVALID_JSON']);
   });
 
   it.each([
@@ -159,17 +162,17 @@ describe('JSON bodies', () => {
     ['in a lone surrogate', '{"metadata_filename":"\\ud800.csv"}'],
     ['in a NUL', '{"metadata_filename":"\\u0000.csv"}'],
   ])('with an attack %s are refused as VALIDATION_ERROR', async (_, body) => {
-    const answer = await edge.request('POST', path, { body, headers: json });
-    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    const response = await edge.request('POST', path, { body, headers: json });
+    expect([response.status, response.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
   it('may declare their charset and begin with a byte order mark', async () => {
     const body = '\ufeff{"metadata_filename":"a.txt"}';
-    const answer = await edge.request('POST', path, {
+    const response = await edge.request('POST', path, {
       body,
       headers: { 'content-type': 'Application/JSON; charset="UTF-8"' },
     });
-    expect(answer.body['code']).toBe('VALIDATION_ERROR');
+    expect(response.body['code']).toBe('VALIDATION_ERROR');
   });
 
   it('of 1 MiB are accepted, one byte more is refused', async () => {
@@ -207,9 +210,9 @@ describe('endpoints without a body', () => {
     edge.request(method, path, { body, headers: { 'x-service-api-key': apiKey, ...headers } });
 
   it.each(addresses)('refuse a field by name and do nothing: %s %s', async (method, path) => {
-    const answer = await send(method, path, '{"revision":1}');
-    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
-    expect(answer.body['details']).toEqual({
+    const response = await send(method, path, '{"revision":1}');
+    expect([response.status, response.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(response.body['details']).toEqual({
       fields: [{ field: 'revision', code: 'UNKNOWN_FIELD', message: 'is not known; no fields are accepted here' }],
     });
     expect(begun).toEqual([]);
@@ -221,8 +224,8 @@ describe('endpoints without a body', () => {
       ['[]', json],
       ['a=1', { 'content-type': 'text/plain' }],
     ] as const) {
-      const answer = await send(method, path, body, headers);
-      expect([body, answer.status, answer.body['code']]).toEqual([body, 400, 'INVALID_JSON']);
+      const response = await send(method, path, body, headers);
+      expect([body, response.status, response.body['code']]).toEqual([body, 400, 'INVALID_JSON']);
     }
     expect(begun).toEqual([]);
   });
@@ -259,8 +262,8 @@ describe('endpoints without a body', () => {
   });
 
   it('authenticate the caller before they read the body', async () => {
-    const answer = await send('DELETE', `/api/v1/calls/${call}`, '{{{', { ...json, authorization: '' });
-    expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
+    const response = await send('DELETE', `/api/v1/calls/${call}`, '{{{', { ...json, authorization: '' });
+    expect([response.status, response.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
   });
 });
 
@@ -290,10 +293,10 @@ describe('a bearer token', () => {
 
   it('may be sent in one Authorization header, not several', async () => {
     const line = `Authorization: Bearer ${tokenFor('ADMIN')}\r\n`;
-    const answer = await rawExchange(edge.url, (socket) =>
+    const response = await rawExchange(edge.url, (socket) =>
       socket.end(`GET /api/v1/calls HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${line}${line}\r\n`),
     );
-    expect(answer).toMatch(/^HTTP\/1.1 401 /);
+    expect(response).toMatch(/^HTTP\/1.1 401 /);
   });
 });
 
@@ -306,10 +309,10 @@ describe('while key-management is unavailable', () => {
       headers: { 'x-service-api-key': apiKey },
     });
     const ready = await alone.request('GET', '/readyz');
-    for (const answer of [bearer, key, ready]) {
-      expect(answer.status).toBe(503);
-      expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('key-management') });
-      expect(answer.headers.get('retry-after')).toBe('1');
+    for (const response of [bearer, key, ready]) {
+      expect(response.status).toBe(503);
+      expect(response.body).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('key-management') });
+      expect(response.headers.get('retry-after')).toBe('1');
     }
     expect((await alone.request('GET', '/healthz')).status).toBe(200);
     await alone.close();

@@ -24,9 +24,9 @@ async function inProgress(edge: Fixture) {
   const form = new FormData();
   form.append('metadata', '{}');
   form.append('audio_file', new Blob([new Uint8Array(1_000_000)]), 'a.wav');
-  const whole = new Response(form);
-  const type = whole.headers.get('content-type')!;
-  const body = new Uint8Array(await whole.arrayBuffer());
+  const encoded = new Response(form);
+  const type = encoded.headers.get('content-type')!;
+  const body = new Uint8Array(await encoded.arrayBuffer());
   const pieces = new ReadableStream<Uint8Array>({
     async start(controller) {
       controller.enqueue(body.subarray(0, 600_000));

@@ -13,8 +13,8 @@ afterAll(() => edge.close());
 const bearer = `Authorization: Bearer ${tokenFor('ADMIN')}`;
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
 
-function parts(answer: string) {
-  const [headers = '', body = ''] = answer.split('\r\n\r\n', 2);
+function parts(response: string) {
+  const [headers = '', body = ''] = response.split('\r\n\r\n', 2);
   return { headers, body: JSON.parse(body) as Record<string, unknown> };
 }
 
@@ -46,8 +46,8 @@ describe('an invalid request', () => {
     ['a URL of 200 KB', head(`GET /${'x'.repeat(200_000)} HTTP/1.1`, 'Host: x'), 431, 'HEADERS_TOO_LARGE'],
     ['a tunnel', head('CONNECT example.org:443 HTTP/1.1', 'Host: x'), 405, 'METHOD_NOT_ALLOWED'],
   ])('with %s gets an error in the usual shape', async (_, sent, status, code) => {
-    const answer = await rawExchange(edge.url, (socket) => socket.write(sent, 'latin1'));
-    const { headers, body } = parts(answer);
+    const response = await rawExchange(edge.url, (socket) => socket.write(sent, 'latin1'));
+    const { headers, body } = parts(response);
     expect(headers).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(headers.toLowerCase()).toContain('content-type: application/json');
     expect(headers.toLowerCase()).toContain('x-request-id: ');
@@ -55,10 +55,10 @@ describe('an invalid request', () => {
   });
 
   it('for a tunnel gets the list of methods', async () => {
-    const answer = await rawExchange(edge.url, (socket) =>
+    const response = await rawExchange(edge.url, (socket) =>
       socket.write(head('CONNECT example.org:443 HTTP/1.1', 'Host: x')),
     );
-    expect(parts(answer).headers).toMatch(/^Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/im);
+    expect(parts(response).headers).toMatch(/^Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/im);
   });
 
   it('does not affect the next one', async () => {
@@ -73,7 +73,7 @@ describe('a client that is refused while it sends', () => {
     ['with more than a JSON body may have', [bearer], 413],
   ])('%s can read the error, may send for a while and is then cut off', async (_, lines, status) => {
     let sent = 0;
-    const answer = await rawExchange(edge.url, (socket) => {
+    const response = await rawExchange(edge.url, (socket) => {
       socket.write(
         head(
           'POST /api/v1/calls/upload HTTP/1.1',
@@ -90,7 +90,7 @@ describe('a client that is refused while it sends', () => {
       };
       send();
     });
-    const { headers, body } = parts(answer);
+    const { headers, body } = parts(response);
     expect(headers).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(headers.toLowerCase()).toContain('connection: close');
     expect(body).toMatchObject({ status: 'error' });
@@ -99,20 +99,20 @@ describe('a client that is refused while it sends', () => {
 
   it('may be an ordinary HTTP client', async () => {
     const body = new Uint8Array(5_000_000);
-    const answer = await edge.request('POST', '/api/v1/calls/upload', {
+    const response = await edge.request('POST', '/api/v1/calls/upload', {
       body,
       headers: { 'content-type': 'application/json' },
     });
-    expect([answer.status, answer.body['code']]).toEqual([413, 'BODY_TOO_LARGE']);
+    expect([response.status, response.body['code']]).toEqual([413, 'BODY_TOO_LARGE']);
   });
 
   it('and sent Expect: 100-continue is refused without sending the body', async () => {
-    const answer = await rawExchange(edge.url, (socket) => {
+    const response = await rawExchange(edge.url, (socket) => {
       const lines = ['Host: x', 'Content-Type: application/json', 'Content-Length: 9999999', 'Expect: 100-continue'];
       socket.write(head('POST /api/v1/calls/upload HTTP/1.1', bearer, ...lines));
       socket.once('data', () => socket.end());
     });
-    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+    expect(response).toMatch(/^HTTP\/1.1 413 /);
   });
 });
 

@@ -47,13 +47,13 @@ describe('a client with slow headers', () => {
     const edge = await impatient();
     await served(edge, async () => {
       const began = performance.now();
-      const answer = await rawExchange(edge.url, (socket) => {
+      const response = await rawExchange(edge.url, (socket) => {
         if (begun !== '') socket.write(begun);
         if (everyMs !== null) trickle(socket, everyMs);
       });
       const took = performance.now() - began;
-      expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-      expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
+      expect(response).toMatch(/^HTTP\/1\.1 408 /);
+      expect(response).toContain('"code":"REQUEST_TIMEOUT"');
       expect(took).toBeGreaterThanOrEqual(HEADERS_MS - 50);
     });
   });
@@ -65,18 +65,18 @@ describe('a client with slow headers', () => {
       const twice = () =>
         rawExchange(edge.url, (socket) => {
           socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-          socket.once('data', async (answer: Buffer) => {
-            if (!answer.toString().includes(' 204 ')) return;
+          socket.once('data', async (response: Buffer) => {
+            if (!response.toString().includes(' 204 ')) return;
             await delay(3 * HEADERS_MS);
             socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
           });
         });
       // The time counts from the connection. If this process was suspended then, the first request was late.
-      const answers = await waitUntil(async () => {
+      const responses = await waitUntil(async () => {
         const received = await twice();
         return received.includes(' 204 ') && received;
       });
-      expect(answers.match(/HTTP\/1\.1 204 /g)).toHaveLength(2);
+      expect(responses.match(/HTTP\/1\.1 204 /g)).toHaveLength(2);
       expect(await slow).toMatch(/^HTTP\/1\.1 4/);
     });
   });
@@ -95,15 +95,15 @@ describe('a client that sends its body a byte at a time', () => {
       await served(edge, async () => {
         let respondedAt = Number.POSITIVE_INFINITY;
         const began = performance.now();
-        const answer = await rawExchange(edge.url, (socket) => {
+        const response = await rawExchange(edge.url, (socket) => {
           socket.write(
             'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n',
           );
           trickle(socket, 50);
           socket.once('data', () => (respondedAt = performance.now() - began));
         });
-        expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-        expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
+        expect(response).toMatch(/^HTTP\/1\.1 408 /);
+        expect(response).toContain('"code":"REQUEST_TIMEOUT"');
         // Long before the default timeout of a body.
         expect(respondedAt).toBeLessThan(20_000);
       });

@@ -58,11 +58,11 @@ describe('an API key', () => {
   });
 
   it('is refused when its deletion overtakes the verdict that calls it valid', async () => {
-    const answer = Promise.withResolvers<typeof valid>();
-    const { authentication } = authenticationWith(() => answer.promise);
+    const response = Promise.withResolvers<typeof valid>();
+    const { authentication } = authenticationWith(() => response.promise);
     const authenticating = authentication.authenticate(request(key));
     authentication.markDeleted('k1');
-    answer.resolve(valid);
+    response.resolve(valid);
     await expect(authenticating).rejects.toMatchObject(invalid);
     await expect(authentication.authenticate(request(key))).rejects.toMatchObject(invalid);
   });
@@ -98,14 +98,14 @@ describe('an API key', () => {
   });
 
   it('gets the same error whether it is unknown or revoked', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['UNKNOWN', 'REVOKED'].map((verdict) =>
         authenticationWith(async () => ({ ...revoked, verdict }))
           .authentication.authenticate(request(key))
           .catch((error: unknown) => JSON.stringify([error, String(error)])),
       ),
     );
-    expect(answers[0]).toBe(answers[1]);
+    expect(responses[0]).toBe(responses[1]);
   });
 
   it('is refused while key-management is unavailable, and works again afterwards', async () => {

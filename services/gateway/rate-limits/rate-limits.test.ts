@@ -28,10 +28,10 @@ describe('rate limits', () => {
     await open({ quotas: { perFirm: 3, perAddress: 1000 } });
     const policies = '"address";q=1000;w=60, "firm";q=3;w=60';
     for (const left of [2, 1, 0]) {
-      const answer = await list();
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('ratelimit-policy')).toBe(policies);
-      expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`"firm";r=${left};t=\\d+$`));
+      const response = await list();
+      expect(response.status).toBe(200);
+      expect(response.headers.get('ratelimit-policy')).toBe(policies);
+      expect(response.headers.get('ratelimit')).toMatch(new RegExp(`"firm";r=${left};t=\\d+$`));
     }
     const refused = await list();
     expect([refused.status, refused.body['code']]).toEqual([429, 'RATE_LIMITED']);
@@ -48,8 +48,8 @@ describe('rate limits', () => {
     for (const path of ['/nothing', '/api/v1/calls/%zz']) expect((await edge.request('GET', path)).status).toBe(404);
     expect((await list()).status).toBe(429);
     for (const path of ['/healthz', '/readyz', '/metrics']) {
-      const answer = await edge.request('GET', path);
-      expect([answer.status, answer.headers.get('ratelimit')]).toEqual([200, null]);
+      const response = await edge.request('GET', path);
+      expect([response.status, response.headers.get('ratelimit')]).toEqual([200, null]);
     }
   });
 
@@ -62,8 +62,8 @@ describe('rate limits', () => {
 
   it('are off when they are 0', async () => {
     await open({ quotas: { perFirm: 0, perAddress: 0 } });
-    const answer = await list();
-    expect([answer.status, answer.headers.get('ratelimit-policy')]).toEqual([200, null]);
+    const response = await list();
+    expect([response.status, response.headers.get('ratelimit-policy')]).toEqual([200, null]);
   });
 
   it('count the client behind a trusted proxy, and ignore the header of others', async () => {

@@ -22,11 +22,11 @@ describe('creating an API key', () => {
       return { api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm_uuid: firm.uuid, firm_name: firm.name };
     };
     const json = { firm_uuid: firm.uuid.toUpperCase() };
-    const answer = await edge.request('POST', path, { role: 'WORKFLOW_ENGINEER', json });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({ api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm });
+    const response = await edge.request('POST', path, { role: 'WORKFLOW_ENGINEER', json });
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({ api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm });
     expect(asked).toMatchObject({ actor: { ...actor, role: 'WORKFLOW_ENGINEER' }, firm_uuid: firm.uuid });
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
   it('records the client address that a trusted proxy reports', async () => {
@@ -43,8 +43,8 @@ describe('creating an API key', () => {
   });
 
   it('is refused to an ADMIN before the body is read', async () => {
-    const answer = await edge.request('POST', path, { role: 'ADMIN', json: { firm_uuid: 'nonsense' } });
-    expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
+    const response = await edge.request('POST', path, { role: 'ADMIN', json: { firm_uuid: 'nonsense' } });
+    expect([response.status, response.body['code']]).toEqual([403, 'FORBIDDEN']);
   });
 
   it.each([
@@ -53,9 +53,9 @@ describe('creating an API key', () => {
     [{ firm_uuid: 1 }, 'INVALID'],
     [{ firm_uuid: null }, 'INVALID'],
   ])('refuses %j', async (json, code) => {
-    const answer = await edge.request('POST', path, { role: 'SUPERUSER', json });
-    expect(answer.status).toBe(400);
-    expect(answer.body['details']).toMatchObject({ fields: [{ field: 'firm_uuid', code }] });
+    const response = await edge.request('POST', path, { role: 'SUPERUSER', json });
+    expect(response.status).toBe(400);
+    expect(response.body['details']).toMatchObject({ fields: [{ field: 'firm_uuid', code }] });
   });
 
   it('is 409 while the firm has a key and 404 for an unknown firm', async () => {
@@ -66,8 +66,8 @@ describe('creating an API key', () => {
       edge.keys.createKey = async () => {
         throw fault;
       };
-      const answer = await edge.request('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid } });
-      expect([answer.status, answer.body['code']]).toEqual([status, fault.code]);
+      const response = await edge.request('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid } });
+      expect([response.status, response.body['code']]).toEqual([status, fault.code]);
     }
   });
 });
@@ -87,7 +87,7 @@ describe('listing API keys', () => {
         ],
       };
     };
-    const answer = await edge.request('GET', `${path}?page=2&size=5`, { role: 'SUPERUSER' });
+    const response = await edge.request('GET', `${path}?page=2&size=5`, { role: 'SUPERUSER' });
     const item = {
       uuid: keyUuid,
       key_prefix: '1a2b3c4',
@@ -95,8 +95,8 @@ describe('listing API keys', () => {
       firm,
       created_at: '2026-01-01T00:00:00.000Z',
     };
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       count: 12,
       items: [
         { ...item, last_used: null },
@@ -120,8 +120,8 @@ describe('deleting an API key', () => {
       asked = request.key_uuid;
       return {};
     };
-    const answer = await edge.request('DELETE', `${path}/${keyUuid.toUpperCase()}`, { role: 'SUPERUSER' });
-    expect([answer.status, answer.text, answer.headers.get('content-length')]).toEqual([204, '', null]);
+    const response = await edge.request('DELETE', `${path}/${keyUuid.toUpperCase()}`, { role: 'SUPERUSER' });
+    expect([response.status, response.text, response.headers.get('content-length')]).toEqual([204, '', null]);
     expect(asked).toBe(keyUuid);
   });
 

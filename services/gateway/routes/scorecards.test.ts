@@ -8,7 +8,7 @@ const at = '2026-01-01T00:00:00.000Z';
 const message = { uuid, name: 'Own', is_active: false, revision: 3, created_at: at, updated_at: at };
 const item = { ...message, segment_type: null };
 const sections = [{ name: 'Only', questions: [] }];
-const whole = { ...item, sections };
+const full = { ...item, sections };
 const reply = { scorecard: message, sections_json: JSON.stringify(sections) };
 const caller = { firm_uuid: firm.uuid, user_uuid: user };
 const document = { name: 'Own', sections: [{ name: 'Only', any: ['thing', null] }] };
@@ -22,15 +22,15 @@ beforeAll(async () => {
 
 beforeEach(() => {
   asked = undefined;
-  const answer = async (request: unknown) => {
+  const response = async (request: unknown) => {
     asked = request;
     return reply;
   };
   Object.assign(edge.scorecards, {
-    createScorecard: answer,
-    getScorecard: answer,
-    reviseScorecard: answer,
-    activateScorecard: answer,
+    createScorecard: response,
+    getScorecard: response,
+    reviseScorecard: response,
+    activateScorecard: response,
   } satisfies Fixture['scorecards']);
 });
 
@@ -48,8 +48,8 @@ const everyRoute = [
 describe('every route', () => {
   it.each(everyRoute)('%s %s requires the role ADMIN', async (method, address) => {
     for (const role of ['SUPERUSER', 'WORKFLOW_ENGINEER'] as const) {
-      const answer = await edge.request(method, address, { role, ...(method !== 'GET' && { json: document }) });
-      expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
+      const response = await edge.request(method, address, { role, ...(method !== 'GET' && { json: document }) });
+      expect([response.status, response.body['code']]).toEqual([403, 'FORBIDDEN']);
     }
     expect(asked).toBeUndefined();
     const stranger = await fetch(edge.url + address, { method });
@@ -73,8 +73,8 @@ describe('every route', () => {
       activateScorecard: none,
       listRevisions: none,
     });
-    const answer = await edge.request(method, `${path}/${uuid}${rest}`, options);
-    expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
+    const response = await edge.request(method, `${path}/${uuid}${rest}`, options);
+    expect([response.status, response.body['code']]).toEqual([404, 'NOT_FOUND']);
   });
 });
 
@@ -84,8 +84,8 @@ describe('lists', () => {
       asked = request;
       return { count: 12, items: [message, { ...message, segment_type: 'sales', is_active: true }] };
     };
-    const answer = await edge.request('GET', `${path}?page=2&size=5`);
-    expect(answer.body).toEqual({ count: 12, items: [item, { ...item, segment_type: 'sales', is_active: true }] });
+    const response = await edge.request('GET', `${path}?page=2&size=5`);
+    expect(response.body).toEqual({ count: 12, items: [item, { ...item, segment_type: 'sales', is_active: true }] });
     expect(asked).toMatchObject({ caller, page: 2, size: 5 });
   });
 
@@ -101,8 +101,8 @@ describe('lists', () => {
         ],
       };
     };
-    const answer = await edge.request('GET', `${path}/${uuid}/revisions`);
-    expect(answer.body).toEqual({
+    const response = await edge.request('GET', `${path}/${uuid}/revisions`);
+    expect(response.body).toEqual({
       count: 2,
       items: [
         { revision: 2, name: 'Own', created_at: at, created_by: user },
@@ -120,14 +120,14 @@ describe('lists', () => {
 
 describe('a scorecard', () => {
   it('is created with 201 and an ETag; the document is forwarded unchanged', async () => {
-    const answer = await edge.request('POST', path, { json: document });
-    expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([201, whole, '"3"']);
+    const response = await edge.request('POST', path, { json: document });
+    expect([response.status, response.body, response.headers.get('etag')]).toEqual([201, full, '"3"']);
     expect(asked).toEqual({ caller, document: JSON.stringify(document) });
   });
 
   it('is returned with its ETag, at its newest revision or another', async () => {
-    const answer = await edge.request('GET', `${path}/${uuid}`);
-    expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([200, whole, '"3"']);
+    const response = await edge.request('GET', `${path}/${uuid}`);
+    expect([response.status, response.body, response.headers.get('etag')]).toEqual([200, full, '"3"']);
     expect(asked).toEqual({ caller, scorecard_uuid: uuid });
     await edge.request('GET', `${path}/${uuid}?revision=2`);
     expect(asked).toMatchObject({ scorecard_uuid: uuid, revision: 2 });
@@ -137,8 +137,8 @@ describe('a scorecard', () => {
   });
 
   it('is activated', async () => {
-    const answer = await edge.request('POST', `${path}/${uuid}/activate`);
-    expect([answer.status, answer.body]).toEqual([200, whole]);
+    const response = await edge.request('POST', `${path}/${uuid}/activate`);
+    expect([response.status, response.body]).toEqual([200, full]);
     expect(asked).toEqual({ caller, scorecard_uuid: uuid });
   });
 
@@ -147,8 +147,12 @@ describe('a scorecard', () => {
     edge.scorecards.createScorecard = async () => {
       throw invalidFields(fields);
     };
-    const answer = await edge.request('POST', path, { json: document });
-    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([400, 'VALIDATION_ERROR', { fields }]);
+    const response = await edge.request('POST', path, { json: document });
+    expect([response.status, response.body['code'], response.body['details']]).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      { fields },
+    ]);
   });
 
   it('may be up to a mebibyte of JSON', async () => {
@@ -163,8 +167,8 @@ describe('a document', () => {
     ['that is no object', '[]'],
     ['that is no JSON', '{'],
   ])('%s is refused', async (_what, body) => {
-    const answer = await edge.request('POST', path, { body, headers: { 'content-type': 'application/json' } });
-    expect([answer.status, answer.body['code']]).toEqual([400, 'INVALID_JSON']);
+    const response = await edge.request('POST', path, { body, headers: { 'content-type': 'application/json' } });
+    expect([response.status, response.body['code']]).toEqual([400, 'INVALID_JSON']);
     expect(asked).toBeUndefined();
   });
 });
@@ -177,8 +181,8 @@ describe('a change', () => {
     });
 
   it('names the revision that it was made to, and returns the new one with its ETag', async () => {
-    const answer = await put('"2"');
-    expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([200, whole, '"3"']);
+    const response = await put('"2"');
+    expect([response.status, response.body, response.headers.get('etag')]).toEqual([200, full, '"3"']);
     expect(asked).toEqual({ caller, scorecard_uuid: uuid, expected_revision: 2, document: JSON.stringify(document) });
   });
 
@@ -191,9 +195,9 @@ describe('a change', () => {
     ['"two"', 'INVALID'],
     ['', 'INVALID'],
   ])('is refused with If-Match: %s', async (ifMatch, code) => {
-    const answer = await put(ifMatch);
-    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
-    expect(answer.body['details']).toMatchObject({
+    const response = await put(ifMatch);
+    expect([response.status, response.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(response.body['details']).toMatchObject({
       fields: [{ field: 'If-Match', code, message: expect.stringMatching(/as returned in ETag; for example "1"$/) }],
     });
     expect(asked).toBeUndefined();
@@ -203,8 +207,8 @@ describe('a change', () => {
     edge.scorecards.reviseScorecard = async () => {
       throw new Fault('stale', 'REVISION_CONFLICT', 'There is a newer one.', { details: { revision: 4 } });
     };
-    const answer = await put('"3"');
-    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+    const response = await put('"3"');
+    expect([response.status, response.body['code'], response.body['details']]).toEqual([
       412,
       'REVISION_CONFLICT',
       { revision: 4 },

@@ -12,14 +12,14 @@ describe('pages of other origins', () => {
   it('can read nothing by default', async () => {
     edge = await openFixture();
     for (const method of ['GET', 'OPTIONS']) {
-      const answer = await edge.request(method, '/healthz', {
+      const response = await edge.request(method, '/healthz', {
         headers: { origin, 'access-control-request-method': 'GET' },
       });
-      expect([shared(answer.headers), answer.headers.get('vary')]).toEqual([[], null]);
+      expect([shared(response.headers), response.headers.get('vary')]).toEqual([[], null]);
     }
   });
 
-  it('may ask first, then send proofs and read answers and errors, when theirs is named', async () => {
+  it('can send preflights and credentials and read responses and errors, when they are configured', async () => {
     edge = await openFixture({ corsOrigins: [origin] });
     const asked = {
       origin,
@@ -45,14 +45,14 @@ describe('pages of other origins', () => {
   it('get nothing when they are not configured, and caches learn that the response varies', async () => {
     edge = await openFixture({ corsOrigins: [origin] });
     for (const other of ['https://pages.example.evil', 'http://pages.example', 'null']) {
-      const answer = await edge.request('GET', '/healthz', { headers: { origin: other } });
-      expect([shared(answer.headers), answer.headers.get('vary')]).toEqual([[], 'Origin']);
+      const response = await edge.request('GET', '/healthz', { headers: { origin: other } });
+      expect([shared(response.headers), response.headers.get('vary')]).toEqual([[], 'Origin']);
     }
   });
 
   it('can be any with *', async () => {
     edge = await openFixture({ corsOrigins: ['*'] });
-    const answer = await edge.request('GET', '/healthz', { headers: { origin } });
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    const response = await edge.request('GET', '/healthz', { headers: { origin } });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 });

@@ -30,7 +30,7 @@ export function sendJson(
     headers['content-type'] = 'application/json';
     headers['content-length'] = Buffer.byteLength(text);
   } else if (status !== 204 && status !== 304) headers['content-length'] = 0;
-  // The system buffers a short response at once, whether or not the client reads it.
+  // The system buffers a short response, whether or not the client reads it.
   if (text !== undefined && text.length > SHORT) response.setTimeout(IDLE_TIMEOUT_MS);
   if (!isBodyPending(request)) {
     // Node writes a short body and its head as one string. Writing ASCII as latin1 takes 2 µs less than writing UTF-8.

@@ -67,14 +67,14 @@ afterAll(() => edge.close());
 describe('listing calls', () => {
   it('shows every field of every call, null when unknown', async () => {
     edge.calls.listCalls = async () => ({ count: 5_000_000_000, items: [bare, full] });
-    const answer = await edge.request('GET', path);
-    expect(answer.body).toEqual({
+    const response = await edge.request('GET', path);
+    expect(response.body).toEqual({
       count: 5_000_000_000,
       count_is_estimate: false,
       items: [{ ...bare, ...unknown }, fullItem],
       next_cursor: null,
     });
-    for (const item of answer.body['items'] as object[]) expect(Object.keys(item)).toEqual(fields);
+    for (const item of response.body['items'] as object[]) expect(Object.keys(item)).toEqual(fields);
   });
 
   it('forwards filters and pages, for the firm of the caller', async () => {
@@ -123,7 +123,7 @@ describe('listing calls', () => {
       ['sort', '-score'],
       ['cursor', 'here'],
     ]);
-    const answer = await edge.request('GET', `${path}?${query.toString()}`);
+    const response = await edge.request('GET', `${path}?${query.toString()}`);
     expect(asked).toMatchObject({
       caller,
       outcome: ['scored'],
@@ -141,7 +141,7 @@ describe('listing calls', () => {
       sort: '-score',
       cursor: 'here',
     });
-    expect(answer.body).toEqual({ count: 20_000, count_is_estimate: true, items: [], next_cursor: 'next' });
+    expect(response.body).toEqual({ count: 20_000, count_is_estimate: true, items: [], next_cursor: 'next' });
   });
 
   it('accepts a score with many digits', async () => {
@@ -186,16 +186,16 @@ describe('listing calls', () => {
     `q=${'x'.repeat(256)}`,
     'operator_name=a%00b',
   ])('refuses %s', async (query) => {
-    const answer = await edge.request('GET', `${path}?${query}`);
-    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    const response = await edge.request('GET', `${path}?${query}`);
+    expect([response.status, response.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
   it('reports all faults together, including those between fields', async () => {
-    const answer = await edge.request(
+    const response = await edge.request(
       'GET',
       `${path}?status=done&score_min=9&score_max=8&page=0&cursor=x&started_from=never`,
     );
-    const { fields } = answer.body['details'] as { fields: { field: string }[] };
+    const { fields } = response.body['details'] as { fields: { field: string }[] };
     expect(fields.map(({ field }) => field).toSorted()).toEqual([
       'cursor',
       'page',
@@ -226,9 +226,9 @@ describe('one call', () => {
         ],
       };
     };
-    const answer = await edge.request('GET', `${path}/${uuid.toUpperCase()}`);
+    const response = await edge.request('GET', `${path}/${uuid.toUpperCase()}`);
     expect(asked).toMatchObject({ caller, call_uuid: uuid });
-    expect(answer.body).toEqual({
+    expect(response.body).toEqual({
       ...fullItem,
       audio: null,
       transcript: {
@@ -260,8 +260,8 @@ describe('one call', () => {
       url_expires_at: '2026-01-01T01:00:00.000Z',
     };
     edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: stored });
-    const answer = await edge.request('GET', `${path}/${uuid}`);
-    expect(answer.body['audio']).toEqual({ ...stored, url: `${edge.url}${stored.url}` });
+    const response = await edge.request('GET', `${path}/${uuid}`);
+    expect(response.body['audio']).toEqual({ ...stored, url: `${edge.url}${stored.url}` });
     const elsewhere = { ...stored, url: 'https://store.example/u.wav?X=1' };
     edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: elsewhere });
     expect((await edge.request('GET', `${path}/${uuid}`)).body['audio']).toEqual(elsewhere);
@@ -269,18 +269,18 @@ describe('one call', () => {
 
   it('without results has nulls and empty lists', async () => {
     edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: null });
-    const answer = await edge.request('GET', `${path}/${uuid}`);
+    const response = await edge.request('GET', `${path}/${uuid}`);
     const nothing = { audio: null, transcript: null, analysis: null, analyses: [], history: [] };
-    expect(answer.body).toEqual({ ...bare, ...unknown, ...nothing });
-    expect(Object.keys(answer.body)).toEqual([...fields, 'audio', 'transcript', 'analysis', 'analyses', 'history']);
+    expect(response.body).toEqual({ ...bare, ...unknown, ...nothing });
+    expect(Object.keys(response.body)).toEqual([...fields, 'audio', 'transcript', 'analysis', 'analyses', 'history']);
   });
 
   it('with a transcript of megabytes is complete', async () => {
     const utterances = [{ role: 'client', text: 'я'.repeat(2_000_000), start: null, end: null }];
     const transcript_json = JSON.stringify({ language: null, engine: null, utterances });
     edge.calls.getCall = async () => ({ call: bare, transcript_json, analyses_json: [], history: [], audio: null });
-    const answer = await edge.request('GET', `${path}/${uuid}`);
-    expect(answer.body['transcript']).toEqual({
+    const response = await edge.request('GET', `${path}/${uuid}`);
+    expect(response.body['transcript']).toEqual({
       language: null,
       engine: null,
       utterances: [{ index: 0, ...utterances[0] }],
@@ -298,8 +298,8 @@ describe('one call', () => {
 describe('retrying a call', () => {
   it('returns 202 with the call', async () => {
     edge.calls.retryCall = async () => bare;
-    const answer = await edge.request('POST', `${path}/${uuid}/retry`);
-    expect([answer.status, answer.body]).toEqual([202, { ...bare, ...unknown }]);
+    const response = await edge.request('POST', `${path}/${uuid}/retry`);
+    expect([response.status, response.body]).toEqual([202, { ...bare, ...unknown }]);
   });
 
   it('that cannot be retried is 409', async () => {
@@ -343,11 +343,11 @@ describe('batches', () => {
     edge.calls.downloadRejected = async function* () {
       for (let sent = 0; sent < 50; sent += 1) yield { data: Buffer.alloc(100_000, 'x') };
     };
-    const answer = await edge.request('GET', `${path}/rejected/${uuid}`);
-    expect(answer.status).toBe(200);
-    expect(answer.text).toHaveLength(5_000_000);
-    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
-    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="rejected-${uuid}.csv"`);
+    const response = await edge.request('GET', `${path}/rejected/${uuid}`);
+    expect(response.status).toBe(200);
+    expect(response.text).toHaveLength(5_000_000);
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(response.headers.get('content-disposition')).toBe(`attachment; filename="rejected-${uuid}.csv"`);
     expect((await edge.request('HEAD', `${path}/rejected/${uuid}`)).status).toBe(200);
   });
 
@@ -356,8 +356,8 @@ describe('batches', () => {
       yield* [];
       throw notFound('file of refused rows');
     };
-    const answer = await edge.request('GET', `${path}/rejected/${uuid}`);
-    expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
+    const response = await edge.request('GET', `${path}/rejected/${uuid}`);
+    expect([response.status, response.body['code']]).toEqual([404, 'NOT_FOUND']);
   });
 
   it('break the connection when the stream fails, so that a partial file never looks complete', async () => {
@@ -394,16 +394,16 @@ describe('analyzing a call again', () => {
       expect(asked).toMatchObject({ caller, call_uuid: uuid });
       return { ...bare, status: 'analyzing' };
     };
-    const answer = await edge.request('POST', `${path}/${uuid}/analyze`);
-    expect([answer.status, answer.body]).toEqual([202, { ...bare, ...unknown, status: 'analyzing' }]);
+    const response = await edge.request('POST', `${path}/${uuid}/analyze`);
+    expect([response.status, response.body]).toEqual([202, { ...bare, ...unknown, status: 'analyzing' }]);
   });
 
   it('that is being processed is a conflict, with the possible actions', async () => {
     edge.calls.analyzeCall = async () => {
       throw new Fault('conflict', 'INVALID_TRANSITION', 'It is being transcribed.', { details: { allowed: [] } });
     };
-    const answer = await edge.request('POST', `${path}/${uuid}/analyze`);
-    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+    const response = await edge.request('POST', `${path}/${uuid}/analyze`);
+    expect([response.status, response.body['code'], response.body['details']]).toEqual([
       409,
       'INVALID_TRANSITION',
       { allowed: [] },
@@ -418,8 +418,8 @@ describe('erasing a call', () => {
       expect(asked).toMatchObject({ caller, call_uuid: uuid });
       return receipt;
     };
-    const answer = await edge.request('DELETE', `${path}/${uuid}`);
-    expect([answer.status, answer.body]).toEqual([200, receipt]);
+    const response = await edge.request('DELETE', `${path}/${uuid}`);
+    expect([response.status, response.body]).toEqual([200, receipt]);
   });
 
   it('of another firm, or already erased, is not found', async () => {

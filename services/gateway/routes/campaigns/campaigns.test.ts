@@ -94,8 +94,8 @@ afterAll(() => edge.close());
 
 describe('an API key', () => {
   it('is required; a bearer token is refused', async () => {
-    const answer = await edge.request('GET', path);
-    expect([answer.status, answer.body['code']]).toEqual([401, 'API_KEY_REQUIRED']);
+    const response = await edge.request('GET', path);
+    expect([response.status, response.body['code']]).toEqual([401, 'API_KEY_REQUIRED']);
     expect((await edge.request('GET', '/api/v1/calls', { headers: { ...headers, authorization: '' } })).status).toBe(
       401,
     );
@@ -108,8 +108,8 @@ describe('an API key', () => {
       other.calls.listCampaigns = async () => ({ count: 0, items: [] });
       expect((await other.request('GET', path, { headers })).status).toBe(200);
       other.apiKeys.markDeleted('k2');
-      const answer = await other.request('GET', path, { headers });
-      expect([answer.status, answer.body['code']]).toEqual([403, 'API_KEY_INVALID']);
+      const response = await other.request('GET', path, { headers });
+      expect([response.status, response.body['code']]).toEqual([403, 'API_KEY_INVALID']);
     } finally {
       await other.close();
     }
@@ -118,8 +118,8 @@ describe('an API key', () => {
 
 describe('creating a campaign', () => {
   it.each(['', '/'])('returns 201 at %j with every field, on behalf of the API user', async (slash) => {
-    const answer = await ask('POST', slash, { name: '  Spring ', starts_at: '2026-10-01T09:00:00+05:00' });
-    expect([answer.status, answer.body]).toEqual([201, shown]);
+    const response = await ask('POST', slash, { name: '  Spring ', starts_at: '2026-10-01T09:00:00+05:00' });
+    expect([response.status, response.body]).toEqual([201, shown]);
     expect(asked).toMatchObject([['create', { caller: actor, name: 'Spring', starts_at: '2026-10-01T04:00:00.000Z' }]]);
   });
 
@@ -133,22 +133,22 @@ describe('creating a campaign', () => {
     ['a date in the year 0', { name: 'x', ends_at: '0001-01-01T00:00:00+23:00' }, 'ends_at'],
     ['a status', { name: 'x', status: 'active' }, 'status'],
   ])('refuses %s and names the field', async (_what, body, field) => {
-    const answer = await ask('POST', '', body);
-    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
-    expect(JSON.stringify(answer.body['details'])).toContain(`"field":"${field}"`);
+    const response = await ask('POST', '', body);
+    expect([response.status, response.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(JSON.stringify(response.body['details'])).toContain(`"field":"${field}"`);
     expect(asked).toEqual([]);
   });
 
   it('suggests the nearest name for an unknown field', async () => {
-    const answer = await ask('POST', '', { name: 'x', externalid: 'y' });
-    expect(answer.body['message']).toContain('external_id');
+    const response = await ask('POST', '', { name: 'x', externalid: 'y' });
+    expect(response.body['message']).toContain('external_id');
   });
 });
 
 describe('listing campaigns', () => {
   it('forwards the filters', async () => {
-    const answer = await ask('GET', '/?page=3&size=1&status=draft&status=active&external_id=x');
-    expect([answer.status, answer.body]).toEqual([200, { count: 1, items: [shown] }]);
+    const response = await ask('GET', '/?page=3&size=1&status=draft&status=active&external_id=x');
+    expect([response.status, response.body]).toEqual([200, { count: 1, items: [shown] }]);
     expect(asked).toMatchObject([
       ['list', { caller, page: 3, size: 1, status: ['draft', 'active'], external_id: 'x' }],
     ]);
@@ -208,16 +208,16 @@ describe('one campaign', () => {
 
   it('accepts no other action, and returns the methods of an action', async () => {
     expect((await ask('POST', `/${uuid}/resume`)).status).toBe(404);
-    const answer = await ask('GET', `/${uuid}/start`);
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+    const response = await ask('GET', `/${uuid}/start`);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
   });
 
   it('returns 409 with the possible actions', async () => {
     edge.calls.moveCampaign = async () => {
       throw new Fault('conflict', 'INVALID_TRANSITION', 'No.', { details: { allowed: ['start', 'cancel'] } });
     };
-    const answer = await ask('POST', `/${uuid}/pause`);
-    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+    const response = await ask('POST', `/${uuid}/pause`);
+    expect([response.status, response.body['code'], response.body['details']]).toEqual([
       409,
       'INVALID_TRANSITION',
       { allowed: ['start', 'cancel'] },

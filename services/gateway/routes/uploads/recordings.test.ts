@@ -16,7 +16,7 @@ interface Sent {
   file: { name: string; bytes: Buffer } | null;
   metadata: string | null;
   /** Whether the stream reached its end. */
-  whole: boolean;
+  isComplete: boolean;
   order: string[];
 }
 
@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 
 async function receive(requests: AsyncIterable<UploadRecordingRequest>): Promise<Sent> {
-  const received: Sent = { uploader: null, file: null, metadata: null, whole: false, order: [] };
+  const received: Sent = { uploader: null, file: null, metadata: null, isComplete: false, order: [] };
   sent.push(received);
   const pieces: Buffer[] = [];
   try {
@@ -50,7 +50,7 @@ async function receive(requests: AsyncIterable<UploadRecordingRequest>): Promise
       else if (request.part === 'chunk') pieces.push(request.chunk ?? Buffer.alloc(0));
       else received.metadata = request.metadata ?? '';
     }
-    received.whole = true;
+    received.isComplete = true;
   } finally {
     if (received.file !== null) received.file.bytes = Buffer.concat(pieces);
   }
@@ -79,8 +79,8 @@ const post = (body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = f
   edge.request('POST', path, { body, headers });
 const postForm = (...parts: PartSpec[]) => post(formOf(parts));
 
-const fieldsOf = (answer: { body: Record<string, unknown> }) =>
-  (answer.body['details'] as { fields: { field: string; code: string }[] }).fields.map(({ field, code }) => [
+const fieldsOf = (response: { body: Record<string, unknown> }) =>
+  (response.body['details'] as { fields: { field: string; code: string }[] }).fields.map(({ field, code }) => [
     field,
     code,
   ]);
@@ -96,8 +96,8 @@ describe('a recording with its metadata', () => {
     ['first', [filePart(), textPart('{"a":"б"}')], ['file_name', 'chunk', 'metadata']],
     ['last', [textPart('{"a":"б"}'), filePart()], ['metadata', 'file_name', 'chunk']],
   ])('is forwarded with the file %s', async (_, parts, order) => {
-    const answer = await postForm(...parts);
-    expect([answer.status, answer.body]).toEqual([
+    const response = await postForm(...parts);
+    expect([response.status, response.body]).toEqual([
       200,
       { status: 'ok', audio_id: 'a', message: 'The recording was accepted and is queued for processing.' },
     ]);
@@ -106,7 +106,7 @@ describe('a recording with its metadata', () => {
         uploader: { firm_uuid: firm.uuid, user_uuid: user },
         file: { name: 'a.wav', bytes: Buffer.from('bytes') },
         metadata: '{"a":"б"}',
-        whole: true,
+        isComplete: true,
         order,
       },
     ]);
@@ -148,8 +148,8 @@ describe('a recording with its metadata', () => {
       await receive(requests);
       return { audio_id: 'a', ignored_fields: [], ...repeated };
     };
-    const answer = await postForm(filePart(), textPart());
-    expect([answer.status, answer.body]).toEqual([200, { status: 'ok', audio_id: 'a', message }]);
+    const response = await postForm(filePart(), textPart());
+    expect([response.status, response.body]).toEqual([200, { status: 'ok', audio_id: 'a', message }]);
   });
 
   it('lists the unknown fields of its metadata', async () => {
@@ -191,11 +191,11 @@ describe('a recording with its metadata', () => {
     await fc.assert(
       fc.asyncProperty(cuts, async (at) => {
         sent = [];
-        const answer = await sendInPieces(at);
-        expect(answer).toMatch(/^HTTP\/1.1 200 /);
+        const response = await sendInPieces(at);
+        expect(response).toMatch(/^HTTP\/1.1 200 /);
         expect(sent).toMatchObject([
           {
-            whole: true,
+            isComplete: true,
             metadata: '{"я":1}',
             file: {
               name: `${'Я'.repeat(20)}.wav`,
@@ -222,9 +222,13 @@ describe('an invalid form', () => {
     ['other names', [filePart('x', 'name="audio"; filename="a.wav"'), textPart('{}', 'meta')], both],
     ['metadata twice and no file', [textPart(), textPart()], [file]],
   ])('with %s is MISSING_FILE and names the missing parts', async (_, parts, missing) => {
-    const answer = await postForm(...parts);
-    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([400, 'MISSING_FILE', { missing }]);
-    expect(sent.every(({ whole }) => !whole)).toBe(true);
+    const response = await postForm(...parts);
+    expect([response.status, response.body['code'], response.body['details']]).toEqual([
+      400,
+      'MISSING_FILE',
+      { missing },
+    ]);
+    expect(sent.every(({ isComplete }) => !isComplete)).toBe(true);
   });
 
   it.each([
@@ -233,14 +237,14 @@ describe('an invalid form', () => {
     ['with a name that is not UTF-8', filePart('x', 'name="audio_file"; filename="\xe9.wav"'), 'in UTF-8'],
   ])('with a file %s reports it as missing, with the reason', async (_, { head, body }, why) => {
     const pieces = [Buffer.from(`--${BOUNDARY}\r\n${head}\r\n\r\n`, 'latin1'), Buffer.from(body), Buffer.from('\r\n')];
-    const answer = await post(Buffer.concat([...pieces, formOf([textPart()])]));
-    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+    const response = await post(Buffer.concat([...pieces, formOf([textPart()])]));
+    expect([response.status, response.body['code'], response.body['details']]).toEqual([
       400,
       'MISSING_FILE',
       { missing: [file] },
     ]);
-    expect(answer.body['message']).toMatch(/^audio_file is missing\. Send multipart\/form-data /);
-    expect(answer.body['message']).toContain(why);
+    expect(response.body['message']).toMatch(/^audio_file is missing\. Send multipart\/form-data /);
+    expect(response.body['message']).toContain(why);
   });
 
   it.each([
@@ -282,9 +286,9 @@ describe('an invalid form', () => {
       Buffer.from(body),
       Buffer.from('\r\n'),
     ]);
-    const answer = await post(Buffer.concat([...pieces, Buffer.from(`--${BOUNDARY}--\r\n`)]));
-    expect([answer.status, answer.body['code'], fieldsOf(answer)]).toEqual([400, 'VALIDATION_ERROR', fields]);
-    expect(sent.every(({ whole }) => !whole)).toBe(true);
+    const response = await post(Buffer.concat([...pieces, Buffer.from(`--${BOUNDARY}--\r\n`)]));
+    expect([response.status, response.body['code'], fieldsOf(response)]).toEqual([400, 'VALIDATION_ERROR', fields]);
+    expect(sent.every(({ isComplete }) => !isComplete)).toBe(true);
   });
 
   it.each([
@@ -292,30 +296,30 @@ describe('an invalid form', () => {
     ['an empty boundary', 'multipart/form-data; boundary=""', 'VALIDATION_ERROR'],
     ['a boundary of 300 characters', `multipart/form-data; boundary=${'x'.repeat(300)}`, 'VALIDATION_ERROR'],
   ])('with %s is refused without being read', async (_, type, code) => {
-    const answer = await post(Buffer.from('metadata={}'), { 'content-type': type });
-    expect([answer.status, answer.body['code']]).toEqual([400, code]);
-    expect(answer.body['details']).not.toBeNull();
+    const response = await post(Buffer.from('metadata={}'), { 'content-type': type });
+    expect([response.status, response.body['code']]).toEqual([400, code]);
+    expect(response.body['details']).not.toBeNull();
     expect(sent).toEqual([]);
   });
 
   it.each(['application/json', 'application/x-www-form-urlencoded', 'multipart/mixed; boundary=x', 'audio/wav'])(
     'of type %s is MISSING_FILE, with advice on how to send both parts',
     async (type) => {
-      const answer = await post(Buffer.from('x=1'), { 'content-type': type });
-      expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+      const response = await post(Buffer.from('x=1'), { 'content-type': type });
+      expect([response.status, response.body['code'], response.body['details']]).toEqual([
         400,
         'MISSING_FILE',
         { missing: both },
       ]);
-      expect(answer.body['message']).toMatch(/^audio_file and metadata are missing\. Send multipart\/form-data /);
+      expect(response.body['message']).toMatch(/^audio_file and metadata are missing\. Send multipart\/form-data /);
       expect(sent).toEqual([]);
     },
   );
 
   it('without any body is MISSING_FILE', async () => {
-    const answer = await edge.request('POST', path);
-    expect([answer.status, answer.body['code']]).toEqual([400, 'MISSING_FILE']);
-    expect(answer.body['details']).toEqual({ missing: both });
+    const response = await edge.request('POST', path);
+    expect([response.status, response.body['code']]).toEqual([400, 'MISSING_FILE']);
+    expect(response.body['details']).toEqual({ missing: both });
   });
 
   it.each([
@@ -334,18 +338,18 @@ describe('an invalid form', () => {
       'MISSING_FILE',
     ],
   ])('%s is refused', async (_, body, code) => {
-    const answer = await post(Buffer.from(body));
-    expect([answer.status, answer.body['code']]).toEqual([400, code]);
-    expect(sent.every(({ whole }) => !whole)).toBe(true);
+    const response = await post(Buffer.from(body));
+    expect([response.status, response.body['code']]).toEqual([400, code]);
+    expect(sent.every(({ isComplete }) => !isComplete)).toBe(true);
   });
 
   it('of a hundred thousand parts is refused, at the cost per part of one of ten thousand', async () => {
     const costOf = async (count: number) => {
       const body = formOf(Array.from({ length: count }, () => textPart('', 'x')));
       const before = process.cpuUsage();
-      const answer = await post(body);
+      const response = await post(body);
       const { user, system } = process.cpuUsage(before);
-      expect([answer.status, answer.body['code']]).toEqual([400, 'MISSING_FILE']);
+      expect([response.status, response.body['code']]).toEqual([400, 'MISSING_FILE']);
       return user + system;
     };
     await costOf(10_000);
@@ -392,8 +396,8 @@ describe('the name of the file', () => {
   it.each(["filename*=UTF-8''%FF.wav", "filename*=KOI8-R''a.wav", 'filename="a', 'filename="a" b'])(
     'as %s is refused',
     async (disposition) => {
-      const answer = await postForm(filePart('x', `name="audio_file"; ${disposition}`), textPart());
-      expect([answer.status, answer.body['code']]).toEqual([400, 'MISSING_FILE']);
+      const response = await postForm(filePart('x', `name="audio_file"; ${disposition}`), textPart());
+      expect([response.status, response.body['code']]).toEqual([400, 'MISSING_FILE']);
     },
   );
 });
@@ -402,12 +406,12 @@ describe('a file over 50 MB', () => {
   const tooLarge = { status: 'error', code: 'FILE_TOO_LARGE', details: { limit_bytes: LIMIT } };
 
   it('is refused by its declared length before it is sent', async () => {
-    const answer = await rawExchange(edge.url, (socket) => {
+    const response = await rawExchange(edge.url, (socket) => {
       socket.write(head('Content-Length: 60000000', 'Expect: 100-continue'));
       socket.once('data', () => socket.end());
     });
-    expect(answer).toMatch(/^HTTP\/1.1 400 /);
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject(tooLarge);
+    expect(response).toMatch(/^HTTP\/1.1 400 /);
+    expect(JSON.parse(response.split('\r\n\r\n')[1] ?? '')).toMatchObject(tooLarge);
     expect(sent).toEqual([]);
   });
 
@@ -415,7 +419,7 @@ describe('a file over 50 MB', () => {
     const opening = formOf([filePart('')], '').subarray(0, -2);
     const chunk = Buffer.alloc(1_048_576, 'x');
     let written = 0;
-    const answer = await rawExchange(edge.url, (socket) => {
+    const response = await rawExchange(edge.url, (socket) => {
       socket.write(head('Transfer-Encoding: chunked'));
       socket.write(`${opening.length.toString(16)}\r\n`);
       socket.write(opening);
@@ -430,16 +434,16 @@ describe('a file over 50 MB', () => {
       socket.once('data', () => socket.end());
       send();
     });
-    expect(answer).toMatch(/^HTTP\/1.1 400 /);
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject(tooLarge);
+    expect(response).toMatch(/^HTTP\/1.1 400 /);
+    expect(JSON.parse(response.split('\r\n\r\n')[1] ?? '')).toMatchObject(tooLarge);
     expect(written).toBeLessThan(2 * LIMIT);
     await waitUntil(() => sent.length === 1);
-    expect(sent[0]?.whole).toBe(false);
+    expect(sent[0]?.isComplete).toBe(false);
   }, 60_000);
 
   it('by one byte is refused, and an ordinary HTTP client gets the error', async () => {
-    const answer = await postForm(filePart(Buffer.alloc(LIMIT + 1)), textPart());
-    expect([answer.status, answer.body]).toEqual([400, expect.objectContaining(tooLarge)]);
+    const response = await postForm(filePart(Buffer.alloc(LIMIT + 1)), textPart());
+    expect([response.status, response.body]).toEqual([400, expect.objectContaining(tooLarge)]);
   }, 60_000);
 
   it('is refused when the audio service refuses it in the middle', async () => {
@@ -450,8 +454,8 @@ describe('a file over 50 MB', () => {
       }
       throw new Error('it ended');
     };
-    const answer = await postForm(filePart(Buffer.alloc(20_000_000)), textPart());
-    expect([answer.status, answer.body['code']]).toEqual([400, 'FILE_TOO_LARGE']);
+    const response = await postForm(filePart(Buffer.alloc(20_000_000)), textPart());
+    expect([response.status, response.body['code']]).toEqual([400, 'FILE_TOO_LARGE']);
   });
 });
 
@@ -467,10 +471,10 @@ describe('an error of the audio service', () => {
       await receive(requests);
       throw new Fault(kind, code, 'Why.', { details: { fields: [] } });
     };
-    const answer = await postForm(filePart(), textPart());
-    expect([answer.status, answer.body['code']]).toEqual([status, code]);
+    const response = await postForm(filePart(), textPart());
+    expect([response.status, response.body['code']]).toEqual([status, code]);
     if (status === 400)
-      expect(answer.body).toEqual({ status: 'error', code, message: 'Why.', details: { fields: [] } });
+      expect(response.body).toEqual({ status: 'error', code, message: 'Why.', details: { fields: [] } });
   });
 
   it('is reported after missing parts of the form', async () => {
@@ -485,8 +489,12 @@ describe('an error of the audio service', () => {
     const alone = await openFixture();
     await alone.stopAudio();
     const body = formOf([filePart(Buffer.alloc(20_000_000)), textPart()]);
-    const answer = await alone.request('POST', path, { body, headers: formType });
-    expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'UNAVAILABLE', '1']);
+    const response = await alone.request('POST', path, { body, headers: formType });
+    expect([response.status, response.body['code'], response.headers.get('retry-after')]).toEqual([
+      503,
+      'UNAVAILABLE',
+      '1',
+    ]);
     expect((await alone.request('GET', '/readyz')).status).toBe(503);
     await alone.close();
   });
@@ -499,11 +507,11 @@ describe('an error of the audio service', () => {
         await delay(300);
         return { audio_id: 'late', ignored_fields: [] };
       };
-      const answer = await impatient.request('POST', path, {
+      const response = await impatient.request('POST', path, {
         body: formOf([filePart(), textPart()]),
         headers: formType,
       });
-      expect(answer.body['audio_id']).toBe('late');
+      expect(response.body['audio_id']).toBe('late');
     } finally {
       await impatient.close();
     }
@@ -511,13 +519,13 @@ describe('an error of the audio service', () => {
 });
 
 describe('a client', () => {
-  it('that sends Expect: 100-continue is told to continue', async () => {
+  it('that sends Expect: 100-continue gets 100 Continue', async () => {
     const body = formOf([filePart(), textPart()]);
-    const answer = await rawExchange(edge.url, (socket) => {
+    const response = await rawExchange(edge.url, (socket) => {
       socket.write(head(`Content-Length: ${body.length}`, 'Expect: 100-continue', 'Connection: close'));
       socket.once('data', () => socket.write(body));
     });
-    expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
+    expect(response).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
   });
 
   it('that disconnects in the middle leaves the stream unfinished', async () => {
@@ -534,7 +542,7 @@ describe('a client', () => {
       socket.destroy();
     });
     expect(await ended.promise).toBeInstanceOf(Error);
-    expect(sent).toMatchObject([{ whole: false }]);
+    expect(sent).toMatchObject([{ isComplete: false }]);
     await waitUntil(() => edge.log.some((line) => line['route'] === path && line['aborted'] === true));
     expect(edge.log.filter((line) => line['msg'] === 'a request failed')).toHaveLength(failed);
   });
@@ -553,7 +561,7 @@ describe('a client', () => {
       socket.end();
     });
     expect(await ended.promise).toBeInstanceOf(Error);
-    expect(sent).toMatchObject([{ whole: false }]);
+    expect(sent).toMatchObject([{ isComplete: false }]);
   });
 
   it('that disconnects after the last byte does not undo the upload', async () => {
@@ -568,7 +576,7 @@ describe('a client', () => {
     await rawExchange(edge.url, async (socket) => {
       socket.write(head(`Content-Length: ${body.length}`));
       socket.write(body);
-      await waitUntil(() => sent[0]?.whole);
+      await waitUntil(() => sent[0]?.isComplete);
       socket.destroy();
     });
     await delay(100);
@@ -586,7 +594,7 @@ describe('a client', () => {
     };
     const body = formOf([filePart(Buffer.alloc(LIMIT)), textPart()]);
     let written = 0;
-    const answer = rawExchange(edge.url, (socket) => {
+    const response = rawExchange(edge.url, (socket) => {
       socket.write(head(`Content-Length: ${body.length}`, 'Connection: close'));
       const send = () => {
         const piece = body.subarray(written, written + 1_048_576);
@@ -598,16 +606,16 @@ describe('a client', () => {
     await delay(600);
     expect(written).toBeLessThan(LIMIT * 0.8);
     release.resolve(undefined);
-    expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(await response).toMatch(/^HTTP\/1.1 200 /);
   }, 60_000);
 
   it('may send the next request on the same connection', async () => {
     const body = formOf([filePart(), textPart()]);
-    const answers = await rawExchange(edge.url, (socket) => {
+    const responses = await rawExchange(edge.url, (socket) => {
       socket.write(head(`Content-Length: ${body.length}`));
       socket.write(body);
       socket.once('data', () => socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'));
     });
-    expect(answers.match(/HTTP\/1.1 200 /g)).toHaveLength(2);
+    expect(responses.match(/HTTP\/1.1 200 /g)).toHaveLength(2);
   });
 });

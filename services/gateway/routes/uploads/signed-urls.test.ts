@@ -49,10 +49,10 @@ describe('uploading to a signed URL', () => {
   });
 
   it('accepts the absolute form of the URL', async () => {
-    const answer = await rawExchange(edge.url, (socket) => {
+    const response = await rawExchange(edge.url, (socket) => {
       socket.write(`${head('PUT', `http://calls.example${putUrl}`, ['Content-Length: 2', 'Connection: close'])}xy`);
     });
-    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(response).toMatch(/^HTTP\/1.1 200 /);
     expect(await stored(key)).toBe('xy');
   });
 
@@ -66,23 +66,23 @@ describe('uploading to a signed URL', () => {
   });
 
   it('is refused before the bytes are sent when too many are declared', async () => {
-    const answer = await rawExchange(edge.url, (socket) => {
+    const response = await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Content-Length: 1001']));
       socket.once('data', () => socket.end());
     });
-    expect(answer).toMatch(/^HTTP\/1.1 413 /);
-    expect(answer).toContain('FILE_TOO_LARGE');
+    expect(response).toMatch(/^HTTP\/1.1 413 /);
+    expect(response).toContain('FILE_TOO_LARGE');
   });
 
   it('is refused when too many bytes are sent, and keeps the old ones', async () => {
     await edge.request('PUT', putUrl, { body: 'old' });
-    const answer = await rawExchange(edge.url, (socket) => {
+    const response = await rawExchange(edge.url, (socket) => {
       socket.write(head('PUT', putUrl, ['Transfer-Encoding: chunked']));
       socket.once('data', () => socket.end());
       for (let sent = 0; sent < 20; sent += 1) socket.write(`64\r\n${'x'.repeat(100)}\r\n`);
     });
-    expect(answer).toMatch(/^HTTP\/1.1 413 /);
-    expect(answer.match(/HTTP\/1.1/g)).toHaveLength(1);
+    expect(response).toMatch(/^HTTP\/1.1 413 /);
+    expect(response.match(/HTTP\/1.1/g)).toHaveLength(1);
     expect(await stored(key)).toBe('old');
   });
 
@@ -93,9 +93,9 @@ describe('uploading to a signed URL', () => {
     ['with a path that does not decode', (url: string) => url.replace('%20', '%2')],
   ])('is forbidden when the URL is %s, and stores nothing', async (_, alter) => {
     await edge.objects.remove(key);
-    const answer = await edge.request('PUT', alter(putUrl), { body: 'x' });
-    expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
-    expect(answer.body['message']).toMatch(/^This URL was changed or has expired\./);
+    const response = await edge.request('PUT', alter(putUrl), { body: 'x' });
+    expect([response.status, response.body['code']]).toEqual([403, 'FORBIDDEN']);
+    expect(response.body['message']).toMatch(/^This URL was changed or has expired\./);
     expect(await edge.objects.head(key)).toBeNull();
   });
 
@@ -112,8 +112,8 @@ describe('uploading to a signed URL', () => {
 
   it('is forbidden once the URL has expired', async () => {
     const expired = await edge.objects.presignPut(key, { ...limits, expiresInSeconds: -1 });
-    const answer = await edge.request('PUT', expired, { body: 'x' });
-    expect([answer.status, answer.body['message']]).toEqual([403, 'This URL has expired. Request a new one.']);
+    const response = await edge.request('PUT', expired, { body: 'x' });
+    expect([response.status, response.body['message']]).toEqual([403, 'This URL has expired. Request a new one.']);
   });
 
   it('leaves nothing when the client disconnects in the middle', async () => {
@@ -154,9 +154,9 @@ describe('downloading from a signed URL', () => {
   });
 
   it('serves a recording that any page can play inline', async () => {
-    const answer = await edge.request('GET', getUrl);
-    expect([answer.status, answer.text]).toEqual([200, '0123456789']);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    const response = await edge.request('GET', getUrl);
+    expect([response.status, response.text]).toEqual([200, '0123456789']);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-length': '10',
       'content-type': 'audio/wav',
       'accept-ranges': 'bytes',
@@ -177,17 +177,17 @@ describe('downloading from a signed URL', () => {
     await edge.objects.put(`recordings/f/${name}`, Readable.from([Buffer.from('0123456789')]));
     const url = await edge.objects.presignGet(`recordings/f/${name}`, { expiresInSeconds: 3600 });
     for (const range of ['bytes=0-', 'bytes=5-6']) {
-      const answer = await edge.request('GET', url, { headers: { range } });
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([206, type]);
-      expect(answer.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+      const response = await edge.request('GET', url, { headers: { range } });
+      expect([response.status, response.headers.get('content-type')]).toEqual([206, type]);
+      expect(response.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
     }
   });
 
   it('serves any other file as a download', async () => {
     await edge.objects.put('page.html', Readable.from(['<script>1</script>']));
-    const answer = await edge.request('GET', await edge.objects.presignGet('page.html', { expiresInSeconds: 3600 }));
-    expect(answer.headers.get('content-type')).toBe('application/octet-stream');
-    expect(answer.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''page.html");
+    const response = await edge.request('GET', await edge.objects.presignGet('page.html', { expiresInSeconds: 3600 }));
+    expect(response.headers.get('content-type')).toBe('application/octet-stream');
+    expect(response.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''page.html");
   });
 
   it('serves a range, or 416 when there is none', async () => {
@@ -199,9 +199,9 @@ describe('downloading from a signed URL', () => {
   });
 
   it('answers HEAD, and 304 to a client that has the bytes', async () => {
-    const answer = await edge.request('HEAD', getUrl);
-    expect([answer.status, answer.headers.get('content-length'), answer.text]).toEqual([200, '10', '']);
-    const etag = answer.headers.get('etag') ?? '';
+    const response = await edge.request('HEAD', getUrl);
+    expect([response.status, response.headers.get('content-length'), response.text]).toEqual([200, '10', '']);
+    const etag = response.headers.get('etag') ?? '';
     for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
       const { status, text: body } = await edge.request('GET', getUrl, { headers: { 'if-none-match': known } });
       expect([known, status, body]).toEqual([known, 304, '']);
@@ -215,8 +215,8 @@ describe('downloading from a signed URL', () => {
 
   it('serves an empty file', async () => {
     await edge.objects.put('empty', Readable.from([]));
-    const answer = await edge.request('GET', await edge.objects.presignGet('empty', { expiresInSeconds: 3600 }));
-    expect([answer.status, answer.text, answer.headers.get('content-length')]).toEqual([200, '', '0']);
+    const response = await edge.request('GET', await edge.objects.presignGet('empty', { expiresInSeconds: 3600 }));
+    expect([response.status, response.text, response.headers.get('content-length')]).toEqual([200, '', '0']);
   });
 
   it('is forbidden with the URL of a PUT, and vice versa', async () => {
@@ -226,7 +226,7 @@ describe('downloading from a signed URL', () => {
   });
 
   it('is 404 when nothing was uploaded', async () => {
-    const answer = await edge.request('GET', await edge.objects.presignGet('nothing', { expiresInSeconds: 3600 }));
-    expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
+    const response = await edge.request('GET', await edge.objects.presignGet('nothing', { expiresInSeconds: 3600 }));
+    expect([response.status, response.body['code']]).toEqual([404, 'NOT_FOUND']);
   });
 });

@@ -25,9 +25,9 @@ describe('starting an upload', () => {
       asked = request;
       return session;
     };
-    const answer = await edge.request('POST', path, { json: { metadata_filename: 'Звонки 1.CSV' } });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    const response = await edge.request('POST', path, { json: { metadata_filename: 'Звонки 1.CSV' } });
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       status: 'success',
       data: { ...session, metadata_upload_url: `${edge.url}/objects/k?signature=s` },
     });
@@ -38,8 +38,10 @@ describe('starting an upload', () => {
   it('of recordings returns two URLs, and keeps the URL of another server unchanged', async () => {
     const audio = { audio_upload_url: 'https://store/x', audio_key: 'uz/f/u/a.zip' };
     edge.calls.openUpload = async () => ({ ...session, ...audio });
-    const answer = await edge.request('POST', path, { json: { metadata_filename: 'a.csv', audios_filename: 'a.zip' } });
-    expect(answer.body['data']).toEqual({
+    const response = await edge.request('POST', path, {
+      json: { metadata_filename: 'a.csv', audios_filename: 'a.zip' },
+    });
+    expect(response.body['data']).toEqual({
       ...session,
       metadata_upload_url: `${edge.url}/objects/k?signature=s`,
       ...audio,
@@ -49,8 +51,8 @@ describe('starting an upload', () => {
   it('uses the public URL when one is configured', async () => {
     const behindProxy = await openFixture({ publicUrl: 'https://calls.example/' });
     behindProxy.calls.openUpload = async () => session;
-    const answer = await behindProxy.request('POST', path, { json: { metadata_filename: 'a.csv' } });
-    expect(answer.body['data']).toMatchObject({ metadata_upload_url: 'https://calls.example/objects/k?signature=s' });
+    const response = await behindProxy.request('POST', path, { json: { metadata_filename: 'a.csv' } });
+    expect(response.body['data']).toMatchObject({ metadata_upload_url: 'https://calls.example/objects/k?signature=s' });
     await behindProxy.close();
   });
 
@@ -66,9 +68,9 @@ describe('starting an upload', () => {
     `${'я'.repeat(99)}.csv`,
     `${'a'.repeat(197)}.csv`,
   ])('refuses the file name %j', async (metadata_filename) => {
-    const answer = await edge.request('POST', path, { json: { metadata_filename } });
-    expect(answer.status).toBe(400);
-    expect(answer.body['details']).toMatchObject({ fields: [{ field: 'metadata_filename', code: 'INVALID' }] });
+    const response = await edge.request('POST', path, { json: { metadata_filename } });
+    expect(response.status).toBe(400);
+    expect(response.body['details']).toMatchObject({ fields: [{ field: 'metadata_filename', code: 'INVALID' }] });
   });
 
   it('accepts names that consist of the extension', async () => {
@@ -83,14 +85,14 @@ describe('starting an upload', () => {
   });
 
   it('reports all faults together', async () => {
-    const answer = await edge.request('POST', path, { json: { audios_filename: 'a.rar', metadata_file: 'a.csv' } });
-    const { fields } = answer.body['details'] as { fields: { field: string; code: string }[] };
+    const response = await edge.request('POST', path, { json: { audios_filename: 'a.rar', metadata_file: 'a.csv' } });
+    const { fields } = response.body['details'] as { fields: { field: string; code: string }[] };
     expect(fields.map(({ field, code }) => [field, code])).toEqual([
       ['metadata_filename', 'REQUIRED'],
       ['audios_filename', 'INVALID'],
       ['metadata_file', 'UNKNOWN_FIELD'],
     ]);
-    expect(answer.body['message']).toContain('did you mean metadata_filename?');
+    expect(response.body['message']).toContain('did you mean metadata_filename?');
   });
 });
 
@@ -103,9 +105,9 @@ describe('processing an upload', () => {
       asked = request;
       return accepted;
     };
-    const answer = await edge.request('POST', path, { json: { metadata_key: 'uz/f/u/a.csv' } });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    const response = await edge.request('POST', path, { json: { metadata_key: 'uz/f/u/a.csv' } });
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       status: 'success',
       data: { message: '120 calls were validated and queued for processing.', batch_id: 'b', ...counts },
     });
@@ -117,8 +119,8 @@ describe('processing an upload', () => {
     [0, 2, 1, '0 calls were validated and queued for processing; 2 calls were uploaded before; 1 row was refused.'],
   ])('reports in words %d accepted, %d duplicates, %d rejected', async (accepts, duplicates, rejected, message) => {
     edge.calls.processUpload = async () => ({ ...accepted, accepted: accepts, duplicates, rejected });
-    const answer = await edge.request('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
-    expect(answer.body['data']).toMatchObject({ message });
+    const response = await edge.request('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
+    expect(response.body['data']).toMatchObject({ message });
   });
 
   it.each([
@@ -141,10 +143,10 @@ describe('processing an upload', () => {
     'reports ignored files, and calls that must be erased before they can be uploaded again: %j',
     async (counts, rest) => {
       edge.calls.processUpload = async () => ({ ...accepted, accepted: 0, duplicates: 3, ...counts });
-      const answer = await edge.request('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
+      const response = await edge.request('POST', path, { json: { metadata_key: 'k', on_error: 'skip' } });
       const message = `0 calls were validated and queued for processing; ${rest}`;
-      expect(answer.body['data']).toMatchObject({ message });
-      expect(answer.body['data']).not.toHaveProperty('ended_duplicates');
+      expect(response.body['data']).toMatchObject({ message });
+      expect(response.body['data']).not.toHaveProperty('ended_duplicates');
     },
   );
 
@@ -185,9 +187,9 @@ describe('processing an upload', () => {
     edge.calls.processUpload = async () => {
       throw new Fault('invalid', 'VALIDATION_FAILED', 'Bad.', { details: { ...details, rejected_uuid } });
     };
-    const answer = await edge.request('POST', path, { json: { metadata_key: 'k' } });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({
+    const response = await edge.request('POST', path, { json: { metadata_key: 'k' } });
+    expect(response.status).toBe(400);
+    expect(response.body).toEqual({
       status: 'error',
       code: 'VALIDATION_FAILED',
       message: 'Bad.',
@@ -207,7 +209,7 @@ describe('processing an upload', () => {
     [{ metadata_key: 'k', audios_key: null }, 'audios_key', 'INVALID'],
     [{ metadata_key: 'a\0' }, 'metadata_key', 'INVALID'],
   ])('refuses %j', async (json, field, code) => {
-    const answer = await edge.request('POST', path, { json });
-    expect(answer.body['details']).toMatchObject({ fields: [{ field, code }] });
+    const response = await edge.request('POST', path, { json });
+    expect(response.body['details']).toMatchObject({ fields: [{ field, code }] });
   });
 });
