@@ -95,7 +95,7 @@ describe('every response of 400 and above', () => {
       expect(response.status).toBe(503);
       expect(response.body).toMatchObject({
         code: 'UNAVAILABLE',
-        message: 'ingest does not response. Try again shortly.',
+        message: 'ingest does not answer. Try again shortly.',
       });
       expect(response.headers.get('retry-after')).toBe('1');
     } finally {
@@ -275,10 +275,10 @@ describe('a bearer token', () => {
   });
 
   it('must belong to a user of key-management in the firm of the token', async () => {
-    const stranger = await ask(`Bearer ${tokenFor('ADMIN', { sub: '1a2b3c4d-0000-4000-8000-00000000000b' })}`);
-    const elsewhere = await ask(`Bearer ${tokenFor('ADMIN', { firm: '1a2b3c4d-0000-4000-8000-000000000002' })}`);
-    expect([stranger.status, elsewhere.status]).toEqual([401, 401]);
-    expect(stranger.body).toEqual(elsewhere.body);
+    const unknownUser = await ask(`Bearer ${tokenFor('ADMIN', { sub: '1a2b3c4d-0000-4000-8000-00000000000b' })}`);
+    const otherFirm = await ask(`Bearer ${tokenFor('ADMIN', { firm: '1a2b3c4d-0000-4000-8000-000000000002' })}`);
+    expect([unknownUser.status, otherFirm.status]).toEqual([401, 401]);
+    expect(unknownUser.body).toEqual(otherFirm.body);
   });
 
   it('determines the firm and user of the request', async () => {

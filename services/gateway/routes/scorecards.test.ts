@@ -52,8 +52,8 @@ describe('every route', () => {
       expect([response.status, response.body['code']]).toEqual([403, 'FORBIDDEN']);
     }
     expect(asked).toBeUndefined();
-    const stranger = await fetch(edge.url + address, { method });
-    expect(stranger.status).toBe(401);
+    const unauthenticated = await fetch(edge.url + address, { method });
+    expect(unauthenticated.status).toBe(401);
   });
 
   it.each([
