@@ -7,7 +7,7 @@ import { Pool } from 'pg';
 import { openDataDirectory } from '../deploy/standalone/data-directory.ts';
 import { newFirm } from '../deploy/standalone/test/client.ts';
 import { startService } from '../deploy/standalone/test/service-process.ts';
-import { ApiKeyGate } from '../services/gateway/auth/api-key.ts';
+import { ApiKeyAuthentication } from '../services/gateway/authentication/api-key.ts';
 import { atLeast, type Figure } from './figure.ts';
 
 const AT_ONCE = 64;
@@ -35,18 +35,18 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       const { api_key } = await firm.call<{ api_key: string }>('POST', '/external/api/v1/api-key', {
         firm_uuid: firm.firmUuid,
       });
-      requests.push({ rawHeaders: ['x-service-api-key', api_key] } as unknown as IncomingMessage);
+      requests.push({ headersDistinct: { 'x-service-api-key': [api_key] } } as unknown as IncomingMessage);
     }
 
-    const cached = new ApiKeyGate({ keys });
-    const uncached = new ApiKeyGate({ keys, ttlMs: 0 });
+    const cached = new ApiKeyAuthentication({ keys });
+    const uncached = new ApiKeyAuthentication({ keys, ttlMs: 0 });
     const pattern = await selectAndTwoUpdates(pool);
     // In turn, so that a machine that slows down slows all three.
     const rates = { pattern: 0, uncached: 0, cached: 0 };
     for (let round = 0; round < 3; round++) {
       rates.pattern += await perSecond(pattern, seconds / 3);
-      rates.uncached += await perSecond((worker) => uncached.prove(requests[worker]!), seconds / 3);
-      rates.cached += await perSecond((worker) => cached.prove(requests[worker]!), seconds / 3);
+      rates.uncached += await perSecond((worker) => uncached.authenticate(requests[worker]!), seconds / 3);
+      rates.cached += await perSecond((worker) => cached.authenticate(requests[worker]!), seconds / 3);
     }
     const yardstick = { name: 'one SELECT, two UPDATEs, requests/s', value: rates.pattern / 3 };
     return [

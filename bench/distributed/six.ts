@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type DistributedSystem, startSystem } from '../../deploy/distributed/test/system.ts';
-import { dialAdministration } from '../../deploy/standalone/administration.ts';
+import { dialAdministration } from '../../deploy/standalone/admin/administration.ts';
 import { type ApiClient, apiClient } from '../../deploy/standalone/client.ts';
 import { readRemote } from '../../deploy/standalone/config.ts';
 import { processorSeconds } from '../processor.ts';

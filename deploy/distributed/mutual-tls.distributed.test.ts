@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { kafkaForTests, s3ForTests, waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newAuthority } from '../../packages/rpc/test/certificates.ts';
-import { dialAdministration } from '../standalone/administration.ts';
+import { dialAdministration } from '../standalone/admin/administration.ts';
 import { readRemote } from '../standalone/config.ts';
 import { silence } from '../standalone/test/silence.ts';
 import { FailingClient } from './test/failing-client.ts';

@@ -10,8 +10,8 @@ import { type Closing, type Logger, StartFault } from '@call-analysis/runtime';
 import { migrations as transcriptionMigrations, schema as transcriptionSchema } from '@call-analysis/transcription';
 import { BUS, busSchema } from './bus.ts';
 import type { Settings } from './config.ts';
+import { type Hold, hold, type Holder } from './data-directory-lock.ts';
 import type { DataDirectory } from './data-directory.ts';
-import { type Hold, hold, type Holder } from './holder.ts';
 
 const DATABASE = 'call_analysis';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog } from '@call-analysis/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { issueToken } from './issue-token.ts';
+import { issueToken } from './admin/issue-token.ts';
 import { readSettings, start } from './start.ts';
 import { admin, run } from './test/command.ts';
 import { patientFetch } from './test/insist.ts';
@@ -157,7 +157,7 @@ describe('a configuration that is half set or wrong', () => {
 
   it('is explained to the administrator in the same words', async () => {
     const DATA_DIR = join(scratch, 'untouched');
-    const { code, stdout, stderr } = await run('admin.ts', ['firm', 'list'], { DATA_DIR, JWT_SECRET: 'short' });
+    const { code, stdout, stderr } = await run('admin/main.ts', ['firm', 'list'], { DATA_DIR, JWT_SECRET: 'short' });
     expect([code, stdout, stderr]).toEqual([1, '', 'JWT_SECRET must have at least 32 bytes.\n']);
   });
 });

@@ -1,4 +1,4 @@
-import { sampleSegmentTypes } from './sample-segment-types.ts';
+import { sampleSegmentTypes } from './demo/sample-segment-types.ts';
 
 /** What to do once the service runs. A firm that is created like this can take in the samples. */
 export const startHint = `Next, in another terminal:

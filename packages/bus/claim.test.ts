@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase } from '@call-analysis/postgres';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { claim, alreadyClaimed, pruneClaims } from './claim.ts';
+import { alreadyClaimed, claim, pruneClaims } from './claim.ts';
 
 let database: TestDatabase;
 let service: Database;
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const claimed = (consumer: string, ids: readonly string[]) => service.transaction((tx) => claim(tx, consumer, ids));
 
-it('an event is claimed once by each consumer', async () => {
+it('an event can be claimed once by each consumer', async () => {
   const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()];
   expect(await claimed('a', [one, two, one])).toEqual(new Set([one, two]));
   expect(await claimed('a', [two, three])).toEqual(new Set([three]));
@@ -35,7 +35,7 @@ it('an event is claimed once by each consumer', async () => {
   expect(await alreadyClaimed(service, 'b', [two])).toEqual(new Set());
 });
 
-it('an id is the same in any spelling, and comes back as it was given', async () => {
+it('upper and lower case are the same id, which is returned as given', async () => {
   const id = randomUUID();
   expect(await claimed('a', [id.toUpperCase()])).toEqual(new Set([id.toUpperCase()]));
   expect(await claimed('a', [id])).toEqual(new Set());
@@ -51,17 +51,17 @@ it('a claim is undone with its transaction', async () => {
   expect(await claimed('a', [id])).toEqual(new Set([id]));
 });
 
-it('of transactions that claim the same events at once, in any order, one gets each', async () => {
+it('concurrent transactions claim the same events in any order, and one gets them', async () => {
   const ids = Array.from({ length: 200 }, () => randomUUID());
   const orders = [ids, ids.toReversed(), ids.toSorted(), ids.toSorted().toReversed()];
   const results = await Promise.all(orders.map((order) => claimed('race', order)));
   expect(results.map((each) => each.size).toSorted((a, b) => a - b)).toEqual([0, 0, 0, 200]);
 });
 
-it('old claims are forgotten, and no others', async () => {
-  const [old, young] = [randomUUID(), randomUUID()];
-  await claimed('prune', [old, young]);
+it('pruneClaims removes old claims and no others', async () => {
+  const [old, recent] = [randomUUID(), randomUUID()];
+  await claimed('prune', [old, recent]);
   await service.query("UPDATE claimed_event SET at = now() - interval '8 days' WHERE event_id = $1", [old]);
   expect(await pruneClaims(service, 7)).toBe(1);
-  expect(await claimed('prune', [old, young])).toEqual(new Set([old]));
+  expect(await claimed('prune', [old, recent])).toEqual(new Set([old]));
 });

@@ -1,9 +1,9 @@
 import type { Sql } from '@call-analysis/postgres';
 
 /**
- * Claims events for a consumer inside the transaction that stores their result, so that an event that comes twice
- * counts once. Returns the ids that nobody had claimed before. A transaction that claims what another one is just
- * claiming waits for its end.
+ * Claims events for a consumer inside the transaction that stores their result, so that an event that is delivered twice
+ * counts once. Returns the ids that the consumer had not claimed before. Waits for another transaction that is claiming
+ * the same events.
  *
  * Needs this table in the service's own schema:
  *
@@ -16,7 +16,7 @@ import type { Sql } from '@call-analysis/postgres';
  */
 export async function claim(tx: Sql, consumer: string, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (eventIds.length === 0) return new Set();
-  // In order, so that two that claim the same events at once cannot deadlock.
+  // In order, so that two transactions that claim the same events cannot deadlock.
   const rows = await tx.query<{ event_id: string }>(
     `INSERT INTO claimed_event (consumer, event_id)
      SELECT $1, id FROM unnest($2::uuid[]) AS id GROUP BY id ORDER BY id
@@ -24,12 +24,12 @@ export async function claim(tx: Sql, consumer: string, eventIds: readonly string
      RETURNING event_id`,
     [consumer, eventIds],
   );
-  return asWritten(eventIds, rows);
+  return inSpellingOf(eventIds, rows);
 }
 
 /**
- * Which of the events a consumer has claimed before, so that slow work is not done for what counts no more. It spares work
- * alone: two may ask at the same time, and `claim` decides.
+ * The events that a consumer has claimed before, so that slow work for them can be skipped. This only saves work: two
+ * transactions may ask at the same time, and `claim` decides.
  */
 export async function alreadyClaimed(
   sql: Sql,
@@ -40,18 +40,18 @@ export async function alreadyClaimed(
     'SELECT event_id FROM claimed_event WHERE consumer = $1 AND event_id = ANY($2::uuid[])',
     [consumer, eventIds],
   );
-  return asWritten(eventIds, rows);
+  return inSpellingOf(eventIds, rows);
 }
 
-/** Those that the database knows, as the asker writes them. */
-function asWritten(eventIds: readonly string[], rows: readonly { event_id: string }[]): ReadonlySet<string> {
+/** The ids that the rows contain, in the caller's spelling: PostgreSQL returns uuids in lower case. */
+function inSpellingOf(eventIds: readonly string[], rows: readonly { event_id: string }[]): ReadonlySet<string> {
   const known = new Set(rows.map((row) => row.event_id));
   return new Set(eventIds.filter((id) => known.has(id.toLowerCase())));
 }
 
 /**
- * Forgets claims older than so many days, and says how many. Keep them longer than an event can wait for its last
- * retry.
+ * Removes claims older than the given number of days and returns how many there were. Keep claims for as long as an event
+ * can be delivered again (`redeliveryWindowDays`).
  */
 export async function pruneClaims(sql: Sql, olderThanDays: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(

@@ -1,35 +1,32 @@
-export { claim, alreadyClaimed, pruneClaims } from './claim.ts';
-export { openDeadLetters } from './open-dead-letters.ts';
-export { REDELIVER } from './dead-letter-office.ts';
+export { alreadyClaimed, claim, pruneClaims } from './claim.ts';
+export { BusConfig, redeliveryWindowDays } from './config.ts';
+export type { BusOptions, ListenConfig } from './config.ts';
+export { REDELIVER } from './dead-letters.ts';
 export type {
-  Choose,
-  ReplayAction,
+  ChooseReplayAction,
   DeadLetter,
-  DeadLetters,
-  Replayed,
   DeadLetterFilter,
-} from './dead-letter-office.ts';
+  DeadLetters,
+  ReplayAction,
+  ReplayResult,
+} from './dead-letters.ts';
 export type { Kafka } from './kafka/config.ts';
-export { removeLargeBodies } from './large-bodies.ts';
-export { migrateBus } from './migrate.ts';
-export type { BusSchema } from './migrate.ts';
-export { BusConfig, openBus, openListener } from './open.ts';
-export type { ListenConfig } from './open.ts';
-export type { BusOptions } from './options.ts';
-export { prepareBus } from './prepare.ts';
-export type { EventUse } from './prepare.ts';
-export { redeliveryWindowDays } from './retention.ts';
-export { kafkaFrom, KafkaVariables, requiredKafka, RequiredKafkaVariables } from './variables.ts';
-export { Poison, route, DISCARD } from './port.ts';
+export { removeLargeBodies } from './kafka/large-bodies.ts';
+export { kafkaFrom, KafkaVariables, requiredKafka, RequiredKafkaVariables } from './kafka/variables.ts';
+export { openBus, openDeadLetters, openListener } from './open.ts';
+export { DISCARD, Poison, route } from './port.ts';
 export type {
   AnyRoute,
   Bus,
   ConsumerDepth,
   FailureReason,
-  RemovedEvents,
-  Listener,
   GiveUpResult,
+  Listener,
+  RemovedEvents,
   Route,
   Subscription,
   SubscriptionOptions,
 } from './port.ts';
+export { migrateBus, prepareBus } from './prepare.ts';
+export type { EventUse } from './prepare.ts';
+export type { BusSchema } from './queue/migrate.ts';

@@ -2,91 +2,116 @@ import type { Event, EventType } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 
 /**
- * Moves facts between services. Three promises, whatever carries them:
- * at least once; one delivery per consumer name; returning acknowledges, throwing delivers again later with
- * back-off and, after a bounded number of tries, puts the event with its reason among the dead letters.
- * Order between events is not promised. Events of a lower turn are delivered before events of a higher one
- * that wait in the same place.
+ * Moves events between services. Every transport keeps the promises below; the suite in `contract/` tests them.
+ *
+ * - **Publishing** is part of a database transaction. The events exist if, and only if, the transaction commits.
+ * - **Delivery** is at least once, to every consumer of the event's type. A consumer is a name; processes that subscribe
+ *   under the same name share its events.
+ * - **Acknowledging** is returning: when `handle` returns, the events it was given are done.
+ * - **Retrying** follows throwing: the event is delivered again later, after growing pauses, a bounded number of times.
+ *   A consumer whose process dies loses its lease, and another process gets the event.
+ * - **Poison** is an event that can never succeed. A handler says so by throwing `Poison`, which skips the retries.
+ * - **Dead letters** are the events that a consumer gave up: poison, or out of retries. Each is kept with the reason, and
+ *   can be listed and replayed (`dead-letters.ts`).
+ * - **Priority** is a number on the event, lower first. Among the events that wait for a consumer, those of a lower
+ *   priority are delivered first.
+ * - **Order** is not promised otherwise: events may arrive late, repeatedly and in any order.
+ *
+ * Because delivery can repeat, a handler claims the event's id (`claim.ts`) in the transaction that stores its result. The
+ * claim succeeds once for each consumer and event, so the result is stored once:
+ *
+ *     async handle([event]) {
+ *       const result = await slowWork(event.data);                      // may repeat
+ *       await database.transaction(async (tx) => {
+ *         const claimed = await claim(tx, 'reports', [event.id]);
+ *         if (claimed.size === 0) return;                               // stored before
+ *         await saveResult(tx, result);
+ *         await bus.publish(tx, [createEvent('reports', ReportReady, event.subject, event, result)]);
+ *       });
+ *     }
  */
 export interface Bus {
   /**
-   * Publishes facts when, and only when, the transaction commits. There is no other way to publish.
-   * An event id that comes again may be ignored while the first one waits; what is given twice all the same, the
-   * consumer's claims know. Events that are published together cost less than as many alone.
+   * Publishes events when, and only when, the transaction commits. There is no other way to publish.
+   * While an event waits, another with the same id may be dropped. Publishing many events in one call costs less than
+   * publishing each alone.
    */
   publish(tx: Sql, events: readonly Event[]): Promise<void>;
 
   /**
-   * Receives facts under a consumer's name, from the first time that name subscribes on at the latest: where facts stay
-   * with what carries them, a new name also gets those that were told before. Names are data: renaming one loses what
-   * waited, and where facts stay it replays them. Resolves when what arrives is handed over; `ready` says whether
-   * anything arrives.
+   * Delivers events to a consumer. The consumer's name gets every event published after its first subscription, also
+   * while no process is subscribed. A transport that keeps a history also delivers the events from before.
+   * A name is data: a renamed consumer loses its waiting events, or replays the history if the transport keeps one.
+   * Resolves when the events that arrive are delivered; `ready` says whether any can arrive.
    */
   subscribe(subscription: SubscriptionOptions): Promise<Subscription>;
 
   /**
-   * Hears facts as they happen, at most once and only while connected: for caches that may be emptied too often.
-   * Every listener hears every fact. Connects in the background when it must; `ready` says whether it is.
+   * Calls `onEvent` for events as they are published: at most once, and only while connected. Every listener gets every
+   * event. Meant for caches that lose nothing by being emptied too often. May connect in the background; `ready` says
+   * whether it is connected.
    */
-  listen(type: EventType, hear: (event: Event) => void): Promise<Subscription>;
+  listen(type: EventType, onEvent: (event: Event) => void): Promise<Subscription>;
 
   /**
-   * Takes out what waits or lies dead of a firm's subject, for every consumer, when the transaction commits; only facts of
-   * the type `but`, which tell of the erasure itself, stay. What a consumer has in hand stays until it is done with it,
-   * and what is still on its way, or waits at other services, arrives later: handlers tell by `buried` that nothing shall
-   * come of it. What carries facts between services may keep them for a time of its own, Kafka as long as its topics do.
+   * When the transaction commits, removes a firm's events about the subject that wait or are dead letters, for every
+   * consumer. Events of the type `except` stay; they announce the removal itself. Events that are being handled stay until
+   * they are done. Events that are on their way, or wait at other services, still arrive, so handlers must know which
+   * subjects were removed. A transport's own history may keep them for its retention period.
    */
-  removePending(tx: Sql, firmUuid: string, subject: string, but: EventType): Promise<RemovedEvents>;
+  removePending(tx: Sql, firmUuid: string, subject: string, except: EventType): Promise<RemovedEvents>;
 
-  /** Waiting and dead events by consumer name; `outbox` is what waits to leave this service. */
+  /** Counts of waiting, active and dead events for each consumer; `outbox` counts events that wait to leave this service. */
   depths(): Promise<ConsumerDepth[]>;
 
   /**
-   * Resolves when facts travel now, else rejects with Fault UNAVAILABLE naming what does not answer. Publishing works all the
-   * same: facts wait.
+   * Resolves while events travel; otherwise rejects with Fault UNAVAILABLE that names what does not answer. Publishing
+   * works either way: events wait until they can travel.
    */
   ready(): Promise<void>;
 
+  /** Stops every subscription and listener. Events that are still being handled after a while are delivered again later. */
   close(): Promise<void>;
 }
 
-/** A bus for those who only listen. */
+/** A bus for processes that only listen. */
 export type Listener = Pick<Bus, 'listen' | 'ready' | 'close'>;
 
 export interface SubscriptionOptions {
-  /** Constant, never derived from a file's name. */
+  /** Lower-case letters, digits, dots and hyphens. A constant: never derive it from a file's name. */
   readonly consumer: string;
+  /** At most one for each event type. */
   readonly routes: readonly AnyRoute[];
-  /** Events handed over at once, at most. Default 1. */
+  /** The most events in one delivery. Default 1. */
   readonly batchSize?: number;
-  /** Hand-overs at the same time in this process. Default 1. */
+  /** The most deliveries at the same time in this process. Default 1. */
   readonly concurrency?: number;
-  /** Tries after the first. Events that were published together may get one more. Default 5. */
+  /** Attempts after the first. Events that were published together may get one more. Default 5. */
   readonly retries?: number;
-  /** Seconds before the first retry, doubled for each further one, with jitter. Default 1. */
+  /** Seconds before the first retry. Doubles for each further retry, with jitter. Default 1. */
   readonly retryDelaySeconds?: number;
 }
 
 export interface Route<Body> {
   readonly event: EventType<Body>;
-  /** Hears what this source tells alone; absent, what anybody tells. A million facts of another's are not even delivered. */
+  /** Only events from this source; default from every source. Other events are not delivered at all, which costs nothing. */
   readonly from?: string;
   /**
-   * Handles events that came together. When it throws and there were several, each is tried again by itself at
-   * once, so that one bad event cannot hold up its neighbours. Throwing Poison for a single event skips its retries.
-   * Bodies have been parsed; a body that does not fit its schema is poison and never gets here.
+   * Handles the events of one delivery. Their bodies fit the schema; an event whose body does not is poison and never gets
+   * here. When a delivery of several events fails, each is delivered again immediately by itself, so that one bad event
+   * does not hold up the others. Only a failure of a single event counts as an attempt.
    */
   handle(events: readonly Event<Body>[]): Promise<void>;
   /**
-   * Told once tries are used up, at least once, until it returns. `event.data` is unparsed when the body was at fault.
-   * After DISCARD no dead letter is kept: nobody may look into the event any more.
+   * Called when the event is given up: at least once, until it returns. `event.data` is unparsed if it does not fit the
+   * schema. Returning DISCARD keeps no dead letter, for an event that no one may read any more.
    */
   giveUp?(event: Event, reason: FailureReason): Promise<GiveUpResult>;
 }
 
 export const DISCARD = 'unwanted';
 
-/** What giving an event up comes to, beside that it was taken note of. */
+/** Returned by `giveUp`: nothing to keep the dead letter, or DISCARD. */
 export type GiveUpResult = void | typeof DISCARD;
 
 // Handlers are contravariant in their body; a list of routes of different bodies needs the bivariant form.
@@ -97,40 +122,43 @@ export type AnyRoute = {
   giveUp?(event: Event, reason: FailureReason): Promise<GiveUpResult>;
 };
 
+/** Why an event was given up. */
 export interface FailureReason {
-  /** What was thrown, in words. */
+  /** The message of the error that was thrown last. */
   readonly message: string;
-  /** The code of a Fault or of Poison, else INTERNAL. */
+  /** The code of the Fault or Poison that was thrown, otherwise INTERNAL. */
   readonly code: string;
-  /** How often it was tried. */
+  /** How many attempts there were. */
   readonly attempts: number;
 }
 
 export interface Subscription {
   /**
-   * Takes nothing new and waits for what is in hand, at most `withinMs`; what is in hand after that goes on by itself until
-   * the bus is closed, which does not wait for it again. Events go on to arrive for the consumer.
+   * Takes no new events and waits for running handlers, at most `withinMs`. Handlers that run longer go on until the bus
+   * is closed, which does not wait for them again. New events wait for the consumer's next subscription.
    */
   stop(withinMs?: number): Promise<void>;
 }
 
 export interface RemovedEvents {
-  /** Events that were taken out, each once for every consumer it waited for. */
+  /** The number of removed events, counted once for each consumer. */
   readonly removed: number;
-  /** How many hand-overs have one in them: asking again later finds whether they have ended. */
+  /** The number of running deliveries that hold such an event. Call again later to see whether they have ended. */
   readonly inProgress: number;
 }
 
 export interface ConsumerDepth {
   readonly consumer: string;
   readonly waiting: number;
+  /** Being handled. */
   readonly active: number;
+  /** Dead letters. */
   readonly dead: number;
-  /** How long the oldest of those waiting has been there; null when none waits. */
+  /** The age of the oldest waiting event; null when none waits. */
   readonly oldestSeconds: number | null;
 }
 
-/** Thrown by a handler: this event will never work, so do not try again. */
+/** Thrown by a handler for an event that can never succeed: it becomes a dead letter without further attempts. */
 export class Poison extends Error {
   override readonly name = 'Poison';
   readonly code: string;
@@ -141,7 +169,7 @@ export class Poison extends Error {
   }
 }
 
-/** Ties a route's handler to its event's body; returns it as it stands. */
+/** Checks a route's handler against its event's body; returns the route unchanged. */
 export function route<Body>(definition: Route<Body>): AnyRoute {
   return definition as unknown as AnyRoute;
 }

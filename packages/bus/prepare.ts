@@ -2,18 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EventType } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { ensureSchema } from '@call-analysis/postgres';
-import { connect } from './kafka/client.ts';
-import { explain } from './kafka/explain.ts';
-import { haveTopics, topicOf } from './kafka/topics.ts';
-import { migrateBus } from './migrate.ts';
-import type { ListenConfig } from './open.ts';
-import type { Log } from './queues.ts';
+import type { BusOptions, ListenConfig } from './config.ts';
+import { connect } from './kafka/connection/client.ts';
+import { explain } from './kafka/connection/explain.ts';
+import { deadLetterTopic } from './kafka/dead-letters/headers.ts';
+import { createOutboxTable } from './kafka/outbox/outbox-store.ts';
+import { ensureTopics, topicOf } from './kafka/topics/topics.ts';
+import { type BusSchema, migrateQueues } from './queue/migrate.ts';
 
-/**
- * While others make the same topics the broker answers as if it were not there; it may also start at the same time as we.
- */
-const PATIENCE_MS = 30_000;
-const AGAIN_MS = 500;
+/** A broker refuses requests while it starts, and while other processes create the same topics. */
+const RETRY_FOR_MS = 30_000;
+const RETRY_EVERY_MS = 500;
 
 /** The events that a service publishes and consumes. */
 export interface EventUse {
@@ -21,14 +20,19 @@ export interface EventUse {
   readonly consumes: readonly EventType[];
 }
 
+/** Creates the bus's tables, or brings them up to date. Safe at every start, and in several processes at the same time. */
+export async function migrateBus(config: BusSchema): Promise<void> {
+  await migrateQueues(config, (sql) => createOutboxTable(sql, config.schema));
+}
+
 /**
- * Brings up to date what a service's part of the bus needs: its queues and, over Kafka, the topics of its facts and of the
- * dead letters of those it hears. Safe to do again, and by several at once.
+ * Creates what the bus needs, or brings it up to date: the tables and, over Kafka, the topics of the events that the
+ * service uses and the dead-letter topics of those it consumes. Safe to repeat, also in several processes at the same time.
  */
 export async function prepareBus(
   config: ListenConfig,
-  facts: EventUse,
-  options: { name: string; log: Log },
+  { publishes, consumes }: EventUse,
+  options: Pick<BusOptions, 'name' | 'log'>,
 ): Promise<void> {
   if ('url' in config) {
     await ensureSchema(config);
@@ -36,21 +40,20 @@ export async function prepareBus(
   }
   if (config.transport !== 'kafka') return;
   const { kafka } = config;
-  const types = [...facts.publishes, ...facts.consumes].map(({ type }) => type);
-  const dead = facts.consumes.map(({ type }) => `${type}.dlq`);
-  const topics = [...types, ...dead].map((each) => topicOf(kafka, each));
-  const giveUpAt = Date.now() + PATIENCE_MS;
+  const types = [...publishes, ...consumes].map(({ type }) => type);
+  const topics = [...types, ...consumes.map(({ type }) => deadLetterTopic(type))].map((each) => topicOf(kafka, each));
+  const giveUpAt = Date.now() + RETRY_FOR_MS;
   for (;;) {
     const admin = connect(kafka, options).admin();
     try {
       await admin.connect();
-      return await haveTopics(admin, topics, kafka, options.log);
+      return await ensureTopics(admin, topics, kafka, options.log);
     } catch (thrown) {
       const error = explain(thrown, kafka);
       if (!(error instanceof Fault) || error.kind !== 'unavailable' || Date.now() > giveUpAt) throw error;
     } finally {
       await admin.disconnect().catch(() => {});
     }
-    await pause(AGAIN_MS);
+    await pause(RETRY_EVERY_MS);
   }
 }

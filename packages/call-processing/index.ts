@@ -1,5 +1,6 @@
 export { giveUpCall } from './give-up-call.ts';
 export type { StageFailure } from './give-up-call.ts';
+export { pruneProcessed } from './prune.ts';
 export { stopProcessing } from './stop-processing.ts';
 export { findErased, pruneTombstones, writeTombstone } from './tombstones.ts';
 export { packTranscript, removePackedTranscripts, unpackTranscript } from './transcripts.ts';

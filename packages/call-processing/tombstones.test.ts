@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, openDatabase } from '@call-analysis/postgres';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { findErased, writeTombstone, pruneTombstones } from './tombstones.ts';
+import { findErased, pruneTombstones, writeTombstone } from './tombstones.ts';
 
 let database: TestDatabase;
 let service: Database;
@@ -24,37 +24,37 @@ afterAll(async () => {
 
 const newEvent = () => ({ firmuuid: randomUUID(), subject: randomUUID() });
 
-it('what was buried is told from what was not, by firm', async () => {
-  const [dead, alive] = [newEvent(), newEvent()];
-  const elsewhere = { ...newEvent(), subject: dead.subject };
-  await service.transaction((tx) => writeTombstone(tx, dead.firmuuid, dead.subject));
-  await service.transaction((tx) => writeTombstone(tx, dead.firmuuid, dead.subject));
-  const asked = (events: ReturnType<typeof newEvent>[]) => service.transaction((tx) => findErased(tx, events));
-  expect(await asked([dead, alive])).toEqual(new Set([dead.subject]));
-  expect(await asked([elsewhere])).toEqual(new Set());
-  expect(await asked([])).toEqual(new Set());
+it('findErased returns the erased subjects of the same firm and no others', async () => {
+  const [erased, kept] = [newEvent(), newEvent()];
+  const elsewhere = { ...newEvent(), subject: erased.subject };
+  await service.transaction((tx) => writeTombstone(tx, erased.firmuuid, erased.subject));
+  await service.transaction((tx) => writeTombstone(tx, erased.firmuuid, erased.subject));
+  const found = (events: ReturnType<typeof newEvent>[]) => service.transaction((tx) => findErased(tx, events));
+  expect(await found([erased, kept])).toEqual(new Set([erased.subject]));
+  expect(await found([elsewhere])).toEqual(new Set());
+  expect(await found([])).toEqual(new Set());
 });
 
-it('a burial waits for a result that is just being stored, and so finds it', async () => {
+it('writeTombstone waits for a transaction that is storing a result', async () => {
   const event = newEvent();
-  const told: string[] = [];
+  const order: string[] = [];
   const asked = Promise.withResolvers<void>();
   const storing = service.transaction(async (tx) => {
     expect((await findErased(tx, [event, newEvent(), newEvent()])).size).toBe(0);
     asked.resolve();
     await pause(150);
-    told.push('stored');
+    order.push('stored');
   });
   await asked.promise;
   await service.transaction(async (tx) => {
     await writeTombstone(tx, event.firmuuid, event.subject);
-    told.push('buried');
+    order.push('erased');
   });
   await storing;
-  expect(told).toEqual(['stored', 'buried']);
+  expect(order).toEqual(['stored', 'erased']);
 });
 
-it('a thousand events at once, in any order, do not lock each other or a burial out', async () => {
+it('transactions with a thousand events in any order do not deadlock with each other or with tombstones', async () => {
   const events = Array.from({ length: 1000 }, newEvent);
   await Promise.all([
     service.transaction((tx) => findErased(tx, events)),
@@ -66,11 +66,11 @@ it('a thousand events at once, in any order, do not lock each other or a burial 
   expect((await service.transaction((tx) => findErased(tx, events))).size).toBe(5);
 });
 
-it('old burials are forgotten, and no others', async () => {
-  const [old, young] = [newEvent(), newEvent()];
-  for (const { firmuuid, subject } of [old, young])
+it('pruneTombstones removes old tombstones and no others', async () => {
+  const [old, recent] = [newEvent(), newEvent()];
+  for (const { firmuuid, subject } of [old, recent])
     await service.transaction((tx) => writeTombstone(tx, firmuuid, subject));
   await service.query("UPDATE erased_subject SET at = now() - interval '8 days' WHERE subject = $1", [old.subject]);
   await pruneTombstones(service, 7);
-  expect(await service.transaction((tx) => findErased(tx, [old, young]))).toEqual(new Set([young.subject]));
+  expect(await service.transaction((tx) => findErased(tx, [old, recent]))).toEqual(new Set([recent.subject]));
 });

@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Event, EventType } from './envelope.ts';
 
-/** The firm an event belongs to, how urgent its work is and what caused it; an event that caused it fits too. */
+/** The firm, the priority and the trace of an event. The event that it results from can be passed as its origin. */
 export type EventOrigin = Pick<Event, 'firmuuid' | 'priority' | 'traceparent'>;
 
-/** A new event of this moment. `source` is the publishing service, `subject` the uuid of what the event is about. */
+/** A new event with the present time. `source` is the publishing service, `subject` the uuid of what the event is about. */
 export function createEvent<Body>(
   source: string,
   { type }: EventType<Body>,

@@ -1,16 +1,19 @@
 import { z } from 'zod';
 
-/** A kind of fact: its name with version, which is also the Kafka topic, and the schema of its body. */
+/** The definition of an event type. */
 export interface EventType<Body = unknown> {
+  /** The name with its version, which is also the Kafka topic. */
   readonly type: string;
   readonly body: z.ZodType<Body>;
+  /** The name of the subject in log lines. Default `subject`. */
+  readonly subjectField?: string;
 }
 
-/** The body that events of a type carry. */
+/** The body of the events of a type. */
 export type BodyOf<Type> = Type extends EventType<infer Body> ? Body : never;
 
 /**
- * One fact, as CloudEvents 1.0 names its attributes.
+ * Something that happened, published by one service for others. Attributes are named as in CloudEvents 1.0.
  * Lower `priority` numbers are delivered first: 0 is the most urgent. The later calls of a batch get higher numbers, so
  * that one firm's million calls do not delay another firm's ten.
  */
@@ -20,13 +23,13 @@ export interface Event<Body = unknown> {
   readonly type: string;
   /** ISO 8601, UTC. */
   readonly time: string;
-  /** The uuid of the call, or of whatever else the fact is about. */
+  /** The uuid of what the event is about, such as a call. */
   readonly subject: string;
   readonly firmuuid: string;
   readonly priority: number;
-  /** W3C trace context of what caused it. */
+  /** W3C trace context of the work that published it. */
   readonly traceparent?: string | undefined;
-  /** The id of the request that caused it (api.md, section 1). */
+  /** The id of the request that it results from (docs/api.md, "Errors"). */
   readonly requestid?: string | undefined;
   readonly data: Body;
 }
@@ -58,11 +61,15 @@ export function toWire<Body>({ priority, ...attributes }: Event<Body>): WireEven
   return { ...attributes, turn: priority } as WireEvent<Body>;
 }
 
-/** The event that `toWire` was given. */
+/** Reverses `toWire`. */
 export function fromWire<Body>({ turn, ...attributes }: WireEvent<Body>): Event<Body> {
   return { ...attributes, priority: turn } as Event<Body>;
 }
 
-export function eventType<Body>(type: string, body: z.ZodType<Body>): EventType<Body> {
-  return { type, body };
+export function eventType<Body>(
+  type: string,
+  body: z.ZodType<Body>,
+  options: Pick<EventType, 'subjectField'> = {},
+): EventType<Body> {
+  return { type, body, ...options };
 }

@@ -3,39 +3,42 @@ import { Analysis, Outcome, Stage } from './analysis.ts';
 import { eventType } from './envelope.ts';
 import { Language, Role, Utterance } from './transcript.ts';
 
-/** Bodies over this many bytes travel by object key, because brokers refuse large messages. */
+/** Bodies over this many bytes are passed on by object key, because brokers refuse large messages. */
 export const INLINE_BYTES = 256 * 1024;
 
 /**
- * Every attempt to process a call has a number, from 1. What an earlier attempt says late is ignored,
- * so a retried call cannot be failed by its own past.
+ * The attempts to process a call are numbered from 1. Late results of an earlier attempt are ignored, so they cannot fail a
+ * call that is being retried.
  */
 const attempt = z.int().min(1);
 
-/** Some calls of a batch stand in the catalogue and wait to be announced one by one. `subject` is the batch. */
+/** The subject is a call. */
+const ofCall = { subjectField: 'call_uuid' };
+
+/** Calls of a batch were added to the catalogue. Their own events are published later. `subject` is the batch. */
 export const CallsAccepted = eventType(
   'calls.accepted.v1',
   z.object({
-    /** The uuids of the first and the last of them, inclusive, in the order of uuids. */
+    /** The first and the last uuid of a range of calls, inclusive, in the order of uuids. */
     first: z.uuid(),
     last: z.uuid(),
   }),
 );
 
-/** An entry of a frozen ZIP is the recording of a call. `subject` is the call. */
+/** The recording of a call is to be extracted from a ZIP archive that no longer changes. */
 export const AudioExtractionRequested = eventType(
   'audio.extraction-requested.v1',
   z.object({
     attempt,
     archive_key: z.string(),
     archive_bytes: z.int().min(0),
-    /** As the row names it; its extension says what the entry should be. */
+    /** The name in the CSV row. Its extension is the expected format of the entry. */
     file_name: z.string(),
-    /** What the archive's directory says of the entry. */
+    /** The entry in the archive's central directory. */
     entry: z.object({
-      /** The name's bytes as they stand in the directory, in base64. */
+      /** The bytes of the name in the directory, in base64. */
       raw_name: z.string(),
-      /** Where its local header begins. */
+      /** Of the local header in the archive. */
       offset: z.int().min(0),
       compressed_bytes: z.int().min(0),
       bytes: z.int().min(0),
@@ -46,9 +49,10 @@ export const AudioExtractionRequested = eventType(
       flags: z.int().min(0),
     }),
   }),
+  ofCall,
 );
 
-/** The recording of a call is stored and fit to be heard. `subject` is the call. */
+/** The recording of a call is stored and can be transcribed. */
 export const AudioStored = eventType(
   'audio.stored.v1',
   z.object({
@@ -61,50 +65,54 @@ export const AudioStored = eventType(
     /** Seconds. */
     duration: z.number().min(0),
     size_bytes: z.int().min(0),
-    /** Who speaks on the first channel and who on the second. */
+    /** The role on the first channel and on the second. */
     left: Role,
     right: Role,
     segment_type: z.string(),
   }),
+  ofCall,
 );
 
-/** A recording is being heard. `subject` is the call. Told at the beginning and, of long ones, now and then. */
+/** A recording is being transcribed. Published at the start and, for long recordings, from time to time. */
 export const TranscriptionProgressed = eventType(
   'transcription.progressed.v1',
   z.object({
     attempt,
-    /** Seconds of the recording that have been heard, and all of them. */
+    /** Seconds that have been transcribed, of `duration` seconds. */
     heard: z.number().min(0),
     duration: z.number().min(0),
   }),
+  ofCall,
 );
 
-/** The utterances of a call are known. `subject` is the call. */
+/** A call has its transcript. */
 export const TranscriptReady = eventType(
   'transcript.ready.v1',
   z.object({
     attempt,
+    /** What the firm uploaded. */
     source: z.enum(['audio', 'transcription']),
-    /** Seconds, where known. */
+    /** Seconds; null if unknown. */
     duration: z.number().min(0).nullable(),
-    /** Null when nobody has recognised it yet. */
+    /** Null if not recognised yet. */
     language: Language.nullable(),
-    /** Role tags as they were written, lower-case, each once: a hint for recognising the language. */
+    /** The role tags of an uploaded transcript, lower-case, each once: a hint for recognising the language. */
     tags: z.array(z.string()),
     segment_type: z.string(),
-    /** Which speech engine heard it, with the name of its model. */
+    /** The speech engine, with the name of its model. */
     engine: z.string().optional(),
-    /** What whoever reads the transcript should know, in sentences: a silent channel, the same sound on both. */
+    /** Sentences for readers of the transcript, such as that a channel is silent or that both have the same sound. */
     notes: z.array(z.string()).optional(),
     transcript: z.union([
       z.object({ utterances: z.array(Utterance) }),
-      /** Object key of a JSON document `{ "utterances": [...] }`, over INLINE_BYTES. */
+      /** Over INLINE_BYTES: the object key of a JSON document `{ "utterances": [...] }`. */
       z.object({ key: z.string() }),
     ]),
   }),
+  ofCall,
 );
 
-/** A call has been analysed. `subject` is the call. */
+/** A call was analysed. */
 export const CallAnalyzed = eventType(
   'call.analyzed.v1',
   z.object({
@@ -112,12 +120,13 @@ export const CallAnalyzed = eventType(
     analysis_uuid: z.uuid(),
     outcome: Outcome,
     language: Language.nullable(),
-    /** Null when there was nothing to analyse (`no_speech`). Bounded well under INLINE_BYTES by the analyst. */
+    /** Null when there was nothing to analyse (`no_speech`). The limits of scorecards keep it well under INLINE_BYTES. */
     analysis: Analysis.nullable(),
   }),
+  ofCall,
 );
 
-/** A stage has given up on a call. `subject` is the call. */
+/** A stage has given up on a call. */
 export const CallFailed = eventType(
   'call.failed.v1',
   z.object({
@@ -125,35 +134,37 @@ export const CallFailed = eventType(
     stage: Stage,
     code: z.string(),
     message: z.string(),
+    /** Whether a retry of the call can succeed. */
     retryable: z.boolean(),
     /** How often the stage tried. */
     attempts: z.int().min(1),
   }),
+  ofCall,
 );
 
-/** A call was erased: whoever keeps anything of it removes that, and stops what is being done for it. `subject` is the call. */
-export const CallErased = eventType('call.erased.v1', z.object({ erased_at: z.iso.datetime() }));
+/** A call was erased. Every service removes its data about the call and stops working on it. */
+export const CallErased = eventType('call.erased.v1', z.object({ erased_at: z.iso.datetime() }), ofCall);
 
 /**
- * Queued calls were canceled: what is still to be done for them is done for nobody. `subject` is their campaign. They keep
- * what they have.
+ * Queued calls were canceled: no service starts further work on them. They keep the results they have. `subject` is their
+ * campaign.
  */
 export const CallsCanceled = eventType('calls.canceled.v1', z.object({ calls: z.array(z.uuid()).min(1).max(1000) }));
 
 /**
- * Calls that failed are to go on from where they failed, because what stood in their way has been mended. `subject` is the
- * call, with the attempt that failed (null: any), or the batch whose calls between two uuids could not be announced.
+ * Failed calls are to continue at the stage that failed, because its cause was removed. `subject` is the call, with the
+ * attempt that failed (null for any), or the batch, with the range of calls for which no events could be published.
  */
 export const RetryRequested = eventType(
   'calls.retry-requested.v1',
   z.union([z.object({ attempt: attempt.nullable() }), z.object({ first: z.uuid(), last: z.uuid() })]),
 );
 
-/** Something was done in a firm that its audit log tells. `subject` is what it was done to. */
+/** An action for the firm's audit log. `subject` is what the action was done to. */
 export const AuditEntryCreated = eventType(
   'deed.done.v1',
   z.object({
-    /** A user; for an API key its firm's API user. */
+    /** A user. For an API key, its firm's API user. */
     actor: z.uuid(),
     action: z.enum([
       'campaign.created',
@@ -164,10 +175,10 @@ export const AuditEntryCreated = eventType(
       'campaign.canceled',
       'campaign.calls_added',
     ]),
-    /** The network address that it was done from. */
+    /** The network address of the actor. */
     address: z.string(),
   }),
 );
 
-/** An API key is dead. `subject` is the uuid of the key record. */
+/** An API key was revoked. `subject` is the uuid of the key record. */
 export const ApiKeyRevoked = eventType('api-key.revoked.v1', z.object({ key_uuid: z.uuid() }));

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { Language, Role } from './transcript.ts';
 
 /**
- * A scorecard as a firm writes it, as it is stored and as the API shows it. The bounds keep an analysis, whose every
- * answer may carry three quotes, well under what an event carries inline.
+ * A scorecard as a firm writes it, as it is stored and as the API shows it. These limits keep an analysis, in which every
+ * answer may have three quotes, well under INLINE_BYTES.
  */
 const MAX_SECTIONS = 20;
 export const MAX_QUESTIONS = 50;
 const MAX_PHRASES_PER_LANGUAGE = 200;
 const MAX_PHRASES = 2000;
 
-/** What we know how to hear in five languages; a question may ask for any of these by name. */
+/** The built-in phrase lists, each in all supported languages, to which a question may refer by name. */
 export const Lexicon = z.enum([
   'greeting',
   'introduction',
@@ -32,7 +32,7 @@ export const Lexicon = z.enum([
 ]);
 export type Lexicon = z.infer<typeof Lexicon>;
 
-/** One line that can be stored and shown, trimmed. Lengths are in code points. */
+/** A single line of text without control characters, trimmed. Lengths are in code points. */
 function line(maxLength: number) {
   return z
     .string()
@@ -51,10 +51,10 @@ function line(maxLength: number) {
 
 const Label = line(80);
 
-/** Says what is wrong with a phrase, in a sentence, or null. */
+/** What is wrong with a phrase, as a sentence; null for a valid phrase. */
 export type PhraseFault = (phrase: string) => string | null;
 
-/** What is listened for: one of our own lexicons, or phrases of the firm by language. */
+/** The phrases of a condition: a built-in lexicon, or the firm's own phrases by language. */
 export const PhraseSource = phraseSource(() => null);
 export type PhraseSource = z.infer<typeof PhraseSource>;
 
@@ -78,8 +78,8 @@ function phraseSource(phraseFault: PhraseFault) {
 }
 
 /**
- * Something that somebody says. `opening` and `closing` are the first and last four utterances of that role,
- * or a quarter of them where that is more.
+ * A condition: the role says one of the phrases. `opening` and `closing` are the first and last four utterances of that
+ * role, or a quarter of them if that is more.
  */
 export const Heard = heard(() => null);
 export type Heard = z.infer<typeof Heard>;
@@ -95,17 +95,17 @@ function heard(phraseFault: PhraseFault) {
   });
 }
 
-/** Decides by phrases: the first case that was heard gives the answer. */
+/** Decides by phrases: the first case whose condition is met gives the answer. */
 function ruleDecision(phraseFault: PhraseFault) {
-  const Something = heard(phraseFault);
+  const Condition = heard(phraseFault);
   return z.strictObject({
     by: z.literal('rule'),
-    /** Who must have spoken, and what must have been heard, for the question to apply. */
+    /** The question applies if these roles spoke and this condition is met. */
     applies: z
-      .strictObject({ spoke: z.array(Role).max(2).default([]), heard: Something.nullable().default(null) })
+      .strictObject({ spoke: z.array(Role).max(2).default([]), heard: Condition.nullable().default(null) })
       .default({ spoke: [], heard: null }),
     cases: z
-      .array(z.strictObject({ heard: Something, answer: Label }))
+      .array(z.strictObject({ heard: Condition, answer: Label }))
       .min(1)
       .max(20),
     otherwise: Label,
@@ -113,14 +113,14 @@ function ruleDecision(phraseFault: PhraseFault) {
 }
 export type RuleDecision = z.infer<ReturnType<typeof ruleDecision>>;
 
-/** Left to a language model, which is told `instructions` beside the question. */
+/** Decided by a language model, which gets `instructions` with the question. */
 const ModelDecision = z.strictObject({ by: z.literal('model'), instructions: line(1000).nullable().default(null) });
 export type ModelDecision = z.infer<typeof ModelDecision>;
 
 export const Choice = z.strictObject({
   label: Label,
   points: z.number().min(0).max(1000),
-  /** This answer makes the whole call score 0. */
+  /** This answer gives the complete call a score of 0. */
   auto_fail: z.boolean().default(false),
 });
 export type Choice = z.infer<typeof Choice>;
@@ -134,7 +134,7 @@ function report(check: Check, path: (string | number)[], message: string): void 
 function question(phraseFault: PhraseFault) {
   return z
     .strictObject({
-      /** Of a question that the scorecard has already; a new question gets one. */
+      /** The uuid of an existing question of the scorecard. Absent for a new question, which gets one. */
       uuid: z.guid().toLowerCase().optional(),
       text: line(300),
       weight: z.number().positive().max(1000),
@@ -167,17 +167,17 @@ function section(phraseFault: PhraseFault) {
 }
 type SectionDraft = z.infer<ReturnType<typeof section>>;
 
-/** Everything that can be said of a scorecard without knowing what else the firm has. */
+/** Validates a scorecard as far as that does not depend on the firm's other data. */
 export function scorecardDraft(phraseFault: PhraseFault = () => null) {
   return z.strictObject({
     name: line(200),
-    /** Null makes it one of the firm's default scorecards. It is said once: a revision cannot change it. */
+    /** Null makes it one of the firm's default scorecards. Given with the first revision; later ones cannot change it. */
     segment_type: line(255).nullable().optional(),
-    sections: z.array(section(phraseFault)).min(1).max(MAX_SECTIONS).superRefine(checkWhole),
+    sections: z.array(section(phraseFault)).min(1).max(MAX_SECTIONS).superRefine(checkSections),
   });
 }
 
-function checkWhole(sections: readonly SectionDraft[], context: Check): void {
+function checkSections(sections: readonly SectionDraft[], context: Check): void {
   const seen = new Set<string>();
   let questions = 0;
   sections.forEach((section, at) => {
@@ -194,20 +194,20 @@ function checkWhole(sections: readonly SectionDraft[], context: Check): void {
   if (phrases > MAX_PHRASES) report(context, [], `must have at most ${MAX_PHRASES} phrases, not ${phrases}`);
 }
 
-/** What a firm sends to make a scorecard or a revision of one. */
+/** What a firm sends to create a scorecard or a revision of one. */
 export const ScorecardDraft = scorecardDraft();
 export type ScorecardDraft = z.infer<typeof ScorecardDraft>;
 export type Question = SectionDraft['questions'][number] & { uuid: string };
 export interface Section extends Omit<SectionDraft, 'questions'> {
   questions: Question[];
 }
-/** What a revision says. */
+/** The contents of a revision. */
 export interface ScorecardBody {
   name: string;
   sections: Section[];
 }
 
-/** Everything that the questions listen for, in order. */
+/** The conditions of all questions, in order. */
 export function listenedFor(sections: readonly SectionDraft[]): Heard[] {
   return sections.flatMap((section) =>
     section.questions.flatMap(({ decided }) =>
@@ -221,7 +221,7 @@ export function listenedFor(sections: readonly SectionDraft[]): Heard[] {
   );
 }
 
-/** Every phrase of the firm's own, as often as it is listened for. */
+/** The firm's own phrases in all conditions, repeated if several conditions have the same phrase. */
 export function phrasesIn(sections: readonly SectionDraft[]): string[] {
   return listenedFor(sections).flatMap(({ source }) =>
     Object.values(source.phrases ?? {}).flatMap((phrases) => phrases ?? []),

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-/** Who speaks: the firm's operator or the firm's client. */
+/** Who speaks: the firm's operator or its client. */
 export const Role = z.enum(['operator', 'client']);
 export type Role = z.infer<typeof Role>;
 
-/** ISO 639-1 codes of the languages that we recognise. */
+/** ISO 639-1 codes of the supported languages. */
 export const Language = z.enum(['en', 'ru', 'uz', 'ky', 'es']);
 export type Language = z.infer<typeof Language>;
 
-/** `start` and `end` are seconds from the beginning of the recording; null for uploaded transcripts. */
+/** `start` and `end` are seconds from the start of the recording; null in uploaded transcripts. */
 export const Utterance = z.object({
   role: Role,
   text: z.string().min(1),

@@ -10,27 +10,27 @@ export const FORMAT_NAMES: Readonly<Record<Format, string>> = {
   wav: 'WAV',
 };
 
-/** The recording is of its format, but broken, or holds no frame. `why` is a sentence. */
-export function unreadable(why: string, cause?: unknown): Fault {
-  return new Fault('invalid', 'AUDIO_UNREADABLE', why, { cause });
+/** The content is of its format but is damaged or holds no frame. `message` is a sentence. */
+export function unreadable(message: string, cause?: unknown): Fault {
+  return new Fault('invalid', 'AUDIO_UNREADABLE', message, { cause });
 }
 
-/** `found` completes "its content is …", null when nobody knows. */
-export function notOfFormat(format: Format, found: string | null = null): Fault {
+/** The content is not of the expected format. `found` completes "is …"; null when the content is unknown. */
+export function wrongContent(format: Format, found: string | null = null): Fault {
   const name = FORMAT_NAMES[format];
   const content = found === null ? `is not ${name}` : `is ${found}, not ${name}`;
-  return wrongFormat(`The content of the .${format} file ${content}. Convert the recording to ${name}.`);
+  return invalidFormat(`The content of the .${format} file ${content}. Convert the recording to ${name}.`);
 }
 
-/** `codec` is the name that people know it by. */
+/** `codec` is the usual name of the codec, for the message. */
 export function unsupportedCodec(format: Format, codec: string): Fault {
-  return wrongFormat(
+  return invalidFormat(
     `${FORMAT_NAMES[format]} with ${codec} is not supported. Convert the recording to WAV with 16-bit PCM, A-law or ` +
       'mu-law, to FLAC or to MP3, and keep both channels.',
   );
 }
 
-/** Of another format than the name says, or of a codec that is not supported. */
-export function wrongFormat(message: string): Fault {
+/** The extension, the content or the codec is not accepted. */
+export function invalidFormat(message: string): Fault {
   return new Fault('invalid', 'INVALID_FILE_FORMAT', message);
 }

@@ -4,9 +4,9 @@ import * as fc from 'fast-check';
 import { formatOf, inspect, requireStereo } from './inspect.ts';
 import { FORMATS } from './recording.ts';
 import { sourceOfBytes } from './source.ts';
-import { joined, text, u32 } from './test/bytes.ts';
-import { aiffFile, auFile, wavFile } from './test/files.ts';
-import { faultOf, watched } from './test/reading.ts';
+import { concat, text, u32 } from './test/bytes.ts';
+import { faultOf, watchedSource } from './test/containers.ts';
+import { aiffFile, auFile, wavFile } from './test/wav-aiff-au-files.ts';
 
 const DATA = new Uint8Array(400);
 const WAV = wavFile({}, DATA);
@@ -14,14 +14,14 @@ const AIFF = aiffFile({}, DATA);
 const AU = auFile({}, DATA);
 const named = (name: string, bytes: Uint8Array): ReturnType<typeof inspect> => inspect(sourceOfBytes(bytes), name);
 
-describe('the extension', () => {
-  it.each(FORMATS)('%s is known in any case', (format) => {
+describe('the extension of a file name', () => {
+  it.each(FORMATS)('%s is accepted in any case', (format) => {
     for (const name of [`a.${format}`, `a.${format.toUpperCase()}`, `a.mp3.${format}`, `.${format}`]) {
       expect(formatOf(name)).toBe(format);
     }
   });
 
-  it('of another kind is refused, and the message says what the file is called and lists those that are allowed', async () => {
+  it('is refused if unknown, with the file name and the accepted extensions in the message', async () => {
     for (const name of ['a.m4a', 'a', 'wav', 'a.wav.', 'a.wav ', 'a.wave', 'a.aif']) {
       const { code, message } = await faultOf(named(name, WAV));
       expect(code).toBe('INVALID_FILE_FORMAT');
@@ -32,51 +32,54 @@ describe('the extension', () => {
   });
 });
 
-describe('the content', () => {
-  it('is found to be what the extension says', async () => {
+describe('the content of a file', () => {
+  it('is accepted when it matches the extension', async () => {
     expect(await named('a.wav', WAV)).toMatchObject({ format: 'wav', channels: 2, frames: 100, duration: 0.0125 });
     expect(await named('a.AIFF', AIFF)).toMatchObject({ format: 'aiff', channels: 2, frames: 100 });
     expect(await named('a.au', AU)).toMatchObject({ format: 'au', channels: 2, frames: 100 });
   });
 
-  it.each(FORMATS)('of no byte at all is unreadable as %s', async (format) => {
+  it.each(FORMATS)('is unreadable as %s when it is empty', async (format) => {
     expect(await faultOf(named(`a.${format}`, new Uint8Array(0)))).toMatchObject({ code: 'AUDIO_UNREADABLE' });
   });
 
-  const MP3_FRAME = joined(text('\xff\xfb\x90\x00'), new Uint8Array(413));
-  const MP3 = joined(MP3_FRAME, MP3_FRAME, MP3_FRAME);
-  const tag = joined(text('ID3\x04\0\0\0\0\x02\0'), new Uint8Array(256));
+  const MP3_FRAME = concat(text('\xff\xfb\x90\x00'), new Uint8Array(413));
+  const MP3 = concat(MP3_FRAME, MP3_FRAME, MP3_FRAME);
+  const tag = concat(text('ID3\x04\0\0\0\0\x02\0'), new Uint8Array(256));
   const contents: [string, string | null, Uint8Array][] = [
     ['WAV', 'wav', WAV],
     ['AIFF', 'aiff', AIFF],
     ['AU', 'au', AU],
     ['MP3', 'mp3', MP3],
-    ['MP3', 'mp3', joined(tag, MP3)],
-    ['FLAC', 'flac', joined(text('fLaC'), DATA)],
-    ['FLAC', 'flac', joined(tag, text('fLaC'), DATA)],
-    ['Ogg', 'ogg', joined(text('OggS'), DATA)],
-    ['MP4 (M4A)', null, joined(u32(32), text('ftypM4A '), DATA)],
-    ['Windows Media (ASF)', null, joined(text('0&\xb2u'), DATA)],
-    ['AMR', null, joined(text('#!AMR\n'), DATA)],
-    ['AAC', null, joined(text('\xff\xf1\x50\x80\x02\x1f\xfc'), DATA)],
-    ['a ZIP archive', null, joined(text('PK\x03\x04'), DATA)],
+    ['MP3', 'mp3', concat(tag, MP3)],
+    ['FLAC', 'flac', concat(text('fLaC'), DATA)],
+    ['FLAC', 'flac', concat(tag, text('fLaC'), DATA)],
+    ['Ogg', 'ogg', concat(text('OggS'), DATA)],
+    ['MP4 (M4A)', null, concat(u32(32), text('ftypM4A '), DATA)],
+    ['Windows Media (ASF)', null, concat(text('0&\xb2u'), DATA)],
+    ['AMR', null, concat(text('#!AMR\n'), DATA)],
+    ['AAC', null, concat(text('\xff\xf1\x50\x80\x02\x1f\xfc'), DATA)],
+    ['a ZIP archive', null, concat(text('PK\x03\x04'), DATA)],
   ];
-  it.each(contents)('that is %s under another name is named in the refusal (%s)', async (name, format, bytes) => {
-    for (const other of FORMATS.filter((each) => each !== format)) {
-      const { code, message } = await faultOf(named(`a.${other}`, bytes));
-      expect(code).toBe('INVALID_FILE_FORMAT');
-      expect(message).toContain(`its content is ${name}`);
-      if (format) expect(message).toContain(`Rename it to .${format}`);
-    }
-  });
+  it.each(contents)(
+    'is named in the refusal when it is %s under another extension (%s)',
+    async (name, format, bytes) => {
+      for (const other of FORMATS.filter((each) => each !== format)) {
+        const { code, message } = await faultOf(named(`a.${other}`, bytes));
+        expect(code).toBe('INVALID_FILE_FORMAT');
+        expect(message).toContain(`its content is ${name}`);
+        if (format) expect(message).toContain(`Rename it to .${format}`);
+      }
+    },
+  );
 
-  it.each(FORMATS)('that nobody knows is refused as %s', async (format) => {
+  it.each(FORMATS)('is refused as %s when its format is unknown', async (format) => {
     for (const bytes of [text('<html><body>404</body></html>'), text('R'), DATA]) {
       expect(await faultOf(named(`a.${format}`, bytes))).toMatchObject({ code: 'INVALID_FILE_FORMAT' });
     }
   });
 
-  it('may be any bytes: the answer is a fault of two kinds or sane', async () => {
+  it('may be any bytes: the result is sane or one of two faults', async () => {
     const starts = fc.constantFrom('RIFF', 'FORM', '.snd', 'fLaC', 'OggS', 'ID3\x04', '\xff\xfb', '');
     await fc.assert(
       fc.asyncProperty(
@@ -84,7 +87,7 @@ describe('the content', () => {
         starts,
         fc.uint8Array({ maxLength: 3000 }),
         async (format, start, rest) => {
-          const { source } = watched(joined(text(start), rest));
+          const { source } = watchedSource(concat(text(start), rest));
           if (source.sizeBytes === 0) return;
           const found = await inspect(source, `a.${format}`).catch((error: unknown) => error);
           if (found instanceof Error) {
@@ -98,28 +101,28 @@ describe('the content', () => {
   });
 });
 
-describe('stereo', () => {
-  it.each([1, 3, 6])('is refused for %d channels, with how many there are', async (channels) => {
+describe('the stereo check', () => {
+  it.each([1, 3, 6])('refuses %d channels and reports the number', async (channels) => {
     const info = await named('a.wav', wavFile({ channels }, DATA));
     try {
       requireStereo(info);
-      throw new Error('It was accepted.');
+      throw new Error('The recording was accepted.');
     } catch (error) {
       expect(error).toMatchObject({ kind: 'invalid', code: 'AUDIO_NOT_STEREO', details: { channels } });
       expect((error as Error).message).toContain(channels === 1 ? '1 channel' : `${channels} channels`);
     }
   });
 
-  it('is two channels', async () => {
+  it('accepts two channels', async () => {
     requireStereo(await named('a.wav', WAV));
   });
 });
 
-it('a WAV file that holds MP3 is read as MP3 is', async () => {
-  const frames = Array.from({ length: 20 }, () => joined(text('\xff\xfb\x90\x00'), new Uint8Array(413)));
+it('a WAV file that holds MP3 has the properties of the MP3 inside', async () => {
+  const frames = Array.from({ length: 20 }, () => concat(text('\xff\xfb\x90\x00'), new Uint8Array(413)));
   const info = await named(
     'a.wav',
-    wavFile({ tag: 0x55, bits: 0, sampleRate: 44_100, blockBytes: 1 }, joined(...frames)),
+    wavFile({ tag: 0x55, bits: 0, sampleRate: 44_100, blockBytes: 1 }, concat(...frames)),
   );
   expect(info).toMatchObject({ format: 'wav', codec: 'mp3', channels: 2, sampleRate: 44_100 });
 });
@@ -128,15 +131,15 @@ it.each([
   ['a.wav', wavFile({}, new Uint8Array(50_000_000))],
   ['a.aiff', aiffFile({}, new Uint8Array(50_000_000))],
   ['a.au', auFile({}, new Uint8Array(50_000_000))],
-])('probing %s takes less than 5 ms when nothing comes between, and reads but the header', async (name, bytes) => {
+])('probing %s takes less than 5 ms on an idle machine and reads only the header', async (name, bytes) => {
   const times: number[] = [];
   for (let turn = 0; turn < 20; turn++) {
-    const { source, read } = watched(bytes);
+    const { source, read } = watchedSource(bytes);
     const begin = performance.now();
     await inspect(source, name);
     times.push(performance.now() - begin);
     expect(read.bytes).toBeLessThan(16 * 1024);
   }
-  // A busy machine delays some of so many, not each.
+  // On a busy machine some of the 20 probes are delayed, but not all.
   expect(Math.min(...times)).toBeLessThan(5);
 });

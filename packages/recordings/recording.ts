@@ -1,47 +1,44 @@
-/** What a file name's extension may be, without its dot (external-interface.md, "Single audio upload"). */
+/** The accepted file name extensions, without the dot (docs/api.md, "Single upload"). */
 export const FORMATS = ['aiff', 'au', 'flac', 'mp3', 'ogg', 'wav'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** The bytes of a recording, wherever they are kept. */
+/** Random and sequential access to the bytes of a recording, wherever they are stored. */
 export interface Source {
   readonly sizeBytes: number;
-  /** Bytes from `start` to before `end`; fewer when the source ends before. */
+  /** The bytes from `start` up to but not including `end`; fewer when the source ends earlier. */
   read(start: number, end: number): Promise<Uint8Array>;
-  /** The bytes from `start` on, to the end, in pieces. */
+  /** The bytes from `start` to the end, in pieces of any size. */
   stream(start: number): AsyncIterable<Uint8Array>;
 }
 
-/** What is inside a recording, found by content. What it says agrees with what decoding it gives. */
+/** Properties of a recording, found from its content. They agree with the output of the decoder. */
 export interface RecordingInfo {
   readonly format: Format;
-  /**
-   * The codec inside: `pcm_s16le`, `pcm_alaw`, `adpcm_ms`, `mp3`, `flac`, `vorbis`, `opus`, `speex` and so on, as ffmpeg
-   * names it.
-   */
+  /** ffmpeg's name of the codec: `pcm_s16le`, `pcm_alaw`, `adpcm_ms`, `mp3`, `flac`, `vorbis`, `opus` and so on. */
   readonly codec: string;
   readonly channels: number;
-  /** Hertz, of what decoding gives. */
+  /** Of the decoded samples, in hertz. */
   readonly sampleRate: number;
-  /** Samples of one channel, above 0. */
+  /** Samples per channel, above 0. */
   readonly frames: number;
   /** Seconds: frames / sampleRate. */
   readonly duration: number;
 }
 
-/** Some consecutive samples of every channel, from -1 to 1, all channels equally long. */
+/** Consecutive samples of every channel, from -1 to 1. All channels have the same length. */
 export interface Samples {
   readonly sampleRate: number;
   readonly channels: readonly Float32Array[];
 }
 
 /**
- * What one container knows. Both functions fail with Fault of kind `invalid`: INVALID_FILE_FORMAT for content that is
- * not of this container, or of a codec that is not supported (by name, with what to do); AUDIO_UNREADABLE for content
- * that is broken or holds no frame.
+ * The reader of one container format. Both functions fail with a Fault of kind `invalid`: INVALID_FILE_FORMAT when the
+ * content is not of this format or its codec is not supported (the message names the codec and says what to convert
+ * to), AUDIO_UNREADABLE when the content is damaged or holds no frame.
  */
 export interface Container {
   readonly format: Format;
   probe(source: Source): Promise<RecordingInfo>;
-  /** Samples in order, in flat memory, some thousand at a time. Broken content in the middle ends in AUDIO_UNREADABLE. */
+  /** Yields a few thousand samples at a time, in order and in constant memory. Damage in the middle is AUDIO_UNREADABLE. */
   decode(source: Source): AsyncIterable<Samples>;
 }

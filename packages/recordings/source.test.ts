@@ -19,9 +19,9 @@ async function streamed(source: Source, start: number): Promise<Buffer> {
 
 async function expectBytes(source: Source, bytes: Uint8Array): Promise<void> {
   expect(source.sizeBytes).toBe(bytes.length);
-  const place = fc.nat(bytes.length + 10);
+  const offset = fc.nat(bytes.length + 10);
   await fc.assert(
-    fc.asyncProperty(place, place, async (one, other) => {
+    fc.asyncProperty(offset, offset, async (one, other) => {
       const [start, end] = one < other ? [one, other] : [other, one];
       const read = await source.read(start, end);
       expect(Buffer.compare(read, bytes.subarray(start, end))).toBe(0);
@@ -34,11 +34,11 @@ async function expectBytes(source: Source, bytes: Uint8Array): Promise<void> {
 }
 
 describe('a source', () => {
-  it('of bytes reads them', async () => {
+  it('of bytes returns every range and stream of them', async () => {
     await expectBytes(sourceOfBytes(BYTES), BYTES);
   });
 
-  it('of a file reads it', async () => {
+  it('of a file returns every range and stream of it until it is closed', async () => {
     const path = join(folder, 'whole');
     writeFileSync(path, BYTES);
     const source = await sourceOfFile(path);
@@ -47,7 +47,7 @@ describe('a source', () => {
     await expect(source.read(0, 1)).rejects.toThrow();
   });
 
-  it('of a file that was cut meanwhile ends where the file does', async () => {
+  it('of a file that was truncated after opening ends where the file now ends', async () => {
     const path = join(folder, 'cut');
     writeFileSync(path, BYTES);
     const source = await sourceOfFile(path);
@@ -57,7 +57,7 @@ describe('a source', () => {
     await source.close();
   });
 
-  it('of a part sees nothing else', async () => {
+  it('of a part returns only the bytes of that part', async () => {
     await expectBytes(partOf(sourceOfBytes(BYTES), 1000, 500_000), BYTES.subarray(1000, 500_000));
     await expectBytes(partOf(sourceOfBytes(BYTES), 599_000, 700_000), BYTES.subarray(599_000));
   });

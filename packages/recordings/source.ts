@@ -3,7 +3,7 @@ import type { Source } from './recording.ts';
 
 const PIECE_BYTES = 256 * 1024;
 
-/** A file, to be closed by whoever opened it. Its size is that of now. */
+/** Opens a file; the caller closes it. The size is fixed when the file is opened. */
 export async function sourceOfFile(path: string): Promise<Source & { close(): Promise<void> }> {
   const file = await open(path, 'r');
   try {
@@ -30,19 +30,19 @@ export function sourceOfBytes(bytes: Uint8Array): Source {
   return sourceOfReads(bytes.length, (start, end) => Promise.resolve(bytes.subarray(start, Math.max(start, end))));
 }
 
-/** The bytes of a source from `start` to before `end`, as a source of their own. */
+/** A source of the bytes from `start` up to but not including `end`. */
 export function partOf(source: Source, start: number, end: number): Source {
   const sizeBytes = Math.max(0, Math.min(end, source.sizeBytes) - start);
   return {
     sizeBytes,
     read: (from, to) => source.read(start + from, start + Math.min(to, sizeBytes)),
-    stream: (from) => upTo(source.stream(start + from), sizeBytes - from),
+    stream: (from) => takeBytes(source.stream(start + from), sizeBytes - from),
   };
 }
 
-/** The first of the bytes that the pieces bring. */
-export async function* upTo(pieces: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
-  let left = bytes;
+/** The first `count` bytes of the pieces. */
+export async function* takeBytes(pieces: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array> {
+  let left = count;
   if (left <= 0) return;
   for await (const piece of pieces) {
     yield piece.length > left ? piece.subarray(0, left) : piece;
@@ -56,11 +56,11 @@ function sourceOfReads(sizeBytes: number, read: Source['read']): Source {
     sizeBytes,
     read,
     async *stream(start) {
-      for (let at = start; at < sizeBytes;) {
-        const piece = await read(at, at + PIECE_BYTES);
+      for (let offset = start; offset < sizeBytes;) {
+        const piece = await read(offset, offset + PIECE_BYTES);
         if (piece.length === 0) return;
         yield piece;
-        at += piece.length;
+        offset += piece.length;
       }
     },
   };

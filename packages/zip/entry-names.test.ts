@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import type { ArchiveEntry } from './archive-entry.ts';
 import { EntryNames } from './entry-names.ts';
-import type { ArchiveEntry } from './read-archive.ts';
 
 function entry(...names: [string, ...string[]]): ArchiveEntry {
   return { names, record: { raw_name: '', offset: 0, compressed_bytes: 0, bytes: 0, crc32: 0, method: 0, flags: 0 } };
 }
 
 describe('the names of an archive', () => {
-  it('give every entry once', () => {
+  it('find every entry once', () => {
     const call = entry('a.wav');
     const names = new EntryNames([call]);
     expect(names.take('a.wav')).toEqual({ is: 'found', entry: call });
@@ -18,7 +18,7 @@ describe('the names of an archive', () => {
     expect(new EntryNames([entry('йод.wav')]).take('йод.wav'.normalize('NFD'))).toMatchObject({ is: 'found' });
   });
 
-  it('match in their letter case alone, and tell which name differs in nothing else', () => {
+  it('match only in the same case, and the nearest name in another case is reported', () => {
     const names = new EntryNames([entry('a.WAV'), entry('Звонок.mp3')]);
     expect(names.take('a.wav')).toEqual({ is: 'missing', nearest: 'a.WAV' });
     expect(names.take('звонок.MP3')).toEqual({ is: 'missing', nearest: 'Звонок.mp3' });
@@ -26,7 +26,7 @@ describe('the names of an archive', () => {
     expect(names.rest()).toEqual(['a.WAV', 'Звонок.mp3']);
   });
 
-  it('in an old code page match in either reading, once', () => {
+  it('in an old code page match in either reading, and only once', () => {
     const names = new EntryNames([entry('з', 'º'), entry('ё', 'ⁿ'), entry('б', 'í')]);
     expect(names.take('º')).toMatchObject({ is: 'found' });
     expect(names.take('з')).toEqual({ is: 'taken' });
@@ -34,7 +34,7 @@ describe('the names of an archive', () => {
     expect(names.rest()).toEqual(['б']);
   });
 
-  it('are none that every object has', () => {
+  it('do not include properties that every object has', () => {
     expect(new EntryNames([entry('a')]).take('__proto__')).toEqual({ is: 'missing', nearest: null });
   });
 });

@@ -1,46 +1,20 @@
-import { type Bus, route, type SubscriptionOptions } from '@call-analysis/bus';
 import { CallErased, TranscriptReady } from '@call-analysis/events';
-import type { Objects } from '@call-analysis/objects';
-import type { Analyst } from './analyst.ts';
-import { analyzeCalls, CONSUMER } from './analyze-calls.ts';
-import { eraseCall, ERASURES } from './erase-call.ts';
-import { giveUpAnalysis } from './give-up.ts';
-import type { Shelf } from './shelf.ts';
-import type { Store } from './store.ts';
+import { consume, type Consumer } from '@call-analysis/service';
+import { analyzeCalls, CONSUMER, type Parts } from './calls/analyze-calls.ts';
+import { eraseCall, ERASURE_CONSUMER } from './calls/erase-call.ts';
+import { giveUpAnalysis } from './calls/give-up-analysis.ts';
 
-/** What this service hears. */
-export function consumers(
-  parts: { store: Store; bus: Bus; objects: Objects; analyst: Analyst; shelf: Shelf },
-  retries = 5,
-): SubscriptionOptions[] {
-  return [
-    {
-      consumer: CONSUMER,
-      batchSize: 100,
-      concurrency: 2,
-      retries,
-      routes: [
-        route({
-          event: TranscriptReady,
-          handle: (events) => analyzeCalls(parts, events),
-          giveUp: (event, reason) => giveUpAnalysis(parts, event, reason),
-        }),
-      ],
-    },
-    {
-      consumer: ERASURES,
-      batchSize: 100,
-      retries,
-      routes: [
-        route({
-          event: CallErased,
-          handle: async (events) => {
-            for (const event of events) await eraseCall(parts, event);
-          },
-          // Erasure is never given up: until this returns it is asked again.
-          giveUp: (event) => eraseCall(parts, event),
-        }),
-      ],
-    },
-  ];
-}
+export const consumers: readonly Consumer<Parts>[] = [
+  {
+    consumer: CONSUMER,
+    batchSize: 100,
+    concurrency: 2,
+    routes: [consume(TranscriptReady, { handle: analyzeCalls, giveUp: giveUpAnalysis })],
+  },
+  {
+    consumer: ERASURE_CONSUMER,
+    batchSize: 100,
+    // An erasure is never given up: it is retried until it succeeds.
+    routes: [consume(CallErased, { each: eraseCall, giveUp: eraseCall })],
+  },
+];

@@ -4,25 +4,23 @@ import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysi
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { createScorecard } from './create-scorecard.ts';
-import { ensureDefault } from './ensure-default.ts';
 import type { Firms } from './firms.ts';
-import { reviseScorecard } from './revise-scorecard.ts';
-import type { ScorecardRow, StoredScorecard } from './scorecard-store.ts';
+import { createScorecard } from './scorecards/create-scorecard.ts';
+import { reviseScorecard } from './scorecards/revise-scorecard.ts';
+import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store.ts';
 import type { Store } from './store.ts';
 
 const Uuid = z.guid();
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Revision = z.int().min(0);
 
-/** What this service serves. Requests were validated at the edge, documents are here. */
-export function scorecardService(parts: { store: Store; firms: Pick<Firms, 'segmentTypes'> }) {
-  const { store } = parts;
-  const { scorecards } = store;
+/** The service of proto/analysis.proto. The gateway has validated requests; documents are validated here. */
+export function scorecardService(parts: { store: Store; firms: Firms }) {
+  const { scorecards } = parts.store;
   return implement(analysis, {
     async listScorecards(request) {
       const { firmUuid } = callerOf(request.caller);
-      await ensureDefault(store, firmUuid);
+      await scorecards.ensureDefault(firmUuid);
       const { count, items } = await scorecards.list(firmUuid, Page.parse(request));
       return { count, items: items.map(scorecardMessage) };
     },
@@ -34,13 +32,13 @@ export function scorecardService(parts: { store: Store; firms: Pick<Firms, 'segm
       return reply(await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision));
     },
     async reviseScorecard(request) {
-      const name = { uuid: Uuid.parse(request.scorecard_uuid), revision: Revision.parse(request.expected_revision) };
-      return reply(await reviseScorecard(parts, callerOf(request.caller), name, request.document));
+      const base = { uuid: Uuid.parse(request.scorecard_uuid), revision: Revision.parse(request.expected_revision) };
+      return reply(await reviseScorecard(parts, callerOf(request.caller), base, request.document));
     },
     async activateScorecard(request) {
       const { firmUuid } = callerOf(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
-      return reply(await store.db.transaction((tx) => scorecards.activate(tx, firmUuid, uuid)));
+      return reply(await scorecards.activate(firmUuid, uuid));
     },
     async listRevisions(request) {
       const { firmUuid } = callerOf(request.caller);

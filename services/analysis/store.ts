@@ -1,5 +1,5 @@
 import type { Database, Sql } from '@call-analysis/postgres';
-import { openScorecards } from './scorecard-store.ts';
+import { openScorecardStore } from './scorecards/scorecard-store.ts';
 
 export interface NewAnalysis {
   readonly uuid: string;
@@ -12,17 +12,19 @@ export interface NewAnalysis {
   readonly createdAt: Date;
 }
 
-/** This file and scorecard-store.ts alone touch this service's tables. */
+/** The database of this service. Only this file and scorecards/scorecard-store.ts query its tables. */
 export function openStore(db: Database) {
   return {
+    /** For transactions, and for the tables of claims and tombstones that shared packages use. */
     db,
 
-    scorecards: openScorecards(db),
+    scorecards: openScorecardStore(db),
 
     async removeAnalyses(tx: Sql, firmUuid: string, callUuid: string): Promise<void> {
       await tx.query('DELETE FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2', [firmUuid, callUuid]);
     },
 
+    /** An analysis of the same call and attempt is kept. */
     async addAnalyses(tx: Sql, analyses: readonly NewAnalysis[]): Promise<void> {
       await tx.query(
         `INSERT INTO analysis (uuid, call_uuid, firm_uuid, attempt, scorecard_uuid, revision, score, created_at)

@@ -1,80 +1,25 @@
-import { type BusConfig, requiredKafka, RequiredKafkaVariables } from '@call-analysis/bus';
-import { type ObjectsConfig, requiredS3, RequiredS3Variables } from '@call-analysis/objects';
-import { AddressVariables, rpcFrom, RpcVariables, type Tls } from '@call-analysis/rpc';
 import {
-  DatabaseVariables,
-  type Environment,
-  parseConfig,
-  processFrom,
-  ProcessVariables,
-  readAll,
-  type ServiceSettings,
-  withSecrets,
-} from '@call-analysis/runtime';
+  address,
+  type DatabaseConfig,
+  type ObjectsServiceConfig,
+  type RpcConfig,
+  serviceConfig,
+} from '@call-analysis/service';
 
-export interface Config {
-  readonly databaseUrl: string;
-  /** To the database, of all pools of the process together. Default 24. */
-  readonly connections?: number;
-  readonly bus: BusConfig;
-  readonly objects: ObjectsConfig;
-  /** Where to serve RPCs: `unix:/path` or `host:port`. */
-  readonly listen: string;
+export interface Config extends DatabaseConfig, ObjectsServiceConfig, RpcConfig {
   /** Where ingest serves. */
   readonly ingest: string;
-  /** Who may call and be called; absent, whoever reaches the address. */
-  readonly tls?: Tls | undefined;
-  /** Tells callers what is served, for development. */
-  readonly reflection?: boolean;
-  /** Bytes of a single upload (external-interface.md, "Limits"). Default 52,428,800. */
+  /** Bytes of a single upload (docs/api.md, "Single upload"). Default 52,428,800. */
   readonly uploadBytes?: number;
-  /** How often a recording that could not be taken out is tried again; consumers.ts has the default. */
-  readonly retries?: number;
-  /** When an upload that left its marker counts as broken off; above the time that an upload may take. Default 1 h. */
+  /** Age at which an unfinished upload counts as abandoned; longer than an upload may take. Default 1 h. */
   readonly orphanAfterMs?: number;
   /** Default 10 min. */
   readonly sweepEveryMs?: number;
 }
 
-const Addresses = AddressVariables.pick({ INGEST_ADDRESS: true });
-
-/** What the environment of a process of this service alone may say. */
-export const variables = [
-  DatabaseVariables,
-  RequiredKafkaVariables,
-  RequiredS3Variables,
-  Addresses,
-  RpcVariables,
-  ProcessVariables,
-];
-
-export function readConfig(environment: Environment): ServiceSettings<Config> {
-  const env = withSecrets(environment, variables);
-  const { process, database, kafka, objects, addresses, rpc } = readAll({
-    database: () => parseConfig(DatabaseVariables, env),
-    kafka: () => requiredKafka(env),
-    objects: () => requiredS3(env),
-    addresses: () => parseConfig(Addresses, env),
-    rpc: () => rpcFrom(parseConfig(RpcVariables, env)),
-    process: () => processFrom(parseConfig(ProcessVariables, env)),
-  });
-  const { DATABASE_CONNECTIONS: connections } = database;
-  return {
-    process,
-    config: {
-      ...rpc,
-      databaseUrl: database.DATABASE_URL,
-      connections,
-      bus: {
-        transport: 'kafka',
-        url: database.DATABASE_URL,
-        connections,
-        schema: 'audio_bus',
-        kafka,
-        overflow: objects,
-      },
-      objects,
-      ingest: addresses.INGEST_ADDRESS,
-    },
-  };
-}
+export const { variables, readConfig } = serviceConfig<Config>({
+  name: 'audio',
+  objects: true,
+  rpc: true,
+  own: { ingest: address('INGEST_ADDRESS') },
+});

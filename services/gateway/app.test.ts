@@ -1,7 +1,7 @@
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { apiKey, converse, everyKeyIs, firm, type Fixture, openFixture, tokenFor, user } from './test/fixture.ts';
+import { apiKey, rawExchange, everyKeyIs, firm, type Fixture, openFixture, tokenFor, user } from './test/fixture.ts';
 
 const call = '00000000-0000-4000-8000-0000000000c1';
 
@@ -18,12 +18,12 @@ beforeEach(() => {
   edge.calls.listCalls = async () => ({ count: 0, items: [] });
 });
 
-describe('every answer of 400 and above', () => {
+describe('every response of 400 and above', () => {
   it.each([
     ['an unknown route', 'GET', '/nothing', {}, 404, 'NOT_FOUND'],
-    ['a route in other letters', 'GET', '/API/v1/calls', {}, 404, 'NOT_FOUND'],
+    ['a route in upper case', 'GET', '/API/v1/calls', {}, 404, 'NOT_FOUND'],
     ['a path that does not decode', 'GET', '/api/v1/calls/%zz', {}, 404, 'NOT_FOUND'],
-    ['an id that is no uuid', 'GET', '/api/v1/calls/1', {}, 404, 'NOT_FOUND'],
+    ['an invalid uuid', 'GET', '/api/v1/calls/1', {}, 404, 'NOT_FOUND'],
     ['another method', 'PATCH', '/api/v1/calls', {}, 405, 'METHOD_NOT_ALLOWED'],
     ['a method of another route', 'GET', '/api/v1/calls/upload', {}, 405, 'METHOD_NOT_ALLOWED'],
     ['an unknown query parameter', 'GET', '/api/v1/calls?limit=1', {}, 400, 'VALIDATION_ERROR'],
@@ -38,17 +38,17 @@ describe('every answer of 400 and above', () => {
   ] as const)(
     'for %s has the error shape, security headers and a request id',
     async (_, method, path, asked, status, code) => {
-      const answer = await edge.ask(method, path, asked);
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get('content-type')).toBe('application/json');
-      expect(Object.keys(answer.body)).toEqual(['status', 'code', 'message', 'details']);
-      expect(answer.body).toMatchObject({ status: 'error', code });
-      expect(answer.body['message']).toMatch(/\w.*\.$|is |must /);
-      expect(answer.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-      expect(answer.headers.get('x-powered-by')).toBeNull();
-      expect(answer.headers.get('www-authenticate')).toBe(code === 'UNAUTHENTICATED' ? 'Bearer' : null);
-      expect(answer.headers.has('allow')).toBe(status === 405);
+      const response = await edge.request(method, path, asked);
+      expect(response.status).toBe(status);
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(Object.keys(response.body)).toEqual(['status', 'code', 'message', 'details']);
+      expect(response.body).toMatchObject({ status: 'error', code });
+      expect(response.body['message']).toMatch(/\w.*\.$|is |must /);
+      expect(response.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('x-powered-by')).toBeNull();
+      expect(response.headers.get('www-authenticate')).toBe(code === 'UNAUTHENTICATED' ? 'Bearer' : null);
+      expect(response.headers.has('allow')).toBe(status === 405);
     },
   );
 
@@ -61,22 +61,22 @@ describe('every answer of 400 and above', () => {
     ['RATE_LIMITED', new Fault('rate-limited', 'RATE_LIMITED', 'Slow.'), 429, '1'],
     ['UNAVAILABLE', new Fault('unavailable', 'UNAVAILABLE', 'Later.'), 503, '1'],
     ['INSUFFICIENT_STORAGE', new Fault('unavailable', 'INSUFFICIENT_STORAGE', 'Full.'), 503, '1'],
-  ])('passes on a fault of a service behind: %s', async (_, fault, status, retryAfter) => {
+  ])('forwards an error of a backend: %s', async (_, fault, status, retryAfter) => {
     edge.calls.listCalls = async () => {
       throw fault;
     };
-    const answer = await edge.ask('GET', '/api/v1/calls');
-    expect(answer.status).toBe(status);
+    const response = await edge.request('GET', '/api/v1/calls');
+    expect(response.status).toBe(status);
     const { code, message, details } = fault;
-    expect(answer.body).toEqual({ status: 'error', code, message, details });
-    expect(answer.headers.get('retry-after')).toBe(retryAfter);
+    expect(response.body).toEqual({ status: 'error', code, message, details });
+    expect(response.headers.get('retry-after')).toBe(retryAfter);
   });
 
-  it('tells of a bug nothing but the request id, and the log tells the rest', async () => {
+  it('contains only the request id of an unexpected error, which the log has in full', async () => {
     edge.calls.listCalls = async () => ({ count: 1, items: [null as never] });
-    const answer = await edge.ask('GET', '/api/v1/calls', { headers: { 'x-request-id': 'bug-1' } });
-    expect(answer.status).toBe(500);
-    expect(answer.body).toEqual({
+    const response = await edge.request('GET', '/api/v1/calls', { headers: { 'x-request-id': 'bug-1' } });
+    expect(response.status).toBe(500);
+    expect(response.body).toEqual({
       status: 'error',
       code: 'INTERNAL',
       message: expect.stringContaining('bug-1'),
@@ -87,14 +87,17 @@ describe('every answer of 400 and above', () => {
     expect(lines()).toContainEqual(expect.objectContaining({ status: 500, route: '/api/v1/calls' }));
   });
 
-  it('says so when a part behind does not answer in time', async () => {
+  it('is UNAVAILABLE when a backend does not answer in time', async () => {
     const impatient = await openFixture({ deadlineMs: 100 });
     try {
       impatient.calls.listCalls = () => new Promise(() => {});
-      const answer = await impatient.ask('GET', '/api/v1/calls');
-      expect(answer.status).toBe(503);
-      expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: 'ingest does not answer. Try again shortly.' });
-      expect(answer.headers.get('retry-after')).toBe('1');
+      const response = await impatient.request('GET', '/api/v1/calls');
+      expect(response.status).toBe(503);
+      expect(response.body).toMatchObject({
+        code: 'UNAVAILABLE',
+        message: 'ingest does not answer. Try again shortly.',
+      });
+      expect(response.headers.get('retry-after')).toBe('1');
     } finally {
       await impatient.close();
     }
@@ -102,33 +105,33 @@ describe('every answer of 400 and above', () => {
 });
 
 describe('request ids', () => {
-  it('are echoed when they are good, on good answers too', async () => {
-    const answer = await edge.ask('GET', '/api/v1/calls', { headers: { 'x-request-id': 'A-b.c_1' } });
-    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([200, 'A-b.c_1']);
+  it('are echoed when they are valid', async () => {
+    const response = await edge.request('GET', '/api/v1/calls', { headers: { 'x-request-id': 'A-b.c_1' } });
+    expect([response.status, response.headers.get('x-request-id')]).toEqual([200, 'A-b.c_1']);
   });
 
-  it.each(['a b', 'x'.repeat(129), '{"a":1}', 'é'])('are made anew instead of %j', async (given) => {
-    const answer = await edge.ask('GET', '/healthz', { headers: { 'x-request-id': given } });
-    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  it.each(['a b', 'x'.repeat(129), '{"a":1}', 'é'])('are generated instead of %j', async (given) => {
+    const response = await edge.request('GET', '/healthz', { headers: { 'x-request-id': given } });
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 
 describe('methods', () => {
-  it('are named by OPTIONS and 405 alike', async () => {
-    const options = await edge.ask('OPTIONS', '/api/v1/calls');
+  it('are listed by OPTIONS and 405', async () => {
+    const options = await edge.request('OPTIONS', '/api/v1/calls');
     expect([options.status, options.headers.get('allow'), options.text]).toEqual([204, 'GET, HEAD, OPTIONS', '']);
-    const wrong = await edge.ask('DELETE', '/external/api/v1/api-key');
+    const wrong = await edge.request('DELETE', '/external/api/v1/api-key');
     expect(wrong.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
-    const objects = await edge.ask('POST', '/objects/a/b');
+    const objects = await edge.request('POST', '/objects/a/b');
     expect(objects.headers.get('allow')).toBe('PUT, GET, HEAD, OPTIONS');
   });
 
-  it('HEAD answers as GET does, without the body', async () => {
-    const get = await edge.ask('GET', '/api/v1/calls');
-    const head = await edge.ask('HEAD', '/api/v1/calls');
+  it('HEAD returns the same as GET, without the body', async () => {
+    const get = await edge.request('GET', '/api/v1/calls');
+    const head = await edge.request('HEAD', '/api/v1/calls');
     expect([head.status, head.text]).toEqual([200, '']);
     expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
-    const refused = await edge.ask('HEAD', '/api/v1/calls/1');
+    const refused = await edge.request('HEAD', '/api/v1/calls/1');
     expect([refused.status, refused.text]).toEqual([404, '']);
   });
 });
@@ -138,7 +141,7 @@ describe('JSON bodies', () => {
   const json = { 'content-type': 'application/json' };
 
   it.each([
-    ['no JSON', '{"a":', json],
+    ['invalid JSON', '{"a":', json],
     ['nothing', '', json],
     ['a list', '[]', json],
     ['null', 'null', json],
@@ -149,8 +152,8 @@ describe('JSON bodies', () => {
     ['another charset', '{}', { 'content-type': 'application/json; charset=windows-1251' }],
     ['compression', '{}', { ...json, 'content-encoding': 'gzip' }],
   ])('of %s are refused as INVALID_JSON', async (_, body, headers) => {
-    const answer = await edge.ask('POST', path, { body, headers });
-    expect([answer.status, answer.body['code']]).toEqual([400, 'INVALID_JSON']);
+    const response = await edge.request('POST', path, { body, headers });
+    expect([response.status, response.body['code']]).toEqual([400, 'INVALID_JSON']);
   });
 
   it.each([
@@ -158,31 +161,31 @@ describe('JSON bodies', () => {
     ['in __proto__', '{"__proto__":{"metadata_filename":"a.csv"}}'],
     ['in a lone surrogate', '{"metadata_filename":"\\ud800.csv"}'],
     ['in a NUL', '{"metadata_filename":"\\u0000.csv"}'],
-  ])('with mischief %s are refused as VALIDATION_ERROR', async (_, body) => {
-    const answer = await edge.ask('POST', path, { body, headers: json });
-    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+  ])('with an attack %s are refused as VALIDATION_ERROR', async (_, body) => {
+    const response = await edge.request('POST', path, { body, headers: json });
+    expect([response.status, response.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('may name their charset and begin with a byte order mark', async () => {
+  it('may declare their charset and begin with a byte order mark', async () => {
     const body = '\ufeff{"metadata_filename":"a.txt"}';
-    const answer = await edge.ask('POST', path, {
+    const response = await edge.request('POST', path, {
       body,
       headers: { 'content-type': 'Application/JSON; charset="UTF-8"' },
     });
-    expect(answer.body['code']).toBe('VALIDATION_ERROR');
+    expect(response.body['code']).toBe('VALIDATION_ERROR');
   });
 
-  it('of 1 MiB are read, one byte more is refused', async () => {
+  it('of 1 MiB are accepted, one byte more is refused', async () => {
     const filled = (size: number) => `{"metadata_filename":"${'a'.repeat(size - 24)}"}`;
     expect(filled(1_048_576)).toHaveLength(1_048_576);
-    const full = await edge.ask('POST', path, { body: filled(1_048_576), headers: json });
+    const full = await edge.request('POST', path, { body: filled(1_048_576), headers: json });
     expect(full.body['code']).toBe('VALIDATION_ERROR');
-    const over = await edge.ask('POST', path, { body: filled(1_048_577), headers: json });
+    const over = await edge.request('POST', path, { body: filled(1_048_577), headers: json });
     expect([over.status, over.body['code']]).toEqual([413, 'BODY_TOO_LARGE']);
   });
 });
 
-describe('addresses that take no body', () => {
+describe('endpoints without a body', () => {
   const json = { 'content-type': 'application/json' };
   const addresses = [
     ['POST', `/api/v1/scorecards/${call}/activate`],
@@ -204,38 +207,38 @@ describe('addresses that take no body', () => {
   });
 
   const send = (method: string, path: string, body: string, headers: Record<string, string> = json) =>
-    edge.ask(method, path, { body, headers: { 'x-service-api-key': apiKey, ...headers } });
+    edge.request(method, path, { body, headers: { 'x-service-api-key': apiKey, ...headers } });
 
-  it.each(addresses)('begin nothing when a field is sent to them, and name it: %s %s', async (method, path) => {
-    const answer = await send(method, path, '{"revision":1}');
-    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
-    expect(answer.body['details']).toEqual({
-      fields: [{ field: 'revision', code: 'UNKNOWN_FIELD', message: 'is not known; nothing is taken here' }],
+  it.each(addresses)('refuse a field by name and do nothing: %s %s', async (method, path) => {
+    const response = await send(method, path, '{"revision":1}');
+    expect([response.status, response.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(response.body['details']).toEqual({
+      fields: [{ field: 'revision', code: 'UNKNOWN_FIELD', message: 'is not known; no fields are accepted here' }],
     });
     expect(begun).toEqual([]);
   });
 
-  it.each(addresses)('begin nothing when what is sent to them is no JSON object: %s %s', async (method, path) => {
+  it.each(addresses)('refuse a body that is not a JSON object and do nothing: %s %s', async (method, path) => {
     for (const [body, headers] of [
       ['{{{', json],
       ['[]', json],
       ['a=1', { 'content-type': 'text/plain' }],
     ] as const) {
-      const answer = await send(method, path, body, headers);
-      expect([body, answer.status, answer.body['code']]).toEqual([body, 400, 'INVALID_JSON']);
+      const response = await send(method, path, body, headers);
+      expect([body, response.status, response.body['code']]).toEqual([body, 400, 'INVALID_JSON']);
     }
     expect(begun).toEqual([]);
   });
 
-  it.each(addresses)('do with nothing and with an object of no fields: %s %s', async (method, path) => {
-    expect((await edge.ask(method, path, { headers: { 'x-service-api-key': apiKey } })).status).toBe(404);
+  it.each(addresses)('accept no body and an empty object: %s %s', async (method, path) => {
+    expect((await edge.request(method, path, { headers: { 'x-service-api-key': apiKey } })).status).toBe(404);
     expect((await send(method, path, '{}')).status).toBe(404);
     expect(begun).toHaveLength(2);
   });
 
-  it('do with chunks that hold nothing, and judge those that hold something', async () => {
+  it('accept an empty chunked body, and check one that is not empty', async () => {
     const chunked = (type: string, chunks: string) =>
-      converse(edge.url, (socket) =>
+      rawExchange(edge.url, (socket) =>
         socket.write(
           [
             `DELETE /api/v1/calls/${call} HTTP/1.1`,
@@ -258,80 +261,84 @@ describe('addresses that take no body', () => {
     expect(begun).toHaveLength(2);
   });
 
-  it('ask who sends it before they look at what is sent', async () => {
-    const answer = await send('DELETE', `/api/v1/calls/${call}`, '{{{', { ...json, authorization: '' });
-    expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
+  it('authenticate the caller before they read the body', async () => {
+    const response = await send('DELETE', `/api/v1/calls/${call}`, '{{{', { ...json, authorization: '' });
+    expect([response.status, response.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
   });
 });
 
-describe('a bearer', () => {
-  const ask = (authorization: string) => edge.ask('GET', '/api/v1/calls', { headers: { authorization } });
+describe('a bearer token', () => {
+  const ask = (authorization: string) => edge.request('GET', '/api/v1/calls', { headers: { authorization } });
 
-  it('may write the scheme in any case', async () => {
+  it('may have the scheme in any case', async () => {
     expect((await ask(`bEARER ${tokenFor('ADMIN')}`)).status).toBe(200);
   });
 
-  it('must be a user whom key-management knows, in the firm of the token', async () => {
-    const stranger = await ask(`Bearer ${tokenFor('ADMIN', { sub: '1a2b3c4d-0000-4000-8000-00000000000b' })}`);
-    const elsewhere = await ask(`Bearer ${tokenFor('ADMIN', { firm: '1a2b3c4d-0000-4000-8000-000000000002' })}`);
-    expect([stranger.status, elsewhere.status]).toEqual([401, 401]);
-    expect(stranger.body).toEqual(elsewhere.body);
+  it('must belong to a user of key-management in the firm of the token', async () => {
+    const unknownUser = await ask(`Bearer ${tokenFor('ADMIN', { sub: '1a2b3c4d-0000-4000-8000-00000000000b' })}`);
+    const otherFirm = await ask(`Bearer ${tokenFor('ADMIN', { firm: '1a2b3c4d-0000-4000-8000-000000000002' })}`);
+    expect([unknownUser.status, otherFirm.status]).toEqual([401, 401]);
+    expect(unknownUser.body).toEqual(otherFirm.body);
   });
 
-  it('acts with the firm and user of the token', async () => {
+  it('determines the firm and user of the request', async () => {
     let seen: unknown;
     edge.calls.listCalls = async ({ caller }) => {
       seen = caller;
       return { count: 0, items: [] };
     };
-    await edge.ask('GET', '/api/v1/calls');
+    await edge.request('GET', '/api/v1/calls');
     expect(seen).toEqual({ firm_uuid: firm.uuid, user_uuid: user });
   });
 
-  it('may send one Authorization header, not several', async () => {
+  it('may be sent in one Authorization header, not several', async () => {
     const line = `Authorization: Bearer ${tokenFor('ADMIN')}\r\n`;
-    const answer = await converse(edge.url, (socket) =>
+    const response = await rawExchange(edge.url, (socket) =>
       socket.end(`GET /api/v1/calls HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${line}${line}\r\n`),
     );
-    expect(answer).toMatch(/^HTTP\/1.1 401 /);
+    expect(response).toMatch(/^HTTP\/1.1 401 /);
   });
 });
 
-describe('when key-management is gone', () => {
-  it('nobody is let in, and everybody is told to try again', async () => {
+describe('while key-management is unavailable', () => {
+  it('every request is refused with advice to try again', async () => {
     const alone = await openFixture();
-    await alone.cutKeyManagement();
-    const bearer = await alone.ask('GET', '/api/v1/calls');
-    const key = await alone.ask('GET', '/external/api/v1/call-campaign', { headers: { 'x-service-api-key': apiKey } });
-    const ready = await alone.ask('GET', '/readyz');
-    for (const answer of [bearer, key, ready]) {
-      expect(answer.status).toBe(503);
-      expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('key-management') });
-      expect(answer.headers.get('retry-after')).toBe('1');
+    await alone.stopKeyManagement();
+    const bearer = await alone.request('GET', '/api/v1/calls');
+    const key = await alone.request('GET', '/external/api/v1/call-campaign', {
+      headers: { 'x-service-api-key': apiKey },
+    });
+    const ready = await alone.request('GET', '/readyz');
+    for (const response of [bearer, key, ready]) {
+      expect(response.status).toBe(503);
+      expect(response.body).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('key-management') });
+      expect(response.headers.get('retry-after')).toBe('1');
     }
-    expect((await alone.ask('GET', '/healthz')).status).toBe(200);
+    expect((await alone.request('GET', '/healthz')).status).toBe(200);
     await alone.close();
   });
 });
 
 describe('the log', () => {
-  it('has one line for a request, with its route and caller, and nothing that is secret', async () => {
+  it('has one line for a request, with its route and caller, and no secrets', async () => {
     edge.keys.verifyKeys = everyKeyIs('k');
     edge.calls.listCampaigns = async () => ({ count: 0, items: [] });
-    // A line is written when the answer is over, which its reader may know first.
+    // The line is written after the response, which the client may receive first.
     const lines = (count: number) => waitUntil(() => edge.log.length >= count);
-    await edge.ask('GET', '/healthz', { headers: { 'x-request-id': 'before' } });
+    await edge.request('GET', '/healthz', { headers: { 'x-request-id': 'before' } });
     await waitUntil(() => edge.log.some((line) => line['request_id'] === 'before'));
     edge.log.length = 0;
     const token = tokenFor('ADMIN');
-    await edge.ask('GET', `/api/v1/calls/${call}?x=canary-query`, { headers: { authorization: `Bearer ${token}` } });
+    await edge.request('GET', `/api/v1/calls/${call}?x=canary-query`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     await lines(1);
-    await edge.ask('GET', '/external/api/v1/call-campaign', { headers: { 'x-service-api-key': apiKey } });
+    await edge.request('GET', '/external/api/v1/call-campaign', { headers: { 'x-service-api-key': apiKey } });
     await lines(2);
-    await edge.ask('POST', '/api/v1/calls/upload', { json: { metadata_filename: 'canary-body' } });
+    await edge.request('POST', '/api/v1/calls/upload', { json: { metadata_filename: 'canary-body' } });
     await lines(3);
     const signed = await edge.objects.presignGet('canary/key', { expiresInSeconds: 3600 });
-    await edge.ask('GET', signed);
+    await edge.request('GET', signed);
     await lines(4);
     expect(edge.log).toHaveLength(4);
     expect(edge.log[0]).toMatchObject({

@@ -10,107 +10,106 @@ import {
 } from '@call-analysis/runtime';
 import express from 'express';
 import { logOutcome } from './http/access-log.ts';
-import { send } from './http/answer.ts';
-import { addressOf, networkOf } from './http/client-address.ts';
-import { Cors } from './http/cors.ts';
-import { EdgeResponse } from './http/edge-response.ts';
-import { type Endpoint, type Gates, run } from './http/endpoint.ts';
-import { headerValues } from './http/header-values.ts';
-import { isBug, noSuchRoute, Problem, problemAnswer } from './http/problem.ts';
-import { endpointFor, routerOf } from './http/router.ts';
-import { securityHeaders } from './http/security-headers.ts';
-import type { RateLimits } from './limits/rate-limits.ts';
+import type { Authentication, Endpoint } from './http/endpoint.ts';
+import { clientAddress, networkOf } from './http/request/client-address.ts';
+import { Cors } from './http/response/cors.ts';
+import { EdgeResponse } from './http/response/edge-response.ts';
+import { errorResponse, HttpError, isBug, routeNotFound } from './http/response/http-error.ts';
+import { sendJson } from './http/response/json-response.ts';
+import { securityHeaders } from './http/response/security-headers.ts';
+import { handler, registerEndpoints } from './http/router.ts';
+import type { RateLimits } from './rate-limits/rate-limits.ts';
 
-/** Sees a request through to its answer, and never fails. */
+/** Handles a request up to the end of its response. Never throws. */
 export type App = (request: IncomingMessage, response: EdgeResponse) => void;
 
-/** The order in which a request passes through the edge. */
-export function createApp(parts: {
-  endpoints: readonly Endpoint[];
-  gates: Gates;
-  limits: RateLimits;
-  log: Logger;
-  isDraining: () => boolean;
-  /** Origins whose pages may read answers. */
-  corsOrigins?: readonly string[];
-  /** Addresses and networks of proxies that are believed when they say whom they speak for. */
-  trustedProxies?: readonly string[];
-}): App {
-  const { endpoints, gates, limits, log, isDraining } = parts;
-  const find = routerOf(endpoints);
+export interface AppOptions {
+  readonly endpoints: readonly Endpoint[];
+  readonly authentication: Authentication;
+  readonly limits: RateLimits;
+  readonly log: Logger;
+  readonly isDraining: () => boolean;
+  /** Origins whose pages may read responses. */
+  readonly corsOrigins?: readonly string[];
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
+  readonly trustedProxies?: readonly string[];
+}
+
+/** The express app. A request passes through the middleware in the order below. */
+export function createApp(options: AppOptions): App {
+  const { endpoints, authentication, limits, log, isDraining, corsOrigins = [], trustedProxies = [] } = options;
+  // Responses hold conversations and keys, so no cache may keep them.
+  const commonHeaders = Object.entries({ ...securityHeaders(), 'cache-control': 'no-store' });
+  const cors = new Cors(corsOrigins);
+  const addressOf = clientAddress(trustedProxies);
   const unlimited = new Set(endpoints.filter((each) => each.unlimited).map((each) => each.path));
-  // Answers hold conversations and keys: no cache on the way may keep them.
-  const common = [...securityHeaders(), 'cache-control', 'no-store'];
-  const cors = new Cors(parts.corsOrigins ?? []);
-  const addressed = addressOf(parts.trustedProxies ?? []);
 
-  const app = express().disable('x-powered-by');
-  // Express gives every request and answer the methods of these two. Ours are what they are already, which costs nothing.
+  const app = express().disable('x-powered-by').enable('case sensitive routing');
+  // Express changes the prototypes of every request and response to these. They have them already, so this costs nothing.
   Object.assign(app, { request: IncomingMessage.prototype, response: EdgeResponse.prototype });
-  app.use((request: IncomingMessage, response: unknown) => serve(request, response as EdgeResponse));
-  return app;
+  app.use(
+    handler((request, response, next) => {
+      const context = contextOf(request);
+      logOutcome(log, context, request, response);
+      request.url = originForm(request.url);
+      const address = addressOf(request);
+      response.client = { address, network: networkOf(address) };
+      response.isLast = isDraining;
+      response.addHeaders(commonHeaders);
+      response.addHeaders([['x-request-id', context.requestId]]);
+      response.addHeaders(cors.headers(request));
+      withContext(context, next);
+    }),
+  );
+  app.use(
+    handler((request, response, next) => {
+      if (!unlimited.has(request.url ?? '')) limits.countAddress(response.client.network, response);
+      requireOneHost(request);
+      next();
+    }),
+  );
+  registerEndpoints(app, endpoints, { authentication, limits }, cors);
+  app.use(() => {
+    throw routeNotFound();
+  });
+  // Express recognises an error handler by its four parameters.
+  app.use(async function handleError(thrown: unknown, incoming: unknown, outgoing: unknown, _next: unknown) {
+    const [request, response] = [incoming as IncomingMessage, outgoing as EdgeResponse];
+    try {
+      await sendError(thrown, request, response);
+    } catch {
+      request.socket.destroy();
+    }
+  });
+  return app as unknown as App;
 
-  function serve(request: IncomingMessage, response: EdgeResponse): void {
-    const context = contextOf(request);
-    logOutcome(log, context, request, response);
-    const failed = (thrown: unknown) => void refuse(thrown, request, response).catch(() => request.socket.destroy());
-    withContext(context, () => {
-      try {
-        response.isLast = isDraining;
-        response.say(common, ['x-request-id', context.requestId], cors.headers(request));
-        pass(request, response)?.catch(failed);
-      } catch (error) {
-        failed(error);
-      }
-    });
-  }
-
-  /** Returns or throws at once where nothing has to be waited for. */
-  function pass(request: IncomingMessage, response: EdgeResponse): Promise<void> | undefined {
-    const { method = '' } = request;
-    const url = originForm(request.url);
-    request.url = url;
-    const address = addressed(request);
-    const network = networkOf(address);
-    if (!unlimited.has(url)) limits.arrive(network, response);
-    requireHost(request);
-    const found = find(url);
-    if (found === null) throw noSuchRoute();
-    const { route, params } = found;
-    response.notes.route = route.path;
-    const endpoint = endpointFor(route, method);
-    if (endpoint !== undefined)
-      return run(endpoint, { gates, limits, network }, { request, response, params, address });
-    const { allow } = route;
-    if (method !== 'OPTIONS') throw new Problem(405, 'METHOD_NOT_ALLOWED', `This address takes ${allow}.`, { allow });
-    return send(request, response, { status: 204, headers: { allow, ...cors.preflight(request, allow) } });
-  }
-
-  async function refuse(error: unknown, request: IncomingMessage, response: EdgeResponse): Promise<void> {
+  async function sendError(error: unknown, request: IncomingMessage, response: EdgeResponse): Promise<void> {
     if (isClientGone(error, request)) return;
     if (isBug(error)) log.error({ err: error }, 'a request failed');
     if (response.headersSent) {
-      // Half of an answer has gone; only a broken connection can still say that it is not whole.
+      // Part of the response has been sent. Only a broken connection can still show that it is incomplete.
       request.socket.destroy();
       return;
     }
-    await send(request, response, problemAnswer(error, currentContext()?.requestId ?? ''));
+    await sendJson(request, response, errorResponse(error, currentContext()?.requestId ?? ''));
   }
 }
 
-/** RFC 9112, 3.2.2: a request as a proxy takes it names the host before the path, and is served all the same. */
+/** RFC 9112, 3.2.2: a server must also accept the form that proxies receive, with the host before the path. */
 function originForm(url = ''): string {
-  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
+  if (url.startsWith('/')) return url;
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
+  return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** RFC 9112, 3.2. Of several, what stands before us may have looked at another one than we would. */
-function requireHost(request: IncomingMessage): void {
-  const hosts = headerValues(request, 'host').length;
-  if (hosts > 1) throw new Problem(400, 'INVALID_REQUEST', 'Send one Host header, not several.');
-  if (hosts === 0 && request.httpVersion === '1.1') throw new Problem(400, 'INVALID_REQUEST', 'Send a Host header.');
+/** RFC 9112, 3.2. With several, a proxy in front may have chosen another one than we would. */
+function requireOneHost(request: IncomingMessage): void {
+  const hosts = request.headersDistinct['host']?.length ?? 0;
+  if (hosts > 1) throw new HttpError(400, 'INVALID_REQUEST', 'Send one Host header, not several.');
+  if (hosts === 0 && request.httpVersion === '1.1') throw new HttpError(400, 'INVALID_REQUEST', 'Send a Host header.');
 }
 
-/** A client may leave at any moment; the line of the request says so, and nobody is there to answer. */
+/** A client may leave at any moment. The request's log line says so, and there is no one to send an error to. */
 function isClientGone(error: unknown, request: IncomingMessage): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return request.socket.destroyed && (code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET');

@@ -3,7 +3,7 @@ import { type Fixture, openFixture, tokenFor } from './test/fixture.ts';
 
 const rejected = '/api/v1/calls/rejected/1a2b3c4d-0000-4000-8000-0000000000ff';
 
-/** A download and an upload, each of which has begun and goes on when it is told to. */
+/** A download and an upload in progress, which continue when `goOn` is called. */
 async function inProgress(edge: Fixture) {
   const [rest, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   edge.calls.downloadRejected = async function* () {
@@ -24,9 +24,9 @@ async function inProgress(edge: Fixture) {
   const form = new FormData();
   form.append('metadata', '{}');
   form.append('audio_file', new Blob([new Uint8Array(1_000_000)]), 'a.wav');
-  const whole = new Response(form);
-  const type = whole.headers.get('content-type')!;
-  const body = new Uint8Array(await whole.arrayBuffer());
+  const encoded = new Response(form);
+  const type = encoded.headers.get('content-type')!;
+  const body = new Uint8Array(await encoded.arrayBuffer());
   const pieces = new ReadableStream<Uint8Array>({
     async start(controller) {
       controller.enqueue(body.subarray(0, 600_000));
@@ -41,12 +41,12 @@ async function inProgress(edge: Fixture) {
   return { download, upload, goOn: rest.resolve };
 }
 
-describe('an edge that closes', () => {
-  it('lets an upload and a download end that it has in hand, and has nothing to say of it', async () => {
+describe('a gateway that closes', () => {
+  it('finishes an upload and a download in progress without a warning', async () => {
     const edge = await openFixture({ closeMs: 60_000 });
     const { download, upload, goOn } = await inProgress(edge);
     const closed = edge.closeEdge();
-    await expect(edge.ask('GET', '/healthz')).rejects.toThrow();
+    await expect(edge.request('GET', '/healthz')).rejects.toThrow();
     goOn();
     expect(await download.text()).toBe('a,b\n1,2\n');
     expect(await (await upload).json()).toMatchObject({ status: 'ok', audio_id: '1000000' });
@@ -55,7 +55,7 @@ describe('an edge that closes', () => {
     await edge.close();
   });
 
-  it('says how many requests it cuts off when their time is over', async () => {
+  it('logs how many requests it cuts off when the time is over', async () => {
     const edge = await openFixture({ closeMs: 100 });
     const { download, upload, goOn } = await inProgress(edge);
     const failed = Promise.all([

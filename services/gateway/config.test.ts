@@ -30,7 +30,7 @@ environmentContract('gateway', {
     analysis: 'analysis:50051',
     tls: undefined,
   },
-  // A public key does in the place of the secret.
+  // A public key can replace the secret.
   replaceable: ['JWT_SECRET'],
   secret: 'JWT_SECRET',
   refusals: [

@@ -11,7 +11,7 @@ import {
   type ServiceSettings,
   withSecrets,
 } from '@call-analysis/runtime';
-import type { TokenRules } from './auth/token.ts';
+import type { TokenRules } from './authentication/token.ts';
 import { type Edge, edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from './variables.ts';
 
 export interface Config extends Edge {

@@ -3,43 +3,44 @@ import type { analysis, audio, ingest, keyManagement } from '@call-analysis/prot
 import type { Channel, Client } from '@call-analysis/rpc';
 import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
-import type { ApiKeyGate } from './auth/api-key.ts';
-import { bearerGate } from './auth/bearer.ts';
+import type { ApiKeyAuthentication } from './authentication/api-key.ts';
+import { bearerAuthentication } from './authentication/bearer.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { publicPath, publicUrl } from './http/public-url.ts';
-import { defaultQuotas, RateLimits } from './limits/rate-limits.ts';
+import { publicPath, publicUrl } from './http/request/public-url.ts';
+import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
-import { recordings } from './routes/audio.ts';
-import { batches } from './routes/batches.ts';
-import { calls } from './routes/calls.ts';
-import { campaignCalls } from './routes/campaign-calls.ts';
-import { campaigns } from './routes/campaigns.ts';
-import { docs } from './routes/docs.ts';
-import { health } from './routes/health.ts';
-import { metrics } from './routes/metrics.ts';
-import { objects } from './routes/objects.ts';
+import { calls } from './routes/calls/calls.ts';
+import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
+import { campaigns } from './routes/campaigns/campaigns.ts';
 import { scorecards } from './routes/scorecards.ts';
-import { uploads } from './routes/uploads.ts';
+import { docs } from './routes/service/docs.ts';
+import { health } from './routes/service/health.ts';
+import { metrics } from './routes/service/metrics.ts';
+import { batches } from './routes/uploads/batches.ts';
+import { recordings } from './routes/uploads/recordings.ts';
+import { signedUrls } from './routes/uploads/signed-urls.ts';
+import { uploads } from './routes/uploads/uploads.ts';
 import { listen } from './server.ts';
 import type { Edge } from './variables.ts';
 
-export interface Behind {
+/** The services that the gateway calls. */
+export interface Backends {
   readonly keyManagement: Client<typeof keyManagement> & Pick<Channel, 'ready'>;
   readonly ingest: Client<typeof ingest> & Pick<Channel, 'ready'>;
   readonly audio: Client<typeof audio> & Pick<Channel, 'ready'>;
   readonly analysis: Client<typeof analysis> & Pick<Channel, 'ready'>;
-  /** Null where clients reach the store themselves, by URLs that it has signed. */
+  /** Null where clients reach the object store directly, by URLs that it signs. */
   readonly objects: (Objects & SignedUrls) | null;
-  readonly apiKeys: ApiKeyGate;
+  readonly apiKeys: ApiKeyAuthentication;
 }
 
-/** The services behind, each of which every client needs sooner or later. */
-export function neighbours(behind: Behind): Part[] {
+/** The backends as parts of readiness. The gateway cannot serve its clients without each of them. */
+export function backendParts(backends: Backends): Part[] {
   const channels = {
-    'key-management': behind.keyManagement,
-    ingest: behind.ingest,
-    audio: behind.audio,
-    analysis: behind.analysis,
+    'key-management': backends.keyManagement,
+    ingest: backends.ingest,
+    audio: backends.audio,
+    analysis: backends.analysis,
   };
   return Object.entries(channels).map(([name, channel]) => ({
     name,
@@ -48,19 +49,19 @@ export function neighbours(behind: Behind): Part[] {
   }));
 }
 
-/** Serves the HTTP edge over the parts behind it. */
+/** Serves the HTTP API on top of the backends. */
 export async function serveEdge(
   edge: Edge,
-  behind: Behind,
+  backends: Backends,
   log: Logger,
-  readiness = new Readiness(neighbours(behind)),
+  readiness = new Readiness(backendParts(backends)),
   left = timeLeft(),
 ): Promise<{ url: string; close(): Promise<void> }> {
   const app = createApp({
-    endpoints: endpointsOf(edge, behind, readiness),
-    gates: {
-      bearer: bearerGate({ tokens: edge.jwt, users: behind.keyManagement }),
-      'api-key': (request) => behind.apiKeys.prove(request),
+    endpoints: endpointsOf(edge, backends, readiness),
+    authentication: {
+      bearer: bearerAuthentication({ tokens: edge.jwt, users: backends.keyManagement }),
+      'api-key': (request) => backends.apiKeys.authenticate(request),
     },
     limits: new RateLimits(edge.quotas ?? defaultQuotas),
     log,
@@ -79,21 +80,21 @@ export async function serveEdge(
   };
 }
 
-/** All that the edge serves. */
-export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, behind: Behind, readiness: Readiness): Endpoint[] {
+/** All endpoints of the API. */
+export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, readiness: Readiness): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
   const endpoints = [
     ...health(readiness),
     ...metrics(),
-    ...apiKeys(behind.keyManagement),
-    ...campaigns(behind.ingest),
-    ...campaignCalls(behind.ingest, behind.audio, absolute),
-    ...uploads(behind.ingest, absolute),
-    ...recordings(behind.audio),
-    ...batches(behind.ingest, absolute),
-    ...calls(behind.ingest, absolute),
-    ...scorecards(behind.analysis),
-    ...(behind.objects === null ? [] : objects(behind.objects)),
+    ...apiKeys(backends.keyManagement),
+    ...campaigns(backends.ingest),
+    ...campaignCalls(backends.ingest, backends.audio, absolute),
+    ...uploads(backends.ingest, absolute),
+    ...recordings(backends.audio),
+    ...batches(backends.ingest, absolute),
+    ...calls(backends.ingest, absolute),
+    ...scorecards(backends.analysis),
+    ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];
   return [...endpoints, ...docs(endpoints, publicPath(edge.publicUrl))];
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { converse, type Fixture, openFixture, tokenFor } from './test/fixture.ts';
+import { type Fixture, rawExchange, openFixture, tokenFor } from './test/fixture.ts';
 
 let edge: Fixture;
 
@@ -13,18 +13,18 @@ afterAll(() => edge.close());
 const bearer = `Authorization: Bearer ${tokenFor('ADMIN')}`;
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
 
-function parts(answer: string) {
-  const [headers = '', body = ''] = answer.split('\r\n\r\n', 2);
+function parts(response: string) {
+  const [headers = '', body = ''] = response.split('\r\n\r\n', 2);
   return { headers, body: JSON.parse(body) as Record<string, unknown> };
 }
 
-describe('what is no request', () => {
+describe('an invalid request', () => {
   it.each([
     ['nonsense', 'nonsense\r\n\r\n', 400, 'INVALID_REQUEST'],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'INVALID_REQUEST'],
     ['no Host', head('GET /healthz HTTP/1.1', 'Connection: close'), 400, 'INVALID_REQUEST'],
     ['two Hosts', head('GET /healthz HTTP/1.1', 'Host: x', 'host: y', 'Connection: close'), 400, 'INVALID_REQUEST'],
-    ['two Hosts of long ago', head('GET /healthz HTTP/1.0', 'Host: x', 'Host: x'), 400, 'INVALID_REQUEST'],
+    ['two Hosts in HTTP/1.0', head('GET /healthz HTTP/1.0', 'Host: x', 'Host: x'), 400, 'INVALID_REQUEST'],
     [
       'two lengths',
       head('POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Content-Length: 2'),
@@ -32,7 +32,7 @@ describe('what is no request', () => {
       'INVALID_REQUEST',
     ],
     [
-      'length and chunks at once',
+      'both length and chunks',
       head('POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Transfer-Encoding: chunked'),
       400,
       'INVALID_REQUEST',
@@ -45,35 +45,35 @@ describe('what is no request', () => {
     ],
     ['a URL of 200 KB', head(`GET /${'x'.repeat(200_000)} HTTP/1.1`, 'Host: x'), 431, 'HEADERS_TOO_LARGE'],
     ['a tunnel', head('CONNECT example.org:443 HTTP/1.1', 'Host: x'), 405, 'METHOD_NOT_ALLOWED'],
-  ])('such as %s is answered in the error shape', async (_, sent, status, code) => {
-    const answer = await converse(edge.url, (socket) => socket.write(sent, 'latin1'));
-    const { headers, body } = parts(answer);
+  ])('with %s gets an error in the usual shape', async (_, sent, status, code) => {
+    const response = await rawExchange(edge.url, (socket) => socket.write(sent, 'latin1'));
+    const { headers, body } = parts(response);
     expect(headers).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(headers.toLowerCase()).toContain('content-type: application/json');
     expect(headers.toLowerCase()).toContain('x-request-id: ');
     expect(body).toEqual({ status: 'error', code, message: expect.any(String), details: null });
   });
 
-  it('such as a tunnel is told which methods there are', async () => {
-    const answer = await converse(edge.url, (socket) =>
+  it('for a tunnel gets the list of methods', async () => {
+    const response = await rawExchange(edge.url, (socket) =>
       socket.write(head('CONNECT example.org:443 HTTP/1.1', 'Host: x')),
     );
-    expect(parts(answer).headers).toMatch(/^Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/im);
+    expect(parts(response).headers).toMatch(/^Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/im);
   });
 
-  it('does not harm the next one', async () => {
-    expect((await edge.ask('GET', '/healthz')).body).toEqual({ status: 'ok' });
-    expect((await edge.ask('GET', '/readyz')).body).toEqual({ status: 'ready' });
+  it('does not affect the next one', async () => {
+    expect((await edge.request('GET', '/healthz')).body).toEqual({ status: 'ok' });
+    expect((await edge.request('GET', '/readyz')).body).toEqual({ status: 'ready' });
   });
 });
 
 describe('a client that is refused while it sends', () => {
   it.each([
     ['without a token', [], 401],
-    ['more than a JSON body may have', [bearer], 413],
-  ])('%s can read why, is listened to for a while and then cut off', async (_, lines, status) => {
+    ['with more than a JSON body may have', [bearer], 413],
+  ])('%s can read the error, may send for a while and is then cut off', async (_, lines, status) => {
     let sent = 0;
-    const answer = await converse(edge.url, (socket) => {
+    const response = await rawExchange(edge.url, (socket) => {
       socket.write(
         head(
           'POST /api/v1/calls/upload HTTP/1.1',
@@ -90,34 +90,34 @@ describe('a client that is refused while it sends', () => {
       };
       send();
     });
-    const { headers, body } = parts(answer);
+    const { headers, body } = parts(response);
     expect(headers).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(headers.toLowerCase()).toContain('connection: close');
     expect(body).toMatchObject({ status: 'error' });
     expect(sent).toBeLessThan(60_000_000);
   });
 
-  it('can be an ordinary HTTP client', async () => {
+  it('may be an ordinary HTTP client', async () => {
     const body = new Uint8Array(5_000_000);
-    const answer = await edge.ask('POST', '/api/v1/calls/upload', {
+    const response = await edge.request('POST', '/api/v1/calls/upload', {
       body,
       headers: { 'content-type': 'application/json' },
     });
-    expect([answer.status, answer.body['code']]).toEqual([413, 'BODY_TOO_LARGE']);
+    expect([response.status, response.body['code']]).toEqual([413, 'BODY_TOO_LARGE']);
   });
 
-  it('and asked for leave first is refused without sending', async () => {
-    const answer = await converse(edge.url, (socket) => {
+  it('and sent Expect: 100-continue is refused without sending the body', async () => {
+    const response = await rawExchange(edge.url, (socket) => {
       const lines = ['Host: x', 'Content-Type: application/json', 'Content-Length: 9999999', 'Expect: 100-continue'];
       socket.write(head('POST /api/v1/calls/upload HTTP/1.1', bearer, ...lines));
       socket.once('data', () => socket.end());
     });
-    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+    expect(response).toMatch(/^HTTP\/1.1 413 /);
   });
 });
 
 describe('closing', () => {
-  it('says 503 from /readyz first, finishes what is in flight and cuts idle connections', async () => {
+  it('returns 503 from /readyz first, finishes requests in flight and closes idle connections', async () => {
     const stopping = await openFixture();
     const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     stopping.calls.listCalls = async () => {
@@ -126,31 +126,31 @@ describe('closing', () => {
       return { count: 7, items: [] };
     };
     const [connected, served] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const silent = converse(stopping.url, () => connected.resolve());
-    const idle = converse(stopping.url, (socket) => {
+    const silent = rawExchange(stopping.url, () => connected.resolve());
+    const idle = rawExchange(stopping.url, (socket) => {
       socket.write(head('GET /healthz HTTP/1.1', 'Host: x'));
       socket.once('data', () => served.resolve());
     });
     await Promise.all([connected.promise, served.promise]);
-    const inFlight = stopping.ask('GET', '/api/v1/calls');
+    const inFlight = stopping.request('GET', '/api/v1/calls');
     await begun.promise;
     stopping.readiness.drain();
-    const ready = await stopping.ask('GET', '/readyz');
+    const ready = await stopping.request('GET', '/readyz');
     expect([ready.status, ready.body['code'], ready.headers.get('connection')]).toEqual([503, 'UNAVAILABLE', 'close']);
     const closed = stopping.closeEdge();
-    // While the other one goes on, which no cut of all connections would let it do.
+    // The request in flight continues, so not all connections were cut.
     expect(await silent).toBe('');
     expect(await idle).toContain('{"status":"ok"}');
     end.resolve();
     const last = await inFlight;
-    // It came before anybody knew that it would be the last on its connection.
+    // The request arrived before the gateway began to drain.
     expect([last.body['count'], last.headers.get('connection')]).toEqual([7, 'close']);
     await closed;
-    await expect(stopping.ask('GET', '/healthz')).rejects.toThrow();
+    await expect(stopping.request('GET', '/healthz')).rejects.toThrow();
     await stopping.close();
   });
 
-  it('frees the port, which another edge cannot have before', async () => {
+  it('frees the port, which was not available before', async () => {
     const secondOnPortOf = async (first: Fixture): Promise<Fixture> => {
       const port = Number(new URL(first.url).port);
       await expect(openFixture({ port })).rejects.toMatchObject({
@@ -160,10 +160,10 @@ describe('closing', () => {
       await first.close();
       return openFixture({ port });
     };
-    // Between the two anybody on this machine may be given the port, but hardly three times in a row.
+    // Another process may get the port in between, but hardly three times in a row.
     const again = async () => secondOnPortOf(await openFixture());
     const second = await again().catch(again).catch(again);
-    expect((await second.ask('GET', '/healthz')).status).toBe(200);
+    expect((await second.request('GET', '/healthz')).status).toBe(200);
     await second.close();
   });
 });

@@ -5,29 +5,29 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StartFault } from '@call-analysis/runtime';
 import type { App } from './app.ts';
-import { EdgeResponse } from './http/edge-response.ts';
-import { errorBody } from './http/problem.ts';
+import { EdgeResponse } from './http/response/edge-response.ts';
+import { errorBody } from './http/response/http-error.ts';
 
 type Server = HttpServer<typeof IncomingMessage, typeof EdgeResponse>;
 
-/** The whole request line and headers, in bytes. */
+/** Of the request line and all headers. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
 const SWEEP_MS = 50;
-/** All that any address here takes. */
+/** Every method that some address accepts. */
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 export interface Listening {
   readonly url: string;
   /**
-   * Refuses new connections, lets requests in flight finish and closes idle connections at once; what is left after
-   * `graceMs` is cut off. Resolves with how many connections that were.
+   * Refuses new connections, closes idle ones immediately and lets requests in flight finish. Connections that are left
+   * after `graceMs` are cut off. Resolves with their number.
    */
   close(graceMs: number): Promise<number>;
 }
 
-/** Rejects with StartFault when the address cannot be had. */
+/** Rejects with StartFault when the address cannot be used. */
 export async function listen(
   handle: App,
   address: { host: string; port: number },
@@ -38,21 +38,23 @@ export async function listen(
     ServerResponse: EdgeResponse,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: headersMs,
-    // A large upload may take as long as its URL lives; those who read bodies watch for clients that fall silent.
+    // An upload may take as long as its URL is valid. The code that reads bodies detects idle clients.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: headersMs / 10,
-    // Node would answer a missing Host without a body.
+    // Node's own response to a missing Host has no body.
     requireHostHeader: false,
     noDelay: true,
   });
   server.on('request', handle);
-  // Whoever reads the body says whether it may be sent.
+  // The code that reads the body decides whether the client may send it.
   server.on('checkContinue', handle);
   server.on('checkExpectation', handle);
   server.on('clientError', refuseBrokenRequest);
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    socket.end(rawProblem(405, 'METHOD_NOT_ALLOWED', `This is no proxy; it takes ${METHODS}.`, [`Allow: ${METHODS}`]));
+    socket.end(
+      rawError(405, 'METHOD_NOT_ALLOWED', `This is not a proxy. It accepts ${METHODS}.`, [`Allow: ${METHODS}`]),
+    );
   });
   const open = connectionsOf(server);
   await bind(server, address);
@@ -64,16 +66,16 @@ async function bind(server: Server, { host, port }: { host: string; port: number
   try {
     await once(server, 'listening');
   } catch (cause) {
-    throw new StartFault(whyNot(cause, host, port), { cause });
+    throw new StartFault(listenError(cause, host, port), { cause });
   }
 }
 
-function whyNot(error: unknown, host: string, port: number): string {
+function listenError(error: unknown, host: string, port: number): string {
   switch (typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined) {
     case 'EADDRINUSE':
       return `Port ${port} is in use. Stop what listens there, or set PORT to another one.`;
     case 'EACCES':
-      return `Listening on port ${port} is not permitted. Set PORT to one above 1023.`;
+      return `Listening on port ${port} is not permitted. Set PORT to a port above 1023.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `${host} is not an address of this machine. Set HOST to one that is.`;
@@ -94,11 +96,11 @@ function connectionsOf(server: Server): ReadonlySet<Socket> {
 async function close(server: Server, open: ReadonlySet<Socket>, graceMs: number): Promise<number> {
   function closeIdle(): void {
     server.closeIdleConnections();
-    // Node does not count those as idle on which nothing was ever sent; clients keep some in reserve.
+    // Node does not count a connection as idle before its first request. Clients keep some open in reserve.
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
   }
   let cut = 0;
-  // A connection whose last request began before is kept alive by its answer, and idle only after it.
+  // A connection with a request in flight becomes idle only after its response.
   const sweep = setInterval(closeIdle, SWEEP_MS);
   const cutOff = setTimeout(() => {
     closeIdle();
@@ -113,31 +115,37 @@ async function close(server: Server, open: ReadonlySet<Socket>, graceMs: number)
   return cut;
 }
 
-/** Answers what never became a request: nothing but the socket is there to answer on. */
+/** Answers bytes that are not a request, for which there is only a socket and no response. */
 function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) {
+  if (!socket.writable || error.code === 'ECONNRESET' || isResponding(socket)) {
     socket.destroy();
     return;
   }
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      socket.end(rawProblem(431, 'HEADERS_TOO_LARGE', `A request's head may have up to ${MAX_HEADER_BYTES} bytes.`));
+      socket.end(
+        rawError(
+          431,
+          'HEADERS_TOO_LARGE',
+          `A request line and its headers may have at most ${MAX_HEADER_BYTES} bytes.`,
+        ),
+      );
       break;
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      socket.end(rawProblem(408, 'REQUEST_TIMEOUT', 'The headers took too long to arrive.'));
+      socket.end(rawError(408, 'REQUEST_TIMEOUT', 'The headers took too long to arrive.'));
       break;
     default:
-      socket.end(rawProblem(400, 'INVALID_REQUEST', 'This is not a well-formed HTTP request.'));
+      socket.end(rawError(400, 'INVALID_REQUEST', 'This is not a well-formed HTTP request.'));
   }
 }
 
-/** A second answer in the middle of the first would be read as part of it. */
-function isAnswering(socket: Duplex): boolean {
-  const answer = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage;
-  return answer?.headersSent === true;
+/** The client would read a second response as part of the first. */
+function isResponding(socket: Duplex): boolean {
+  const response = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage;
+  return response?.headersSent === true;
 }
 
-function rawProblem(status: number, code: string, message: string, headers: readonly string[] = []): string {
+function rawError(status: number, code: string, message: string, headers: readonly string[] = []): string {
   const body = JSON.stringify(errorBody(code, message));
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -6,12 +6,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { send } from './http/answer.ts';
-import { readJson } from './http/json-body.ts';
-import { problemAnswer } from './http/problem.ts';
-import { bodyOf } from './http/request-body.ts';
+import { bodyStream } from './http/request/body-stream.ts';
+import { readJson } from './http/request/json-body.ts';
+import { errorResponse } from './http/response/http-error.ts';
+import { sendJson } from './http/response/json-response.ts';
 import { listen, type Listening } from './server.ts';
-import { converse, openFixture } from './test/fixture.ts';
+import { rawExchange, openFixture } from './test/fixture.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -19,64 +19,64 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const HEADERS_MS = 300;
 const address = { host: '127.0.0.1', port: 0 };
 
-/** Writes a byte whenever so much time has passed, for as long as the other end takes it. */
+/** Writes a byte at this interval, as long as the other end accepts it. */
 function trickle(socket: { writable: boolean; write(text: string): unknown }, everyMs: number): void {
   const timer = setInterval(() => (socket.writable ? socket.write('x') : clearInterval(timer)), everyMs);
 }
 
-async function served(edge: Listening, ask: () => Promise<void>): Promise<void> {
+async function served(edge: Listening, use: () => Promise<void>): Promise<void> {
   try {
-    await ask();
+    await use();
   } finally {
     await edge.close(0);
   }
 }
 
 function impatient(): Promise<Listening> {
-  return listen((request, response) => void send(request, response, { status: 204 }), address, {
+  return listen((request, response) => void sendJson(request, response, { status: 204 }), address, {
     headersMs: HEADERS_MS,
   });
 }
 
-describe('a client that takes its time with the headers', () => {
+describe('a client with slow headers', () => {
   it.each([
     ['sends them byte by byte', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ', 20],
-    ['begins and falls silent', 'GET /healthz HTTP/1.1\r\nHost: x\r\n', null],
-    ['says nothing at all', '', null],
-  ])('and %s is told 408 and cut off', async (_, begun, everyMs) => {
+    ['begins and goes idle', 'GET /healthz HTTP/1.1\r\nHost: x\r\n', null],
+    ['sends nothing at all', '', null],
+  ])('that %s gets 408 and is cut off', async (_, begun, everyMs) => {
     const edge = await impatient();
     await served(edge, async () => {
       const began = performance.now();
-      const answer = await converse(edge.url, (socket) => {
+      const response = await rawExchange(edge.url, (socket) => {
         if (begun !== '') socket.write(begun);
         if (everyMs !== null) trickle(socket, everyMs);
       });
       const took = performance.now() - began;
-      expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-      expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
+      expect(response).toMatch(/^HTTP\/1\.1 408 /);
+      expect(response).toContain('"code":"REQUEST_TIMEOUT"');
       expect(took).toBeGreaterThanOrEqual(HEADERS_MS - 50);
     });
   });
 
-  it('does not hold up others, nor a connection of its own that waits between two requests', async () => {
+  it('affects neither other clients nor a connection that is idle between two requests', async () => {
     const edge = await impatient();
     await served(edge, async () => {
-      const slow = converse(edge.url, (socket) => trickle(socket, 20));
+      const slow = rawExchange(edge.url, (socket) => trickle(socket, 20));
       const twice = () =>
-        converse(edge.url, (socket) => {
+        rawExchange(edge.url, (socket) => {
           socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-          socket.once('data', async (answer: Buffer) => {
-            if (!answer.toString().includes(' 204 ')) return;
+          socket.once('data', async (response: Buffer) => {
+            if (!response.toString().includes(' 204 ')) return;
             await delay(3 * HEADERS_MS);
             socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
           });
         });
-      // The time counts from the connection on: if this whole process stood still just then, its first request was late.
-      const answers = await waitUntil(async () => {
-        const heard = await twice();
-        return heard.includes(' 204 ') && heard;
+      // The time counts from the connection. If this process was suspended then, the first request was late.
+      const responses = await waitUntil(async () => {
+        const received = await twice();
+        return received.includes(' 204 ') && received;
       });
-      expect(answers.match(/HTTP\/1\.1 204 /g)).toHaveLength(2);
+      expect(responses.match(/HTTP\/1\.1 204 /g)).toHaveLength(2);
       expect(await slow).toMatch(/^HTTP\/1\.1 4/);
     });
   });
@@ -85,34 +85,34 @@ describe('a client that takes its time with the headers', () => {
 describe('a client that sends its body a byte at a time', () => {
   it.each([
     ['JSON', (request, response) => readJson(request, response, 300)],
-    ['a file', async (request) => void (await bodyOf(request, { maxMs: 300 }).forEach(() => {}))],
+    ['a file', async (request) => void (await bodyStream(request, { maxMs: 300 }).forEach(() => {}))],
   ] satisfies [string, (...parts: Parameters<Parameters<typeof listen>[0]>) => Promise<unknown>][])(
-    'is told 408 when the time for %s is over, though it is never silent, and cut off',
+    'gets 408 when the time for %s is over, although it is never idle, and is cut off',
     async (_, read) => {
       const edge = await listen((request, response) => {
-        read(request, response).catch((error: unknown) => send(request, response, problemAnswer(error, '')));
+        read(request, response).catch((error: unknown) => sendJson(request, response, errorResponse(error, '')));
       }, address);
       await served(edge, async () => {
-        let toldAt = Number.POSITIVE_INFINITY;
+        let respondedAt = Number.POSITIVE_INFINITY;
         const began = performance.now();
-        const answer = await converse(edge.url, (socket) => {
+        const response = await rawExchange(edge.url, (socket) => {
           socket.write(
             'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n',
           );
           trickle(socket, 50);
-          socket.once('data', () => (toldAt = performance.now() - began));
+          socket.once('data', () => (respondedAt = performance.now() - began));
         });
-        expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-        expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
-        // Long before the time that bodies have without a word of the test; and then it is cut off, soon or late.
-        expect(toldAt).toBeLessThan(20_000);
+        expect(response).toMatch(/^HTTP\/1\.1 408 /);
+        expect(response).toContain('"code":"REQUEST_TIMEOUT"');
+        // Long before the default timeout of a body.
+        expect(respondedAt).toBeLessThan(20_000);
       });
     },
   );
 });
 
-describe('a client that reads its answer slowly', () => {
-  it('holds no more of it in memory than a few buffers, and gets all of it', async () => {
+describe('a client that reads its response slowly', () => {
+  it('keeps only a few buffers of it in memory, and gets all of it', async () => {
     const edge = await openFixture();
     try {
       const megabyte = Buffer.alloc(1024 * 1024, 'x');

@@ -4,19 +4,19 @@ import { openObjects } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import { Closing, type Logger, Readiness, type RunningService, type TimeLeft } from '@call-analysis/runtime';
-import { ApiKeyGate } from './auth/api-key.ts';
+import { ApiKeyAuthentication } from './authentication/api-key.ts';
 import type { Config } from './config.ts';
-import { neighbours, serveEdge } from './gateway.ts';
+import { backendParts, serveEdge } from './gateway.ts';
 
 export type { Config } from './config.ts';
-export type { TokenRules } from './auth/token.ts';
+export type { TokenRules } from './authentication/token.ts';
 export { edgeFrom, EdgeVariables, readPem, tokenRulesFrom, TokenVariables } from './variables.ts';
 
-export const facts = { publishes: [], consumes: [ApiKeyRevoked] };
+export const events = { publishes: [], consumes: [ApiKeyRevoked] };
 
 /** It keeps nothing; only the topic that it hears is made where there is none. */
 export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
-  await prepareBus(config.bus, facts, { name: 'gateway', log });
+  await prepareBus(config.bus, events, { name: 'gateway', log });
 }
 
 /** Listens once the news of revoked keys comes in. Rejects with StartFault when the address cannot be had. */
@@ -38,13 +38,13 @@ export async function start(
     closing.add('analysis channel', () => scorecards.close());
     const bus = await openListener(config.bus, { name: 'gateway', log });
     closing.add('bus', () => bus.close());
-    const apiKeys = new ApiKeyGate({ keys });
-    const news = await bus.listen(ApiKeyRevoked, (event) => apiKeys.revoke(event.subject));
+    const apiKeys = new ApiKeyAuthentication({ keys });
+    const news = await bus.listen(ApiKeyRevoked, (event) => apiKeys.markDeleted(event.subject));
     closing.add('news of revoked keys', () => news.stop());
     const objects = config.objects.store === 'disk' ? await openObjects(config.objects) : null;
     const behind = { keyManagement: keys, ingest: calls, audio: recordings, analysis: scorecards, objects, apiKeys };
     const readiness = new Readiness([
-      ...neighbours(behind),
+      ...backendParts(behind),
       // Without it a revoked key is found out when what is remembered of it lapses, which takes seconds.
       ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
     ]);

@@ -2,74 +2,73 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 import { ConfigFault, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
-import type { TokenRules } from './auth/token.ts';
-import { defaultQuotas, type Quotas } from './limits/rate-limits.ts';
+import type { TokenRules } from './authentication/token.ts';
+import { defaultQuotas, type Quotas } from './rate-limits/rate-limits.ts';
 
-/** What the HTTP edge itself is set up with. */
+/** The settings of the HTTP edge. */
 export interface Edge {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** What absolute URLs in answers begin with; the request's own Host when it is not given. */
+  /** The base of absolute URLs in responses. Default: the Host of the request. */
   readonly publicUrl?: string | undefined;
-  /** What firms and addresses may ask for. */
+  /** Rate limits of firms and addresses. */
   readonly quotas?: Quotas | undefined;
-  /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is believed. Default none. */
+  /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** Origins whose pages may read answers; `*` is any. Default none. */
+  /** Origins whose pages may read responses. `*` is any. Default: none. */
   readonly corsOrigins?: readonly string[] | undefined;
   /** How bearer tokens are checked. */
   readonly jwt: TokenRules;
 }
 
-/** The HTTP edge. */
+/** Variables of the HTTP edge. */
 export const EdgeVariables = z.object({
-  HOST: z.string().default('0.0.0.0').meta({ description: 'The address that serves the API.' }),
-  PORT: port().default(8080).meta({ description: 'Its port; 0 picks a free one.' }),
+  HOST: z.string().default('0.0.0.0').meta({ description: 'The address on which the API is served.' }),
+  PORT: port().default(8080).meta({ description: 'The port of the API. 0 picks a free port.' }),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
-    .refine(isBase, 'must be a URL without user, query and fragment, behind which paths can be put')
+    .refine(isBase, 'must be a URL without user, query and fragment, to which paths can be appended')
     .optional()
     .meta({
-      description: 'What URLs in answers begin with; set it behind TLS or a proxy.',
-      defaultText: "from the request's Host",
+      description: 'The base of URLs in responses. Set it behind TLS or a proxy.',
+      defaultText: "the request's Host",
     }),
-  RATE_LIMIT_PER_FIRM: perMinute()
-    .default(defaultQuotas.perFirm)
-    .meta({ description: 'Requests a minute of one firm, also the most at once; 0 is no limit.' }),
+  RATE_LIMIT_PER_FIRM: perMinute().default(defaultQuotas.perFirm).meta({
+    description: 'Requests per minute of one firm, all of which may be sent at the same time. 0 is no limit.',
+  }),
   RATE_LIMIT_PER_ADDRESS: perMinute()
     .default(defaultQuotas.perAddress)
-    .meta({ description: 'The same of one address. A failed proof counts as 20.' }),
-  TRUST_PROXY: listOf(isProxy, 'must be addresses or networks with commas between them, such as 10.0.0.0/8')
+    .meta({ description: 'The same for one client address. A failed authentication counts as 20 requests.' }),
+  TRUST_PROXY: listOf(isProxy, 'must be addresses or networks separated by commas, such as 10.0.0.0/8')
     .default([])
-    .meta({ description: 'Addresses and networks of proxies that are believed when they say whom they speak for.' }),
-  CORS_ORIGINS: listOf(isOrigin, 'must be origins with commas between them, such as https://example.com, or *')
+    .meta({ description: 'Addresses and networks of proxies whose X-Forwarded-For header is trusted.' }),
+  CORS_ORIGINS: listOf(isOrigin, 'must be origins separated by commas, such as https://example.com, or *')
     .default([])
-    .meta({ description: 'Origins whose pages may read answers, with commas between them; `*` is any.' }),
+    .meta({ description: 'Origins whose pages may read responses, separated by commas. `*` is any.' }),
 });
 
-/** What bearer tokens are checked with. */
+/** Variables for the verification of bearer tokens. */
 export const TokenVariables = z.object({
   JWT_ISSUER: z
     .string()
     .default('call-analysis')
-    .meta({ description: 'Who has issued a bearer token, as its `iss` must say.' }),
+    .meta({ description: 'The issuer of bearer tokens, required in their `iss` claim.' }),
   JWT_AUDIENCE: z
     .string()
     .default('call-analysis')
-    .meta({ description: 'Whom it is meant for, as its `aud` must say.' }),
+    .meta({ description: 'The audience of bearer tokens, required in their `aud` claim.' }),
   JWT_SECRET: z
     .string()
     .refine((secret) => Buffer.byteLength(secret) >= 32, 'must have at least 32 bytes')
     .optional()
-    .meta({ description: 'What bearer tokens are signed with by HS256, 32 bytes or more.' }),
-  JWT_PUBLIC_KEY_FILE: z
-    .string()
-    .optional()
-    .meta({ description: 'Instead of JWT_SECRET: a PEM file of the key that checks tokens by RS256, ES256 or EdDSA.' }),
+    .meta({ description: 'The secret of bearer tokens signed with HS256, at least 32 bytes.' }),
+  JWT_PUBLIC_KEY_FILE: z.string().optional().meta({
+    description: 'Instead of JWT_SECRET: a PEM file with the public key of tokens signed with RS256, ES256 or EdDSA.',
+  }),
 });
 
-/** What the edge is set up with, but for its tokens. */
+/** The settings of the edge, except those of its tokens. */
 export function edgeFrom(variables: z.output<typeof EdgeVariables>): Omit<Edge, 'jwt'> {
   return {
     host: variables.HOST,
@@ -81,7 +80,7 @@ export function edgeFrom(variables: z.output<typeof EdgeVariables>): Omit<Edge, 
   };
 }
 
-/** Undefined when there is neither a secret nor a public key. ConfigFault when there are both, or the key is none. */
+/** Undefined without a secret and a public key. Throws ConfigFault when both are set, or when the key is invalid. */
 export function tokenRulesFrom(variables: z.output<typeof TokenVariables>): TokenRules | undefined {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWT_SECRET: secret, JWT_PUBLIC_KEY_FILE: file } = variables;
   if (secret !== undefined && file !== undefined) {
@@ -93,7 +92,7 @@ export function tokenRulesFrom(variables: z.output<typeof TokenVariables>): Toke
   return { issuer, audience, key: { kind: 'public-key', pem } };
 }
 
-/** The key in a file that a variable names; ConfigFault says what is wrong with it. */
+/** The key in the file that a variable names. Throws ConfigFault when it cannot be read. */
 export function readPem(variable: string, file: string, read: (pem: string) => KeyObject): KeyObject {
   const pem = readNamedFile(variable, file);
   try {
@@ -103,7 +102,7 @@ export function readPem(variable: string, file: string, read: (pem: string) => K
   }
 }
 
-/** Requests; 0 for no limit. */
+/** A number of requests. 0 is no limit. */
 function perMinute() {
   return z
     .string()
@@ -118,14 +117,14 @@ function listOf(isGood: (each: string) => boolean, message: string) {
     .refine((list) => list.every(isGood), message);
 }
 
-/** True, too, of what is no URL: that is said of it already. */
+/** Also true for text that is not a URL, which is reported by another rule. */
 function isBase(text: string): boolean {
   if (!URL.canParse(text)) return true;
   const { username, password } = new URL(text);
   return username === '' && password === '' && !/[?#]/.test(text);
 }
 
-/** What a browser sends as `Origin`: without a path, not even a slash. */
+/** An origin as browsers send it in `Origin`: without a path, and without a trailing slash. */
 function isOrigin(text: string): boolean {
   return text === '*' || (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text);
 }

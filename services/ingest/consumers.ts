@@ -1,4 +1,3 @@
-import { type Bus, route, type SubscriptionOptions } from '@call-analysis/bus';
 import {
   CallAnalyzed,
   CallErased,
@@ -8,100 +7,69 @@ import {
   TranscriptionProgressed,
   TranscriptReady,
 } from '@call-analysis/events';
-import type { Objects } from '@call-analysis/objects';
+import { consume, type Consumer } from '@call-analysis/service';
 import { retryFailed } from './calls/retry-failed.ts';
 import { ERASURES, finishErasures } from './erasure/finish-erasure.ts';
 import { announceCalls } from './intake/announce-calls.ts';
-import { giveUpAnnouncing, giveUpHearing, giveUpProjecting } from './results/give-up.ts';
-import { projectAnalyses, projectFailures } from './results/project-analysis.ts';
+import type { Parts } from './parts.ts';
+import { giveUpAnnouncing, giveUpResult, giveUpTranscript } from './results/give-up.ts';
+import { projectAnalyses, projectFailures } from './results/project-results.ts';
 import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
-import type { Store } from './store/index.ts';
 
-/** What this service hears. The names are data: they stand in the queues. */
-export function consumers(parts: { store: Store; bus: Bus; objects: Objects }, retries = 10): SubscriptionOptions[] {
-  return [
-    {
-      consumer: 'ingest.announce',
-      batchSize: 1,
-      concurrency: 1,
-      retries,
-      routes: [
-        route({
-          event: CallsAccepted,
-          handle: async (events) => {
-            for (const event of events) await announceCalls(parts, event);
-          },
-          giveUp: (event, reason) => giveUpAnnouncing(parts.store, event, reason),
-        }),
-      ],
-    },
-    {
-      consumer: 'ingest.hearing',
-      batchSize: 100,
-      concurrency: 1,
-      retries,
-      routes: [
-        // What is lost of these is missed by nobody once the call has been heard.
-        route({
-          event: TranscriptionProgressed,
-          handle: (events) => projectProgress(parts.store, events),
-        }),
-        route({
-          event: TranscriptReady,
-          // Those that were uploaded we tell ourselves.
-          from: 'transcription',
-          handle: (events) => projectTranscripts(parts, events),
-          giveUp: (event, reason) => giveUpHearing(parts.store, event, reason),
-        }),
-      ],
-    },
-    {
-      consumer: 'ingest.catalogue',
-      batchSize: 200,
-      concurrency: 2,
-      retries,
-      routes: [
-        route({
-          event: CallAnalyzed,
-          handle: (events) => projectAnalyses(parts.store, events),
-          giveUp: (event, reason) => giveUpProjecting(parts.store, event, reason),
-        }),
-        route({
-          event: CallFailed,
-          handle: (events) => projectFailures(parts.store, events),
-          giveUp: (event, reason) => giveUpProjecting(parts.store, event, reason),
-        }),
-      ],
-    },
-    {
-      consumer: 'ingest.retries',
-      batchSize: 1,
-      concurrency: 1,
-      retries,
-      routes: [
-        route({
-          event: RetryRequested,
-          handle: async (events) => {
-            for (const event of events) await retryFailed(parts, event);
-          },
-        }),
-      ],
-    },
-    {
-      consumer: ERASURES,
-      batchSize: 1,
-      concurrency: 2,
-      retries,
-      routes: [
-        route({
-          event: CallErased,
-          handle: async (events) => {
-            for (const event of events) await finishErasures(parts, event);
-          },
-          // Erasure is never given up: until this returns it is asked again.
-          giveUp: (event) => finishErasures(parts, event),
-        }),
-      ],
-    },
-  ];
-}
+const RETRIES = 10;
+
+export const consumers: readonly Consumer<Parts>[] = [
+  {
+    consumer: 'ingest.announce',
+    retries: RETRIES,
+    routes: [
+      consume(CallsAccepted, {
+        each: announceCalls,
+        giveUp: ({ store }, event, reason) => giveUpAnnouncing(store, event, reason),
+      }),
+    ],
+  },
+  {
+    consumer: 'ingest.hearing',
+    batchSize: 100,
+    retries: RETRIES,
+    routes: [
+      // A lost progress report does not matter once the transcript is there.
+      consume(TranscriptionProgressed, { handle: ({ store }, events) => projectProgress(store, events) }),
+      consume(TranscriptReady, {
+        // Uploaded transcripts are published by this service itself.
+        from: 'transcription',
+        handle: projectTranscripts,
+        giveUp: ({ store }, event, reason) => giveUpTranscript(store, event, reason),
+      }),
+    ],
+  },
+  {
+    consumer: 'ingest.catalogue',
+    batchSize: 200,
+    concurrency: 2,
+    retries: RETRIES,
+    routes: [
+      consume(CallAnalyzed, {
+        handle: ({ store }, events) => projectAnalyses(store, events),
+        giveUp: ({ store }, event, reason) => giveUpResult(store, event, reason),
+      }),
+      consume(CallFailed, {
+        handle: ({ store }, events) => projectFailures(store, events),
+        giveUp: ({ store }, event, reason) => giveUpResult(store, event, reason),
+      }),
+    ],
+  },
+  {
+    consumer: 'ingest.retries',
+    retries: RETRIES,
+    routes: [consume(RetryRequested, { each: retryFailed })],
+  },
+  {
+    consumer: ERASURES,
+    concurrency: 2,
+    retries: RETRIES,
+    // An erasure is never given up: it is retried until it succeeds.
+    routes: [consume(CallErased, { each: finishErasures, giveUp: finishErasures })],
+  },
+];

@@ -7,7 +7,7 @@ const DATABASE_URL = 'postgresql://keys:telling@db/keys';
 environmentContract('key-management', {
   readConfig,
   variables,
-  env: { API_KEY_PEPPER, DATABASE_URL, ...brokers.env },
+  env: { DATABASE_URL, ...brokers.env, API_KEY_PEPPER },
   config: {
     databaseUrl: DATABASE_URL,
     connections: 24,
@@ -31,9 +31,9 @@ environmentContract('key-management', {
   wrong: [
     { RPC_PORT: 'x', DRAIN: 'soon' },
     [
-      'API_KEY_PEPPER must be set',
       'DATABASE_URL must be set',
       'KAFKA_BROKERS must be set',
+      'API_KEY_PEPPER must be set',
       'RPC_PORT must be a port',
       'DRAIN must be a duration',
     ],

@@ -1,26 +1,27 @@
 import { keyManagement } from '@call-analysis/proto';
 import type { ApiKey as ApiKeyReply } from '@call-analysis/proto/key_management/v1/ApiKey';
 import type { Firm as FirmReply } from '@call-analysis/proto/key_management/v1/Firm';
-import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdict';
+import type { KeyVerdict as KeyVerdictReply } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import type { User as UserReply } from '@call-analysis/proto/key_management/v1/User';
 import { implement } from '@call-analysis/rpc';
-import { addSegmentType } from './add-segment-type.ts';
-import { createFirm } from './create-firm.ts';
-import { createKey } from './create-key.ts';
-import { createUser } from './create-user.ts';
-import { deleteKey } from './delete-key.ts';
-import type { Firm, HashKey, User, Verdict } from './domain.ts';
-import { listAudit } from './list-audit.ts';
-import { listKeys } from './list-keys.ts';
-import { listUsers } from './list-users.ts';
-import type { Uses } from './record-use.ts';
-import { removeUser } from './remove-user.ts';
+import type { HashKey, KeyVerdict } from './api-keys/api-key.ts';
+import { createKey } from './api-keys/create-key.ts';
+import { deleteKey } from './api-keys/delete-key.ts';
+import { listKeys } from './api-keys/list-keys.ts';
+import type { Uses } from './api-keys/record-use.ts';
+import { verifyKeys } from './api-keys/verify-keys.ts';
+import { listAuditEntries } from './audit/list-audit-entries.ts';
+import type { Firm, User } from './domain.ts';
+import { addSegmentType } from './firms-and-users/add-segment-type.ts';
+import { createFirm } from './firms-and-users/create-firm.ts';
+import { createUser } from './firms-and-users/create-user.ts';
+import { listUsers } from './firms-and-users/list-users.ts';
+import { removeUser } from './firms-and-users/remove-user.ts';
 import * as requests from './requests.ts';
 import { parse } from './requests.ts';
 import type { ListedKey, Store } from './store.ts';
-import { verifyKeys } from './verify-keys.ts';
 
-/** The service of proto/key-management.proto over its use cases. */
+/** The service of proto/key-management.proto. */
 export function keyManagementService(parts: { store: Store; hashKey: HashKey; uses: Uses }) {
   const { store } = parts;
   return implement(keyManagement, {
@@ -59,7 +60,7 @@ export function keyManagementService(parts: { store: Store; hashKey: HashKey; us
       return firmReply(await createFirm(parts, { ...firm, segmentTypes }));
     },
     async listFirms() {
-      const firms = await store.firms();
+      const firms = await store.listFirms();
       return { firms: firms.map(firmReply) };
     },
     async addSegmentType(request) {
@@ -82,7 +83,7 @@ export function keyManagementService(parts: { store: Store; hashKey: HashKey; us
     },
     async listAudit(request) {
       const { firm_uuid: firmUuid, limit } = parse(requests.ListAudit, request);
-      const entries = await listAudit(parts, { firmUuid, limit });
+      const entries = await listAuditEntries(parts, { firmUuid, limit });
       return {
         entries: entries.map(({ at, actor, action, subject, part, requestId, address }) => ({
           at: at.toISOString(),
@@ -117,7 +118,6 @@ function keyReply({ uuid, prefix, firm, createdAt, lastUsed }: ListedKey): ApiKe
   };
 }
 
-function verdictReply(answer: Verdict): KeyVerdict {
-  const { verdict, keyUuid = '', firmUuid = '', userUuid = '' } = answer;
+function verdictReply({ verdict, keyUuid = '', firmUuid = '', userUuid = '' }: KeyVerdict): KeyVerdictReply {
   return { verdict, key_uuid: keyUuid, firm_uuid: firmUuid, user_uuid: userUuid };
 }

@@ -18,23 +18,23 @@ function faultOf(work: () => unknown): Fault {
 }
 
 describe('a request', () => {
-  it('has its names trimmed, its country in upper case and its uuids in lower case', () => {
+  it('has names trimmed, the country in upper case and uuids in lower case', () => {
     expect(
       parse(requests.CreateFirm, { ...firm, uuid: UUID.toUpperCase(), name: ' \tOrient Telecom\u00a0', country: 'uZ' }),
     ).toEqual({ uuid: UUID, name: 'Orient Telecom', country: 'UZ', segment_types: [] });
     expect(parse(requests.FindFirm, { firm_uuid: UUID.toUpperCase() })).toEqual({ firm_uuid: UUID });
   });
 
-  it('may leave the uuid of a new firm out', () => {
+  it('may omit the uuid of a new firm', () => {
     expect(parse(requests.CreateFirm, firm).uuid).toBeUndefined();
   });
 
-  it('names each segment type once, in the order given', () => {
+  it('has each segment type once, in the given order', () => {
     const segment_types = ['Sales', ' Support ', 'Sales', 'Support'];
     expect(parse(requests.CreateFirm, { ...firm, segment_types }).segment_types).toEqual(['Sales', 'Support']);
   });
 
-  it('is refused with all fields at fault at once', () => {
+  it('is refused with all invalid fields together', () => {
     const fault = faultOf(() =>
       parse(requests.CreateFirm, { uuid: 'x', name: ' ', country: 'UZB', segment_types: ['a', ''] }),
     );
@@ -43,7 +43,7 @@ describe('a request', () => {
       fields: [
         { field: 'uuid', code: 'INVALID', message: 'must be a uuid of version 1 to 8' },
         { field: 'name', code: 'INVALID', message: 'must have 1 to 255 characters' },
-        { field: 'country', code: 'INVALID', message: 'must be two letters, as ISO 3166 has them' },
+        { field: 'country', code: 'INVALID', message: 'must be a two-letter ISO 3166 code' },
         { field: 'segment_types.1', code: 'INVALID', message: 'must have 1 to 255 characters' },
       ],
     });
@@ -65,7 +65,7 @@ describe('a request', () => {
     expect(() => parse(requests.CreateFirm, { ...firm, name: '🎧'.repeat(256) })).toThrow(Fault);
   });
 
-  it('for a user is refused with a role that does not exist', () => {
+  it('for a user is refused with an unknown role', () => {
     for (const role of ['', 'admin', 'OWNER']) {
       const user = { firm_uuid: UUID, name: 'Aziza', role };
       expect(faultOf(() => parse(requests.CreateUser, user)).code).toBe('VALIDATION_ERROR');
@@ -88,18 +88,18 @@ describe('a request', () => {
     expect(parse(requests.ListAudit, { firm_uuid: '', limit: 1000 })).toEqual({ firm_uuid: undefined, limit: 1000 });
   });
 
-  it('without an actor is refused, not crashed upon', () => {
+  it('without an actor is refused with the field named', () => {
     const fault = faultOf(() => parse(requests.CreateKey, { actor: null, firm_uuid: UUID }));
     expect(fault.details?.fields).toMatchObject([{ field: 'actor' }]);
   });
 
-  it('never puts an API key into its fault', () => {
+  it('has no API key in its fault', () => {
     const secret = `abcdef1$${'s'.repeat(43)}`;
     const fault = faultOf(() => parse(requests.VerifyKeys, { api_keys: Array.from({ length: 201 }, () => secret) }));
     expect(JSON.stringify([fault.message, fault.details])).not.toContain('sss');
   });
 
-  it('of any name is either refused or kept within the rules', () => {
+  it('with any name is refused or has a valid name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (name) => {
         const result = requests.AddSegmentType.safeParse({ firm_uuid: UUID, name });

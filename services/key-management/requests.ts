@@ -4,18 +4,21 @@ import { ROLES } from './domain.ts';
 
 const MAX_PAGE_SIZE = 100;
 const MAX_AUDIT_ENTRIES = 1000;
-const MAX_KEYS_AT_ONCE = 200;
+const MAX_KEYS_PER_REQUEST = 200;
 
-/** Of a thing that is looked up: any uuid, so that one nobody has is not found rather than invalid. */
+/** Identifies something existing. Any uuid is allowed, so that an unknown one is not found rather than invalid. */
 const Uuid = z.guid('must be a uuid').toLowerCase();
 
-/** Of a thing that is made: events carry it, and they take versions 1 to 8 alone. */
+/** The uuid of something new. Events contain it, and they allow versions 1 to 8 only. */
 const NewUuid = z.uuid('must be a uuid of version 1 to 8').toLowerCase();
 
 /** proto3 sends an absent string as an empty one. */
 const absentWhenEmpty = z.string().transform((text) => (text === '' ? undefined : text));
 
-/** Trimmed, 1 to 255 code points, none of them a control character: NUL cannot be stored, the rest cannot be typed. */
+/**
+ * Trimmed, 1 to 255 code points, without control characters: PostgreSQL cannot store NUL, and no one types the others on
+ * purpose.
+ */
 const Name = z
   .string()
   .trim()
@@ -25,7 +28,7 @@ const Name = z
 const Country = z
   .string()
   .trim()
-  .regex(/^[A-Za-z]{2}$/, 'must be two letters, as ISO 3166 has them')
+  .regex(/^[A-Za-z]{2}$/, 'must be a two-letter ISO 3166 code')
   .toUpperCase();
 
 const Caller = z
@@ -35,8 +38,8 @@ const Caller = z
 export const CreateKey = z.object({ actor: Caller, firm_uuid: Uuid });
 export const ListKeys = z.object({ actor: Caller, page: z.int().min(1), size: z.int().min(1).max(MAX_PAGE_SIZE) });
 export const DeleteKey = z.object({ actor: Caller, key_uuid: Uuid });
-// A key of any length is taken: what is wrong with one is its own verdict, not a fault of the request.
-export const VerifyKeys = z.object({ api_keys: z.array(z.string()).max(MAX_KEYS_AT_ONCE) });
+// A malformed key is a verdict, not an invalid request.
+export const VerifyKeys = z.object({ api_keys: z.array(z.string()).max(MAX_KEYS_PER_REQUEST) });
 export const FindUser = z.object({ user_uuid: Uuid });
 export const FindFirm = z.object({ firm_uuid: Uuid });
 export const CreateFirm = z.object({
@@ -54,14 +57,14 @@ export const ListAudit = z.object({
   limit: z.int().min(1).max(MAX_AUDIT_ENTRIES),
 });
 
-/** The request as its schema describes it; Fault VALIDATION_ERROR names every field at fault. */
+/** Parses a request. Fault: VALIDATION_ERROR, which names every invalid field. */
 export function parse<Request>(schema: z.ZodType<Request>, request: unknown): Request {
   const result = schema.safeParse(request);
   if (result.success) return result.data;
   throw invalidFields(result.error.issues.map(toFieldFault));
 }
 
-// The value is never quoted: it may be an API key.
+// The message does not contain the value, because it may be an API key.
 function toFieldFault(issue: z.core.$ZodIssue): FieldFault {
   return { field: issue.path.join('.'), code: 'INVALID', message: issue.message };
 }

@@ -1,12 +1,12 @@
 import { openTcpProxy, waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { ServiceUnderTest, superuser } from './service-under-test.ts';
 import { start } from './start.ts';
+import { TestService, superuser } from './test/test-service.ts';
 
-const service = new ServiceUnderTest();
+const service = new TestService();
 
 describe('the last use of a key', () => {
-  it('is written for all uses of ten seconds in one write, and shown in the list', async () => {
+  it('is written once every ten seconds for all uses, and returned in the list of keys', async () => {
     const { uuid, apiKey } = await service.newKey(await service.newFirm());
     await service.database.query('CREATE TABLE write (at timestamptz)');
     await service.database.query(
@@ -19,15 +19,15 @@ describe('the last use of a key', () => {
     try {
       const began = Date.now();
       for (let done = 0; done < 1_000; done += 50) {
-        await Promise.all(Array.from({ length: 50 }, () => service.verdictOn(apiKey)));
+        await Promise.all(Array.from({ length: 50 }, () => service.verdictFor(apiKey)));
       }
       const ended = Date.now();
       await service.restart();
       const stopped = Date.now();
       const writes = () => service.database.query('SELECT * FROM write');
-      // The service stops without waiting for a database that has fallen silent, which then writes what it was told.
+      // The service stops without waiting for a database that does not answer, which may complete the write later.
       await waitUntil(async () => (await writes()).length >= 1);
-      // One for each ten seconds that have begun, and one at the end.
+      // One write for each ten seconds that have begun, and one at the end.
       expect((await writes()).length).toBeLessThanOrEqual(2 + Math.floor((stopped - began) / 10_000));
       const { items } = await service.client.listKeys({ actor: superuser, page: 1, size: 10 });
       expect(items[0]?.uuid).toBe(uuid);
@@ -41,21 +41,21 @@ describe('the last use of a key', () => {
     }
   });
 
-  it('is not touched by a key that is refused', async () => {
+  it('does not change when the key is refused', async () => {
     const { uuid, apiKey } = await service.newKey(await service.newFirm());
     await service.stop();
     await service.database.query('UPDATE api_key SET last_used = NULL');
     await service.start();
     await service.client.deleteKey({ actor: superuser, key_uuid: uuid });
-    await service.verdictOn(apiKey);
+    await service.verdictFor(apiKey);
     await service.restart();
     expect(await service.database.query('SELECT last_used FROM api_key')).toEqual([{ last_used: null }]);
   });
 
-  it('never goes back, even when another process wrote a later one', async () => {
+  it('keeps a later time that another process has written', async () => {
     const { apiKey } = await service.newKey(await service.newFirm());
     await service.database.query("UPDATE api_key SET last_used = '2126-01-01T00:00:00Z'");
-    await service.verdictOn(apiKey);
+    await service.verdictFor(apiKey);
     await service.restart();
     const rows = await service.database.query('SELECT last_used FROM api_key');
     expect(rows).toEqual([{ last_used: new Date('2126-01-01') }]);
@@ -63,7 +63,7 @@ describe('the last use of a key', () => {
 });
 
 describe('a restart', () => {
-  it('forgets nothing', async () => {
+  it('keeps all data', async () => {
     const firm_uuid = await service.newFirm();
     const { apiKey } = await service.newKey(firm_uuid);
     const contents = async () => [
@@ -73,21 +73,21 @@ describe('a restart', () => {
     ];
     const before = await contents();
     await service.restart();
-    expect(await service.verdictOn(apiKey)).toBe('VALID');
+    expect(await service.verdictFor(apiKey)).toBe('VALID');
     expect(await contents()).toEqual(before);
   });
 
-  it('under another pepper makes every key unknown', async () => {
+  it('with another pepper makes every key unknown', async () => {
     const { apiKey } = await service.newKey(await service.newFirm());
     await service.restart({ pepper: 'another pepper of at least thirty-two bytes' });
-    expect(await service.verdictOn(apiKey)).toBe('UNKNOWN');
+    expect(await service.verdictFor(apiKey)).toBe('UNKNOWN');
     await service.restart();
-    expect(await service.verdictOn(apiKey)).toBe('VALID');
+    expect(await service.verdictFor(apiKey)).toBe('VALID');
   });
 });
 
-describe('a database that is away', () => {
-  it('makes every answer UNAVAILABLE, and is found again when it is back', async () => {
+describe('a database that is unavailable', () => {
+  it('makes every request fail with UNAVAILABLE, and requests succeed again when it is back', async () => {
     const firm_uuid = await service.newFirm();
     const { apiKey } = await service.newKey(firm_uuid);
     const direct = new URL(service.config.databaseUrl);
@@ -95,19 +95,19 @@ describe('a database that is away', () => {
     try {
       direct.port = String(gate.port);
       await service.restart({ databaseUrl: direct.href });
-      expect(await service.verdictOn(apiKey)).toBe('VALID');
+      expect(await service.verdictFor(apiKey)).toBe('VALID');
       await service.client.findFirm({ firm_uuid });
       await gate.cut();
-      for (const question of [
+      for (const request of [
         () => service.verify(apiKey),
         () => service.client.findFirm({ firm_uuid }),
         () => service.client.createUser({ firm_uuid, name: 'Aziza', role: 'ADMIN' }),
         () => service.client.createKey({ actor: superuser, firm_uuid }),
       ]) {
-        await expect(question()).rejects.toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
+        await expect(request()).rejects.toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
       }
       await gate.heal();
-      await waitUntil(async () => (await service.verdictOn(apiKey)) === 'VALID');
+      await waitUntil(async () => (await service.verdictFor(apiKey)) === 'VALID');
       await waitUntil(async () => (await service.client.findFirm({ firm_uuid })).firm);
       await service.stop();
       const [row] = await service.database.query<{ last_used: Date | null }>('SELECT last_used FROM api_key');
@@ -119,8 +119,8 @@ describe('a database that is away', () => {
   });
 });
 
-describe('starting', () => {
-  it('on an address that is taken is refused in one sentence', async () => {
+describe('a start', () => {
+  it('on an address that is in use is refused with one sentence', async () => {
     await expect(start({ ...service.config, listen: service.address }, { log: service.log })).rejects.toThrow(/in use/);
   });
 });

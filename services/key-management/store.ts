@@ -4,7 +4,7 @@ import type { EventType } from '@call-analysis/events';
 import { unavailable } from '@call-analysis/fault';
 import { type Database, prismaSql, translateError } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import type { Actor, Firm, Pages, User } from './domain.ts';
+import type { Actor, Firm, Page, User } from './domain.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 
 export const schema = 'key_management';
@@ -12,7 +12,7 @@ export const schema = 'key_management';
 /** The `source` of the events that this service publishes. */
 const SOURCE = 'key-management';
 
-/** An active key, as the list shows it. */
+/** An active key in the list of keys. */
 export interface ListedKey {
   readonly uuid: string;
   readonly prefix: string;
@@ -22,7 +22,7 @@ export interface ListedKey {
   readonly lastUsed: Date | null;
 }
 
-/** What a lookup by hash answers. Where there is no such key, everything is zeros and nothing is active. */
+/** The result of a lookup by hash. For an unknown hash, all values are zeros and `active` is false. */
 export interface FoundKey {
   readonly uuid: string;
   readonly firm_uuid: string;
@@ -43,20 +43,20 @@ export interface AuditEntry {
   readonly at: Date;
   readonly actor: string;
   readonly action: string;
+  /** The uuid of what the action was performed on. */
   readonly subject: string;
-  /** What of the subject, where that has no uuid of its own. */
+  /** The name of the part of the subject that the action concerns, if that part has no uuid. */
   readonly part: string | null;
   readonly requestId: string;
   readonly address: string;
 }
 
-/** A deed of another service, which told of it. */
-export interface ToldDeed extends Omit<AuditEntry, 'part'> {
+/** An audit entry that another service has published. */
+export interface PublishedAuditEntry extends Omit<AuditEntry, 'part'> {
   readonly eventId: string;
   readonly firmUuid: string;
 }
 
-/** What was done; `subject` is the uuid of the thing it was done to. */
 export type Action =
   | 'api_key.created'
   | 'api_key.deleted'
@@ -65,32 +65,32 @@ export type Action =
   | 'user.created'
   | 'user.removed';
 
-/** A unique index refused a row; the transaction has been rolled back. */
+/** A unique index refused a row. The transaction has been rolled back. */
 export class Duplicate extends Error {
   override readonly name = 'Duplicate';
 }
 
-/** Firms, users, keys and the audit log. A database that does not answer is a Fault `unavailable`. */
+/** Firms, users, keys and the audit log. Rejects with a Fault `unavailable` when the database does not answer. */
 export interface Store {
-  /** All of `work` or nothing. Rejects with Duplicate when a unique index objects. */
+  /** Runs `work` in a transaction. Rejects with Duplicate when a unique index refuses a row. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   findFirm(uuid: string): Promise<Firm | null>;
   /** Oldest first. */
-  firms(): Promise<Firm[]>;
-  /** Null also for a user who was removed. */
+  listFirms(): Promise<Firm[]>;
+  /** Null also for a removed user. */
   findUser(uuid: string): Promise<User | null>;
-  /** Oldest first, without those that were removed. */
-  usersOf(firmUuid: string): Promise<User[]>;
-  /** Newest first; `count` is that of all pages. */
-  activeKeys(pages: Pages): Promise<{ count: number; items: ListedKey[] }>;
-  /** One answer for each hash, in their order; for null, as for a hash that nothing has. */
+  /** Oldest first, without removed users. */
+  listUsers(firmUuid: string): Promise<User[]>;
+  /** Newest first. `count` is the number of active keys on all pages. */
+  listActiveKeys(page: Page): Promise<{ count: number; items: ListedKey[] }>;
+  /** One result for each hash, in order. Null counts as an unknown hash. */
   findKeysByHash(hashes: readonly (Buffer | null)[]): Promise<FoundKey[]>;
-  /** Milliseconds since the epoch by key. A time before the one that is stored changes nothing. */
+  /** Takes milliseconds since the epoch by key. A time before the stored one changes nothing. */
   saveLastUsed(uses: ReadonlyMap<string, number>): Promise<void>;
-  /** Newest first; of all firms when none is named. */
-  auditEntries(filter: { firmUuid: string | undefined; limit: number }): Promise<AuditEntry[]>;
-  /** Writes them into the audit log; each once, however often it is told. */
-  recordDeeds(deeds: readonly ToldDeed[]): Promise<void>;
+  /** Newest first, of one firm or of all firms. */
+  listAuditEntries(filter: { firmUuid: string | undefined; limit: number }): Promise<AuditEntry[]>;
+  /** Adds entries to the audit log. An event that is delivered again adds nothing. */
+  addPublishedAuditEntries(entries: readonly PublishedAuditEntry[]): Promise<void>;
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
 }
@@ -98,39 +98,39 @@ export interface Store {
 export interface Transaction {
   findFirm(uuid: string): Promise<Firm | null>;
   addFirm(firm: Firm): Promise<void>;
-  /** False when the firm had it already. */
+  /** False when the firm already has it. */
   addSegmentType(firmUuid: string, name: string): Promise<boolean>;
   /** The uuid of the firm's API user. */
   findApiUser(firmUuid: string): Promise<string | null>;
   addUser(user: User): Promise<void>;
-  /** Marks the user removed; null when there is no such user or they were removed before. */
-  endUser(userUuid: string, at: Date): Promise<User | null>;
+  /** Marks the user as removed. Null when there is no such user, or the user was removed before. */
+  removeUser(userUuid: string, at: Date): Promise<User | null>;
   createKey(key: NewKey): Promise<void>;
-  /** Marks the key deleted and returns its firm's uuid; null when there is no such key or it was deleted before. */
+  /** Marks the key as deleted and returns its firm's uuid. Null when there is no such key, or it was deleted before. */
   deleteKey(keyUuid: string): Promise<string | null>;
-  /** Under the id of the request that is being served. `part` is what of the subject, where that has no uuid of its own. */
-  audit(actor: Actor, action: Action, subject: string, firmUuid: string, part?: string): Promise<void>;
-  /** The fact and the rows of this transaction become true together or not at all. */
-  publish<Body>(type: EventType<Body>, fact: { subject: string; firmUuid: string; data: Body }): Promise<void>;
+  /** Adds an audit entry with the id of the current request. `part` names a part of the subject that has no uuid. */
+  addAuditEntry(actor: Actor, action: Action, subject: string, firmUuid: string, part?: string): Promise<void>;
+  /** Publishes an event if and only if the transaction commits. */
+  publish<Body>(type: EventType<Body>, event: { subject: string; firmUuid: string; data: Body }): Promise<void>;
 }
 
-// A row of one size for every hash, so that a key that never was costs what a deleted one costs.
+// Returns a row of the same size for every hash, so that an unknown key takes as long as a deleted one.
 const FIND_KEYS = `
   SELECT COALESCE(uuid, zero) AS uuid, COALESCE(firm_uuid, zero) AS firm_uuid, COALESCE(user_uuid, zero) AS user_uuid,
          COALESCE(hash, zeros) AS hash, COALESCE(enabled AND deleted_at IS NULL, false) AS active
-  FROM unnest($1::bytea[]) WITH ORDINALITY AS request (wanted, place)
+  FROM unnest($1::bytea[]) WITH ORDINALITY AS request (wanted, position)
   CROSS JOIN (VALUES ('00000000-0000-0000-0000-000000000000'::uuid, decode(repeat('00', 32), 'hex')))
        AS nothing (zero, zeros)
   LEFT JOIN api_key ON hash = wanted
-  ORDER BY place`;
+  ORDER BY position`;
 
 const SAVE_LAST_USED = `
   UPDATE api_key SET last_used = GREATEST(last_used, used.at)
   FROM unnest($1::uuid[], $2::timestamptz[]) AS used (uuid, at)
   WHERE api_key.uuid = used.uuid`;
 
-/** As long as a caller waits for an answer. A database that stands still for some seconds then breaks nothing off. */
-const PATIENCE_MS = 10_000;
+/** As long as a caller waits for a reply, so that a database that stalls for some seconds aborts no transaction. */
+const TRANSACTION_TIMEOUT_MS = 10_000;
 
 const ACTIVE = { enabled: true, deletedAt: null } as const;
 const SEGMENT_TYPES = { segmentTypes: { orderBy: { position: 'asc' } } } as const;
@@ -138,28 +138,31 @@ const SEGMENT_TYPES = { segmentTypes: { orderBy: { position: 'asc' } } } as cons
 export function openStore({ prisma, database, bus }: { prisma: PrismaClient; database: Database; bus: Bus }): Store {
   return {
     transaction: (work) =>
-      asked(() =>
-        prisma.$transaction((tx) => work(openTransaction(tx, bus)), { maxWait: PATIENCE_MS, timeout: PATIENCE_MS }),
+      translated(() =>
+        prisma.$transaction((tx) => work(openTransaction(tx, bus)), {
+          maxWait: TRANSACTION_TIMEOUT_MS,
+          timeout: TRANSACTION_TIMEOUT_MS,
+        }),
       ),
-    findFirm: (uuid) => asked(() => findFirm(prisma, uuid)),
-    firms: () =>
-      asked(async () => {
+    findFirm: (uuid) => translated(() => findFirm(prisma, uuid)),
+    listFirms: () =>
+      translated(async () => {
         const rows = await prisma.firm.findMany({
           include: SEGMENT_TYPES,
           orderBy: [{ createdAt: 'asc' }, { uuid: 'asc' }],
         });
         return rows.map(toFirm);
       }),
-    findUser: (uuid) => asked(() => prisma.user.findUnique({ where: { uuid, deletedAt: null } })),
-    usersOf: (firmUuid) =>
-      asked(() =>
+    findUser: (uuid) => translated(() => prisma.user.findUnique({ where: { uuid, deletedAt: null } })),
+    listUsers: (firmUuid) =>
+      translated(() =>
         prisma.user.findMany({
           where: { firmUuid, deletedAt: null },
           orderBy: [{ createdAt: 'asc' }, { uuid: 'asc' }],
         }),
       ),
-    activeKeys: ({ page, size }) =>
-      asked(async () => {
+    listActiveKeys: ({ page, size }) =>
+      translated(async () => {
         const count = await prisma.apiKey.count({ where: ACTIVE });
         const skip = (page - 1) * size;
         if (skip >= count) return { count, items: [] };
@@ -183,17 +186,17 @@ export function openStore({ prisma, database, bus }: { prisma: PrismaClient; dat
       const times = [...uses.values()].map((at) => new Date(at).toISOString());
       await database.query(SAVE_LAST_USED, [[...uses.keys()], times]);
     },
-    auditEntries: ({ firmUuid, limit }) =>
-      asked(() =>
+    listAuditEntries: ({ firmUuid, limit }) =>
+      translated(() =>
         prisma.auditEntry.findMany({
           where: firmUuid === undefined ? {} : { firmUuid },
           orderBy: { id: 'desc' },
           take: limit,
         }),
       ),
-    recordDeeds: (deeds) =>
-      asked(async () => {
-        await prisma.auditEntry.createMany({ data: [...deeds], skipDuplicates: true });
+    addPublishedAuditEntries: (entries) =>
+      translated(async () => {
+        await prisma.auditEntry.createMany({ data: [...entries], skipDuplicates: true });
       }),
     async ping() {
       await database.query('SELECT 1');
@@ -206,7 +209,7 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
     findFirm: (uuid) => findFirm(tx, uuid),
     async addFirm({ segmentTypes, ...firm }) {
       await tx.firm.create({ data: firm });
-      // Their positions come from a sequence, which counts along the rows of one insert.
+      // Positions come from a sequence, which follows the order of the rows in one insert.
       await tx.segmentType.createMany({ data: segmentTypes.map((name) => ({ firmUuid: firm.uuid, name })) });
     },
     async addSegmentType(firmUuid, name) {
@@ -220,22 +223,25 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
     async addUser(user) {
       await tx.user.create({ data: user });
     },
-    async endUser(uuid, at) {
-      const [ended] = await tx.user.updateManyAndReturn({ where: { uuid, deletedAt: null }, data: { deletedAt: at } });
-      return ended ?? null;
+    async removeUser(uuid, at) {
+      const [removed] = await tx.user.updateManyAndReturn({
+        where: { uuid, deletedAt: null },
+        data: { deletedAt: at },
+      });
+      return removed ?? null;
     },
     async createKey({ hash, ...key }) {
       await tx.apiKey.create({ data: { ...key, hash: new Uint8Array(hash) } });
     },
     async deleteKey(uuid) {
-      const [ended] = await tx.apiKey.updateManyAndReturn({
+      const [deleted] = await tx.apiKey.updateManyAndReturn({
         where: { uuid, deletedAt: null },
         data: { deletedAt: new Date(), enabled: false },
         select: { firmUuid: true },
       });
-      return ended?.firmUuid ?? null;
+      return deleted?.firmUuid ?? null;
     },
-    async audit({ name, address }, action, subject, firmUuid, part) {
+    async addAuditEntry({ name, address }, action, subject, firmUuid, part) {
       const requestId = currentContext()?.requestId ?? '';
       await tx.auditEntry.create({
         data: { actor: name, address, action, subject, part: part ?? null, firmUuid, requestId },
@@ -268,14 +274,14 @@ function toFirm(row: { uuid: string; name: string; country: string; segmentTypes
   return { uuid, name, country, segmentTypes: row.segmentTypes.map((each) => each.name) };
 }
 
-/** Asks Prisma, and puts its errors into our words. */
-async function asked<T>(question: () => Promise<T>): Promise<T> {
+/** Runs a query and translates the errors of Prisma. */
+async function translated<T>(query: () => Promise<T>): Promise<T> {
   try {
-    return await question();
+    return await query();
   } catch (error) {
     if (error instanceof Prisma.PrismaClientKnownRequestError) {
       if (error.code === 'P2002') throw new Duplicate('A unique index refused the row.', { cause: error });
-      // A transaction that could not begin in time, or whose connection was lost half-way.
+      // The transaction could not begin in time, or lost its connection.
       if (error.code === 'P2028') throw unavailable('PostgreSQL', error);
     }
     throw translateError(error);

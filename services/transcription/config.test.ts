@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { brokers, database, environmentContract, store } from '@call-analysis/runtime/contract';
 import { readConfig, variables } from './config.ts';
 
-const DATABASE_URL = 'postgresql://transcription:telling@db/transcription';
+const DATABASE_URL = 'postgresql://transcription:secret@db/transcription';
 
 environmentContract('transcription', {
   readConfig,
@@ -22,30 +22,30 @@ environmentContract('transcription', {
     },
     objects: store.settings,
     workDirectory: join(tmpdir(), 'call-analysis-hearing'),
-    engine: { kind: 'local', modelDirectory: undefined, ears: undefined },
+    engine: { kind: 'local', modelDirectory: undefined, workers: undefined },
   },
   secret: 'DATABASE_URL',
   refusals: [
     ...database.refusals,
     ...brokers.refusals,
     ...store.refusals,
-    [{ SPEECH_URL: 'http://ear:9000' }, ['SPEECH_URL is set, so SPEECH_MODEL must be set too.']],
+    [{ SPEECH_URL: 'http://speech:9000' }, ['SPEECH_URL is set, so SPEECH_MODEL must be set too.']],
     [{ SPEECH_EARS: 'all' }, ['SPEECH_EARS must be a number from 1 to 99, not "all".']],
     [
-      { SPEECH_URL: 'http://ear:9000', SPEECH_MODEL: 'm', SPEECH_EARS: '2', SPEECH_MODEL_DIR: '/models' },
+      { SPEECH_URL: 'http://speech:9000', SPEECH_MODEL: 'm', SPEECH_EARS: '2', SPEECH_MODEL_DIR: '/models' },
       [
-        'SPEECH_MODEL_DIR is for the local engine, but SPEECH_URL chooses another one; set only one of them.',
-        'SPEECH_EARS is for the local engine, but SPEECH_URL chooses another one; set only one of them.',
+        'SPEECH_MODEL_DIR is for the local engine, but SPEECH_URL selects another one; set only one of them.',
+        'SPEECH_EARS is for the local engine, but SPEECH_URL selects another one; set only one of them.',
       ],
     ],
   ],
   wrong: [
     { S3_ENDPOINT: 'http://s3:7070', SPEECH_MODEL: 'm', DRAIN: 'soon' },
     [
-      'SPEECH_MODEL is set, so',
       'DATABASE_URL must be set',
       'KAFKA_BROKERS must be set',
       'S3_ENDPOINT is set, so',
+      'SPEECH_MODEL is set, so',
       'DRAIN must be a duration',
     ],
   ],

@@ -1,23 +1,27 @@
 import { Utterance } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { conversationOf, type Recorded } from './domain.ts';
+import { conversationOf, type TranscribedChannels } from './domain.ts';
 
 const roles = { left: 'operator', right: 'client' } as const;
-const line = (side: 'left' | 'right', start: number, end: number, text = `${side} at ${start}`) => ({
+const utterance = (side: 'left' | 'right', start: number, end: number, text = `${side} at ${start}`) => ({
   side,
   start,
   end,
   text,
 });
 
-function conversation(said: Recorded['said'], oneSound = false) {
-  return conversationOf({ duration: 60, oneSound, said }, roles);
+function conversation(utterances: TranscribedChannels['utterances'], isDualMono = false) {
+  return conversationOf({ duration: 60, isDualMono, utterances }, roles);
 }
 
 describe('a conversation', () => {
-  it('is what both sides say, by time, under their roles', () => {
-    const { utterances, notes } = conversation([line('right', 4.006, 6), line('left', 8, 9.999), line('left', 0.5, 3)]);
+  it('merges the utterances of both channels by time, with their roles', () => {
+    const { utterances, notes } = conversation([
+      utterance('right', 4.006, 6),
+      utterance('left', 8, 9.999),
+      utterance('left', 0.5, 3),
+    ]);
     expect(utterances).toEqual([
       { role: 'operator', text: 'left at 0.5', start: 0.5, end: 3 },
       { role: 'client', text: 'right at 4.006', start: 4.01, end: 6 },
@@ -26,22 +30,25 @@ describe('a conversation', () => {
     expect(notes).toEqual([]);
   });
 
-  it('says of a silent channel whose it is', () => {
-    expect(conversation([line('left', 1, 2)]).notes).toEqual(["Nothing is said on the client's (right) channel."]);
-    const turned = conversationOf(
-      { duration: 9, oneSound: false, said: [line('left', 1, 2)] },
+  it('has a note that names the role of a silent channel', () => {
+    expect(conversation([utterance('left', 1, 2)]).notes).toEqual(["Nothing is said on the client's (right) channel."]);
+    const swapped = conversationOf(
+      { duration: 9, isDualMono: false, utterances: [utterance('left', 1, 2)] },
       { left: 'client', right: 'operator' },
     );
-    expect(turned.notes).toEqual(["Nothing is said on the operator's (right) channel."]);
+    expect(swapped.notes).toEqual(["Nothing is said on the operator's (right) channel."]);
   });
 
-  it('without a word has nothing to say about itself', () => {
+  it('without utterances has no notes', () => {
     expect(conversation([])).toEqual({ utterances: [], notes: [] });
     expect(conversation([], true)).toEqual({ utterances: [], notes: [] });
   });
 
-  it('of one recording on both channels is told once, as the left side, with a warning', () => {
-    const { utterances, notes } = conversation([line('left', 1, 3), line('right', 1.4, 3), line('right', 5, 6)], true);
+  it('of one recording on both channels appears once, with the left role and a note', () => {
+    const { utterances, notes } = conversation(
+      [utterance('left', 1, 3), utterance('right', 1.4, 3), utterance('right', 5, 6)],
+      true,
+    );
     expect(utterances.map(({ role, start }) => [role, start])).toEqual([
       ['operator', 1],
       ['operator', 5],
@@ -49,9 +56,9 @@ describe('a conversation', () => {
     expect(notes).toEqual([expect.stringContaining('who speaks is unknown')]);
   });
 
-  it('has valid utterances in order of time within the recording, whatever was heard', () => {
+  it('has valid utterances, ordered by time and within the recording, for any input', () => {
     const time = fc.double({ min: 0, max: 70, noNaN: true });
-    const said = fc.array(
+    const channels = fc.array(
       fc.record({
         side: fc.constantFrom('left' as const, 'right' as const),
         text: fc.string({ minLength: 1 }),
@@ -60,10 +67,10 @@ describe('a conversation', () => {
       }),
     );
     fc.assert(
-      fc.property(said, fc.boolean(), (lines, oneSound) => {
+      fc.property(channels, fc.boolean(), (lines, isDualMono) => {
         const { utterances } = conversation(
           lines.filter(({ start, end }) => start <= end),
-          oneSound,
+          isDualMono,
         );
         for (const [index, utterance] of utterances.entries()) {
           expect(Utterance.safeParse(utterance).success).toBe(true);

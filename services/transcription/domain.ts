@@ -2,12 +2,12 @@ import type { Role, Utterance } from '@call-analysis/events';
 
 type Side = 'left' | 'right';
 
-/** What was said on two channels; seconds from the recording's beginning, in any order. */
-export interface Recorded {
+/** The utterances on two channels, in any order; seconds from the recording's beginning. */
+export interface TranscribedChannels {
   readonly duration: number;
-  /** Both channels are one recording. */
-  readonly oneSound: boolean;
-  readonly said: readonly {
+  /** Both channels carry the same recording. */
+  readonly isDualMono: boolean;
+  readonly utterances: readonly {
     readonly side: Side;
     readonly text: string;
     readonly start: number;
@@ -16,50 +16,50 @@ export interface Recorded {
 }
 
 export interface Conversation {
-  /** By their beginning. */
+  /** By start time. */
   readonly utterances: Utterance[];
-  /** What whoever reads it should know, in sentences. */
+  /** Sentences about the transcript for its readers. */
   readonly notes: string[];
 }
 
-/** Half of an utterance and more was said in another one: the same words, heard on the other channel. */
-const SAME_WORDS = 0.5;
+/** An utterance is a duplicate when at least this share of it overlaps with utterances on the other channel. */
+const DUPLICATE_OVERLAP = 0.5;
 
-/** One conversation out of what was said on either channel, by time, each side under its role. */
-export function conversationOf(recorded: Recorded, roles: Readonly<Record<Side, Role>>): Conversation {
-  const { oneSound, duration } = recorded;
-  const said = oneSound ? onceEach(recorded.said) : recorded.said;
-  const utterances = said
+/** Merges the channels' utterances into one conversation, by time and with the channels' roles. */
+export function conversationOf(channels: TranscribedChannels, roles: Readonly<Record<Side, Role>>): Conversation {
+  const { isDualMono, duration } = channels;
+  const distinct = isDualMono ? withoutDuplicates(channels.utterances) : channels.utterances;
+  const utterances = distinct
     .map(({ side, text, start, end }) => {
-      const begin = toHundredths(Math.min(start, duration));
+      const startsAt = toHundredths(Math.min(start, duration));
       return {
-        role: roles[oneSound ? 'left' : side],
+        role: roles[isDualMono ? 'left' : side],
         text,
-        start: begin,
-        end: Math.max(begin, toHundredths(Math.min(end, duration))),
+        start: startsAt,
+        end: Math.max(startsAt, toHundredths(Math.min(end, duration))),
       };
     })
     .toSorted((a, b) => a.start - b.start || a.end - b.end);
-  return { utterances, notes: utterances.length === 0 ? [] : notesOn(recorded, roles) };
+  return { utterances, notes: utterances.length === 0 ? [] : notesOn(channels, roles) };
 }
 
-function notesOn({ oneSound, said }: Recorded, roles: Readonly<Record<Side, Role>>): string[] {
-  if (oneSound) {
+function notesOn({ isDualMono, utterances }: TranscribedChannels, roles: Readonly<Record<Side, Role>>): string[] {
+  if (isDualMono) {
     return [
       `Both channels carry the same sound, so who speaks is unknown: everything is shown as said by the ${roles.left}.`,
     ];
   }
-  const silent = (['left', 'right'] as const).filter((side) => !said.some((each) => each.side === side));
+  const silent = (['left', 'right'] as const).filter((side) => !utterances.some((each) => each.side === side));
   return silent.map((side) => `Nothing is said on the ${roles[side]}'s (${side}) channel.`);
 }
 
-/** Without what of one recording was taken from its second channel too. */
-function onceEach(said: Recorded['said']): Recorded['said'] {
-  const left = said.filter(({ side }) => side === 'left');
-  const isHeardLeft = ({ start, end }: Recorded['said'][number]) =>
+/** Removes utterances on the right channel that were also transcribed on the left one. */
+function withoutDuplicates(utterances: TranscribedChannels['utterances']): TranscribedChannels['utterances'] {
+  const left = utterances.filter(({ side }) => side === 'left');
+  const isDuplicate = ({ start, end }: TranscribedChannels['utterances'][number]) =>
     left.reduce((sum, each) => sum + Math.max(Math.min(each.end, end) - Math.max(each.start, start), 0), 0) >=
-    SAME_WORDS * (end - start);
-  return said.filter((each) => each.side === 'left' || !isHeardLeft(each));
+    DUPLICATE_OVERLAP * (end - start);
+  return utterances.filter((each) => each.side === 'left' || !isDuplicate(each));
 }
 
 function toHundredths(seconds: number): number {

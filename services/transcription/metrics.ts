@@ -1,26 +1,30 @@
 import { counter, gauge } from '@call-analysis/runtime';
-import type { Ears } from './hearing/ears.ts';
+import type { TranscriptionWorkerPool } from './workers/worker-pool.ts';
 
-const ears = gauge('speech_ears', 'Processes that hear recordings, by what they do.', ['state']);
-const limit = gauge('speech_ears_limit', 'Recordings that can be heard at the same time.', []);
-const waiting = gauge('speech_waiting', 'Recordings in hand that wait for an ear.', []);
-const heard = counter('audio_heard_seconds_total', 'Length of the recordings that were heard to their end.', []);
+const workers = gauge('speech_ears', 'Transcription workers, by state.', ['state']);
+const limit = gauge('speech_ears_limit', 'Recordings that can be transcribed at the same time.', []);
+const waiting = gauge('speech_waiting', 'Received recordings that wait for a worker.', []);
+const transcribed = counter(
+  'audio_heard_seconds_total',
+  'Length of the recordings that were transcribed completely.',
+  [],
+);
 
-/** Shows the use of the ears, until it is called. */
-export function watchEars(watched: Pick<Ears, 'use'>, count: number): () => void {
+/** Reports the pool's usage until the returned function is called. */
+export function watchWorkerPool(pool: Pick<TranscriptionWorkerPool, 'usage'>, size: number): () => void {
   const sources = [
-    ears.from(() => [
-      { labels: ['busy'], value: watched.use.busy },
-      { labels: ['idle'], value: watched.use.idle },
+    workers.from(() => [
+      { labels: ['busy'], value: pool.usage.busy },
+      { labels: ['idle'], value: pool.usage.idle },
     ]),
-    limit.from(() => [{ labels: [], value: count }]),
-    waiting.from(() => [{ labels: [], value: watched.use.waiting }]),
+    limit.from(() => [{ labels: [], value: size }]),
+    waiting.from(() => [{ labels: [], value: pool.usage.waiting }]),
   ];
   return () => {
-    for (const leave of sources) leave();
+    for (const remove of sources) remove();
   };
 }
 
-export function countHeard(seconds: number): void {
-  heard.of().add(seconds);
+export function countTranscribed(seconds: number): void {
+  transcribed.of().add(seconds);
 }

@@ -3,30 +3,31 @@ import { TranscriptReady } from '@call-analysis/events';
 import { ConfigFault } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { stored, TranscriptionUnderTest } from './transcription-under-test.ts';
+import { audioStored, TranscriptionTestService } from './test/transcription-service.ts';
 
-const program = fileURLToPath(new URL('./hearing/test/stand-in-ear.ts', import.meta.url));
-const service = new TranscriptionUnderTest({ program, stallMs: 1_000 }, 2);
-// A long recording gives its ear a minute more before it is taken for lost: only those that hang shall be.
+const program = fileURLToPath(new URL('./test/scripted-worker.ts', import.meta.url));
+const service = new TranscriptionTestService({ program, stallMs: 1_000 }, 2);
+// A long recording extends the stall limit by a minute, so that only hanging workers reach it.
 const LONG = 1200;
-const say = (what: string) => service.store(Buffer.from(what), { duration: what === 'hang' ? 1 : LONG });
+const store = (behaviour: string) =>
+  service.store(Buffer.from(behaviour), { duration: behaviour === 'hang' ? 1 : LONG });
 
 describe('a recording', () => {
-  it('is heard, and what was said is told under the roles of the channels', async () => {
+  it("is transcribed and its utterances are published with the channels' roles", async () => {
     const event = await service.store(Buffer.from('hello'), {
       attempt: 2,
       left: 'client',
       right: 'operator',
       duration: LONG,
     });
-    const said = await service.transcriptOf(event);
-    expect(said).toMatchObject({
+    const ready = await service.transcriptOf(event);
+    expect(ready).toMatchObject({
       type: TranscriptReady.type,
       source: 'transcription',
       firmuuid: event.firmuuid,
-      turn: 3,
+      priority: 3,
     });
-    expect(said.data).toEqual({
+    expect(ready.data).toEqual({
       attempt: 2,
       source: 'audio',
       duration: 10,
@@ -41,7 +42,7 @@ describe('a recording', () => {
     expect(progress.data).toEqual({ attempt: 2, heard: 0, duration: LONG });
   });
 
-  it('that was heard is not heard again when its news comes once more, as after a reset of how far they were read', async () => {
+  it('that was transcribed is not transcribed again when its event is delivered again', async () => {
     const event = await service.store(Buffer.from('hello'));
     await service.transcriptOf(event);
     await service.settled();
@@ -50,8 +51,8 @@ describe('a recording', () => {
     expect(service.progressed.filter(({ subject }) => subject === event.subject)).toHaveLength(1);
   });
 
-  it('that is told of several times, to several replicas, is told on once', async () => {
-    const event = await say('slow');
+  it('whose event is delivered several times, to several replicas, is published once', async () => {
+    const event = await store('slow');
     await service.publish(event, { ...event });
     await service.publish(event);
     await service.transcriptOf(event);
@@ -59,15 +60,15 @@ describe('a recording', () => {
     expect(service.ready.filter(({ subject }) => subject === event.subject)).toHaveLength(1);
   });
 
-  it('with nothing in it becomes a transcript without utterances, and nobody is named as its hearer', async () => {
-    const { data } = await service.transcriptOf(await say('silence'));
+  it('without speech becomes a transcript without utterances and without an engine', async () => {
+    const { data } = await service.transcriptOf(await store('silence'));
     expect(data).toMatchObject({ language: null, transcript: { utterances: [] } });
     expect(data).not.toHaveProperty('engine');
     expect(data).not.toHaveProperty('notes');
   });
 
-  it('with more to tell than an event carries is told by object key', async () => {
-    const event = await say('everything');
+  it('with a transcript too large for an event is published by object key', async () => {
+    const event = await store('long-text');
     const { data } = await service.transcriptOf(event);
     const key = `transcripts/${event.firmuuid}/${event.subject}/1.json`;
     expect(data.transcript).toEqual({ key });
@@ -75,8 +76,8 @@ describe('a recording', () => {
     expect(utterances).toHaveLength(6000);
   });
 
-  it('that is broken fails its call at the first try, and is not to be retried', async () => {
-    const event = await say('unreadable');
+  it('that is broken fails its call at the first attempt, without a retry', async () => {
+    const event = await store('unreadable');
     expect((await service.failureOf(event)).data).toEqual({
       attempt: 1,
       stage: 'transcription',
@@ -87,8 +88,8 @@ describe('a recording', () => {
     });
   });
 
-  it('that is not in the store fails its call', async () => {
-    const event = stored();
+  it('that is not in the object store fails its call', async () => {
+    const event = audioStored();
     await service.publish(event);
     expect((await service.failureOf(event)).data).toMatchObject({
       code: 'RECORDING_MISSING',
@@ -97,10 +98,10 @@ describe('a recording', () => {
     });
   });
 
-  it('on which ears crash, die, hang or err is tried again, then fails its call with a reason; others are heard meanwhile', async () => {
+  it('on which workers crash, are killed, hang or throw is retried, then fails its call with a reason; other calls go on', async () => {
     const codes = { crash: 'ENGINE_CRASHED', die: 'ENGINE_CRASHED', hang: 'ENGINE_STALLED', bug: 'INTERNAL' };
-    const events = await Promise.all(Object.keys(codes).map(say));
-    const other = await say('hello');
+    const events = await Promise.all(Object.keys(codes).map(store));
+    const other = await store('hello');
     await service.transcriptOf(other);
     const failures = await Promise.all(events.map((event) => service.failureOf(event)));
     expect(failures.map(({ data }) => data.code)).toEqual(Object.values(codes));
@@ -111,25 +112,25 @@ describe('a recording', () => {
     expect(service.ready.filter(({ subject }) => events.some((event) => event.subject === subject))).toEqual([]);
   });
 
-  it('whose news does not have its form fails its call at once', async () => {
-    const event = stored();
+  it('whose event has an invalid body fails its call at the first attempt', async () => {
+    const event = audioStored();
     await service.publish({ ...event, data: { attempt: 4, key: 7 } });
     expect((await service.failureOf(event)).data).toMatchObject({ attempt: 4, code: 'BODY_MISFIT', attempts: 1 });
   });
 
-  it('leaves nothing where it was heard', async () => {
+  it('leaves no file in the work directory', async () => {
     await service.settled();
-    expect(await service.recordingsAtWork()).toBe(0);
+    expect(await service.recordingsInProgress()).toBe(0);
   });
 });
 
 describe('stopping', () => {
-  it('gives up what is being heard, untried, however long it would take, and the next start hears it', async () => {
+  it('returns running transcriptions to the queue without using up a retry, and the next start transcribes them', async () => {
     await service.stop();
     await service.start({}, { stallMs: 600_000 });
-    const event = await say('endless');
-    const hung = await say('hang');
-    await waitUntil(async () => (await service.recordingsAtWork()) === 2);
+    const event = await store('endless');
+    const hung = await store('hang');
+    await waitUntil(async () => (await service.recordingsInProgress()) === 2);
     await service.stop();
     expect(
       [...service.failed, ...service.ready].filter(({ subject }) =>
@@ -139,7 +140,7 @@ describe('stopping', () => {
     await service.put(event.data.key, Buffer.from('hello'));
     await service.start();
     await service.transcriptOf(event);
-    // A hung ear uses up the one retry; the stop in between must not have used up the other.
+    // The hanging worker uses up the single retry; the stop must not have used up an attempt.
     expect((await service.failureOf(hung)).data.attempts).toBe(2);
     await service.settled();
     expect(service.ready.filter(({ subject }) => subject === event.subject)).toHaveLength(1);
@@ -147,7 +148,7 @@ describe('stopping', () => {
 });
 
 describe('starting', () => {
-  it('with a model directory that is not one fails with a sentence', async () => {
+  it('with an unreadable model directory fails with one sentence', async () => {
     const refused = service.start({ engine: { kind: 'local', modelDirectory: '/nowhere/at/all' } });
     await expect(refused).rejects.toThrow(ConfigFault);
     await expect(refused).rejects.toThrow('SPEECH_MODEL_DIR names /nowhere/at/all, which cannot be read (ENOENT).');
@@ -155,7 +156,7 @@ describe('starting', () => {
 });
 
 describe('the log', () => {
-  it('never says what was said', () => {
+  it('never contains what was said', () => {
     expect(service.lines.length).toBeGreaterThan(0);
     for (const line of service.lines) expect(line).not.toMatch(/hello|xxxx/);
   });

@@ -19,7 +19,7 @@ async function filesLeft(): Promise<string[]> {
 }
 
 describe('the work directory', () => {
-  it('holds a recording, for this user alone, as long as it is worked on', async () => {
+  it('stores a recording for this user only, while the work runs', async () => {
     const directory = await openWorkDirectory(root);
     const seen = await directory.withFile(Readable.from(['some ', 'bytes']), async (file) => {
       expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -32,7 +32,7 @@ describe('the work directory', () => {
     expect(await readdir(root)).toEqual([]);
   });
 
-  it('keeps nothing when the work or the bytes fail', async () => {
+  it('removes the file when the work or the stream fails', async () => {
     const directory = await openWorkDirectory(root);
     await expect(directory.withFile(Readable.from(['x']), () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     const broken = Readable.from(
@@ -46,7 +46,7 @@ describe('the work directory', () => {
     await directory.close();
   });
 
-  it('removes what a killed process has left, and nothing of those that live', async () => {
+  it('removes the files of a killed process and none of running ones', async () => {
     const child = spawn(process.execPath, ['-e', '']);
     await once(child, 'exit');
     for (const pid of [child.pid, process.pid, process.ppid]) {
@@ -56,7 +56,7 @@ describe('the work directory', () => {
     await writeFile(join(root, 'moonshine-tiny.tokens.txt'), 'x');
     const first = await openWorkDirectory(root);
     const second = await openWorkDirectory(root);
-    // A folder of this very process number is of an earlier process too: nobody here has made it.
+    // A folder with this process's own pid belongs to an earlier process too, because this one did not create it.
     const left = (await readdir(root)).filter((name) => name.endsWith('-abc') || name.endsWith('.txt'));
     expect(left.toSorted()).toEqual([`hearing-${process.ppid}-abc`, 'moonshine-tiny.tokens.txt'].toSorted());
     expect(await first.withFile(Readable.from(['x']), async () => 'still there')).toBe('still there');

@@ -7,40 +7,41 @@ import { pipeline } from 'node:stream/promises';
 import { Fault } from '@call-analysis/fault';
 import { isAlive } from '@call-analysis/runtime';
 
+/** Part of names on disk: with another one, the leftovers of earlier releases would never be removed. */
 const PREFIX = 'hearing';
-/** Names that begin like this are of this process: the next start knows by them what one that was killed has left behind. */
-export const OURS = `${PREFIX}-${process.pid}-`;
-/** Of this process; others may share the directory. */
-const mine = new Set<string>();
+/** Begins the names of this process's folders, so that the next start can remove them if this process is killed. */
+export const PROCESS_PREFIX = `${PREFIX}-${process.pid}-`;
+/** Folders that are in use by this process; other processes may share the directory. */
+const inUse = new Set<string>();
 
-/** Where recordings lie while they are heard, readable by nobody else. */
+/** Temporary files for recordings while they are transcribed, readable by this user only. */
 export interface WorkDirectory {
-  /** For what is made once and kept. */
+  /** For files that are created once and kept. */
   readonly path: string;
-  /** Puts the bytes into a file for as long as `work` takes. Fault WORK_DIRECTORY_FULL of kind unavailable. */
+  /** Stores the bytes in a file while `work` runs. Fault WORK_DIRECTORY_FULL of kind unavailable. */
   withFile<Result>(bytes: Readable, work: (file: string) => Promise<Result>): Promise<Result>;
-  /** Removes what is left. */
+  /** Removes the remaining files. */
   close(): Promise<void>;
 }
 
-/** Removes first what processes that were killed have left there. */
+/** First removes the files of processes that were killed. */
 export async function openWorkDirectory(path: string): Promise<WorkDirectory> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   await removeLeftovers(path);
-  const name = OURS + randomUUID();
-  const own = join(path, name);
-  mine.add(name);
-  await mkdir(own, { mode: 0o700 });
+  const name = PROCESS_PREFIX + randomUUID();
+  const folder = join(path, name);
+  inUse.add(name);
+  await mkdir(folder, { mode: 0o700 });
   return {
     path,
     async withFile(bytes, work) {
-      const file = join(own, randomUUID());
+      const file = join(folder, randomUUID());
       try {
         await pipeline(bytes, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
         return await work(file);
       } catch (error) {
         throw isFull(error)
-          ? new Fault('unavailable', 'WORK_DIRECTORY_FULL', 'There is no room on the disk to hear a recording.', {
+          ? new Fault('unavailable', 'WORK_DIRECTORY_FULL', 'The disk is too full to transcribe a recording.', {
               cause: error,
             })
           : error;
@@ -49,8 +50,8 @@ export async function openWorkDirectory(path: string): Promise<WorkDirectory> {
       }
     },
     async close() {
-      await rm(own, { recursive: true, force: true });
-      mine.delete(name);
+      await rm(folder, { recursive: true, force: true });
+      inUse.delete(name);
     },
   };
 }
@@ -58,7 +59,7 @@ export async function openWorkDirectory(path: string): Promise<WorkDirectory> {
 async function removeLeftovers(path: string): Promise<void> {
   for (const name of await readdir(path)) {
     const pid = new RegExp(`^${PREFIX}-(\\d+)-`).exec(name)?.[1];
-    if (pid === undefined || mine.has(name) || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
+    if (pid === undefined || inUse.has(name) || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
     await rm(join(path, name), { recursive: true, force: true });
   }
 }

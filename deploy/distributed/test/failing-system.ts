@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PostgresServer, startServer } from '@call-analysis/postgres/server';
 import { type KafkaServer, type S3Server, startKafka, startS3, startWatchdog } from '@call-analysis/testing';
-import { dialAdministration } from '../../standalone/administration.ts';
+import { dialAdministration } from '../../standalone/admin/administration.ts';
 import { readRemote } from '../../standalone/config.ts';
 import { type Links, openLinks } from './links.ts';
 import { type DistributedSystem, startSystem } from './system.ts';

@@ -41,33 +41,51 @@ function ask(
   });
 }
 
-/** Sends spaces until the service answers; says how many bytes it let us send. */
-async function pour(
-  path: string,
-  headers: Record<string, string>,
-  totalBytes: number,
-): Promise<{ answer: Response; sent: number }> {
+interface Poured {
+  readonly answer: Response;
+  readonly sent: number;
+}
+
+/**
+ * Sends spaces until the service answers; says how many bytes it accepted. The service closes the connection on a body that
+ * it refuses, and a client whose write fails before it has read the answer never gets one: such a client asks again.
+ */
+async function pour(path: string, headers: Record<string, string>, totalBytes: number): Promise<Poured> {
+  for (let tries = 1; ; tries++) {
+    const poured = await pourOnce(path, headers, totalBytes).catch((error: unknown) => {
+      if (tries === POUR_TRIES) throw error;
+      return undefined;
+    });
+    if (poured !== undefined) return poured;
+  }
+}
+
+const POUR_TRIES = 5;
+
+async function pourOnce(path: string, headers: Record<string, string>, totalBytes: number): Promise<Poured> {
   const outgoing = request(service.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json', ...headers },
   });
-  // The service closes the connection on a body that it does not want.
-  outgoing.on('error', () => {});
-  const answered = new AbortController();
+  const over = new AbortController();
   const response = once(outgoing, 'response').then(async ([incoming]: IncomingMessage[]) => {
-    answered.abort();
+    over.abort();
     const text = await new Response(Readable.toWeb(incoming!) as ReadableStream).text();
     return new Response(text, { status: incoming!.statusCode!, headers: incoming!.headers as Record<string, string> });
   });
+  response.catch(() => {});
+  outgoing.on('error', () => {}).once('close', () => over.abort());
   const chunk = Buffer.alloc(64 * 1024, ' ');
   let sent = 0;
-  while (sent < totalBytes && !answered.signal.aborted) {
+  while (sent < totalBytes && !over.signal.aborted) {
     sent += chunk.length;
-    if (!outgoing.write(chunk)) await once(outgoing, 'drain', { signal: answered.signal }).catch(() => {});
+    if (!outgoing.write(chunk)) await once(outgoing, 'drain', { signal: over.signal }).catch(() => {});
   }
-  const answer = await response;
-  outgoing.destroy();
-  return { answer, sent };
+  try {
+    return { answer: await response, sent };
+  } finally {
+    outgoing.destroy();
+  }
 }
 
 describe('a JSON body', () => {

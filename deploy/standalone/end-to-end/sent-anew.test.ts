@@ -65,8 +65,8 @@ describe('a call whose recording did not come out of its archive', () => {
     const { accepted, duplicates, message } = await process(await client.uploadBatch(csv, whole));
     expect([accepted, duplicates]).toEqual([0, 1]);
     expect(message).toBe(
-      '0 calls were validated and queued for processing; 1 call was there already. 1 of those there already failed for ' +
-        'good or was canceled: to send such a call anew, erase it first (DELETE /api/v1/calls/{uuid}).',
+      '0 calls were validated and queued for processing; 1 call was uploaded before. 1 of those uploaded before failed ' +
+        'permanently or was canceled. To upload such a call again, first erase it (DELETE /api/v1/calls/{uuid}).',
     );
     const single = await client.uploadRecording<Refusal>(recording, 'b.wav', metadataOf('b.wav', said));
     expect([single.status, single.body.message]).toEqual([400, expect.stringContaining(erase)]);
@@ -93,7 +93,7 @@ describe('a recording that is sent again', () => {
       {
         status: 'ok',
         audio_id: first.body.audio_id,
-        message: 'This recording was taken in before; nothing was changed.',
+        message: 'This recording was uploaded before. Nothing was changed.',
       },
     ]);
     expect((await find('again'))?.operator_name).toBe('Ann');
@@ -120,7 +120,7 @@ describe('an upload', () => {
     expect(await process(keys)).toMatchObject({
       accepted: 1,
       message:
-        '1 call was validated and queued for processing; 1 file of the archive is named by no row and was left out.',
+        '1 call was validated and queued for processing; 1 file of the archive is not listed in the CSV and was ignored.',
     });
   });
 

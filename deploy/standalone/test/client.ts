@@ -1,4 +1,4 @@
-import { dialAdministration } from '../administration.ts';
+import { dialAdministration } from '../admin/administration.ts';
 import { type ApiClient, apiClient } from '../client.ts';
 import { readRemote, readSettings } from '../config.ts';
 import { openDataDirectory } from '../data-directory.ts';

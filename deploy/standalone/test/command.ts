@@ -16,7 +16,7 @@ export interface Begun {
   readonly outcome: Promise<Outcome>;
 }
 
-/** Starts `main.ts`, `admin.ts` or `demo.ts` with these variables and none of the tester's own settings. */
+/** Starts `main.ts`, `admin/main.ts` or `demo/main.ts` with these variables and none of the tester's own settings. */
 export function begin(script: string, args: readonly string[], variables: Record<string, string>): Begun {
   const child = spawn(process.execPath, [fileURLToPath(new URL(`../${script}`, import.meta.url)), ...args], {
     env: { ...bareEnvironment(), ...variables },
@@ -39,7 +39,7 @@ export function run(script: string, args: readonly string[], variables: Record<s
 
 /** An administrator's command that succeeds; what it prints is one JSON value. */
 export async function admin<Result>(variables: Record<string, string>, ...args: string[]): Promise<Result> {
-  const { code, stdout, stderr } = await run('admin.ts', args, variables);
+  const { code, stdout, stderr } = await run('admin/main.ts', args, variables);
   if (code !== 0 || stderr !== '') throw new Error(`admin ${args.join(' ')}: exit ${code}, ${stderr}`);
   return JSON.parse(stdout) as Result;
 }

@@ -38,7 +38,7 @@ export function deadLetterSuite(bus: Record<string, string>): void {
   const command = <Result>(...args: string[]) =>
     admin<Result>({ ...bus, DATA_DIR: service.directory }, 'dead-letter', ...args);
   const outcome = (...args: string[]) =>
-    run('admin.ts', ['dead-letter', ...args], { ...bus, DATA_DIR: service.directory });
+    run('admin/main.ts', ['dead-letter', ...args], { ...bus, DATA_DIR: service.directory });
   const call = (uuid: string) =>
     client.call<{ status: string; attempt: number; failure: { code: string } | null }>('GET', `/api/v1/calls/${uuid}`);
 
@@ -148,7 +148,10 @@ export function deadLetterSuite(bus: Record<string, string>): void {
         stdout: '',
         stderr: expect.stringContaining('either --id or --consumer'),
       });
-      const half = await run('admin.ts', ['dead-letter', 'list'], { DATA_DIR: service.directory, KAFKA_TLS: 'on' });
+      const half = await run('admin/main.ts', ['dead-letter', 'list'], {
+        DATA_DIR: service.directory,
+        KAFKA_TLS: 'on',
+      });
       expect(half).toMatchObject({
         code: 1,
         stdout: '',

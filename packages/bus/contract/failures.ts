@@ -4,20 +4,20 @@ import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { type FailureReason, Poison, route } from '../port.ts';
-import { type Body, happened } from '../test/happened.ts';
-import { numberOf, numbers, obituaries, takeInto } from './handlers.ts';
-import type { Stage } from './stage.ts';
+import { collectInto, recordGiveUps } from '../test/handlers.ts';
+import { type Body, newEvent, numberOf, numbers } from '../test/new-event.ts';
+import type { Fixture } from './fixture.ts';
 
-/** What cannot be handled is tried again, then given up with its reason, and holds up nobody. */
-export function failures(stage: Stage): void {
-  const { newcomers, publish, depth, arrived, drained } = stage;
+/** Events that cannot be handled are retried, then given up with a reason, and hold up no other event. */
+export function failures(fixture: Fixture): void {
+  const { newConsumer, publish, depth, arrived, drained } = fixture;
 
   describe('failures', () => {
-    it('are tried again after growing pauses, and hold up nobody', async () => {
-      const { Happened, consumer } = newcomers();
+    it('a failed event is retried after growing pauses and holds up no other event', async () => {
+      const { Happened, consumer } = newConsumer();
       const tries: number[] = [];
-      const [heard, heardBeside]: [Event[], Event[]] = [[], []];
-      await stage.bus.subscribe({
+      const [received, receivedByOther]: [Event[], Event[]] = [[], []];
+      await fixture.bus.subscribe({
         consumer,
         retryDelaySeconds: 2,
         routes: [
@@ -25,41 +25,41 @@ export function failures(stage: Stage): void {
             event: Happened,
             async handle(events) {
               if (events[0]?.data.n === 1 && tries.push(Date.now()) < 3) throw new Error('not yet');
-              heard.push(...events);
+              received.push(...events);
             },
           }),
         ],
       });
-      await stage.bus.subscribe({
-        consumer: `${consumer}.beside`,
-        // Longer than the test: whoever waited for it would never be heard.
+      await fixture.bus.subscribe({
+        consumer: `${consumer}.other`,
+        // Longer than the test: an event that waited for it would never be received.
         retryDelaySeconds: 3_600,
         routes: [
           route<Body>({
             event: Happened,
             async handle(events) {
               if (events[0]?.data.n === 1) throw new Error('not yet');
-              heardBeside.push(...events);
+              receivedByOther.push(...events);
             },
           }),
         ],
       });
-      await publish(happened(Happened, 1));
+      await publish(newEvent(Happened, 1));
       await waitUntil(() => tries.length === 1);
-      await publish(happened(Happened, 2));
-      await waitUntil(() => heardBeside.length === 1 && heard.length === 2);
-      expect(heardBeside.map(numberOf)).toEqual([2]);
+      await publish(newEvent(Happened, 2));
+      await waitUntil(() => receivedByOther.length === 1 && received.length === 2);
+      expect(receivedByOther.map(numberOf)).toEqual([2]);
       const [first = 0, second = 0, third = 0] = tries;
       expect(second - first).toBeGreaterThan(1_900);
       expect(third - second).toBeGreaterThan(3_900);
       expect(await depth(consumer)).toMatchObject({ dead: 0 });
     });
 
-    it('end among the dead letters when tries are used up, with their reason', async () => {
-      const { Happened, consumer } = newcomers();
-      const { told, giveUp } = obituaries();
+    it('an event without retries left becomes a dead letter with its reason', async () => {
+      const { Happened, consumer } = newConsumer();
+      const { givenUp, giveUp } = recordGiveUps();
       let tries = 0;
-      await stage.bus.subscribe({
+      await fixture.bus.subscribe({
         consumer,
         retries: 1,
         routes: [
@@ -73,19 +73,19 @@ export function failures(stage: Stage): void {
           }),
         ],
       });
-      const event = happened(Happened, 1, { text: 'last words' });
+      const event = newEvent(Happened, 1, { text: 'failing' });
       await publish(event);
-      await waitUntil(() => told.length === 1);
-      expect(told).toEqual([{ event, reason: { code: 'OUT_OF_ORDER', message: 'try 2', attempts: 2 } }]);
+      await waitUntil(() => givenUp.length === 1);
+      expect(givenUp).toEqual([{ event, reason: { code: 'OUT_OF_ORDER', message: 'try 2', attempts: 2 } }]);
       await waitUntil(async () => (await depth(consumer))?.active === 0);
       expect(await depth(consumer)).toMatchObject({ consumer, waiting: 0, active: 0, dead: 1 });
     });
 
-    it('that are poison are not tried again', async () => {
-      const { Happened, consumer } = newcomers();
-      const { told, giveUp } = obituaries();
+    it('poison is not retried', async () => {
+      const { Happened, consumer } = newConsumer();
+      const { givenUp, giveUp } = recordGiveUps();
       let tries = 0;
-      await stage.bus.subscribe({
+      await fixture.bus.subscribe({
         consumer,
         routes: [
           route({
@@ -98,17 +98,17 @@ export function failures(stage: Stage): void {
           }),
         ],
       });
-      await publish(happened(Happened, 1));
-      await waitUntil(() => told.length === 1);
-      expect(told[0]?.reason).toMatchObject({ code: 'BAD_AUDIO', attempts: 1 });
-      expect(told[0]?.reason.message).toMatch(/^no header/);
+      await publish(newEvent(Happened, 1));
+      await waitUntil(() => givenUp.length === 1);
+      expect(givenUp[0]?.reason).toMatchObject({ code: 'BAD_AUDIO', attempts: 1 });
+      expect(givenUp[0]?.reason.message).toMatch(/^no header/);
       expect(tries).toBe(1);
     });
 
-    it('of one event in a batch leave its neighbours alone', async () => {
-      const { Happened, consumer } = newcomers();
-      const { told, giveUp } = obituaries();
-      const heard: Event[] = [];
+    it('a failing event in a delivery does not fail the others', async () => {
+      const { Happened, consumer } = newConsumer();
+      const { givenUp, giveUp } = recordGiveUps();
+      const received: Event[] = [];
       const together: number[] = [];
       const subscription = {
         consumer,
@@ -120,52 +120,52 @@ export function failures(stage: Stage): void {
             async handle(events) {
               together.push(events.length);
               if (events.some((event) => event.data.n === 4)) throw new Error('four');
-              heard.push(...events);
+              received.push(...events);
             },
             giveUp,
           }),
         ],
       };
-      await (await stage.bus.subscribe(subscription)).stop();
-      await publish(...Array.from({ length: 8 }, (_, n) => happened(Happened, n, { priority: n })));
+      await (await fixture.bus.subscribe(subscription)).stop();
+      await publish(...Array.from({ length: 8 }, (_, n) => newEvent(Happened, n, { priority: n })));
       await arrived();
-      await stage.bus.subscribe(subscription);
-      await waitUntil(() => told.length === 1);
+      await fixture.bus.subscribe(subscription);
+      await waitUntil(() => givenUp.length === 1);
       expect(together).toEqual([8, 1, 1, 1, 1, 1, 1, 1, 1]);
-      expect(heard.map(numberOf)).toEqual([0, 1, 2, 3, 5, 6, 7]);
-      expect(told[0]).toMatchObject({ event: { data: { n: 4 } }, reason: { attempts: 1, code: 'INTERNAL' } });
+      expect(received.map(numberOf)).toEqual([0, 1, 2, 3, 5, 6, 7]);
+      expect(givenUp[0]).toMatchObject({ event: { data: { n: 4 } }, reason: { attempts: 1, code: 'INTERNAL' } });
     });
 
-    it('of events published together are those events alone', async () => {
-      const { Happened, consumer } = newcomers();
-      const { Happened: RemovedEvents } = newcomers();
-      const { told, giveUp } = obituaries();
-      const heard: Event[] = [];
+    it('of events published together, only those that fail are given up', async () => {
+      const { Happened, consumer } = newConsumer();
+      const { Happened: Dropped } = newConsumer();
+      const { givenUp, giveUp } = recordGiveUps();
+      const received: Event[] = [];
       const remaining = route<Body>({
         event: Happened,
         async handle(events) {
           if (events.some((event) => event.data.n === 3)) throw new Error('three');
           if (events.some((event) => event.data.n === 14)) throw new Poison('BAD', 'fourteen');
-          heard.push(...events);
+          received.push(...events);
         },
         giveUp,
       });
       const subscription = { consumer, batchSize: 100, retries: 1, routes: [remaining] };
-      const both = [remaining, route<Body>({ event: RemovedEvents, handle: takeInto(heard) })];
-      await (await stage.bus.subscribe({ ...subscription, routes: both })).stop();
-      const events = numbers(40).map((n) => happened(n === 15 ? RemovedEvents : Happened, n));
-      const misfit = { ...happened(Happened, 16), data: { n: 'sixteen', more: true } };
+      const both = [remaining, route<Body>({ event: Dropped, handle: collectInto(received) })];
+      await (await fixture.bus.subscribe({ ...subscription, routes: both })).stop();
+      const events = numbers(40).map((n) => newEvent(n === 15 ? Dropped : Happened, n));
+      const misfit = { ...newEvent(Happened, 16), data: { n: 'sixteen', more: true } };
       events[16] = misfit as unknown as Event<Body>;
       await publish(...events);
       await arrived();
-      await stage.bus.subscribe(subscription);
-      await waitUntil(async () => told.length === 3 && (await depth(consumer))?.dead === 4);
+      await fixture.bus.subscribe(subscription);
+      await waitUntil(async () => givenUp.length === 3 && (await depth(consumer))?.dead === 4);
       await drained(consumer);
-      expect(heard.map(numberOf).toSorted((a, b) => a - b)).toEqual(
+      expect(received.map(numberOf).toSorted((a, b) => a - b)).toEqual(
         numbers(40).filter((n) => ![3, 14, 15, 16].includes(n)),
       );
-      expect(told).toHaveLength(3);
-      expect(told).toEqual(
+      expect(givenUp).toHaveLength(3);
+      expect(givenUp).toEqual(
         expect.arrayContaining([
           { event: events[3], reason: { code: 'INTERNAL', message: 'three', attempts: 2 } },
           { event: events[14], reason: { code: 'BAD', message: 'fourteen', attempts: 1 } },
@@ -174,54 +174,54 @@ export function failures(stage: Stage): void {
       );
     });
 
-    it('to fit the schema never reach the handler and are given up unparsed', async () => {
-      const { Happened, consumer } = newcomers();
-      const { told, giveUp } = obituaries();
-      const heard: Event[] = [];
-      await stage.bus.subscribe({
+    it('an event that misfits the schema never reaches the handler and is given up unparsed', async () => {
+      const { Happened, consumer } = newConsumer();
+      const { givenUp, giveUp } = recordGiveUps();
+      const received: Event[] = [];
+      await fixture.bus.subscribe({
         consumer,
         batchSize: 10,
-        routes: [route({ event: Happened, handle: takeInto(heard), giveUp })],
+        routes: [route({ event: Happened, handle: collectInto(received), giveUp })],
       });
-      const misfit = { ...happened(Happened, 1), data: { n: 'one', more: true } };
-      await publish(misfit, happened(Happened, 2));
-      await waitUntil(() => told.length === 1 && heard.length === 1);
-      expect(heard.map(numberOf)).toEqual([2]);
-      expect(told).toMatchObject([{ event: misfit, reason: { code: 'BODY_MISFIT', attempts: 1 } }]);
+      const misfit = { ...newEvent(Happened, 1), data: { n: 'one', more: true } };
+      await publish(misfit, newEvent(Happened, 2));
+      await waitUntil(() => givenUp.length === 1 && received.length === 1);
+      expect(received.map(numberOf)).toEqual([2]);
+      expect(givenUp).toMatchObject([{ event: misfit, reason: { code: 'BODY_MISFIT', attempts: 1 } }]);
     });
 
-    it('to name what it is about never reach the handler, and hold up nobody', async () => {
-      const { Happened, consumer } = newcomers();
-      const heard: Event[] = [];
-      await stage.bus.subscribe({
+    it('an event without a valid subject never reaches the handler and holds up no other event', async () => {
+      const { Happened, consumer } = newConsumer();
+      const received: Event[] = [];
+      await fixture.bus.subscribe({
         consumer,
         batchSize: 10,
-        routes: [route<Body>({ event: Happened, handle: takeInto(heard) })],
+        routes: [route<Body>({ event: Happened, handle: collectInto(received) })],
       });
-      await publish(happened(Happened, 1, { subject: 'no uuid' }), happened(Happened, 2));
-      await waitUntil(() => heard.length === 1);
+      await publish(newEvent(Happened, 1, { subject: 'no uuid' }), newEvent(Happened, 2));
+      await waitUntil(() => received.length === 1);
       await waitUntil(async () => (await depth(consumer))?.dead === 1);
-      expect(heard.map(numberOf)).toEqual([2]);
+      expect(received.map(numberOf)).toEqual([2]);
     });
 
-    it('to have a route any more go to the dead letters', async () => {
-      const { Happened, consumer } = newcomers();
-      const { Happened: RemovedEvents } = newcomers();
-      const heard: Event[] = [];
-      const remaining = route<Body>({ event: Happened, handle: takeInto(heard) });
-      const both = [remaining, route<Body>({ event: RemovedEvents, handle: takeInto(heard) })];
-      await (await stage.bus.subscribe({ consumer, routes: both })).stop();
-      await publish(happened(RemovedEvents, 1), happened(Happened, 2));
+    it('an event for which the consumer has no route any more becomes a dead letter', async () => {
+      const { Happened, consumer } = newConsumer();
+      const { Happened: Dropped } = newConsumer();
+      const received: Event[] = [];
+      const remaining = route<Body>({ event: Happened, handle: collectInto(received) });
+      const both = [remaining, route<Body>({ event: Dropped, handle: collectInto(received) })];
+      await (await fixture.bus.subscribe({ consumer, routes: both })).stop();
+      await publish(newEvent(Dropped, 1), newEvent(Happened, 2));
       await arrived();
-      await stage.bus.subscribe({ consumer, routes: [remaining] });
-      await waitUntil(async () => heard.length === 1 && (await depth(consumer))?.dead === 1);
-      expect(heard.map(numberOf)).toEqual([2]);
+      await fixture.bus.subscribe({ consumer, routes: [remaining] });
+      await waitUntil(async () => received.length === 1 && (await depth(consumer))?.dead === 1);
+      expect(received.map(numberOf)).toEqual([2]);
     });
 
-    it('are told to giveUp until it returns', async () => {
-      const { Happened, consumer } = newcomers();
-      const told: FailureReason[] = [];
-      await stage.bus.subscribe({
+    it('giveUp is called until it returns', async () => {
+      const { Happened, consumer } = newConsumer();
+      const reasons: FailureReason[] = [];
+      await fixture.bus.subscribe({
         consumer,
         retries: 0,
         routes: [
@@ -231,16 +231,16 @@ export function failures(stage: Stage): void {
               throw new Error('no');
             },
             async giveUp(_event, reason) {
-              told.push(reason);
-              if (told.length < 2) throw new Error('not now');
+              reasons.push(reason);
+              if (reasons.length < 2) throw new Error('not now');
             },
           }),
         ],
       });
-      await publish(happened(Happened, 1));
-      await waitUntil(() => told.length === 2);
+      await publish(newEvent(Happened, 1));
+      await waitUntil(() => reasons.length === 2);
       await pause(700);
-      expect(told).toEqual([told[0], { message: 'no', code: 'INTERNAL', attempts: 1 }]);
+      expect(reasons).toEqual([reasons[0], { message: 'no', code: 'INTERNAL', attempts: 1 }]);
       expect(await depth(consumer)).toMatchObject({ dead: 1 });
     });
   });

@@ -1,33 +1,33 @@
 import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
 import { consumers } from './consumers.ts';
 import { failures } from './failures.ts';
-import { type Leases, tryLeases } from './leases.ts';
+import { createFixture, type TransportUnderTest } from './fixture.ts';
+import { type LeaseResults, startLeaseTests } from './leases.ts';
 import { listeners } from './listeners.ts';
 import { processes } from './processes.ts';
 import { publishing } from './publishing.ts';
 import { removing } from './removing.ts';
-import { type BusPlace, stageAt } from './stage.ts';
 
-export type { BusPlace } from './stage.ts';
+export type { TransportUnderTest } from './fixture.ts';
 
-/** The promises of the port; every transport keeps all of them. */
-export function busContract(name: string, open: () => Promise<BusPlace>): void {
+/** Tests the promises of the port. Every transport keeps all of them. */
+export function busContract(name: string, open: () => Promise<TransportUnderTest>): void {
   describe(`bus: ${name}`, () => {
-    const stage = stageAt(open);
-    let leases: Leases;
+    const fixture = createFixture(open);
+    let leases: LeaseResults;
 
     beforeAll(async () => {
-      await stage.open();
-      leases = tryLeases(stage);
+      await fixture.open();
+      leases = startLeaseTests(fixture);
     }, 300_000);
-    afterEach(() => stage.endTest());
-    afterAll(() => stage.close(), 120_000);
+    afterEach(() => fixture.endTest());
+    afterAll(() => fixture.close(), 120_000);
 
-    publishing(stage);
-    removing(stage);
-    consumers(stage);
-    failures(stage);
-    processes(stage, () => leases);
-    listeners(stage);
+    publishing(fixture);
+    removing(fixture);
+    consumers(fixture);
+    failures(fixture);
+    processes(fixture, () => leases);
+    listeners(fixture);
   });
 }

@@ -2,65 +2,73 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { route } from '../port.ts';
-import { type Body, happened } from '../test/happened.ts';
-import { takeInto } from './handlers.ts';
-import { hangingWorker } from './hanging-worker.ts';
-import type { Stage } from './stage.ts';
+import { collectInto } from '../test/handlers.ts';
+import { startHangingWorker } from '../test/hanging-worker.ts';
+import { type Body, newEvent } from '../test/new-event.ts';
+import type { Fixture } from './fixture.ts';
 
-// So long that a worker which stands still for some seconds, as on a busy machine, does not lose what it has in hand.
+// Long enough that a worker which pauses for some seconds on a busy machine does not lose its lease.
 const leaseSeconds = 15;
-const longerThanLeaseMs = 22_000;
+const LONGER_THAN_LEASE_MS = 22_000;
 const patience = { timeoutMs: 100_000 };
 
-/** What takes as long as a lease does, and therefore runs beside the other tests. */
-export interface Leases {
-  /** How often a handler was called that took longer than its lease. */
+/** The results of tests that take longer than a lease. They run while the other tests do. */
+export interface LeaseResults {
+  /** The number of calls of a handler that runs longer than its lease. */
   readonly outlived: Promise<number>;
-  /** What a successor heard of a worker that was killed with one event in hand. */
+  /** What a successor receives of a killed worker that was handling one event. */
   readonly lapsed: Promise<Event[]>;
-  /** The same of ten that it had together. */
+  /** The same for a worker that was handling ten events together. */
   readonly lapsedTogether: Promise<Event[]>;
 }
 
-export function tryLeases(stage: Stage): Leases {
-  const leases = { outlived: outlive(stage), lapsed: takeOver(stage, 1), lapsedTogether: takeOver(stage, 10) };
-  // Their tests come later and would be too late to catch.
+export function startLeaseTests(fixture: Fixture): LeaseResults {
+  const leases = {
+    outlived: outliveLease(fixture),
+    lapsed: takeOver(fixture, 1),
+    lapsedTogether: takeOver(fixture, 10),
+  };
+  // The tests that await the results run later; until then a rejection would be unhandled.
   for (const each of Object.values(leases)) each.catch(() => {});
   return leases;
 }
 
-async function takeOver({ newcomers, lasting, publish, arrived, place }: Stage, events: number): Promise<Event[]> {
-  const { Happened, consumer } = newcomers();
-  const heard: Event[] = [];
-  const successor = await lasting({ leaseSeconds });
-  const routes = [route<Body>({ event: Happened, handle: takeInto(heard) })];
+async function takeOver(
+  { newConsumer, openLasting, publish, arrived, transport }: Fixture,
+  events: number,
+): Promise<Event[]> {
+  const { Happened, consumer } = newConsumer();
+  const received: Event[] = [];
+  const successor = await openLasting({ leaseSeconds });
+  const routes = [route<Body>({ event: Happened, handle: collectInto(received) })];
   await (await successor.subscribe({ consumer, routes })).stop();
-  await publish(...Array.from({ length: events }, (_, n) => happened(Happened, n)));
+  await publish(...Array.from({ length: events }, (_, n) => newEvent(Happened, n)));
   await arrived(successor);
-  const victim = await hangingWorker(place.config, consumer, Happened.type, { leaseSeconds, batchSize: events });
+  const options = { leaseSeconds, batchSize: events };
+  const victim = await startHangingWorker(transport.config, consumer, Happened.type, options);
   await successor.subscribe({ consumer, routes });
   await victim.kill();
-  await waitUntil(() => heard.length === events, patience);
-  return heard;
+  await waitUntil(() => received.length === events, patience);
+  return received;
 }
 
-async function outlive({ newcomers, lasting, publish }: Stage): Promise<number> {
-  const { Happened, consumer } = newcomers();
-  let tries = 0;
+async function outliveLease({ newConsumer, openLasting, publish }: Fixture): Promise<number> {
+  const { Happened, consumer } = newConsumer();
+  let attempts = 0;
   let done = false;
   const routes = [
     route<Body>({
       event: Happened,
       async handle() {
-        tries += 1;
-        await pause(longerThanLeaseMs);
+        attempts += 1;
+        await pause(LONGER_THAN_LEASE_MS);
         done = true;
       },
     }),
   ];
-  for (const one of [await lasting({ leaseSeconds }), await lasting({ leaseSeconds })])
-    await one.subscribe({ consumer, routes });
-  await publish(happened(Happened, 1));
+  for (const bus of [await openLasting({ leaseSeconds }), await openLasting({ leaseSeconds })])
+    await bus.subscribe({ consumer, routes });
+  await publish(newEvent(Happened, 1));
   await waitUntil(() => done, patience);
-  return tries;
+  return attempts;
 }

@@ -3,85 +3,85 @@ import type { Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { route } from '../port.ts';
-import { type Body, happened } from '../test/happened.ts';
-import { numberOf, takeInto } from './handlers.ts';
-import type { Stage } from './stage.ts';
+import { collectInto } from '../test/handlers.ts';
+import { type Body, newEvent, numberOf } from '../test/new-event.ts';
+import type { Fixture } from './fixture.ts';
 
-/** Whoever listens hears every fact of a type while connected. */
-export function listeners(stage: Stage): void {
-  const { newcomers, another, publish, connected, drained } = stage;
+/** Every listener gets every event of its type while it is connected. */
+export function listeners(fixture: Fixture): void {
+  const { newConsumer, openAnother, publish, connected, drained } = fixture;
 
   describe('listeners', () => {
-    it('all hear every fact of their type as it happens, whatever its length', async () => {
-      const { Happened, consumer } = newcomers();
-      const { Happened: Other } = newcomers();
-      const heard: Event[][] = [[], [], []];
-      const elsewhere = await another();
-      for (const [i, each] of [stage.bus, stage.bus, elsewhere].entries()) {
-        await each.listen(Happened, (event) => heard[i]?.push(event));
+    it('every listener gets every event of its type, of any length', async () => {
+      const { Happened, consumer } = newConsumer();
+      const { Happened: Other } = newConsumer();
+      const received: Event[][] = [[], [], []];
+      const another = await openAnother();
+      for (const [i, each] of [fixture.bus, fixture.bus, another].entries()) {
+        await each.listen(Happened, (event) => received[i]?.push(event));
       }
-      await stage.bus.listen(Other, () => expect('another type').toBe('never heard'));
-      for (const each of [stage.bus, elsewhere]) await connected(each);
-      await stage.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle: takeInto([]) })] });
+      await fixture.bus.listen(Other, () => expect('another type').toBe('never received'));
+      for (const each of [fixture.bus, another]) await connected(each);
+      await fixture.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle: collectInto([]) })] });
       let events: Event[] = [];
-      const tell = async () => {
-        for (const each of heard) each.length = 0;
+      const publishThree = async () => {
+        for (const each of received) each.length = 0;
         events = [
-          happened(Happened, 1),
-          happened(Happened, 2, { text: 'Ö👋"\\ю '.repeat(20_000) }),
-          happened(Happened, 3),
+          newEvent(Happened, 1),
+          newEvent(Happened, 2, { text: 'Ö👋"\\ю '.repeat(20_000) }),
+          newEvent(Happened, 3),
         ];
         await publish(...events);
       };
-      await tellUntil(tell, () => heard.every((each) => each.length === 3));
-      expect(heard).toEqual([events, events, events]);
+      await publishUntil(publishThree, () => received.every((each) => each.length === 3));
+      expect(received).toEqual([events, events, events]);
       await drained(consumer);
     });
 
-    it('hear nothing of a transaction that is rolled back, and nothing after they stop', async () => {
-      const { Happened } = newcomers();
-      const heard: Event[] = [];
-      const listening = await stage.bus.listen(Happened, (event) => heard.push(event));
-      await connected(stage.bus);
+    it('a listener gets no event of a transaction that is rolled back, and none after it stops', async () => {
+      const { Happened } = newConsumer();
+      const received: Event[] = [];
+      const listening = await fixture.bus.listen(Happened, (event) => received.push(event));
+      await connected(fixture.bus);
       await expect(
-        stage.place.transaction(async (tx) => {
-          await stage.bus.publish(tx, [happened(Happened, 1)]);
+        fixture.transport.transaction(async (tx) => {
+          await fixture.bus.publish(tx, [newEvent(Happened, 1)]);
           throw new Error('changed my mind');
         }),
       ).rejects.toThrow();
-      await tellUntil(
-        () => publish(happened(Happened, 2)),
-        () => heard.length > 0,
+      await publishUntil(
+        () => publish(newEvent(Happened, 2)),
+        () => received.length > 0,
       );
       await listening.stop();
-      await publish(happened(Happened, 3));
+      await publish(newEvent(Happened, 3));
       await pause(100);
-      expect(new Set(heard.map(numberOf))).toEqual(new Set([2]));
+      expect(new Set(received.map(numberOf))).toEqual(new Set([2]));
     });
 
-    it('that throw disturb nobody', async () => {
-      const { Happened } = newcomers();
-      const heard: Event[] = [];
-      await stage.bus.listen(Happened, () => {
-        throw new Error('deaf');
+    it('a listener that throws does not affect the others, and events that misfit the schema are skipped', async () => {
+      const { Happened } = newConsumer();
+      const received: Event[] = [];
+      await fixture.bus.listen(Happened, () => {
+        throw new Error('listener failure');
       });
-      await stage.bus.listen(Happened, (event) => heard.push(event));
-      await connected(stage.bus);
-      const tell = async () => {
-        heard.length = 0;
-        await publish(happened(Happened, 1));
-        await publish({ ...happened(Happened, 2), data: 'misfit' }, happened(Happened, 3));
+      await fixture.bus.listen(Happened, (event) => received.push(event));
+      await connected(fixture.bus);
+      const publishThree = async () => {
+        received.length = 0;
+        await publish(newEvent(Happened, 1));
+        await publish({ ...newEvent(Happened, 2), data: 'misfit' }, newEvent(Happened, 3));
       };
-      await tellUntil(tell, () => heard.length === 2);
-      expect(heard.map(numberOf)).toEqual([1, 3]);
+      await publishUntil(publishThree, () => received.length === 2);
+      expect(received.map(numberOf)).toEqual([1, 3]);
     });
   });
 }
 
-/** Tells again what was not heard: what is told while a listener is out of touch for a moment is lost to it. */
-async function tellUntil(tell: () => Promise<void>, isHeard: () => boolean): Promise<void> {
+/** Publishes again until the events are received: a listener misses those of moments without a connection. */
+async function publishUntil(publishAll: () => Promise<void>, isReceived: () => boolean): Promise<void> {
   await waitUntil(async () => {
-    await tell();
-    return waitUntil(isHeard, { timeoutMs: 15_000 });
+    await publishAll();
+    return waitUntil(isReceived, { timeoutMs: 15_000 });
   });
 }

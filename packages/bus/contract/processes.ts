@@ -3,75 +3,78 @@ import type { Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { route } from '../port.ts';
-import { type Body, happened } from '../test/happened.ts';
-import { hanging, numberOf, numbers, obituaries, takeInto } from './handlers.ts';
-import { hangingWorker } from './hanging-worker.ts';
-import type { Leases } from './leases.ts';
-import type { Stage } from './stage.ts';
+import { collectInto, hangingHandler, recordGiveUps } from '../test/handlers.ts';
+import { startHangingWorker } from '../test/hanging-worker.ts';
+import { type Body, newEvent, numberOf, numbers } from '../test/new-event.ts';
+import type { Fixture } from './fixture.ts';
+import type { LeaseResults } from './leases.ts';
 
-/** Others have been started, which is slow where much else is. */
+/** These tests start other processes, which is slow on a busy machine. */
 const LIMIT_MS = 240_000;
 
-/** Processes may come, go and be killed: what they had in hand is handed to another. */
-export function processes(stage: Stage, leases: () => Leases): void {
-  const { newcomers, another, publish, depth, arrived, emptied, drained } = stage;
+/** When a process stops or is killed, other processes get its events. */
+export function processes(fixture: Fixture, leases: () => LeaseResults): void {
+  const { newConsumer, openAnother, publish, depth, arrived, emptied, drained } = fixture;
 
   describe('processes', () => {
     it(
-      'that are killed lose nothing, and do not use up the tries of what their successor takes over',
+      'a killed process loses no event, and its successor takes over without counting an attempt',
       async () => {
-        const { Happened, consumer } = newcomers();
-        const { told, giveUp } = obituaries();
-        const heard: Event[] = [];
-        const routes = [route<Body>({ event: Happened, handle: takeInto(heard), giveUp })];
-        await (await stage.bus.subscribe({ consumer, retries: 0, routes })).stop();
-        await publish(happened(Happened, 1));
+        const { Happened, consumer } = newConsumer();
+        const { givenUp, giveUp } = recordGiveUps();
+        const received: Event[] = [];
+        const routes = [route<Body>({ event: Happened, handle: collectInto(received), giveUp })];
+        await (await fixture.bus.subscribe({ consumer, retries: 0, routes })).stop();
+        await publish(newEvent(Happened, 1));
         await arrived();
         for (let kills = 0; kills < 3; kills++) {
-          const victim = await hangingWorker(stage.place.config, consumer, Happened.type);
+          const victim = await startHangingWorker(fixture.transport.config, consumer, Happened.type);
           await victim.kill();
         }
         expect(await depth(consumer)).toMatchObject({ active: 1 });
-        const successor = await another({ exclusive: true });
+        const successor = await openAnother({ exclusive: true });
         await successor.subscribe({ consumer, retries: 0, routes });
-        // Before the lease of the one that was killed ends, which is thirty seconds long.
-        await waitUntil(() => heard.length === 1, { timeoutMs: 20_000 });
+        // Sooner than the lease of the killed process lapses, which takes thirty seconds.
+        await waitUntil(() => received.length === 1, { timeoutMs: 20_000 });
         await emptied(consumer);
-        expect(told).toEqual([]);
+        expect(givenUp).toEqual([]);
       },
       LIMIT_MS,
     );
 
     it(
-      'that are killed in the midst of many events lose none of them',
+      'a process that is killed while it handles a batch loses none of its events',
       async () => {
-        const { Happened, consumer } = newcomers();
-        const { told, giveUp } = obituaries();
-        const heard: Event[] = [];
+        const { Happened, consumer } = newConsumer();
+        const { givenUp, giveUp } = recordGiveUps();
+        const received: Event[] = [];
         const subscription = {
           consumer,
           batchSize: 20,
           retries: 0,
-          routes: [route<Body>({ event: Happened, handle: takeInto(heard), giveUp })],
+          routes: [route<Body>({ event: Happened, handle: collectInto(received), giveUp })],
         };
-        await (await stage.bus.subscribe(subscription)).stop();
-        await publish(...numbers(15).map((n) => happened(Happened, n)));
+        await (await fixture.bus.subscribe(subscription)).stop();
+        await publish(...numbers(15).map((n) => newEvent(Happened, n)));
         await arrived();
-        const victim = await hangingWorker(stage.place.config, consumer, Happened.type, { batchSize: 20, handles: 5 });
+        const victim = await startHangingWorker(fixture.transport.config, consumer, Happened.type, {
+          batchSize: 20,
+          handles: 5,
+        });
         await victim.kill();
-        const successor = await another({ exclusive: true });
+        const successor = await openAnother({ exclusive: true });
         await successor.subscribe(subscription);
         await emptied(consumer);
-        const missed = numbers(15).filter((n) => !heard.some((event) => numberOf(event) === n));
+        const missed = numbers(15).filter((n) => !received.some((event) => numberOf(event) === n));
         expect(missed.length).toBeLessThanOrEqual(5);
-        expect(new Set(heard.map(numberOf)).size).toBe(heard.length);
-        expect(told).toEqual([]);
+        expect(new Set(received.map(numberOf)).size).toBe(received.length);
+        expect(givenUp).toEqual([]);
       },
       LIMIT_MS,
     );
 
-    it('are told how many events wait and how many are in hand, however these were published', async () => {
-      const { Happened, consumer } = newcomers();
+    it('depths counts events, whether they were published alone or together', async () => {
+      const { Happened, consumer } = newConsumer();
       let go = () => {};
       const gate = new Promise<void>((resolve) => {
         go = resolve;
@@ -81,14 +84,14 @@ export function processes(stage: Stage, leases: () => Leases): void {
         batchSize: 10,
         routes: [route<Body>({ event: Happened, handle: () => gate })],
       };
-      await (await stage.bus.subscribe(subscription)).stop();
-      await publish(...numbers(260).map((n) => happened(Happened, n)));
-      await publish(happened(Happened, 260));
+      await (await fixture.bus.subscribe(subscription)).stop();
+      await publish(...numbers(260).map((n) => newEvent(Happened, n)));
+      await publish(newEvent(Happened, 260));
       await arrived();
       expect(await depth(consumer)).toMatchObject({ consumer, waiting: 261, active: 0, dead: 0 });
       expect((await depth(consumer))?.oldestSeconds).toBeGreaterThanOrEqual(0);
-      await stage.bus.subscribe(subscription);
-      // While those that came together are parted, some are there twice.
+      await fixture.bus.subscribe(subscription);
+      // While a batch is being split, some events are counted twice.
       await waitUntil(async () => {
         const { waiting = 0, active = 0 } = (await depth(consumer)) ?? {};
         return active > 0 && waiting + active === 261;
@@ -97,13 +100,13 @@ export function processes(stage: Stage, leases: () => Leases): void {
       await drained(consumer);
     });
 
-    it('finish what they have in hand when they close, and leave the rest', async () => {
-      const { Happened, consumer } = newcomers();
+    it('a bus that closes finishes the events that are being handled and leaves the rest', async () => {
+      const { Happened, consumer } = newConsumer();
       const [begun, done, later]: [Event[], Event[], Event[]] = [[], [], []];
       const finish = Promise.withResolvers<void>();
-      // Longer than this machine may stand still while it waits.
-      const leaving = await another({ closeWithinMs: 60_000 });
-      await leaving.subscribe({
+      // Longer than a busy machine may pause.
+      const first = await openAnother({ closeWithinMs: 60_000 });
+      await first.subscribe({
         consumer,
         routes: [
           route<Body>({
@@ -116,84 +119,84 @@ export function processes(stage: Stage, leases: () => Leases): void {
           }),
         ],
       });
-      await publish(happened(Happened, 1), happened(Happened, 2), happened(Happened, 3));
+      await publish(newEvent(Happened, 1), newEvent(Happened, 2), newEvent(Happened, 3));
       await waitUntil(() => begun.length === 1);
-      const closing = leaving.close();
+      const closing = first.close();
       await pause(300);
       expect(done).toEqual([]);
       finish.resolve();
       await closing;
       expect(done).toEqual(begun);
-      await stage.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle: takeInto(later) })] });
+      await fixture.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle: collectInto(later) })] });
       await waitUntil(() => later.length === 2);
       await drained(consumer);
       expect([...done, ...later].map(numberOf).sort()).toEqual([1, 2, 3]);
     });
 
-    it('close in time over a handler that hangs, and put its event back untried', async () => {
-      const { Happened, consumer } = newcomers();
-      const { told, giveUp } = obituaries();
-      const heard: Event[] = [];
-      const { hasBegun, handle } = hanging();
-      const leaving = await another({ closeWithinMs: 100 });
-      await leaving.subscribe({
+    it('a bus closes in time although a handler hangs, and its event is delivered again without counting an attempt', async () => {
+      const { Happened, consumer } = newConsumer();
+      const { givenUp, giveUp } = recordGiveUps();
+      const received: Event[] = [];
+      const { hasBegun, handle } = hangingHandler();
+      const first = await openAnother({ closeWithinMs: 100 });
+      await first.subscribe({
         consumer,
         retries: 0,
         routes: [route<Body>({ event: Happened, handle, giveUp })],
       });
-      await publish(happened(Happened, 1));
+      await publish(newEvent(Happened, 1));
       await waitUntil(hasBegun);
       const start = Date.now();
-      await leaving.close();
-      // Unless told otherwise it waits for eight seconds.
+      await first.close();
+      // By default it waits for eight seconds.
       expect(Date.now() - start).toBeLessThan(7_500);
-      const routes = [route<Body>({ event: Happened, handle: takeInto(heard), giveUp })];
-      await stage.bus.subscribe({ consumer, retries: 0, routes });
-      await waitUntil(() => heard.length === 1);
-      expect(told).toEqual([]);
+      const routes = [route<Body>({ event: Happened, handle: collectInto(received), giveUp })];
+      await fixture.bus.subscribe({ consumer, retries: 0, routes });
+      await waitUntil(() => received.length === 1);
+      expect(givenUp).toEqual([]);
     });
 
-    it('that have stopped a subscription in time over a handler that hangs do not wait for it again when they close', async () => {
-      const { Happened, consumer } = newcomers();
-      const heard: Event[] = [];
-      const { hasBegun, handle } = hanging();
-      const leaving = await another({ closeWithinMs: 60_000 });
-      const subscription = await leaving.subscribe({
+    it('a bus that closes does not wait again for a handler that outlasted stop', async () => {
+      const { Happened, consumer } = newConsumer();
+      const received: Event[] = [];
+      const { hasBegun, handle } = hangingHandler();
+      const first = await openAnother({ closeWithinMs: 60_000 });
+      const subscription = await first.subscribe({
         consumer,
         retries: 0,
         routes: [route<Body>({ event: Happened, handle })],
       });
-      await publish(happened(Happened, 1));
+      await publish(newEvent(Happened, 1));
       await waitUntil(hasBegun);
       const start = Date.now();
       await subscription.stop(100);
-      await leaving.close();
+      await first.close();
       expect(Date.now() - start).toBeLessThan(50_000);
-      await stage.bus.subscribe({
+      await fixture.bus.subscribe({
         consumer,
         retries: 0,
-        routes: [route<Body>({ event: Happened, handle: takeInto(heard) })],
+        routes: [route<Body>({ event: Happened, handle: collectInto(received) })],
       });
-      await waitUntil(() => heard.length === 1);
+      await waitUntil(() => received.length === 1);
     });
 
-    it('that stop a subscription take nothing new under it', async () => {
-      const { Happened, consumer } = newcomers();
-      const heard: Event[] = [];
-      const subscription = await stage.bus.subscribe({
+    it('a stopped subscription takes no new events', async () => {
+      const { Happened, consumer } = newConsumer();
+      const received: Event[] = [];
+      const subscription = await fixture.bus.subscribe({
         consumer,
-        routes: [route<Body>({ event: Happened, handle: takeInto(heard) })],
+        routes: [route<Body>({ event: Happened, handle: collectInto(received) })],
       });
       await subscription.stop();
-      await publish(happened(Happened, 1));
+      await publish(newEvent(Happened, 1));
       await pause(300);
-      expect(heard).toEqual([]);
+      expect(received).toEqual([]);
       await arrived();
       expect(await depth(consumer)).toMatchObject({ consumer, waiting: 1, active: 0, dead: 0 });
     });
 
     it(
-      'keep their lease while a handler runs longer than it',
+      'a process keeps its lease while a handler runs for longer',
       async () => {
         await expect(leases().outlived).resolves.toBe(1);
       },
@@ -201,7 +204,7 @@ export function processes(stage: Stage, leases: () => Leases): void {
     );
 
     it(
-      'that are killed while others live are taken over when their lease lapses',
+      'other processes get the events of a killed process when its lease lapses',
       async () => {
         const { lapsed, lapsedTogether } = leases();
         expect((await lapsed).map(numberOf)).toEqual([0]);

@@ -4,87 +4,87 @@ import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { type GiveUpResult, Poison, route, DISCARD } from '../port.ts';
-import { type Body, firm, happened } from '../test/happened.ts';
-import { numberOf, numbers, obituaries, takeInto } from './handlers.ts';
-import type { Stage } from './stage.ts';
+import { collectInto, recordGiveUps } from '../test/handlers.ts';
+import { type Body, firm, newEvent, numberOf, numbers } from '../test/new-event.ts';
+import type { Fixture } from './fixture.ts';
 
-/** What is known of a subject can be taken out again. */
-export function removing(stage: Stage): void {
-  const { newcomers, publish, depth, arrived, drained } = stage;
+/** The pending events about a subject can be removed. */
+export function removing(fixture: Fixture): void {
+  const { newConsumer, publish, depth, arrived, drained } = fixture;
 
   describe('removing', () => {
     const Erased = eventType<Body>('test.erased.v1', z.object({ n: z.int() }));
     const removePending = (subject: string) =>
-      stage.place.transaction((tx) => stage.bus.removePending(tx, firm, subject, Erased));
+      fixture.transport.transaction((tx) => fixture.bus.removePending(tx, firm, subject, Erased));
 
-    it('takes out what waits of a subject, alone or among others, for every consumer, and nothing else', async () => {
-      const { Happened, consumer } = newcomers();
+    it('waiting events about a subject are removed for every consumer, published alone or with others, and no other events', async () => {
+      const { Happened, consumer } = newConsumer();
       const names = [consumer, `${consumer}-b`];
       for (const name of names) {
         const routes = [route<Body>({ event: Happened, handle: async () => {} })];
-        await (await stage.bus.subscribe({ consumer: name, routes })).stop();
+        await (await fixture.bus.subscribe({ consumer: name, routes })).stop();
       }
-      const secret = { ...happened(Happened, 1, { text: 'secret '.repeat(500) }), subject: randomUUID() };
-      const again = { ...happened(Happened, 2, { text: 'secret' }), subject: secret.subject };
-      const others = numbers(60).map((n) => happened(Happened, 100 + n, { text: 'so it goes '.repeat(n) }));
+      const secret = { ...newEvent(Happened, 1, { text: 'secret '.repeat(500) }), subject: randomUUID() };
+      const again = { ...newEvent(Happened, 2, { text: 'secret' }), subject: secret.subject };
+      const others = numbers(60).map((n) => newEvent(Happened, 100 + n, { text: 'so it goes '.repeat(n) }));
       await publish(again);
       await publish(...others.slice(0, 30), secret, ...others.slice(30));
-      await publish({ ...happened(Happened, 3), subject: secret.subject, firmuuid: randomUUID() });
+      await publish({ ...newEvent(Happened, 3), subject: secret.subject, firmuuid: randomUUID() });
       await arrived();
       expect(await removePending(secret.subject)).toEqual({ removed: 4, inProgress: 0 });
       expect(await removePending(secret.subject)).toEqual({ removed: 0, inProgress: 0 });
       for (const name of names) {
         expect((await depth(name))?.waiting).toBe(61);
-        const heard: Event[] = [];
-        await stage.bus.subscribe({
+        const received: Event[] = [];
+        await fixture.bus.subscribe({
           consumer: name,
           batchSize: 30,
-          routes: [route<Body>({ event: Happened, handle: takeInto(heard) })],
+          routes: [route<Body>({ event: Happened, handle: collectInto(received) })],
         });
         await drained(name);
-        expect(heard.map(numberOf).toSorted((a, b) => a - b)).toEqual([3, ...others.map(numberOf)]);
+        expect(received.map(numberOf).toSorted((a, b) => a - b)).toEqual([3, ...others.map(numberOf)]);
       }
     });
 
-    it('leaves what tells of the erasure itself, alone or among others', async () => {
-      const { Happened, consumer } = newcomers();
-      const heard: Event[] = [];
+    it('events of the excepted type stay, published alone or with others', async () => {
+      const { Happened, consumer } = newConsumer();
+      const received: Event[] = [];
       const routes = [
-        route<Body>({ event: Erased, handle: takeInto(heard) }),
-        route<Body>({ event: Happened, handle: takeInto(heard) }),
+        route<Body>({ event: Erased, handle: collectInto(received) }),
+        route<Body>({ event: Happened, handle: collectInto(received) }),
       ];
-      await (await stage.bus.subscribe({ consumer, routes })).stop();
-      const secret = happened(Happened, 1);
-      const told = (n: number) => ({ ...happened(Erased, n), subject: secret.subject });
-      await publish(secret, told(2));
-      await publish(told(3));
-      await publish(told(4), happened(Happened, 5));
+      await (await fixture.bus.subscribe({ consumer, routes })).stop();
+      const secret = newEvent(Happened, 1);
+      const erased = (n: number) => ({ ...newEvent(Erased, n), subject: secret.subject });
+      await publish(secret, erased(2));
+      await publish(erased(3));
+      await publish(erased(4), newEvent(Happened, 5));
       await arrived();
       expect(await removePending(secret.subject)).toEqual({ removed: 1, inProgress: 0 });
-      await stage.bus.subscribe({ consumer, routes });
+      await fixture.bus.subscribe({ consumer, routes });
       await drained(consumer);
-      expect(heard.map(numberOf).toSorted()).toEqual([2, 3, 4, 5]);
+      expect(received.map(numberOf).toSorted()).toEqual([2, 3, 4, 5]);
     });
 
-    it('is undone with its transaction', async () => {
-      const { Happened, consumer } = newcomers();
-      const heard: Event[] = [];
-      const routes = [route<Body>({ event: Happened, handle: takeInto(heard) })];
-      await (await stage.bus.subscribe({ consumer, routes })).stop();
-      const event = happened(Happened, 1);
+    it('a removal is undone with its transaction', async () => {
+      const { Happened, consumer } = newConsumer();
+      const received: Event[] = [];
+      const routes = [route<Body>({ event: Happened, handle: collectInto(received) })];
+      await (await fixture.bus.subscribe({ consumer, routes })).stop();
+      const event = newEvent(Happened, 1);
       await publish(event);
       await arrived();
-      const undone = stage.place.transaction(async (tx) => {
-        await stage.bus.removePending(tx, firm, event.subject, Erased);
+      const undone = fixture.transport.transaction(async (tx) => {
+        await fixture.bus.removePending(tx, firm, event.subject, Erased);
         throw new Error('undone');
       });
       await expect(undone).rejects.toThrow('undone');
-      await stage.bus.subscribe({ consumer, routes });
-      await waitUntil(() => heard.length === 1);
+      await fixture.bus.subscribe({ consumer, routes });
+      await waitUntil(() => received.length === 1);
     });
 
-    it('leaves what is in hand to whoever has it, and says so until that has ended', async () => {
-      const { Happened, consumer } = newcomers();
+    it('an event that is being handled stays, and inProgress counts it until it is done', async () => {
+      const { Happened, consumer } = newConsumer();
       const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       let handled = 0;
       const handle = async () => {
@@ -92,8 +92,8 @@ export function removing(stage: Stage): void {
         await end.promise;
         handled += 1;
       };
-      await stage.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle })] });
-      const event = happened(Happened, 1);
+      await fixture.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle })] });
+      const event = newEvent(Happened, 1);
       await publish(event);
       await begun.promise;
       expect(await removePending(event.subject)).toEqual({ removed: 0, inProgress: 1 });
@@ -103,22 +103,22 @@ export function removing(stage: Stage): void {
       expect(await removePending(event.subject)).toEqual({ removed: 0, inProgress: 0 });
     });
 
-    it('takes dead letters out too, and the trace of their failure', async () => {
-      const { Happened, consumer } = newcomers();
-      const { told, giveUp } = obituaries();
+    it('dead letters are removed with what the queue keeps of the failure', async () => {
+      const { Happened, consumer } = newConsumer();
+      const { givenUp, giveUp } = recordGiveUps();
       const handle = async () => {
         throw new Poison('DEAD', 'a reason that quotes a secret');
       };
-      await stage.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle, giveUp })] });
-      const event = happened(Happened, 1);
+      await fixture.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle, giveUp })] });
+      const event = newEvent(Happened, 1);
       await publish(event);
-      await waitUntil(async () => told.length === 1 && (await depth(consumer))?.dead === 1);
+      await waitUntil(async () => givenUp.length === 1 && (await depth(consumer))?.dead === 1);
       await waitUntil(async () => (await removePending(event.subject)).inProgress === 0);
       expect((await depth(consumer))?.dead).toBe(0);
     });
 
-    it('takes dead letters out also while their death is told', async () => {
-      const { Happened, consumer } = newcomers();
+    it('dead letters are removed also while giveUp runs', async () => {
+      const { Happened, consumer } = newConsumer();
       const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const handle = async () => {
         throw new Poison('DEAD', 'a reason that quotes a secret');
@@ -127,19 +127,19 @@ export function removing(stage: Stage): void {
         begun.resolve();
         await end.promise;
       };
-      await stage.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle, giveUp })] });
-      const event = happened(Happened, 1);
+      await fixture.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle, giveUp })] });
+      const event = newEvent(Happened, 1);
       await publish(event);
       await begun.promise;
-      // The dead letter and the trace of its failure.
+      // The dead letter, and what the queue keeps of the failed event.
       expect(await removePending(event.subject)).toEqual({ removed: 2, inProgress: 0 });
       end.resolve();
       await drained(consumer);
       expect((await depth(consumer))?.dead).toBe(0);
     });
 
-    it('is done of what is given up when nobody wants it any more', async () => {
-      const { Happened, consumer } = newcomers();
+    it('no dead letter is kept when giveUp returns DISCARD', async () => {
+      const { Happened, consumer } = newConsumer();
       let given = 0;
       const handle = async () => {
         throw new Poison('DEAD', 'a reason that quotes a secret');
@@ -148,8 +148,8 @@ export function removing(stage: Stage): void {
         given += 1;
         return DISCARD;
       };
-      await stage.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle, giveUp })] });
-      const event = happened(Happened, 1);
+      await fixture.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle, giveUp })] });
+      const event = newEvent(Happened, 1);
       await publish(event);
       await waitUntil(async () => given === 1 && (await depth(consumer))?.dead === 0);
       expect(await removePending(event.subject)).toEqual({ removed: 0, inProgress: 0 });

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openBus } from '../open.ts';
 import { route } from '../port.ts';
-import { happened } from '../test/happened.ts';
-import { kafkaOf, type KafkaPlaceUnderTest, openKafkaPlace } from './kafka-under-test.ts';
+import { testKafka, type KafkaUnderTest, openKafkaTransport } from '../test/kafka.ts';
+import { newEvent } from '../test/new-event.ts';
 
 const Happened = eventType('test.counted.v1', z.object({ n: z.int() }));
 const silent = { info() {}, warn() {}, error() {} };
@@ -14,16 +14,16 @@ const TOTAL = 10;
 const CONSUMERS = 6;
 const EVENTS = 200;
 
-let place: KafkaPlaceUnderTest;
+let transport: KafkaUnderTest;
 
 beforeAll(async () => {
-  place = await openKafkaPlace(kafkaOf({ partitions: 6 }));
+  transport = await openKafkaTransport(testKafka({ partitions: 6 }));
 }, 300_000);
-afterAll(() => place?.close());
+afterAll(() => transport?.close());
 
-it('a process with much to do has no more connections to the database than it may', async () => {
-  const { url, schema } = place.config;
-  const bus = await openBus({ ...place.config, connections: TOTAL }, { name: 'bounded', log: silent });
+it('a busy process opens no more connections to the database than configured', async () => {
+  const { url, schema } = transport.config;
+  const bus = await openBus({ ...transport.config, connections: TOTAL }, { name: 'bounded', log: silent });
   const own = openDatabase({ url, schema, poolSize: shareConnections(TOTAL).own, applicationName: 'bounded' });
   const watcher = openDatabase({ url, schema, poolSize: 1, applicationName: 'watcher' });
   let most = 0;
@@ -42,8 +42,8 @@ it('a process with much to do has no more connections to the database than it ma
     for (let n = 0; n < CONSUMERS; n += 1)
       await bus.subscribe({ consumer: `test.c${n}`, routes: [route({ event: Happened, handle })] });
     await waitUntil(() => bus.ready().then(() => true));
-    const events = Array.from({ length: EVENTS }, (_, n) => happened(Happened, n));
-    for (const event of events) await place.transaction((tx) => bus.publish(tx, [event]));
+    const events = Array.from({ length: EVENTS }, (_, n) => newEvent(Happened, n));
+    for (const event of events) await transport.transaction((tx) => bus.publish(tx, [event]));
     await waitUntil(async () => {
       await count();
       return handled >= CONSUMERS * EVENTS;

@@ -1,10 +1,10 @@
-import { Envelope, type Event } from '@call-analysis/events';
+import { Envelope, type Event, toWire } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { Poison } from '../port.ts';
 import { DATA_REF, fromMessage, headerOf, toMessage, withDataRef } from './message.ts';
 
-// Half a surrogate pair has no UTF-8.
+// Half a surrogate pair cannot be encoded in UTF-8.
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
 const anyEvent: fc.Arbitrary<Event> = fc
   .record(
@@ -23,7 +23,7 @@ const anyEvent: fc.Arbitrary<Event> = fc
       data: fc.oneof(
         fc.constant(null),
         fc.constant({}),
-        // -0 has no JSON.
+        // JSON has no -0.
         fc.jsonValue({ depthSize: 'small' }).map((value) => JSON.parse(JSON.stringify(value)) as unknown),
         fc.array(fc.string({ unit: 'binary' })).map((utterances) => ({ utterances })),
       ),
@@ -32,7 +32,7 @@ const anyEvent: fc.Arbitrary<Event> = fc
   )
   .map((event) => ({ ...event }) as Event);
 
-/** As it comes back: headers in bytes. */
+/** The message as it is read: headers are bytes. */
 function sent(event: Event) {
   const { value, headers } = toMessage(event);
   return {
@@ -54,18 +54,18 @@ const event: Event = {
   data: { attempt: 1, note: 'добрый день' },
 };
 
-describe('a fact as a message', () => {
-  it('comes back as it was, whatever it is about and whatever it says', () => {
+describe('an event as a message', () => {
+  it('is read as it was sent, whatever its attributes and body', () => {
     fc.assert(
       fc.property(anyEvent, fc.uuid(), (each, subject) => {
-        expect(fromMessage(sent(each))).toStrictEqual(each);
-        const ours = { ...each, subject };
-        expect(Envelope.parse(fromMessage(sent(ours)))).toStrictEqual(ours);
+        expect(fromMessage(sent(each))).toStrictEqual(toWire(each));
+        const valid = { ...each, subject };
+        expect(Envelope.parse(fromMessage(sent(valid)))).toStrictEqual(valid);
       }),
     );
   });
 
-  it('has the headers of CloudEvents 1.0 in binary mode, its subject as key and its body as JSON', () => {
+  it('has the headers of CloudEvents 1.0 in binary mode, the subject as its key and the body as JSON', () => {
     const { topic, key, value, headers } = toMessage(event);
     expect({ topic, key }).toEqual({ topic: event.type, key: event.subject });
     expect(headers).toEqual({
@@ -89,14 +89,34 @@ describe('a fact as a message', () => {
     expect(Object.keys(toMessage(event).headers)).toEqual(expect.arrayContaining(all.map((name) => `ce_${name}`)));
   });
 
-  it('can leave its body elsewhere and say where', () => {
+  it('can refer to a body in the object store', () => {
     const message = withDataRef(toMessage(event), 'facts/a/b/c');
     expect(message.value).toBeNull();
     expect(headerOf(message, DATA_REF)).toBe('facts/a/b/c');
-    expect(fromMessage(message, Buffer.from(JSON.stringify(event.data)))).toStrictEqual(event);
+    expect(Envelope.parse(fromMessage(message, Buffer.from(JSON.stringify(event.data))))).toStrictEqual(event);
   });
 
-  it('may come from others, who know nothing of turns and write times with an offset', () => {
+  it('is read when the previous release sent it', () => {
+    const message = {
+      value: Buffer.from('{"attempt":1,"note":"добрый день"}'),
+      headers: {
+        ce_specversion: '1.0',
+        ce_id: event.id,
+        ce_source: 'ingest',
+        ce_type: event.type,
+        ce_time: event.time,
+        ce_subject: event.subject,
+        ce_firmuuid: event.firmuuid,
+        ce_turn: '3',
+        ce_traceparent: event.traceparent,
+        ce_requestid: 'r-1',
+        'content-type': 'application/json',
+      },
+    };
+    expect(Envelope.parse(fromMessage(message))).toStrictEqual(event);
+  });
+
+  it('of another producer may have no priority, and a time with an offset', () => {
     const { value, headers } = toMessage(event);
     const { ce_turn: _, ...others } = headers;
     const message = {
@@ -118,18 +138,18 @@ describe('a fact as a message', () => {
   it.each([
     ['without headers', { value: Buffer.from('{}') }],
     ['of another version', { value: null, headers: { ...toMessage(event).headers, ce_specversion: '0.3' } }],
-    ['whose body is no JSON', { value: Buffer.from('{"phone": +1 555'), headers: toMessage(event).headers }],
+    ['with a body that is not JSON', { value: Buffer.from('{"phone": +1 555'), headers: toMessage(event).headers }],
     [
-      'whose body is of another type',
+      'with a body of another type',
       { value: Buffer.from('{}'), headers: { ...toMessage(event).headers, 'content-type': 'text/plain' } },
     ],
-  ])('is poison %s, in words that do not quote it', (_, message) => {
+  ])('is poison %s, and the message of the error does not quote it', (_, message) => {
     const read = () => fromMessage(message);
     expect(read).toThrow(Poison);
     expect(read).not.toThrow(/555/);
   });
 
-  it('is no event when an attribute does not fit', () => {
+  it('is no event when an attribute is invalid', () => {
     const { value, headers } = toMessage(event);
     expect(Envelope.safeParse(fromMessage({ value, headers: { ...headers, ce_turn: 'soon' } })).success).toBe(false);
     expect(Envelope.safeParse(fromMessage({ value, headers: { ...headers, ce_id: undefined } })).success).toBe(false);

@@ -1,53 +1,53 @@
 import { type Event, toWire } from '@call-analysis/events';
+import { decodeUtf8 } from '../encoding/decode-utf8.ts';
 import { Poison } from '../port.ts';
-import { textOf } from '../text.ts';
 
 /**
- * A fact as it is sent: CloudEvents 1.0 in the binary mode of its Kafka protocol binding, so that any consumer can read
- * it. Attributes are headers, UTF-8; the value is the JSON of the body; the key keeps what is about one subject in one
+ * An event as it is sent: CloudEvents 1.0 in the binary mode of its Kafka protocol binding, so that any consumer can read it.
+ * Attributes are headers in UTF-8, the value is the body's JSON, and the key keeps the events about one subject in one
  * partition.
  */
 export interface Message {
-  /** The type of the fact, without a prefix. */
+  /** The event's type, without the prefix. */
   readonly topic: string;
   readonly key: Buffer | string;
   readonly value: Buffer | null;
   readonly headers: Record<string, string>;
 }
 
-/** What comes back, whoever sent it. */
+/** A message as it is read, from any producer. */
 export interface ReceivedMessage {
   readonly value: Buffer | null;
   readonly headers?: Readonly<Record<string, Buffer | string | readonly (Buffer | string)[] | undefined>> | undefined;
 }
 
-/** The object key of a body that is too large for a message; the value is null then. CloudEvents calls it a claim check. */
+/** The object key of a body that is too large for a message, whose value is null then: CloudEvents' claim check. */
 export const DATA_REF = 'ce_dataref';
-/** Only this consumer takes the message. */
+/** Only the consumer of this name takes the message. */
 export const REPLAY_TO = 'replay-to';
 
-const prefix = 'ce_';
-const specversion = '1.0';
-const contentType = 'application/json';
+const ATTRIBUTE_PREFIX = 'ce_';
+const SPEC_VERSION = '1.0';
+const CONTENT_TYPE = 'application/json';
 
 export function toMessage(event: Event): Message {
   const { data, ...attributes } = toWire(event);
-  const headers: Record<string, string> = { ce_specversion: specversion };
+  const headers: Record<string, string> = { ce_specversion: SPEC_VERSION };
   for (const [name, value] of Object.entries(attributes)) {
-    if (value !== undefined) headers[`${prefix}${name}`] = String(value);
+    if (value !== undefined) headers[`${ATTRIBUTE_PREFIX}${name}`] = String(value);
   }
   const json = JSON.stringify(data);
   if (json === undefined) return { topic: event.type, key: event.subject, value: null, headers };
-  headers['content-type'] = contentType;
+  headers['content-type'] = CONTENT_TYPE;
   return { topic: event.type, key: event.subject, value: Buffer.from(json), headers };
 }
 
-/** The same fact with its body elsewhere. */
+/** The same message with its body in the object store. */
 export function withDataRef({ topic, key, headers }: Message, objectKey: string): Message {
   return { topic, key, value: null, headers: { ...headers, [DATA_REF]: objectKey } };
 }
 
-/** One header's text; the last one when there are several of the name. */
+/** The text of a header; of the last one if several have the name. */
 export function headerOf({ headers }: Pick<ReceivedMessage, 'headers'>, name: string): string | undefined {
   const value = headers?.[name];
   const last = Array.isArray(value)
@@ -57,43 +57,43 @@ export function headerOf({ headers }: Pick<ReceivedMessage, 'headers'>, name: st
 }
 
 /**
- * The envelope that a message carries, to be parsed by Envelope. Poison when it is no CloudEvent, or its body is no JSON.
- * `body` is what `ce_dataref` leads to, where there is one.
+ * The stored form of the event in a message, to be parsed by Envelope. Throws Poison when the message is no CloudEvent or
+ * its body is no JSON. Pass `body` when the message refers to it by `ce_dataref`.
  */
 export function fromMessage(message: ReceivedMessage, body: Buffer | null = message.value): unknown {
   const version = headerOf(message, 'ce_specversion');
-  if (version !== specversion) {
+  if (version !== SPEC_VERSION) {
     throw new Poison(
       'NOT_AN_EVENT',
       version === undefined ? 'There is no ce_specversion.' : 'Its ce_specversion is not 1.0.',
     );
   }
+  // Other producers know no `turn`; their events get the most urgent priority.
   const event: Record<string, unknown> = { turn: 0 };
   for (const name of Object.keys(message.headers ?? {})) {
-    if (!name.startsWith(prefix) || name === 'ce_specversion' || name === DATA_REF) continue;
+    if (!name.startsWith(ATTRIBUTE_PREFIX) || name === 'ce_specversion' || name === DATA_REF) continue;
     const text = headerOf(message, name);
-    if (text !== undefined) event[name.slice(prefix.length)] = text;
+    if (text !== undefined) event[name.slice(ATTRIBUTE_PREFIX.length)] = text;
   }
-  // Others know nothing of turns: what they send goes first.
   event['turn'] = Number(event['turn']);
   if (typeof event['time'] === 'string') event['time'] = inUtc(event['time']);
-  if (body !== null && body.length > 0) event['data'] = bodyOf(body, headerOf(message, 'content-type'));
+  if (body !== null && body.length > 0) event['data'] = parseBody(body, headerOf(message, 'content-type'));
   return event;
 }
 
-function bodyOf(body: Buffer, type: string | undefined): unknown {
-  if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
+function parseBody(body: Buffer, contentType: string | undefined): unknown {
+  if (contentType !== undefined && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType)) {
     throw new Poison('NOT_AN_EVENT', 'Its body is not of the type application/json.');
   }
   try {
-    return JSON.parse(textOf(body));
+    return JSON.parse(decodeUtf8(body));
   } catch (error) {
-    // What JSON.parse says quotes the body.
-    throw new Poison('NOT_AN_EVENT', `Its body is no JSON (${(error as Error).name}).`);
+    // The parser's own message quotes the body.
+    throw new Poison('NOT_AN_EVENT', `Its body is not JSON (${(error as Error).name}).`);
   }
 }
 
-/** CloudEvents takes any offset from UTC, our envelope none. */
+/** CloudEvents allows any offset from UTC; our envelope allows none. */
 function inUtc(time: string): string {
   if (!/[+-]\d\d:\d\d$/.test(time)) return time;
   const at = new Date(time);

@@ -1,63 +1,63 @@
 import { unavailable } from '@call-analysis/fault';
 import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
 import { openDatabase, shareConnections } from '@call-analysis/postgres';
-import { depths } from '../depths.ts';
-import { type InboxPlace, openInboxes } from '../inboxes.ts';
-import type { BusOptions } from '../options.ts';
-import { published } from '../outcome.ts';
-import type { Bus, Listener } from '../port.ts';
-import { type Queues, quieten } from '../queues.ts';
-import { removePending } from '../remove-pending.ts';
-import { goneAfterDays } from '../retention.ts';
-import { caused } from '../trace.ts';
-import { connect } from './client.ts';
-import type { Kafka } from './config.ts';
-import { toDeadLetterTopics } from './dead-letter-topics.ts';
-import { createKnownTopics, type KnownTopics } from './known-topics.ts';
-import { createKafkaListeners } from './listen.ts';
-import { tendBodies } from './old-bodies.ts';
-import { removeOutgoing, needOutbox, outboxDepth, putIntoOutbox } from './outbox.ts';
-import { openReader, type Reader } from './reader.ts';
-import { startRelay } from './relay.ts';
-import { createSender } from './send.ts';
+import type { BusOptions } from '../config.ts';
+import { type InboxConfig, openInboxes } from '../delivery/inboxes.ts';
+import { countPublished } from '../delivery/outcome.ts';
+import { withOrigin } from '../delivery/trace.ts';
+import type { Bus, ConsumerDepth, Listener } from '../port.ts';
+import { readDepths } from '../queue/queue-store.ts';
+import { createErrorLog, type Queues } from '../queue/queues.ts';
+import { removePending } from '../queue/remove-pending.ts';
+import { type Kafka, topicRetentionDays } from './config.ts';
+import { connect } from './connection/client.ts';
+import { createKafkaListeners } from './consumer/listeners.ts';
+import { openReader, type Reader } from './consumer/reader.ts';
+import { createDeadLetterSink } from './dead-letters/sink.ts';
+import { startRemovingOldBodies } from './large-bodies.ts';
+import { outboxDepth, putIntoOutbox, removeOutgoing, requireOutbox } from './outbox/outbox.ts';
+import { startRelay } from './outbox/relay.ts';
+import { createSender } from './outbox/sender.ts';
+import { createKnownTopics, type KnownTopics } from './topics/known-topics.ts';
 
-export interface KafkaPlace extends InboxPlace {
+export interface KafkaTransportConfig extends InboxConfig {
   readonly kafka: Kafka;
-  /** Where bodies lie that are too large for a message; all services share it. */
+  /** Keeps bodies that are too large for a message. All services share it. */
   readonly overflow?: ObjectsConfig | undefined;
 }
 
 /**
- * Outbox and inboxes in the service's own database, Kafka between them. What is published lies in the outbox with the
- * transaction that says it; one process of the service relays it to Kafka, and every service reads what its consumers
- * hear into its own inboxes.
+ * The Kafka transport: the outbox and the inboxes are in the service's own database, with Kafka between them. Publishing
+ * writes to the outbox in the publisher's transaction. One process of the service relays the outbox to Kafka, and every
+ * service reads the events of its consumers into its own inboxes.
  */
-export async function openKafka(place: KafkaPlace, options: BusOptions): Promise<Bus> {
-  const { kafka, url, schema } = place;
+export async function openKafka(config: KafkaTransportConfig, options: BusOptions): Promise<Bus> {
+  const { kafka, url, schema } = config;
   const { name, log } = options;
-  const inboxes = await openInboxes(place, options, {
-    look: allDepths,
-    sink: toDeadLetterTopics({ overflow: place.overflow !== undefined }),
+  const inboxes = await openInboxes(config, options, {
+    readDepths: readAllDepths,
+    sink: createDeadLetterSink({ overflow: config.overflow !== undefined }),
   });
   const { queues } = inboxes;
   try {
-    await needOutbox(queues);
+    await requireOutbox(queues);
   } catch (error) {
     await inboxes.close(async () => {});
     throw error;
   }
   const client = connect(kafka, { name, log });
-  const overflow = place.overflow === undefined ? undefined : await openObjects(place.overflow);
-  const bodies = overflow && tendBodies(overflow, { afterDays: goneAfterDays(kafka), log });
-  // Unlike the queues' own connections these wait until what they write is safe.
+  const overflow = config.overflow === undefined ? undefined : await openObjects(config.overflow);
+  const oldBodies = overflow && startRemovingOldBodies(overflow, { afterDays: topicRetentionDays(kafka), log });
+  // Unlike the connections of the queues, these commit synchronously.
   const inboxDatabase = openDatabase({
     url,
     schema,
-    poolSize: shareConnections(place.connections).readers,
+    poolSize: shareConnections(config.connections).readers,
     applicationName: `${name} readers`,
   });
   const topics = createKnownTopics(client, kafka, log);
-  const listeners = createKafkaListeners({ client, kafka, topics, log, name, complain: queues.complain });
+  const { logBackgroundError } = queues;
+  const listeners = createKafkaListeners({ client, kafka, topics, log, name, logBackgroundError });
   const sender = createSender({ client, kafka, topics, log, overflow });
   const relay = startRelay(queues, { url, sender });
   const readers = new Map<string, Reader>();
@@ -65,20 +65,20 @@ export async function openKafka(place: KafkaPlace, options: BusOptions): Promise
 
   return {
     async publish(tx, events) {
-      const distinct = [...new Map(events.map((event) => [event.id, caused(event)])).values()];
+      const distinct = [...new Map(events.map((event) => [event.id, withOrigin(event)])).values()];
       await putIntoOutbox(
         tx,
         schema,
         distinct.map((event) => ({ event })),
         { overflow: overflow !== undefined },
       );
-      for (const { type } of distinct) published.of(name, type).add();
+      countPublished(name, distinct);
     },
     subscribe(subscription) {
       const { consumer, routes } = subscription;
       return inboxes.subscribe(subscription, async () => {
         const reader = readers.get(consumer);
-        if (reader !== undefined) reader.hear(routes);
+        if (reader !== undefined) reader.addRoutes(routes);
         else if (routes.length > 0) {
           readers.set(
             consumer,
@@ -87,47 +87,50 @@ export async function openKafka(place: KafkaPlace, options: BusOptions): Promise
         }
       });
     },
-    listen: (type, hear) => listeners.listen(type, hear),
-    async removePending(tx, firmUuid, subject, but) {
-      const about = { firmUuid, subject, but: but.type };
-      const outgoing = await removeOutgoing(tx, schema, about);
-      const incoming = await removePending(tx, schema, about);
+    listen: (type, onEvent) => listeners.listen(type, onEvent),
+    async removePending(tx, firmUuid, subject, except) {
+      const target = { firmUuid, subject, except: except.type };
+      const outgoing = await removeOutgoing(tx, schema, target);
+      const incoming = await removePending(tx, schema, target);
       return { removed: outgoing.removed + incoming.removed, inProgress: incoming.inProgress };
     },
-    depths: () => allDepths(queues),
+    depths: () => readAllDepths(queues),
     async ready() {
       await inboxes.ready();
-      await travels(topics, [relay.fault, listeners.fault, ...[...readers.values()].map(({ fault }) => fault)]);
+      await requireKafka(topics, [relay.fault, listeners.fault, ...[...readers.values()].map(({ fault }) => fault)]);
     },
     close: () =>
       (closing ??= inboxes.close(async () => {
-        await Promise.all([bodies?.end(), listeners.close(), ...[...readers.values()].map((reader) => reader.close())]);
+        const reading = [...readers.values()].map((reader) => reader.close());
+        await Promise.all([oldBodies?.stop(), listeners.close(), ...reading]);
         await relay.close();
         await Promise.all([sender.close(), topics.close(), inboxDatabase.close()]);
       })),
   };
 }
 
-/** Hears facts without a database of one's own. */
+/** For a process that only listens. It needs no database. */
 export async function openKafkaListener(kafka: Kafka, { name, log }: BusOptions): Promise<Listener> {
   const client = connect(kafka, { name, log });
   const topics = createKnownTopics(client, kafka, log);
-  const listeners = createKafkaListeners({ client, kafka, topics, log, name, complain: quieten(log) });
+  const logBackgroundError = createErrorLog(log);
+  const listeners = createKafkaListeners({ client, kafka, topics, log, name, logBackgroundError });
   let closing: Promise<void> | undefined;
   return {
-    listen: (type, hear) => listeners.listen(type, hear),
-    ready: () => travels(topics, [listeners.fault]),
+    listen: (type, onEvent) => listeners.listen(type, onEvent),
+    ready: () => requireKafka(topics, [listeners.fault]),
     close: () => (closing ??= listeners.close().then(() => topics.close())),
   };
 }
 
-async function allDepths(queues: Queues, consumers?: readonly string[]) {
-  const [outbox, inboxes] = await Promise.all([outboxDepth(queues), depths(queues, consumers)]);
+async function readAllDepths(queues: Queues, consumers?: readonly string[]): Promise<ConsumerDepth[]> {
+  const [outbox, inboxes] = await Promise.all([outboxDepth(queues), readDepths(queues, consumers)]);
   return [...inboxes, outbox];
 }
 
-async function travels(topics: KnownTopics, faults: readonly (Error | undefined)[]): Promise<void> {
-  await topics.answers();
+/** Rejects with Fault UNAVAILABLE when the brokers do not answer or there is a fault. */
+async function requireKafka(topics: KnownTopics, faults: readonly (Error | undefined)[]): Promise<void> {
+  await topics.checkBrokers();
   const fault = faults.find((each) => each !== undefined);
   if (fault !== undefined) throw unavailable('Kafka', fault);
 }

@@ -6,66 +6,66 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { openBus, openListener } from '../open.ts';
 import { type AnyRoute, type Bus, route } from '../port.ts';
-import { happened } from '../test/happened.ts';
-import { connect } from './client.ts';
-import { kafkaOf, type KafkaPlaceUnderTest, openKafkaPlace } from './kafka-under-test.ts';
-import { topicOf } from './topics.ts';
+import { testKafka, type KafkaUnderTest, openKafkaTransport } from '../test/kafka.ts';
+import { newEvent } from '../test/new-event.ts';
+import { connect } from './connection/client.ts';
+import { topicOf } from './topics/topics.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
 
-// Brokers are started again and again, which is slow where much else is.
+// Brokers are restarted again and again, which is slow on a busy machine.
 jest.setTimeout(300_000);
 const patience = { timeoutMs: 120_000 };
 
-describe('the Kafka transport in an outage', () => {
+describe('the Kafka transport in outages', () => {
   let server: KafkaServer;
-  let place: KafkaPlaceUnderTest;
+  let transport: KafkaUnderTest;
   let bus: Bus;
   let count = 0;
 
   beforeAll(async () => {
     server = await startKafka();
-    place = await openKafkaPlace(kafkaOf({ brokers: server.brokers, partitions: 3 }));
-    bus = await openBus(place.config, { name: 'test', log: silent });
+    transport = await openKafkaTransport(testKafka({ brokers: server.brokers, partitions: 3 }));
+    bus = await openBus(transport.config, { name: 'test', log: silent });
   });
 
   afterAll(async () => {
     await bus?.close();
-    await place?.close();
+    await transport?.close();
     await server?.stop();
   });
 
-  const publish = (events: readonly Event[], by = bus) => place.transaction((tx) => by.publish(tx, events));
+  const publish = (events: readonly Event[], by = bus) => transport.transaction((tx) => by.publish(tx, events));
   const ready = (one: Pick<Bus, 'ready'>) => waitUntil(() => one.ready().then(() => true), patience);
   const outbox = async () => (await bus.depths()).find(({ consumer }) => consumer === 'outbox');
 
-  function newcomers(): { type: string; consumer: string; heard: number[]; routes: AnyRoute[] } {
+  function newConsumer(): { type: string; consumer: string; received: number[]; routes: AnyRoute[] } {
     count += 1;
     const Happened = eventType(`test.happened-${count}.v1`, z.object({ n: z.int() }));
-    const heard: number[] = [];
+    const received: number[] = [];
     const handle = async (events: readonly Event<{ n: number }>[]) => {
-      heard.push(...events.map(({ data }) => data.n));
+      received.push(...events.map(({ data }) => data.n));
     };
     return {
       type: Happened.type,
       consumer: `test.consumer-${count}`,
-      heard,
+      received,
       routes: [route({ event: Happened, handle })],
     };
   }
 
-  it('that lasts while it opens takes facts all the same, says that Kafka is away, and delivers them afterwards', async () => {
-    const { type, consumer, heard, routes } = newcomers();
+  it('opened without Kafka, it accepts events, reports that Kafka is away, and delivers them afterwards', async () => {
+    const { type, consumer, received, routes } = newConsumer();
     await server.kill();
     const began = Date.now();
-    const late = await openBus(place.config, { name: 'late', log: silent });
+    const late = await openBus(transport.config, { name: 'late', log: silent });
     await late.subscribe({ consumer, batchSize: 10, routes });
     await late.listen(eventType(type, z.unknown()), () => {});
     await publish(
-      numbers(30).map((n) => happened({ type }, n)),
+      numbers(30).map((n) => newEvent({ type }, n)),
       late,
     );
-    // Kafka is not there all the while, so nobody has waited for it; nor for his patience with it to end.
+    // Nothing has waited for Kafka, nor for a timeout.
     expect(Date.now() - began).toBeLessThan(10_000);
     await expect(late.ready()).rejects.toMatchObject({
       kind: 'unavailable',
@@ -75,39 +75,39 @@ describe('the Kafka transport in an outage', () => {
     expect(await outbox()).toMatchObject({ waiting: 30, dead: 0 });
     expect((await outbox())?.oldestSeconds).toBeGreaterThan(1);
     const closing = Date.now();
-    const third = await openBus(place.config, { name: 'third', log: silent });
+    const third = await openBus(transport.config, { name: 'third', log: silent });
     await third.subscribe({ consumer, routes });
     await third.close();
-    // Twice as long as it may take, and less than requests to a broker wait.
+    // Twice the longest expected time, and less than a request to a broker waits.
     expect(Date.now() - closing).toBeLessThan(20_000);
     await server.restart();
-    await waitUntil(() => heard.length === 30, patience);
+    await waitUntil(() => received.length === 30, patience);
     await ready(late);
     await waitUntil(async () => (await outbox())?.waiting === 0, patience);
     expect(await outbox()).toMatchObject({ waiting: 0, oldestSeconds: null });
-    expect(heard.toSorted((a, b) => a - b)).toEqual(numbers(30));
+    expect(received.toSorted((a, b) => a - b)).toEqual(numbers(30));
     await late.close();
   });
 
-  it('a listener needs no database, and says whether it hears', async () => {
-    const { type } = newcomers();
-    const heard: Event[] = [];
+  it('a listener needs no database, and reports whether it is connected', async () => {
+    const { type } = newConsumer();
+    const received: Event[] = [];
     const listener = await openListener(
-      { transport: 'kafka', kafka: place.config.kafka },
+      { transport: 'kafka', kafka: transport.config.kafka },
       { name: 'gateway', log: silent },
     );
-    await listener.listen(eventType(type, z.unknown()), (event) => heard.push(event));
+    await listener.listen(eventType(type, z.unknown()), (event) => received.push(event));
     await expect(listener.ready()).rejects.toMatchObject({ kind: 'unavailable' });
     await ready(listener);
-    // Again where it was out of touch for a moment.
-    const told: Event[] = [];
+    // Repeated, because a listener misses events while it is not connected.
+    const published: Event[] = [];
     await waitUntil(async () => {
-      told.push(happened({ type }, 1));
-      await publish(told.slice(-1));
-      return waitUntil(() => heard.length > 0, { timeoutMs: 15_000 });
+      published.push(newEvent({ type }, 1));
+      await publish(published.slice(-1));
+      return waitUntil(() => received.length > 0, { timeoutMs: 15_000 });
     }, patience);
-    expect(told).toEqual(expect.arrayContaining(heard));
-    heard.length = 0;
+    expect(published).toEqual(expect.arrayContaining(received));
+    received.length = 0;
     await server.kill();
     await waitUntil(() =>
       listener.ready().then(
@@ -118,21 +118,21 @@ describe('the Kafka transport in an outage', () => {
     await server.restart();
     await ready(listener);
     await waitUntil(async () => {
-      await publish([happened({ type }, 2)]);
-      return heard.length > 0;
+      await publish([newEvent({ type }, 2)]);
+      return received.length > 0;
     }, patience);
     await listener.close();
   });
 
-  it('of the broker under load loses nothing, and delivers all once it is back', async () => {
-    const { type, consumer, heard, routes } = newcomers();
+  it('when the broker dies under load, no event is lost and all are delivered once it is back', async () => {
+    const { type, consumer, received, routes } = newConsumer();
     await bus.subscribe({ consumer, batchSize: 50, routes });
     await ready(bus);
-    let told = 0;
+    let published = 0;
     const over = new AbortController();
     const load = (async () => {
       while (!over.signal.aborted) {
-        await publish(Array.from({ length: 20 }, () => happened({ type }, told++)));
+        await publish(Array.from({ length: 20 }, () => newEvent({ type }, published++)));
         await pause(20);
       }
     })();
@@ -145,13 +145,13 @@ describe('the Kafka transport in an outage', () => {
     await pause(1_000);
     over.abort();
     await load;
-    await waitUntil(() => new Set(heard).size === told, patience);
+    await waitUntil(() => new Set(received).size === published, patience);
     await waitUntil(async () => (await outbox())?.waiting === 0, patience);
     await ready(bus);
   });
 
-  it('of a link that swallows everything is noticed, and over soon after the link', async () => {
-    const { type, consumer, heard, routes } = newcomers();
+  it('a link that drops everything is noticed, and events flow again soon after it recovers', async () => {
+    const { type, consumer, received, routes } = newConsumer();
     let gate: TcpProxy | undefined;
     const far = await startKafka({
       async advertise(address) {
@@ -159,68 +159,68 @@ describe('the Kafka transport in an outage', () => {
         return `127.0.0.1:${gate.port}`;
       },
     });
-    const dark = await openKafkaPlace(kafkaOf({ brokers: [`127.0.0.1:${gate!.port}`] }));
-    const one = await openBus(dark.config, { name: 'dark', log: silent });
+    const unreachable = await openKafkaTransport(testKafka({ brokers: [`127.0.0.1:${gate!.port}`] }));
+    const one = await openBus(unreachable.config, { name: 'unreachable', log: silent });
     await one.subscribe({ consumer, batchSize: 10, routes });
     await ready(one);
-    const tell = (n: number) => dark.transaction((tx) => one.publish(tx, [happened({ type }, n)]));
-    await tell(0);
-    await waitUntil(() => heard.length === 1);
+    const publishOne = (n: number) => unreachable.transaction((tx) => one.publish(tx, [newEvent({ type }, n)]));
+    await publishOne(0);
+    await waitUntil(() => received.length === 1);
     gate!.blackhole();
     const began = Date.now();
-    await tell(1);
+    await publishOne(1);
     await pause(1_100);
     await expect(one.ready()).rejects.toMatchObject({ kind: 'unavailable' });
     // Less than a request to a broker waits by itself.
     expect(Date.now() - began).toBeLessThan(25_000);
-    // Long enough for everybody to give up on the connections there were.
+    // Longer than any connection is kept without an answer.
     await pause(35_000);
-    await tell(2);
+    await publishOne(2);
     gate!.heal();
-    await waitUntil(() => new Set(heard).size === 3, patience);
+    await waitUntil(() => new Set(received).size === 3, patience);
     await ready(one);
     await one.close();
-    await dark.close();
+    await unreachable.close();
     await gate!.close();
     await far.stop();
   });
 
-  it('of the database while it reads keeps its place in the group, and reads on', async () => {
-    const { heard, joins } = await unlessMissed(async () => {
-      const { type, consumer, heard: numbersHeard, routes } = newcomers();
-      const url = new URL(place.config.url);
+  it('while the database is away, a reader stays in its group, and reads on afterwards', async () => {
+    const { received, joins } = await withoutPause(async () => {
+      const { type, consumer, received: numbersReceived, routes } = newConsumer();
+      const url = new URL(transport.config.url);
       const gate = await openTcpProxy({ port: Number(url.port) });
       url.port = String(gate.port);
       const log = logOfJoins();
-      const behind = await openBus({ ...place.config, url: url.href }, { name: 'behind', log });
+      const behind = await openBus({ ...transport.config, url: url.href }, { name: 'behind', log });
       await behind.subscribe({ consumer, batchSize: 10, routes });
       await ready(behind);
-      await publish([happened({ type }, 0)]);
-      await waitUntil(() => numbersHeard.length === 1);
+      await publish([newEvent({ type }, 0)]);
+      await waitUntil(() => numbersReceived.length === 1);
       gate.cut();
-      await publish(numbers(20).map((n) => happened({ type }, n + 1)));
-      // Longer than a member may be silent.
+      await publish(numbers(20).map((n) => newEvent({ type }, n + 1)));
+      // Longer than the session timeout.
       await pause(13_000);
-      expect(numbersHeard).toHaveLength(1);
+      expect(numbersReceived).toHaveLength(1);
       gate.heal();
-      await waitUntil(() => numbersHeard.length >= 21, patience);
+      await waitUntil(() => numbersReceived.length >= 21, patience);
       await pause(500);
       await behind.close();
       await gate.close();
-      return { heard: numbersHeard, joins: log.joins };
+      return { received: numbersReceived, joins: log.joins };
     });
-    expect(heard.toSorted((a, b) => a - b)).toEqual(numbers(21));
+    expect(received.toSorted((a, b) => a - b)).toEqual(numbers(21));
     expect(joins).toBe(1);
   });
 
-  it('a handler that takes longer than a member may be silent causes no rebalance and no second delivery', async () => {
-    const outcome = await unlessMissed(async () => {
-      const { type, consumer } = newcomers();
+  it('a handler that runs for longer than the session timeout causes no rebalance and no second delivery', async () => {
+    const outcome = await withoutPause(async () => {
+      const { type, consumer } = newConsumer();
       const Slow = eventType(type, z.object({ n: z.int() }));
       const log = logOfJoins();
       let begun = 0;
       let done = 0;
-      const patient = await openBus(place.config, { name: 'patient', log });
+      const patient = await openBus(transport.config, { name: 'patient', log });
       await patient.subscribe({
         consumer,
         concurrency: 2,
@@ -236,10 +236,10 @@ describe('the Kafka transport in an outage', () => {
         ],
       });
       await ready(patient);
-      await publish([happened(Slow, 0)]);
+      await publish([newEvent(Slow, 0)]);
       await waitUntil(() => begun === 1);
-      // Others pass it meanwhile.
-      await publish([happened(Slow, 1)]);
+      // Other events are handled meanwhile.
+      await publish([newEvent(Slow, 1)]);
       await waitUntil(() => done === 1);
       await waitUntil(() => done === 2);
       await pause(1_000);
@@ -249,12 +249,12 @@ describe('the Kafka transport in an outage', () => {
     expect(outcome).toEqual({ begun: 2, joins: 1 });
   });
 
-  it('what is no event goes to the dead letters and holds up nobody', async () => {
-    const { type, consumer, heard, routes } = newcomers();
+  it('a message that is no event becomes a dead letter and holds up no event', async () => {
+    const { type, consumer, received, routes } = newConsumer();
     await bus.subscribe({ consumer, routes });
     await ready(bus);
-    const { kafka } = place.config;
-    const producer = connect(kafka, { name: 'stranger', log: silent }).producer();
+    const { kafka } = transport.config;
+    const producer = connect(kafka, { name: 'other', log: silent }).producer();
     await producer.connect();
     const headers = { ce_specversion: '1.0', ce_id: randomUUID(), ce_type: type };
     const misfits = [
@@ -264,21 +264,21 @@ describe('the Kafka transport in an outage', () => {
       { key: '\u0000', value: Buffer.from([0, 255]), headers: { odd: Buffer.from([0, 254]) } },
     ];
     await producer.send({ topic: topicOf(kafka, type), messages: misfits.map((each) => ({ ...each, partition: 0 })) });
-    await publish(numbers(9).map((n) => happened({ type }, n)));
-    await waitUntil(() => heard.length === 9);
+    await publish(numbers(9).map((n) => newEvent({ type }, n)));
+    await waitUntil(() => received.length === 9);
     await waitUntil(
       async () => (await bus.depths()).find((each) => each.consumer === consumer)?.dead === misfits.length,
     );
     await producer.disconnect();
   });
 
-  it('an event that the database does not take is a dead letter, and its neighbours are handled', async () => {
-    const { type, consumer, heard, routes } = newcomers();
+  it('an event that the database refuses becomes a dead letter, and the others are handled', async () => {
+    const { type, consumer, received, routes } = newConsumer();
     await bus.subscribe({ consumer, batchSize: 10, routes });
-    const odd = happened({ type }, 1, { source: 'nul \u0000' });
-    await publish([happened({ type }, 0), odd, happened({ type }, 2)]);
-    await waitUntil(() => heard.length === 2);
-    expect(heard.toSorted()).toEqual([0, 2]);
+    const odd = newEvent({ type }, 1, { source: 'nul \u0000' });
+    await publish([newEvent({ type }, 0), odd, newEvent({ type }, 2)]);
+    await waitUntil(() => received.length === 2);
+    expect(received.toSorted()).toEqual([0, 2]);
     await waitUntil(async () => (await bus.depths()).find((each) => each.consumer === consumer)?.dead === 1);
   });
 });
@@ -294,8 +294,8 @@ function logOfJoins() {
   return log;
 }
 
-/** A member that stands still together with its machine is missed, and rightly: it is not so each time. */
-async function unlessMissed<Outcome extends { readonly joins: number }>(
+/** Repeats an attempt in which the machine paused for so long that the group rebalanced. */
+async function withoutPause<Outcome extends { readonly joins: number }>(
   attempt: () => Promise<Outcome>,
 ): Promise<Outcome> {
   for (let attempts = 1; ; attempts += 1) {

@@ -5,23 +5,22 @@ import { type KafkaServer, startKafka, waitUntil } from '@call-analysis/testing'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs, { type AclEntry } from 'kafkajs';
 import { z } from 'zod';
-import { openDeadLetters } from '../open-dead-letters.ts';
-import { openBus } from '../open.ts';
+import { openBus, openDeadLetters } from '../open.ts';
 import { Poison, route } from '../port.ts';
 import { prepareBus } from '../prepare.ts';
-import { connect } from './client.ts';
+import { type KafkaUnderTest, openKafkaTransport } from '../test/kafka.ts';
 import type { Kafka } from './config.ts';
-import { type KafkaPlaceUnderTest, openKafkaPlace } from './kafka-under-test.ts';
+import { connect } from './connection/client.ts';
 
-const Told = eventType('test.told.v1', z.unknown());
+const Good = eventType('test.good.v1', z.unknown());
 const Bad = eventType('test.bad.v1', z.unknown());
-const complaints: string[] = [];
-const note = (_: object, message?: string) => void complaints.push(message ?? '');
-const log = { info() {}, warn: note, error: note };
+const warnings: string[] = [];
+const logWarning = (_: object, message?: string) => void warnings.push(message ?? '');
+const log = { info() {}, warn: logWarning, error: logWarning };
 const silent = { info() {}, warn() {}, error() {} };
 
 let server: KafkaServer;
-let place: KafkaPlaceUnderTest;
+let transport: KafkaUnderTest;
 
 function kafkaAs(username: string): Kafka {
   return {
@@ -44,14 +43,14 @@ beforeAll(async () => {
     },
   });
   await allow();
-  place = await openKafkaPlace(kafkaAs('operator'));
+  transport = await openKafkaTransport(kafkaAs('operator'));
 }, 300_000);
 afterAll(async () => {
-  await place?.close();
+  await transport?.close();
   await server?.stop();
 });
 
-/** What docs/clusters.md asks for, and nothing beside. */
+/** The rights that docs/clusters.md lists, and no others. */
 async function allow(): Promise<void> {
   const { AclResourceTypes, AclOperationTypes, AclPermissionTypes, ResourcePatternTypes } = kafkajs;
   const { CREATE, DESCRIBE_CONFIGS, READ, WRITE, DELETE } = AclOperationTypes;
@@ -91,44 +90,44 @@ function event(type: string): Event {
   };
 }
 
-describe('a user of Kafka with the rights of docs/clusters.md', () => {
-  it('makes topics, tells, hears, gives up, and lists and replays what was given up', async () => {
-    const config = { ...place.config, kafka: kafkaAs('service') };
-    await prepareBus(config, { publishes: [Told, Bad], consumes: [Told, Bad] }, { name: 'test', log });
+describe('a Kafka user with the rights that docs/clusters.md lists', () => {
+  it('can create topics, publish, consume, listen, give up, and list and replay dead letters', async () => {
+    const config = { ...transport.config, kafka: kafkaAs('service') };
+    await prepareBus(config, { publishes: [Good, Bad], consumes: [Good, Bad] }, { name: 'test', log });
     const bus = await openBus(config, { name: 'test', log });
     try {
-      const [heard, listened]: [string[], string[]] = [[], []];
-      let isMended = false;
+      const [received, listened]: [string[], string[]] = [[], []];
+      let isFixed = false;
       await bus.subscribe({
-        consumer: 'test.hears',
+        consumer: 'test.consumer',
         routes: [
-          route({ event: Told, handle: async (events) => void heard.push(...events.map(({ id }) => id)) }),
+          route({ event: Good, handle: async (events) => void received.push(...events.map(({ id }) => id)) }),
           route({
             event: Bad,
             handle: async (events) => {
-              if (!isMended) throw new Poison('BAD', 'It is bad.');
-              heard.push(...events.map(({ id }) => id));
+              if (!isFixed) throw new Poison('BAD', 'It is bad.');
+              received.push(...events.map(({ id }) => id));
             },
           }),
         ],
       });
-      await bus.listen(Told, ({ id }) => void listened.push(id));
+      await bus.listen(Good, ({ id }) => void listened.push(id));
       await waitUntil(() => bus.ready().then(() => true));
-      const [told, bad] = [event(Told.type), event(Bad.type)];
-      await place.transaction((tx) => bus.publish(tx, [told, bad]));
-      await waitUntil(() => heard.includes(told.id) && listened.includes(told.id));
-      const office = await openDeadLetters(config, { name: 'admin', log });
+      const [good, bad] = [event(Good.type), event(Bad.type)];
+      await transport.transaction((tx) => bus.publish(tx, [good, bad]));
+      await waitUntil(() => received.includes(good.id) && listened.includes(good.id));
+      const deadLetters = await openDeadLetters(config, { name: 'admin', log });
       try {
-        await waitUntil(async () => (await office.list({}, 10)).length === 1);
-        isMended = true;
-        await office.replay({ ids: [bad.id] });
-        await waitUntil(() => heard.includes(bad.id));
+        await waitUntil(async () => (await deadLetters.list({}, 10)).length === 1);
+        isFixed = true;
+        await deadLetters.replay({ ids: [bad.id] });
+        await waitUntil(() => received.includes(bad.id));
       } finally {
-        await office.close();
+        await deadLetters.close();
       }
     } finally {
       await bus.close();
     }
-    expect(complaints.filter((line) => /authoriz/i.test(line))).toEqual([]);
+    expect(warnings.filter((line) => /authoriz/i.test(line))).toEqual([]);
   }, 120_000);
 });

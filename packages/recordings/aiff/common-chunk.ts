@@ -1,18 +1,18 @@
-import type { Codec } from '../codecs/codec.ts';
-import { alaw, mulaw } from '../codecs/companding.ts';
+import type { BlockCodec } from '../codecs/block-codec.ts';
+import { alaw, mulaw } from '../codecs/g711.ts';
 import { imaQuickTime } from '../codecs/ima-adpcm.ts';
 import { bytesForBits, pcm } from '../codecs/pcm.ts';
+import { checkChannelsAndRate } from '../codecs/sample-data.ts';
 import { unreadable, unsupportedCodec } from '../faults.ts';
-import { fourCharacters } from '../header-reader.ts';
-import { checkShape } from '../sound.ts';
+import { fourCC } from '../reading/bytes.ts';
 import { readExtendedFloat } from './extended-float.ts';
 
-/** What the `COMM` chunk says. */
+/** The content of the `COMM` chunk. */
 export interface Common {
   readonly channels: number;
   readonly sampleRate: number;
   readonly bits: number;
-  /** `NONE` where the file has no say in it. */
+  /** `NONE` in plain AIFF, which has no such field. */
   readonly compression: string;
 }
 
@@ -28,13 +28,13 @@ export function readCommon(chunk: DataView, compressed: boolean): Common {
     channels: chunk.getUint16(0),
     bits: chunk.getUint16(6),
     sampleRate: Math.round(readExtendedFloat(chunk, 8)),
-    compression: compressed ? fourCharacters(chunk, PLAIN_BYTES) : 'NONE',
+    compression: compressed ? fourCC(chunk, PLAIN_BYTES) : 'NONE',
   };
-  checkShape(common);
+  checkChannelsAndRate(common);
   return common;
 }
 
-/** What stands behind a compression type that is not decoded here. */
+/** The codecs of AIFF-C that are not supported, by compression type. */
 const NAMES: Readonly<Record<string, string>> = {
   ACE2: 'ACE 2-to-1',
   ACE8: 'ACE 8-to-3',
@@ -55,7 +55,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '.mp3': 'MP3',
 };
 
-export function codecOf({ channels, bits, compression }: Common): Codec {
+export function codecOf({ channels, bits, compression }: Common): BlockCodec {
   switch (compression) {
     case 'NONE':
     case 'twos':
@@ -94,7 +94,7 @@ export function codecOf({ channels, bits, compression }: Common): Codec {
   }
 }
 
-function integers(bits: number, littleEndian: boolean, channels: number): Codec {
+function integers(bits: number, littleEndian: boolean, channels: number): BlockCodec {
   if (bits === 0) throw unreadable('The header of the AIFF file says that a sample has 0 bits.');
   const bytes = bytesForBits(bits);
   if (bytes === null) throw unsupportedCodec('aiff', `integers of ${bits} bits`);

@@ -1,6 +1,6 @@
 /**
- * The 80-bit floating-point number that AIFF writes sample rates in: sign and exponent, then 64 bits of mantissa whose
- * first is the whole part. What is negative or no number comes back as NaN.
+ * Reads the 80-bit floating-point number in which AIFF stores the sample rate: sign and exponent, then 64 bits of
+ * mantissa with an explicit integer bit. NaN for a negative number, an infinity or NaN.
  */
 export function readExtendedFloat(view: DataView, at: number): number {
   const exponent = view.getUint16(at);

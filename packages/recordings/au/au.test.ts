@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { sourceOfBytes } from '../source.ts';
-import { meaning, type SampleKind, samplesAs, text } from '../test/bytes.ts';
-import { auFile } from '../test/files.ts';
-import { faultOf, heardIn, keepsPromises } from '../test/reading.ts';
-import { au } from './index.ts';
+import { encodeSamples, type SampleKind, sampleValue, text } from '../test/bytes.ts';
+import { decodeAll, expectContainerContract, faultOf } from '../test/containers.ts';
+import { auFile } from '../test/wav-aiff-au-files.ts';
+import { au } from './au.ts';
 
 const probe = (bytes: Uint8Array): ReturnType<typeof au.probe> => au.probe(sourceOfBytes(bytes));
-const DATA = samplesAs('s16', [1, -1, 2, -2, 300, -300], false);
+const DATA = encodeSamples('s16', [1, -1, 2, -2, 300, -300], false);
 
 function patched(bytes: Uint8Array, at: number, value: number): Uint8Array {
   new DataView(bytes.buffer).setUint32(at, value);
@@ -23,25 +23,25 @@ describe('samples', () => {
     [6, 'pcm_f32', 'f32', [-1, -0.5, 0, 0.25, 0.75, 1]],
     [7, 'pcm_f64', 'f64', [-1, -0.5, 0, 0.25, 0.75, 1]],
   ];
-  it.each(kinds)('of encoding %d are read as %s, in either order of bytes', async (encoding, codec, kind, values) => {
+  it.each(kinds)('of encoding %d are decoded as %s in either byte order', async (encoding, codec, kind, values) => {
     for (const littleEndian of [false, true]) {
-      const bytes = auFile({ encoding, littleEndian }, samplesAs(kind, values, littleEndian));
+      const bytes = auFile({ encoding, littleEndian }, encodeSamples(kind, values, littleEndian));
       const name = kind === 's8' ? codec : `${codec}${littleEndian ? 'le' : 'be'}`;
       expect(await probe(bytes)).toMatchObject({ format: 'au', codec: name, channels: 2, sampleRate: 8000, frames: 3 });
-      const expected = values.map((value) => meaning(kind, value));
-      const { channels } = await heardIn(au, bytes);
+      const expected = values.map((value) => sampleValue(kind, value));
+      const { channels } = await decodeAll(au, bytes);
       expect(channels).toEqual([expected.filter((_, i) => i % 2 === 0), expected.filter((_, i) => i % 2 === 1)]);
     }
   });
 
-  it('of encodings 1 and 27 are mu-law and A-law', async () => {
+  it('of encodings 1 and 27 are decoded as mu-law and A-law', async () => {
     expect(await probe(auFile({ encoding: 1 }, DATA))).toMatchObject({ codec: 'pcm_mulaw', frames: 6 });
     expect(await probe(auFile({ encoding: 27 }, DATA))).toMatchObject({ codec: 'pcm_alaw', frames: 6 });
   });
 });
 
 describe('the header', () => {
-  it.each([0, 0xffff_ffff, 1000])('with a size of %d means up to the end', async (sizeBytes) => {
+  it.each([0, 0xffff_ffff, 1000])('with a size of %d means up to the end of the file', async (sizeBytes) => {
     expect(await probe(auFile({ sizeBytes }, DATA))).toMatchObject({ frames: 3 });
   });
 
@@ -49,11 +49,11 @@ describe('the header', () => {
     for (const headerBytes of [24, 25, 28, 5000]) {
       const bytes = auFile({ headerBytes }, DATA);
       expect(await probe(bytes)).toMatchObject({ frames: 3 });
-      expect((await heardIn(au, bytes)).channels[0]).toEqual([1, 2, 300].map((value) => meaning('s16', value)));
+      expect((await decodeAll(au, bytes)).channels[0]).toEqual([1, 2, 300].map((value) => sampleValue('s16', value)));
     }
   });
 
-  it('bounds the samples where it says how many there are', async () => {
+  it('bounds the samples by their size', async () => {
     expect(await probe(auFile({ sizeBytes: 8 }, DATA))).toMatchObject({ frames: 2 });
   });
 
@@ -62,13 +62,13 @@ describe('the header', () => {
     [24, 'G.722'],
     [25, 'G.723 ADPCM of 3 bits'],
     [99, 'the encoding 99'],
-  ])('with encoding %d is refused by name', async (encoding, name) => {
+  ])('with encoding %d is refused by the name of the codec', async (encoding, name) => {
     const { code, message } = await faultOf(probe(auFile({ encoding }, DATA)));
     expect(code).toBe('INVALID_FILE_FORMAT');
     expect(message).toContain(name);
   });
 
-  it('that no recorder writes is unreadable', async () => {
+  it('with values that no recorder writes is unreadable', async () => {
     const broken = [
       auFile({ channels: 0 }, DATA),
       auFile({ channels: 1000 }, DATA),
@@ -82,25 +82,25 @@ describe('the header', () => {
     for (const bytes of broken) expect(await faultOf(probe(bytes))).toMatchObject({ code: 'AUDIO_UNREADABLE' });
   });
 
-  it('may begin with the marks of DEC', async () => {
-    for (const [mark, littleEndian] of [
+  it('may begin with the signatures of DEC', async () => {
+    for (const [signature, littleEndian] of [
       ['.sd\0', false],
       ['\0ds.', true],
     ] as const) {
       const bytes = auFile({ littleEndian }, DATA);
-      bytes.set(text(mark));
+      bytes.set(text(signature));
       expect(await probe(bytes)).toMatchObject({ codec: littleEndian ? 'pcm_s16le' : 'pcm_s16be', frames: 3 });
     }
   });
 
-  it('of another kind is other content', async () => {
+  it('with another signature is refused as another format', async () => {
     for (const bytes of [text('.sn'), text('.mid'), new Uint8Array(100)]) {
       expect(await faultOf(probe(bytes))).toMatchObject({ code: 'INVALID_FILE_FORMAT' });
     }
   });
 });
 
-it('whatever the bytes say, probing and decoding agree, and fail with a fault alone', async () => {
+it('arbitrary bytes keep the contract of a container: probing and decoding agree, or fail with a Fault', async () => {
   const any = fc.nat(0xffff_ffff);
   const shapes = fc.record(
     {
@@ -114,7 +114,7 @@ it('whatever the bytes say, probing and decoding agree, and fail with a fault al
   );
   await fc.assert(
     fc.asyncProperty(shapes, fc.uint8Array({ maxLength: 2000 }), fc.nat(2024), async (shape, data, length) => {
-      await keepsPromises(au, auFile(shape, data).subarray(0, length), 1 + (length % 500));
+      await expectContainerContract(au, auFile(shape, data).subarray(0, length), 1 + (length % 500));
     }),
     { numRuns: 400 },
   );

@@ -1,10 +1,7 @@
 import { unreadable } from '../faults.ts';
-import type { Codec } from './codec.ts';
+import type { BlockCodec } from './block-codec.ts';
 
-/**
- * How far the next sample may lie from this one (IMA, "Recommended Practices for Enhancing Digital Audio
- * Compatibility").
- */
+/** The step sizes (IMA, "Recommended Practices for Enhancing Digital Audio Compatibility"). */
 const STEPS = Uint16Array.from([
   7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 21, 23, 25, 28, 31, 34, 37, 41, 45, 50, 55, 60, 66, 73, 80, 88, 97, 107, 118,
   130, 143, 157, 173, 190, 209, 230, 253, 279, 307, 337, 371, 408, 449, 494, 544, 598, 658, 724, 796, 876, 963, 1060,
@@ -19,7 +16,7 @@ class Predictor {
   step = 0;
 
   set(sample: number, step: number): void {
-    if (step > LAST_STEP) throw unreadable('A block of IMA ADPCM begins with a step that does not exist.');
+    if (step > LAST_STEP) throw unreadable('A block of IMA ADPCM has an invalid step index.');
     this.sample = sample;
     this.step = step;
   }
@@ -39,25 +36,25 @@ class Predictor {
 }
 
 /**
- * As WAV has it (0x11): a block begins with a sample and a step for each channel, then come four bytes of each channel
- * in turn, the lower half of a byte first. Null when a block of that size holds no frame.
+ * The layout of WAV (format tag 0x11). A block begins with a sample and a step index per channel. Groups of four bytes
+ * follow, one per channel in turn, low nibble first. Null when a block of this size holds no frame.
  */
-export function imaWav(channelCount: number, blockBytes: number): Codec | null {
+export function imaWav(channelCount: number, blockBytes: number): BlockCodec | null {
   const group = 4 * channelCount;
-  const framesInPart = (bytes: number): number => (bytes < group ? 0 : 1 + 8 * (Math.floor(bytes / group) - 1));
-  const framesPerBlock = framesInPart(blockBytes);
+  const framesInPartialBlock = (bytes: number): number => (bytes < group ? 0 : 1 + 8 * (Math.floor(bytes / group) - 1));
+  const framesPerBlock = framesInPartialBlock(blockBytes);
   if (framesPerBlock === 0) return null;
   return {
     name: 'adpcm_ima_wav',
     blockBytes,
     framesPerBlock,
-    framesInPart,
+    framesInPartialBlock,
     decoder: () => {
       const predictor = new Predictor();
       return (bytes, channels) => {
         const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
         for (let at = 0, frame = 0; at < bytes.length; at += blockBytes, frame += framesPerBlock) {
-          const frames = framesInPart(Math.min(blockBytes, bytes.length - at));
+          const frames = framesInPartialBlock(Math.min(blockBytes, bytes.length - at));
           for (const [channel, samples] of channels.entries()) {
             if (frames === 0) continue;
             let byte = at + 4 * channel;
@@ -80,20 +77,20 @@ export function imaWav(channelCount: number, blockBytes: number): Codec | null {
 
 const QUICKTIME_BYTES = 34;
 const QUICKTIME_FRAMES = 64;
-/** A packet's header has but the upper nine bits of the sample. */
-const QUICKTIME_LOST = 0x7f;
+/** A packet's header stores the upper nine bits of the sample; the lower seven hold the step index. */
+const QUICKTIME_STEP_MASK = 0x7f;
 
 /**
- * As AIFF-C has it (`ima4`): packets of 64 samples, those of the channels in turn, the lower half of a byte first. A
- * packet's header rounds the sample that the packet before ended with, so that one is kept where both agree.
+ * The layout of AIFF-C (`ima4`): packets of 64 samples, one packet per channel in turn, low nibble first. The header of
+ * a packet repeats, rounded, the last sample of the packet before. Where both agree, the unrounded sample is kept.
  */
-export function imaQuickTime(channelCount: number): Codec {
+export function imaQuickTime(channelCount: number): BlockCodec {
   const blockBytes = QUICKTIME_BYTES * channelCount;
   return {
     name: 'adpcm_ima_qt',
     blockBytes,
     framesPerBlock: QUICKTIME_FRAMES,
-    framesInPart: () => 0,
+    framesInPartialBlock: () => 0,
     decoder: () => {
       const predictors = Array.from({ length: channelCount }, () => new Predictor());
       return (bytes, channels) => {
@@ -103,10 +100,10 @@ export function imaQuickTime(channelCount: number): Codec {
             const byte = at + QUICKTIME_BYTES * channel;
             const predictor = predictors[channel]!;
             const header = view.getInt16(byte, false);
-            const sample = header & ~QUICKTIME_LOST;
-            const step = header & QUICKTIME_LOST;
-            const goesOn = predictor.step === step && Math.abs(predictor.sample - sample) <= QUICKTIME_LOST;
-            if (!goesOn) predictor.set(sample, step);
+            const sample = header & ~QUICKTIME_STEP_MASK;
+            const step = header & QUICKTIME_STEP_MASK;
+            const continues = predictor.step === step && Math.abs(predictor.sample - sample) <= QUICKTIME_STEP_MASK;
+            if (!continues) predictor.set(sample, step);
             for (let pair = 0; pair < QUICKTIME_FRAMES / 2; pair++) {
               const codes = bytes[byte + 2 + pair]!;
               samples[frame + 2 * pair] = predictor.next(codes & 0x0f);

@@ -1,11 +1,11 @@
 import { unreadable } from '../faults.ts';
-import type { Codec } from './codec.ts';
+import type { BlockCodec } from './block-codec.ts';
 
-/** Two weights, in 256ths, by which the last sample and the one before foretell the next. */
-export type Weights = readonly [last: number, before: number];
+/** The coefficients, in 256ths, that predict a sample from the last one and the one before it. */
+export type Coefficients = readonly [last: number, before: number];
 
-/** Those that every file has first, and most have alone (Microsoft, "New Multimedia Data Types and Data Techniques"). */
-export const STANDARD_WEIGHTS: readonly Weights[] = [
+/** The coefficients that every file's table begins with (Microsoft, "New Multimedia Data Types and Data Techniques"). */
+export const STANDARD_COEFFICIENTS: readonly Coefficients[] = [
   [256, 0],
   [512, -256],
   [0, 0],
@@ -15,24 +15,25 @@ export const STANDARD_WEIGHTS: readonly Weights[] = [
   [392, -232],
 ];
 
-/** In 256ths: how a code widens or narrows the step. */
+/** The factor, in 256ths, by which a code changes the step size. */
 const STEP_CHANGES = Uint16Array.from([230, 230, 230, 230, 307, 409, 512, 614, 768, 614, 512, 409, 307, 230, 230, 230]);
 const SMALLEST_STEP = 16;
-/** Keeps every product within 32 bits, whatever a file says. */
+/** Keeps every product within 32 bits, whatever the file holds. */
 const LARGEST_STEP = Math.floor(0x7fff_ffff / 768);
 const HEADER_BYTES = 7;
 
 class Predictor {
-  weights: Weights = [0, 0];
+  coefficients: Coefficients = [0, 0];
   step = 0;
   last = 0;
   before = 0;
 
   /** The next sample, from -1 to 1. */
   next(code: number): number {
-    const foretold = Math.trunc((this.last * this.weights[0] + this.before * this.weights[1]) / 256);
+    const [lastFactor, beforeFactor] = this.coefficients;
+    const predicted = Math.trunc((this.last * lastFactor + this.before * beforeFactor) / 256);
     const signed = code & 8 ? code - 16 : code;
-    const sample = Math.max(-0x8000, Math.min(0x7fff, foretold + signed * this.step));
+    const sample = Math.max(-0x8000, Math.min(0x7fff, predicted + signed * this.step));
     this.before = this.last;
     this.last = sample;
     this.step = Math.max(SMALLEST_STEP, Math.min(LARGEST_STEP, (STEP_CHANGES[code]! * this.step) >> 8));
@@ -41,20 +42,21 @@ class Predictor {
 }
 
 /**
- * WAV 2. A block begins with the weights' number, step, second and first sample of each channel, then come the codes of
- * the channels in turn, the upper half of a byte first. Null when a block of that size holds no frame.
+ * WAV format tag 2. A block begins with the index of the coefficients, the step size, the second and the first sample of
+ * each channel. The codes of the channels follow in turn, high nibble first. Null when a block of this size holds no
+ * frame.
  */
-export function msAdpcm(channelCount: 1 | 2, blockBytes: number, weights: readonly Weights[]): Codec | null {
+export function msAdpcm(channelCount: 1 | 2, blockBytes: number, table: readonly Coefficients[]): BlockCodec | null {
   const header = HEADER_BYTES * channelCount;
-  const framesInPart = (bytes: number): number =>
+  const framesInPartialBlock = (bytes: number): number =>
     bytes < header ? 0 : 2 + Math.floor(((bytes - header) * 2) / channelCount);
-  const framesPerBlock = framesInPart(blockBytes);
+  const framesPerBlock = framesInPartialBlock(blockBytes);
   if (framesPerBlock === 0) return null;
   return {
     name: 'adpcm_ms',
     blockBytes,
     framesPerBlock,
-    framesInPart,
+    framesInPartialBlock,
     decoder: () => {
       const left = new Predictor();
       const right = channelCount === 2 ? new Predictor() : left;
@@ -64,9 +66,9 @@ export function msAdpcm(channelCount: 1 | 2, blockBytes: number, weights: readon
         const onRight = channels[1] ?? onLeft;
         for (let at = 0, frame = 0; at < bytes.length; at += blockBytes, frame += framesPerBlock) {
           const end = Math.min(at + blockBytes, bytes.length);
-          if (framesInPart(end - at) === 0) continue;
+          if (framesInPartialBlock(end - at) === 0) continue;
           for (const [channel, predictor] of [left, right].slice(0, channelCount).entries()) {
-            begin(predictor, view, at, channel, channelCount, weights);
+            begin(predictor, view, at, channel, channelCount, table);
             channels[channel]![frame] = predictor.before / 0x8000;
             channels[channel]![frame + 1] = predictor.last / 0x8000;
           }
@@ -89,12 +91,12 @@ function begin(
   at: number,
   channel: number,
   channelCount: number,
-  weights: readonly Weights[],
+  table: readonly Coefficients[],
 ): void {
-  const chosen = weights[view.getUint8(at + channel)];
-  if (!chosen) throw unreadable('A block of MS ADPCM names a predictor that does not exist.');
+  const coefficients = table[view.getUint8(at + channel)];
+  if (!coefficients) throw unreadable('A block of MS ADPCM has an invalid predictor index.');
   const field = (index: number): number => view.getInt16(at + channelCount * (1 + 2 * index) + 2 * channel, true);
-  predictor.weights = chosen;
+  predictor.coefficients = coefficients;
   predictor.step = field(0);
   predictor.last = field(1);
   predictor.before = field(2);

@@ -1,18 +1,18 @@
-import type { Codec } from './codec.ts';
+import type { BlockCodec } from './block-codec.ts';
 
-/** How one sample is written. Integers are aligned to the left when they have fewer bits than their bytes hold. */
+/** The encoding of one sample. An integer with fewer bits than its bytes is left-aligned. */
 export type PcmSample =
   | { readonly kind: 'unsigned'; readonly bytes: 1 }
   | { readonly kind: 'signed'; readonly bytes: 1 | 2 | 3 | 4; readonly littleEndian: boolean }
   | { readonly kind: 'float'; readonly bytes: 4 | 8; readonly littleEndian: boolean };
 
-export function pcm(sample: PcmSample, channelCount: number): Codec {
+export function pcm(sample: PcmSample, channelCount: number): BlockCodec {
   const read = reader(sample);
   return {
     name: nameOf(sample),
     blockBytes: sample.bytes * channelCount,
     framesPerBlock: 1,
-    framesInPart: () => 0,
+    framesInPartialBlock: () => 0,
     decoder: () => (bytes, channels) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const step = sample.bytes * channelCount;
@@ -21,7 +21,7 @@ export function pcm(sample: PcmSample, channelCount: number): Codec {
   };
 }
 
-/** The bytes of a sample of so many bits, or null when no format writes such. */
+/** The number of bytes that a sample of `bits` bits takes; null when no format has such samples. */
 export function bytesForBits(bits: number): 1 | 2 | 3 | 4 | null {
   const bytes = Math.ceil(bits / 8);
   return bytes === 1 || bytes === 2 || bytes === 3 || bytes === 4 ? bytes : null;
@@ -34,10 +34,10 @@ function nameOf(sample: PcmSample): string {
   return `pcm_${sample.kind === 'float' ? 'f' : 's'}${bits}${sample.littleEndian ? 'le' : 'be'}`;
 }
 
-/** Fills the samples of one channel, which stand `step` bytes apart from `at` on. */
+/** Reads the samples of one channel, which begin at `at` and are `step` bytes apart. */
 type Read = (view: DataView, at: number, step: number, samples: Float32Array) => void;
 
-/** One loop for each way of writing: a call for each sample would cost more than the work. */
+/** One loop per encoding, because a function call per sample would cost more than the conversion. */
 function reader(sample: PcmSample): Read {
   if (sample.kind === 'unsigned') {
     return (view, at, step, samples) => {
@@ -72,17 +72,17 @@ function reader(sample: PcmSample): Read {
         };
       }
       return (view, at, step, samples) => {
-        for (let i = 0; i < samples.length; i++, at += step) samples[i] = within(view.getFloat32(at, littleEndian));
+        for (let i = 0; i < samples.length; i++, at += step) samples[i] = limited(view.getFloat32(at, littleEndian));
       };
     case 8:
       return (view, at, step, samples) => {
-        for (let i = 0; i < samples.length; i++, at += step) samples[i] = within(view.getFloat64(at, littleEndian));
+        for (let i = 0; i < samples.length; i++, at += step) samples[i] = limited(view.getFloat64(at, littleEndian));
       };
   }
 }
 
-/** Floats may say anything; what is no number is silence. */
-function within(value: number): number {
+/** A stored float may have any value: out-of-range values are limited, NaN becomes silence. */
+function limited(value: number): number {
   if (value >= -1 && value <= 1) return value;
   return value > 1 ? 1 : value < -1 ? -1 : 0;
 }

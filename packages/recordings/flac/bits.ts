@@ -1,13 +1,13 @@
-/** Samples while they are worked on: whole numbers, in 64 bits where 32 are too few. */
+/** Integer samples during decoding; Float64Array where 32 bits are too few. */
 export type Samples = Int32Array | Float64Array;
 
-/** The bytes ended within a value. */
+/** Thrown when the bytes end within a value. */
 export class OutOfBits extends Error {}
 
-/** Reads big-endian values of any width from bytes. */
+/** Reads big-endian values of any bit width. */
 export class Bits {
   readonly #bytes: Uint8Array;
-  /** In bits. */
+  /** Position in bits. */
   #at: number;
 
   constructor(bytes: Uint8Array, startByte = 0) {
@@ -15,7 +15,7 @@ export class Bits {
     this.#at = startByte * 8;
   }
 
-  /** Unsigned, of 0 to 32 bits. */
+  /** An unsigned value of 0 to 32 bits. */
   unsigned(width: number): number {
     if (width > 24) {
       const high = this.unsigned(width - 16);
@@ -35,7 +35,7 @@ export class Bits {
     return (word << (end - width)) >>> (32 - width);
   }
 
-  /** Two's complement, of 0 to 33 bits. */
+  /** A two's complement value of 0 to 33 bits. */
   signed(width: number): number {
     if (width > 32) return this.signed(width - 16) * 65_536 + this.unsigned(16);
     if (width === 0) return 0;
@@ -43,7 +43,7 @@ export class Bits {
     return value >= 2 ** (width - 1) ? value - 2 ** width : value;
   }
 
-  /** How many zeros come before the next one, which is passed too. */
+  /** The number of zeros before the next one bit; reads that bit too. */
   zeros(): number {
     const bytes = this.#bytes;
     let count = 0;
@@ -63,14 +63,14 @@ export class Bits {
     return count;
   }
 
-  /** Rice-coded residuals of one partition into `out`, from index `from` to before `to`. */
+  /** Reads the Rice-coded residuals of one partition into `out`, from index `from` up to but not including `to`. */
   rice(parameter: number, out: Samples, from: number, to: number): void {
     const bytes = this.#bytes;
     const fast = bytes.length - 4;
     for (let index = from; index < to; index++) {
       const byte = this.#at >>> 3;
       if (byte <= fast) {
-        // 25 bits at least are in one word, which nearly always is the whole of a value.
+        // One word has at least 25 bits left, which nearly always hold the complete value.
         const word =
           (((bytes[byte] ?? 0) << 24) |
             ((bytes[byte + 1] ?? 0) << 16) |
@@ -92,7 +92,7 @@ export class Bits {
     }
   }
 
-  /** Goes on to the next whole byte and says which that is. */
+  /** Moves on to the next byte boundary and returns its byte offset. */
   align(): number {
     this.#at = (this.#at + 7) & ~7;
     return this.#at >>> 3;

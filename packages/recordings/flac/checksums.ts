@@ -1,14 +1,14 @@
 const CRC8 = tableOf(8, 0x07);
 const CRC16 = tableOf(16, 0x8005);
 
-/** Of a frame's header. */
+/** The checksum of a frame header. */
 export function crc8(bytes: Uint8Array, start: number, end: number): number {
   let crc = 0;
   for (let at = start; at < end; at++) crc = CRC8[crc ^ (bytes[at] ?? 0)] ?? 0;
   return crc;
 }
 
-/** Of a whole frame. */
+/** The checksum of a complete frame. */
 export function crc16(bytes: Uint8Array, start: number, end: number): number {
   let crc = 0;
   for (let at = start; at < end; at++) crc = ((crc << 8) & 0xffff) ^ (CRC16[(crc >> 8) ^ (bytes[at] ?? 0)] ?? 0);

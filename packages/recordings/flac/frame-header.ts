@@ -1,10 +1,10 @@
 import { crc8 } from './checksums.ts';
 import type { StreamInfo } from './stream-info.ts';
 
-/** What a frame begins with (RFC 9639, section 9.1). */
+/** The header of a frame (RFC 9639, section 9.1). */
 export interface FrameHeader {
   readonly sizeBytes: number;
-  /** Samples of one channel. */
+  /** Samples per channel. */
   readonly samples: number;
   /** Number of the frame's first sample in the stream. */
   readonly start: number;
@@ -20,7 +20,7 @@ const RATES = [0, 88_200, 176_400, 192_000, 8_000, 16_000, 22_050, 24_000, 32_00
 const DEPTHS = [0, 8, 12, null, 16, 20, 24, 32];
 const COUPLINGS = ['left-side', 'side-right', 'mid-side'] as const;
 
-/** Null when no frame of this stream begins at `at`, or its header is not all there. */
+/** Null when no frame of this stream begins at `at`, or its header is incomplete. */
 export function frameHeader(bytes: Uint8Array, at: number, info: StreamInfo): FrameHeader | null {
   const second = bytes[at + 1] ?? 0;
   if (bytes[at] !== 0xff || (second & 0xfe) !== 0xf8) return null;
@@ -64,7 +64,7 @@ function blockSamples(code: number, next: (width: 1 | 2) => number): number {
   return 256 << (code - 8);
 }
 
-/** UTF-8's scheme, stretched to 36 bits. */
+/** Reads a number in the scheme of UTF-8, extended to 36 bits. */
 function codedNumber(bytes: Uint8Array, at: number): { value: number; bytes: number } | null {
   const first = bytes[at] ?? 0xff;
   if (first < 0x80) return { value: first, bytes: 1 };

@@ -11,13 +11,13 @@ export interface Frame {
   readonly channels: readonly Float32Array[];
 }
 
-/** `short`: what is there may be the beginning of a frame. `broken`: whatever follows, it is none. */
+/** `short`: the bytes may be the beginning of a frame. `broken`: they are not a frame, whatever follows. */
 export type NoFrame = 'short' | 'broken';
 
 /**
- * Decodes the frame that begins at `at`. Written out here because the kept decoder, `@wasm-audio-decoders/flac`,
- * divides samples of 12 and 20 bits by zero, knows nothing of those of 32, and does not say where a frame ends, which
- * finding the last frame of a file needs.
+ * Decodes the frame that begins at `at`. This code exists because the maintained libraries do not do the job:
+ * `@wasm-audio-decoders/flac` 0.2.11 returns infinities for samples of 12 and 20 bits and nothing for those of 32, does
+ * not report damaged frames, and does not say where a frame ends, which finding the last frame of a file needs.
  */
 export function readFrame(bytes: Uint8Array, at: number, info: StreamInfo): Frame | NoFrame {
   const header = frameHeader(bytes, at, info);
@@ -48,7 +48,7 @@ function isSide({ coupling }: FrameHeader, channel: number): boolean {
   return coupling !== 'none' && channel === (coupling === 'side-right' ? 0 : 1);
 }
 
-/** Turns sums and differences of two channels into the channels. */
+/** Restores the two channels from their sum or difference. */
 function uncouple({ coupling }: FrameHeader, [first, second]: readonly Samples[]): void {
   if (coupling === 'none' || first === undefined || second === undefined) return;
   for (let index = 0; index < first.length; index++) {
@@ -59,7 +59,7 @@ function uncouple({ coupling }: FrameHeader, [first, second]: readonly Samples[]
     } else if (coupling === 'side-right') {
       first[index] = a + b;
     } else {
-      // The lowest bit of the sum was left out: it is that of the difference.
+      // The encoder drops the lowest bit of the sum because it equals that of the difference.
       const left = Math.floor((2 * a + (b & 1) + b) / 2);
       first[index] = left;
       second[index] = left - b;

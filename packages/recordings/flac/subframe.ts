@@ -1,12 +1,12 @@
 import type { Bits, Samples } from './bits.ts';
 
-/** Bits of the sums that 32-bit arithmetic holds. */
+/** The largest width of sums that 32-bit arithmetic can hold. */
 const WORD = 32;
 
 const CONSTANT = 0;
 const VERBATIM = 1;
 
-/** One channel of one frame (RFC 9639, section 9.2), `width` bits a sample; null when it is broken. */
+/** Reads one channel of one frame (RFC 9639, section 9.2) with `width` bits per sample; null when it is damaged. */
 export function readSubframe(bits: Bits, width: number, count: number): Samples | null {
   if (bits.unsigned(1) !== 0) return null;
   const type = bits.unsigned(6);
@@ -14,10 +14,9 @@ export function readSubframe(bits: Bits, width: number, count: number): Samples 
   width -= wasted;
   if (width < 1) return null;
 
-  // Sums of two channels are one bit wider, so 31 leaves room for undoing them.
+  // The sum of two channels is one bit wider, so a width of 31 leaves room for restoring them.
   const samples = width + wasted < WORD ? new Int32Array(count) : new Float64Array(count);
-  const whole = readSamples(bits, type, width, samples);
-  if (!whole) return null;
+  if (!readSamples(bits, type, width, samples)) return null;
   if (wasted > 0) {
     for (let index = 0; index < count; index++) samples[index] = (samples[index] ?? 0) * 2 ** wasted;
   }
@@ -78,7 +77,7 @@ function predictNarrow(samples: Int32Array, coefficients: Int32Array, shift: num
   }
 }
 
-/** Sums of up to 53 bits: 33 of a sample, 15 of a coefficient, 5 of their number, which a double holds exactly. */
+/** A double holds the sums exactly: they take at most 53 bits, 33 for a sample, 15 for a coefficient, 5 for the order. */
 function predictWide(samples: Samples, coefficients: Int32Array, shift: number): void {
   const order = coefficients.length;
   const scale = 2 ** -shift;

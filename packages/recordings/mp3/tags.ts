@@ -1,12 +1,13 @@
+import { hasText } from '../reading/bytes.ts';
 import type { Source } from '../recording.ts';
 
-/** Where the frames of an MP3 may lie: behind the tags at its beginning and before those at its end. */
+/** The range that may hold the frames of an MP3: after the tags at the beginning and before those at the end. */
 export interface AudioBounds {
   readonly start: number;
   readonly end: number;
 }
 
-/** Enough for any file that was tagged again and again; a longer chain is left to the search for the first frame. */
+/** Enough for a file that was tagged many times. The search for the first frame skips a longer chain. */
 const MAX_TAGS = 64;
 const ID3V1_BYTES = 128;
 const ID3V1_EXTENDED_BYTES = 227;
@@ -14,13 +15,13 @@ const APE_BYTES = 32;
 const LYRICS1_MAX_BYTES = 5_100;
 
 export async function audioBounds(source: Source): Promise<AudioBounds> {
-  const start = await behindLeadingTags(source);
-  return { start, end: await beforeTrailingTags(source, start) };
+  const start = await endOfLeadingTags(source);
+  return { start, end: await startOfTrailingTags(source, start) };
 }
 
-/** The length of the ID3v2 tag that begins at `at`, footer included, or 0. */
+/** The size of the ID3v2 tag that begins at `at`, footer included; 0 when there is none. */
 export function id3v2Bytes(bytes: Uint8Array, at: number): number {
-  if (!says(bytes, at, 'ID3')) return 0;
+  if (!hasText(bytes, at, 'ID3')) return 0;
   const [major, revision, flags] = [bytes[at + 3], bytes[at + 4], bytes[at + 5]];
   const body = syncSafe(bytes, at + 6);
   if (major === undefined || revision === undefined || flags === undefined || body === null) return 0;
@@ -29,20 +30,13 @@ export function id3v2Bytes(bytes: Uint8Array, at: number): number {
   return 10 + body + footer;
 }
 
-/** The length of the APE tag whose header begins at `at`, or 0. */
+/** The size of the APE tag whose header begins at `at`; 0 when there is none. */
 export function apeBytes(bytes: Uint8Array, at: number): number {
-  if (!says(bytes, at, 'APETAGEX') || bytes.length < at + APE_BYTES) return 0;
+  if (!hasText(bytes, at, 'APETAGEX') || bytes.length < at + APE_BYTES) return 0;
   return APE_BYTES + u32le(bytes, at + 12);
 }
 
-export function says(bytes: Uint8Array, at: number, text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    if (bytes[at + index] !== text.charCodeAt(index)) return false;
-  }
-  return true;
-}
-
-async function behindLeadingTags(source: Source): Promise<number> {
+async function endOfLeadingTags(source: Source): Promise<number> {
   let start = 0;
   for (let count = 0; count < MAX_TAGS; count++) {
     const head = await source.read(start, start + APE_BYTES);
@@ -53,7 +47,7 @@ async function behindLeadingTags(source: Source): Promise<number> {
   return start;
 }
 
-async function beforeTrailingTags(source: Source, start: number): Promise<number> {
+async function startOfTrailingTags(source: Source, start: number): Promise<number> {
   let end = source.sizeBytes;
   for (let count = 0; count < MAX_TAGS; count++) {
     const tail = await source.read(Math.max(start, end - ID3V1_BYTES - ID3V1_EXTENDED_BYTES), end);
@@ -66,26 +60,26 @@ async function beforeTrailingTags(source: Source, start: number): Promise<number
 
 async function trailingTagBytes(source: Source, start: number, end: number, tail: Uint8Array): Promise<number | null> {
   const id3v1 = tail.length - ID3V1_BYTES;
-  if (id3v1 >= 0 && says(tail, id3v1, 'TAG')) {
+  if (id3v1 >= 0 && hasText(tail, id3v1, 'TAG')) {
     const extended = id3v1 - ID3V1_EXTENDED_BYTES;
-    return extended >= 0 && says(tail, extended, 'TAG+') ? ID3V1_BYTES + ID3V1_EXTENDED_BYTES : ID3V1_BYTES;
+    return extended >= 0 && hasText(tail, extended, 'TAG+') ? ID3V1_BYTES + ID3V1_EXTENDED_BYTES : ID3V1_BYTES;
   }
   const ape = tail.length - APE_BYTES;
-  if (ape >= 0 && says(tail, ape, 'APETAGEX')) {
+  if (ape >= 0 && hasText(tail, ape, 'APETAGEX')) {
     const hasHeader = u32le(tail, ape + 20) >>> 31 === 1;
     return u32le(tail, ape + 12) + (hasHeader ? APE_BYTES : 0);
   }
   const id3v2 = tail.length - 10;
-  if (id3v2 >= 0 && says(tail, id3v2, '3DI')) {
+  if (id3v2 >= 0 && hasText(tail, id3v2, '3DI')) {
     const body = syncSafe(tail, id3v2 + 6);
     return body === null ? null : body + 20;
   }
   const lyrics = tail.length - 9;
-  if (lyrics >= 6 && says(tail, lyrics, 'LYRICS200')) {
+  if (lyrics >= 6 && hasText(tail, lyrics, 'LYRICS200')) {
     const digits = new TextDecoder('latin1').decode(tail.subarray(lyrics - 6, lyrics));
     return /^\d{6}$/.test(digits) ? Number(digits) + 15 : null;
   }
-  if (lyrics >= 0 && says(tail, lyrics, 'LYRICSEND')) {
+  if (lyrics >= 0 && hasText(tail, lyrics, 'LYRICSEND')) {
     const text = await source.read(Math.max(start, end - LYRICS1_MAX_BYTES - 20), end);
     const begin = Buffer.from(text.buffer, text.byteOffset, text.length).lastIndexOf(
       'LYRICSBEGIN',
@@ -97,7 +91,7 @@ async function trailingTagBytes(source: Source, start: number, end: number, tail
   return null;
 }
 
-/** Four bytes of seven bits each; null when one has its eighth bit set. */
+/** Reads a number of four bytes with seven bits each; null when a byte has its highest bit set. */
 function syncSafe(bytes: Uint8Array, at: number): number | null {
   let value = 0;
   for (let index = 0; index < 4; index++) {

@@ -1,13 +1,13 @@
-import type { FrameHeader } from './header.ts';
-import { says } from './tags.ts';
+import { hasText } from '../reading/bytes.ts';
+import type { FrameHeader } from './frame-header.ts';
 
-/** What an encoder wrote into a silent first frame about the others: Xing or Info, with LAME's extension, or VBRI. */
+/** The encoder's tag in a silent first frame: Xing or Info, with LAME's extension, or VBRI. */
 export interface VbrTag {
-  /** Frames after this one, null when it does not say. */
+  /** Number of frames after this one; null when the tag does not have it. */
   readonly frames: number | null;
-  /** Bytes from this frame to the end of the last, null when it does not say. */
+  /** Bytes from this frame to the end of the last; null when the tag does not have it. */
   readonly bytes: number | null;
-  /** Samples that the encoder put before the sound, and after it; null when it does not say. */
+  /** Samples that the encoder added before and after the audio; null when the tag does not have them. */
   readonly gaps: { readonly before: number; readonly after: number } | null;
 }
 
@@ -15,19 +15,19 @@ const FRAMES = 1;
 const BYTES = 2;
 const SEEK_TABLE = 4;
 const QUALITY = 8;
-/** LAME's own tag begins with a nine-byte version and has the delays at byte 21. */
+/** LAME's extension begins with a nine-byte version and has the delays at byte 21. */
 const LAME_DELAYS = 21;
-/** Encoders that are known to fill in LAME's delays. */
+/** The encoders that fill in LAME's delays. */
 const GAPLESS = ['LAME', 'Lavf', 'Lavc'];
 
-/** Null when the frame is one of sound. */
+/** Null when the frame has no tag, so holds audio. */
 export function vbrTag(frame: Uint8Array, header: FrameHeader): VbrTag | null {
   const sideInfo = header.version === 1 ? (header.channels === 2 ? 32 : 17) : header.channels === 2 ? 17 : 9;
-  // With a checksum in the frame some encoders write the tag two bytes later and some do not.
+  // A checksum moves the tag by two bytes with some encoders and not with others.
   for (const at of [4 + sideInfo, 6 + sideInfo]) {
-    if (says(frame, at, 'Xing') || says(frame, at, 'Info')) return xing(frame, at);
+    if (hasText(frame, at, 'Xing') || hasText(frame, at, 'Info')) return xing(frame, at);
   }
-  return says(frame, 36, 'VBRI') ? vbri(frame) : null;
+  return hasText(frame, 36, 'VBRI') ? vbri(frame) : null;
 }
 
 function xing(frame: Uint8Array, tag: number): VbrTag {
@@ -45,7 +45,7 @@ function xing(frame: Uint8Array, tag: number): VbrTag {
   field(SEEK_TABLE, 100);
   field(QUALITY, 4);
   const delays = at + LAME_DELAYS;
-  const known = GAPLESS.some((encoder) => says(frame, at, encoder)) && delays + 3 <= frame.length;
+  const known = GAPLESS.some((encoder) => hasText(frame, at, encoder)) && delays + 3 <= frame.length;
   const value = known ? (view.getUint16(delays) << 8) | view.getUint8(delays + 2) : 0;
   return { frames, bytes, gaps: known ? { before: value >> 12, after: value & 0xfff } : null };
 }

@@ -1,25 +1,25 @@
 import { unreadable } from '../faults.ts';
 import type { Source } from '../recording.ts';
-import type { Codec } from './codec.ts';
-import { firstStretch, type Link, type Stretch, stretches } from './links.ts';
-import { pagesFromEnd } from './pages.ts';
+import type { PacketCodec } from './codecs/packet-codec.ts';
+import { firstPacketGroup, type Link, type PacketGroup, packetGroups } from './links.ts';
+import { pagesFromEnd } from './read-pages.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
 
-/** The last page is looked for in the last so many bytes, then in more. Most pages are smaller than the first. */
-const TAILS = [16_384, 180_000];
-/** A clock that says more is wrong, and believing it would make hours of silence out of a few bytes. */
+/** The last page is searched in this many bytes at the end of the file, first in few, then in more. */
+const TAIL_BYTES = [16_384, 180_000];
+/** A longer recording has a wrong granule position, which would turn a few bytes into hours of silence. */
 const MAX_SECONDS = 86_400;
 
 export interface Measured {
-  readonly codec: Codec;
-  /** Samples of sound in all links. */
+  readonly codec: PacketCodec;
+  /** Samples per channel in all links. */
   readonly frames: number;
 }
 
-/** From the first and the last page where that can be known from them, else from all. */
+/** Uses the first and the last page where they are enough, otherwise all pages. */
 export async function measure(source: Source): Promise<Measured> {
-  const first = await firstStretch(source);
-  if (first === null) throw unreadable('The Ogg holds not one whole page of sound.');
+  const first = await firstPacketGroup(source);
+  if (first === null) throw unreadable('The Ogg file holds no complete page of audio.');
   const { codec } = first.link;
   const end = await lastPage(source, first);
   const frames =
@@ -29,29 +29,31 @@ export async function measure(source: Source): Promise<Measured> {
   return { codec, frames };
 }
 
-/** Samples up to the granule. AUDIO_UNREADABLE when no recording is that long. */
-export function lengthOf(timeline: Timeline, { sampleRate }: Codec, granule: number): number {
-  const frames = timeline.until(granule);
-  if (frames > MAX_SECONDS * sampleRate) throw unreadable('The Ogg says that it is longer than a day.');
+/** The number of samples up to the granule position. AUDIO_UNREADABLE when it is more than a day. */
+export function lengthOf(timeline: Timeline, { sampleRate }: PacketCodec, granule: number): number {
+  const frames = timeline.samplesUntil(granule);
+  if (frames > MAX_SECONDS * sampleRate) throw unreadable('The Ogg file says that it is longer than a day.');
   return frames;
 }
 
-/** Throws AUDIO_UNREADABLE when a link cannot go on from another. */
-export function mustGoOn(from: Codec, to: Codec): void {
+/** AUDIO_UNREADABLE when consecutive links differ in channels or sample rate. */
+export function requireSameShape(from: PacketCodec, to: PacketCodec): void {
   if (from.channels === to.channels && from.sampleRate === to.sampleRate) return;
-  const say = ({ channels, sampleRate }: Codec): string => `${channels} channel(s) at ${sampleRate} Hz`;
-  throw unreadable(`The Ogg changes from ${say(from)} to ${say(to)} in the middle. Convert it to one of them.`);
+  const describe = ({ channels, sampleRate }: PacketCodec): string => `${channels} channel(s) at ${sampleRate} Hz`;
+  throw unreadable(
+    `The Ogg file changes from ${describe(from)} to ${describe(to)} in the middle. Convert it to one of them.`,
+  );
 }
 
 /**
- * Null when it is not near the end of the file, or the file has more than one link. Links tell themselves apart by
- * their serial numbers (RFC 3533, section 4); a file whose links do not is counted right only when the last is short.
+ * Null when the page is not near the end of the file, or the file has more than one link. Links are distinguished by
+ * their serial numbers (RFC 3533, section 4). If they share one, the length is right only when the last link is short.
  */
 async function lastPage(
   source: Source,
-  { link, offset }: Stretch,
+  { link, offset }: PacketGroup,
 ): Promise<{ granule: number; offset: number } | null> {
-  for (const length of TAILS) {
+  for (const length of TAIL_BYTES) {
     const start = Math.max(0, source.sizeBytes - length);
     let last: { granule: number; offset: number } | null = null;
     for (const page of pagesFromEnd(await source.read(start, source.sizeBytes))) {
@@ -72,14 +74,14 @@ async function countFrames(source: Source): Promise<number> {
   let link: Link | null = null;
   let timeline: Timeline | null = null;
   let frames = 0;
-  for await (const stretch of stretches(source)) {
-    if (link !== stretch.link || timeline === null) {
-      if (link !== null) mustGoOn(link.codec, stretch.link.codec);
+  for await (const group of packetGroups(source)) {
+    if (link !== group.link || timeline === null) {
+      if (link !== null) requireSameShape(link.codec, group.link.codec);
       before += frames;
-      link = stretch.link;
-      timeline = timelineOf(stretch);
+      link = group.link;
+      timeline = timelineOf(group);
     }
-    frames = lengthOf(timeline, link.codec, stretch.granule);
+    frames = lengthOf(timeline, link.codec, group.granule);
   }
   return before + frames;
 }

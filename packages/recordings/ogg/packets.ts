@@ -1,35 +1,35 @@
 import { unreadable } from '../faults.ts';
 import type { Page } from './page.ts';
 
-/** No sound is in a larger packet; comments with pictures are, and nobody asks for their end. */
+/** Audio packets are smaller. Comments with pictures may be larger, but they are not kept. */
 const MAX_PACKET_BYTES = 4 * 1024 * 1024;
 
-/** Puts the packets of one stream together from its pages. */
+/** Assembles the packets of one stream from its pages. */
 export class Packets {
   #pieces: Uint8Array[] = [];
   #length = 0;
-  /** Whether the packet that is being put together is one whose content does not matter. */
+  /** Whether the content of the packet in progress is discarded. */
   #unwanted: boolean;
   readonly #isUnwanted: (index: number) => boolean;
   #index = 0;
-  /** The beginning of the packet that the next piece belongs to is not there. */
+  /** Whether the beginning of the packet in progress is missing. */
   #headless = false;
 
-  /** Packets whose index `isUnwanted` come out empty. */
+  /** Packets whose index `isUnwanted` accepts are returned empty. */
   constructor(isUnwanted: (index: number) => boolean = () => false) {
     this.#isUnwanted = isUnwanted;
     this.#unwanted = isUnwanted(0);
   }
 
-  /** Whether a page of pieces that all go on would change nothing. */
-  get indifferent(): boolean {
+  /** Whether a page that only continues the packet in progress can be skipped. */
+  get skipsContinuation(): boolean {
     return this.#unwanted;
   }
 
   /** The packets that end on this page. */
   take({ lacing, body, continued }: Page): Uint8Array[] {
-    // A page was lost, or the recording began in the middle: half a packet is none.
-    if (!continued && this.#length > 0) this.#forget();
+    // A page is missing, or the recording begins in the middle of a packet: the incomplete packet is dropped.
+    if (!continued && this.#length > 0) this.#reset();
     if (continued && this.#length === 0 && !this.#unwanted) this.#headless = true;
     const packets: Uint8Array[] = [];
     let from = 0;
@@ -39,8 +39,8 @@ export class Packets {
       if (length === 255) continue;
       this.#add(body.subarray(from, to));
       from = to;
-      if (!this.#headless) packets.push(this.#whole());
-      this.#forget();
+      if (!this.#headless) packets.push(this.#assemble());
+      this.#reset();
     }
     if (to > from) this.#add(body.subarray(from, to));
     return packets;
@@ -49,12 +49,12 @@ export class Packets {
   #add(piece: Uint8Array): void {
     if (this.#unwanted || this.#headless) return;
     this.#length += piece.length;
-    if (this.#length > MAX_PACKET_BYTES) throw unreadable('The Ogg is broken: a packet in it is too large.');
-    // A copy, because what a page lies in is read over.
+    if (this.#length > MAX_PACKET_BYTES) throw unreadable('The Ogg file is damaged: a packet is too large.');
+    // A copy, because the buffer of the page is reused.
     this.#pieces.push(piece.slice());
   }
 
-  #whole(): Uint8Array {
+  #assemble(): Uint8Array {
     this.#index++;
     const [only] = this.#pieces;
     if (this.#pieces.length === 1 && only !== undefined) return only;
@@ -67,7 +67,7 @@ export class Packets {
     return packet;
   }
 
-  #forget(): void {
+  #reset(): void {
     this.#pieces = [];
     this.#length = 0;
     this.#headless = false;

@@ -1,20 +1,20 @@
-/** The unit of an Ogg file: some pieces of one stream's packets (RFC 3533, section 6). */
+/** The header of a page, which holds segments of one stream's packets (RFC 3533, section 6). */
 export interface PageHeader {
   readonly serial: number;
-  /** Its first packet began on an earlier page. */
+  /** The first packet began on an earlier page. */
   readonly continued: boolean;
-  /** Its stream begins here. */
+  /** The stream begins on this page. */
   readonly first: boolean;
-  /** The stream's own clock at the end of the last packet that ends here; null when none ends here. */
+  /** The granule position at the end of the last packet that ends on this page; null when none does. */
   readonly granule: number | null;
-  /** Lengths of the pieces; a packet ends with the first that is under 255. */
+  /** Lengths of the segments. A packet ends with the first segment under 255 bytes. */
   readonly lacing: Uint8Array;
   readonly headerBytes: number;
   readonly sizeBytes: number;
 }
 
 export interface Page extends PageHeader {
-  /** Where it begins in the file. */
+  /** Offset in the file. */
   readonly offset: number;
   readonly body: Uint8Array;
 }
@@ -31,13 +31,13 @@ export function isPageStart(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === 0x4f && bytes[at + 1] === 0x67 && bytes[at + 2] === 0x67 && bytes[at + 3] === 0x53;
 }
 
-/** Null when no page begins at `at`, or its header is not all there. */
+/** Null when no page begins at `at`, or its header is incomplete. */
 export function pageHeader(bytes: Uint8Array, at: number): PageHeader | null {
   if (!isPageStart(bytes, at) || at + FIXED_BYTES > bytes.length || bytes[at + 4] !== 0) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, bytes.length - at);
   const flags = view.getUint8(5);
-  const pieces = view.getUint8(26);
-  const headerBytes = FIXED_BYTES + pieces;
+  const segments = view.getUint8(26);
+  const headerBytes = FIXED_BYTES + segments;
   if (headerBytes > view.byteLength) return null;
   const lacing = bytes.subarray(at + FIXED_BYTES, at + headerBytes);
   let bodyBytes = 0;
@@ -54,8 +54,8 @@ export function pageHeader(bytes: Uint8Array, at: number): PageHeader | null {
   };
 }
 
-/** Whether the whole page is there and is what was written. */
-export function isSound(bytes: Uint8Array, at: number, { sizeBytes }: PageHeader): boolean {
+/** Whether the page is complete and its checksum is right. */
+export function isIntact(bytes: Uint8Array, at: number, { sizeBytes }: PageHeader): boolean {
   if (at + sizeBytes > bytes.length) return false;
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, sizeBytes);
   return view.getUint32(CHECKSUM_AT, true) === checksum(bytes, at, sizeBytes);
@@ -67,7 +67,7 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** CRC-32 of the page with its own field taken as zeros. */
+/** The CRC-32 of the page, computed with zeros in place of the checksum field. */
 export function checksum(bytes: Uint8Array, at: number, length: number): number {
   let crc = 0;
   for (let index = 0; index < length; index++) {

@@ -1,22 +1,23 @@
-import type { Stretch } from './links.ts';
+import type { PacketGroup } from './links.ts';
 
-/** What of a link's decoded samples is sound. */
+/** The part of a link's decoded samples that is audio. */
 export interface Timeline {
   /** Samples to drop at the beginning. */
   readonly skip: number;
-  /** Samples of sound up to a granule. */
-  until(granule: number): number;
+  /** The number of audio samples up to a granule position. */
+  samplesUntil(granule: number): number;
 }
 
 /**
- * Found from a link's first stretch: its granule and what its packets give tell what the clock said at the beginning. A
- * clock that began above zero belongs to a stream that was cut out of a longer one; below zero, to one whose first
- * samples are not meant to be heard, save when the first stretch is also the last, whose end is what is not meant.
+ * Built from a link's first packet group: its granule position and the length of its packets give the granule position
+ * at the beginning of the link. A beginning above zero means that the stream was cut out of a longer one. A beginning
+ * below zero means that the first samples are to be dropped, unless the first group is also the last: then the samples
+ * at the end are to be dropped instead.
  */
-export function timelineOf({ link, samples, granule, last }: Stretch): Timeline {
+export function timelineOf({ link, samples, granule, last }: PacketGroup): Timeline {
   const { skip } = link.codec;
-  const began = granule - samples.reduce((sum, count) => sum + count, 0);
-  const early = began < 0 && !last ? -began : 0;
-  const late = Math.max(0, began);
-  return { skip: skip + early, until: (at) => Math.max(0, at - late - skip) };
+  const beginning = granule - samples.reduce((sum, count) => sum + count, 0);
+  const dropped = beginning < 0 && !last ? -beginning : 0;
+  const offset = Math.max(0, beginning);
+  return { skip: skip + dropped, samplesUntil: (at) => Math.max(0, at - offset - skip) };
 }

@@ -1,5 +1,4 @@
-/** Puts files together by hand, so that a test can tell any lie in them. */
-export function joined(...parts: readonly Uint8Array[]): Uint8Array {
+export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
 
@@ -25,20 +24,20 @@ export function u64(value: number): Uint8Array {
   return bytes;
 }
 
-/** With its byte of padding where the size is odd. `sizeBytes` may say what is not so. */
+/** A RIFF or IFF chunk, padded to an even size. `sizeBytes` may declare a wrong size. */
 export function chunk(
   id: string,
   content: Uint8Array,
   { littleEndian = true, sizeBytes = content.length, padded = true } = {},
 ): Uint8Array {
   const padding = new Uint8Array(padded && content.length % 2 === 1 ? 1 : 0);
-  return joined(text(id), u32(sizeBytes, littleEndian), content, padding);
+  return concat(text(id), u32(sizeBytes, littleEndian), content, padding);
 }
 
 export type SampleKind = 'u8' | 's8' | 's16' | 's24' | 's32' | 'f32' | 'f64';
 
-/** Samples of all channels, frame by frame. Integers are given as they are written, floats too. */
-export function samplesAs(kind: SampleKind, values: readonly number[], littleEndian: boolean): Uint8Array {
+/** Encodes interleaved samples. The values are the stored integers or floats. */
+export function encodeSamples(kind: SampleKind, values: readonly number[], littleEndian: boolean): Uint8Array {
   const width = { u8: 1, s8: 1, s16: 2, s24: 3, s32: 4, f32: 4, f64: 8 }[kind];
   const bytes = Buffer.alloc(values.length * width);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -53,8 +52,8 @@ export function samplesAs(kind: SampleKind, values: readonly number[], littleEnd
   return new Uint8Array(bytes);
 }
 
-/** What a sample so written means, from -1 to 1. */
-export function meaning(kind: SampleKind, value: number): number {
+/** The decoded value of a stored sample, from -1 to 1. */
+export function sampleValue(kind: SampleKind, value: number): number {
   if (kind === 'f32' || kind === 'f64') return Math.fround(Math.max(-1, Math.min(1, value)));
   if (kind === 'u8') return (value - 128) / 128;
   return Math.fround(value / 2 ** (Number(kind.slice(1)) - 1));

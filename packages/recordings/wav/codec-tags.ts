@@ -1,4 +1,4 @@
-/** What stands behind `wFormatTag`, where it is not decoded here (RFC 2361 and the tags that came after it). */
+/** The codecs of WAV that are not supported, by `wFormatTag` (RFC 2361 and later registrations). */
 const NAMES: Readonly<Record<number, string>> = {
   0x0010: 'OKI ADPCM',
   0x0012: 'Intel MediaSpace ADPCM',
@@ -59,7 +59,7 @@ const NAMES: Readonly<Record<number, string>> = {
   0xf1ac: 'FLAC',
 };
 
-/** A name to tell people, for any tag. */
+/** A name for messages; every tag has one. */
 export function codecOfTag(tag: number): string {
   return NAMES[tag] ?? `the codec 0x${tag.toString(16).padStart(4, '0')}`;
 }

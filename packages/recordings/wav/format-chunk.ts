@@ -1,13 +1,13 @@
-import type { Codec } from '../codecs/codec.ts';
-import { alaw, mulaw } from '../codecs/companding.ts';
+import type { BlockCodec } from '../codecs/block-codec.ts';
+import { alaw, mulaw } from '../codecs/g711.ts';
 import { imaWav } from '../codecs/ima-adpcm.ts';
-import { msAdpcm, STANDARD_WEIGHTS, type Weights } from '../codecs/ms-adpcm.ts';
+import { type Coefficients, msAdpcm, STANDARD_COEFFICIENTS } from '../codecs/ms-adpcm.ts';
 import { bytesForBits, pcm } from '../codecs/pcm.ts';
+import { checkChannelsAndRate } from '../codecs/sample-data.ts';
 import { unreadable, unsupportedCodec } from '../faults.ts';
-import { checkShape } from '../sound.ts';
 import { codecOfTag } from './codec-tags.ts';
 
-/** What the `fmt ` chunk says. */
+/** The content of the `fmt ` chunk. */
 export interface WavFormat {
   readonly tag: number;
   readonly channels: number;
@@ -15,7 +15,7 @@ export interface WavFormat {
   readonly blockBytes: number;
   readonly bytesPerSecond: number;
   readonly bits: number;
-  /** What follows the fields that all have, as far as it was read. */
+  /** The bytes after the common fields, as far as they were read. */
   readonly extension: DataView;
   readonly littleEndian: boolean;
 }
@@ -23,18 +23,18 @@ export interface WavFormat {
 const TAG = { pcm: 1, msAdpcm: 2, float: 3, alaw: 6, mulaw: 7, imaAdpcm: 0x11, mp3: 0x55, extensible: 0xfffe } as const;
 export const MP3_TAG: number = TAG.mp3;
 
-/** Longer than the table of weights that MS ADPCM may bring. */
+/** Enough for the coefficient table of MS ADPCM. */
 export const FORMAT_CHUNK_BYTES = 1024;
-/** The first 14 bytes are as old as WAV; the bits per sample and all that follows came later. */
-const LEAST_BYTES = 14;
+/** The oldest form of the chunk ends before the bits per sample. */
+const MIN_BYTES = 14;
 const COMMON_BYTES = 18;
 
-/** Throws AUDIO_UNREADABLE for what no recorder writes, INVALID_FILE_FORMAT for an unknown kind of sub-format. */
+/** AUDIO_UNREADABLE for values that no recorder writes, INVALID_FILE_FORMAT for an unknown sub-format. */
 export function readFormat(chunk: DataView, littleEndian: boolean): WavFormat {
-  if (chunk.byteLength < LEAST_BYTES) throw unreadable('The format chunk of the WAV file is cut short.');
+  if (chunk.byteLength < MIN_BYTES) throw unreadable('The format chunk of the WAV file is cut short.');
   const u16 = (at: number): number => chunk.getUint16(at, littleEndian);
-  const rest = Math.min(COMMON_BYTES, chunk.byteLength);
-  const extension = new DataView(chunk.buffer, chunk.byteOffset + rest, chunk.byteLength - rest);
+  const commonBytes = Math.min(COMMON_BYTES, chunk.byteLength);
+  const extension = new DataView(chunk.buffer, chunk.byteOffset + commonBytes, chunk.byteLength - commonBytes);
   const format = {
     tag: u16(0) === TAG.extensible ? subFormat(extension, littleEndian) : u16(0),
     channels: u16(2),
@@ -45,12 +45,12 @@ export function readFormat(chunk: DataView, littleEndian: boolean): WavFormat {
     extension,
     littleEndian,
   };
-  checkShape(format);
+  checkChannelsAndRate(format);
   if (format.blockBytes === 0) throw unreadable('The header of the WAV file says that a frame takes 0 bytes.');
   return format;
 }
 
-/** Of the identifiers {tag-0000-0010-8000-00AA00389B71}, as they lie in the file. */
+/** Sub-formats have the GUID {tag-0000-0010-8000-00AA00389B71}. The tail is in file byte order. */
 const SUB_FORMAT_AT = 6;
 const SUB_FORMAT_BYTES = 16;
 const SUB_FORMAT_TAIL = '000000001000800000aa00389b71';
@@ -64,11 +64,11 @@ function subFormat(extension: DataView, littleEndian: boolean): number {
   if (littleEndian && tail !== SUB_FORMAT_TAIL) {
     throw unsupportedCodec('wav', `the sub-format ${Buffer.from(bytes).toString('hex')}`);
   }
-  // A big-endian file has the tag in the first two bytes or in the next two: writers turn round two bytes, or four.
+  // Writers of big-endian files swap the GUID's first field as two bytes or as four, so the tag is in either half.
   return extension.getUint16(SUB_FORMAT_AT, littleEndian) || extension.getUint16(SUB_FORMAT_AT + 2, littleEndian);
 }
 
-export function codecOf(format: WavFormat): Codec {
+export function codecOf(format: WavFormat): BlockCodec {
   const { tag, channels, bits, littleEndian } = format;
   switch (tag) {
     case TAG.pcm: {
@@ -90,33 +90,39 @@ export function codecOf(format: WavFormat): Codec {
       return orUnreadable(imaWav(channels, format.blockBytes));
     case TAG.msAdpcm:
       if (channels > 2) throw unsupportedCodec('wav', `MS ADPCM of ${channels} channels`);
-      return orUnreadable(msAdpcm(channels === 1 ? 1 : 2, format.blockBytes, weightsOf(format)));
+      return orUnreadable(msAdpcm(channels === 1 ? 1 : 2, format.blockBytes, coefficientsOf(format)));
     default:
       throw unsupportedCodec('wav', codecOfTag(tag));
   }
 }
 
-function orUnreadable(codec: Codec | null): Codec {
-  if (!codec) throw unreadable('The header of the WAV file says that a block is smaller than what it begins with.');
+function orUnreadable(codec: BlockCodec | null): BlockCodec {
+  if (!codec) throw unreadable('The header of the WAV file says that a block is smaller than its own header.');
   return codec;
 }
 
 /**
- * A sample may have more bytes than its bits need. Many writers get the size of a frame wrong where readers do not look
- * at it, so it counts only where the bytes per second say the same.
+ * The bytes per sample, which may be more than the bits need. Many writers store a wrong block size, so it counts only
+ * when the bytes per second agree with it.
  */
 function containerBytes(format: WavFormat): 1 | 2 | 3 | 4 | null {
   const least = bytesForBits(format.bits);
-  const said = bytesForBits((8 * format.blockBytes) / format.channels);
-  if (least === null || said === null || said <= least || said * format.channels !== format.blockBytes) return least;
-  return format.bytesPerSecond === format.blockBytes * format.sampleRate ? said : least;
+  const declared = bytesForBits((8 * format.blockBytes) / format.channels);
+  if (least === null || declared === null || declared <= least) return least;
+  if (declared * format.channels !== format.blockBytes) return least;
+  return format.bytesPerSecond === format.blockBytes * format.sampleRate ? declared : least;
 }
 
-/** The weights stand behind the frames per block and their own number; a table that is cut or too short is not used. */
-function weightsOf({ extension, littleEndian }: WavFormat): readonly Weights[] {
+/**
+ * The coefficient table follows the frames per block and its own length. The standard table replaces one that is cut off
+ * or too short.
+ */
+function coefficientsOf({ extension, littleEndian }: WavFormat): readonly Coefficients[] {
   const count = extension.byteLength >= 4 ? extension.getUint16(2, littleEndian) : 0;
-  if (count < STANDARD_WEIGHTS.length || count > 256 || extension.byteLength < 4 + 4 * count) return STANDARD_WEIGHTS;
-  return Array.from({ length: count }, (_, index): Weights => {
+  if (count < STANDARD_COEFFICIENTS.length || count > 256 || extension.byteLength < 4 + 4 * count) {
+    return STANDARD_COEFFICIENTS;
+  }
+  return Array.from({ length: count }, (_, index): Coefficients => {
     const at = 4 + 4 * index;
     return [extension.getInt16(at, littleEndian), extension.getInt16(at + 2, littleEndian)];
   });

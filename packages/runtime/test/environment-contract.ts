@@ -57,7 +57,7 @@ export const brokers = {
         'KAFKA_BROKERS must be set for a service in a process of its own; npm start runs all of them on one machine without.',
       ],
     ],
-    [{ KAFKA_BROKERS: 'kafka' }, ['KAFKA_BROKERS must be brokers with commas between them']],
+    [{ KAFKA_BROKERS: 'kafka' }, ['KAFKA_BROKERS must be brokers separated by commas']],
     [
       { KAFKA_SASL_USERNAME: 'us' },
       ['KAFKA_SASL_USERNAME is set, so KAFKA_SASL_MECHANISM and KAFKA_SASL_PASSWORD must be set too.'],

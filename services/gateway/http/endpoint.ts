@@ -1,145 +1,152 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
-import type { Caller, Role } from '../auth/caller.ts';
-import type { RateLimits } from '../limits/rate-limits.ts';
-import type { About } from '../openapi/about.ts';
-import { type Answer, send } from './answer.ts';
-import type { EdgeResponse } from './edge-response.ts';
-import { type Form, type FormPiece, readForm } from './form.ts';
-import { readJson, readJsonIfAny } from './json-body.ts';
-import { parse, queryOf } from './parse.ts';
-import type { Params } from './router.ts';
+import type { Caller, Role } from '../authentication/caller.ts';
+import type { OperationDocs } from '../openapi/operation-docs.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { type Form, type FormPiece, readForm } from './multipart/form.ts';
+import { readJson, readOptionalJson } from './request/json-body.ts';
+import { parse, queryOf } from './request/parse.ts';
+import type { EdgeResponse } from './response/edge-response.ts';
+import { type JsonResponse, sendJson } from './response/json-response.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type Proof = 'none' | 'bearer' | 'api-key';
+/** How a caller identifies itself. */
+export type Credentials = 'none' | 'bearer' | 'api-key';
 
-/** How to find out who is asking, by what an endpoint asks for; at once when it is known already. */
-export type Gates = Record<Exclude<Proof, 'none'>, (request: IncomingMessage) => Caller | Promise<Caller>>;
+/** Identifies the caller of a request. Returns the caller itself, not a promise, when it is cached. */
+export type Authentication = Record<
+  Exclude<Credentials, 'none'>,
+  (request: IncomingMessage) => Caller | Promise<Caller>
+>;
 
-/** One method on one path, with all that a request must bring. */
+/** One method on one path, with everything that a request must send. */
 export interface Endpoint {
   readonly method: Method;
-  /** `/calls/:uuid`, or `/files/*key` for any number of parts; as it stands in the log. */
+  /** An express path: `/calls/:uuid`, or `/files/*key` for any number of segments. It is logged as it is. */
   readonly path: string;
-  readonly proof: Proof;
-  /** Any, when it is left out. */
+  readonly credentials: Credentials;
+  /** Undefined allows any role. */
   readonly roles?: readonly Role[];
   readonly query: z.ZodObject;
-  /** What `query` makes of no query at all, when that is allowed. */
-  readonly unasked: unknown;
-  /** A JSON object, a form or nothing; null, too, where the handler reads bytes by itself. */
+  /** The parsed query of a request that has none. Undefined when a parameter is required. */
+  readonly emptyQuery: unknown;
+  /** A JSON object, a form, or nothing. Also null where the handler reads bytes itself. */
   readonly body: z.ZodObject | Form | null;
-  /** Answers however many requests come: those that watch over the service must not be kept from it. */
+  /** Not rate limited: monitoring must always get through. */
   readonly unlimited?: boolean;
-  /** For the OpenAPI document; it has the rest from the fields above. */
-  readonly about: About;
-  readonly handle: (input: Input<unknown, unknown, unknown>) => Promise<Answer | undefined>;
+  /** For the OpenAPI document, which takes the rest from the fields above. */
+  readonly docs: OperationDocs;
+  readonly handle: (input: HandlerInput<unknown, unknown, unknown>) => Promise<JsonResponse | undefined>;
 }
 
-export interface Input<Asker, Query, Body> extends Arrived {
-  readonly caller: Asker;
+export interface HandlerInput<WhoCalls, Query, Body> extends RoutedRequest {
+  readonly caller: WhoCalls;
   readonly query: Query;
   readonly body: Body;
+  /** The client's address. */
+  readonly address: string;
 }
 
-/** A request that has found its way. */
-export interface Arrived {
-  readonly params: Params;
-  /** Where it comes from. */
-  readonly address: string;
+export interface RoutedRequest {
   readonly request: IncomingMessage;
   readonly response: EdgeResponse;
+  readonly params: Params;
 }
 
-type Nothing = z.ZodObject<Record<never, never>>;
+/** Named segments of the path, decoded. Endpoints with a wildcard read it from the URL. */
+export type Params = Readonly<Record<string, string | undefined>>;
+
+type NoFields = z.ZodObject<Record<never, never>>;
 
 const NO_FIELDS = z.strictObject({});
 
-/** What a handler is given of a body: a JSON object parsed, a form piece by piece as it comes in. */
-type Read<Body> = Body extends z.ZodObject ? z.output<Body> : AsyncIterable<FormPiece>;
+/** What a handler gets as the body: a parsed JSON object, or a form piece by piece as it arrives. */
+type ReadBody<Body> = Body extends z.ZodObject ? z.output<Body> : AsyncIterable<FormPiece>;
 
-/** Ties a handler to what it is given. It returns the answer, or undefined when it has sent the answer itself. */
+/** Defines an endpoint. The handler returns the response, or undefined when it has sent the response itself. */
 export function endpoint<
-  Asks extends Proof,
-  Query extends z.ZodObject = Nothing,
-  Body extends z.ZodObject | Form = Nothing,
+  Asks extends Credentials,
+  Query extends z.ZodObject = NoFields,
+  Body extends z.ZodObject | Form = NoFields,
 >(
-  definition: Pick<Endpoint, 'method' | 'path' | 'roles' | 'unlimited' | 'about'> & {
-    proof: Asks;
+  definition: Pick<Endpoint, 'method' | 'path' | 'roles' | 'unlimited' | 'docs'> & {
+    credentials: Asks;
     query?: Query;
     body?: Body;
     handle: (
-      input: Input<Asks extends 'none' ? null : Caller, z.output<Query>, Read<Body>>,
-    ) => Promise<Answer | undefined>;
+      input: HandlerInput<Asks extends 'none' ? null : Caller, z.output<Query>, ReadBody<Body>>,
+    ) => Promise<JsonResponse | undefined>;
   },
 ): Endpoint {
   const query: z.ZodObject = definition.query ?? z.strictObject({});
   return {
     ...definition,
     query,
-    unasked: query.safeParse({}).data,
+    emptyQuery: query.safeParse({}).data,
     body: definition.body ?? null,
     handle: definition.handle as unknown as Endpoint['handle'],
   };
 }
 
-/** What stands before every endpoint. */
-export interface Entrance {
-  readonly gates: Gates;
+export interface AccessChecks {
+  readonly authentication: Authentication;
   readonly limits: RateLimits;
-  /** What the request's address is counted with. */
-  readonly network: string;
 }
 
-/** Checks a request in the order that tells strangers least, then has it handled. Waits for nothing that is there already. */
-export async function run(endpoint: Endpoint, at: Entrance, arrived: Arrived): Promise<void> {
-  const { request, response } = arrived;
-  const proving = endpoint.proof === 'none' ? null : prove(at, endpoint.proof, request);
-  const caller = proving instanceof Promise ? await proving : proving;
+/**
+ * Checks a request and has it handled. The order of the checks tells unauthenticated callers least. Awaits nothing that
+ * is available already.
+ */
+export async function handleRequest(endpoint: Endpoint, checks: AccessChecks, routed: RoutedRequest): Promise<void> {
+  const { request, response, params } = routed;
+  const { address } = response.client;
+  const found = endpoint.credentials === 'none' ? null : authenticate(checks, endpoint.credentials, request, response);
+  const caller = found instanceof Promise ? await found : found;
   if (caller !== null) {
-    response.notes.firm_uuid = caller.firmUuid;
-    response.notes.user_uuid = caller.userUuid;
-    if (endpoint.path.includes('/calls/:')) Object.assign(response.notes, callOf(endpoint, arrived.params));
-    at.limits.identify(caller.firmUuid, response);
+    response.logFields.firm_uuid = caller.firmUuid;
+    response.logFields.user_uuid = caller.userUuid;
+    if (endpoint.path.includes('/calls/:')) Object.assign(response.logFields, callOf(endpoint, params));
+    checks.limits.countFirm(caller.firmUuid, response);
     requireRole(endpoint, caller);
   }
   const query = request.url?.includes('?')
     ? parse(endpoint.query, queryOf(request.url))
-    : (endpoint.unasked ?? parse(endpoint.query, {}));
+    : (endpoint.emptyQuery ?? parse(endpoint.query, {}));
   let body: unknown = {};
-  if (endpoint.body !== null) body = await read(endpoint.body, request, response);
-  else if (endpoint.about.bytes === undefined) {
-    const sent = readJsonIfAny(request, response);
+  if (endpoint.body !== null) body = await readBody(endpoint.body, request, response);
+  else if (endpoint.docs.bytes === undefined) {
+    const sent = readOptionalJson(request, response);
     if (sent instanceof Promise) parse(NO_FIELDS, await sent);
   }
-  const answer = await endpoint.handle({ caller, query, body, ...arrived });
-  return answer === undefined ? undefined : send(request, response, answer);
+  const result = await endpoint.handle({ ...routed, caller, query, body, address });
+  return result === undefined ? undefined : sendJson(request, response, result);
 }
 
-function prove(
-  { gates, limits, network }: Entrance,
-  proof: Exclude<Proof, 'none'>,
+function authenticate(
+  { authentication, limits }: AccessChecks,
+  credentials: Exclude<Credentials, 'none'>,
   request: IncomingMessage,
+  response: EdgeResponse,
 ): Caller | Promise<Caller> {
-  const refuse = (error: unknown): never => {
+  const failed = (error: unknown): never => {
     const isRefused = error instanceof Fault && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
-    if (isRefused) limits.fail(network);
+    if (isRefused) limits.countFailedAuthentication(response.client.network);
     throw error;
   };
   try {
-    const caller = gates[proof](request);
-    return caller instanceof Promise ? caller.catch(refuse) : caller;
+    const caller = authentication[credentials](request);
+    return caller instanceof Promise ? caller.catch(failed) : caller;
   } catch (error) {
-    return refuse(error);
+    return failed(error);
   }
 }
 
-async function read(body: z.ZodObject | Form, request: IncomingMessage, response: EdgeResponse): Promise<unknown> {
+async function readBody(body: z.ZodObject | Form, request: IncomingMessage, response: EdgeResponse): Promise<unknown> {
   return 'parts' in body ? readForm(body, request, response) : parse(body, await readJson(request, response));
 }
 
-/** Of the route's own call, when the path has one; what is no uuid is nobody's call, and not for the log. */
+/** The call that the path names. A value that is not a uuid names no call and is not logged. */
 function callOf({ path }: Endpoint, params: Params): { call_uuid?: string } {
   const name = /\/calls\/:(\w+)/.exec(path)?.[1];
   const value = name === undefined ? undefined : params[name];
@@ -150,5 +157,5 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function requireRole(endpoint: Endpoint, caller: Caller): void {
   if (endpoint.roles === undefined || endpoint.roles.includes(caller.role)) return;
-  throw new Fault('forbidden', 'FORBIDDEN', `This takes the role ${endpoint.roles.join(' or ')}.`);
+  throw new Fault('forbidden', 'FORBIDDEN', `This requires the role ${endpoint.roles.join(' or ')}.`);
 }

@@ -3,9 +3,9 @@ import { Readiness } from '@call-analysis/runtime';
 import { describe, expect, it } from '@jest/globals';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { type Behind, endpointsOf } from '../gateway.ts';
+import { type Backends, endpointsOf } from '../gateway.ts';
 import { documentPath, openApiDocument } from './document.ts';
-import { refusals } from './refusals.ts';
+import { errors } from './errors.ts';
 
 interface Operation {
   operationId: string;
@@ -14,7 +14,7 @@ interface Operation {
   parameters: { name: string; in: string; required: boolean; schema: object }[];
   requestBody?: { content: Record<string, Media> };
   responses: Record<string, { description: string; content?: Record<string, Media> }>;
-  security?: object[];
+  security: object[];
 }
 
 interface Media {
@@ -34,7 +34,7 @@ interface Document {
   };
 }
 
-const endpoints = endpointsOf({}, {} as Behind, new Readiness([]));
+const endpoints = endpointsOf({}, {} as Backends, new Readiness([]));
 const document = JSON.parse(JSON.stringify(openApiDocument(endpoints))) as Document;
 const operations = Object.entries(document.paths).flatMap(([path, onPath]) =>
   Object.entries(onPath).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation })),
@@ -42,41 +42,42 @@ const operations = Object.entries(document.paths).flatMap(([path, onPath]) =>
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
+ajv.addSchema({ $id: 'document', components: document.components });
 
 function faultsOf(schema: object, value: unknown): unknown[] {
-  const whole = JSON.stringify({ ...schema, $defs: document.components.schemas });
-  const validate = ajv.compile(JSON.parse(whole.replaceAll('"#/components/schemas/', '"#/$defs/')) as object);
+  const inDocument = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
+  const validate = ajv.compile(JSON.parse(inDocument) as object);
   return validate(value) ? [] : (validate.errors ?? []);
 }
 
 const WORD = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
 
-/** What the services write in capitals that no client gets as a code. */
-const ELSEWHERE = new Set([
-  // A role, and what other programs call their failures.
+/** Words in capitals in the services that no client receives as a code. */
+const NOT_CODES = new Set([
+  // A role, and error codes of other programs.
   'WORKFLOW_ENGINEER',
   'ERR_HTTP_REQUEST_TIMEOUT',
   'ERR_STREAM_PREMATURE_CLOSE',
   'HPE_HEADER_OVERFLOW',
   'Z_BUF_ERROR',
   'Z_DATA_ERROR',
-  // An example's name; its code is FILE_TOO_LARGE.
+  // The name of an example, whose code is FILE_TOO_LARGE.
   'UPLOAD_TOO_LARGE',
-  // Why an event is done again, which is about no call that is still there.
+  // Why an event is retried. Its call no longer exists.
   'ERASURE_UNFINISHED',
 ]);
 
-/** Tests, and where the names of environment variables stand. */
-const NO_CODES =
+/** Tests, and files with names of environment variables. */
+const IGNORED_FILES =
   /node_modules|generated|(^|\/)test\/|\.test\.ts$|under-test|contract\.ts$|main\.ts$|config\.ts$|variables\.ts$/;
 
-/** Every word that is written like a code, and as a text of its own, in the programs of the services that clients hear of. */
+/** Every string that looks like a code in the services whose errors clients receive. */
 async function codesInUse(): Promise<Set<string>> {
   const found = new Set<string>();
   for (const service of ['gateway', 'ingest', 'audio', 'transcription', 'analysis']) {
     const folder = new URL(`../../${service}/`, import.meta.url);
     for (const name of await readdir(folder, { recursive: true })) {
-      if (!name.endsWith('.ts') || NO_CODES.test(name)) continue;
+      if (!name.endsWith('.ts') || IGNORED_FILES.test(name)) continue;
       const source = await readFile(new URL(name, folder), 'utf8');
       for (const [, code = ''] of source.matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)'/g)) found.add(code);
     }
@@ -85,19 +86,19 @@ async function codesInUse(): Promise<Set<string>> {
 }
 
 describe('the OpenAPI document', () => {
-  it('has every endpoint, and none twice', () => {
+  it('has every endpoint once', () => {
     const served = endpoints.map(({ method, path }) => `${method} ${documentPath(path)}`);
     expect(operations.map(({ name }) => name).sort()).toEqual([...new Set(served)].sort());
     expect(served).toHaveLength(new Set(served).size);
   });
 
-  it('names every operation by itself', () => {
+  it('has a unique name for every operation', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z0-9]+$/);
   });
 
-  it('refers to nothing that is not there', () => {
+  it('has no dangling references', () => {
     const references = JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g);
     for (const [, path = ''] of references) {
       const found = path.split('/').reduce<unknown>((at, part) => Reflect.get(at as object, part), document);
@@ -105,47 +106,46 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has an example for every code, in the shape of all errors', () => {
-    expect(Object.keys(document.components.examples)).toEqual(Object.keys(refusals));
+  it('has an example for every code, in the error shape', () => {
+    expect(Object.keys(document.components.examples)).toEqual(Object.keys(errors));
     for (const { value } of Object.values(document.components.examples)) {
       expect(faultsOf({ $ref: '#/components/schemas/Error' }, value)).toEqual([]);
     }
   });
 
-  it('names every code that the services behind an answer can give', async () => {
+  it('names every code that the services can return', async () => {
     const words = new Set(
       JSON.stringify({ paths: document.paths, ...document.components.schemas, ...document.components.responses }).match(
         WORD,
       ),
     );
-    expect([...(await codesInUse())].filter((code) => !words.has(code) && !ELSEWHERE.has(code))).toEqual([]);
+    expect([...(await codesInUse())].filter((code) => !words.has(code) && !NOT_CODES.has(code))).toEqual([]);
   });
 
-  it('says of every address that takes no body that it refuses what is none', () => {
-    for (const { method, path, body, about } of endpoints) {
-      if (body !== null || about.bytes !== undefined) continue;
+  it('lists INVALID_JSON for every endpoint without a body', () => {
+    for (const { method, path, body, docs } of endpoints) {
+      if (body !== null || docs.bytes !== undefined) continue;
       const { responses } = document.paths[documentPath(path)]?.[method.toLowerCase()] ?? {};
       expect(responses?.['400']?.description).toContain('INVALID_JSON');
     }
   });
 
   describe.each(operations)('$name', ({ path, operation }) => {
-    it('says what it does, what it answers and how it refuses', () => {
+    it('has a summary, success responses and error responses', () => {
       expect(operation.summary).toMatch(/^[A-Z][\w' ,-]+$/);
       expect(document.tags.map(({ name }) => name)).toEqual(expect.arrayContaining(operation.tags));
       const statuses = Object.keys(operation.responses);
       expect(statuses.filter((status) => status.startsWith('2'))).not.toEqual([]);
       expect(statuses).toEqual(expect.arrayContaining(['400', '431']));
-      if (operation.security !== undefined)
-        expect(statuses).toEqual(expect.arrayContaining(['401', '429', '500', '503']));
+      if (operation.security.length > 0) expect(statuses).toEqual(expect.arrayContaining(['401', '429', '500', '503']));
     });
 
-    it('has all parts of its path as parameters', () => {
+    it('has a parameter for every variable of its path', () => {
       const named = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name);
       expect(operation.parameters.filter((each) => each.in === 'path').map(({ name }) => name)).toEqual(named);
     });
 
-    it('has examples that are what their schemas say', () => {
+    it('has examples that match their schemas', () => {
       const bodies = [operation.requestBody, ...Object.values(operation.responses)];
       for (const { schema, example, examples = {} } of bodies.flatMap((each) => Object.values(each?.content ?? {}))) {
         if (schema === undefined) continue;
@@ -157,7 +157,7 @@ describe('the OpenAPI document', () => {
       }
     });
 
-    it('has an example of every JSON body that is sent', () => {
+    it('has an example of its JSON request body', () => {
       const body = operation.requestBody?.content['application/json'];
       if (body !== undefined) expect(body.example).toBeDefined();
     });

@@ -15,21 +15,21 @@ beforeAll(async () => {
 afterAll(() => edge.close());
 
 describe('creating an API key', () => {
-  it('answers 201 with the key, its prefix and the firm', async () => {
+  it('returns 201 with the key, its prefix and the firm', async () => {
     let asked: unknown;
     edge.keys.createKey = async (request) => {
       asked = request;
       return { api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm_uuid: firm.uuid, firm_name: firm.name };
     };
     const json = { firm_uuid: firm.uuid.toUpperCase() };
-    const answer = await edge.ask('POST', path, { role: 'WORKFLOW_ENGINEER', json });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({ api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm });
+    const response = await edge.request('POST', path, { role: 'WORKFLOW_ENGINEER', json });
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({ api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm });
     expect(asked).toMatchObject({ actor: { ...actor, role: 'WORKFLOW_ENGINEER' }, firm_uuid: firm.uuid });
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('is told with the address that a trusted proxy speaks for', async () => {
+  it('records the client address that a trusted proxy reports', async () => {
     const behindProxy = await openFixture({ trustedProxies: ['loopback'] });
     let asked: unknown;
     behindProxy.keys.createKey = async (request) => {
@@ -37,14 +37,14 @@ describe('creating an API key', () => {
       return { api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm_uuid: firm.uuid, firm_name: firm.name };
     };
     const headers = { 'x-forwarded-for': '203.0.113.9' };
-    await behindProxy.ask('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid }, headers });
+    await behindProxy.request('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid }, headers });
     await behindProxy.close();
     expect(asked).toMatchObject({ actor: { address: '203.0.113.9' } });
   });
 
-  it('is refused to an ADMIN, before the body is looked at', async () => {
-    const answer = await edge.ask('POST', path, { role: 'ADMIN', json: { firm_uuid: 'nonsense' } });
-    expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
+  it('is refused to an ADMIN before the body is read', async () => {
+    const response = await edge.request('POST', path, { role: 'ADMIN', json: { firm_uuid: 'nonsense' } });
+    expect([response.status, response.body['code']]).toEqual([403, 'FORBIDDEN']);
   });
 
   it.each([
@@ -53,9 +53,9 @@ describe('creating an API key', () => {
     [{ firm_uuid: 1 }, 'INVALID'],
     [{ firm_uuid: null }, 'INVALID'],
   ])('refuses %j', async (json, code) => {
-    const answer = await edge.ask('POST', path, { role: 'SUPERUSER', json });
-    expect(answer.status).toBe(400);
-    expect(answer.body['details']).toMatchObject({ fields: [{ field: 'firm_uuid', code }] });
+    const response = await edge.request('POST', path, { role: 'SUPERUSER', json });
+    expect(response.status).toBe(400);
+    expect(response.body['details']).toMatchObject({ fields: [{ field: 'firm_uuid', code }] });
   });
 
   it('is 409 while the firm has a key and 404 for an unknown firm', async () => {
@@ -66,14 +66,14 @@ describe('creating an API key', () => {
       edge.keys.createKey = async () => {
         throw fault;
       };
-      const answer = await edge.ask('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid } });
-      expect([answer.status, answer.body['code']]).toEqual([status, fault.code]);
+      const response = await edge.request('POST', path, { role: 'SUPERUSER', json: { firm_uuid: firm.uuid } });
+      expect([response.status, response.body['code']]).toEqual([status, fault.code]);
     }
   });
 });
 
 describe('listing API keys', () => {
-  it('shows exactly the fields of the specification, last_used null before the first use', async () => {
+  it('returns exactly the specified fields, with last_used null before the first use', async () => {
     let asked: unknown;
     edge.keys.listKeys = async (request) => {
       asked = request;
@@ -87,7 +87,7 @@ describe('listing API keys', () => {
         ],
       };
     };
-    const answer = await edge.ask('GET', `${path}?page=2&size=5`, { role: 'SUPERUSER' });
+    const response = await edge.request('GET', `${path}?page=2&size=5`, { role: 'SUPERUSER' });
     const item = {
       uuid: keyUuid,
       key_prefix: '1a2b3c4',
@@ -95,8 +95,8 @@ describe('listing API keys', () => {
       firm,
       created_at: '2026-01-01T00:00:00.000Z',
     };
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       count: 12,
       items: [
         { ...item, last_used: null },
@@ -106,33 +106,33 @@ describe('listing API keys', () => {
     expect(asked).toMatchObject({ actor: { ...actor, role: 'SUPERUSER' }, page: 2, size: 5 });
   });
 
-  it('is for a SUPERUSER alone', async () => {
+  it('requires the role SUPERUSER', async () => {
     for (const role of ['ADMIN', 'WORKFLOW_ENGINEER'] as const) {
-      expect((await edge.ask('GET', path, { role })).status).toBe(403);
+      expect((await edge.request('GET', path, { role })).status).toBe(403);
     }
   });
 });
 
 describe('deleting an API key', () => {
-  it('answers 204 with nothing', async () => {
+  it('returns 204 without a body', async () => {
     let asked: unknown;
     edge.keys.deleteKey = async (request) => {
       asked = request.key_uuid;
       return {};
     };
-    const answer = await edge.ask('DELETE', `${path}/${keyUuid.toUpperCase()}`, { role: 'SUPERUSER' });
-    expect([answer.status, answer.text, answer.headers.get('content-length')]).toEqual([204, '', null]);
+    const response = await edge.request('DELETE', `${path}/${keyUuid.toUpperCase()}`, { role: 'SUPERUSER' });
+    expect([response.status, response.text, response.headers.get('content-length')]).toEqual([204, '', null]);
     expect(asked).toBe(keyUuid);
   });
 
-  it('is for a SUPERUSER alone, and 404 for what is no key', async () => {
-    expect((await edge.ask('DELETE', `${path}/${keyUuid}`, { role: 'WORKFLOW_ENGINEER' })).status).toBe(403);
-    const unnamed = await edge.ask('DELETE', `${path}/x`, { role: 'SUPERUSER' });
+  it('requires the role SUPERUSER, and is 404 for an unknown key', async () => {
+    expect((await edge.request('DELETE', `${path}/${keyUuid}`, { role: 'WORKFLOW_ENGINEER' })).status).toBe(403);
+    const unnamed = await edge.request('DELETE', `${path}/x`, { role: 'SUPERUSER' });
     // Keys of all firms are managed here.
     expect([unnamed.status, unnamed.body['message']]).toEqual([404, 'There is no such API key. Check the uuid.']);
     edge.keys.deleteKey = async () => {
       throw notFound('API key');
     };
-    expect((await edge.ask('DELETE', `${path}/${keyUuid}`, { role: 'SUPERUSER' })).status).toBe(404);
+    expect((await edge.request('DELETE', `${path}/${keyUuid}`, { role: 'SUPERUSER' })).status).toBe(404);
   });
 });

@@ -2,48 +2,50 @@ import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { CreatedKey, KeyPage } from '../answers/api-keys.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { page, size, uuid } from '../http/fields.ts';
+import { page, size, uuid } from '../http/request/fields.ts';
+import { CreatedKey, KeyPage } from '../response-schemas/api-keys.ts';
 
 const PATH = '/external/api/v1/api-key';
 
-/** external-interface.md, "Endpoints" 1 to 3. */
+/** docs/api.md, "Keys and users". */
 export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | 'listKeys' | 'deleteKey'>): Endpoint[] {
   return [
     endpoint({
       method: 'POST',
       path: PATH,
-      proof: 'bearer',
+      credentials: 'bearer',
       roles: ['SUPERUSER', 'WORKFLOW_ENGINEER'],
       body: z
         .strictObject({ firm_uuid: uuid() })
-        .meta({ examples: [{ firm_uuid: '1a2b3c4d-0000-4000-8000-000000000001' }] }),
-      about: {
+        .meta({ id: 'CreateApiKeyRequest', examples: [{ firm_uuid: '1a2b3c4d-0000-4000-8000-000000000001' }] }),
+      docs: {
         tag: 'API keys',
+        id: 'createApiKey',
         summary: 'Create an API key',
-        description: 'A firm has one active key. The key is shown in this answer and never again.',
-        answers: { 201: { description: 'The key.', schema: CreatedKey } },
-        refusals: ['NOT_FOUND', 'KEY_EXISTS'],
+        description: 'A firm has one active key. The key is shown only in this response.',
+        responses: { 201: { description: 'The key.', schema: CreatedKey } },
+        errors: ['NOT_FOUND', 'KEY_EXISTS'],
       },
       async handle({ caller, body, address }) {
-        const made = await keys.createKey({ actor: actorOf(caller, address), firm_uuid: body.firm_uuid });
-        const { api_key, key_prefix, firm_uuid, firm_name } = made;
+        const created = await keys.createKey({ actor: actorOf(caller, address), firm_uuid: body.firm_uuid });
+        const { api_key, key_prefix, firm_uuid, firm_name } = created;
         return { status: 201, body: { api_key, key_prefix, firm: { uuid: firm_uuid, name: firm_name } } };
       },
     }),
     endpoint({
       method: 'GET',
       path: PATH,
-      proof: 'bearer',
+      credentials: 'bearer',
       roles: ['SUPERUSER'],
       query: z.strictObject({ page, size }),
-      about: {
+      docs: {
         tag: 'API keys',
+        id: 'listApiKeys',
         summary: 'List API keys',
         description: 'Newest first.',
-        answers: { 200: { description: 'A page of keys.', schema: KeyPage } },
+        responses: { 200: { description: 'A page of keys.', schema: KeyPage } },
       },
       async handle({ caller, query, address }) {
         const { count, items } = await keys.listKeys({ actor: actorOf(caller, address), ...query });
@@ -66,20 +68,21 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
     endpoint({
       method: 'DELETE',
       path: `${PATH}/:api_key_uuid`,
-      proof: 'bearer',
+      credentials: 'bearer',
       roles: ['SUPERUSER'],
-      about: {
+      docs: {
         tag: 'API keys',
+        id: 'deleteApiKey',
         summary: 'Delete an API key',
         description:
-          'Whoever uses it is refused within a second, or within 5 s while the news of it cannot travel. The firm may be given another one at once.',
-        answers: { 204: { description: 'The key is dead.' } },
+          'Requests with this key are refused within one second, or within 5 seconds while the event bus is unavailable. A new key can be created for the firm immediately.',
+        responses: { 204: { description: 'The key is deleted.' } },
       },
       async handle({ caller, params, address }) {
-        const named = uuid().safeParse(params['api_key_uuid']);
-        // Keys are managed for all firms, so the words are those of key-management.
-        if (!named.success) throw new Fault('not-found', 'NOT_FOUND', 'There is no such API key. Check the uuid.');
-        await keys.deleteKey({ actor: actorOf(caller, address), key_uuid: named.data });
+        const parsed = uuid().safeParse(params['api_key_uuid']);
+        // The same message as key-management's, which does not mention a firm: keys of all firms are managed here.
+        if (!parsed.success) throw new Fault('not-found', 'NOT_FOUND', 'There is no such API key. Check the uuid.');
+        await keys.deleteKey({ actor: actorOf(caller, address), key_uuid: parsed.data });
         return { status: 204 };
       },
     }),

@@ -1,12 +1,12 @@
 import type { CallerInit } from '@call-analysis/proto/ingest/v1/Caller';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../authentication/caller.ts';
 
-/** Whose data a request to ingest is about. */
+/** The caller in a request to ingest. */
 export function callerOf(caller: Caller): CallerInit {
   return { firm_uuid: caller.firmUuid, user_uuid: caller.userUuid };
 }
 
-/** The same for what the audit log tells, which says from which address it was done. */
+/** The same for an audited action. The audit log also stores the client's address. */
 export function actorOf(caller: Caller, address: string): CallerInit {
   return { ...callerOf(caller), address };
 }

@@ -8,7 +8,7 @@ const at = '2026-01-01T00:00:00.000Z';
 const message = { uuid, name: 'Own', is_active: false, revision: 3, created_at: at, updated_at: at };
 const item = { ...message, segment_type: null };
 const sections = [{ name: 'Only', questions: [] }];
-const whole = { ...item, sections };
+const full = { ...item, sections };
 const reply = { scorecard: message, sections_json: JSON.stringify(sections) };
 const caller = { firm_uuid: firm.uuid, user_uuid: user };
 const document = { name: 'Own', sections: [{ name: 'Only', any: ['thing', null] }] };
@@ -22,15 +22,15 @@ beforeAll(async () => {
 
 beforeEach(() => {
   asked = undefined;
-  const answer = async (request: unknown) => {
+  const response = async (request: unknown) => {
     asked = request;
     return reply;
   };
   Object.assign(edge.scorecards, {
-    createScorecard: answer,
-    getScorecard: answer,
-    reviseScorecard: answer,
-    activateScorecard: answer,
+    createScorecard: response,
+    getScorecard: response,
+    reviseScorecard: response,
+    activateScorecard: response,
   } satisfies Fixture['scorecards']);
 });
 
@@ -46,14 +46,14 @@ const everyRoute = [
 ] as const;
 
 describe('every route', () => {
-  it.each(everyRoute)('%s %s is for an ADMIN alone', async (method, address) => {
+  it.each(everyRoute)('%s %s requires the role ADMIN', async (method, address) => {
     for (const role of ['SUPERUSER', 'WORKFLOW_ENGINEER'] as const) {
-      const answer = await edge.ask(method, address, { role, ...(method !== 'GET' && { json: document }) });
-      expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN']);
+      const response = await edge.request(method, address, { role, ...(method !== 'GET' && { json: document }) });
+      expect([response.status, response.body['code']]).toEqual([403, 'FORBIDDEN']);
     }
     expect(asked).toBeUndefined();
-    const stranger = await fetch(edge.url + address, { method });
-    expect(stranger.status).toBe(401);
+    const unauthenticated = await fetch(edge.url + address, { method });
+    expect(unauthenticated.status).toBe(401);
   });
 
   it.each([
@@ -61,9 +61,9 @@ describe('every route', () => {
     ['PUT', ''],
     ['GET', '/revisions'],
     ['POST', '/activate'],
-  ])('%s …/{uuid}%s is 404 for what is no uuid and for what the firm does not have', async (method, rest) => {
+  ])('%s …/{uuid}%s is 404 for an invalid uuid and for a scorecard of another firm', async (method, rest) => {
     const options = { headers: { 'if-match': '"1"' }, ...(method === 'PUT' && { json: document }) };
-    expect((await edge.ask(method, `${path}/nonsense${rest}`, options)).status).toBe(404);
+    expect((await edge.request(method, `${path}/nonsense${rest}`, options)).status).toBe(404);
     const none = async () => {
       throw notFound('scorecard');
     };
@@ -73,23 +73,23 @@ describe('every route', () => {
       activateScorecard: none,
       listRevisions: none,
     });
-    const answer = await edge.ask(method, `${path}/${uuid}${rest}`, options);
-    expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);
+    const response = await edge.request(method, `${path}/${uuid}${rest}`, options);
+    expect([response.status, response.body['code']]).toEqual([404, 'NOT_FOUND']);
   });
 });
 
 describe('lists', () => {
-  it('of scorecards have their fields, null where there is no segment type', async () => {
+  it('of scorecards have all fields, null without a segment type', async () => {
     edge.scorecards.listScorecards = async (request) => {
       asked = request;
       return { count: 12, items: [message, { ...message, segment_type: 'sales', is_active: true }] };
     };
-    const answer = await edge.ask('GET', `${path}?page=2&size=5`);
-    expect(answer.body).toEqual({ count: 12, items: [item, { ...item, segment_type: 'sales', is_active: true }] });
+    const response = await edge.request('GET', `${path}?page=2&size=5`);
+    expect(response.body).toEqual({ count: 12, items: [item, { ...item, segment_type: 'sales', is_active: true }] });
     expect(asked).toMatchObject({ caller, page: 2, size: 5 });
   });
 
-  it('of revisions say who made them, null for the service itself', async () => {
+  it('of revisions have their author, null for the service itself', async () => {
     edge.scorecards.listRevisions = async (request) => {
       asked = request;
       const revision = { revision: 2, name: 'Own', created_at: at };
@@ -101,8 +101,8 @@ describe('lists', () => {
         ],
       };
     };
-    const answer = await edge.ask('GET', `${path}/${uuid}/revisions`);
-    expect(answer.body).toEqual({
+    const response = await edge.request('GET', `${path}/${uuid}/revisions`);
+    expect(response.body).toEqual({
       count: 2,
       items: [
         { revision: 2, name: 'Own', created_at: at, created_by: user },
@@ -113,47 +113,51 @@ describe('lists', () => {
   });
 
   it('refuse pages out of range', async () => {
-    expect((await edge.ask('GET', `${path}?size=101`)).body['code']).toBe('VALIDATION_ERROR');
-    expect((await edge.ask('GET', `${path}/${uuid}/revisions?page=0`)).body['code']).toBe('VALIDATION_ERROR');
+    expect((await edge.request('GET', `${path}?size=101`)).body['code']).toBe('VALIDATION_ERROR');
+    expect((await edge.request('GET', `${path}/${uuid}/revisions?page=0`)).body['code']).toBe('VALIDATION_ERROR');
   });
 });
 
 describe('a scorecard', () => {
-  it('is made with 201 and its ETag; the document goes on as it came', async () => {
-    const answer = await edge.ask('POST', path, { json: document });
-    expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([201, whole, '"3"']);
+  it('is created with 201 and an ETag; the document is forwarded unchanged', async () => {
+    const response = await edge.request('POST', path, { json: document });
+    expect([response.status, response.body, response.headers.get('etag')]).toEqual([201, full, '"3"']);
     expect(asked).toEqual({ caller, document: JSON.stringify(document) });
   });
 
-  it('is got whole with its ETag, at its newest revision or another', async () => {
-    const answer = await edge.ask('GET', `${path}/${uuid}`);
-    expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([200, whole, '"3"']);
+  it('is returned with its ETag, at its newest revision or another', async () => {
+    const response = await edge.request('GET', `${path}/${uuid}`);
+    expect([response.status, response.body, response.headers.get('etag')]).toEqual([200, full, '"3"']);
     expect(asked).toEqual({ caller, scorecard_uuid: uuid });
-    await edge.ask('GET', `${path}/${uuid}?revision=2`);
+    await edge.request('GET', `${path}/${uuid}?revision=2`);
     expect(asked).toMatchObject({ scorecard_uuid: uuid, revision: 2 });
     for (const revision of ['0', '1.5', '-1', 'x', '99999999999']) {
-      expect((await edge.ask('GET', `${path}/${uuid}?revision=${revision}`)).status).toBe(400);
+      expect((await edge.request('GET', `${path}/${uuid}?revision=${revision}`)).status).toBe(400);
     }
   });
 
   it('is activated', async () => {
-    const answer = await edge.ask('POST', `${path}/${uuid}/activate`);
-    expect([answer.status, answer.body]).toEqual([200, whole]);
+    const response = await edge.request('POST', `${path}/${uuid}/activate`);
+    expect([response.status, response.body]).toEqual([200, full]);
     expect(asked).toEqual({ caller, scorecard_uuid: uuid });
   });
 
-  it('shows every fault of its document', async () => {
+  it('reports every fault of its document', async () => {
     const fields = [{ field: 'sections.0.name', code: 'REQUIRED', message: 'is required' }];
     edge.scorecards.createScorecard = async () => {
       throw invalidFields(fields);
     };
-    const answer = await edge.ask('POST', path, { json: document });
-    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([400, 'VALIDATION_ERROR', { fields }]);
+    const response = await edge.request('POST', path, { json: document });
+    expect([response.status, response.body['code'], response.body['details']]).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      { fields },
+    ]);
   });
 
   it('may be up to a mebibyte of JSON', async () => {
     const json = { name: 'x'.repeat(1024 * 1024) };
-    expect((await edge.ask('POST', path, { json })).body['code']).toBe('BODY_TOO_LARGE');
+    expect((await edge.request('POST', path, { json })).body['code']).toBe('BODY_TOO_LARGE');
   });
 });
 
@@ -163,22 +167,22 @@ describe('a document', () => {
     ['that is no object', '[]'],
     ['that is no JSON', '{'],
   ])('%s is refused', async (_what, body) => {
-    const answer = await edge.ask('POST', path, { body, headers: { 'content-type': 'application/json' } });
-    expect([answer.status, answer.body['code']]).toEqual([400, 'INVALID_JSON']);
+    const response = await edge.request('POST', path, { body, headers: { 'content-type': 'application/json' } });
+    expect([response.status, response.body['code']]).toEqual([400, 'INVALID_JSON']);
     expect(asked).toBeUndefined();
   });
 });
 
 describe('a change', () => {
   const put = (ifMatch?: string) =>
-    edge.ask('PUT', `${path}/${uuid}`, {
+    edge.request('PUT', `${path}/${uuid}`, {
       json: document,
       ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }),
     });
 
-  it('names the revision it was made to, and answers the new one with its ETag', async () => {
-    const answer = await put('"2"');
-    expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([200, whole, '"3"']);
+  it('names the revision that it was made to, and returns the new one with its ETag', async () => {
+    const response = await put('"2"');
+    expect([response.status, response.body, response.headers.get('etag')]).toEqual([200, full, '"3"']);
     expect(asked).toEqual({ caller, scorecard_uuid: uuid, expected_revision: 2, document: JSON.stringify(document) });
   });
 
@@ -191,10 +195,10 @@ describe('a change', () => {
     ['"two"', 'INVALID'],
     ['', 'INVALID'],
   ])('is refused with If-Match: %s', async (ifMatch, code) => {
-    const answer = await put(ifMatch);
-    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
-    expect(answer.body['details']).toMatchObject({
-      fields: [{ field: 'If-Match', code, message: expect.stringMatching(/ETag gave it; for example "1"$/) }],
+    const response = await put(ifMatch);
+    expect([response.status, response.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(response.body['details']).toMatchObject({
+      fields: [{ field: 'If-Match', code, message: expect.stringMatching(/as returned in ETag; for example "1"$/) }],
     });
     expect(asked).toBeUndefined();
   });
@@ -203,8 +207,8 @@ describe('a change', () => {
     edge.scorecards.reviseScorecard = async () => {
       throw new Fault('stale', 'REVISION_CONFLICT', 'There is a newer one.', { details: { revision: 4 } });
     };
-    const answer = await put('"3"');
-    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
+    const response = await put('"3"');
+    expect([response.status, response.body['code'], response.body['details']]).toEqual([
       412,
       'REVISION_CONFLICT',
       { revision: 4 },

@@ -1,30 +1,31 @@
 import type { IncomingMessage } from 'node:http';
+import { ScorecardDraft } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
-import type { Scorecard } from '@call-analysis/proto/analysis/v1/Scorecard';
+import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { exampleDraft, RevisionPage, ScorecardInFull, ScorecardPage, sentDraft } from '../answers/scorecards.ts';
-import type { Caller } from '../auth/caller.ts';
-import type { Answer } from '../http/answer.ts';
+import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { page, pathUuid, size, wholeNumber } from '../http/fields.ts';
+import { page, pathUuid, size, wholeNumber } from '../http/request/fields.ts';
+import type { JsonResponse } from '../http/response/json-response.ts';
+import { exampleDraft, RevisionPage, Scorecard, ScorecardPage } from '../response-schemas/scorecards.ts';
 
 const PATH = '/api/v1/scorecards';
 const MAX_REVISION = 2 ** 31 - 1;
 
 /**
- * The analysis service judges the document, so that everything wrong with it is told at once: its form, and what it
- * refers to. The schema here is what a client reads of it.
+ * The analysis service validates the scorecard, both its form and its references, so that all faults are reported
+ * together. The schema here is for the documentation.
  */
-const Document = z.looseObject({}).meta({ id: 'ScorecardDraft', wire: sentDraft, examples: [exampleDraft] });
+const Draft = z.looseObject({}).meta({ documentedAs: ScorecardDraft, examples: [exampleDraft] });
 
-const ofAdmins = { proof: 'bearer', roles: ['ADMIN'] } as const;
+const ofAdmins = { credentials: 'bearer', roles: ['ADMIN'] } as const;
 const tag = 'Scorecards';
-const etag = { ETag: 'The revision, in double quotes: what If-Match takes when this is changed.' };
+const etag = { ETag: 'The revision in double quotes, for the If-Match header of a change.' };
 
-/** A firm's scorecards: made, revised, put in force. */
+/** The scorecards of a firm: create, revise and activate them. */
 export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'close'>): Endpoint[] {
   return [
     endpoint({
@@ -32,32 +33,34 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       method: 'GET',
       path: PATH,
       query: z.strictObject({ page, size }),
-      about: {
+      docs: {
         tag,
+        id: 'listScorecards',
         summary: 'List scorecards',
-        description: 'Newest first, without their sections. Every firm begins with one, which is active.',
-        answers: { 200: { description: 'A page of scorecards.', schema: ScorecardPage } },
+        description: 'Newest first, without their sections. Every firm starts with one scorecard, which is active.',
+        responses: { 200: { description: 'A page of scorecards.', schema: ScorecardPage } },
       },
       async handle({ caller, query }) {
         const { count, items } = await service.listScorecards({ caller: callerOf(caller), ...query });
-        return { status: 200, body: { count, items: items.map(shape) } };
+        return { status: 200, body: { count, items: items.map(scorecardJson) } };
       },
     }),
     endpoint({
       ...ofAdmins,
       method: 'POST',
       path: PATH,
-      body: Document,
-      about: {
+      body: Draft,
+      docs: {
         tag,
+        id: 'createScorecard',
         summary: 'Create a scorecard',
         description:
-          'For one segment type, or as a default of the firm when `segment_type` is null or left out. It scores nothing until it is activated. Questions get their uuids here. Phrases: `refund` is this word, `refund*` every word that begins so, `#` a number, `i|we` either, `(call back|ring)` either group, `[very|so]` may be missing, `..` is up to three words, and `! no problem` is an exception.',
-        answers: { 201: { description: 'The scorecard, at revision 1.', schema: ScorecardInFull, headers: etag } },
+          'For one segment type, or the default of the firm when `segment_type` is null or left out. It scores no calls until it is activated. The response contains the uuids of its questions.\n\nPhrases: `refund` matches this word, `refund*` every word that starts with it, `#` a number, `i|we` either word, `(call back|ring)` either group. `[very|so]` is optional, `..` is up to three words, and `! no problem` is an exception.',
+        responses: { 201: { description: 'The scorecard, at revision 1.', schema: Scorecard, headers: etag } },
       },
       async handle({ caller, body }) {
-        const made = await service.createScorecard({ caller: callerOf(caller), document: textOf(body) });
-        return inFull(made, 201);
+        const created = await service.createScorecard({ caller: callerOf(caller), document: textOf(body) });
+        return scorecardResponse(created, 201);
       },
     }),
     endpoint({
@@ -65,35 +68,37 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       method: 'GET',
       path: `${PATH}/:uuid`,
       query: z.strictObject({ revision: wholeNumber(1, MAX_REVISION).optional() }),
-      about: {
+      docs: {
         tag,
+        id: 'getScorecard',
         summary: 'Get a scorecard',
-        description: 'At its newest revision, or as an earlier one had it.',
-        answers: { 200: { description: 'The scorecard.', schema: ScorecardInFull, headers: etag } },
+        description: 'The newest revision, or the one in `revision`.',
+        responses: { 200: { description: 'The scorecard.', schema: Scorecard, headers: etag } },
       },
       async handle({ caller, params, query }) {
         const scorecard_uuid = uuidOf(params);
-        return inFull(await service.getScorecard({ caller: callerOf(caller), scorecard_uuid, ...query }));
+        return scorecardResponse(await service.getScorecard({ caller: callerOf(caller), scorecard_uuid, ...query }));
       },
     }),
     endpoint({
       ...ofAdmins,
       method: 'PUT',
       path: `${PATH}/:uuid`,
-      body: Document,
-      about: {
+      body: Draft,
+      docs: {
         tag,
+        id: 'reviseScorecard',
         summary: 'Revise a scorecard',
         description:
-          'Makes a new revision, by which calls are scored from now on when the scorecard is active; what was scored keeps its own. Questions that stay keep their uuid, new ones come without. Another segment type takes another scorecard.',
-        answers: {
-          200: { description: 'The scorecard, at its new revision.', schema: ScorecardInFull, headers: etag },
+          'Creates a new revision. If the scorecard is active, calls are scored by it from now on; calls that were scored keep their revision. Send the uuids of existing questions, and none for new questions. The segment type cannot be changed.',
+        responses: {
+          200: { description: 'The scorecard, at its new revision.', schema: Scorecard, headers: etag },
         },
-        refusals: ['REVISION_CONFLICT'],
+        errors: ['REVISION_CONFLICT'],
         headers: {
           'If-Match': {
             description:
-              'The revision that was changed, as ETag gave it. When it is no longer the newest, the change is refused.',
+              'The revision that you changed, as returned in ETag. If it is no longer the newest, the change is refused.',
             schema: z
               .string()
               .regex(/^"\d{1,9}"$/)
@@ -108,7 +113,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
           expected_revision: changedRevision(request),
           document: textOf(body),
         });
-        return inFull(revised);
+        return scorecardResponse(revised);
       },
     }),
     endpoint({
@@ -116,15 +121,16 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       method: 'GET',
       path: `${PATH}/:uuid/revisions`,
       query: z.strictObject({ page, size }),
-      about: {
+      docs: {
         tag,
+        id: 'listScorecardRevisions',
         summary: 'List the revisions of a scorecard',
-        description: 'Newest first. Get the scorecard with `revision` for what one says.',
-        answers: { 200: { description: 'A page of revisions.', schema: RevisionPage } },
+        description: 'Newest first. To read a revision, get the scorecard with `revision`.',
+        responses: { 200: { description: 'A page of revisions.', schema: RevisionPage } },
       },
       async handle({ caller, params, query }) {
-        const asked = { caller: callerOf(caller), scorecard_uuid: uuidOf(params), ...query };
-        const { count, items } = await service.listRevisions(asked);
+        const request = { caller: callerOf(caller), scorecard_uuid: uuidOf(params), ...query };
+        const { count, items } = await service.listRevisions(request);
         return {
           status: 200,
           body: {
@@ -143,15 +149,18 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       ...ofAdmins,
       method: 'POST',
       path: `${PATH}/:uuid/activate`,
-      about: {
+      docs: {
         tag,
+        id: 'activateScorecard',
         summary: 'Activate a scorecard',
         description:
-          'Calls of its segment type, or of all that have none of their own, are scored by it from now on, instead of the one that was active before. There is always an active default.',
-        answers: { 200: { description: 'The scorecard, active.', schema: ScorecardInFull, headers: etag } },
+          'From now on it scores the calls of its segment type, instead of the scorecard that was active before. A default scorecard scores calls of all segment types without an active scorecard of their own. A default scorecard is always active.',
+        responses: { 200: { description: 'The active scorecard.', schema: Scorecard, headers: etag } },
       },
       async handle({ caller, params }) {
-        return inFull(await service.activateScorecard({ caller: callerOf(caller), scorecard_uuid: uuidOf(params) }));
+        return scorecardResponse(
+          await service.activateScorecard({ caller: callerOf(caller), scorecard_uuid: uuidOf(params) }),
+        );
       },
     }),
   ];
@@ -169,32 +178,32 @@ function textOf(document: object): string {
   try {
     return JSON.stringify(document);
   } catch (error) {
-    // Reading JSON takes any depth, writing it does not.
+    // JSON.parse accepts any depth, JSON.stringify does not.
     if (!(error instanceof RangeError)) throw error;
     throw new Fault('invalid', 'INVALID_JSON', 'The body is nested too deeply to be a scorecard.');
   }
 }
 
-/** The revision that a change was made to, as `If-Match` names it. */
+/** The revision in `If-Match`, to which the change was made. */
 function changedRevision(request: IncomingMessage): number {
   const given = request.headers['if-match'];
   const [, revision] = /^"(\d{1,9})"$/.exec(given?.trim() ?? '') ?? [];
   if (revision !== undefined) return Number(revision);
   const code = given === undefined ? 'REQUIRED' : 'INVALID';
-  const message = 'must be the revision that you changed, in double quotes, as ETag gave it; for example "1"';
+  const message = 'must be the revision that you changed, in double quotes, as returned in ETag; for example "1"';
   throw invalidFields([{ field: 'If-Match', code, message }]);
 }
 
-function shape(scorecard: Scorecard) {
+function scorecardJson(scorecard: ScorecardMessage) {
   const { uuid, name, segment_type, is_active, revision, created_at, updated_at } = scorecard;
   return { uuid, name, segment_type: segment_type ?? null, is_active, revision, created_at, updated_at };
 }
 
-function inFull({ scorecard, sections_json }: ScorecardReply, status = 200): Answer {
-  if (scorecard === null) throw new Fault('internal', 'INTERNAL', 'analysis answered without the scorecard.');
+function scorecardResponse({ scorecard, sections_json }: ScorecardReply, status = 200): JsonResponse {
+  if (scorecard === null) throw new Fault('internal', 'INTERNAL', 'analysis returned no scorecard.');
   return {
     status,
     headers: { etag: `"${scorecard.revision}"` },
-    body: { ...shape(scorecard), sections: JSON.parse(sections_json) as unknown },
+    body: { ...scorecardJson(scorecard), sections: JSON.parse(sections_json) as unknown },
   };
 }

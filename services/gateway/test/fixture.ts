@@ -9,9 +9,9 @@ import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
 import { dial, type Handlers, implement, serve } from '@call-analysis/rpc';
 import { Closing, createLog, Readiness, timeLeft } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
-import { ApiKeyGate } from '../auth/api-key.ts';
-import type { Role } from '../auth/caller.ts';
-import { neighbours, serveEdge } from '../gateway.ts';
+import { ApiKeyAuthentication } from '../authentication/api-key.ts';
+import type { Role } from '../authentication/caller.ts';
+import { backendParts, serveEdge } from '../gateway.ts';
 import type { Edge } from '../variables.ts';
 
 export const firm = { uuid: '1a2b3c4d-0000-4000-8000-000000000001', name: 'Firm' };
@@ -26,36 +26,36 @@ type Analysis = Handlers<typeof analysis>;
 
 export interface Fixture {
   readonly url: string;
-  /** Of the services behind the edge. */
+  /** The RPC addresses of the backends. */
   readonly addresses: Readonly<Record<'keyManagement' | 'ingest' | 'audio' | 'analysis', string>>;
   readonly objects: Objects & SignedUrls;
-  readonly apiKeys: ApiKeyGate;
-  /** What the services behind the gateway answer; replaced by tests. */
+  readonly apiKeys: ApiKeyAuthentication;
+  /** The RPC handlers of the backends. Tests set the ones that they need. */
   readonly keys: Partial<Keys>;
   readonly calls: Partial<Ingest>;
   readonly recordings: Partial<Audio>;
   readonly scorecards: Partial<Analysis>;
   readonly log: Record<string, unknown>[];
-  /** Sends a request with a good bearer token of the role, ADMIN unless it is said otherwise. */
-  ask(method: string, path: string, options?: Asked): Promise<Answered>;
-  /** Stops a service behind the edge, as if its machine were gone. */
-  cutKeyManagement(): Promise<void>;
-  cutAudio(): Promise<void>;
-  /** Draining says that the edge will stop, while it serves on. */
+  /** Sends a request with a valid bearer token of the role, ADMIN by default. */
+  request(method: string, path: string, options?: RequestOptions): Promise<ReceivedResponse>;
+  /** Stops a backend, as if its machine were gone. */
+  stopKeyManagement(): Promise<void>;
+  stopAudio(): Promise<void>;
+  /** For tests that drain the gateway while it still serves. */
   readonly readiness: Readiness;
-  /** Closes the edge alone. */
+  /** Closes the gateway, but not its backends. */
   closeEdge(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface Asked {
+export interface RequestOptions {
   role?: Role;
   headers?: Record<string, string>;
   json?: unknown;
   body?: string | Uint8Array<ArrayBuffer>;
 }
 
-export interface Answered {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -63,8 +63,8 @@ export interface Answered {
 }
 
 /**
- * The edge over real HTTP, with services that speak real gRPC and answer as the test says. They get so much time for it
- * that none misses its deadline but one that never answers; a test of those sets `deadlineMs`.
+ * The gateway over real HTTP, with backends over real gRPC whose handlers the test provides. The deadline is so long that
+ * only a handler that never returns misses it. A test of that sets a shorter `deadlineMs`.
  */
 export async function openFixture(
   edge: Partial<Edge> & { keyTtlMs?: number; deadlineMs?: number; closeMs?: number } = {},
@@ -76,7 +76,7 @@ export async function openFixture(
     name: 'gateway',
     destination: { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
   });
-  const quiet = createLog({ name: 'behind', level: 'silent' });
+  const quiet = createLog({ name: 'backends', level: 'silent' });
   const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
   closing.add('directory', () => rm(directory, { recursive: true }));
   const keys: Partial<Keys> = {
@@ -121,14 +121,14 @@ export async function openFixture(
   const analysisChannel = dial(analysis, analysisServer.address, { name: 'analysis', deadlineMs });
   closing.add('channel', () => analysisChannel.close());
   const objects = await openObjects({ store: 'disk', directory, secret });
-  const apiKeys = new ApiKeyGate({ keys: keyChannel, ...(keyTtlMs !== undefined && { ttlMs: keyTtlMs }) });
+  const apiKeys = new ApiKeyAuthentication({ keys: keyChannel, ...(keyTtlMs !== undefined && { ttlMs: keyTtlMs }) });
   const config: Edge = {
     host: '127.0.0.1',
     port: 0,
     jwt: { issuer: 'call-analysis', audience: 'call-analysis', key: { kind: 'secret', secret } },
     ...rest,
   };
-  const behind = {
+  const backends = {
     keyManagement: keyChannel,
     ingest: ingestChannel,
     audio: audioChannel,
@@ -136,8 +136,8 @@ export async function openFixture(
     objects,
     apiKeys,
   };
-  const readiness = new Readiness(neighbours(behind));
-  const running = await serveEdge(config, behind, log, readiness, timeLeft(closeMs)).catch(async (error: unknown) => {
+  const readiness = new Readiness(backendParts(backends));
+  const running = await serveEdge(config, backends, log, readiness, timeLeft(closeMs)).catch(async (error: unknown) => {
     await closing.close();
     throw error;
   });
@@ -158,7 +158,7 @@ export async function openFixture(
     recordings,
     scorecards,
     log: lines,
-    async ask(method, path, { role = 'ADMIN', headers = {}, json, body } = {}) {
+    async request(method, path, { role = 'ADMIN', headers = {}, json, body } = {}) {
       const response = await fetch(running.url + path, {
         method,
         headers: {
@@ -178,8 +178,8 @@ export async function openFixture(
         body: isJson ? (JSON.parse(content) as Record<string, unknown>) : {},
       };
     },
-    cutKeyManagement: () => keyServer.stop(0),
-    cutAudio: () => audioServer.stop(0),
+    stopKeyManagement: () => keyServer.stop(0),
+    stopAudio: () => audioServer.stop(0),
     readiness,
     closeEdge: () => running.close(),
     close: () => closing.close(),
@@ -187,38 +187,38 @@ export async function openFixture(
 }
 
 export function tokenFor(role: Role, claims: object = {}): string {
-  const given = { sub: user, firm: firm.uuid, role, ...claims };
-  return jwt.sign(given, secret, { issuer: 'call-analysis', audience: 'call-analysis', expiresIn: 3600 });
+  const payload = { sub: user, firm: firm.uuid, role, ...claims };
+  return jwt.sign(payload, secret, { issuer: 'call-analysis', audience: 'call-analysis', expiresIn: 3600 });
 }
 
-/** A key-management to which every key is the same good one of `firm`. */
+/** A handler for which every key is the same valid key of `firm`. */
 export function everyKeyIs(keyUuid: string): Keys['verifyKeys'] {
   const verdict = { verdict: 'VALID', key_uuid: keyUuid, firm_uuid: firm.uuid, user_uuid: user };
   return async ({ api_keys }) => ({ verdicts: api_keys.map(() => verdict) });
 }
 
-/** What a socket says until it is closed, from either side. */
-export async function converse(url: string, speak: (socket: Socket) => void): Promise<string> {
+/** Connects a socket, and returns the text that it receives until either side closes it. */
+export async function rawExchange(url: string, onConnect: (socket: Socket) => void): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});
-  socket.once('connect', () => speak(socket));
-  let heard = '';
-  socket.on('data', (bytes: Buffer) => (heard += bytes.toString('latin1')));
+  socket.once('connect', () => onConnect(socket));
+  let received = '';
+  socket.on('data', (bytes: Buffer) => (received += bytes.toString('latin1')));
   await once(socket, 'close');
-  return heard;
+  return received;
 }
 
-/** Handlers that look up at each call what the test wants. */
+/** Handlers that call the ones that the test has set. */
 function replaceable<Service>(handlers: Partial<Service>, definition: object): Service {
   const entries = Object.keys(definition).map((method) => {
     const name = `${method.slice(0, 1).toLowerCase()}${method.slice(1)}`;
     return [
       name,
-      (...given: unknown[]) => {
-        const handler = Reflect.get(handlers, name) as ((...given: unknown[]) => unknown) | undefined;
-        if (handler === undefined) throw new Fault('internal', 'INTERNAL', `${name} was not expected`);
-        return handler(...given);
+      (...args: unknown[]) => {
+        const handler = Reflect.get(handlers, name) as ((...args: unknown[]) => unknown) | undefined;
+        if (handler === undefined) throw new Fault('internal', 'INTERNAL', `the test has no handler ${name}`);
+        return handler(...args);
       },
     ];
   });

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Objects } from '@call-analysis/objects';
-import { requireOpen } from '../campaigns/admit.ts';
+import { requireActiveCampaign } from '../campaigns/add-calls.ts';
 import type { Firms } from '../firms.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
-import type { Owner } from '../store/uploads.ts';
+import { keyPrefix, type Owner } from './upload-store.ts';
 
-/** external-interface.md, "Limits": presigned URL validity. */
+/** How long presigned URLs are valid (docs/api.md, "Presigned uploads"). */
 const UPLOAD_SECONDS = 3600;
 
 export interface Target {
@@ -17,28 +17,23 @@ export interface Target {
 
 export interface OpenedUpload {
   readonly metadata: Target;
-  /** Null for transcripts alone. */
+  /** Null for an upload of transcripts. */
   readonly audios: Target | null;
   readonly expiresIn: number;
 }
 
-/** Everything that a user may upload stands below this. */
-export function ownPrefix(country: string, owner: Owner): string {
-  return `${country}/${owner.firmUuid}/${owner.userUuid}/`;
-}
-
-/** Gives the user an hour to put the files, under keys that nobody else is using. */
+/** Opens an upload session: presigned URLs that are valid for an hour, for keys that no other open session has. */
 export async function openUpload(
   { store, objects, firms, limits }: { store: Store; objects: Objects; firms: Firms; limits: Limits },
   owner: Owner,
   files: { metadata: string; audios: string | null; campaignUuid: string | null },
 ): Promise<OpenedUpload> {
   const { metadata, audios, campaignUuid } = files;
-  await requireOpen(store, owner.firmUuid, campaignUuid);
+  await requireActiveCampaign(store, owner.firmUuid, campaignUuid);
   const firm = await firms.find(owner.firmUuid);
   const session = await store.uploads.open(
     owner,
-    { prefix: ownPrefix(firm.country, owner), metadata, audios, campaignUuid, rename },
+    { prefix: keyPrefix(firm.country, owner), metadata, audios, campaignUuid, rename },
     new Date(),
     UPLOAD_SECONDS * 1000,
   );
@@ -50,7 +45,7 @@ export async function openUpload(
 }
 
 async function target(objects: Objects, key: string, maxBytes: number): Promise<Target> {
-  // What an upload whose hour is over has left at the key must not be taken for what this one puts.
+  // Bytes that an expired upload left at this key must not be mistaken for those of this upload.
   await objects.remove(key);
   return { url: await objects.presignPut(key, { expiresInSeconds: UPLOAD_SECONDS, maxBytes }), key };
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { commandConfig, openaiConfig, otherEngine } from './config.ts';
 
-describe('settings of speech engines', () => {
+describe('speech engine configuration', () => {
   const PATH = '/usr/bin:/bin';
   const server = { SPEECH_URL: 'http://127.0.0.1:9000/v1', SPEECH_MODEL: 'whisper-1' };
 
-  it('a server by its address and model, with a key where it wants one', () => {
+  it('reads a server with its URL, model and optional key', () => {
     expect(openaiConfig(server)).toEqual({
       url: server.SPEECH_URL,
       model: 'whisper-1',
@@ -18,7 +18,7 @@ describe('settings of speech engines', () => {
     });
   });
 
-  it('a program by its command line, which gets no secret of ours', () => {
+  it('reads a program by its command line and withholds secrets from it', () => {
     const env = {
       PATH,
       SPEECH_COMMAND: 'sh -c "cat {file}"',
@@ -35,19 +35,27 @@ describe('settings of speech engines', () => {
     expect(config!.environment).toEqual({ PATH, SPEECH_COMMAND: env.SPEECH_COMMAND, HF_HOME: '/m' });
   });
 
-  it('none when none is named', () => {
+  it('is null when no engine is configured', () => {
     expect(otherEngine({ PATH, SPEECH_URL: '', SPEECH_COMMAND: '' })).toBeNull();
   });
 
-  it('one that says which it is', () => {
+  it('returns the kind of the configured engine', () => {
     expect(otherEngine(server)).toMatchObject({ kind: 'openai', model: 'whisper-1' });
     expect(otherEngine({ PATH, SPEECH_COMMAND: '["sh"]' })).toMatchObject({ kind: 'command', command: ['sh'] });
   });
 
   it.each([
-    ['half a server', { SPEECH_URL: server.SPEECH_URL }, 'SPEECH_URL is set, so SPEECH_MODEL must be set too.'],
-    ['a key alone', { SPEECH_API_KEY: 'k' }, 'SPEECH_API_KEY is set, so SPEECH_URL and SPEECH_MODEL must be set too.'],
-    ['no URL', { ...server, SPEECH_URL: 'localhost' }, 'SPEECH_URL must be an http or https URL, not "localhost".'],
+    ['a URL without a model', { SPEECH_URL: server.SPEECH_URL }, 'SPEECH_URL is set, so SPEECH_MODEL must be set too.'],
+    [
+      'a key without a server',
+      { SPEECH_API_KEY: 'k' },
+      'SPEECH_API_KEY is set, so SPEECH_URL and SPEECH_MODEL must be set too.',
+    ],
+    [
+      'a value that is not a URL',
+      { ...server, SPEECH_URL: 'localhost' },
+      'SPEECH_URL must be an http or https URL, not "localhost".',
+    ],
     [
       'another protocol',
       { ...server, SPEECH_URL: 'ftp://h/' },
@@ -56,39 +64,39 @@ describe('settings of speech engines', () => {
     [
       'a password in the URL',
       { ...server, SPEECH_URL: 'http://me:pw@h/' },
-      'SPEECH_URL must not hold a user or password; a key belongs into SPEECH_API_KEY.',
+      'SPEECH_URL must not contain a user or password; put a key into SPEECH_API_KEY.',
     ],
     [
       'a key with a line end',
       { ...server, SPEECH_API_KEY: 'sk-1\n' },
-      'SPEECH_API_KEY must be visible ASCII characters without blanks.',
+      'SPEECH_API_KEY must consist of visible ASCII characters without spaces.',
     ],
     [
-      'too many at a time',
+      'too high a concurrency',
       { ...server, SPEECH_CONCURRENCY: '1000' },
       'SPEECH_CONCURRENCY must be a number from 1 to 256, not "1000".',
     ],
     [
-      'both',
+      'a server and a program',
       { ...server, PATH, SPEECH_COMMAND: 'sh' },
       'SPEECH_URL and SPEECH_COMMAND are both set; set only one of them.',
     ],
     [
-      'a program that is not there',
+      'a program that does not exist',
       { PATH, SPEECH_COMMAND: 'no-such-recogniser {file}' },
-      'SPEECH_COMMAND names no-such-recogniser, which is no program that can be run here.',
+      'SPEECH_COMMAND names no-such-recogniser, which is not a program that can be run here.',
     ],
     [
-      'a folder for a program',
+      'a folder instead of a program',
       { SPEECH_COMMAND: '/usr' },
-      'SPEECH_COMMAND names /usr, which is no program that can be run here.',
+      'SPEECH_COMMAND names /usr, which is not a program that can be run here.',
     ],
     [
-      'a shell for a command',
+      'shell syntax in the command',
       { PATH, SPEECH_COMMAND: 'sh | sh' },
-      'SPEECH_COMMAND is run without a shell, which | would need; put it into a script, or into quotes.',
+      'SPEECH_COMMAND is run without a shell, which | needs; use a script, or put | into quotes.',
     ],
-  ])('refuses %s in one sentence', (_name, env, message) => {
+  ])('refuses %s with one sentence', (_name, env, message) => {
     expect(() => otherEngine(env)).toThrow(expect.objectContaining({ name: 'ConfigFault', message }));
   });
 });

@@ -3,28 +3,28 @@ import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { ConfigFault, type Environment, group, parseConfig, readAll } from '@call-analysis/runtime';
 import { z } from 'zod';
-import { CommandLineFault, parseCommand } from './command-line.ts';
-import type { CommandConfig } from './command.ts';
-import type { OpenaiConfig } from './openai.ts';
+import type { CommandConfig } from './command/command-engine.ts';
+import { CommandLineFault, parseCommand } from './command/command-line.ts';
+import type { OpenaiConfig } from './openai/openai-engine.ts';
 
-/** An engine that is not part of the service, as the environment chooses it. */
+/** A speech engine outside the service, as the environment configures it. */
 export type OtherEngine =
   | ({ readonly kind: 'openai' } & OpenaiConfig)
   | ({ readonly kind: 'command' } & Omit<CommandConfig, 'workDirectory'>);
 
-/** Models on this machine, by sherpa-onnx. */
+/** Models on this machine, run by sherpa-onnx. */
 export interface LocalEngine {
   readonly kind: 'local';
-  /** A model, or a folder for each; MODELS.md says what is in it. Absent: English, by the model that comes along. */
+  /** A model's directory, or one with a folder for each model (docs/speech-models.md). Absent: the bundled English model. */
   readonly modelDirectory?: string | undefined;
-  /** Calls heard at the same time, each by one core. Default: as many as there are cores. */
-  readonly ears?: number | undefined;
+  /** Calls transcribed at the same time, each on one core. Default: the number of cores. */
+  readonly workers?: number | undefined;
 }
 
-/** How speech becomes text. */
+/** The choice of a speech engine. */
 export const SpeechVariables = z.object({
   SPEECH_MODEL_DIR: z.string().optional().meta({
-    description: 'Models for the local engine, one a folder; services/transcription/MODELS.md says what is in it.',
+    description: 'Models for the local engine, one per folder; see docs/speech-models.md.',
     defaultText: 'Moonshine tiny, English',
   }),
   SPEECH_EARS: z
@@ -32,22 +32,27 @@ export const SpeechVariables = z.object({
     .regex(/^([1-9]|[1-9]\d)$/, 'must be a number from 1 to 99')
     .transform(Number)
     .optional()
-    .meta({ description: 'Recordings that the local engine hears at the same time.', defaultText: 'one per core' }),
+    .meta({
+      description: 'Workers of the local engine: recordings that it transcribes at the same time.',
+      defaultText: 'one per core',
+    }),
   SPEECH_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .refine((text) => !hasCredentials(text), 'must not hold a user or password; a key belongs into SPEECH_API_KEY')
+    .refine((text) => !hasCredentials(text), 'must not contain a user or password; put a key into SPEECH_API_KEY')
     .optional()
-    .meta({ description: "A server of OpenAI's kind that hears instead, with SPEECH_MODEL." }),
-  SPEECH_MODEL: z.string().max(200).optional().meta({ description: 'The model that the server is asked for.' }),
-  // It travels in a header: a line's end there is a slip of copying.
+    .meta({
+      description: 'An OpenAI-compatible speech server to use instead of the local engine; needs SPEECH_MODEL.',
+    }),
+  SPEECH_MODEL: z.string().max(200).optional().meta({ description: 'The model that the speech server is to use.' }),
+  // It is sent in a header; a line end is a copying mistake.
   SPEECH_API_KEY: z
     .string()
-    .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without blanks')
+    .regex(/^[\x21-\x7e]+$/, 'must consist of visible ASCII characters without spaces')
     .optional()
-    .meta({ description: 'The key that the server asks for, if it does.' }),
+    .meta({ description: 'The API key of the speech server, if it requires one.' }),
   SPEECH_COMMAND: z.string().optional().meta({
     description:
-      'A program that hears instead, such as `["recognise", "--wav", "{file}"]`; it gets no secret of ours. What it says on standard error when it fails goes to the log.',
+      'A program to use instead of the local engine, such as `["recognize", "--wav", "{file}"]`. It gets no secrets from the environment. When it fails, its standard error is logged.',
   }),
   SPEECH_CONCURRENCY: z
     .string()
@@ -55,7 +60,7 @@ export const SpeechVariables = z.object({
     .transform(Number)
     .optional()
     .meta({
-      description: 'Pieces that a server or program hears at the same time.',
+      description: 'Segments that a speech server or program transcribes at the same time.',
       defaultText: '4 for a server, one per core for a program',
     }),
 });
@@ -67,7 +72,7 @@ const OpenaiVariables = SpeechVariables.pick({ SPEECH_API_KEY: true, SPEECH_CONC
 const CommandVariables = SpeechVariables.pick({ SPEECH_CONCURRENCY: true });
 const LocalVariables = SpeechVariables.pick({ SPEECH_MODEL_DIR: true, SPEECH_EARS: true });
 
-/** SPEECH_URL and SPEECH_MODEL, or neither: then null. ConfigFault when they are wrong or only one is there. */
+/** Null when neither SPEECH_URL nor SPEECH_MODEL is set. ConfigFault when only one is set or a value is wrong. */
 export function openaiConfig(env: Environment): OpenaiConfig | null {
   if (group(env, ['SPEECH_URL', 'SPEECH_MODEL']) === 'none') {
     if (isSet(env.SPEECH_API_KEY))
@@ -83,14 +88,14 @@ export function openaiConfig(env: Environment): OpenaiConfig | null {
   };
 }
 
-/** SPEECH_COMMAND, or null when it is not set. ConfigFault when it is no command, or names no program that may be run. */
+/** Null when SPEECH_COMMAND is not set. ConfigFault when it cannot be parsed or its program cannot be run. */
 export function commandConfig(env: Environment): Omit<CommandConfig, 'workDirectory'> | null {
   if (!isSet(env.SPEECH_COMMAND)) return null;
   const variables = parseConfig(CommandVariables, env);
-  const command = wordsOf(env.SPEECH_COMMAND);
+  const command = parse(env.SPEECH_COMMAND);
   const [program = ''] = command;
   if (!canRun(program, env.PATH ?? '')) {
-    throw new ConfigFault(`SPEECH_COMMAND names ${program}, which is no program that can be run here.`);
+    throw new ConfigFault(`SPEECH_COMMAND names ${program}, which is not a program that can be run here.`);
   }
   return {
     command,
@@ -99,7 +104,7 @@ export function commandConfig(env: Environment): Omit<CommandConfig, 'workDirect
   };
 }
 
-/** The engine that the environment names beside the local one; null when it names none. ConfigFault when it names two. */
+/** The engine that replaces the local one; null when none is configured. ConfigFault when two are. */
 export function otherEngine(env: Environment): OtherEngine | null {
   const openai = openaiConfig(env);
   const command = commandConfig(env);
@@ -109,22 +114,22 @@ export function otherEngine(env: Environment): OtherEngine | null {
   return command === null ? null : { kind: 'command', ...command };
 }
 
-/** What turns speech into text: the local engine unless another one is named. ConfigFault when two are. */
+/** The local engine unless another one is configured. ConfigFault when two are. */
 export function speechEngine(env: Environment): LocalEngine | OtherEngine {
   const { other, local } = readAll({ other: () => otherEngine(env), local: () => parseConfig(LocalVariables, env) });
-  if (other === null) return { kind: 'local', modelDirectory: local.SPEECH_MODEL_DIR, ears: local.SPEECH_EARS };
+  if (other === null) return { kind: 'local', modelDirectory: local.SPEECH_MODEL_DIR, workers: local.SPEECH_EARS };
   const chosen = other.kind === 'openai' ? 'SPEECH_URL' : 'SPEECH_COMMAND';
-  const idle = Object.entries(local).filter(([, value]) => value !== undefined);
-  if (idle.length === 0) return other;
-  const sentences = idle.map(
-    ([name]) => `${name} is for the local engine, but ${chosen} chooses another one; set only one of them.`,
+  const unused = Object.entries(local).filter(([, value]) => value !== undefined);
+  if (unused.length === 0) return other;
+  const sentences = unused.map(
+    ([name]) => `${name} is for the local engine, but ${chosen} selects another one; set only one of them.`,
   );
   throw new ConfigFault(sentences.join('\n'));
 }
 
 /**
- * The environment for a program that is not ours: it may need PATH, HOME or the variables of its libraries, but never our
- * keys and passwords.
+ * The environment for the operator's program. It may need PATH, HOME or the variables of its libraries, but never the
+ * service's keys and passwords.
  */
 function withoutSecrets(env: Environment): Record<string, string> {
   const isSecret = (name: string) => /SECRET|PASSWORD|TOKEN|PEPPER|KEY|CREDENTIAL|DATABASE_URL|HEADERS/i.test(name);
@@ -133,8 +138,8 @@ function withoutSecrets(env: Environment): Record<string, string> {
   );
 }
 
-/** The command itself is not shown when it is wrong: an argument may be a key. */
-function wordsOf(command: string): string[] {
+/** Error messages do not quote the command, because an argument may be a key. */
+function parse(command: string): string[] {
   try {
     return parseCommand(command);
   } catch (error) {
@@ -143,13 +148,13 @@ function wordsOf(command: string): string[] {
 }
 
 function canRun(program: string, path: string): boolean {
-  const places = program.includes('/')
+  const candidates = program.includes('/')
     ? [program]
     : path.split(delimiter).map((folder) => join(folder === '' ? '.' : folder, program));
-  return places.some((place) => {
+  return candidates.some((file) => {
     try {
-      accessSync(place, constants.X_OK);
-      return statSync(place).isFile();
+      accessSync(file, constants.X_OK);
+      return statSync(file).isFile();
     } catch {
       return false;
     }

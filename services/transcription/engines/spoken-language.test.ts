@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { languageNamed, languageNotSupported } from './spoken-language.ts';
 
-describe('the language that an engine names', () => {
+describe('the language that an engine reports', () => {
   it.each([
     ['english', 'en'],
     ['Russian', 'ru'],
@@ -22,7 +22,7 @@ describe('the language that an engine names', () => {
     ['unknown', null],
     [null, null],
     [undefined, null],
-  ])('%s is %s', (name, language) => {
+  ])('%s is read as %s', (name, language) => {
     expect(languageNamed(name)).toBe(language);
   });
 

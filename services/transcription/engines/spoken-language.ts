@@ -1,8 +1,8 @@
 import type { Language } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import type { Heard } from '../engine.ts';
+import type { TimedText } from './speech-engine.ts';
 
-/** What engines call our languages: ISO 639-1 and 639-2 codes, and names as Whisper has them. */
+/** Names that engines use for the supported languages: ISO 639-1 and 639-2 codes, and Whisper's names. */
 const names: ReadonlyMap<string, Language> = new Map([
   ...['en', 'eng', 'english'].map((name) => [name, 'en'] as const),
   ...['ru', 'rus', 'russian'].map((name) => [name, 'ru'] as const),
@@ -11,65 +11,59 @@ const names: ReadonlyMap<string, Language> = new Map([
   ...['es', 'spa', 'spanish', 'castilian'].map((name) => [name, 'es'] as const),
 ]);
 
-const nothingSaid: ReadonlySet<string> = new Set([
-  '',
-  'und',
-  'zxx',
-  'mul',
-  'auto',
-  'none',
-  'null',
-  'unknown',
-  'undefined',
-]);
+/** Codes for "undetermined", "no speech", "several languages" and the like. */
+const unnamed: ReadonlySet<string> = new Set(['', 'und', 'zxx', 'mul', 'auto', 'none', 'null', 'unknown', 'undefined']);
 
-/** Our language of a name or code (`en`, `English`, `es-MX`, `uz_Latn`), 'other' for any other, null when none is named. */
+/**
+ * The supported language that a name or code stands for (`en`, `English`, `es-MX`, `uz_Latn`), 'other' for any other
+ * language, null when no language is named.
+ */
 export function languageNamed(name: string | null | undefined): Language | 'other' | null {
   const plain = (name ?? '').trim().toLowerCase();
-  if (nothingSaid.has(plain)) return null;
+  if (unnamed.has(plain)) return null;
   return names.get(plain.replace(/^([a-z]{2,3})[-_].*$/, '$1')) ?? 'other';
 }
 
-/** Shorter pieces make every recogniser guess: a cough is Welsh to it. */
-const TELLING_SECONDS = 5;
+/** In shorter segments every recognizer guesses: Whisper takes a cough for Welsh. */
+const MIN_SECONDS = 5;
 
-/** Whisper's average log probability above which its words belong together: speech in its own language has -0.1 to -0.7. */
+/** Whisper's average log probability for speech in its own language is -0.1 to -0.7; below that it is unsure. */
 const SURE_LOGPROB = -0.7;
 
-/** Probability of the language, where an engine tells it. */
+/** Probability of the language, where an engine reports it. */
 const SURE_PROBABILITY = 0.8;
 
 /**
- * Whether an engine that names a language that is not ours is to be believed. Measured with Whisper base: French, German
- * and Italian come with -0.65, -0.38, -0.58; Russian that it took for Latin with -1.15; Kyrgyz, Uzbek and Turkish that it
- * wrote down as Thai with -0.8 to -0.9, and those betray themselves by a script that none of our languages has.
+ * Whether to believe an engine that reports an unsupported language. Measured with Whisper base: French, German and
+ * Italian come with -0.65, -0.38, -0.58; Russian taken for Latin with -1.15; Kyrgyz, Uzbek and Turkish written as Thai
+ * with -0.8 to -0.9. The last group shows itself by a script that no supported language uses.
  */
-export function isSureOfOther(found: {
-  readonly pieceSeconds: number;
-  readonly heard: readonly Heard[];
-  /** Mean over what was heard; null when the engine does not tell. */
+export function isSureOfOther(detected: {
+  readonly segmentSeconds: number;
+  readonly texts: readonly TimedText[];
+  /** Mean over the texts; null when the engine does not report it. */
   readonly logprob: number | null;
   readonly probability: number | null;
 }): boolean {
-  if (found.pieceSeconds < TELLING_SECONDS || found.heard.length === 0) return false;
-  if (found.probability !== null) return found.probability >= SURE_PROBABILITY;
-  return (found.logprob ?? 0) >= SURE_LOGPROB || isForeignScript(found.heard.map(({ text }) => text).join(' '));
+  if (detected.segmentSeconds < MIN_SECONDS || detected.texts.length === 0) return false;
+  if (detected.probability !== null) return detected.probability >= SURE_PROBABILITY;
+  return (detected.logprob ?? 0) >= SURE_LOGPROB || isForeignScript(detected.texts.map(({ text }) => text).join(' '));
 }
 
 function isForeignScript(text: string): boolean {
   const letters = text.match(/\p{L}/gu) ?? [];
-  const ours = letters.filter((letter) => /[\p{Script=Latin}\p{Script=Cyrillic}]/u.test(letter));
-  return letters.length >= 5 && ours.length < letters.length / 2;
+  const supported = letters.filter((letter) => /[\p{Script=Latin}\p{Script=Cyrillic}]/u.test(letter));
+  return letters.length >= 5 && supported.length < letters.length / 2;
 }
 
-/** The name is an engine's word: it is shown only when it looks like one. */
+/** The name comes from the engine, so it is shown only when it looks like a word. */
 export function languageNotSupported(name: string): Fault {
   const shown = /^[\p{L} -]{2,30}$/u.test(name) ? name.toLowerCase() : 'unknown';
   return new Fault(
     'invalid',
     'LANGUAGE_NOT_SUPPORTED',
-    `What is spoken is neither English, Russian, Uzbek, Kyrgyz nor Spanish, or the speech engine does not know that ` +
-      `language (it took it for: ${shown}). Configure an engine that does and try the call again.`,
+    'The call is not in English, Russian, Uzbek, Kyrgyz or Spanish, or the speech engine does not know its language ' +
+      `(the engine reported: ${shown}). Configure an engine that knows the language and retry the call.`,
     { details: { language: shown } },
   );
 }

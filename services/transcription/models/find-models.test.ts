@@ -63,7 +63,7 @@ describe('a directory of speech models', () => {
     expect(config).toMatchObject({ tokens: model!.tokens, numThreads: 1 });
   });
 
-  it('gives each part of a model its own file, the quantized one where there are two', async () => {
+  it('yields one file for each part of a model, the quantized one where there are two', async () => {
     await put('whisper', whisper);
     const [model] = findModels(root);
     expect(Object.fromEntries(Object.entries(model!.files).map(([part, file]) => [part, basename(file)]))).toEqual({
@@ -72,7 +72,7 @@ describe('a directory of speech models', () => {
     });
   });
 
-  it('may hold several, each described where its names do not tell', async () => {
+  it('may contain several models, each with a description where its names are not enough', async () => {
     await put('b', ['model.onnx', 'tokens.txt'], { kind: 'nemo_ctc', name: 'Kyrgyz', languages: ['ky'] });
     await put('a', transducer, { languages: ['uz'] });
     await put('notes', ['readme.txt']);
@@ -83,10 +83,15 @@ describe('a directory of speech models', () => {
   });
 
   it.each([
-    ['nothing', [], undefined, 'no speech model in it'],
-    ['only tokens', ['tokens.txt'], undefined, 'no speech model in it'],
+    ['nothing', [], undefined, 'contains no speech model'],
+    ['only tokens', ['tokens.txt'], undefined, 'contains no speech model'],
     ['no tokens', ['encoder.onnx', 'decoder.onnx', 'joiner.onnx'], undefined, 'no tokens.txt'],
-    ['names that say nothing', ['model.onnx', 'tokens.txt'], undefined, 'write { "kind": "…" } into its model.json'],
+    [
+      'names that do not show the kind',
+      ['model.onnx', 'tokens.txt'],
+      undefined,
+      'write { "kind": "…" } into its model.json',
+    ],
     ['an unknown kind', ['model.onnx', 'tokens.txt'], { kind: 'magic' }, 'kind is wrong; "kind" is one of moonshine'],
     [
       'languages by name',
@@ -94,20 +99,20 @@ describe('a directory of speech models', () => {
       { kind: 'nemo_ctc', languages: ['Russian'] },
       'languages.0 is wrong',
     ],
-    ['a description that is no JSON', ['model.onnx', 'tokens.txt'], 'kind: whisper', 'cannot be read as JSON'],
+    ['a description that is not JSON', ['model.onnx', 'tokens.txt'], 'kind: whisper', 'cannot be read as JSON'],
     [
       'a missing part',
       ['encoder.onnx', 'decoder.onnx', 'tokens.txt'],
       { kind: 'transducer' },
       'needs encoder, decoder, joiner',
     ],
-  ])('with %s is refused in a sentence', async (_, names, description, message) => {
+  ])('with %s is refused with one sentence', async (_, names, description, message) => {
     await put('model', names, description);
     expect(() => findModels(root)).toThrow(ConfigFault);
     expect(() => findModels(root)).toThrow(message);
   });
 
-  it('that is not there is refused in a sentence', () => {
+  it('that does not exist is refused with one sentence', () => {
     expect(() => findModels(join(root, 'nowhere'))).toThrow('which cannot be read (ENOENT)');
   });
 });

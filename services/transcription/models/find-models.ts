@@ -13,7 +13,7 @@ type Description = z.infer<typeof Description>;
 
 const DESCRIPTION = 'model.json';
 
-/** The files of each kind: sherpa's name, and what is in a file's name. The first that fits is taken. */
+/** The files of each kind: sherpa's name of the part, and a pattern of file names. The first matching set is used. */
 const FILES: Readonly<Record<Kind, Readonly<Record<string, RegExp>>[]>> = {
   moonshine: [
     { encoder: /encoder_model/, mergedDecoder: /decoder_model_merged/ },
@@ -37,7 +37,7 @@ const FILES: Readonly<Record<Kind, Readonly<Record<string, RegExp>>[]>> = {
   dolphin: [{ model: /./ }],
 };
 
-/** What a directory's name or its files' names tell when there is no description. */
+/** The kind that the names of the directory and its files indicate, where there is no description. */
 const NAMES: readonly (readonly [RegExp, Kind])[] = [
   [/giga-?am/i, 'gigaam'],
   [/moonshine/i, 'moonshine'],
@@ -52,12 +52,12 @@ const NAMES: readonly (readonly [RegExp, Kind])[] = [
   [/(nemo|parakeet).*(transducer|tdt|rnnt)/i, 'nemo_transducer'],
 ];
 
-/** Languages of models that say it by their kind alone. */
+/** Languages that follow from the kind. */
 const LANGUAGES: Partial<Readonly<Record<Kind, readonly string[]>>> = { moonshine: ['en'], gigaam: ['ru'] };
 
 /**
- * The models of a directory: it is one itself, or each of its folders is. Looks at names alone, so that a mistake is
- * told at start and nothing heavy is loaded. ConfigFault says what is wrong in one sentence.
+ * The models of a directory, which is a model itself or has a folder for each. Reads only file names and descriptions, so
+ * that mistakes are reported at start without loading a model. ConfigFault describes a mistake in one sentence.
  */
 export function findModels(directory: string): Model[] {
   const root = resolve(directory);
@@ -70,7 +70,7 @@ export function findModels(directory: string): Model[] {
   });
   if (models.length === 0)
     throw new ConfigFault(
-      `SPEECH_MODEL_DIR names ${root}, which has no speech model in it (.onnx files and a tokens.txt).`,
+      `SPEECH_MODEL_DIR names ${root}, which contains no speech model (.onnx files and a tokens.txt).`,
     );
   return models;
 }
@@ -119,21 +119,21 @@ function describe(folder: string, names: readonly string[]): Description {
 
 function kindOf(folder: string, names: readonly string[]): Kind {
   const models = names.filter(isModelFile);
-  const told = [basename(folder), ...models].join(' ');
-  const byName = NAMES.find(([pattern]) => pattern.test(told))?.[1];
+  const joined = [basename(folder), ...models].join(' ');
+  const byName = NAMES.find(([pattern]) => pattern.test(joined))?.[1];
   if (byName !== undefined) return byName;
-  if (fits(FILES.transducer[0]!, models)) return 'transducer';
-  if (FILES.moonshine.some((files) => fits(files, models))) return 'moonshine';
+  if (matches(FILES.transducer[0]!, models)) return 'transducer';
+  if (FILES.moonshine.some((files) => matches(files, models))) return 'moonshine';
   // Whisper's files all begin with the size: tiny-encoder.onnx, tiny-decoder.onnx, tiny-tokens.txt.
-  if (fits(FILES.whisper[0]!, models) && names.some((name) => /^.+-tokens\.txt$/.test(name))) return 'whisper';
+  if (matches(FILES.whisper[0]!, models) && names.some((name) => /^.+-tokens\.txt$/.test(name))) return 'whisper';
   throw new ConfigFault(
-    `What kind of speech model ${folder} holds does not show in its names: write { "kind": "…" } into its ${DESCRIPTION}, one of ${KINDS.join(', ')}.`,
+    `The file names in ${folder} do not show the kind of its speech model: write { "kind": "…" } into its ${DESCRIPTION}, one of ${KINDS.join(', ')}.`,
   );
 }
 
 function filesOf(folder: string, kind: Kind, names: readonly string[]): Record<string, string> {
   const models = names.filter(isModelFile);
-  const wanted = FILES[kind].find((files) => fits(files, models));
+  const wanted = FILES[kind].find((files) => matches(files, models));
   if (wanted === undefined) {
     const needed = FILES[kind].map((files) => Object.keys(files).join(', ')).join(' or ');
     throw new ConfigFault(
@@ -145,14 +145,14 @@ function filesOf(folder: string, kind: Kind, names: readonly string[]): Record<s
   );
 }
 
-function fits(files: Readonly<Record<string, RegExp>>, names: readonly string[]): boolean {
+function matches(files: Readonly<Record<string, RegExp>>, names: readonly string[]): boolean {
   return Object.values(files).every((pattern) => best(names, pattern) !== undefined);
 }
 
-/** Of the same part in two sizes the quantized one: it is several times as fast and hardly worse. */
+/** Prefers the quantized file of a part: it is several times faster and hardly less accurate. */
 function best(names: readonly string[], pattern: RegExp): string | undefined {
-  const fitting = names.filter((name) => pattern.test(name)).toSorted();
-  return fitting.find((name) => name.includes('int8')) ?? fitting[0];
+  const matching = names.filter((name) => pattern.test(name)).toSorted();
+  return matching.find((name) => name.includes('int8')) ?? matching[0];
 }
 
 function isModelFile(name: string): boolean {

@@ -1,4 +1,4 @@
-/** Families of speech models that sherpa-onnx runs, each with files of its own. */
+/** Families of speech models that sherpa-onnx runs. Each has its own set of files. */
 export const KINDS = [
   'moonshine',
   'whisper',
@@ -15,23 +15,23 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A speech model on this machine: where its files are and what it knows. Can be sent to another process. */
+/** A speech model on this machine: its files and languages. Plain data, so that it can be sent to a worker. */
 export interface Model {
   /** As the transcript shows it. */
   readonly name: string;
   readonly kind: Kind;
-  /** ISO 639-1 codes; empty when it knows many and says itself which it heard. */
+  /** ISO 639-1 codes; empty for a multilingual model that detects the language. */
   readonly languages: readonly string[];
-  /** Absolute paths by the names that sherpa-onnx gives them. */
+  /** Absolute paths, by sherpa-onnx's names of the parts. */
   readonly files: Readonly<Record<string, string>>;
-  /** Absent for the one that comes along, whose tokens are made when it is first used. */
+  /** Absent for the bundled model, whose tokens are created when it is first used. */
   readonly tokens?: string;
 }
 
-/** The longest piece, in seconds, that a kind hears well. */
-export function longestPiece(kind: Kind): number {
-  // Moonshine's time and memory grow with the square of the length, and its errors were the fewest up to 20 s; Whisper
-  // hears windows of 30 s. The others were trained on pieces of 20 s or so.
+/** The longest segment that models of a kind transcribe well. */
+export function maxSegmentSeconds(kind: Kind): number {
+  // Moonshine's time and memory grow with the square of the length, and it had the fewest errors up to 20 s. Whisper works
+  // on windows of 30 s. The others were trained on about 20 s.
   return kind === 'whisper' ? 28 : 20;
 }
 
@@ -43,7 +43,7 @@ export function sherpaConfig(model: Model, tokens: string): Record<string, unkno
     case 'moonshine':
       return { moonshine: files, ...rest };
     case 'whisper':
-      // Without a language it finds out itself.
+      // An empty language lets the model detect it.
       return {
         whisper: { ...files, language: model.languages.length === 1 ? model.languages[0] : '', task: 'transcribe' },
         ...rest,

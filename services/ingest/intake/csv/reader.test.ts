@@ -43,7 +43,7 @@ async function faultOf(reading: Promise<unknown>): Promise<Fault> {
 const rows = (records: readonly RawRecord[]) => records.map(({ row, fields }) => [row, ...fields]);
 
 describe('a CSV file', () => {
-  it('is read with row numbers of the spreadsheet, the header being row 1', async () => {
+  it('is read with the row numbers of a spreadsheet, where the header is row 1', async () => {
     const file = await read('id,text\n1,one\n2,two\n');
     expect(rows(file.records)).toEqual([
       [2, '1', 'one'],
@@ -51,7 +51,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('may end its lines in LF or CRLF, mixed too, and the last line in neither', async () => {
+  it('may mix LF and CRLF line ends, and end without one', async () => {
     expect(rows((await read('id,text\r\n1,one\n2,two\r\n3,three')).records)).toEqual([
       [2, '1', 'one'],
       [3, '2', 'two'],
@@ -59,7 +59,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('keeps separators, line ends and doubled quotes of a quoted field, and counts records, not lines', async () => {
+  it('keeps separators, line ends and doubled quotes of a quoted field, and numbers records rather than lines', async () => {
     const file = await read('id,text\n1,"a,b\r\nsaid ""no"""\n2,""\n');
     expect(rows(file.records)).toEqual([
       [2, '1', 'a,b\r\nsaid "no"'],
@@ -67,7 +67,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('allows blanks around a quoted field and takes a quote inside an unquoted one as it is', async () => {
+  it('may have blanks around a quoted field, and quotes inside an unquoted field', async () => {
     const file = await read('id,text\n1 , "a,b" \n2,5" pipe\n');
     expect(rows(file.records)).toEqual([
       [2, '1 ', 'a,b'],
@@ -75,7 +75,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('skips records of empty fields alone but counts them for row numbers', async () => {
+  it('has records of only empty fields skipped but counted for row numbers', async () => {
     const file = await read('id,text\n\n1,one\n , \n"",\r\n\r\n2,two\n\n');
     expect(rows(file.records)).toEqual([
       [3, '1', 'one'],
@@ -83,7 +83,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('ignores empty fields beyond the header and leaves out what a short record lacks', async () => {
+  it('may have empty fields beyond the header, and records shorter than the header', async () => {
     const file = await read(`id,text\n1,one,, ,""\n2\n`);
     expect(rows(file.records)).toEqual([
       [2, '1', 'one'],
@@ -95,7 +95,7 @@ describe('a CSV file', () => {
     [',', 'id,"te;xt",text\n1;2,x,one\n'],
     [';', 'id;"te,xt";text\n1,2;x;one\n'],
     ['\t', 'id\tx;y,z\ttext\n1\t,;\tone\n'],
-  ])('has its separator %j found from the header', async (separator, text) => {
+  ])('has its separator %j recognized from the header', async (separator, text) => {
     const file = await read(text);
     expect(file.separator).toBe(separator);
     expect(file.records[0]?.fields).toHaveLength(3);
@@ -107,21 +107,21 @@ describe('a CSV file', () => {
     ['\ufeff"sep=;"\r\nid;text\r\n1;one\r\n', ';'],
     ['SEP=,\nid,text\n1,one\n', ','],
     ['\ufeffsep=\t\nid\ttext\n1\tone\n', '\t'],
-  ])('obeys the first line of %j and does not count it', async (text, separator) => {
+  ])('has the separator of its first line %j, which is not counted as a row', async (text, separator) => {
     const file = await read(text);
     expect(file.separator).toBe(separator);
     expect(rows(file.records)).toEqual([[2, '1', 'one']]);
   });
 
-  it('obeys a declared separator against what the header looks like', async () => {
+  it('has its declared separator even when the header suggests another', async () => {
     expect((await faultOf(read('sep=;\nid,text\n1,one\n'))).code).toBe('MISSING_COLUMN');
   });
 
-  it('is read alike with and without a byte order mark', async () => {
+  it('is read the same with and without a byte order mark', async () => {
     expect((await read('\ufeff"id",text\n1,one\n')).columns).toEqual((await read('id,text\n1,one\n')).columns);
   });
 
-  it('has column names trimmed and in any case, and names ignored ones once each', async () => {
+  it('may have column names in any case with white space around them, and each ignored name is reported once', async () => {
     const file = await read(' ID ,TexT,Extra,,extra,Extra, reject_reason,\n1,one,a,b,c,d,e,f\n');
     expect([...file.columns]).toEqual([
       ['id', 0],
@@ -131,26 +131,26 @@ describe('a CSV file', () => {
     expect(file.records[0]?.fields).toEqual(['1', 'one', 'a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  it('whose header has characters that nobody sees has them named', async () => {
+  it('with invisible characters in its header has them shown', async () => {
     const { message } = await faultOf(read('\u200bid,text\n1,one\n'));
     expect(message).toContain('The header lacks these columns: id. Split by commas it has: [U+200B]id, text.');
   });
 
-  it('that was put as a part of a form is refused, and its sender is told to put the file alone', async () => {
+  it('that was uploaded as part of a form is refused with the advice to put the file itself', async () => {
     const form = new FormData();
     form.append('file', new Blob(['id,text\n1,one\n']), 'a.csv');
     const { code, message } = await faultOf(read(new Uint8Array(await new Response(form).arrayBuffer())));
-    expect([code, message]).toEqual(['MISSING_COLUMN', expect.stringMatching(/put the bytes of the file alone/)]);
+    expect([code, message]).toEqual(['MISSING_COLUMN', expect.stringMatching(/Put the bytes of the file itself/)]);
   });
 
-  it('comes in batches of bounded size', async () => {
+  it('is returned in batches of limited size', async () => {
     const file = await readCsv(inChunks(Buffer.from(`id,text\n${'1,2\n'.repeat(2500)}`), []), KNOWN, LIMITS);
     const sizes: number[] = [];
     for await (const batch of file.batches) sizes.push(batch.length);
     expect(sizes).toEqual([BATCH_ROWS, BATCH_ROWS, 500]);
   });
 
-  it('closes its source when the reader leaves early, and when the header is refused', async () => {
+  it('has its source closed when the reader stops early and when the header is refused', async () => {
     let closed = 0;
     async function* source(header: string) {
       try {
@@ -169,8 +169,8 @@ describe('a CSV file', () => {
   });
 });
 
-describe('a CSV that is wrong as a file is refused', () => {
-  it('with all missing columns and all doubled ones named', async () => {
+describe('a CSV is refused as a file', () => {
+  it('with all missing and all duplicate columns named', async () => {
     const known = [...KNOWN, { name: 'date', required: true }];
     const fault = await faultOf(read('note,Note, ID\n1,2,3\n', { known }));
     expect(fault).toMatchObject({
@@ -204,14 +204,14 @@ describe('a CSV that is wrong as a file is refused', () => {
     expect(await faultOf(read(text))).toMatchObject({ code: 'INVALID_CSV', details: { row } });
   });
 
-  it('for a header that never ends and for more columns than any spreadsheet has', async () => {
+  it('for a header that never ends, and for more columns than a spreadsheet can have', async () => {
     expect((await faultOf(read('x'.repeat(3_000_000)))).code).toBe('INVALID_CSV');
     expect((await faultOf(read(`"${'x\n'.repeat(1_500_000)}`))).code).toBe('INVALID_CSV');
     const fault = await faultOf(read(`id,text${',x'.repeat(20_000)}\n1,one\n`));
     expect(fault).toMatchObject({ code: 'INVALID_CSV', message: expect.stringContaining('20002 columns') });
   });
 
-  it('over the limits of bytes and of rows, blank rows not counted', async () => {
+  it('over the limits of bytes and of rows, not counting blank rows', async () => {
     const text = 'id,text\n1,one\n\n2,two\n\n';
     const size = Buffer.byteLength(text);
     await read(text, { limits: { ...LIMITS, maxBytes: size, maxRows: 2 } });
@@ -228,7 +228,7 @@ describe('a CSV that is wrong as a file is refused', () => {
     ['Windows-1251', windows1251(russian)],
     ['Latin-1', Buffer.from('id,text\n1,¿Qué pasó mañana? Él está aquí\n', 'latin1')],
     [null, Buffer.concat([Buffer.from('id,text\n1,'), Buffer.from([0x80, 0x81, 0x85]), Buffer.from('\n')])],
-  ])('in %s, and told how to save it right', async (looksLike, bytes) => {
+  ])('in %s, with advice on how to save it', async (looksLike, bytes) => {
     const fault = await faultOf(read(bytes));
     expect(fault).toMatchObject({ code: 'INVALID_ENCODING', details: { looks_like: looksLike } });
     expect(fault.message).toContain(looksLike ?? 'could not be recognised');
@@ -239,13 +239,13 @@ describe('a CSV that is wrong as a file is refused', () => {
     ['an Excel workbook (.xlsx) or another ZIP', 'PK\x03\x04\x14\0\x06\0\x08\0'],
     ['an Excel workbook (.xls)', '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\0\0'],
     ['a file compressed by gzip', '\x1f\x8b\x08\0\0\0\0\0\0\x03'],
-  ])('that is %s is told so, and how to save it right', async (what, start) => {
+  ])('that is %s, with advice on how to save it', async (what, start) => {
     const fault = await faultOf(read(Buffer.from(start + 'x'.repeat(100), 'latin1')));
     expect(fault).toMatchObject({ code: 'INVALID_ENCODING', details: { looks_like: what, row: null } });
     expect(fault.message).toMatch(new RegExp('it looks like an? .*CSV UTF-8'));
   });
 
-  it('with the row of the first bytes that are not UTF-8, however far into the file', async () => {
+  it('with the row of the first bytes that are not UTF-8, anywhere in the file', async () => {
     const good = Buffer.from(`id,text\n${'1,Добрый день\n'.repeat(30_000)}`);
     const fault = await faultOf(read(Buffer.concat([good, windows1251('2,Добрый день\n')])));
     expect(fault).toMatchObject({ code: 'INVALID_ENCODING', details: { row: 30_002, looks_like: 'Windows-1251' } });
@@ -269,14 +269,14 @@ describe('a CSV that is wrong as a file is refused', () => {
   });
 });
 
-describe('memory stays bounded', () => {
+describe('memory is limited', () => {
   const limits = { ...LIMITS, maxTextBytes: 10_000 };
 
   it.each([
     ['unquoted', (text: string) => text],
     ['quoted', (text: string) => `"${text}"`],
     ['quoted with doubled quotes', (text: string) => `"${text.replaceAll('aa', '""')}"`],
-  ])('by keeping the beginning of an over-long %s field and marking it', async (_, write) => {
+  ])('by cutting and marking an %s field that is too long', async (_, write) => {
     const long = write('a'.repeat(300_000));
     const file = await read(`id,text,note,other\n1,${long},${long},${long}\n2,two,n,o\n`, { limits });
     const [first, second] = file.records;
@@ -285,7 +285,7 @@ describe('memory stays bounded', () => {
     expect(second).toEqual({ row: 3, fields: ['2', 'two', 'n', 'o'], cut: null });
   });
 
-  it('by keeping no more of all ignored columns of a record than a fixed amount', async () => {
+  it('by keeping a fixed amount of all ignored columns of a record', async () => {
     const values = `,${'y'.repeat(32_000)}`.repeat(200);
     const file = await read(`id,text${',x'.repeat(200)}\n1,one${values}\n2,two\n`, { limits });
     const [first, second] = file.records;
@@ -294,7 +294,7 @@ describe('memory stays bounded', () => {
     expect(second?.cut).toBeNull();
   });
 
-  it('by counting, not keeping, empty fields beyond the header', async () => {
+  it('by counting but not keeping empty fields beyond the header', async () => {
     const file = await read(`id,text\n1,one${','.repeat(500_000)}\n`);
     expect(file.records[0]?.fields).toEqual(['1', 'one']);
   });
@@ -308,7 +308,7 @@ const table = fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 12
 const write = (field: string) => `"${field.replaceAll('"', '""')}"`;
 
 describe('any table', () => {
-  it('comes back as it was written, with any separator and line end', async () => {
+  it('is read as it was written, with any separator and line end', async () => {
     await fc.assert(
       fc.asyncProperty(
         table,
@@ -328,7 +328,7 @@ describe('any table', () => {
     );
   });
 
-  it('gives the same result, or the same refusal, wherever the chunks end', async () => {
+  it('gives the same records, or the same fault, however it is divided into chunks', async () => {
     const anyText = fc.string({
       unit: fc.constantFrom('a', '"', '""', ',', '\n', '\r\n', '\r', ' ', 'я', '😀', '"b,c"', ',\n'),
       maxLength: 40,
@@ -342,7 +342,7 @@ describe('any table', () => {
       fc.asyncProperty(anyText, fc.array(fc.nat(5), { maxLength: 40 }), fc.nat(60), async (text, sizes, back) => {
         const bytes = Buffer.from(`id,text,note\n${text}`);
         expect(await outcome(read(bytes, { sizes }))).toEqual(await outcome(read(bytes)));
-        // Small chunks are joined to pieces of 64 KiB: this one ends `back` bytes into the text.
+        // Small chunks are joined to pieces of 64 KiB. This one ends `back` bytes into the text.
         const padding = 'x'.repeat(64 * 1024 - Buffer.byteLength('id,text,note\n1,""\n') - back);
         const far = Buffer.from(`id,text,note\n1,"${padding}"\n${text}`);
         expect(await outcome(read(far, { sizes: [64 * 1024] }))).toEqual(await outcome(read(far)));
@@ -351,7 +351,7 @@ describe('any table', () => {
     );
   });
 
-  it('is read as fast-csv reads it, where that is well-formed', async () => {
+  it('is read as fast-csv reads it, when it is well-formed', async () => {
     const plain = fc.string({ unit: fc.constantFrom('a', 'я', '1', '.', '+'), minLength: 1, maxLength: 6 });
     const quoted = cell.map((text) => write(text.replaceAll('\r', '')));
     const field = fc.oneof(plain, plain.map(write), quoted, fc.constant(''));
@@ -376,7 +376,7 @@ describe('any table', () => {
     );
   });
 
-  it('of any bytes whatever ends in records or in a Fault', async () => {
+  it('of random bytes results in records or in a Fault', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (tail) => {
         const bytes = Buffer.concat([Buffer.from('id,text\n'), tail]);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { transcriptColumns } from '../rows/call-fields.ts';
+import { checkTranscriptRow } from '../rows/check-row.ts';
 import { rowFault } from '../rows/row-fault.ts';
-import { checkTranscriptRow, transcriptColumns } from '../rows/transcript-record.ts';
 import { readCsv, type RawRecord } from './reader.ts';
 import { rejectedHeader, rejectedLine } from './rejected.ts';
 
@@ -19,7 +20,7 @@ async function read(text: string) {
   return { file, records };
 }
 
-/** What a caller gets back for a file: the refused rows, and the faults. */
+/** The CSV of rejected rows that a file results in, and the faults. */
 async function rejectedOf(text: string) {
   const { file, records } = await read(text);
   const check = checkTranscriptRow(file, rules);
@@ -36,13 +37,13 @@ async function rejectedOf(text: string) {
 
 const HEADER = 'client_phone_number;operator_name;duration;anonymized_text;start_time;segment_type';
 
-describe('the CSV of refused rows', () => {
-  it('has the columns as they came and the reasons last', async () => {
+describe('the CSV of rejected rows', () => {
+  it('has the columns as they came, followed by the reasons', async () => {
     const { csv } = await rejectedOf(`My Note;;${HEADER}\na;b;+998901234567; Anna ;x;"<client>Hi; ""you""";;support\n`);
     expect(csv).toBe(
       'My Note;;client_phone_number;operator_name;duration;anonymized_text;start_time;segment_type;reject_reason\r\n' +
         'a;b;+998901234567;" Anna ";x;"<client>Hi; ""you""";;support;' +
-        '"INVALID_DURATION: duration must be whole seconds from 0 to 86400, in digits alone. ' +
+        '"INVALID_DURATION: duration must be whole seconds from 0 to 86400, digits only. ' +
         'Remove signs, units and separators.; REQUIRED: start_time is empty. Fill it in."\r\n',
     );
   });
@@ -56,7 +57,7 @@ describe('the CSV of refused rows', () => {
     ['\ufeffsep=,\r\n', ','],
     ['SEP=\t\r\n', '\t'],
   ])(
-    'begins as the file began (%j) and has its separator (%j), and so opens where the file was made',
+    'begins like the uploaded file (%j) and has its separator (%j), so the program that wrote the file can open it',
     async (beginning, separator) => {
       const header = HEADER.split(';').join(separator);
       const row = ['12', 'A;n,n\ta', '60', '<client>Hi', '2026-01-01T10:00', 'support'].map((value) => `"${value}"`);
@@ -68,7 +69,7 @@ describe('the CSV of refused rows', () => {
     },
   );
 
-  it('has its own reject_reason in the place of one that came with the file', async () => {
+  it('has its own reject_reason instead of one that was uploaded', async () => {
     const row = 'old;1;A;1;<client>Hi;1700000000;support;older';
     const { csv } = await rejectedOf(`reject_reason;${HEADER}; Reject_Reason \n${row}\n`);
     const again = await read(csv);
@@ -78,7 +79,7 @@ describe('the CSV of refused rows', () => {
     expect(csv).not.toContain('old');
   });
 
-  it('sent back as it is, is refused for the same reasons; corrected, it is accepted', async () => {
+  it('is refused for the same reasons when it is uploaded unchanged, and accepted once corrected', async () => {
     const row = ['12', 'Анна', '60', '<оператор>Привет', '2026-01-01T10:00', 'support'].join(';');
     const { csv, faults } = await rejectedOf(`${HEADER}\n${row}\n`);
     const again = await rejectedOf(csv);
@@ -87,18 +88,18 @@ describe('the CSV of refused rows', () => {
     expect((await rejectedOf(csv.replace('12;', '+998901234567;'))).faults).toEqual([]);
   });
 
-  it('holds the beginning of a value that was too long, says so, and is refused again as it is', async () => {
+  it('contains the beginning of a value that was too long, says so, and is refused again when uploaded unchanged', async () => {
     const long = (letter: string) => letter.repeat(50_000);
     const { csv, faults } = await rejectedOf(
       `${HEADER};memo\n+998901234567;${long('n')};1;<client>${long('t')};1700000000;support;${long('m')}\n`,
     );
     expect(faults).toEqual(['operator_name TOO_LONG', 'anonymized_text TOO_LONG']);
-    expect(csv).toContain('CUT: memo was too long to be kept; only its first 32767 characters stand here');
+    expect(csv).toContain('CUT: memo was too long to be kept; these are its first 32767 characters');
     expect(csv.length).toBeLessThan(55_000);
     expect((await rejectedOf(csv)).faults).toEqual(faults);
   });
 
-  it('gives any row back exactly as it came', async () => {
+  it('returns any row exactly as it came', async () => {
     const field = fc.string({
       unit: fc.constantFrom('a', ' ', '"', ',', ';', '\t', '\n', '\r', '=', '+', 'я', '😀', '\u00a0', '\ufeff'),
       maxLength: 8,

@@ -28,7 +28,7 @@ function scan(pieces: readonly string[], separator: ',' | ';' | '\t' = ','): Raw
 }
 
 describe('the scanner', () => {
-  it('gives the same records, cuts and faults wherever the pieces end', () => {
+  it('returns the same records, cuts and faults however the text is divided into pieces', () => {
     const units = ['a', 'bcd', '"', '""', ',', ';', '\t', '\n', '\r\n', '\r', ' ', '"e,f"', '"longer than kept"', ',,'];
     fc.assert(
       fc.property(
@@ -48,7 +48,7 @@ describe('the scanner', () => {
     );
   });
 
-  it('keeps of a record no more than its layout allows', () => {
+  it('keeps no more of a record than its layout allows', () => {
     expect(scan(['123456,12345678,12345\n'])).toEqual([{ row: 1, fields: ['12345', '12345678', '1234'], cut: [0, 2] }]);
   });
 });

@@ -27,7 +27,7 @@ function verdicts(entries: readonly ArchiveEntry[], names: readonly string[]) {
 }
 
 describe('the file that a row names', () => {
-  it('is the entry of that name after NFC, once', () => {
+  it('is the entry with that name after NFC, which can be named once', () => {
     const entries = [entry('a.wav'), entry('caf\u00e9.mp3'), entry('b.WAV')];
     expect(verdicts(entries, ['cafe\u0301.mp3', 'a.wav', 'a.wav', 'b.WAV'])).toEqual({
       said: ['caf\u00e9.mp3', 'a.wav', 'FILE_LISTED_TWICE', 'b.WAV'],
@@ -35,7 +35,7 @@ describe('the file that a row names', () => {
     });
   });
 
-  it('is not one that differs in case, which is named', () => {
+  it('is not an entry whose name differs in upper and lower case, but the message names it', () => {
     const rule = archiveRule(new EntryNames([entry('Call.wav')]));
     expect(rule('call.wav', 'call.wav')).toMatchObject({
       fault: 'FILE_NOT_IN_ARCHIVE',
@@ -44,12 +44,12 @@ describe('the file that a row names', () => {
     expect(rule('other.wav', 'other.wav')).toMatchObject({ message: expect.not.stringContaining('Call') });
   });
 
-  it('may begin in blanks in the archive, when the row has them too', () => {
+  it('may begin with white space in the archive when it does in the row', () => {
     expect(verdicts([entry(' a.wav')], [' a.wav'])).toEqual({ said: [' a.wav'], rest: [] });
     expect(verdicts([entry('a.wav')], [' a.wav '])).toEqual({ said: ['a.wav'], rest: [] });
   });
 
-  it('must have the extension of a recording, in any case, and is named even so', () => {
+  it('must have the extension of a recording, in any case, and counts as named even without it', () => {
     const names = ['a.txt', 'wav', 'b.WaV', 'c.wav.exe', 'd.opus', 'e.AU'];
     const entries = names.map((name) => entry(name));
     expect(verdicts(entries, names)).toEqual({

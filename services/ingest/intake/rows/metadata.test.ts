@@ -35,7 +35,7 @@ function refusalOf(value: unknown): { code: string; message: string; fields: Fie
 const codesOf = (value: unknown) => refusalOf(value).fields.map(({ field, code }) => [field, code]);
 
 describe('the metadata of a single upload', () => {
-  it('is a call record by the rules of a row, what is absent, null or empty being null', () => {
+  it('becomes a record by the rules of a row, in which absent, null and empty values are null', () => {
     const { record, ignoredFields } = read({
       ...good,
       direction: null,
@@ -54,7 +54,7 @@ describe('the metadata of a single upload', () => {
     expect(ignoredFields).toEqual([]);
   });
 
-  it('may have unknown fields, which are named', () => {
+  it('may have unknown fields, which are reported', () => {
     const unknown = { Operator_Name: 'x', duration: 5, nested: { deep: [1] }, '': null, 'half \ud800': 'x' };
     expect(read({ ...good, ...unknown }).ignoredFields).toEqual([
       'Operator_Name',
@@ -69,7 +69,7 @@ describe('the metadata of a single upload', () => {
     });
   });
 
-  it('that lacks something has its unknown fields named, for it may be there under another name', () => {
+  it('that lacks a field is refused with its unknown fields named, because one may be the missing field', () => {
     const { client_phone_number, ...rest } = good;
     try {
       read({ ...rest, 'client_phone_number\u200b': client_phone_number });
@@ -77,18 +77,18 @@ describe('the metadata of a single upload', () => {
     } catch (error) {
       expect(error).toMatchObject({
         code: 'VALIDATION_ERROR',
-        message: 'client_phone_number is empty. Fill it in. Not known, and ignored: client_phone_number[U+200B].',
+        message: 'client_phone_number is empty. Fill it in. Unknown fields, ignored: client_phone_number[U+200B].',
         details: { fields: [{ field: 'client_phone_number' }], ignored_fields: ['client_phone_number\u200b'] },
       });
     }
   });
 
-  it('may say a thing twice: the last counts', () => {
+  it('may have a field twice, and the last one counts', () => {
     expect(read(`{"operator_name": 5, ${JSON.stringify(good).slice(1)}`).record.operatorName).toBe('Anna');
   });
 
   it.each(['', '{', 'call', "{'a': 1}", '\ufeff{}', '[]', 'null', '"{}"', '7'])(
-    'that is no JSON object (%j) is VALIDATION_ERROR of the whole',
+    'that is not a JSON object (%j) is refused with VALIDATION_ERROR as such',
     (text) => {
       const { code, fields } = refusalOf(text);
       expect(code).toBe('VALIDATION_ERROR');
@@ -96,7 +96,7 @@ describe('the metadata of a single upload', () => {
     },
   );
 
-  it('tells all faults at once, in the order of the specification, each with what to do', () => {
+  it('reports all faults together in the documented order, each with advice', () => {
     const { code, fields, message } = refusalOf({
       right_channel: 'left',
       left_channel: 'client',
@@ -114,11 +114,14 @@ describe('the metadata of a single upload', () => {
     for (const fault of fields) expect(message).toContain(fault.message);
   });
 
-  it('is told where Unix seconds are taken, sent as a number or as a string', () => {
+  it('with Unix seconds, as a number or a string, is refused with a message that says where they are accepted', () => {
     for (const start_time of [1767323045, '1767323045']) {
       const { fields } = refusalOf({ ...good, start_time });
       expect(fields).toMatchObject([
-        { field: 'start_time', message: expect.stringContaining('Unix seconds are taken in transcription CSVs alone') },
+        {
+          field: 'start_time',
+          message: expect.stringContaining('Unix seconds are accepted only in CSVs of transcripts'),
+        },
       ]);
     }
   });
@@ -128,14 +131,14 @@ describe('the metadata of a single upload', () => {
     ['a boolean', false],
     ['a list', ['x']],
     ['an object', {}],
-  ])('takes strings alone, and says so of %s', (_, value) => {
+  ])('must have strings as values, and is refused for %s', (_, value) => {
     for (const field of ['operator_name', 'direction']) {
       const { fields } = refusalOf({ ...good, [field]: value });
       expect(fields).toEqual([{ field, code: 'NOT_A_STRING', message: expect.stringContaining('must be a string') }]);
     }
   });
 
-  it('has no value with a NUL or half a character', () => {
+  it('must not have a value with a NUL or half of a surrogate pair', () => {
     for (const value of ['a\0b', 'a\ud800b']) {
       expect(codesOf({ ...good, operator_name: value, direction: value })).toEqual([
         ['operator_name', 'INVALID_CHARACTER'],
@@ -144,7 +147,7 @@ describe('the metadata of a single upload', () => {
     }
   });
 
-  it('is INVALID_PHONE_NUMBER whenever a phone number was sent and is at fault, with the other faults beside it', () => {
+  it('is refused with INVALID_PHONE_NUMBER and all other faults whenever a phone number was sent and is invalid', () => {
     for (const phone of ['12-34', '', ' ', 998901234567, '1'.repeat(300), '+', '\0']) {
       const { code, fields } = refusalOf({ ...good, client_phone_number: phone, operator_name: '' });
       expect(code).toBe('INVALID_PHONE_NUMBER');
@@ -156,11 +159,11 @@ describe('the metadata of a single upload', () => {
     expect(refusalOf({ ...good, operator_name: '' }).code).toBe('VALIDATION_ERROR');
   });
 
-  it('says that the two channels name the same side', () => {
+  it('is refused when both channels name the same speaker', () => {
     expect(codesOf({ ...good, left_channel: 'CLIENT' })).toEqual([['left_channel', 'SAME_CHANNEL']]);
   });
 
-  it('is read or refused with a Fault, whatever JSON it is, and no field is at fault twice', () => {
+  it('is accepted or refused with a Fault, whatever JSON it is, and no field has two faults', () => {
     const field = fc.constantFrom(...Object.keys(good), 'direction', 'partner_call_id', 'other');
     const value = fc.oneof(
       fc.constantFrom(...Object.values(good), 'client'),

@@ -96,7 +96,7 @@ describe('a start_time in ISO 8601', () => {
     expect(parseTranscriptionStartTime(text)).toMatchObject({ fault: 'INVALID_DATETIME' });
   });
 
-  it('agrees with the calendar on every day and time, existing or not, with any offset', () => {
+  it('the parser agrees with the calendar on any day and time, existing or not, with any offset', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 9998 }),
@@ -145,7 +145,7 @@ describe('a start_time in Unix seconds', () => {
     ['1/31/2026 9:30', 'year first'],
     ['2026-02-30 09:30:00', 'day exists'],
     ['9'.repeat(255), '2100-01-01'],
-  ])('does not include %s, and the message says what that looks like', (text, advice) => {
+  ])('does not include %s, and the message says what it looks like', (text, advice) => {
     expect(parseTranscriptionStartTime(text)).toMatchObject({
       fault: 'INVALID_DATETIME',
       message: expect.stringContaining(advice),
@@ -153,11 +153,11 @@ describe('a start_time in Unix seconds', () => {
   });
 });
 
-describe('a start_time that is no time', () => {
+describe('a start_time that is not a time', () => {
   it.each(['1767323045', '1767323045000'])('where Unix seconds are not taken (%s) is told where they are', (text) => {
     expect(parseStartTime(text)).toMatchObject({
       message: expect.stringContaining(
-        'Unix seconds are taken in transcription CSVs alone: write the date and time here.',
+        'Unix seconds are accepted only in CSVs of transcripts. Write the date and time.',
       ),
     });
   });
@@ -166,29 +166,27 @@ describe('a start_time that is no time', () => {
     ['20260102', 'YYYYMMDD'],
     ['45321', 'Excel'],
     ['7', 'hyphens'],
-  ])('in digits alone (%s) is told what it looks like, wherever it stands', (text, advice) => {
-    expect(parseStartTime(text)).toMatchObject({ message: expect.stringContaining(advice) });
-  });
+  ])(
+    'in digits only (%s) is refused with a message that says what it looks like, in every kind of upload',
+    (text, advice) => {
+      expect(parseStartTime(text)).toMatchObject({ message: expect.stringContaining(advice) });
+    },
+  );
 
   it.each(['+25:00', '-24:00', '+05:60', '+9900', '+24', '-0560'])('for its offset %s has it named', (offset) => {
     for (const date of ['2026-01-31T09:30', '2026-01-31 09:30:15.250']) {
-      const message = expect.stringContaining(
-        `The offset ${offset} is out of range: its hours go to 23 and its minutes to 59.`,
-      );
+      const message = expect.stringContaining(`The offset ${offset} is out of range: hours go to 23, minutes to 59.`);
       expect(parseStartTime(date + offset)).toMatchObject({ message });
       expect(parseTranscriptionStartTime(date + offset)).toMatchObject({ message });
     }
   });
 
-  it.each([' +0500', ' UTC', ' GMT+5'])(
-    'for what follows it (%j) is told that an offset may, without a space',
-    (end) => {
-      const message = expect.stringContaining('nothing but an offset follows, without a space: Z or +05:00.');
-      expect(parseStartTime(`2026-01-31 09:30:00${end}`)).toMatchObject({ message });
-    },
-  );
+  it.each([' +0500', ' UTC', ' GMT+5'])('followed by %j is refused with a message that says what may follow', (end) => {
+    const message = expect.stringContaining('only an offset follows, without a space: Z or +05:00.');
+    expect(parseStartTime(`2026-01-31 09:30:00${end}`)).toMatchObject({ message });
+  });
 
-  it('for its day is not told of its offset', () => {
+  it('with a day that does not exist is refused without a word on its offset', () => {
     expect(parseStartTime('2026-02-30T09:30+25:00')).toMatchObject({ message: expect.stringContaining('day exists') });
   });
 });

@@ -24,7 +24,7 @@ describe('a transcript', () => {
     }
   });
 
-  it('may mix languages of tags, and one role may speak twice in a row', () => {
+  it('may have tags of several languages, and one role may speak twice in a row', () => {
     expect(parseTranscript(' \n<operator> One <КЛИЕНТ>Two\n<клиент>Three<Mijoz>Four')).toEqual({
       utterances: [
         { role: 'operator', text: 'One' },
@@ -58,21 +58,21 @@ describe('a transcript', () => {
     '<operator',
     '<<operator',
     'operator>',
-  ])('takes %s for text, not for a tag', (lookalike) => {
+  ])('reads %s as text and not as a tag', (lookalike) => {
     expect(parseTranscript(`<client>a ${lookalike} b`)).toMatchObject({
       utterances: [{ role: 'client', text: `a ${lookalike} b` }],
     });
     expect(parseTranscript(`${lookalike}Hello`)).toMatchObject({ fault: 'MISSING_ROLE_TAG' });
   });
 
-  it('may hold angle brackets in its text', () => {
+  it('may have angle brackets in its text', () => {
     expect(parseTranscript('<<operator>5 < 6 > 4 <<client>ok')).toMatchObject({ fault: 'MISSING_ROLE_TAG' });
     expect(parseTranscript('<operator>5 < 6 > 4 <<client>ok>')).toMatchObject({
       utterances: [{ text: '5 < 6 > 4 <' }, { text: 'ok>' }],
     });
   });
 
-  it('without a tag, or with text before the first, is told so with what it has instead', () => {
+  it('without a tag, or with text before the first tag, is refused with a message that shows what it has instead', () => {
     expect(parseTranscript('Hello, how are you?')).toMatchObject({
       fault: 'MISSING_ROLE_TAG',
       message: expect.stringContaining('has no role tag'),
@@ -80,7 +80,7 @@ describe('a transcript', () => {
     const before = parseTranscript('[agent] Hello <client>Hi');
     expect(before).toMatchObject({ fault: 'MISSING_ROLE_TAG' });
     expect(before).toMatchObject({ message: expect.stringContaining('at character 15') });
-    expect(before).toMatchObject({ message: expect.stringContaining('"[agent]" is not one') });
+    expect(before).toMatchObject({ message: expect.stringContaining('"[agent]" is not a role tag') });
   });
 
   it.each([
@@ -88,10 +88,10 @@ describe('a transcript', () => {
     ['<operator>Hi<client>', 2],
     ['<operator>Hi<client> \n\u00a0\u3000<operator>Bye', 2],
     ['<operator><client>Hi', 1],
-  ])('with nothing said behind a tag is told which: %j', (text, number) => {
+  ])('with an empty utterance is refused with a message that says which: %j', (text, number) => {
     expect(parseTranscript(text)).toMatchObject({
       fault: 'EMPTY_UTTERANCE',
-      message: expect.stringContaining(`utterance ${number} `),
+      message: expect.stringContaining(`Utterance ${number} `),
     });
   });
 
@@ -99,12 +99,15 @@ describe('a transcript', () => {
     ['\u200b', '[U+200B]'],
     ['\u200e\u2060', '[U+200E][U+2060]'],
     ['a\u00adb', 'a[U+00AD]b'],
-  ])('with characters before its first tag that nobody sees (%j) has them named', (before, shown) => {
-    const message = expect.stringContaining(
-      `text before its first role tag (at character ${before.length + 1}): "${shown}".`,
-    );
-    expect(parseTranscript(`${before}<operator>hi`)).toMatchObject({ fault: 'MISSING_ROLE_TAG', message });
-  });
+  ])(
+    'with invisible characters before its first tag (%j) is refused with a message that shows them',
+    (before, shown) => {
+      const message = expect.stringContaining(
+        `text before its first role tag (at character ${before.length + 1}): "${shown}".`,
+      );
+      expect(parseTranscript(`${before}<operator>hi`)).toMatchObject({ fault: 'MISSING_ROLE_TAG', message });
+    },
+  );
 
   it.each(['<', '<o', '<operator', '<operato>', '<operator>a', '<operator><', '<клиент ', '&lt;', '(', '<client>\n'])(
     'is checked in linear time: 4 MiB of %j',
@@ -127,7 +130,7 @@ const anyCase = fc
   });
 
 describe('any transcript', () => {
-  it('gives back the utterances it was put together from', () => {
+  it('is parsed to the utterances that it was built from', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anyCase, said), { minLength: 1, maxLength: 10 }), (parts) => {
         const text = parts.map(([{ written }, words]) => `<${written}>${words}`).join('');
@@ -142,7 +145,7 @@ describe('any transcript', () => {
     );
   });
 
-  it('is found good or at fault alike by the check and the parser, and as the rules in plain words say', () => {
+  it('is valid or invalid alike for the check, for the parser and by a plain implementation of the rules', () => {
     const piece = fc.constantFrom('<operator>', '<КЛИЕНТ>', '<mıjoz>', '<', ' ', 'word', '\n', '>', '<operator');
     const pieces = fc.array(piece, { maxLength: 10 });
     fc.assert(

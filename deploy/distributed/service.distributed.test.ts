@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openDatabase } from '../../packages/postgres/index.ts';
+import { freshDatabase, kafkaForTests, s3ForTests, type TestDatabase } from '../../packages/testing/index.ts';
+import { eventually, patientFetch } from '../standalone/test/insist.ts';
+import '../standalone/test/time-limit.ts';
+
+const script = fileURLToPath(new URL('../service.ts', import.meta.url));
+let database: TestDatabase;
+let env: (service: string) => Record<string, string>;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  const { brokers, prefix } = kafkaForTests();
+  const { endpoint, bucket, accessKey, secretKey } = s3ForTests();
+  env = (service) => ({
+    PATH: process.env['PATH'] ?? '',
+    WORK_DIR: join(process.env['TEST_SCRATCH'] ?? '', 'hearing'),
+    LOG_LEVEL: 'error',
+    HEALTH_HOST: '127.0.0.1',
+    HEALTH_PORT: '0',
+    RPC_HOST: '127.0.0.1',
+    RPC_PORT: '0',
+    DRAIN: '1s',
+    DATABASE_URL: database.url(service.replace('-', '_')),
+    KAFKA_BROKERS: brokers.join(','),
+    KAFKA_TOPIC_PREFIX: prefix,
+    KAFKA_TOPIC_PARTITIONS: '1',
+    S3_ENDPOINT: endpoint,
+    S3_BUCKET: bucket,
+    S3_ACCESS_KEY: accessKey,
+    S3_SECRET_KEY: secretKey,
+    // Nobody is there: what a service needs of its neighbours it does without, and says so.
+    KEY_MANAGEMENT_ADDRESS: '127.0.0.1:1',
+  });
+});
+
+afterAll(() => database.drop());
+
+async function asAdmin(...statements: string[]): Promise<void> {
+  const admin = openDatabase({ url: database.adminUrl, schema: 'public', poolSize: 1 });
+  for (const statement of statements) await admin.query(statement);
+  await admin.close();
+}
+
+function begin(...args: string[]) {
+  const child = spawn(process.execPath, [script, ...args], { env: env(args[0]!), stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const over = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }));
+  return {
+    child,
+    over,
+    async healthUrl(): Promise<string> {
+      for (;;) {
+        const found = /^ready .* health=(\S+)$/m.exec(stdout);
+        if (found !== null) return found[1]!;
+        const ended = await Promise.race([once(child.stdout, 'data').then(() => false), over.then(() => true)]);
+        if (ended) throw new Error(`it ended before it was ready: ${stderr}`);
+      }
+    },
+  };
+}
+
+describe('a service in a process of its own', () => {
+  it('says which right its role lacks to migrate', async () => {
+    const { code, stderr } = await begin('ingest', 'migrate').over;
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^.*GRANT CREATE ON DATABASE "test_\w+" TO "ingest";\n$/),
+    ]);
+  });
+
+  it('migrates although several do so at once, and again', async () => {
+    const { pathname } = new URL(database.adminUrl);
+    await asAdmin(`GRANT CREATE ON DATABASE "${pathname.slice(1)}" TO ingest`);
+    const outcomes = await Promise.all([
+      begin('ingest', 'migrate').over,
+      begin('ingest', 'migrate').over,
+      begin('ingest', 'migrate').over,
+    ]);
+    expect(outcomes).toEqual(outcomes.map(() => ({ code: 0, stdout: '', stderr: '' })));
+    expect(await begin('ingest', 'migrate').over).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('starts, says what it does without, drains when it is told to stop, and exits 0', async () => {
+    let stopping: string | null = null;
+    // It says so for a second; when nobody could look in that second, another one is told to stop.
+    while (stopping === null) {
+      const service = begin('ingest');
+      const url = await service.healthUrl();
+      const ready = await patientFetch(`${url}/readyz`);
+      expect([ready.status, await ready.json()]).toMatchObject([
+        200,
+        { status: 'ready', degraded: expect.arrayContaining(['key-management']) },
+      ]);
+      service.child.kill('SIGTERM');
+      const said = await eventually(async () => {
+        if (service.child.exitCode !== null) return 'ended';
+        const answer = await (await fetch(`${url}/readyz`)).text();
+        return answer.includes('stopping') ? answer : null;
+      });
+      if (said !== 'ended') stopping = said;
+      expect((await service.over).code).toBe(0);
+    }
+    expect(JSON.parse(stopping)).toEqual({ status: 'stopping' });
+  });
+
+  it('refuses tables that lack something, with the command that mends them', async () => {
+    const latest = '(SELECT max(migration_name) FROM ingest._prisma_migrations)';
+    await asAdmin(
+      `UPDATE ingest._prisma_migrations SET migration_name = '99990101000000_later' WHERE migration_name = ${latest}`,
+    );
+    const { code, stdout, stderr } = await begin('ingest').over;
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      /^The schema ingest is older than this version: it lacks \S+\. Run npm run service -- ingest migrate\.\n$/,
+    );
+  });
+});

@@ -1,0 +1,251 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { admin, begin, type Begun, postgresOf, run } from '../test/command.ts';
+import { eventually, patientFetch } from '../test/insist.ts';
+import { startService } from '../test/service-process.ts';
+import '../test/time-limit.ts';
+
+interface Firm {
+  uuid: string;
+  name: string;
+  country: string;
+  segment_types: string[];
+}
+interface User {
+  uuid: string;
+  firm_uuid: string;
+  name: string;
+  role: string;
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const nobody = '00000000-0000-4000-8000-000000000000';
+let DATA_DIR: string;
+
+beforeAll(async () => {
+  DATA_DIR = await mkdtemp(join(tmpdir(), 'call-analysis-admin-'));
+});
+afterAll(async () => {
+  await rm(DATA_DIR, { recursive: true, force: true });
+});
+
+const command = <Result>(...args: string[]) => admin<Result>({ DATA_DIR }, ...args);
+const outcome = (...args: string[]) => run('admin/main.ts', args, { DATA_DIR });
+
+/** Begins a command and returns while its PostgreSQL is at work; one that was over before anybody looked is begun again. */
+async function atWork(...args: string[]): Promise<Begun> {
+  for (;;) {
+    const begun = begin('admin/main.ts', args, { DATA_DIR });
+    const { child } = begun;
+    const isAtWork = await eventually(async () => {
+      if ((await postgresOf(DATA_DIR)) !== null) return 'yes';
+      return child.exitCode === null && child.signalCode === null ? null : 'no';
+    }, 5);
+    if (isAtWork === 'yes') return begun;
+    expect((await begun.outcome).code).toBe(0);
+  }
+}
+
+/** Every command once, and the shape of what it prints (api.md, section 9). */
+async function useEveryCommand(): Promise<void> {
+  const name = '«Ўзбек» фирмаси 数据 🎧';
+  const firm = await command<Firm>(
+    'firm',
+    'create',
+    '--name',
+    name,
+    '--country',
+    'uz',
+    '--segment-type',
+    'қўллаб-қувватлаш',
+    '--segment-type',
+    'sales',
+  );
+  expect(firm).toEqual({
+    uuid: expect.stringMatching(uuid),
+    name,
+    country: 'UZ',
+    segment_types: ['қўллаб-қувватлаш', 'sales'],
+  });
+  // Most of what a command takes is its start, and two start beside each other.
+  const [firms, user] = await Promise.all([
+    command<Firm[]>('firm', 'list'),
+    command<User>('user', 'create', '--firm', firm.uuid, '--name', 'Айгүл', '--role', 'WORKFLOW_ENGINEER'),
+  ]);
+  expect(firms).toContainEqual(firm);
+  expect(user).toEqual({
+    uuid: expect.stringMatching(uuid),
+    firm_uuid: firm.uuid,
+    name: 'Айгүл',
+    role: 'WORKFLOW_ENGINEER',
+  });
+  const addBilling = () => command('segment-type', 'add', '--firm', firm.uuid, '--name', 'billing');
+  const added = { firm_uuid: firm.uuid, segment_types: [...firm.segment_types, 'billing'] };
+  expect(await Promise.all([addBilling(), command('user', 'list', '--firm', firm.uuid)])).toEqual([added, [user]]);
+  const asked = Date.now();
+  const [again, issued] = await Promise.all([
+    addBilling(),
+    command<{ token: string; expires_at: string }>('token', 'issue', '--user', user.uuid, '--ttl', '90m'),
+  ]);
+  expect(again).toEqual(added);
+  expect(issued).toEqual({
+    token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+    expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    user: { uuid: user.uuid, firm_uuid: firm.uuid, role: 'WORKFLOW_ENGINEER' },
+  });
+  // It is of whole seconds.
+  const issuedAt = Date.parse(issued.expires_at) - 90 * 60_000;
+  expect(issuedAt).toBeGreaterThan(asked - 1_000);
+  expect(issuedAt).toBeLessThan(Date.now() + 1_000);
+  const [entries, newest] = await Promise.all([
+    command<{ action: string }[]>('audit', 'list', '--firm', firm.uuid),
+    command('audit', 'list', '--limit', '1'),
+  ]);
+  expect(entries.map(({ action }) => action)).toEqual(expect.arrayContaining(['firm.created', 'user.created']));
+  for (const entry of entries)
+    expect(Object.keys(entry).sort()).toEqual(['action', 'actor', 'address', 'at', 'request_id', 'subject']);
+  expect(newest).toHaveLength(1);
+}
+
+describe('the administrator’s commands', () => {
+  it('work while the service does not run, and leave no PostgreSQL behind', async () => {
+    await useEveryCommand();
+    expect(await postgresOf(DATA_DIR)).toBeNull();
+  });
+
+  it('work while the service runs, which takes a new token at once', async () => {
+    const service = await startService(DATA_DIR);
+    await useEveryCommand();
+    const [firm] = await command<Firm[]>('firm', 'list');
+    const user = await command<User>('user', 'create', '--firm', firm!.uuid, '--name', 'Ann', '--role', 'ADMIN');
+    const { token } = await command<{ token: string }>('token', 'issue', '--user', user.uuid);
+    const answer = await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } });
+    expect(answer.status).toBe(200);
+    const removed = await command<User & { removed_at: string }>('user', 'remove', '--user', user.uuid);
+    expect(removed).toEqual({ ...user, removed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) });
+    // What the gateway remembers of a user lapses within 5 s; the command that returned has taken some of them.
+    await pause(5_000);
+    const after = await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } });
+    expect(after.status).toBe(401);
+    expect(await command('user', 'list', '--firm', firm!.uuid)).not.toContainEqual(user);
+    const [newest] = await command<{ action: string; subject: string }[]>(
+      'audit',
+      'list',
+      '--firm',
+      firm!.uuid,
+      '--limit',
+      '1',
+    );
+    expect(newest).toMatchObject({ action: 'user.removed', subject: user.uuid });
+    const again = await outcome('user', 'remove', '--user', user.uuid);
+    expect([again.code, again.stdout, again.stderr]).toEqual([1, '', 'There is no such user. Check the uuid.\n']);
+    await service.stop({ keep: true });
+  });
+
+  it('wait for each other while the service is down, so that both are done', async () => {
+    const names = ['one', 'two', 'three'];
+    await Promise.all(names.map((name) => command('firm', 'create', '--name', name, '--country', 'KG')));
+    const firms = (await command<Firm[]>('firm', 'list')).map(({ name }) => name);
+    expect(firms).toEqual(expect.arrayContaining(names));
+    expect(await postgresOf(DATA_DIR)).toBeNull();
+  });
+
+  it('do not stand in the way of a start: the service waits for a command that is at work', async () => {
+    const creating = await atWork('firm', 'create', '--name', 'in the way', '--country', 'KG');
+    const service = await startService(DATA_DIR);
+    const created = await creating.outcome;
+    expect(created).toMatchObject({ code: 0, stderr: '' });
+    expect(await command<Firm[]>('firm', 'list')).toContainEqual(JSON.parse(created.stdout));
+    expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
+    await service.stop({ keep: true });
+  });
+
+  it('wait for a service that is starting', async () => {
+    const starting = begin('main.ts', [], { DATA_DIR, PORT: '0' });
+    await eventually(() => postgresOf(DATA_DIR), 5);
+    await pause(150);
+    expect((await command<Firm[]>('firm', 'list')).length).toBeGreaterThan(0);
+    starting.child.kill('SIGTERM');
+    expect((await starting.outcome).code).toBe(0);
+  });
+
+  it('that are interrupted leave no PostgreSQL behind', async () => {
+    const { child, outcome: ended } = await atWork('firm', 'list');
+    await pause(100);
+    child.kill('SIGINT');
+    await ended;
+    expect(await postgresOf(DATA_DIR)).toBeNull();
+  });
+
+  it('refuse what is not there or not right with one sentence and exit 1', async () => {
+    const service = await startService(DATA_DIR);
+    const [firm] = await command<Firm[]>('firm', 'list');
+    const attempts: [string[], RegExp][] = [
+      [['user', 'create', '--firm', nobody, '--name', 'N', '--role', 'ADMIN'], /firm/],
+      [['user', 'list', '--firm', nobody], /firm/],
+      [['user', 'list', '--firm', 'acme'], /firm|uuid/],
+      [['segment-type', 'add', '--firm', nobody, '--name', 'sales'], /firm/],
+      [['token', 'issue', '--user', nobody], /There is no user/],
+      [['token', 'issue', '--user', 'ann'], /user/],
+      [['user', 'remove', '--user', nobody], /^There is no such user\. Check the uuid\.$/m],
+      [['user', 'remove', '--user', 'ann'], /user_uuid: must be a uuid/],
+      [['audit', 'list', '--firm', nobody], /^There is no such firm\. Check the uuid\.$/m],
+      [['firm', 'create', '--name', 'N', '--country', 'Uzbekistan'], /country/],
+      [['firm', 'create', '--name', ' ', '--country', 'UZ'], /name/],
+      [['firm', 'create', '--name', 'N', '--country', 'UZ', '--uuid', firm!.uuid], /uuid|firm/i],
+      [['firm', 'create', '--name', 'N', '--country', 'UZ', '--uuid', 'mine'], /uuid/],
+    ];
+    await Promise.all(
+      attempts.map(async ([args, sentence]) => {
+        const { code, stdout, stderr } = await outcome(...args);
+        expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: '' });
+        expect(stderr).toMatch(sentence);
+        expect(stderr).not.toMatch(/Unexpected|\bat .*:\d+/);
+        expect(stderr.trim().split('\n')).toHaveLength(1);
+      }),
+    );
+    await service.stop({ keep: true });
+  });
+
+  it('exit with 2 and say how they are used when they are used wrongly', async () => {
+    const wrong = [
+      [],
+      ['nonsense'],
+      ['firm'],
+      ['firm', 'remove'],
+      ['firm', 'create', '--name', 'N'],
+      ['firm', 'create', '--name', 'N', '--country', 'UZ', '--colour', 'red'],
+      ['user', 'create', '--firm', nobody, '--name', 'N', '--role', 'KING'],
+      ['token', 'issue', '--user', nobody, '--ttl', 'soon'],
+      ['user', 'remove'],
+      ['audit', 'list', '--limit', '0'],
+      ['firm', 'list', 'surplus'],
+    ];
+    await Promise.all(
+      wrong.map(async (args) => {
+        const { code, stdout, stderr } = await outcome(...args);
+        expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' });
+        expect(stderr).toMatch(/error: |Usage: npm run -s admin --/);
+      }),
+    );
+  });
+
+  it('refuse a token that would outlive its time, and name the longest', async () => {
+    const { code, stdout, stderr } = await outcome('token', 'issue', '--user', nobody, '--ttl', '99999999d');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/'99999999d' is invalid\. The longest is 36500d\./);
+  });
+
+  it('explain themselves with --help', async () => {
+    await Promise.all(
+      [['--help'], ['firm', 'create', '--help'], ['token', '--help']].map(async (args) => {
+        const { code, stdout, stderr } = await outcome(...args);
+        expect([code, stderr]).toEqual([0, '']);
+        expect(stdout).toContain('Usage: npm run -s admin -- ');
+      }),
+    );
+  });
+});

@@ -1,0 +1,3 @@
+import { deadLetterSuite } from '../test/dead-letters.ts';
+
+deadLetterSuite({});

@@ -1,0 +1,81 @@
+import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sign as signBytes } from 'node:crypto';
+import { readPem } from '@call-analysis/gateway';
+import { StartFault } from '@call-analysis/runtime';
+import jwt from 'jsonwebtoken';
+import type { JwtSettings } from '../config.ts';
+
+export interface TokenUser {
+  readonly uuid: string;
+  readonly firm_uuid: string;
+  readonly role: string;
+}
+
+/**
+ * A bearer token with the claims that the gateway requires (api.md, section 9). The secret that is kept counts when the
+ * settings have no key.
+ */
+export function issueToken(settings: JwtSettings, keptSecret: string | undefined, user: TokenUser, ttlMs: number) {
+  const issuedAt = Math.floor(Date.now() / 1000);
+  const expiresAt = issuedAt + Math.max(1, Math.floor(ttlMs / 1000));
+  const claims = {
+    sub: user.uuid,
+    firm: user.firm_uuid,
+    role: user.role,
+    iss: settings.issuer,
+    aud: settings.audience,
+    iat: issuedAt,
+    exp: expiresAt,
+  };
+  return {
+    token: sign(claims, signingKey(settings, keptSecret)),
+    expires_at: new Date(expiresAt * 1000).toISOString(),
+    user: { uuid: user.uuid, firm_uuid: user.firm_uuid, role: user.role },
+  };
+}
+
+function sign(claims: object, key: KeyObject): string {
+  switch (key.asymmetricKeyType) {
+    case undefined:
+      return jwt.sign(claims, key, { algorithm: 'HS256' });
+    case 'rsa':
+      return jwt.sign(claims, key, { algorithm: 'RS256' });
+    case 'ec':
+      return jwt.sign(claims, key, { algorithm: 'ES256' });
+    case 'ed25519':
+    case 'ed448':
+      return signEdDsa(claims, key);
+    default:
+      throw new StartFault(
+        `Tokens cannot be issued with a key of type ${key.asymmetricKeyType}; use RSA, P-256 or Ed25519.`,
+      );
+  }
+}
+
+/** By hand, because jsonwebtoken 9 knows no EdDSA. */
+function signEdDsa(claims: object, key: KeyObject): string {
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = `${part({ alg: 'EdDSA', typ: 'JWT' })}.${part(claims)}`;
+  return `${signed}.${signBytes(null, Buffer.from(signed), key).toString('base64url')}`;
+}
+
+function signingKey({ key, privateKeyFile }: JwtSettings, keptSecret: string | undefined): KeyObject {
+  if (key?.kind !== 'public-key') {
+    const secret = key?.secret ?? keptSecret;
+    if (secret !== undefined) return createSecretKey(Buffer.from(secret));
+    throw new StartFault(
+      'To issue a token, set JWT_SECRET to what the gateway has, or JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.',
+    );
+  }
+  if (privateKeyFile === undefined) {
+    throw new StartFault(
+      'Tokens are checked with JWT_PUBLIC_KEY_FILE. To issue one here, set JWT_PRIVATE_KEY_FILE too.',
+    );
+  }
+  const signing = readPem('JWT_PRIVATE_KEY_FILE', privateKeyFile, createPrivateKey);
+  if (!createPublicKey(signing).equals(createPublicKey(key.pem))) {
+    throw new StartFault(
+      'JWT_PRIVATE_KEY_FILE and JWT_PUBLIC_KEY_FILE do not belong together, so no token would be valid.',
+    );
+  }
+  return signing;
+}

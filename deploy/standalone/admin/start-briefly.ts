@@ -1,0 +1,62 @@
+import { constants } from 'node:os';
+import { start as startKeyManagement } from '@call-analysis/key-management';
+import { Closing, createLog, type Logger } from '@call-analysis/runtime';
+import { buses } from '../bus.ts';
+import type { Settings } from '../config.ts';
+import type { DataDirectory } from '../data-directory.ts';
+import { openDatabase, type OpenedDatabase } from '../database.ts';
+
+const INTERRUPTING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Does `work` with a key-management of our own at the address, started for it alone. HeldFault while another process
+ * has the data directory.
+ */
+export function wake<Result>(
+  settings: Settings,
+  directory: DataDirectory,
+  work: (address: string) => Promise<Result>,
+): Promise<Result> {
+  return wakeDatabase(settings, directory, async (database, { log, closing }) => {
+    const keys = await startKeyManagement(
+      {
+        databaseUrl: database.url('key_management'),
+        bus: buses(settings, database.url).of('key_management'),
+        listen: directory.socket('admin'),
+        pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
+      },
+      { log },
+    );
+    closing.add('key-management', () => keys.close());
+    return work(keys.address);
+  });
+}
+
+/**
+ * Does `work` with the database, held for it alone. What was woken is put to sleep again, also when the work fails or the
+ * process is told to end.
+ */
+export async function wakeDatabase<Result>(
+  settings: Settings,
+  directory: DataDirectory,
+  work: (database: OpenedDatabase, parts: { log: Logger; closing: Closing }) => Promise<Result>,
+): Promise<Result> {
+  const log = createLog({ name: 'admin', level: 'silent' });
+  const closing = new Closing(log);
+  let opening: Promise<unknown> = Promise.resolve();
+  const interrupt = async (signal: NodeJS.Signals) => {
+    // A database that is just being started cannot be stopped yet.
+    await opening.catch(() => {});
+    // The codes that a shell expects of a process that a signal ended.
+    await closing.close().finally(() => process.exit(128 + constants.signals[signal]));
+  };
+  for (const signal of INTERRUPTING) process.on(signal, interrupt);
+  try {
+    const opened = openDatabase(settings, directory, 'admin', { log, closing });
+    opening = opened;
+    return await work(await opened, { log, closing });
+  } finally {
+    await closing.close();
+    for (const signal of INTERRUPTING) process.off(signal, interrupt);
+  }
+}

@@ -1,3 +1,0 @@
-import { deadLetterSuite } from './test/dead-letters.ts';
-
-deadLetterSuite({});

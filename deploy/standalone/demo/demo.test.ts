@@ -1,0 +1,87 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { begin, postgresOf, run } from '../test/command.ts';
+import { eventually } from '../test/insist.ts';
+import { long } from '../test/long.ts';
+import '../test/time-limit.ts';
+
+/** Its temporary folder is ours alone, so that we see what it leaves. */
+let TMPDIR: string;
+beforeAll(async () => {
+  TMPDIR = await mkdtemp(join(tmpdir(), 'call-analysis-demo-test-'));
+});
+afterAll(async () => {
+  await rm(TMPDIR, { recursive: true, force: true });
+});
+
+async function directory(): Promise<string | undefined> {
+  const name = (await readdir(TMPDIR)).find((each) => each.startsWith('call-analysis-demo-'));
+  return name === undefined ? undefined : join(TMPDIR, name);
+}
+
+describe('the demo', () => {
+  it('shows a table of scored calls with the best and the worst and why, and leaves nothing', async () => {
+    // Settings that are meant for the real service are none of its business.
+    const { child, outcome } = begin('demo/main.ts', ['--exit'], {
+      TMPDIR,
+      DATABASE_URL: 'postgresql://127.0.0.1:1/real',
+      PORT: '1',
+    });
+    const seen = eventually(async () => postgresOf((await directory()) ?? '')).catch(() => null);
+    // Hearing the recordings takes long; a short run leaves when the conversations that came as text are shown.
+    if (!long) {
+      let shown = '';
+      child.stdout!.on('data', function look(text: string) {
+        shown += text;
+        if (!shown.includes('Worst call')) return;
+        child.stdout!.off('data', look);
+        void seen.then(() => child.kill('SIGINT'));
+      });
+    }
+    const { code, stdout, stderr } = await outcome;
+    expect([code, stderr, child.signalCode]).toEqual([0, '', null]);
+    expect(stdout).toMatch(/^score .* call .* lang .* operator/m);
+    expect(stdout.match(/^ *\d+\.\d {2}#* /gm)!.length).toBeGreaterThanOrEqual(40);
+    for (const language of ['en', 'ru', 'uz', 'ky', 'es']) expect(stdout).toMatch(new RegExp(` ${language} `));
+    expect(stdout).toMatch(/^Best call: .+ points$/m);
+    expect(stdout).toMatch(/^Worst call: .+ points$/m);
+    expect(stdout).toMatch(/“.+” \(utterance \d+\)/);
+    if (long) {
+      for (const file of ['lost-parcel.wav', 'double-charge.mp3', 'new-router.flac'])
+        expect(stdout).toContain(`${file}: The recording was accepted`);
+      expect(stdout).toContain('61 of 61 calls scored');
+      expect(stdout).toMatch(
+        /^What moonshine-tiny heard in recording-en-01:\n {3}0:00 {2}operator {2}Good morning, thank you for calling/m,
+      );
+    }
+    expect(await readdir(TMPDIR)).toEqual([]);
+    const postgres = await seen;
+    expect(postgres).not.toBeNull();
+    expect(() => process.kill(postgres!, 0)).toThrow('ESRCH');
+  }, 600_000);
+
+  it('that is interrupted before the table is shown exits with 0 and leaves nothing', async () => {
+    const { child, outcome } = begin('demo/main.ts', ['--exit'], { TMPDIR });
+    await eventually(async () => postgresOf((await directory()) ?? ''), 10);
+    child.kill('SIGINT');
+    expect(await outcome).toMatchObject({ code: 0, stderr: '' });
+    expect(await readdir(TMPDIR)).toEqual([]);
+  });
+
+  it('exits with 2 and its usage on an option that it does not have, and with 0 on --help', async () => {
+    const refused = await run('demo/main.ts', ['--nonsense'], { TMPDIR });
+    expect(refused).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/--nonsense[\s\S]*Usage: npm run demo/),
+    });
+    expect(await run('demo/main.ts', ['--help'], { TMPDIR })).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining('Usage: npm run demo'),
+    });
+    expect(await readdir(TMPDIR)).toEqual([]);
+  });
+});

@@ -1,0 +1,141 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createLog, runProcess, StartFault } from '@call-analysis/runtime';
+import { dialAdministration } from '../admin/administration.ts';
+import { type ApiClient, apiClient } from '../client.ts';
+import { readSettings } from '../config.ts';
+import { type Settings, type Standalone, start } from '../start.ts';
+import { conversation, type DemoCall, report } from './report.ts';
+import { sampleSegmentTypes } from './sample-segment-types.ts';
+import { batchOfRecordings, recordings, transcripts } from './upload-samples.ts';
+import { patient } from './wait-for-calls.ts';
+
+const help = `Usage: npm run demo -- [--exit]
+
+Starts the service on a free port with a data directory that is thrown away, and uploads the samples as a client
+would: transcripts as a CSV, recordings one by one, and recordings as a CSV with a ZIP. Shows how each call was scored
+and why, and what was heard. It then stays up for a look around.
+
+  --exit   stop when the table has been shown`;
+
+const options = process.argv.slice(2);
+if (options.includes('--help') || options.includes('-h')) {
+  console.log(help);
+  process.exit(0);
+}
+const unknown = options.find((option) => option !== '--exit');
+if (unknown !== undefined) {
+  console.error(`There is no option ${unknown}.\n\n${help}`);
+  process.exit(2);
+}
+
+const log = createLog({ name: 'demo', level: 'warn' });
+
+await runProcess({
+  log,
+  start: async (signal) => {
+    const directory = await mkdtemp(join(tmpdir(), 'call-analysis-demo-'));
+    const throwAway = () => rm(directory, { recursive: true, force: true });
+    try {
+      console.log('Starting the service with a database of its own…');
+      // Nothing from the environment: the demo must not touch a database or use keys that are meant for the real service.
+      const settings = readSettings({ PORT: '0', DATA_DIR: directory });
+      const running = await start(settings, { log, signal });
+      const close = async () => {
+        await running.close();
+        await throwAway();
+      };
+      try {
+        await show(running, settings, signal);
+      } catch (error) {
+        await close();
+        throw signal.aborted ? error : new StartFault(`The demo could not go on. ${sentenceOf(error)}`);
+      }
+      if (options.includes('--exit') && !signal.aborted) setImmediate(() => process.kill(process.pid, 'SIGTERM'));
+      return { close };
+    } catch (error) {
+      await throwAway();
+      throw error;
+    }
+  },
+});
+
+async function show(running: Standalone, settings: Settings, signal: AbortSignal): Promise<void> {
+  const admin = dialAdministration(running.keyManagement, settings, running.directory.secrets.jwtSecret);
+  const firm = await admin.createFirm({ name: 'Demo', country: 'UZ', segmentTypes: sampleSegmentTypes });
+  const user = await admin.createUser({ firm: firm.uuid, name: 'Demo', role: 'ADMIN' });
+  const { token } = await admin.issueToken(user.uuid, 12 * 3600 * 1000);
+  admin.close();
+  const api = apiClient(running, token, signal, patient(fetch));
+
+  const metadata_key = await api.upload(await transcripts());
+  const texts = await accept(api, { metadata_key });
+  await finished(api, texts.accepted, signal);
+  console.log(report(await calls(api, 'transcription')));
+
+  const [single, batched] = await recordings();
+  for (const { fileName, bytes, metadata } of single) {
+    const { status, body } = await api.uploadRecording<{ message: string }>(bytes, fileName, metadata);
+    if (status !== 200) throw new Error(`${fileName} was answered with ${status}: ${body.message}`);
+    console.log(`${fileName}: ${body.message}`);
+  }
+  const { csv, zip } = await batchOfRecordings(batched);
+  await accept(api, await api.uploadBatch(csv, zip));
+  await finished(api, texts.accepted + single.length + batched.length, signal);
+  const heard = await calls(api, 'audio');
+  console.log(report(heard));
+  console.log(conversation(heard.find((call) => call.partner_call_id === single[0]!.metadata['partner_call_id'])!));
+
+  console.log(`The service is at ${running.url}
+A bearer token of the demo firm, for twelve hours:
+
+  TOKEN='${token}'
+  curl -H "Authorization: Bearer $TOKEN" '${running.url}/api/v1/calls?size=3'
+`);
+  if (!options.includes('--exit')) console.log('Ctrl-C stops it and removes its data.');
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function accept(api: ApiClient, keys: object): Promise<{ batch_id: string; accepted: number }> {
+  type Accepted = { data: { message: string; batch_id: string; accepted: number } };
+  const { data } = await api.call<Accepted>('POST', '/api/v1/calls/process-upload', keys);
+  console.log(data.message);
+  return data;
+}
+
+/** Waits until so many calls have ended, and shows how far it is. */
+async function finished(api: ApiClient, calls: number, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const { count } = await api.call<{ count: number }>('GET', '/api/v1/calls?status=completed&status=failed&size=1');
+    progress(count, calls);
+    if (count >= calls) return;
+    await pause(100, undefined, { signal });
+  }
+}
+
+async function calls(api: ApiClient, source: 'audio' | 'transcription'): Promise<DemoCall[]> {
+  const found: DemoCall[] = [];
+  for (let page = 1; ; page++) {
+    const { items } = await api.call<{ items: { uuid: string; source: string }[] }>(
+      'GET',
+      `/api/v1/calls?page=${page}&size=100`,
+    );
+    if (items.length === 0) return found;
+    for (const item of items) {
+      if (item.source === source) found.push(await api.call<DemoCall>('GET', `/api/v1/calls/${item.uuid}`));
+    }
+  }
+}
+
+function progress(done: number, all: number): void {
+  const width = 40;
+  const filled = all === 0 ? width : Math.round((done / all) * width);
+  const line = `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${done} of ${all} calls scored`;
+  if (process.stdout.isTTY) process.stdout.write(`\r${line}${done === all ? '\n' : ''}`);
+  else if (done === all) console.log(line);
+}

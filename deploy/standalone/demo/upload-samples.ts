@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import AdmZip from 'adm-zip';
+
+const folder = new URL('../../../samples/', import.meta.url);
+/** So many of the recordings are sent one by one, the others in a batch. */
+const SINGLE = 3;
+
+export interface Recording {
+  readonly fileName: string;
+  readonly bytes: Blob;
+  /** As a single upload sends it beside the file. */
+  readonly metadata: Record<string, string>;
+}
+
+/** The CSV of the sample transcripts. */
+export async function transcripts(): Promise<string> {
+  return readFile(new URL('transcripts.csv', folder), 'utf8');
+}
+
+/** The sample recordings with their metadata: those to send one by one, and those to send together. */
+export async function recordings(): Promise<[single: Recording[], batched: Recording[]]> {
+  const [header, ...rows] = (await readFile(new URL('recordings/metadata.csv', folder), 'utf8')).trimEnd().split('\n');
+  // This CSV is our own: no value of it is quoted.
+  const names = header!.split(',');
+  const all = rows.map(async (row): Promise<Recording> => {
+    const values = row.split(',');
+    const given = names.map((name, index) => [name, values[index] ?? ''] as const).filter(([, value]) => value !== '');
+    const metadata: Record<string, string> = Object.fromEntries(given);
+    const fileName = metadata['audio_file_name']!;
+    const bytes = new Blob([await readFile(fileURLToPath(new URL(`recordings/${fileName}`, folder)))]);
+    return { fileName, bytes, metadata };
+  });
+  const found = await Promise.all(all);
+  return [found.slice(0, SINGLE), found.slice(SINGLE)];
+}
+
+/** A CSV and the ZIP of the recordings that it names. */
+export async function batchOfRecordings(
+  recordings: readonly Recording[],
+): Promise<{ csv: string; zip: Uint8Array<ArrayBuffer> }> {
+  const zip = new AdmZip();
+  for (const { fileName, bytes } of recordings) zip.addFile(fileName, Buffer.from(await bytes.arrayBuffer()));
+  const names = [...new Set(recordings.flatMap(({ metadata }) => Object.keys(metadata)))];
+  const rows = recordings.map(({ metadata }) => names.map((name) => metadata[name] ?? ''));
+  return { csv: [names, ...rows].map((row) => `${row.join(',')}\n`).join(''), zip: new Uint8Array(zip.toBuffer()) };
+}

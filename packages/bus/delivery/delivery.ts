@@ -1,0 +1,195 @@
+import { type Event, fromWire, type WireEvent } from '@call-analysis/events';
+import type { Sql } from '@call-analysis/postgres';
+import type { Job, JobResult } from 'pg-boss';
+import { type AnyRoute, Poison } from '../port.ts';
+import { jobsOf, type NewJob, readBatch } from '../queue/event-batch.ts';
+import { insertJobs, removeActiveJobs } from '../queue/queue-store.ts';
+import type { Queues } from '../queue/queues.ts';
+import { reasonOf } from './failure-reason.ts';
+import { type ConsumerInfo, HandlerCall, logUnreadable } from './outcome.ts';
+import { readEvent, type Routes } from './read-event.ts';
+import { inContextOf, traced, type TracedEvent } from './trace.ts';
+
+/** How long to go on with fetched jobs. Events of a lower priority may have arrived meanwhile. */
+const DELIVER_FOR_MS = 1_000;
+
+/** A job that a worker has fetched, and how far it is. */
+interface FetchedJob {
+  readonly job: Job<unknown>;
+  /** The stored events of a batch; undefined for a single event. */
+  readonly batch: readonly WireEvent[] | undefined;
+  /** The number of events without an outcome. A single event that fails keeps its job, and so stays without one. */
+  pending: number;
+  /** Events of a batch that are to get jobs of their own. */
+  readonly separated: Event[];
+}
+
+interface FetchedEvent extends TracedEvent {
+  readonly fetched: FetchedJob;
+  readonly stored: unknown;
+}
+
+/** Delivers the jobs that one worker has fetched to the consumer's routes. */
+export class Delivery {
+  readonly #queues: Queues;
+  readonly #consumer: string;
+  readonly #routes: Routes;
+  readonly #batchSize: number;
+  readonly #results: JobResult[] = [];
+
+  constructor(queues: Queues, consumer: string, routes: Routes, batchSize: number) {
+    this.#queues = queues;
+    this.#consumer = consumer;
+    this.#routes = routes;
+    this.#batchSize = batchSize;
+  }
+
+  /** Returns the jobs' results. A job without a result was not touched. */
+  async run(jobs: readonly Job<unknown>[]): Promise<JobResult[]> {
+    const until = Date.now() + DELIVER_FOR_MS;
+    const fetched = jobs.map(fetchedJob);
+    // When a worker was lost while it handled a batch, any event may be the cause: each gets its own attempts.
+    const suspect = fetched.filter(({ batch, job }) => batch !== undefined && job.retryCount > 0);
+    await this.#split(suspect, 1);
+    // A batch that is larger than one delivery is split, so that several workers share it.
+    const large = fetched.filter((each) => !suspect.includes(each) && each.pending > this.#batchSize);
+    await this.#split(large, this.#batchSize);
+    const ready = fetched.filter((each) => !suspect.includes(each) && !large.includes(each));
+    for (const group of groupsOf(ready, this.#batchSize)) {
+      await this.#deliver(group);
+      if (Date.now() > until) break;
+    }
+    // pg-boss would lose a failure with its reason if it reported it while the database is away.
+    if (this.#results.some(({ status }) => status !== 'completed')) {
+      await this.#queues.retryUntilAnswered(() => this.#queues.query('SELECT 1'));
+    }
+    return this.#results;
+  }
+
+  async #deliver(group: readonly FetchedJob[]): Promise<void> {
+    const byRoute = new Map<AnyRoute, FetchedEvent[]>();
+    const ids = new Set<string>();
+    for (const fetched of group) {
+      for (const stored of fetched.batch ?? [fetched.job.data]) {
+        const read = readEvent(this.#routes, stored);
+        if ('poison' in read) {
+          this.#fail(fetched, stored, read.poison);
+          continue;
+        }
+        // Claims reject an event in a later delivery, but not its duplicate within the same one.
+        if (ids.has(read.event.id)) {
+          fetched.pending -= 1;
+          continue;
+        }
+        ids.add(read.event.id);
+        const events = byRoute.get(read.route) ?? [];
+        byRoute.set(read.route, events);
+        events.push({ fetched, stored, ...traced(read.event) });
+      }
+    }
+    await this.#complete(group);
+    for (const [route, events] of byRoute) await this.#handle(route, events);
+  }
+
+  async #handle(route: AnyRoute, events: readonly FetchedEvent[]): Promise<void> {
+    const call = new HandlerCall(route.event);
+    try {
+      await inContextOf(events, () => route.handle(events.map(({ event }) => event as never)));
+      for (const { fetched } of events) fetched.pending -= 1;
+      call.succeeded(this.#info, events);
+    } catch (error) {
+      const [only] = events;
+      if (events.length !== 1 || only === undefined) {
+        for (const each of events) await this.#handle(route, [each]);
+        return;
+      }
+      this.#fail(only.fetched, only.stored, error, { call, event: only });
+    }
+    await this.#complete(new Set(events.map(({ fetched }) => fetched)));
+  }
+
+  /** Removes the jobs of which every event has its outcome, or gets it in a job of its own. */
+  async #complete(fetched: Iterable<FetchedJob>): Promise<void> {
+    const done = [...fetched].filter(({ pending }) => pending === 0);
+    await this.#replace(
+      done,
+      done.flatMap(({ separated }) => [...jobsOf(separated, 1)]),
+    );
+  }
+
+  async #split(batches: readonly FetchedJob[], most: number): Promise<void> {
+    await this.#replace(
+      batches,
+      batches.flatMap(({ batch = [] }) => [...jobsOf(batch.map(fromWire), most)]),
+    );
+  }
+
+  /** Removes jobs from the queue in the same transaction that inserts others in their place. */
+  async #replace(fetched: readonly FetchedJob[], by: readonly NewJob[]): Promise<void> {
+    if (fetched.length === 0) return;
+    const queues = this.#queues;
+    const inserted = [...new Map(by.map(({ job }) => [job.id, job])).values()];
+    const removed = fetched.map(({ job }) => job);
+    const remove = (sql: Sql) => removeActiveJobs(sql, queues.schema, this.#consumer, removed);
+    const replace = async (tx: Sql) => {
+      await insertJobs(queues, tx, this.#consumer, inserted);
+      await remove(tx);
+    };
+    await queues.retryUntilAnswered<unknown>(() =>
+      inserted.length === 0 ? remove(queues) : queues.transaction(replace),
+    );
+    for (const { id } of removed) this.#results.push({ id, status: 'completed' });
+  }
+
+  get #info(): ConsumerInfo {
+    const { log, name } = this.#queues;
+    return { log, name, consumer: this.#consumer };
+  }
+
+  /** `attempt` is undefined for an event that could not be read. */
+  #fail(
+    fetched: FetchedJob,
+    stored: unknown,
+    error: unknown,
+    attempt?: { call: HandlerCall; event: FetchedEvent },
+  ): void {
+    const { job, batch } = fetched;
+    if (batch !== undefined) {
+      fetched.separated.push(fromWire(stored as WireEvent));
+      fetched.pending -= 1;
+      return;
+    }
+    const reason = reasonOf(error, job.retryCount + 1);
+    const isPoison = error instanceof Poison;
+    if (attempt === undefined) logUnreadable(this.#info, job.id, reason, error);
+    else attempt.call.failed(this.#info, attempt.event, reason, isPoison, error);
+    this.#results.push({ id: job.id, status: isPoison ? 'deadletter' : 'failed', output: reason });
+  }
+}
+
+function fetchedJob(job: Job<unknown>): FetchedJob {
+  const batch = readBatch(job.data);
+  return { job, batch, pending: batch?.length ?? 1, separated: [] };
+}
+
+/** Groups jobs of at most so many events, lower priorities first: PostgreSQL returns fetched jobs in any order. */
+function* groupsOf(fetched: readonly FetchedJob[], batchSize: number): Generator<FetchedJob[]> {
+  let group: FetchedJob[] = [];
+  let events = 0;
+  for (const each of fetched.toSorted((a, b) => priorityOf(a) - priorityOf(b))) {
+    if (events + each.pending > batchSize) {
+      yield group;
+      group = [];
+      events = 0;
+    }
+    group.push(each);
+    events += each.pending;
+  }
+  if (group.length > 0) yield group;
+}
+
+function priorityOf({ job, batch: [first] = [] }: FetchedJob): number {
+  if (first !== undefined) return first.turn;
+  const { turn } = Object(job.data) as { turn?: unknown };
+  return typeof turn === 'number' ? turn : 0;
+}

@@ -1,0 +1,96 @@
+import type { Event } from '@call-analysis/events';
+import type { JobResult, JobWithMetadata } from 'pg-boss';
+import { DISCARD, type FailureReason } from '../port.ts';
+import { consumerOf } from '../queue/consumer-queue.ts';
+import { limitRetryDelay, removeFailedJobs, removeJob } from '../queue/queue-store.ts';
+import type { Queues } from '../queue/queues.ts';
+import { reasonOf, storedReason } from './failure-reason.ts';
+import { recordGivenUp } from './outcome.ts';
+import { readEnvelope, readEvent, type Routes } from './read-event.ts';
+import { inContextOf, traced } from './trace.ts';
+
+// Nothing wakes this worker, because pg-boss itself moves jobs to the dead-letter queue.
+const POLL_SECONDS = 0.5;
+const BATCH_SIZE = 10;
+const LONGEST_PAUSE_SECONDS = 300;
+
+/** Gets each event that was given up, as it was published, after its route's `giveUp`: at least once, until it returns. */
+export type DeadLetterSink = (queues: Queues, consumer: string, event: Event, reason: FailureReason) => Promise<void>;
+
+/** Calls `giveUp` for the events in a dead-letter queue, for each until it returns. Returns the worker's id. */
+export async function giveUpDeadLetters(
+  queues: Queues,
+  deadLetterQueue: string,
+  routes: Routes,
+  sink?: DeadLetterSink,
+): Promise<string> {
+  const { boss } = queues;
+  let worker: string | undefined;
+  worker = await boss.work(
+    deadLetterQueue,
+    {
+      batchSize: BATCH_SIZE,
+      perJobResults: true,
+      includeMetadata: true,
+      pollingIntervalSeconds: POLL_SECONDS,
+      heartbeatRefreshSeconds: queues.leaseSeconds / 3,
+    },
+    async (jobs: JobWithMetadata<unknown>[]) => {
+      if (jobs.length >= BATCH_SIZE && worker !== undefined) boss.notifyWorker(worker);
+      const results: JobResult[] = [];
+      for (const job of jobs) results.push(await giveUp(queues, routes, job, sink));
+      return results;
+    },
+  );
+  return worker;
+}
+
+async function giveUp(
+  queues: Queues,
+  routes: Routes,
+  job: JobWithMetadata<unknown>,
+  sink?: DeadLetterSink,
+): Promise<JobResult> {
+  const envelope = readEnvelope(job.data);
+  // `giveUp` takes an event. What is none stays in the dead-letter queue.
+  if (!envelope.success) return { id: job.id, status: 'completed' };
+  const consumer = consumerOf(job.name);
+  const route = routes.get(envelope.data.type);
+  const read = readEvent(routes, job.data);
+  const dead = traced('event' in read ? read.event : envelope.data);
+  const { event } = dead;
+  const reason = storedReason(job.sourceOutput, job.sourceRetryCount);
+  try {
+    if ((await inContextOf([dead], async () => route?.giveUp?.(event, reason))) === DISCARD) {
+      await discard(queues, job, consumer, event.id);
+      return { id: job.id, status: 'completed' };
+    }
+    await sink?.(queues, consumer, envelope.data, reason);
+    recordGivenUp({ log: queues.log, name: queues.name, consumer }, route?.event, dead, reason);
+    return { id: job.id, status: 'completed' };
+  } catch (error) {
+    const failure = reasonOf(error, job.retryCount + 1);
+    queues.log.error(
+      { queue: job.name, event: event.id, type: event.type, attempts: failure.attempts, err: error },
+      'A consumer could not give an event up. It will be asked again.',
+    );
+    // A dead letter does not inherit a limit from its queue; without one, the pauses grow to most of a day.
+    await queues.retryUntilAnswered(() => limitRetryDelay(queues, job, LONGEST_PAUSE_SECONDS));
+    return { id: job.id, status: 'failed', output: failure };
+  }
+}
+
+/** Removes the dead letter and what the queue keeps of the failed event. */
+async function discard(
+  { retryUntilAnswered, transaction, schema }: Queues,
+  { name, id }: JobWithMetadata<unknown>,
+  consumer: string,
+  eventId: string,
+): Promise<void> {
+  await retryUntilAnswered(() =>
+    transaction(async (tx) => {
+      await removeFailedJobs(tx, schema, consumer, [eventId]);
+      await removeJob(tx, schema, name, id);
+    }),
+  );
+}

@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Job } from 'pg-boss';
+import type { Subscription, SubscriptionOptions } from '../port.ts';
+import { deadLetterQueueOf } from '../queue/consumer-queue.ts';
+import { BATCH_EVENTS } from '../queue/event-batch.ts';
+import { watchLeases } from '../queue/leases.ts';
+import { returnJobs } from '../queue/queue-store.ts';
+import type { Queues } from '../queue/queues.ts';
+import { Delivery } from './delivery.ts';
+import { type DeadLetterSink, giveUpDeadLetters } from './give-up.ts';
+import type { Routes } from './read-event.ts';
+
+/** How late a retry can be: new events wake the workers, due retries do not. */
+const POLL_SECONDS = 1;
+
+export interface Inbox extends Subscription {
+  /** `stop` has timed out, and handlers were still running then. */
+  readonly isLate: boolean;
+  /** The number of jobs that are being handled. */
+  readonly inProgress: number;
+  /** Returns the jobs that are being handled to the queue; the attempts do not count. Their handlers go on regardless. */
+  release(): Promise<void>;
+}
+
+/** Delivers a consumer's events to its routes until it is stopped. */
+export async function openInbox(
+  queues: Queues,
+  subscription: SubscriptionOptions,
+  sink?: DeadLetterSink,
+): Promise<Inbox> {
+  const { boss } = queues;
+  const { consumer, batchSize = 1, concurrency = 1 } = subscription;
+  const routes: Routes = new Map(subscription.routes.map((route) => [route.event.type, route]));
+  // Each job may hold a complete delivery. Fetching more of them would leave other workers without work.
+  const jobsPerFetch = Math.min(batchSize, BATCH_EVENTS);
+  const inProgress = new Set<Job<unknown>>();
+  const workers: string[] = [];
+  for (let i = 0; i < concurrency; i++) {
+    let worker: string | undefined;
+    worker = await boss.work(
+      consumer,
+      {
+        batchSize: jobsPerFetch,
+        perJobResults: true,
+        pollingIntervalSeconds: POLL_SECONDS,
+        notifyPollingIntervalSeconds: POLL_SECONDS,
+        heartbeatRefreshSeconds: queues.leaseSeconds / 3,
+      },
+      async (jobs: Job<unknown>[]) => {
+        // As many jobs as can be fetched: more may wait, so fetch again without a pause.
+        if (jobs.length >= jobsPerFetch && worker !== undefined) boss.notifyWorker(worker);
+        for (const job of jobs) inProgress.add(job);
+        const fetched = [...jobs];
+        try {
+          const results = await new Delivery(queues, consumer, routes, batchSize).run(jobs);
+          const status = new Map(results.map((result) => [result.id, result.status]));
+          // Completed jobs are removed already. Without them, pg-boss skips a statement that would change nothing.
+          jobs.splice(0, jobs.length, ...fetched.filter((job) => (status.get(job.id) ?? 'completed') !== 'completed'));
+          const untouched = fetched.filter((job) => !status.has(job.id));
+          if (untouched.length > 0) {
+            for (const job of untouched) inProgress.delete(job);
+            await queues.retryUntilAnswered(() => returnJobs(queues, consumer, untouched));
+            if (worker !== undefined) boss.notifyWorker(worker);
+          }
+          return results;
+        } finally {
+          for (const job of fetched) inProgress.delete(job);
+        }
+      },
+    );
+    workers.push(worker);
+  }
+  const deadLetterQueue = deadLetterQueueOf(consumer);
+  const deadLetterWorker = await giveUpDeadLetters(queues, deadLetterQueue, routes, sink);
+  const leases = watchLeases(queues, [consumer, deadLetterQueue]);
+  let stopping: Promise<unknown> | undefined;
+  let isLate = false;
+  return {
+    get isLate() {
+      return isLate;
+    },
+    get inProgress() {
+      return inProgress.size;
+    },
+    async stop(withinMs) {
+      stopping ??= Promise.all([
+        ...workers.map((id) => boss.offWork(consumer, { id, wait: true })),
+        boss.offWork(deadLetterQueue, { id: deadLetterWorker, wait: true }),
+        leases.stop(),
+      ]);
+      if (withinMs === undefined) {
+        await stopping;
+        return;
+      }
+      const stopped = new AbortController();
+      const late = pause(withinMs, true, { signal: stopped.signal }).catch(() => false);
+      isLate = await Promise.race([stopping.then(() => false), late]).finally(() => stopped.abort());
+    },
+    async release() {
+      await returnJobs(queues, consumer, [...inProgress]);
+    },
+  };
+}

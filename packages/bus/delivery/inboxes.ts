@@ -1,0 +1,123 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { unavailable } from '@call-analysis/fault';
+import { shareConnections } from '@call-analysis/postgres';
+import type { BusOptions } from '../config.ts';
+import type { ConsumerDepth, Subscription, SubscriptionOptions } from '../port.ts';
+import { createConsumerQueues, isDeadLetterQueue } from '../queue/consumer-queue.ts';
+import { exportDepths } from '../queue/depth-metrics.ts';
+import { returnAbandonedJobs } from '../queue/queue-store.ts';
+import { type Queues, startQueues } from '../queue/queues.ts';
+import type { DeadLetterSink } from './give-up.ts';
+import { type Inbox, openInbox } from './inbox.ts';
+
+const CLOSE_WITHIN_MS = 8_000;
+const LEASE_SECONDS = 30;
+const RELEASE_WITHIN_MS = 2_000;
+
+/** The name under which `depths` counts the events that wait to leave the service. No consumer has it. */
+export const OUTBOX = 'outbox';
+
+export interface InboxConfig {
+  readonly url: string;
+  readonly schema: string;
+  readonly exclusive?: boolean | undefined;
+  /** The process's connections to the database, of which the queues take their share. */
+  readonly connections?: number | undefined;
+}
+
+export interface InboxParts {
+  /** The depths of these consumers, exported as metrics. */
+  readDepths(queues: Queues, consumers: readonly string[]): Promise<ConsumerDepth[]>;
+  /** Gets the events that are given up. */
+  readonly sink?: DeadLetterSink;
+}
+
+/** The receiving side of every transport: queues in PostgreSQL, and the consumers that are served from them. */
+export interface Inboxes {
+  readonly queues: Queues;
+  /** Calls `connect` once the consumer's queue exists; from then on events may be inserted into it. */
+  subscribe(subscription: SubscriptionOptions, connect: () => Promise<void>): Promise<Subscription>;
+  /** Rejects with Fault UNAVAILABLE unless the database answers. */
+  ready(): Promise<void>;
+  /**
+   * Waits for handlers for `closeWithinMs`, returns the events that are still being handled to their queues, and closes the
+   * queues. `closeOthers` runs at the same time and may still use the queues.
+   */
+  close(closeOthers: () => Promise<unknown>): Promise<void>;
+}
+
+export async function openInboxes(
+  { url, schema, exclusive = false, connections }: InboxConfig,
+  options: BusOptions,
+  { readDepths, sink }: InboxParts,
+): Promise<Inboxes> {
+  const { name, log, closeWithinMs = CLOSE_WITHIN_MS, leaseSeconds = LEASE_SECONDS } = options;
+  const queues = await startQueues({
+    url,
+    schema,
+    name,
+    log,
+    leaseSeconds,
+    connections: shareConnections(connections).queues,
+  });
+  const inboxes: Inbox[] = [];
+  const consumers: string[] = [];
+  const stopExport = exportDepths(name, () => readDepths(queues, consumers));
+
+  async function close(closeOthers: () => Promise<unknown>): Promise<void> {
+    stopExport();
+    const othersClosed = closeOthers();
+    let allHandled = false;
+    const stopped = Promise.all(inboxes.filter(({ isLate }) => !isLate).map((inbox) => inbox.stop())).then(() => {
+      allHandled = inboxes.every(({ isLate }) => !isLate);
+    });
+    const closeTimer = new AbortController();
+    await Promise.race([
+      Promise.all([stopped, othersClosed]),
+      pause(closeWithinMs, undefined, { signal: closeTimer.signal }),
+    ]);
+    closeTimer.abort();
+    const inProgress = inboxes.reduce((sum, each) => sum + each.inProgress, 0);
+    if (!allHandled && inProgress > 0)
+      log.info({ inProgress }, 'Events that were not handled in time return to the queue.');
+    const released = (async () => {
+      if (!allHandled) await Promise.allSettled(inboxes.map((inbox) => inbox.release()));
+      await othersClosed;
+      await queues.close();
+    })();
+    // A database that no longer answers must not keep the process alive. Lapsing leases return the events then.
+    const releaseTimer = new AbortController();
+    await Promise.race([released, pause(RELEASE_WITHIN_MS, undefined, { signal: releaseTimer.signal })]);
+    releaseTimer.abort();
+  }
+
+  return {
+    queues,
+    async subscribe(subscription, connect) {
+      validate(subscription);
+      await createConsumerQueues(queues, subscription);
+      if (exclusive) await returnAbandonedJobs(queues, subscription.consumer);
+      await connect();
+      const inbox = await openInbox(queues, subscription, sink);
+      inboxes.push(inbox);
+      consumers.push(subscription.consumer);
+      return inbox;
+    },
+    async ready() {
+      try {
+        await queues.query('SELECT 1');
+      } catch (error) {
+        throw unavailable('The database of the bus', error);
+      }
+    },
+    close,
+  };
+}
+
+function validate({ consumer, routes }: SubscriptionOptions): void {
+  if (!/^[a-z][a-z0-9.-]*$/.test(consumer) || isDeadLetterQueue(consumer) || consumer === OUTBOX) {
+    throw new Error(`A consumer's name is lower-case letters, digits, dots and hyphens: ${consumer}`);
+  }
+  const types = routes.map((route) => route.event.type);
+  if (new Set(types).size !== types.length) throw new Error(`${consumer} has two routes for one event.`);
+}

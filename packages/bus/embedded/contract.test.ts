@@ -1,0 +1,4 @@
+import { busContract } from '../contract/index.ts';
+import { openEmbeddedTransport } from '../test/embedded.ts';
+
+busContract('embedded', openEmbeddedTransport);

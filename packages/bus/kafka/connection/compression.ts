@@ -1,0 +1,30 @@
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
+import kafkajs from 'kafkajs';
+import type { Kafka } from '../config.ts';
+
+/**
+ * The `compression.type` of the topics that are created: the brokers then store messages uncompressed, whatever other
+ * producers and the brokers' defaults prefer. A single batch in a compression that cannot be read here blocks its partition
+ * for as long as it stays.
+ */
+export const COMPRESSION = 'uncompressed';
+/** Neither Node nor a maintained library reads these. */
+export const UNREADABLE_COMPRESSIONS: ReadonlySet<string> = new Set(['snappy', 'lz4']);
+
+const compressed = promisify(zstdCompress);
+const decompressed = promisify(zstdDecompress);
+
+/** Makes the client read zstd, which Node supports and the client does not. */
+export function registerZstd(): void {
+  kafkajs.CompressionCodecs[kafkajs.CompressionTypes.ZSTD] = () => ({
+    compress: (encoder: { readonly buffer: Buffer }) => compressed(encoder.buffer),
+    decompress: (buffer: Buffer) => decompressed(buffer),
+  });
+}
+
+/** The command that makes a topic store messages uncompressed, from then on. */
+export function uncompressCommand({ brokers }: Pick<Kafka, 'brokers'>): string {
+  const where = `kafka-configs.sh --bootstrap-server ${brokers[0]} --alter --entity-type topics --entity-name NAME`;
+  return `${where} --add-config compression.type=${COMPRESSION}`;
+}

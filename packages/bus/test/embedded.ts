@@ -1,0 +1,23 @@
+import { openDatabase } from '@call-analysis/postgres';
+import { freshDatabase } from '@call-analysis/testing';
+import type { TransportUnderTest } from '../contract/index.ts';
+import { migrateBus } from '../prepare.ts';
+
+/** The embedded transport with its own database. */
+export async function openEmbeddedTransport(): Promise<TransportUnderTest> {
+  const database = await freshDatabase();
+  const url = database.url('bus');
+  await migrateBus({ url, schema: 'bus' });
+  const service = openDatabase({ url: database.url('ingest'), schema: 'ingest' });
+  return {
+    config: { transport: 'embedded', url, schema: 'bus' },
+    keepsHistory: false,
+    transaction: (work) => service.transaction(work),
+    // The publishing transaction itself inserts events into the inboxes.
+    async arrived() {},
+    async close() {
+      await service.close();
+      await database.drop();
+    },
+  };
+}

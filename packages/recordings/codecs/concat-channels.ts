@@ -1,0 +1,16 @@
+/** Joins consecutive pieces of samples, channel by channel. */
+export function concatChannels(pieces: readonly (readonly Float32Array[])[], channels: number): Float32Array[] {
+  const [only] = pieces;
+  if (pieces.length === 1 && only !== undefined) return [...only];
+  const length = pieces.reduce((sum, piece) => sum + (piece[0]?.length ?? 0), 0);
+  return Array.from({ length: channels }, (_, channel) => {
+    const all = new Float32Array(length);
+    let offset = 0;
+    for (const piece of pieces) {
+      const samples = piece[channel] ?? new Float32Array(0);
+      all.set(samples, offset);
+      offset += samples.length;
+    }
+    return all;
+  });
+}

@@ -1,0 +1,22 @@
+/** The codec of one stream. It sees the packets of the stream in order. */
+export interface PacketCodec {
+  /** As ffmpeg names it. */
+  readonly name: string;
+  readonly channels: number;
+  /** Of the decoded samples and of the granule positions. */
+  readonly sampleRate: number;
+  /** Samples at the beginning of the decoder's output that are not part of the recording. */
+  readonly skip: number;
+  /** Takes a packet after the first; false when the headers are over and the packet holds audio. */
+  takeHeader(packet: Uint8Array): boolean;
+  /** The number of samples that an audio packet decodes to. */
+  samplesOf(packet: Uint8Array): number;
+  /** Called after the last header. */
+  open(): Promise<PacketDecoder>;
+}
+
+export interface PacketDecoder {
+  /** The samples of the packets, one array per channel. AUDIO_UNREADABLE when a packet is damaged. */
+  decode(packets: readonly Uint8Array[]): Promise<Float32Array[]>;
+  close(): void;
+}

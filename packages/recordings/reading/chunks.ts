@@ -1,0 +1,66 @@
+import { fourCC } from './bytes.ts';
+import type { HeaderReader } from './header-reader.ts';
+
+/** The size that a streaming writer leaves when it never returns to fill in the real one. */
+export const UNKNOWN_SIZE = 0xffff_ffff;
+
+/** A chunk of a RIFF or IFF file. */
+export interface Chunk {
+  readonly id: string;
+  /** Offset of the content. */
+  readonly start: number;
+  /** Size of the content as its header declares it. It may reach beyond the end of the file. */
+  readonly sizeBytes: number;
+}
+
+const HEADER_BYTES = 8;
+
+/**
+ * Yields the chunks from `start` on, following their declared sizes. `sizeOf` may correct a declared size where the
+ * file stores the real one elsewhere.
+ */
+export async function* chunksFrom(
+  reader: HeaderReader,
+  start: number,
+  options: { littleEndian: boolean; sizeOf?: (id: string, declaredBytes: number) => number },
+): AsyncGenerator<Chunk> {
+  for (let offset = start; offset + HEADER_BYTES <= reader.sizeBytes;) {
+    const header = await reader.read(offset, HEADER_BYTES);
+    const id = fourCC(header);
+    const declaredBytes = header.getUint32(4, options.littleEndian);
+    const sizeBytes = options.sizeOf?.(id, declaredBytes) ?? declaredBytes;
+    const chunk = { id, start: offset + HEADER_BYTES, sizeBytes };
+    yield chunk;
+    offset = chunk.start + chunk.sizeBytes;
+    if (chunk.sizeBytes % 2 === 1) offset += await paddingAt(reader, offset, options.littleEndian);
+  }
+}
+
+/** A chunk of odd size is followed by a padding byte. Some writers omit it: then the next header follows directly. */
+async function paddingAt(reader: HeaderReader, offset: number, littleEndian: boolean): Promise<0 | 1> {
+  if (await isChunk(reader, offset + 1, littleEndian)) return 1;
+  return (await isChunk(reader, offset, littleEndian)) ? 0 : 1;
+}
+
+/** Whether the bytes at `offset` read as a chunk that ends within the file. */
+async function isChunk(reader: HeaderReader, offset: number, littleEndian: boolean): Promise<boolean> {
+  const header = await reader.read(offset, HEADER_BYTES);
+  if (header.byteLength < HEADER_BYTES || !/^[!-~][ -~]{3}$/.test(fourCC(header))) return false;
+  return offset + HEADER_BYTES + header.getUint32(4, littleEndian) <= reader.sizeBytes;
+}
+
+/**
+ * The end of the samples that begin at `start` and have the declared size `sizeBytes`. A streaming writer leaves the
+ * size 0 or 0xFFFFFFFF: then the samples reach to the end of the file. If another chunk follows a size of 0, there are
+ * no samples. Of a cut-off file the remaining samples count (docs/recordings.md, "Wrong sizes and cut-off files").
+ */
+export async function endOfSamples(
+  reader: HeaderReader,
+  start: number,
+  sizeBytes: number,
+  littleEndian: boolean,
+): Promise<number> {
+  if (sizeBytes === 0) return (await isChunk(reader, start, littleEndian)) ? start : Math.max(start, reader.sizeBytes);
+  if (sizeBytes === UNKNOWN_SIZE) return Math.max(start, reader.sizeBytes);
+  return Math.max(start, Math.min(start + sizeBytes, reader.sizeBytes));
+}

@@ -1,1 +1,0 @@
-export { SpeexDecoder } from './decoder.ts';

@@ -1,0 +1,72 @@
+import { type FailureReason, type GiveUpResult, route, type SubscriptionOptions } from '@call-analysis/bus';
+import type { Event, EventType } from '@call-analysis/events';
+
+/** A consumer of a service: which events it takes and what handles them. `Parts` is what the handlers work with. */
+export interface Consumer<Parts> {
+  /** Names the queue and the consumer group. Constant: a new name loses what waits under the old one. */
+  readonly consumer: string;
+  /** Events in one delivery, at most. Default 1. */
+  readonly batchSize?: number;
+  /** Deliveries at the same time in one process. Default 1. */
+  readonly concurrency?: number | ((parts: Parts) => number);
+  /** Retries after the first failure. Default 5. */
+  readonly retries?: number;
+  readonly routes: readonly ConsumerRoute<Parts>[];
+}
+
+/** One event type of a consumer; made by `consume`. */
+export interface ConsumerRoute<Parts> {
+  readonly event: EventType;
+  bind(parts: Parts): SubscriptionOptions['routes'][number];
+}
+
+interface Handlers<Parts, Body> {
+  /** Only events that this service publishes are delivered. Absent: events of every publisher. */
+  readonly from?: string;
+  /** Handles a delivery. Give either `handle` or `each`. */
+  handle?(parts: Parts, events: readonly Event<Body>[]): Promise<unknown>;
+  /** Handles the events of a delivery one after the other. */
+  each?(parts: Parts, event: Event<Body>): Promise<unknown>;
+  /** As `Route.giveUp` of the bus. Absent: the event becomes a dead letter and nothing else happens. */
+  giveUp?(parts: Parts, event: Event, reason: FailureReason): Promise<GiveUpResult>;
+}
+
+/** What a consumer does with one type of event. */
+export function consume<Parts, Body>(event: EventType<Body>, handlers: Handlers<Parts, Body>): ConsumerRoute<Parts> {
+  const { from, handle, each, giveUp } = handlers;
+  return {
+    event,
+    bind: (parts) =>
+      route({
+        event,
+        ...(from !== undefined && { from }),
+        async handle(events) {
+          await handle?.(parts, events);
+          if (each !== undefined) for (const one of events) await each(parts, one);
+        },
+        ...(giveUp !== undefined && { giveUp: (failed, reason) => giveUp(parts, failed, reason) }),
+      }),
+  };
+}
+
+/** What the bus is given for a consumer. `retries` overrides the consumer's own. */
+export function subscriptionOf<Parts>(
+  { consumer, batchSize, concurrency, retries: usual, routes }: Consumer<Parts>,
+  parts: Parts,
+  retries = usual,
+): SubscriptionOptions {
+  return {
+    consumer,
+    routes: routes.map((each) => each.bind(parts)),
+    ...(batchSize !== undefined && { batchSize }),
+    ...(concurrency !== undefined && {
+      concurrency: typeof concurrency === 'function' ? concurrency(parts) : concurrency,
+    }),
+    ...(retries !== undefined && { retries }),
+  };
+}
+
+/** The event types that consumers take, each once: their topics have to exist. */
+export function consumedBy(consumers: readonly Consumer<never>[]): EventType[] {
+  return [...new Set(consumers.flatMap(({ routes }) => routes.map(({ event }) => event)))];
+}

@@ -1,0 +1,213 @@
+import { fileURLToPath } from 'node:url';
+import { type Bus, type EventUse, openBus, prepareBus, type Subscription } from '@call-analysis/bus';
+import type { Event, EventType } from '@call-analysis/events';
+import { type Objects, openObjects } from '@call-analysis/objects';
+import { type Database, migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
+import { type Implementation, serve } from '@call-analysis/rpc';
+import {
+  Closing,
+  type Logger,
+  type Part,
+  Readiness,
+  type RunningService,
+  timeLeft,
+  type TimeLeft,
+} from '@call-analysis/runtime';
+import type { DatabaseConfig, ObjectsServiceConfig, RpcConfig } from './config.ts';
+import { type Consumer, consumedBy, subscriptionOf } from './consumers.ts';
+
+type AnyConfig = DatabaseConfig & Partial<ObjectsServiceConfig> & Partial<RpcConfig>;
+
+/** What every service has when it opens its own parts. */
+export interface Host<Config> {
+  readonly config: Config;
+  readonly log: Logger;
+  /** On the service's schema, which has been migrated. */
+  readonly db: Database;
+  readonly bus: Bus;
+  /** Of the configuration's `objects`; absent in a service without. */
+  readonly objects: Config extends ObjectsServiceConfig ? Objects : undefined;
+  /** Steps added here run after the consumers, the RPC server and the bus have closed, the last one first. */
+  readonly closing: Closing;
+  /** Aborts when the time for closing is over; the work in progress then has `settleMs` to end. */
+  readonly interrupted: AbortSignal;
+}
+
+/** Work that a service repeats, never twice at the same time. A failure is logged and the next run goes on. */
+export interface Schedule {
+  readonly name: string;
+  readonly everyMs: number;
+  run(now: Date): Promise<unknown>;
+}
+
+export interface ServiceDefinition<Config, Parts, Replacements> {
+  readonly name: string;
+  /** The folder of the service's migrations. */
+  readonly migrations: URL;
+  readonly publishes: readonly EventType[];
+  readonly consumers: readonly Consumer<Parts>[];
+  /** Events that every replica receives while it runs, at most once. */
+  readonly listeners?: readonly { readonly event: EventType; receive(parts: Parts, event: Event): void }[];
+  /** Opens the parts that consumers and RPCs work with. `replacements` are a test's, instead of the configured ones. */
+  open(host: Host<Config>, replacements: Partial<Replacements>): Promise<Parts> | Parts;
+  rpcs?(parts: Parts, config: Config): Implementation[];
+  /** What the service uses beside its database, object store and bus, for /readyz. */
+  dependencies?(parts: Parts): readonly Part[];
+  schedules?(parts: Parts, config: Config): readonly Schedule[];
+  /** What a handler may take to end after it was interrupted. Default 500. */
+  readonly settleMs?: number;
+  /** Closing waits no longer than this for handlers, then hands their events back untried. Default: all of the time left. */
+  readonly handBackAfterMs?: number;
+}
+
+export interface Service<Config, Replacements> {
+  readonly schema: string;
+  readonly migrations: string;
+  readonly events: EventUse;
+  /** Brings tables, queues and topics up to date. Safe to repeat, and for several processes at the same time. */
+  prepare(config: Config, parts: { log: Logger }): Promise<void>;
+  /** Starts on a database that has been migrated. `left` is how long work in progress may take once `close` is called. */
+  start(
+    config: Config,
+    parts: { log: Logger; left?: TimeLeft } & Partial<Replacements>,
+  ): Promise<RunningService & { address: string }>;
+}
+
+/**
+ * A service by what is its own; the rest is the same for all. It starts in this order: database, bus, own parts, consumers,
+ * listeners, RPC server, schedules. It closes in this order: schedules, consumers stop taking events, the RPC server ends its
+ * calls, handlers end, bus, own parts, database.
+ */
+export function defineService<Config extends AnyConfig, Parts, Replacements = object>(
+  definition: ServiceDefinition<Config, Parts, Replacements>,
+): Service<Config, Replacements> {
+  const { name, publishes, consumers } = definition;
+  const schema = name.replaceAll('-', '_');
+  const migrations = fileURLToPath(definition.migrations);
+  const listened = (definition.listeners ?? []).map(({ event }) => event);
+  const events = {
+    publishes,
+    consumes: [...new Set([...consumedBy(consumers as readonly Consumer<never>[]), ...listened])],
+  };
+  return {
+    schema,
+    migrations,
+    events,
+
+    async prepare(config, { log }) {
+      await migrate({ url: config.databaseUrl, schema, folder: migrations });
+      await prepareBus(config.bus, events, { name, log });
+    },
+
+    async start(config, { log, left = timeLeft(), ...replacements }) {
+      const closing = new Closing(log);
+      try {
+        const { own: poolSize } = shareConnections(config.connections);
+        const db = openDatabase({ url: config.databaseUrl, schema, poolSize, applicationName: name });
+        closing.add('database', () => db.close());
+        await requireMigrated(db, migrations, `npm run service -- ${name} migrate`);
+        const objects = config.objects === undefined ? undefined : await openObjects(config.objects, { log });
+        const bus = await openBus(config.bus, {
+          name,
+          log,
+          ...(definition.handBackAfterMs !== undefined && { closeWithinMs: definition.handBackAfterMs }),
+        });
+        const interruption = new AbortController();
+        const host = { config, log, db, bus, objects, closing, interrupted: interruption.signal } as Host<Config>;
+        const parts = await opened(bus, () => definition.open(host, replacements as Partial<Replacements>));
+        closing.add('bus', () => bus.close());
+
+        const subscriptions = await subscribeAll(bus, definition, parts, config);
+        if (definition.handBackAfterMs === undefined) {
+          const settleMs = definition.settleMs ?? SETTLE_MS;
+          closing.add('consumers', () => stopConsumers(subscriptions, interruption, left, settleMs));
+        }
+        for (const { event, receive } of definition.listeners ?? []) {
+          await bus.listen(event, (received) => receive(parts, received));
+        }
+        const readiness = new Readiness([
+          { name: 'database', vital: true, check: () => db.query('SELECT 1') },
+          ...(objects === undefined ? [] : [{ name: 'object store', vital: true, check: () => objects.ready() }]),
+          ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
+          ...(definition.dependencies?.(parts) ?? []),
+        ]);
+        let address = '';
+        if (definition.rpcs !== undefined && config.listen !== undefined) {
+          const server = await serve({
+            address: config.listen,
+            services: definition.rpcs(parts, config),
+            log,
+            ready: () => readiness.demand(),
+            tls: config.tls,
+            reflection: config.reflection,
+          });
+          closing.add('rpc', () => server.stop(left()));
+          address = server.address;
+        }
+        // Handlers have the same time as RPCs, and no event is taken meanwhile.
+        closing.add('new events', () => {
+          for (const each of subscriptions) void each.stop().catch(() => {});
+        });
+        for (const schedule of definition.schedules?.(parts, config) ?? []) {
+          const stop = repeat(schedule, log);
+          closing.add(schedule.name, stop);
+        }
+        return { address, readiness, close: () => closing.close() };
+      } catch (error) {
+        await closing.close();
+        throw error;
+      }
+    },
+  };
+}
+
+/** A handler that is nearly done may end although the time is over. */
+const SETTLE_MS = 500;
+
+/** Opens a service's own parts; when that fails, the bus is closed too. */
+async function opened<Parts>(bus: Bus, open: () => Promise<Parts> | Parts): Promise<Parts> {
+  try {
+    return await open();
+  } catch (error) {
+    await bus.close();
+    throw error;
+  }
+}
+
+async function subscribeAll<Parts>(
+  bus: Bus,
+  { consumers }: { readonly consumers: readonly Consumer<Parts>[] },
+  parts: Parts,
+  { retries }: { readonly retries?: number | undefined },
+): Promise<Subscription[]> {
+  const subscriptions: Subscription[] = [];
+  for (const consumer of consumers) subscriptions.push(await bus.subscribe(subscriptionOf(consumer, parts, retries)));
+  return subscriptions;
+}
+
+async function stopConsumers(
+  subscriptions: readonly Subscription[],
+  interruption: AbortController,
+  left: TimeLeft,
+  settleMs: number,
+): Promise<void> {
+  const timer = setTimeout(() => interruption.abort(new Error('The service stops.')), left());
+  const stopped = await Promise.allSettled(subscriptions.map((each) => each.stop(left() + settleMs)));
+  clearTimeout(timer);
+  const failed = stopped.find((each) => each.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** Returns what stops it, after the run in progress. */
+function repeat({ name, everyMs, run }: Schedule, log: Logger): () => Promise<void> {
+  let running: Promise<unknown> | undefined;
+  const timer = setInterval(() => {
+    running ??= run(new Date())
+      .catch((error: unknown) => log.error({ err: error }, `${name} failed`))
+      .finally(() => (running = undefined));
+  }, everyMs);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

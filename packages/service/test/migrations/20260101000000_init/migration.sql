@@ -1,0 +1,1 @@
+CREATE TABLE "greeting" ("name" TEXT NOT NULL);

@@ -1,0 +1,32 @@
+import type { Analysis, Language, Utterance } from '@call-analysis/events';
+import type { Scorecard } from '../scorecards/scorecard.ts';
+
+/** What an analyst knows of a call. Its text is data, never an instruction or a pattern. */
+export interface Conversation {
+  /** Null when it could not be recognized. The answers are then marked for review. */
+  readonly language: Language | null;
+  /** Role tags as written in the transcript, in lower case. */
+  readonly tags: readonly string[];
+  readonly segmentType: string;
+  /** In seconds; null when unknown. */
+  readonly duration: number | null;
+  readonly utterances: readonly Utterance[];
+}
+
+/** An analysis as the analyst makes it. The caller adds the scorecard revision, the analyst and the time. */
+export type AnalysisResult = Omit<Analysis, 'scorecard' | 'analyst' | 'created_at'>;
+
+/**
+ * Answers every question of a scorecard about a conversation, in the order of the scorecard. start.ts chooses the
+ * analyst of the service.
+ *
+ * Quotes are verbatim, at the offsets given with them. Code computes points and totals (scorecards/totals.ts), whatever
+ * decides the answers. A conversation without utterances is answered, with a score of null. Rejects with a Fault when
+ * the analyst cannot answer.
+ */
+export interface Analyst {
+  readonly name: string;
+  /** Changes whenever the analyst might answer the same conversation differently. */
+  readonly version: string;
+  analyze(conversation: Conversation, scorecard: Scorecard): Promise<AnalysisResult>;
+}

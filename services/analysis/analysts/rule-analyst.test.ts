@@ -1,0 +1,582 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Answer,
+  INLINE_BYTES,
+  type Language,
+  MAX_QUESTIONS,
+  ScorecardDraft,
+  type Utterance,
+} from '@call-analysis/events';
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { MAX_QUOTE_LENGTH } from '../rules/quote.ts';
+import { defaultScorecard } from '../scorecards/default-scorecard.ts';
+import { type Scorecard, toScorecardBody } from '../scorecards/scorecard.ts';
+import { conversationOf } from '../test/conversations.ts';
+import type { AnalysisResult } from './analyst.ts';
+import { analyzeByRules } from './rule-analyst.ts';
+
+function bodyOf(draft: unknown) {
+  return toScorecardBody(ScorecardDraft.parse(draft), randomUUID);
+}
+
+const LANGUAGES: readonly (Language | null)[] = ['en', 'ru', 'uz', 'ky', 'es', null];
+
+function analyze(language: Language | null, ...lines: readonly string[]): AnalysisResult {
+  return analyzeByRules(conversationOf(language, ...lines), defaultScorecard);
+}
+
+function answersOf(result: AnalysisResult): Answer[] {
+  return result.sections.flatMap((section) => section.questions);
+}
+
+function answered(result: AnalysisResult, text: RegExp): Answer {
+  const found = answersOf(result).find((each) => text.test(each.text));
+  if (found === undefined) throw new Error(`No question matches ${text}.`);
+  return found;
+}
+
+const GOOD: Record<Language | 'uz-cyrillic', readonly string[]> = {
+  en: [
+    'O: Good afternoon, thank you for calling Northlight Energy, my name is Paul. How can I help you?',
+    'C: I am really upset, I was charged twice for March.',
+    'O: I am sorry about that, I understand how annoying it is. Could you give me your account number, please?',
+    'C: Four four one two.',
+    'O: Thank you. This happened because the payment was sent again after an error. I will refund the second one today, you will receive the money within three business days. Is that okay?',
+    'C: Yes, great.',
+    'O: Is there anything else I can help you with?',
+    'C: No, thanks.',
+    'O: Have a nice day, goodbye!',
+  ],
+  ru: [
+    'O: Добрый день, компания «Север», меня зовут Ольга. Чем могу помочь?',
+    'C: Я возмущён, посылка до сих пор не пришла!',
+    'O: Приношу извинения, понимаю вас. Подскажите, пожалуйста, номер заказа?',
+    'C: Сто двадцать.',
+    'O: Спасибо. Заказ задержался, потому что склад переехал. Я оформлю доставку на завтра, курьер приедет до обеда. Вам удобно?',
+    'C: Да.',
+    'O: Могу ли я ещё чем-то помочь?',
+    'C: Нет.',
+    'O: Всего доброго, до свидания!',
+  ],
+  uz: [
+    'O: Assalomu alaykum, "Yulduz" kompaniyasi, mening ismim Nodira. Sizga qanday yordam bera olaman?',
+    'C: Internetim ishlamayapti, juda xafaman.',
+    'O: Uzr so‘rayman, sizni tushunaman. Iltimos, shartnoma raqamingizni aytib bering.',
+    'C: Yuz yigirma.',
+    'O: Rahmat. Chunki hududda texnik ishlar bo‘lgan. Men ustaga buyurtma berdim, usta ertaga soat o‘ngacha keladi. Ma’qulmi?',
+    'C: Ha.',
+    'O: Yana qanday yordam kerak?',
+    'C: Yo‘q.',
+    'O: Murojaatingiz uchun rahmat, xayr, salomat bo‘ling!',
+  ],
+  'uz-cyrillic': [
+    'O: Ассалому алайкум, «Юлдуз» компанияси, менинг исмим Нодира. Сизга қандай ёрдам бера оламан?',
+    'C: Интернетим ишламаяпти, жуда хафаман.',
+    'O: Узр сўрайман, сизни тушунаман. Илтимос, шартнома рақамингизни айтиб беринг.',
+    'C: Юз йигирма.',
+    'O: Раҳмат. Чунки ҳудудда техник ишлар бўлган. Мен устага буюртма бердим, уста эртага соат ўнгача келади. Маъқулми?',
+    'C: Ҳа.',
+    'O: Яна қандай ёрдам керак?',
+    'C: Йўқ.',
+    'O: Мурожаатингиз учун раҳмат, хайр, саломат бўлинг!',
+  ],
+  ky: [
+    'O: Саламатсызбы, «Жылдыз» компаниясы, менин атым Нуржан. Кандай жардам бере алам?',
+    'C: Интернет иштебей жатат, абдан капамын.',
+    'O: Кечирим сурайм, сизди түшүнөм. Сураныч, келишимдин номерин айтып бересизби?',
+    'C: Жүз жыйырма.',
+    'O: Рахмат. Себеби райондо техникалык иштер болду. Мен арызыңызды каттадым, уста эртең саат онго чейин келет. Ыңгайлуубу?',
+    'C: Ооба.',
+    'O: Дагы кандай суроолоруңуз бар?',
+    'C: Жок.',
+    'O: Кайрылганыңыз үчүн рахмат, жакшы күн каалайм!',
+  ],
+  es: [
+    'O: Buenos días, gracias por llamar a Aguas del Sur, le atiende Rosa. ¿En qué le puedo ayudar?',
+    'C: Estoy muy molesto, me cobraron dos veces el recibo.',
+    'O: Lamento mucho lo ocurrido, le entiendo. ¿Me indica su número de contrato, por favor?',
+    'C: Uno dos tres.',
+    'O: Gracias. Esto ocurrió porque hubo un error en el sistema. Voy a devolverle el segundo cobro y recibirá el dinero en tres días hábiles. ¿Le parece bien?',
+    'C: Sí.',
+    'O: ¿Hay algo más en lo que pueda ayudarle?',
+    'C: No.',
+    'O: Que tenga un buen día, hasta luego.',
+  ],
+};
+
+const BAD: Record<Language | 'uz-cyrillic', readonly string[]> = {
+  en: [
+    'O: Yeah?',
+    'C: I was charged twice!',
+    'O: So what? That is not my problem, you should have checked before.',
+    'C: And my money?',
+    'O: Someone will call you sometime. I am busy.',
+  ],
+  ru: [
+    'O: Да, говорите быстрее.',
+    'C: Посылка не пришла!',
+    'O: А я при чём? Надо было раньше думать.',
+    'C: И что делать?',
+    'O: Не знаю, ждите. Кто-нибудь перезвонит.',
+  ],
+  uz: [
+    'O: Nima kerak?',
+    'C: Internetim ishlamayapti!',
+    'O: Menga baribir, o‘zingiz aybdorsiz.',
+    'C: Qachon tuzatasiz?',
+    'O: Bilmayman, kimdir qo‘ng‘iroq qiladi, kuting.',
+  ],
+  'uz-cyrillic': [
+    'O: Нима керак?',
+    'C: Интернетим ишламаяпти!',
+    'O: Менга барибир, ўзингиз айбдорсиз.',
+    'C: Қачон тузатасиз?',
+    'O: Билмайман, кимдир қўнғироқ қилади, кутинг.',
+  ],
+  ky: [
+    'O: Эмне керек?',
+    'C: Интернет иштебей жатат!',
+    'O: Мага баары бир, өзүңүз күнөөлүүсүз.',
+    'C: Качан оңдойсуңар?',
+    'O: Билбейм, кимдир бирөө чалат, күтүңүз.',
+  ],
+  es: [
+    'O: ¿Qué quiere?',
+    'C: ¡Me cobraron dos veces!',
+    'O: Es su culpa, debió revisar antes.',
+    'C: ¿Y mi dinero?',
+    'O: No me importa, alguien le llamará algún día.',
+  ],
+};
+
+describe('the rule analyst', () => {
+  it.each(Object.keys(GOOD) as (keyof typeof GOOD)[])('distinguishes good service from bad in %s', (variety) => {
+    const language = variety === 'uz-cyrillic' ? 'uz' : variety;
+    expect(analyze(language, ...GOOD[variety]).score).toBeGreaterThanOrEqual(80);
+    expect(analyze(language, ...BAD[variety]).score).toBeLessThanOrEqual(25);
+  });
+
+  it('searches for the phrases of every language when the language is unknown, and asks for a review', () => {
+    for (const lines of Object.values(GOOD)) {
+      const result = analyze(null, ...lines);
+      expect(result.score).toBeGreaterThanOrEqual(80);
+      expect(answersOf(result).every((each) => each.needs_review)).toBe(true);
+    }
+  });
+
+  it('does not credit the operator with the words of the client', () => {
+    const result = analyze(
+      'en',
+      'O: Yes.',
+      'C: Hello, my name is Ann. How can I help you? Anything else? Goodbye, have a nice day. You idiot!',
+    );
+    expect(result.auto_failed).toBe(false);
+    for (const text of [/greet/u, /name or the company/u, /needs/u, /further help/u, /goodbye/u]) {
+      expect(answered(result, text).answer).toBe('No');
+    }
+  });
+
+  it('does not take a negated solution for a solution', () => {
+    expect(answered(analyze('en', 'O: I will not refund you.', 'C: Why?'), /solution/u).answer).toBe('No solution');
+    expect(answered(analyze('en', 'O: I will refund you.', 'C: Thanks.'), /solution/u).answer).toBe('Clear solution');
+  });
+
+  it('scores 0 when the operator insults the client, and quotes the insult', () => {
+    const result = analyze('ru', ...GOOD.ru, 'O: Вы идиот.');
+    expect(result).toMatchObject({ score: 0, auto_failed: true });
+    expect(answered(result, /respectful/u)).toMatchObject({ answer: 'Abusive', evidence: [{ quote: 'Вы идиот.' }] });
+  });
+
+  it.each<[Language, string]>([
+    ['en', 'The parcel might get lost, so please shut your router down. Whatever you prefer.'],
+    ['en', 'Good evening, my name is Emily and I am calling from Sunline Travel.'],
+    ['ru', 'Сейчас мы вместе посмотрим ваш заказ, давайте сверим карту.'],
+    ['uz', 'Molingiz yo‘qolgan emas, karta yo‘lda, qarang.'],
+    ['ky', 'Картаңыз дароо даяр болот, дурус.'],
+    ['es', 'Le devuelvo la llamada y que tenga un buen día; mire la carpeta de basura.'],
+  ])('does not take innocent words for rudeness in %s', (language, line) => {
+    expect(answered(analyze(language, `O:${line}`), /respectful/u).answer).toBe('Respectful');
+  });
+
+  it('accepts a promise with a date', () => {
+    expect(answered(analyze('en', 'O: Someone will call you back sometime.'), /promises/u).answer).toBe(
+      'Vague promise',
+    );
+    expect(answered(analyze('en', 'O: Someone will call you back within two hours.'), /promises/u).answer).toBe(
+      'No vague promise',
+    );
+  });
+
+  it('expects understanding only when the client is unhappy', () => {
+    expect(answered(analyze('en', 'O: Hello.', 'C: What are your hours?'), /unhappy/u).not_applicable).toBe(true);
+    expect(answered(analyze('en', 'O: Hello.', 'C: This is unacceptable!'), /unhappy/u).answer).toBe('No');
+  });
+
+  it.each<[Language, string]>([
+    ['en', 'Would Tuesday at three be good for you?'],
+    ['en', 'Let me look into your problem. How many times did you restart the router?'],
+    ['en', 'If you don’t like it, you can return it within thirty days.'],
+    ['ru', 'Подскажите, что вам не нравится, и что горит на роутере?'],
+    ['ru', 'Как я уже говорила, кабель короче, чем нужно. Вы можете читать условия в приложении.'],
+    ['uz', 'Kuryer tushlikdan keyin boradi. Ertaga soat o‘nda, nima deysiz? Sizga yana nima kerak?'],
+    ['uz', 'Ёқмаса, қайтариб оламиз. Курьер тушликкача боради.'],
+    ['ky', 'Курьер түшкү тамактан кийин барат. Дагы эмне керек? Жакпаса, кайтарып алабыз.'],
+    ['es', 'Si no le gusta, puede devolverlo. Para no hacerle perder el tiempo, se lo envío por correo.'],
+  ])('does not take everyday words for rudeness (%s: %s)', (language, text) => {
+    const result = analyze(language, `O: ${text}`);
+    expect(answered(result, /respectful/)).toMatchObject({ answer: 'Respectful', evidence: [] });
+  });
+
+  it.each<[Language, string, string, string]>([
+    ['en', 'You are stupid.', 'Abusive', 'You are stupid.'],
+    ['ru', 'А меня это не волнует.', 'Rude', 'А меня это не волнует.'],
+    ['uz', 'Мен билан тортишманг.', 'Rude', 'Мен билан тортишманг.'],
+    ['ky', 'Мени менен талашпаңыз.', 'Rude', 'Мени менен талашпаңыз.'],
+    ['es', 'A mí no me grites.', 'Rude', 'A mí no me grites.'],
+  ])('recognizes disrespect (%s: %s)', (language, text, answer, quote) => {
+    const found = answered(analyze(language, `O: ${text}`), /respectful/);
+    expect(found).toMatchObject({ answer, evidence: [{ utterance: 0, quote }] });
+  });
+
+  it.each<[Language, string, string]>([
+    [
+      'en',
+      'I have had enough, nobody called me back.',
+      'Unfortunately I am unable to help you. Thank you for your understanding.',
+    ],
+    ['ru', 'Безобразие, интернет не работает.', 'К сожалению, помочь вам не могу. Благодарю за понимание.'],
+    ['uz', 'Juda yomon xizmat.', 'Afsuski, yordam berolmayman. Tushunganingiz uchun rahmat.'],
+    ['ky', 'Кызматыңар аябай начар.', 'Тилекке каршы, жардам бере албайм. Түшүнгөнүңүз үчүн рахмат.'],
+    ['es', 'Qué pésimo servicio.', 'Lamentablemente no le puedo ayudar con eso. Agradezco su comprensión.'],
+  ])('takes a polite refusal in %s for a refusal, not for empathy', (language, complaint, refusal) => {
+    const result = analyze(language, `C: ${complaint}`, `O: ${refusal}`);
+    expect(answered(result, /clear solution/).answer).toBe('Sent away');
+    expect(answered(result, /show understanding/).answer).toBe('No');
+  });
+
+  it.each<[Language, string]>([
+    ['ru', 'Боюсь, в четверг не смогу.'],
+    ['uz', 'Adashib qo‘ng‘iroq qilibman, uzr.'],
+    ['ky', 'Жаңылыш чалыпмын, кечиресиз.'],
+    ['es', '¿Puede ser mañana por la tarde?'],
+  ])('expects no empathy with a content client (%s: %s)', (language, text) => {
+    expect(answered(analyze(language, 'O: …', `C: ${text}`), /show understanding/).not_applicable).toBe(true);
+  });
+
+  it.each<[Language, string]>([
+    ['en', 'May I ask the reason for your call?'],
+    ['ru', 'По какой причине звоните?'],
+    ['uz', 'Nima sababdan qo‘ng‘iroq qildingiz?'],
+    ['ky', 'Эмне себептен чалдыңыз?'],
+    ['es', '¿Cuál es el motivo de su llamada, y para qué día?'],
+  ])('does not take a question about the cause for an explanation (%s: %s)', (language, text) => {
+    expect(answered(analyze(language, `O: ${text}`), /explain causes/).answer).toBe('No');
+  });
+
+  it.each<[Language, string]>([
+    ['en', 'We can’t do that because the card has expired.'],
+    ['uz', 'Chunki karta faol emas.'],
+    ['ky', 'Анткени карта активдүү эмес.'],
+    ['es', 'No se puede porque la tarjeta venció.'],
+  ])('recognizes an explanation in a negated sentence (%s: %s)', (language, text) => {
+    expect(answered(analyze(language, `O: ${text}`), /explain causes/).answer).toBe('Yes');
+  });
+
+  it.each<[Language, string]>([
+    ['en', 'no worries bye'],
+    ['ru', 'не за что до свидания'],
+    ['es', 'de nada hasta luego'],
+  ])('recognizes a goodbye after a negation that belongs to other words (%s: %s)', (language, text) => {
+    expect(answered(analyze(language, `O: ${text}`), /goodbye/).answer).toBe('Yes');
+  });
+
+  it.each<[Language, string]>([
+    ['uz', 'Sizni boshqa bo‘limga ulayman.'],
+    ['ky', 'Сизди башка бөлүмгө туташтырам.'],
+  ])('does not call a client who is transferred sent away (%s: %s)', (language, text) => {
+    expect(answered(analyze(language, `O: ${text}`), /clear solution/).answer).not.toBe('Sent away');
+  });
+
+  it('recognizes contractions', () => {
+    const result = analyze(
+      'en',
+      'O: Hello, you’re speaking with Ann.',
+      'C: It is down.',
+      'O: I’m resetting it now. It’s fixed.',
+      'C: Thanks.',
+      'O: You’re welcome. I’ll call you to check.',
+    );
+    for (const question of [/give a name/, /polite words/, /next step/]) {
+      expect(answered(result, question).answer).toBe('Yes');
+    }
+    expect(answered(result, /clear solution/)).toMatchObject({
+      answer: 'Clear solution',
+      evidence: [{ quote: 'I’m resetting it now.' }, { quote: 'It’s fixed.' }, { quote: 'I’ll call you to check.' }],
+    });
+  });
+
+  it('recognizes the familiar form of address in Spanish', () => {
+    const result = analyze(
+      'es',
+      'O: Hola, soy Marcos. Cuéntame, ¿en qué te puedo ayudar?',
+      'C: Estoy hasta las narices, no funciona.',
+      'O: Te entiendo. Te lo cambio sin coste, te llamo el lunes. ¿Te parece bien?',
+      'C: Vale.',
+      'O: ¿Necesitas algo más?',
+      'C: No, gracias.',
+      'O: Cuídate.',
+    );
+    const missed = answersOf(result)
+      .filter(({ points }) => points === 0)
+      .map(({ text }) => text);
+    expect(missed).toEqual(['Did the operator explain causes or conditions?', 'Did the operator use polite words?']);
+  });
+
+  it.each<[Language, string]>([
+    ['en', 'no thanks'],
+    ['ru', 'нет спасибо'],
+    ['es', 'no gracias'],
+  ])('does not take a declined offer for negative sentiment (%s: %s)', (language, text) => {
+    expect(analyze(language, 'O: …', `C: ${text}`).sentiment.client).toBeGreaterThan(0);
+  });
+
+  it.each([[[]], [['C: Hello?', 'C: Is anybody there?']]])('gives the score null when no operator spoke', (lines) => {
+    const result = analyze('en', ...lines);
+    expect(result.score).toBeNull();
+    expect(answersOf(result).every((each) => each.not_applicable && each.points === null)).toBe(true);
+  });
+
+  it('finds the phrases of a firm by language and role', () => {
+    const body = bodyOf({
+      name: 'Own',
+      sections: [
+        {
+          name: 'Only',
+          questions: [
+            {
+              uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b11',
+              text: 'Was the bonus named?',
+              weight: 1,
+              choices: [
+                { label: 'Yes', points: 2 },
+                { label: 'No', points: 0 },
+              ],
+              decided: {
+                by: 'rule',
+                applies: { spoke: ['operator'], heard: null },
+                cases: [
+                  {
+                    heard: { role: 'operator', source: { phrases: { en: ['bonus point*'], ru: ['бонус*'] } } },
+                    answer: 'Yes',
+                  },
+                ],
+                otherwise: 'No',
+              },
+            },
+          ],
+        },
+      ],
+    });
+    const scorecard: Scorecard = { ...body, uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b10', revision: 3 };
+    const result = (language: Language, line: string) => analyzeByRules(conversationOf(language, line), scorecard);
+    expect(result('en', 'O: You get Bonus points!')).toMatchObject({
+      score: 100,
+      sections: [{ questions: [{ evidence: [{ quote: 'You get Bonus points!' }] }] }],
+    });
+    expect(result('ru', 'O: Вам начислены бонусы.').score).toBe(100);
+    expect(result('ru', 'O: Bonus points').score).toBe(0);
+    expect(result('en', 'O: No bonus points for you.').score).toBe(0);
+  });
+});
+
+describe('a question without an answer by rules', () => {
+  const choices = [
+    { label: 'Yes', points: 1 },
+    { label: 'No', points: 0 },
+  ];
+  const heardByRule = (source: object) => ({
+    by: 'rule',
+    cases: [{ heard: { role: 'operator', source }, answer: 'Yes' }],
+    otherwise: 'No',
+  });
+  const scorecardOf = (...decisions: object[]): Scorecard => ({
+    ...bodyOf({
+      name: 'Own',
+      sections: [
+        {
+          name: 'Only',
+          questions: decisions.map((decided, at) => ({ text: `Question ${at}`, weight: 1, choices, decided })),
+        },
+      ],
+    }),
+    uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b10',
+    revision: 1,
+  });
+
+  it('does not count and is left for review when it is for a language model', () => {
+    const result = analyzeByRules(
+      conversationOf('en', 'O: Hello there.'),
+      scorecardOf({ by: 'model' }, heardByRule({ lexicon: 'greeting' })),
+    );
+    const [forModel, byRule] = answersOf(result);
+    expect(forModel).toMatchObject({
+      answer: null,
+      points: null,
+      not_applicable: true,
+      needs_review: true,
+      evidence: [],
+      evidence_absent: false,
+    });
+    expect(byRule).toMatchObject({ answer: 'Yes', needs_review: false });
+    expect(result.score).toBe(100);
+  });
+
+  it('is left for review, without delaying other calls, when its phrases match nearly every word', () => {
+    // Each word matches the beginning of every phrase in many ways, and the gaps multiply them.
+    const prefixes = (at: number) => 'a'.repeat(1 + (at % 9));
+    const phrases = Array.from(
+      { length: 200 },
+      (_, at) => `${[1, 2, 3].map((by) => `${prefixes(at * by)}*`).join(' .. ')} ${prefixes(at)}* ${prefixes(at * 4)}*`,
+    );
+    const scorecard = scorecardOf(heardByRule({ phrases: { en: phrases } }), heardByRule({ lexicon: 'greeting' }));
+    const lines = Array.from({ length: 10 }, () => `O: ${'aaaaaaaaaa '.repeat(10_000)}`);
+    // CPU time in microseconds, which does not include the time of other processes.
+    const costOf = (by: Scorecard) => {
+      const before = process.threadCpuUsage();
+      analyzeByRules(conversationOf('en', 'O: Hello.', ...lines), by);
+      const { user, system } = process.threadCpuUsage(before);
+      return user + system;
+    };
+    const usual = Math.max(
+      ...[1, 2, 3].map(() =>
+        costOf(scorecardOf(heardByRule({ lexicon: 'need' }), heardByRule({ lexicon: 'greeting' }))),
+      ),
+    );
+    expect(costOf(scorecard)).toBeLessThan(100 * usual);
+    const result = analyzeByRules(conversationOf('en', 'O: Hello.', ...lines), scorecard);
+    const [broad, other] = answersOf(result);
+    expect(broad).toMatchObject({ answer: null, not_applicable: true, needs_review: true, evidence: [] });
+    expect(other).toMatchObject({ answer: 'Yes', needs_review: false });
+    expect(analyzeByRules(conversationOf('en', 'O: Hello.', ...lines), scorecard)).toEqual(result);
+  });
+});
+
+describe('every analysis', () => {
+  const piece = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }),
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }),
+    fc.constantFrom(
+      'hello ',
+      'I will refund you',
+      ' you idiot',
+      'приве\u0306т 😀',
+      '\ud800',
+      'İptal ı ',
+      "yo‘q, o'zingiz aybdorsiz",
+      'кечирим сурайм. ',
+      '¿qué quiere?',
+      '?!',
+      'e\u0301\u0301\u0301',
+      '\u0000',
+      'refund'.repeat(60),
+      ' sorry'.repeat(80),
+      '👩‍👩‍👧‍👦 thanks',
+    ),
+  );
+  const conversation = fc.record({
+    language: fc.constantFrom(...LANGUAGES),
+    tags: fc.constant([]),
+    segmentType: fc.constant('support'),
+    duration: fc.option(fc.nat(1000)),
+    utterances: fc.array(
+      fc.record({
+        role: fc.constantFrom('operator' as const, 'client' as const),
+        text: fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join('')),
+        start: fc.option(fc.nat(100)),
+        end: fc.option(fc.nat(100)),
+      }),
+      { maxLength: 8 },
+    ),
+  });
+
+  it('has quotes that are verbatim at their offsets, and only text that can be stored', () => {
+    fc.assert(
+      fc.property(conversation, (call) => {
+        const result = analyzeByRules(call, defaultScorecard);
+        for (const each of answersOf(result)) {
+          expect(each.evidence.length).toBeLessThanOrEqual(3);
+          expect(each.evidence_absent).toBe(each.evidence.length === 0);
+          for (const { utterance, quote, start_char: start, end_char: end } of each.evidence) {
+            expect(call.utterances[utterance]?.text.slice(start, end)).toBe(quote);
+            expect(quote.length).toBeGreaterThan(0);
+            expect(quote.length).toBeLessThanOrEqual(MAX_QUOTE_LENGTH);
+            expect(quote.isWellFormed() && !quote.includes('\u0000')).toBe(true);
+          }
+        }
+        expect(result.summary.isWellFormed() && !result.summary.includes('\u0000')).toBe(true);
+        expect(result.summary.length).toBeLessThanOrEqual(400);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('is the same for the same conversation', () => {
+    fc.assert(
+      fc.property(conversation, (call) => {
+        const first = analyzeByRules(call, defaultScorecard);
+        analyzeByRules(conversationOf('en', ...GOOD.en), defaultScorecard);
+        expect(analyzeByRules(structuredClone(call), structuredClone(defaultScorecard))).toEqual(first);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each(['好', '𠮷'])('is small enough to be inline in an event for any scorecard and text: %s', (letter) => {
+    const body = bodyOf({
+      name: letter.repeat(200),
+      sections: [
+        {
+          name: letter.repeat(100),
+          questions: Array.from({ length: MAX_QUESTIONS }, (_, index) => ({
+            uuid: `7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b${10 + index}`,
+            text: letter.repeat(300),
+            weight: 1,
+            choices: [
+              { label: letter.repeat(80), points: 1 },
+              { label: 'No', points: 0 },
+            ],
+            decided: {
+              by: 'rule',
+              applies: { spoke: [], heard: null },
+              cases: [{ heard: { role: 'operator', source: { phrases: { en: ['a*'] } } }, answer: letter.repeat(80) }],
+              otherwise: 'No',
+            },
+          })),
+        },
+      ],
+    });
+    const scorecard = { ...body, uuid: '7d0f6a52-3a35-4b0e-9a1c-6a9a6f6f0b10', revision: 1 };
+    const result = analyzeByRules(
+      conversationOf(null, ...Array.from({ length: 5 }, () => `O:a${letter.repeat(1000)}`)),
+      scorecard,
+    );
+    expect(answersOf(result)[0]?.evidence).toHaveLength(3);
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(INLINE_BYTES * 0.9);
+  });
+
+  it('accepts a huge utterance and half a million tiny ones', () => {
+    const huge = conversationOf('en', `O:${'I am sorry, I will not. '.repeat(40_000)}`);
+    expect(answered(analyzeByRules(huge, defaultScorecard), /solution/u).answer).toBe('No solution');
+    const tiny = {
+      ...huge,
+      utterances: Array.from({ length: 500_000 }, (): Utterance => ({
+        role: 'operator',
+        text: 'ok',
+        start: null,
+        end: null,
+      })),
+    };
+    expect(analyzeByRules(tiny, defaultScorecard).metrics.words.operator).toBe(500_000);
+  });
+});

@@ -1,0 +1,124 @@
+import { alreadyClaimed, type Bus, claim } from '@call-analysis/bus';
+import { findErased, unpackTranscript } from '@call-analysis/call-processing';
+import {
+  type Analysis,
+  type BodyOf,
+  CallAnalyzed,
+  createEvent,
+  type Event,
+  type TranscriptReady,
+} from '@call-analysis/events';
+import type { Objects } from '@call-analysis/objects';
+import { v7 as uuidv7 } from 'uuid';
+import type { Analyst } from '../analysts/analyst.ts';
+import { recognizeLanguage } from '../rules/recognize-language.ts';
+import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
+import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
+import type { Scorecard } from '../scorecards/scorecard.ts';
+import type { NewAnalysis, Store } from '../store.ts';
+
+type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
+type CallAnalyzedEvent = Event<BodyOf<typeof CallAnalyzed>>;
+
+export interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly objects: Objects;
+  readonly analyst: Analyst;
+  readonly scorecardCache: ScorecardCache;
+}
+
+interface AnalyzedCall {
+  readonly event: TranscriptReadyEvent;
+  readonly analyzed: CallAnalyzedEvent;
+  /** Null for a call without speech. */
+  readonly row: NewAnalysis | null;
+}
+
+/** The name of the consumer. It is data: its queue has this name, and event claims are stored under it. */
+export const CONSUMER = 'analysis';
+
+/** Analyzes calls whose transcripts are ready and publishes the results, once for each event. */
+export async function analyzeCalls(parts: Parts, events: readonly TranscriptReadyEvent[]): Promise<void> {
+  const { store, bus } = parts;
+  // An event may be redelivered long after it was handled. A paid language model must not be asked again.
+  const handled = await alreadyClaimed(
+    store.db,
+    CONSUMER,
+    events.map(({ id }) => id),
+  );
+  const pending = events.filter(({ id }) => !handled.has(id));
+  if (pending.length === 0) return;
+  const calls = pending.map(({ firmuuid, data }) => ({ firmUuid: firmuuid, segmentType: data.segment_type }));
+  const scorecards = await findActiveScorecards(parts, calls);
+  const results: AnalyzedCall[] = [];
+  for (const [index, event] of pending.entries()) {
+    try {
+      results.push(await analyzeCall(parts, event, scorecards[index]!));
+    } catch (error) {
+      // The transcript of an erased call is gone. A retry would not find it either.
+      if ((await findErased(store.db, [event])).size === 0) throw error;
+    }
+  }
+  await store.db.transaction(async (tx) => {
+    const erased = await findErased(tx, pending);
+    const claimed = await claim(
+      tx,
+      CONSUMER,
+      pending.map((event) => event.id),
+    );
+    const fresh = results.filter(({ event }) => claimed.has(event.id) && !erased.has(event.subject));
+    if (fresh.length === 0) return;
+    await store.addAnalyses(
+      tx,
+      fresh.flatMap(({ row }) => (row === null ? [] : [row])),
+    );
+    await bus.publish(
+      tx,
+      fresh.map(({ analyzed }) => analyzed),
+    );
+  });
+}
+
+async function analyzeCall(
+  { objects, analyst }: Parts,
+  event: TranscriptReadyEvent,
+  scorecard: Scorecard,
+): Promise<AnalyzedCall> {
+  const { data } = event;
+  const utterances = await unpackTranscript(objects, data.transcript);
+  const language = data.language ?? recognizeLanguage(utterances, data.tags);
+  const createdAt = new Date();
+  const uuid = uuidv7();
+  let analysis: Analysis | null = null;
+  if (utterances.length > 0) {
+    const result = await analyst.analyze(
+      { language, tags: data.tags, segmentType: data.segment_type, duration: data.duration, utterances },
+      scorecard,
+    );
+    analysis = {
+      scorecard: { uuid: scorecard.uuid, name: scorecard.name, revision: scorecard.revision },
+      analyst: { name: analyst.name, version: analyst.version },
+      ...result,
+      created_at: createdAt.toISOString(),
+    };
+  }
+  const analyzed: CallAnalyzedEvent = createEvent('analysis', CallAnalyzed, event.subject, event, {
+    attempt: data.attempt,
+    analysis_uuid: uuid,
+    outcome: analysis === null ? 'no_speech' : 'scored',
+    language,
+    analysis,
+  });
+  const row: NewAnalysis | null = analysis && {
+    uuid,
+    callUuid: event.subject,
+    firmUuid: event.firmuuid,
+    attempt: data.attempt,
+    scorecardUuid: scorecard.uuid,
+    revision: scorecard.revision,
+    score: analysis.score,
+    createdAt,
+  };
+  return { event, analyzed, row };
+}

@@ -1,0 +1,18 @@
+import type { Bus } from '@call-analysis/bus';
+import { stopProcessing } from '@call-analysis/call-processing';
+import type { Event } from '@call-analysis/events';
+import type { Store } from '../store.ts';
+
+/** The name of the consumer. It is data: its queue has this name. */
+export const ERASURE_CONSUMER = 'analysis.erasures';
+
+/**
+ * Removes the analyses of a call, and its pending events and dead letters in this service. The result of an analysis that
+ * is still running is dropped when it ends.
+ */
+export async function eraseCall({ store, bus }: { store: Store; bus: Bus }, event: Event): Promise<void> {
+  await store.db.transaction(async (tx) => {
+    await stopProcessing(bus, tx, event);
+    await store.removeAnalyses(tx, event.firmuuid, event.subject);
+  });
+}

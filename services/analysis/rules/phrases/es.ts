@@ -1,0 +1,428 @@
+import type { LanguagePhrases } from './language-phrases.ts';
+
+/** Infinitives, as after "voy a", "puedo" and "vamos a". */
+const ACTION =
+  'revisar*|verificar*|comprobar*|enviar*|reenviar*|mandar*|devolver*|reembolsar*|arreglar*|solucionar*|' +
+  'resolver*|tramitar*|gestionar*|procesar*|programar*|agendar*|reservar*|cancelar*|cambiar*|reemplazar*|' +
+  'reponer*|activar*|desactivar*|bloquear*|desbloquear*|abrir*|crear*|registrar*|actualizar*|transferir*|' +
+  'pasar*|escalar*|corregir*|ajustar*|anular*|conectar*|reiniciar*|restablecer*|ampliar*|solicitar*|generar*|' +
+  'ofrecer*|ayudar*|aplicar*|abonar*|acreditar*|coordinar*|confirmar*|asignar*|reprogramar*|entregar*|hacer*|' +
+  'poner*|dar|darle|buscar*|consultar*|indicar*|explicar*|facilitar*|levantar*|emitir*|quitar*|eliminar*|' +
+  'agregar*|anadir*|renovar*|recomendar*|proponer*|apartar*|liberar*|descontar*|compensar*';
+
+/** Participles, as after "he", "hemos", "ha sido" and "queda". */
+const DONE =
+  'revisado|verificado|comprobado|enviado|reenviado|mandado|devuelto|reembolsado|arreglado|solucionado|' +
+  'resuelto|tramitado|gestionado|procesado|programad*|agendad*|reservad*|cancelad*|cambiad*|reemplazado|' +
+  'activad*|desactivad*|bloquead*|desbloquead*|abiert*|cread*|registrad*|actualizad*|transferid*|escalad*|' +
+  'corregid*|ajustad*|anulad*|conectad*|restablecid*|ampliad*|solicitad*|generad*|aplicad*|abonad*|acreditad*|' +
+  'confirmad*|asignad*|reprogramad*|encontrado|hecho|puesto|localizado|eliminad*|emitid*|descontad*|list*|' +
+  'renovad*';
+
+export const es: LanguagePhrases = {
+  lexicons: {
+    greeting: `
+      hola; buenos dias; buen dia; buenas (tardes|noches|dias); buenas; muy buenas|buenos; bienvenido|bienvenida|
+      bienvenidos; saludos; le saluda; gracias por llamar|comunicarse|contactar|su llamada; es un placer|gusto
+      saludar*|atender*; mucho gusto; encantado|encantada de saludar*; que tal
+    `,
+    introduction: `
+      me llamo; mi nombre es; le habla|atiende|saluda|asiste; le [estoy] atiende|hablando; habla .. de|con|desde;
+      soy; se ha comunicado|contactado [con]; se comunico con; usted se comunica; se comunica con; esta [usted]
+      hablando con; le llamo|hablo|contacto .. de|desde|del; llamo de|desde|del; llamo en nombre; llamo por parte;
+      atencion al cliente; servicio al|de cliente|clientes|atencion; servicio tecnico; soporte tecnico; de parte de;
+      bienvenido|bienvenida a; gracias por llamar a; ha llamado a; linea de (atencion|soporte|ayuda); buenos|buenas
+      dias|tardes|noches .. tienda|clinica|banco|seguros|viajes|agencia|compania|empresa|consultorio|soporte|
+      atencion|servicio|telefonia|aerolinea; departamento de .. le|habla; soy .. en que|como|y sere; le atiende; !
+      con quien|quién hablo; ! no soy; ! soy consciente; ! soy yo; te (habla|atiende|saluda|asiste|llamo|hablo);
+      esta|estas llamando a|al; hola|buenas|dias|tardes|noches|dia|alo .. taxis|gimnasio|farmacia|taller|hotel|
+      restaurante|dentista|dental|fontaneria|optica|academia|clinica|tienda|banco|seguros
+    `,
+    need: `
+      (en que|como|con que) [le|lo|la|te] (puedo|podemos|podria) ayudar*|ayudarle|ayudarlo|ayudarla|servir*|
+      servirle|asistir*|colaborar*|apoyar*|atender*; en que puedo; como puedo; como le puedo|podemos ayudar|servir|
+      asistir; que puedo hacer; puedo ayudar*; cual es [el|su] (motivo|problema|consulta|inconveniente|numero|
+      nombre|direccion|correo|duda|solicitud|asunto|razon|presupuesto|pedido|modelo|fecha|telefono|documento|cedula|
+      dni|horario|destino); que [es lo que] [le ha|le] (paso|pasado|sucedio|ocurrio|ocurrido|ocurre|sucede|pasa);
+      que problema; cuenteme; digame (por|su|el|en|que|cual|como|cuando|la|con); expliqueme; describame; me (puede|
+      podria|podrias|puedes|permite|regala|confirma|indica|da|facilita|dice|brinda|proporciona|comparte|presta)
+      (indicar|decir|dar|confirmar|facilitar|proporcionar|explicar|contar|describir|brindar|compartir|repetir|por|
+      su|el|un|que|cual|favor|la|los|las|si|a); puede|podria|podrias|puedes [usted] decirme|indicarme|darme|
+      confirmarme|facilitarme|proporcionarme|explicarme|contarme|describirme|describir|brindarme|compartirme|
+      repetirme|confirmar|verificar|revisar|darnos|decirnos; indiqueme; confirmeme; deme (su|el|por|un|los|la);
+      facilite* .. numero|nombre|datos; con quien tengo; tengo el (gusto|placer); con quien hablo; a nombre de
+      quien; desde cuando; desde que (dia|fecha|hora); hace cuanto; cuando (lo|la|le|fue|hizo|compro|realizo|
+      recibio|empezo|ocurrio|comenzo|desea|quiere|prefiere|le|necesita|noto|piensa|viaja); que (tipo|clase|modelo|
+      numero|mensaje|error|producto|plan|fecha|dia|hora|horario|servicio|sintomas|luces|luz|talla|color|
+      especialidad|desea|necesita|busca|quiere|aparece|ve|observa|cantidad|monto|direccion|ciudad|destino); cuanto
+      tiempo|necesita|desea; cuantas|cuantos (personas|dias|luces|noches|veces); tiene [usted] (a|el|su|algun|la|un)
+      (mano|numero|pedido|factura|correo|codigo|preferencia|contrato|sintoma|mensaje|recibo|tarjeta); ha [usted]
+      (probado|intentado|reiniciado|verificado|recibido|revisado|notado); su numero|nombre|cedula|documento|
+      direccion|correo|contrato|dni (de|completo|por|por favor|es|electronico); numero de (pedido|contrato|cuenta|
+      cliente|factura|documento|orden|poliza|guia|seguimiento|reserva|telefono|tarjeta|linea|identificacion|cedula);
+      permitame (hacerle|preguntarle|un|unos); unas preguntas; para que (fecha|dia|hora); es (para|sobre|por) [el|
+      la|un|una|usted]; prefiere (usted|por|la|el|en); le gustaria; que (necesitas|deseas|buscas|te pasa|te paso|te
+      ha pasado|te ocurre|fue lo que paso); cuentame; explicame; dime (tu|el|que|cual|en|por|como|cuando|la); dame
+      (tu|el|la|un|los); me (dices|das|confirmas|indicas|cuentas|facilitas) (el|la|tu|que|un|los|como); cual es tu;
+      tu (numero|nombre|dni|direccion|correo|contrato)
+    `,
+    unhappy: `
+      molest*; enojad*; enfadad*; furios*; indignad*; indignante; inaceptable; ridiculo; ridicula; terrible;
+      horrible; pesimo; pesima; asco; decepcionad*; decepcion; decepcionante; frustrad*; frustrante; hart*; cansad*
+      de; estoy (muy|bien|tan) cansad*|molest*|preocupad*|nervios*|desesperad*; queja; quejas; quejar*; reclam*;
+      denuncia*; descontent*; insatisfech*; no [me] (funciona|funcionaba|funcionan|sirve|sirven|llego|llega|llegan|
+      ha llegado|han llegado|recibi|he recibido|aparece|puedo creer|es justo|me parece|responden|contestan|contesta|
+      llamaron|vino|vinieron|anda|carga|prende|enciende|abre|hay|hacen|resuelven|solucionan|esta); nadie (me|ha|nos|
+      viene|vino|responde|contesta|llama|llamo|hace|ayuda|sabe|da|aparecio|llego|atiende|soluciona); todavia|aun no|
+      sigo|estoy|espero|nada; sigue sin|igual|fallando; sigo (sin|esperando); sin (internet|servicio|luz|agua|
+      respuesta|senal|conexion|linea|gas|solucion); llevo (ya|mas|esperando) (#|dos|tres|cuatro|cinco|una|un|de|
+      dias|semanas|horas|media|toda|todo|varios|varias|mucho|casi|desde|meses); hace (#|dos|tres|una|dias|semanas|
+      varios|varias|mas) .. esperando|espero|que; me cobraron (dos|doble|de|mas|un|algo|el|lo|demasiado|otra); me
+      [estan] cobrando; cobro (doble|duplicado|indebido|que no|de mas); doble cobro; cobraron .. veces|doble|mas|no;
+      dos veces; segunda|tercera|cuarta|quinta|enesima vez; otra vez .. lo mismo|no|sin|el; siempre (es|lo|pasa|hay|
+      me); cada vez que; roto; rota; danad*; defectuos*; estropead*; averiad*; averia; perdieron; perdido; perdi;
+      estafa*; robo; robaron; robando; enganan|enganaron|engano; mentira*; mintieron; vergonzoso; verguenza; no [lo|
+      la|le] (puedo|voy) (creer|aguantar|tolerar); es el colmo; el colmo; mala atencion|calidad|experiencia; mal
+      servicio; malisim*; falta de respeto; faltan al respeto; groser*; devuelvan* [mi] [dinero]; quiero mi dinero;
+      mi dinero; perdida de tiempo; perdiendo .. tiempo; equivocad*; pedido equivocado; talla equivocada; otro
+      (producto|color|modelo); (muy|tan|demasiado|llego|llegan|llegaron|siempre) tarde; retras*; demor*; preocupad*;
+      preocupa; angustiad*; nervios*; asustad*; desesperad*; desastre; urgente; urgencia; cambiar* de compania|
+      empresa|banco; me voy a (otra|cambiar|dar); no es posible que; no puede ser; prometieron; me dijeron [que];
+      cortaron; se corta; se cae; ! sin problema; ! mas tarde; ! buenas tardes; maleducad*; hasta (las narices|el
+      gorro|la coronilla); burla; pesimo|mal trato; ! numero equivocado|errado; ! equivocad* de numero
+    `,
+    empathy: `
+      lo siento [mucho|muchisimo]; siento mucho|muchisimo; siento .. error|molestia*|retraso|inconveniente*|
+      ocurrido|pasado|situacion; lo sentimos; lamento; lamentamos; disculp*; le (pido|ofrezco|ofrecemos|pedimos) ..
+      disculpas|perdon; mis disculpas; perdon [por]; perdone (por|la|las|el|los); entiendo (perfectamente|
+      completamente|muy|su|que|como|la|lo|totalmente); lo (entiendo|comprendo); comprendo (perfectamente|
+      completamente|muy|su|que|como|la|lo|totalmente); entendemos; comprendemos; le (entiendo|comprendo); no se
+      preocupe; no te preocupes; descuide; tranquil*; me imagino; imagino (que|lo|como); se que (es|esto|debe); debe
+      (ser|haber|de) .. frustrante|dificil|molesto|incomodo; es (muy|comprensible|totalmente|normal) (frustrante|
+      comprensible|molesto|desagradable|que|logico); gracias por [su|tu] (paciencia|esperar|avisar|informar*|
+      contar*|decir*); agradezco|agradecemos [mucho] [su|tu] paciencia; molestia|molestias ocasionad*|causad*; las
+      molestias; los inconvenientes; el inconveniente; el mal (rato|momento); tiene (toda|usted) [la] razon; tiene
+      usted toda; en su lugar; esta en su derecho; su (molestia|frustracion|preocupacion|enojo|inquietud|enfado|
+      malestar); nuestro error; (es|fue) culpa nuestra; error nuestro; no deberia [haber] (pasado|ocurrido|haber|
+      suceder|pasar); que pena; me apena; valoramos su; ! lo siento pero; ! disculpe que|pero; ! perdone pero; !
+      disculpe no; ! disculpe [usted] (me|con|cual|su); ! lo siento no; ! no le entiendo; ! tranquilo|tranquila que;
+      ! la molestia de leer; te (entiendo|comprendo|pido|pedimos|ofrezco) [perfectamente|mil|una|disculpas|perdon];
+      entiendo tu; siento lo (ocurrido|sucedido|pasado|que); tu (molestia|frustracion|preocupacion|enojo|inquietud|
+      enfado|malestar); tienes [toda] [la] razon; ! no te entiendo
+    `,
+    solution: `
+      voy|vamos a ${ACTION}; puedo|podemos|podria|podriamos .. ${ACTION}; [se] lo|la|le|te voy|vamos|puedo|podemos a
+      ${ACTION}; dejeme|permitame|dejame .. ${ACTION}; he|hemos|ha|han [sido] [ya] ${DONE}; acabo|acabamos de ${ACTION};
+      ya (le|lo|la|se|esta|quedo|queda|he|hemos|fue|ha) .. ${DONE}; queda|quedo|quedado|esta|estan|fue|sera [ya]
+      ${DONE}; [le|lo|la|se|ya] (estoy|estamos) revisando|enviando|tramitando|procesando|generando|cancelando|
+      activando|bloqueando|gestionando|solicitando|registrando|abriendo|cambiando|reservando|agendando|verificando|
+      haciendo|programando|corrigiendo|reiniciando; le|se|lo|la|te [lo|la] (envio|mando|agendo|reservo|cambio|
+      devuelvo|reembolso|cancelo|activo|bloqueo|programo|registro|ofrezco|recomiendo|sugiero|propongo|paso|hago|
+      genero|tramito|confirmo|abro|enviamos|devolvemos|cambiamos|enviaremos|devolveremos|reembolsaremos|cambiaremos|
+      entregaremos|haremos|ofrecemos|enviare|hare|cambiare|llamare|reembolsamos|bonificamos|descontamos|abonamos|
+      abonaremos|instalaremos|reponemos); la [mejor] solucion|opcion|alternativa es; hare|haremos; enviare|
+      enviaremos; resolvere|resolveremos; solucionaremos|solucionare; revisare; registro|abro|creo|genero .. caso|
+      reclamo|orden|solicitud|reporte|ticket; reembolso (completo|total|de|se|llegara|le|sera); se [le] (devolvera|
+      reembolsara|enviara|acreditara|abonara|cambiara|instalara|descontara|reembolsa|devuelve|hara|entregara|
+      aplicara|realizara|refleja|reflejara); le|te (llegara|sera|devolveran|enviaran|instalaran|llegaran|cambiaran|
+      cobraran); recibira .. reembolso|dinero|nuevo|nueva|repuesto|descuento; sin [ningun] costo|coste|cargo;
+      gratis; gratuit*; descuento de|del|por; bonificacion; compensacion; tenemos|hay|tengo [un] (disponible|
+      disponibilidad|cita|turno|espacio|hueco|lugar); disponible|disponibles (para|el|a); [ya] (veo|encontre|
+      localice|tengo) (aqui|que|su|el|la) (pedido|orden|solicitud|factura|cargo|paquete|reserva|cuenta|esta|en|hay|
+      su); reinicie; apague; desconecte; conecte; presione; pulse; haga clic; ingrese [a|en|su]; entre [a|en] [la|
+      el|su]; descargue; seleccione; vaya a; abra [la|el|su]; espere .. segundos|minutos y; intente (ahora|
+      nuevamente|de nuevo|entrar|reiniciar|con); pruebe (ahora|a|con|de); siga (estos|los|las) (pasos|
+      instrucciones); puede [usted] (ahora|tambien|pasar|pagar|recoger|retirar|hacer|hacerlo|ingresar|entrar|elegir|
+      cambiar|usar|descargar|acudir|solicitar|devolver|devolverlo|seguir); solo (tiene|necesita|debe) [que];
+      solucionado; resuelto; todo listo; listo (ya|su|senor|senora|quedo|el|la); el costo|precio [total] (es|seria);
+      le recomiendo|sugiero|propongo|ofrezco|conviene; con mucho gusto [le] (ayudo|reviso|verifico|cambio); ! puedo
+      hacer nada; ! que|como [le|lo|la] [puedo|podemos|podria] ayudar*|servir*; ! en que .. ayudar*|servir*|
+      colaborar*; ! puedo ayudar* en (algo|que); te (he|hemos|acabo de) ${DONE}; le|se|lo|la|te [lo|la] (apunte|
+      agende|anote|cambie|active|cancele|reserve|programe|agendo|apunto); (doy|dado|damos) de baja; (quedaria|
+      saldria|costaria|sale|cuesta|seria) .. (dolares|pesos|euros|soles|quetzales); reinicia; apaga; desconecta;
+      pulsa; descarga; ! que [es lo que|fue lo que] le|te|se paso
+    `,
+    refusal: `
+      no [le|te|lo|la] puedo ayudar*; no [le|te] puedo hacer (nada|mas); no [le|te|lo|la] podemos ayudar*; no
+      podemos hacer (nada|mas); no hay nada que (hacer|pueda|podamos|yo); no se (puede|nada|que|decirle|como|cuando|
+      quien|sabria); yo no se; no tengo idea; ni idea; no es mi (problema|culpa|asunto|trabajo|departamento|area);
+      no es nuestro (problema|asunto); es su problema; ese [ya] es su problema; eso [ya] es (su|problema|cosa)
+      (problema|suyo|suya|de usted|cosa); no me (importa|interesa|corresponde|toca); llame a (otro|otra|la|su|el)
+      (numero|lado|departamento|area|compania|banco|oficina|lugar); llame a otro; busque (usted|en|por) (mismo|
+      misma|internet|otro|la pagina|otra); busquelo usted; vea [la|en] (pagina|internet|usted); lea [el|la|las|los]
+      (contrato|condiciones|pagina|terminos|instrucciones|manual); esta en la (pagina|web); pregunte [a|en] (otro|
+      otra|alguien); yo no (puedo|trabajo|manejo|soy|hago|tengo) .. nada|eso|responsable|culpa|idea|eso; que quiere
+      que (haga|le|yo); asi (es|son) (la|las|el|esto|los|reglas); son las reglas; es la (politica|regla);
+      arregleselas; arreglelo usted; resuelvalo usted; no depende de mi; no esta en mis manos; vaya a (la|una|otra)
+      (oficina|tienda|sucursal); que le vamos a hacer; imposible; a mi (no|que) [me]; y yo que; no (vemos|llevamos|
+      manejamos|tratamos) (ese|esos|eso|esas)
+    `,
+    explanation: `
+      porque; debido a; ya que; dado que; a causa de; la razon; el motivo (de|es|fue); esto (significa|quiere|se
+      debe|ocurre|sucede|pasa|paso|ocurrio|sucedio|fue); eso (significa|quiere|se debe|ocurre|pasa); significa que;
+      quiere decir; es decir; le explico; explicarle; permitame explicar*; lo que (paso|pasa|sucede|sucedio|ocurre|
+      ocurrio) (es|fue); se debe a; se debio a; se produjo|genero|presento|origino (por|un|una|porque|debido); por
+      [un|una] (error|falla|fallo|problema|averia|retraso|mantenimiento|actualizacion|corte); hubo [un|una] (error|
+      falla|fallo|retraso|problema|averia|corte|demora|incidencia|duplicado); para que; por ejemplo; primero ..
+      despues|luego; en este caso; tarda (entre|de|unos|aproximadamente|hasta|normalmente); demora (entre|de|unos|
+      aproximadamente|hasta|normalmente); normalmente; consiste en; depende de; incluye; cubre; se (cobra|cobro|
+      calcula|aplica|aplico|duplico) (por|dos|un|una|porque|el|al|segun); (segun|de acuerdo) (con|el|al|la|su); veo
+      que (el|la|su|hay|hubo|se|en|fue); el (cargo|cobro|retraso|error|problema|pedido|plan) .. (corresponde|se
+      debe|ocurrio|proviene|incluye|quedo|fue por|es por); corresponde a; la tasa (es|de); siempre y cuando; a
+      condicion de; depende del; ! para que (dia|hora|fecha|persona|cuando|sirve); ! cual es|era|fue el|la motivo|
+      razon; ! (decir|decirme|indicar|indicarme|saber|conocer) el motivo [de]; ! el motivo de su|tu; no .. (porque|
+      debido|siempre y cuando|ya que)
+    `,
+    understanding: `
+      es correcto; correcto; esta [todo] (claro|bien|correcto|de acuerdo); quedo (todo|claro) [claro]; queda claro;
+      me (explico|explique|hago entender); me entiende; entendi (bien|correctamente); si [le] (entendi|entiendo|
+      comprendi|he entendido) (bien|correctamente); entonces (usted|lo|su|el|la|desea|quiere|le|me|confirmo|
+      quedamos|seria|confirmamos|serian); para confirmar; para (asegurar*|verificar|resumir|estar seguro); confirmo
+      (que|entonces|los|sus|su|la|el|para); le confirmo; confirmemos; repito; le repito; permitame (repetir*|
+      confirmar*|verificar|resumir|corroborar); repasemos; resumiendo; en resumen; verdad; cierto; de acuerdo; le
+      parece (bien|si|correcto|adecuado); le (conviene|queda bien|sirve|viene bien|funciona|acomoda|va bien); le
+      parece; es asi; puede ver; ya [le] funciona|aparece|llego|enciende|carga|navega; esta [usted] de acuerdo;
+      desea que; quiere que (le|lo|la|yo); alguna duda (con|sobre|de|hasta); comprendo que (usted|su|desea|quiere|
+      necesita|lo); entiendo que (usted|su|desea|quiere|necesita|lo); te (parece|conviene|queda bien|sirve|viene
+      bien|va bien); [ha] quedado [todo] claro; te queda claro
+    `,
+    dead_promise: `
+      alguien (le|lo|la|se|te|ya|de|nos|va) (va|pondra|comunicara|llamara|contactara|llama|contacta|a|lo|le|
+      atendera|revisara|avisara|avisa); alguien .. llamara|llame|llama|contactara|comunicara|avisara|revisara|va; ya
+      [le|lo|la|te] (llamaran|llamaremos|avisaran|contactaran|llaman|avisamos|avisaremos|llamamos|contactaremos|
+      diran); le|te (llamaran|llaman|avisaran|contactaran|marcaran); lo (llamaran|llaman|contactaran); la (llamaran|
+      llaman|contactaran); ya (veremos|vera|vamos a ver|se vera|se arreglara|se solucionara|se le|llegara|pasara|
+      volvera); a ver [que|si] (pasa|se|podemos|alguien); vamos a ver; [en] algun (dia|momento); algun (dia|
+      momento); cuando (se pueda|podamos|puedan|pueda|tengamos|haya|tengan|sea posible|alguien|tenga tiempo); tal
+      vez (manana|la|alguien|mas|despues|luego|en); quizas|quiza (manana|la|alguien|mas|despues|luego|en); a lo
+      mejor; puede [ser] que (manana|alguien|la|llegue|se|tarde); llame|llamenos|marque|vuelva|intente [usted|mas|a]
+      (mas tarde|despues|luego|otro|manana|llamar|tarde|otra|en); (vuelva|intente) (a llamar|mas tarde|luego|otro
+      dia|despues); llame (mas tarde|despues|luego|otro|manana|de nuevo|otra vez); espere (nada|no|y|a que|nomas|a
+      ver|solo|la|pues|su); solo espere; tiene que esperar; hay que esperar; tendra|debera que esperar; le toca
+      esperar; toca esperar; tarde o temprano; no se [sabe] (cuando|cuanto); no sabria decirle; quien sabe; supongo
+      que; creo que (si|manana|alguien|ya|se|llega); seguramente (manana|alguien|llega|la|en|ya); probablemente
+      (manana|alguien|llegue|la|en); se arreglara solo; se arregla solo; [un] dia de estos; pronto|luego .. alguien|
+      llamaran|avisan; eventualmente; yo [le] (paso|dejo) [el|la|su] (nota|mensaje|recado); ! alguien .. manana|hoy|
+      antes|dentro|entre|#; ! le|lo|la|te (llamaran|contactaran|avisaran) .. hoy|manana|antes|dentro|entre|en|al|#|
+      por|para; ! alguien .. llamara|contactara|comunicara .. hoy|manana|antes|dentro|entre|en|#; ! vamos a ver ..
+      su|que tenemos|juntos|la|el; ! espere [un] (momento|segundo|minuto|instante|por|en linea|#); ! espere ..
+      minutos|segundos|momento; ! llame|llamenos|vuelva .. si; ! cuando sea posible para; ! si .. llame|llamenos; !
+      intente de nuevo|nuevamente|ahora; ! espere su .. #|manana|hoy|el; se le|te (avisara|llamara|informara|
+      contactara|notificara); cuando corresponda; ! se le|te (avisara|llamara|informara|contactara|notificara) ..
+      hoy|manana|antes|dentro|entre|en|al|por|el|#
+    `,
+    courtesy: `
+      por favor; gracias; muchas gracias; muy amable; con [mucho] gusto; con [todo] gusto|placer; por supuesto;
+      claro que si; desde luego; sera un placer; es un placer; un placer; encantado|encantada de; de nada; no hay de
+      que; para servirle; a la orden; a sus ordenes; un momento por; si es tan amable; si me permite; permitame; no
+      hay problema; le agradezco; gustosamente; estoy para ayudar*; para eso estamos; ! gracias por nada; agradezco;
+      agradecemos; porfa
+    `,
+    next_step: `
+      en [las|los|un|una|el|unas|unos] (proximas|proximos|siguientes|plazo|maximo|menos|aproximadamente) (de|#|dos|
+      tres|cinco|veinticuatro|cuarenta|horas|dias|minutos|un|una|media|unos|unas); en # [a #] (horas|minutos|dias|
+      semanas); en (un|una|dos|tres|cuatro|cinco|diez|quince|veinte|treinta|media|cuarenta) [y] (ocho|cinco) (horas|
+      hora|minutos|dias|semanas|plazo); dentro de (las|los|#|un|una|dos|tres|cinco|diez); plazo [maximo] de; antes
+      [de|del] (las|los|manana|lunes|martes|miercoles|jueves|viernes|sabado|domingo|#|mediodia|fin|que termine);
+      (hoy|manana|pasado) (mismo|manana) (a|por|en|antes|entre|se|al|le|de) (las|la|el|tarde|noche|manana|mediodia|
+      mismo); hoy mismo; manana (mismo|temprano); (el|este|proximo|para el|del|al) lunes|martes|miercoles|jueves|
+      viernes|sabado|domingo; le|te (llamare|llamaremos|escribire|avisare|avisaremos|enviare|enviaremos|llegara|
+      contactare|contactaremos|informare|informaremos|notificaremos|mandare|mandaremos|estare|confirmare|devolvere|
+      enviamos|envio|mando); lo|la (llamare|llamaremos|contactare|contactaremos|visitara|llamara|contactara); yo
+      (mismo|misma) .. llamo|llamare|llamo|contacto; recibira; le llegara; va a (recibir|llegar*); se comunicara; me
+      comunicare; nos comunicaremos; mensaje de (texto|confirmacion|whatsapp); (un|por|al|el) (sms|correo|mensaje|
+      whatsapp|email); correo (de|con) (confirmacion|los|el|la); correo electronico; numero de (caso|reporte|
+      reclamo|seguimiento|guia|ticket|referencia|solicitud|confirmacion|folio|gestion|expediente|reserva|orden|cita|
+      rastreo|tramite|incidencia) [es]; (el|un|nuestro|la|una) (tecnico|mensajero|repartidor|especialista|asesor|
+      ejecutivo|supervisor|ingeniero|perito|gestor|doctor|doctora|asesora|equipo) .. (llegara|ira|visitara|llamara|
+      contactara|pasara|acudira|estara|va|se comunicara|revisara); (cita|turno|entrega|visita|reserva) .. (queda|
+      quedo|para|es|sera|agendad*|confirmad*|programad*) (el|para|agendad*|confirmad*|programad*|manana|a|las); (a|
+      de|entre|hasta) [las|la] #|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce; # [a #] horas|dias|
+      minutos; (dos|tres|cinco|diez|siete|quince|siete|cuatro|veinticuatro|cuarenta y ocho) (a|o) (tres|cinco|siete|
+      diez) (dias|horas|minutos); dias habiles|laborables|laborales; horas habiles; si .. no .. (llamenos|llame|
+      escribanos|avise|comuniquese|contactenos); a partir de (hoy|manana|este|ahora|la|el); quedamos (en|asi|para|
+      entonces); siguiente paso; le espero|esperamos; # de (enero|febrero|marzo|abril|mayo|junio|julio|agosto|
+      septiembre|octubre|noviembre|diciembre); proximo paso; permanezco en; me quedo en .. linea; el dia de (hoy|
+      manana); esta [misma] (tarde|noche|semana)
+    `,
+    further_help: `
+      algo mas [en] (que|en|hoy); hay algo mas; alguna otra (cosa|consulta|duda|pregunta|inquietud|gestion|
+      solicitud); otra (consulta|duda|pregunta|cosa|inquietud|gestion) [mas|en]; algun otro (asunto|tema|servicio|
+      tramite); alguna (duda|pregunta|consulta|inquietud) (mas|adicional); en que mas; [que] mas [le|en] (puedo|que|
+      podemos) (ayudar*|puedo|servir*); le puedo ayudar (en|con) (algo|otra|alguna); puedo ayudar* (en|con) (algo|
+      otra|alguna) [mas]; tiene (alguna|otra|mas) (duda|dudas|pregunta|preguntas|consulta|otra); mas (dudas|
+      preguntas|consultas); necesita (algo|alguna|otra) (mas|otra|cosa); desea (algo|alguna) (mas|otra|cosa); eso
+      (seria|es) todo; cualquier (duda|cosa|consulta|otra|pregunta|inconveniente|inquietud); no dude en; necesitas|
+      deseas|quieres (algo|alguna) (mas|otra|cosa); se le|te ofrece (algo|alguna); te puedo ayudar (en|con) (algo|
+      otra|alguna); tienes (alguna|otra|mas) (duda|dudas|pregunta|consulta); algo mas; ! algo mas de|barato|barata|
+      caro|cara|tarde|temprano|grande|pequeno|largo|corto|economico|economica|rapido|lento
+    `,
+    farewell: `
+      adios; hasta luego|pronto|manana|entonces|siempre; que (tenga|tengas|pase|le|este|disfrute|termine|se mejore|
+      descanse|tengan) (un|una|muy|buen|excelente|lindo|linda|feliz|buena|bonito|bonita|vaya|bien|usted|de|su|
+      mucho); (buen|excelente|feliz|lindo|bonito|buena) (dia|tarde|noche|fin|viaje|semana|jornada); feliz (dia|
+      tarde|noche|fin|viaje); gracias por (llamar|comunicarse|contactar*|preferir*|elegir*|su|confiar); cuidese;
+      chao; chau; nos vemos; le deseo; le deseamos; un (gusto|placer) (haberle|atender*|ayudar*|haber*|hablar); ha
+      sido un (placer|gusto); fue un (placer|gusto); a la orden; estamos para servirle|ayudarle|servirlo; saludos;
+      suerte; buenas noches; buenas tardes (senor|senora|y|hasta); que este [muy] bien; que se mejore; hasta la
+      proxima; que le vaya; ! buenas tardes|noches (habla|le|soy|mi|bienvenid*|gracias|en); ! gracias por [su]
+      (paciencia|esperar|nada); cuidate; un saludo; que te (vaya|mejores); de nada .. adios|chao|chau|hasta|feliz;
+      de nada .. que tenga|pase|este|le|tengas|te; no hay problema|de que .. adios|chao|hasta|que; no se|te
+      preocupe|preocupes .. adios|chao|hasta
+    `,
+    abuse: `
+      idiota*; imbecil*; estupid*; tarad*; tont*; pendej*; cabron*; gilipollas; mierda; puta; puto; hijo de puta;
+      vete|vayase al|a diablo|infierno|mierda|carajo; callese; callate; cierre la boca; cierra la boca; bruta;
+      bruto; burra; burro; es usted un (inutil|ignorante); ignorante; maldit*; cretin*; mongol*; subnormal;
+      retrasad* mental; payas*; joder; jodase; boba; bobo; vieja (loca|estupida|tonta); ! no es usted tont*|inutil;
+      ! me llam* .. idiota|tont*; ! me diga .. idiota|tont*|inutil; ! tonteria*; ! es (inutil|tonto) (que|seguir); !
+      cambiar* el tonto
+    `,
+    rudeness: `
+      que quiere (usted|ahora|que haga|que le); que es lo que quiere; y a mi que; y que quiere; a mi que [me]; no me
+      importa; me da igual; que mas da; no es mi (problema|culpa|asunto); es su problema; ese es su problema;
+      problema suyo; no me (grite|interrumpa|haga perder|moleste|diga|venga|discuta|grites|interrumpas|hagas perder|
+      molestes|digas|vengas|discutas); no (grite|moleste|llore|insista|exagere); deje de (gritar|molestar|quejarse|
+      llamar|llorar|insistir); calmese; apurese; rapido (que|por|senora|senor|digame); dese prisa; estoy ocupad*; no
+      tengo (todo el|tiempo); me hace perder; perder mi tiempo; (es|esta) [usted] sord*; no [me] (entiende|escucha)
+      (usted|o|lo que|acaso); no sabe leer; no sabe usted; aprenda a; ya (le|se lo|te) (dije|he dicho|explique|lo
+      dije|repeti); cuantas veces; [se] lo (repito|dije) ya; otra vez usted; que pesad*; que fastidio; que lata;
+      dios mio; por dios; ay (por|dios|senora|senor|no); (voy a|le voy a) colgar; le cuelgo; cuelgo; no (vuelva a|
+      llame mas|me llame); si no le|te gusta; ! si no le|te gusta .. puede|puedes|podemos|tiene|tienes|cambi*|
+      devol*|devuelv*; quejese (donde|con|a|usted); haga lo que (quiera|le|se le); como quiera usted; ya digame
+      (que|de una|rapido); tengo (mas|otros) (clientes|cosas|llamadas|gente); hay (mas|otros|mucha) (clientes|gente|
+      personas) [esperando]; no es [el|la] unic*; es la hora de|mi (almuerzo|salida); ni que fuera; que culpa tengo;
+      y yo que (culpa|se|hago|puedo|quiere); pues (que|no|espere|mala|llame|aguante); mala suerte; ni modo; y bueno;
+      que le vamos; asi es la vida; no sea (ridicul*|pesad*|exagerad*); que exagerad*; aguantese; apañeselas;
+      apaneselas; me tiene hart*; que mas quiere; y ahora que; ! calmese .. por favor; ! y que (numero|modelo|dia|
+      hora|fecha|tipo|luz|color|mensaje|le|plan|direccion|error|problema); ! como guste .. con gusto; ! que quiere
+      decir; ! y que .. aparece|ve|dice; ! que es lo que quiere (cambiar|contratar|saber); (eres|estas) sord*;
+      calmate; haz lo que (quieras|te); no te importa; deja de (gritar|molestar|quejarte|llamar|llorar|insistir);
+      que quieres que (haga|te|le); quejate; pobrecit*; ! calmate .. por favor
+    `,
+    blame: `
+      (es|fue) (su|por su|tu|por tu) culpa; culpa (suya|tuya|de usted); la culpa es (suya|tuya|de usted); su
+      [propia] culpa; por su culpa; su propio error; error suyo; usted (mismo|misma) (lo|la|se|tiene|firmo|hizo|
+      rompio|acepto|eligio|puso); usted (tiene la culpa|se equivoco|rompio|no leyo|no pago|no reviso|no entiende|no
+      sabe|firmo|acepto|lo rompio|lo hizo mal|hizo mal|debio|deberia haber|tenia que|tuvo|olvido|no escucho|no
+      contesto|escribio mal|puso mal|dio mal|eligio|lo daño); debio [haber] (leer|leido|pensar|pensado|revisar|
+      revisado|llamar|llamado|fijarse|pagar|avisar|avisado|mirar|guardar|verificar); deberia haber (leido|pensado|
+      revisado|llamado|pagado|avisado|mirado|guardado|verificado); tenia que [haber] (leer|leido|revisar|revisado|
+      pagar|avisar|fijarse|llamar|pensar); haber (leido|pensado) (antes|el); lo hubiera (leido|pensado|revisado|
+      dicho); hubiera (leido|pensado|revisado|llamado|avisado|pagado); por que no (leyo|reviso|llamo|pago|aviso|
+      pregunto|lo leyo|lo reviso|lo dijo|lo penso); no (leyo|reviso|presto|se fijo) (el|las|bien|atencion); (la
+      proxima|para la proxima) [vez] (lea|revise|fijese|piense|pague|ponga); lea (bien|antes); fijese (bien|antes|
+      mejor|la proxima); seguramente|seguro (usted|que usted|lo|la) .. (rompio|golpeo|hizo|puso|escribio|dio|toco|
+      movio|equivoco); usted sabra; quien le (mando|manda|dijo); nadie [le|lo|la] (obligo|obliga|mando); se lo
+      (busco|merece); los clientes (siempre|nunca); ustedes (siempre|nunca|los clientes); ! no (es|fue) (su|por su|
+      tu|por tu) culpa; ! no (es|fue) culpa suya|tuya; ! usted tenia que (recibir|haber recibido); tenias que
+      haber*; debiste [haber] (leer|leido|pensar|pensado|revisar|revisado|llamar|llamado|mirar|mirado); deberias
+      haber (leido|pensado|revisado|llamado|mirado); haberlo (leido|pensado|mirado|dicho|revisado); por que no
+      (leiste|revisaste|llamaste|pagaste|lo leiste)
+    `,
+  },
+  cues: {
+    positive: `
+      gracias; agradezco; agradecid*; excelente; perfecto; perfecta; genial; estupendo; fantastic*; maravillos*;
+      bueno; buena; muy bien; bien; feliz; content*; encantad*; amable; amabilidad; satisfech*; me gusta; con gusto;
+      claro que si; por supuesto; placer; mejor; rapid*; solucionad*; resuelto; tranquil*; no se preocupe;
+      bienvenid*; increible; listo; barbaro; buenisimo; qué bien; que alivio; ! buenos dias; ! buenas tardes|noches|
+      dias; ! esta bien; ! gracias por nada; ! bueno (pues|y|entonces|pero|si|no|mire|quiero|es); ! rapido que; no
+      [muchas] gracias; nada [mas] gracias
+    `,
+    negative: `
+      mal; malo; mala; pesim*; terrible; horrible; molest*; enojad*; enfadad*; furios*; indignad*; inaceptable;
+      ridicul*; decepcion*; frustra*; hart*; queja; quejas; reclam*; problema; problemas; error; fallo; falla; no
+      funciona|sirve|llego|llega; nadie me; roto; rota; danad*; perdid*; perdieron; estaf*; robo; robaron; mentira*;
+      culpa; demora*; retras*; imposible; nunca mas; groser*; desastre; no me importa; no es mi problema; me da
+      igual; idiota; estupid*; inutil; verguenza; preocupad*; doble cobro; me cobraron; devuelvan*; callese; no
+      puedo hacer nada; averia*; no hay nada que; ! no hay problema; ! sin problema*; ! cual es [el|su] problema; !
+      mas molestias; ! solucionar|resolver [el|su] problema; ! las molestias
+    `,
+    problem: `
+      quiero; quisiera; necesito; me gustaria; deseo; queria; tengo (un|una|unos|el|mi|problemas) (problema|duda|
+      consulta|pregunta|pedido|cargo|cobro|inconveniente|reserva|cita|queja); llamo (por|para|porque|de|a); le
+      llamo; estoy llamando; no puedo; no me (funciona|llego|ha|deja|llega|han|reconoce); no funciona|sirve|tengo|
+      llego|hay|ha llegado; compre; pedi; hice un|una; pague; perdi; me (cobraron|llego|enviaron|robaron|aparece|
+      dijeron|interesa|han|bloquearon); mi .. (no|esta|llego|se|fue|tiene); hay [un|una] (problema|error|cargo|
+      cobro); puede|podria (ayudarme|decirme|usted); donde esta (mi|el)
+    `,
+    question: `
+      que; como; cuando; donde; adonde; por que; quien; cual; cuales; cuanto; cuantos; cuanta; cuantas; puede;
+      podria; me puede|podria|puede|permite|confirma|indica; le parece; desea; quiere; tiene; hay algo; algo mas; en
+      que; para que; desde cuando; con quien; a que
+    `,
+    question_end: 'verdad; cierto; correcto; no; de acuerdo; le parece; si',
+  },
+  topics: {
+    refund: 'reembols*; devolucion|devoluciones; devolver* .. dinero; devuelvan; mi dinero; reintegro',
+    cancellation: 'cancel*; anular*; anul*; dar de baja; darme de baja; rescindir; la baja',
+    complaint: 'queja*; quejar*; reclam*; denuncia*; supervisor*; gerente; consumidor; mala atencion',
+    delivery: `
+      envio; envios; entreg*; paquete*; repartidor*; mensajer*; correos; guia; rastreo; despach*; domicilio;
+      reparto; courier; seguimiento .. paquete|pedido|envio
+    `,
+    order: `
+      pedido|pedidos; orden|ordenes; compra|compre|compras|compro; carrito; ! orden de (trabajo|servicio); ! a la
+      orden; ! a sus ordenes
+    `,
+    billing: `
+      factur*; cobr*; cargo|cargos; recibo; recibos; cuota*; tarifa*; importe; comision*; estado de cuenta; !
+      cobrador
+    `,
+    payment: 'pago|pagos|pagar|pague|pagado|pagué; deuda*; mensualidad*; vencimiento; cuotas; mora; domiciliacion',
+    loan: `
+      prestamo*; credito; creditos; hipoteca*; tasa de interes; interes|intereses; financiamiento; ! tarjeta de
+      credito
+    `,
+    card: 'tarjeta*; cajero*; pin; cvv; clave de la tarjeta; ! tarjeta sim; ! tarjeta de regalo',
+    account: `
+      cuenta|cuentas; contrasena*; usuario; clave; iniciar sesion; acceso; perfil; codigo de verificacion; ! estado
+      de cuenta; ! tener en cuenta; ! darse cuenta; ! di cuenta
+    `,
+    transfer: `
+      transferencia*; transferi*; beneficiario; giro; destinatario; clabe; iban; ! transferir* [la|su] llamada
+    `,
+    insurance: `
+      seguro .. (de|auto|coche|hogar|vida|medico|cubre); poliza*; siniestro*; cobertura*; asegurad*; aseguradora;
+      choque; perito
+    `,
+    fraud: `
+      fraude*; estafa*; robaron; robo; sospechos*; no reconozco; clonad*; suplant*; hackea*; no hice .. (compra|yo)
+    `,
+    internet: 'internet; wifi; wi fi; router; modem; conexion; velocidad; fibra; senal; banda ancha; red; navega*',
+    mobile: `
+      sim; chip; roaming; linea movil; celular; plan de datos; datos moviles; gigas; recarga*; portabilidad; minutos
+      .. plan; numero de linea
+    `,
+    technical: `
+      no funciona; error*; falla|fallas|fallo; averia*; aplicacion; app; reinici*; actualiz*; tecnico; tecnica;
+      instal*; configur*; dispositivo*; pantalla; reparacion*; equipo; software
+    `,
+    appointment: `
+      cita|citas; turno|turnos; doctor*; medico; consulta medica|con; clinica*; agendar; reprogramar; especialista;
+      dentista; horario disponible; analisis
+    `,
+    price: `
+      precio*; costo*; coste; cuesta; descuento*; oferta*; promocion*; caro; barato; cuanto cuesta|vale|sale; cupon;
+      presupuesto; cotizacion
+    `,
+    product: `
+      producto*; articulo*; talla*; color; modelo; calidad; defectuos*; garantia*; cambio; zapat*; disponible en;
+      existencias
+    `,
+    documents: `
+      documento*; contrato*; certificado*; firma; pasaporte; formulario; carta; comprobante*; cedula; dni;
+      constancia
+    `,
+    travel: `
+      vuelo*; boleto*; hotel*; viaje*; equipaje; maleta*; aerolinea; reserva|reservas|reservacion; pasajero*;
+      aeropuerto; tour; habitacion; visado
+    `,
+    employment: 'vacante*; curriculum; entrevista; sueldo; salario; empleo*; contratacion de personal',
+  },
+  negations: {
+    before: 'no; nunca; jamas; tampoco; ni; sin; imposible; nadie; ningun; ninguna; nada',
+    after: '',
+  },
+};

@@ -1,0 +1,338 @@
+import type { LanguagePhrases } from './language-phrases.ts';
+
+/**
+ * Verbs for what an operator does or has done, in the first person. Uzbek negates inside the verb (`tekshirmayman`), so
+ * each stem is long enough to match the positive form only.
+ */
+const ACTION =
+  'tekshirib|tekshiraman|tekshiramiz|tekshirdim|tekshirdik|tekshiryapman|yuboraman|yuboramiz|yubordim|yubordik|' +
+  "yuboryapman|jo'nataman|jo'natamiz|jo'natdim|jo'natdik|qaytaramiz|qaytaraman|qaytardik|qaytardim|" +
+  "tuzataman|tuzatamiz|tuzatdim|tuzatdik|to'g'rilayman|to'g'rilaymiz|to'g'riladim|to'g'riladik|" +
+  'hal qilamiz|hal qilaman|rasmiylashtiraman|rasmiylashtiramiz|rasmiylashtirdim|rasmiylashtirdik|' +
+  "yozib qo'ydim|yozib qo'yaman|yozaman|yozamiz|yozdim|yozdik|ochaman|ochamiz|ochdim|ochdik|ochyapman|" +
+  'bekor qilaman|bekor qilamiz|bekor qildim|bekor qildik|almashtiramiz|almashtiraman|almashtirdim|almashtirib|' +
+  "o'zgartiraman|o'zgartiramiz|o'zgartirdim|o'zgartirdik|ulayman|ulaymiz|uladim|uladik|yoqaman|yoqdim|" +
+  'faollashtiraman|faollashtirdim|faollashtiramiz|bloklayman|bloklaymiz|blokladim|bloklandi|blokdan chiqaraman|' +
+  'blokdan chiqardim|tiklayman|tiklaymiz|tikladim|tikladik|yangilayman|yangiladim|yangilaymiz|hisoblayman|' +
+  "hisoblab|ro'yxatga oldim|ro'yxatga olaman|ro'yxatdan o'tkazdim|ro'yxatdan o'tkazaman|qayd etdim|" +
+  'qayd etaman|qayd qildim|band qilaman|band qilamiz|band qildim|band qildik|belgilayman|belgilaymiz|' +
+  "belgiladim|belgilab|ko'chiraman|ko'chiramiz|ko'chirdim|yetkazamiz|yetkazib beramiz|olib boramiz|" +
+  'olib keladi|beramiz|beraman|berdim|berdik|qilamiz|qildim|qildik|qilyapman|aniqlayman|aniqladim|aniqlab|' +
+  "topshirdim|topshiraman|topdim|topdik|ko'rib chiqamiz|ko'rib chiqaman|ko'rib chiqdim|qo'shaman|qo'shdim|" +
+  "qo'shamiz|o'chiraman|o'chirdim|o'chiramiz|uzaytiraman|uzaytirdim|tezlashtiraman|tezlashtiramiz|" +
+  "tezlashtirdim|yo'naltiraman|yo'naltirdim|yo'naltiramiz|tayyorlayman|tayyorlaymiz|tayyorladim|chiqaraman|" +
+  "chiqaramiz|qoplaymiz|kamaytiramiz|yordam beraman|yordam beramiz|o'tkazaman|o'tkazamiz|o'tkazdim|" +
+  "o'tkazib|kiritdim|kiritaman|kiritamiz|taqdim etamiz|taklif qilaman|taklif qilamiz|tavsiya qilaman|" +
+  'maslahat beraman';
+
+export const uz: LanguagePhrases = {
+  lexicons: {
+    greeting: `
+      assalomu alaykum; assalom; salom; salomlar; assalomu aleykum; assalomualaykum; asalomu alaykum; va alaykum
+      assalom; vaalaykum assalom; xayrli kun|tong|kech; hayrli kun|tong|kech; xush kelibsiz; hush kelibsiz;
+      qo'ng'iroq qilganingiz uchun rahmat|tashakkur; murojaatingiz uchun rahmat|tashakkur; yaxshimisiz; hurmatli
+      mijoz
+    `,
+    introduction: `
+      mening ismim; ismim; men .. operatori|operatoriman|mutaxassisi|menejeri|xodimi|bankidan|kompaniyasidan|
+      markazidan|klinikasidan|do'konidan|man; operator|mutaxassis|menejer|administrator .. eshitaman|aloqada|
+      tinglaydi|eshitadi|gapiryapman|sizga; siz .. (bog'landingiz|qo'ng'iroq qildingiz|ulandingiz); sizga .. xizmat
+      ko'rsatadi|xizmat ko'rsataman; sizni .. (tabriklaydi|qutlaydi|eshitadi|qabul qiladi|kutib oladi); aloqa
+      markazi; qo'llab quvvatlash; yordam markazi; ishonch telefoni; mijozlarga xizmat; mijozlar xizmati|bo'limi;
+      kompaniyasi; kompaniyasidan; kompaniyasiga; banki; bankidan; xizmatidan; klinikasi; klinikasidan; do'koni;
+      do'konidan; markazidan; nomidan; aloqadaman; aloqada; men operator|operatorman; sizga .. qo'ng'iroq qilyapman;
+      kompaniyasi operatori; call markaz; kontakt markaz; kurerlik xizmati; yetkazib berish xizmati; kompaniyasi
+      sizni; ! ismingiz; ! sizning ismingiz; ! ismim emas; ! aloqada qoling|bo'ling|kuting|qolasiz; eshitadi; taksi
+      xizmati; alaykum .. taksi; taksi .. alaykum; ! meni eshitadi
+    `,
+    need: `
+      qanday (yordam|xizmat|ko'mak); sizga qanday .. yordam|xizmat|foydam; qanday .. yordam bera|berishim|beray|
+      kerak; nima yordam; yordam bera olaman|olamiz|olishim; yordam kerakmi; nima xizmat; qaysi masala; qanday
+      masala|muammo|savol|savolingiz|murojaat|xatolik|xabar|tovar; nima masala|bo'ldi|muammo|yuz|gap|haqida|uchun|
+      deb|ko'rsatyapti|deyapti; nima bo'ldi; nima yuz berdi; tushuntirib bering; gapirib|aytib|so'zlab|tushuntirib|
+      ma'lum|batafsil .. bering|bera|berasiz|berolasizmi|bersangiz; ayting; aytsangiz; ayta olasizmi; aytasizmi;
+      ayting chi; aytingchi; aytib yuboring; ayting iltimos; aniqlashtir*; bera olasizmi; berasizmi; berib yuboring|
+      tursangiz; ismingiz (nima|va|kim); ismingizni|familiyangizni; telefon|buyurtma|shartnoma|karta|hisob|passport|
+      pasport|mijoz|abonent raqami|raqamingiz|raqamingizni|raqamini; raqamini|raqamingizni .. ayting|aytib|bering|
+      diktovka|aytasizmi|ayta; manzilingiz*; qachon .. bo'ldi|buyurtma|oldingiz|to'lagansiz|to'ladingiz|berdingiz|
+      berilgan|boshlandi|qulay|sodir|kelgan|edi|xohlaysiz|kerak|bergansiz|qilingan|qilgansiz; qachondan beri;
+      qachondan; qaysi .. model|modelda|karta|sana|kun|kuni|kunga|vaqt|vaqtda|tarif|shahar|shifokor|manzil|raqam|
+      filial|dori|mahsulot|buyurtma|ilova|telefon|tuman|mutaxassis|chiroq; necha .. kishi|kun|marta|oy|yosh|pul|
+      so'm; qancha .. summa|pul|vaqt|kerak|miqdor; kimning nomiga; nomingizga; sizga .. qulay|kerak|qiziq; sizni ..
+      qiziqtir*|bezovta; qayerda|qayerga|qaysi yerda; tekshirib .. ko'rdingizmi|ko'ring; o'chirib yoqdingizmi; sinab
+      .. ko'rdingizmi; xohlaysizmi; xohlaysiz; istaysiz; bormi; murojaat .. sababi; savolim bor; bir nechta savol;
+      kim bilan gaplash*; eshitaman; eshitaman sizni; sizni eshitaman; qulog'im sizda; tinglayman; sizni tinglayman;
+      nima istaysiz ayting; ! qanday yordam bersin; ! nima deb .. bezovta; nima sabab*; nima uchun .. kechik*|
+      to'lanma*; nega .. kechik*
+    `,
+    unhappy: `
+      norozi*; xafa; xafaman; jahlim; jahl*; asabim; asab*; g'azab*; yomon; juda yomon; dahshat*; sharmanda*; uyat;
+      rasvo; umidsiz*; hafsala*; hafsalam; shikoyat*; arz qilaman; aldad*; aldash*; aldayapsiz*; alday*; firibgar*;
+      tovlamachi*; yolg'on; ishlamayapti; ishlamay*; ishlamadi; ishlamaydi; kelmadi; kelmayapti; kelgani yo'q;
+      keltirmadi*; yetkazishmadi; yetib kelmadi; yetkazilmadi; olib kelishmadi|kelmadi|kelmayapti; qaytarmadi*;
+      qaytmadi; qaytarishmadi; qaytmayapti; tushmadi; tushmayapti; javob .. bermayapti|bermadi|yo'q|bermaysiz*|
+      berishmadi; hech kim .. qilmadi|bermadi|bermayapti|kelmadi|javob|qo'ng'iroq|yordam|yo'q|aytmadi|qilmayapti;
+      hali ham|hanuz|haligacha|haliyam; hali kelmadi|yo'q; kutyapman; kutib; kutdim; necha kun*|marta|soat|hafta|oy;
+      uch|to'rt|besh|ikki|o'n|bir kundan|haftadan|oydan|soatdan|kun|hafta|marta .. kutyapman|beri|bo'ldi|qo'ng'iroq|
+      yo'q; ikkinchi|uchinchi|to'rtinchi|beshinchi|nechanchi marta; ikki marta .. yechi*|olin*|to'la*; yechib ol*;
+      pulim*|pul .. yechi*|yo'q|g'oyib|qaytar*|kuydi; ortiqcha .. pul|to'lov|yech*; buzil*; buzuq; singan; sinib;
+      yorilgan; shikast*; yo'qol*; yo'qot*; kechik*; yana .. ishlamay*|buzildi|uzil*|o'chdi|xuddi|o'sha; doim|doimo
+      .. uzil*|o'ch*; uzilib; uzilyapti; uzildi; noto'g'ri; boshqa .. kelibdi|keldi|kelgan|rang|o'lcham; xato;
+      adashib; qachongacha; charchadim; charchab; to'ydim; jonimga tegdi; bezor*; bo'ladimi shunday|axir; bu qanaqa;
+      bu qanday .. xizmat|ish|gap|bo'ldi; mas'uliyatsiz*; hurmatsizlik; qo'pol*; pulimni qaytar*; pulimni; qaytarib
+      bering; sudga; rahbar*; boshlig'ingiz; boshqa .. bankka|operatorga|kompaniyaga o't*; tashvish*; xavotir*;
+      qo'rq*; qiynal*; internet .. yo'q; aloqa yo'q; gaz|svet|suv|elektr .. yo'q|o'chdi; o'g'irla*; va'da .. qil*|
+      ber*; va'da; shoshilinch; qoniqarsiz; afsus .. siz; sifatsiz; ayb*; kelishmadi; yopishmayapti; asossiz;
+      befarq*; muammo .. hal bo'lmadi|bo'lmayapti; bloklanib; bloklangan; bloklandi; bo'lmayapti; kirolmayapman;
+      kira olmayapman; qila olmayapman; chiqmayapti; ochilmayapti; ! adashib tush*|qo'ng'iroq*|telefon*; ! oylik* ..
+      kechik*
+    `,
+    empathy: `
+      uzr; kechir*; kechirasiz; kechiring; uzr so'rayman|so'raymiz; avf eting; tushunaman; tushunamiz; sizni (juda|
+      yaxshi|to'liq|to'g'ri) [yaxshi] tushunaman|tushunamiz|tushundim; tushunarli .. holat|his; afsuslan*;
+      afsusdaman; afsusdamiz; xavotir olmang; xavotirlanmang; tashvishlanmang; tashvish chekmang; havotir olmang;
+      xotirjam bo'ling; xavotirga o'rin yo'q; sabringiz uchun; sabr .. uchun (rahmat|tashakkur|minnatdor*);
+      kutganingiz uchun .. rahmat|tashakkur; noqulaylik*; noqulaylik uchun; noxush .. holat|vaziyat; noxush;
+      yoqimsiz .. holat|vaziyat; siz haqsiz; haqsiz; mutlaqo haqsiz; haqlisiz; bizning aybimiz|xatomiz|xatoyimiz;
+      aybimizni; achinaman; ko'nglingiz*; o'rningizda .. bo'lganimda|men|bo'lsam; xabar berganingiz uchun;
+      aytganingiz uchun; his qil*; bezovta .. bo'lganingiz; bezovtaligingiz*; asabiylashganingiz*; xafa
+      bo'lganingiz*; qanchalik .. noqulay|yoqimsiz|qiyin|og'ir|xavotir*; hamdard*; ! uzr lekin|ammo; ! kechirasiz
+      lekin|ammo|siz; ! kechirasiz .. eshitmadim; ! tushunmay*; ! uzr .. eshitmadim; ! kechirasiz ismingiz|kim; !
+      kechirasiz|uzr bu|men|biz
+    `,
+    solution: `
+      (${ACTION}); hozir .. ko'raman|ko'ramiz; sizga .. yuboriladi|beriladi|qaytariladi; zudlik bilan; qaytariladi;
+      qaytarib beriladi|beramiz|berildi; pulingiz .. qaytadi|qaytariladi|qaytarildi|tushadi|qaytarib; mablag' ..
+      qaytadi|qaytariladi|tushadi; hal bo'ldi|qilindi|qilamiz|etamiz|bo'ladi|etildi; muammo .. hal|bartaraf|
+      tuzatildi; bartaraf .. etamiz|etildi|qilamiz|etiladi; tayyor; ariza .. qabul|yubor*|qoldir*|ochildi|ro'yxat*|
+      rasmiylashtir*; so'rov* .. qabul|yubor*|ro'yxat*|yaratildi; buyurtma* .. qabul|rasmiylashtir*|tayyor|bekor|
+      yangilan*; almashtirib .. beramiz|beriladi; yangi .. yuboramiz|yuboriladi|karta|beramiz; bepul; tekin;
+      chegirma; kompensatsiya; yechim*; variant*; taklif .. qilaman|qilamiz; tavsiya .. qilaman|etaman|qilamiz;
+      maslahat .. beraman; siz .. olishingiz|qilishingiz|kirishingiz|to'lashingiz|borishingiz|o'tkazishingiz|
+      almashtirishingiz mumkin; ilovaga kir*; kiring; bosing; tanlang; yuklab oling; o'chirib .. yoqing|qayta; qayta
+      .. (yoqing|ishga tushiring|yuklang|kirib); qayta yoqib .. ko'ring; urinib ko'ring .. hozir; tekshirib ..
+      ko'ring; sozlama*; kerakli .. hujjat*; buning uchun; faollashtirildi; bloklandi; yoqildi; ulandi; o'chirildi;
+      bekor qilindi; o'zgartirildi; band qilindi; belgilandi; ro'yxatga olindi; qayd etildi; yuborildi; jo'natildi;
+      to'g'rilandi; tuzatildi; tiklandi; ochildi; yangilandi; qo'shildi; bo'sh .. vaqt|joy|o'rin; eng yaqin .. vaqt|
+      kun; eng qulay; narxi .. so'm|ming; ko'ryapman; ko'rib turibman; topdim; so'm|so'mga tushadi|chiqadi|bo'ladi;
+      ! qo'ng'iroq|telefon qilyapman|qildim|qildik
+    `,
+    refusal: `
+      (hech narsa|hech nima) .. (qila olmayman|qilolmayman|qila olmaymiz|qilolmaymiz|bilmayman); yordam .. (bera
+      olmayman|berolmayman|bera olmaymiz|berolmaymiz); qo'limdan .. kelmaydi|kelmas; bilmayman; bilmadim; qaydam;
+      qayerdan bilay|bilaman; men qayerdan; mening .. ishim|muammom|aybim emas; menga .. (aloqasi|daxli|farqi) ..
+      yo'q; menga baribir; baribir menga; bizga .. (aloqasi|daxli) yo'q; bizning .. (aybimiz|muammomiz|ishimiz)
+      emas; bu sizning .. muammo*|ishingiz; o'zingizning .. muammo*|ishingiz; o'z muammongiz; o'zingiz .. hal|
+      qidir*|toping|ko'ring|bilasiz|o'qing|hal qiling; boshqa .. (joyga|raqamga|bo'limga) .. qo'ng'iroq|murojaat|
+      qiling; boshqa .. joyga|raqamga|bo'limga; qoida shunaqa|shunday; tartib shunaqa|shunday; shunaqa .. qoida|
+      tartib; saytda .. yozilgan|o'qing|bor; saytdan .. o'qing|ko'ring; shartnomani o'qing; imkoni yo'q; ilojimiz|
+      ilojim yo'q; iloji yo'q; mumkin emas; nima qilay; nima qila olaman|olardim; men nima qilay|qilardim; bunga ..
+      javob bermayman; men shug'ullanmayman; filialga boring o'zingiz; vakolat* .. kirmaydi|emas; hal qilmaymiz|
+      qilmayman; ! boshqa .. bo'limga|raqamga ulayman|ulaymiz|ulab|o'tkaz*|yo'naltir*|bog'layman
+    `,
+    explanation: `
+      chunki; sababi; sabab*; shu sababli; shuning uchun; shu bois; ya'ni; tushuntir*; tushuntirib bera*; izohla*;
+      sodir bo'l*; yuz ber*; nima uchun .. desangiz; sababli; tufayli; natijasida; bu .. degani; masalan; misol
+      uchun; odatda; odatda .. davom; texnik .. ishlar|nosozlik|xatolik|sabab*|muammo; nosozlik; tizimda .. xatolik|
+      nosozlik|ko'rin*|uzilish; xatolik .. yuz|bo'l*|tufayli|sabab*; avariya; profilaktika; avval .. keyin|so'ng;
+      shartiga|shartnomaga .. ko'ra|asosan|muvofiq; ko'ra; hisoblan*; o'z ichiga; kiradi; bog'liq; ... kun ichida;
+      to'lov .. uchun; uchun to'lov|yechilgan|haq; yechilgan; yil* foiz; stavka; ! nima|qanday|qaysi sabab*; chunki|
+      sababli|tufayli .. emas*|yo'q|olmay*|bermay*|bo'lmay*|qilmay*
+    `,
+    understanding: `
+      to'g'ri tushundimmi|tushunibmanmi|tushundim|tushunyapmanmi; to'g'rimi; to'g'ri mi; tushunarlimi; tushunarli
+      mi; tushundingizmi; tushundizmi; aniqmi; shundaymi; shunaqami; ma'qulmi; maqulmi; qulaymi; bo'ladimi; mosmi;
+      mos keladimi; to'g'ri keladimi; rozimisiz; rozimi; kelishdikmi; qoniqtiradimi; ishladimi; ishlayaptimi;
+      keldimi; chiqdimi; paydo bo'ldimi; ko'rinyaptimi; ko'ryapsizmi; yondimi; takrorla*; qaytarib .. aytaman|o'tay;
+      takrorlab .. o'taman; tasdiqla*; tasdiqlaysizmi; tekshirib olay; aniqlashtirib .. olay|olsak; demak siz; siz
+      .. demoqchimisiz|xohlaysizmi; ya'ni siz; xulosa qil*; to'g'ri .. tushungan bo'lsam; sizni to'g'ri
+    `,
+    dead_promise: `
+      kimdir .. qo'ng'iroq|bog'lanadi|aloqaga|keladi|telefon|javob|ko'radi|borib|chiqadi; (birortasi|biror kim|kim
+      bo'lsa) .. qo'ng'iroq|bog'lanadi|keladi; (qo'ng'iroq|telefon) (qilishadi|qilib qolishar|qilishar|qilib
+      qolishadi); bog'lanishadi; bog'lanishar; chiqishadi; qachondir; biror kun; biror vaqt; bir kuni; vaqti kelsa;
+      vaqt bo'lsa; imkon bo'lsa; keyinroq .. qo'ng'iroq|urinib|telefon|bog'laning|kiring; keyin .. (qo'ng'iroq
+      qiling|urinib ko'ring|telefon qiling); ertaga .. (qo'ng'iroq qiling|telefon qiling|urinib ko'ring); yana ..
+      (qo'ng'iroq qiling|telefon qiling|urinib ko'ring); boshqa payt|kuni|safar .. qo'ng'iroq qiling|telefon qiling;
+      qo'ng'iroq qiling .. keyin|ertaga; kuting; kutib turing .. bir|balki|hali; kutasiz; kutishga to'g'ri; kutish
+      kerak; kutavering; sabr qiling; balki; balkim; ehtimol; shoyad; bo'lsa kerak; qilishsa kerak; kelib qolar;
+      bo'lib qolar; ko'rarmiz; ko'ramiz; bir gap bo'lar; o'zi .. ishlab ketadi|tuzaladi|ketadi|tushadi|o'tib; o'z
+      o'zidan; aniq .. bilmayman|aytolmayman|ayta olmayman; qachonligini .. bilmayman|bilmadim; qachon ..
+      (bilmayman|bilmadim|aytolmayman); bir amallab; yaqin orada .. balki|kimdir; ! kimdir .. soat ichida|bugun|
+      ertaga; ! hozir .. ko'ramiz; ! (qo'ng'iroq|telefon) qilishadi .. bugun|soat; ! iltimos kuting; ! kuting
+      iltimos; ! bir daqiqa kuting; ! biroz .. kuting|kutib; ! liniyada kuting; ! kuting hozir|tekshir*; ! daqiqa
+      kuting; ! hozir tekshirib ko'ramiz; ! tekshirib ko'ramiz; ! agar .. qo'ng'iroq qiling; ! qaytadan qo'ng'iroq
+      qilishingiz shart emas; ! (bugun|ertaga|soat|ichida|gacha) .. (bog'lanishadi|qilishadi); ! kuryerni|kurerni|
+      ustani|texnikni|xabarni|sms|qo'ng'iroqni kuting; ! birga .. ko'ramiz; ! sinab ko'ramiz; kelsa kelar; yangilik
+      .. bo'lsa .. xabar|aytishadi; aniq ayta olmayman|aytolmayman|bilmayman
+    `,
+    courtesy: `
+      iltimos; marhamat; rahmat; raxmat; tashakkur; minnatdor*; albatta; bosh ustiga; mamnuniyat bilan; xursandmiz|
+      xursandman; jonim bilan; arzimaydi; arzimas; qulluq; hozir bir daqiqa; bir daqiqa; bir soniya; bir zum;
+      xizmatingizga; xizmatingizdamiz; sog' bo'ling; kechirasiz .. daqiqa; ruxsat bering; ruxsatingiz bilan; doim ..
+      xizmat*|tayyormiz
+    `,
+    next_step: `
+      # .. soat|kun|daqiqa|minut|ish|hafta; # soatgacha|kungacha|soatda|daqiqada|kunda; bir|ikki|uch|to'rt|besh|o'n|
+      yigirma|o'ttiz|qirq|yetti|yarim (soat|kun|daqiqa|minut|ish kuni|hafta) ichida|ichda|da|davomida|gacha; bir|
+      ikki|uch|to'rt|besh|o'n|yetti soatda|kunda|daqiqada|soatgacha|kungacha; soat ichida; kun ichida; daqiqa
+      ichida; ish kuni* .. ichida|davomida|da; ichida; davomida; bugun .. soat|gacha|kech*|oqshom|kechqurun|ichida|
+      olib|yetkaz*|sizga|tushdan; bugunoq; ertaga .. soat|gacha|ertalab|tushgacha|kech*|tushdan|kuni|sizga|usta|
+      kuryer|kurer|olib|yetkaz*|#; ertagayoq; ertalab .. soat; dushanba*|seshanba*|chorshanba*|payshanba*|juma|
+      jumaga|jumagacha|shanba*|yakshanba*; soat # .. da|gacha|dan; soat .. bir|ikki|uch|to'rt|besh|olti|yetti|
+      sakkiz|to'qqiz|o'n*; soat .. birda|ikkida|uchda|to'rtda|beshda|oltida|yettida|sakkizda|to'qqizda|o'nda|
+      birgacha|ikkigacha|beshgacha|oltigacha|o'ngacha; o'zim .. (qo'ng'iroq qilaman|bog'lanaman|telefon qilaman|
+      xabar beraman|nazorat*); sizga .. (qo'ng'iroq qilaman|qo'ng'iroq qilamiz|telefon qilaman|xabar beraman|xabar
+      beramiz|bog'lanaman|yuboraman|yuboramiz); siz bilan .. bog'lanaman|bog'lanamiz; (qo'ng'iroq|telefon) qilaman|
+      qilamiz; bog'lanaman|bog'lanamiz; xabar beraman|beramiz|yuboraman|yuboramiz|keladi|boradi; xabar .. keladi|
+      boradi|yuboriladi; sms .. keladi|xabar|boradi|yuboriladi|yuboraman|orqali; sms; smsni; havola .. yuboraman|
+      yuboramiz|keladi; usta|kuryer|kurer|mutaxassis|texnik|menejer|muhandis|brigada|hamkasbim .. keladi|boradi|
+      bog'lanadi|yetib|qo'ng'iroq|yetkazadi|chiqadi|olib; ariza|murojaat|so'rov|buyurtma|bron|navbat|qabul raqami|
+      raqamingiz; ariza raqam*; murojaat raqam*; trek raqam*; raqamingiz .. #; qabul* .. yozdim|yozib|yozildingiz|
+      yozaman; yozib qo'ydim; agar .. (qo'ng'iroq qiling|murojaat qiling|xabar bering); keyingi qadam; kelishdik;
+      elektron pochta*; pochtangizga; telefoningizga .. xabar|sms|kod; sana; gacha; bugundan; ertadan; # gacha;
+      muddat*; ! ertaga .. balki; ! balki .. ertaga; ! ertaga .. (qo'ng'iroq qiling|telefon qiling)
+    `,
+    further_help: `
+      yana .. (savol*|yordam|biror|nima|xizmat|qanday|boshqa|masala|qo'shimcha); yana (biror|nima|qanday); boshqa ..
+      savol*|masala*|yordam|murojaat*|narsa|xizmat|savolingiz; qo'shimcha savol*; savollaringiz .. bormi|qoldimi|
+      yo'qmi|bo'lsa; savolingiz .. bormi|qoldimi|bo'lsa; savollar .. bormi|qoldimi|bo'lsa; yana nima .. yordam; yana
+      yordam; yordam .. kerakmi yana; agar .. savol*|savollaringiz .. bo'lsa; istalgan vaqtda .. murojaat|
+      qo'ng'iroq; savol tug'ilsa; boshqa narsa
+    `,
+    farewell: `
+      xayr; hayr; xayrlashamiz; salomat bo'ling; sog' bo'ling; sog' salomat bo'ling; omon bo'ling; omad; omad
+      tilayman|tilaymiz; xayrli kun|kech|tun|oqshom; hayrli kun|kech; yaxshi kun; kuningiz .. xayrli|yaxshi|
+      barakali|maroqli|unumli; kuningiz; murojaatingiz uchun .. rahmat|tashakkur; qo'ng'irog'ingiz uchun .. rahmat|
+      tashakkur; qo'ng'iroq qilganingiz uchun .. rahmat|tashakkur; murojaat qilganingiz uchun; bizni tanlaganingiz
+      uchun; ko'rishguncha; ko'rishgunimizcha; o'zingizni asrang; oq yo'l; yaxshi qoling|boring|dam oling; alvido;
+      tuzalib keting; shifo tilayman|tilaymiz; kuningiz xayrli; yaxshi kayfiyat; ! omad yo'q
+    `,
+    abuse: `
+      ahmoq*; axmoq*; tentak*; jinni*; eshak*; haromi*; itvachcha; it emgan; la'nati; yaramas*; xunasa; ovozingizni
+      o'chiring; ovozingni o'chir; og'zingizni yoping; og'zingni yop; yo'qol; yo'qoling; daf bo'l*; padaringga*;
+      onangni*; galvars; galvarsmisiz; kallavaram; miyangiz .. yo'q|bormi; aqlingiz .. yo'q|joyidami|bormi; nodon;
+      savodsiz; savodsizmisiz; to'nka; tupoy; durak; ablah; kaltafahm; befahm; ! ahmoq .. deb|demang; ! jinni ..
+      (bo'laman|bo'lib)
+    `,
+    rudeness: `
+      nima (kerak|istaysiz|xohlaysiz) sizga; sizga nima kerak; nima kerak; nima gap; xo'sh nima; nima bo'pti; shunga
+      nima; nima bo'libdi; menga nima; menga .. (baribir|farqi yo'q|qiziq emas); farqi yo'q; baqirmang; qichqirmang;
+      baqiryapsiz; shovqin .. qilmang; jim bo'ling; tinchlaning; tez gapiring; tezroq .. gapiring|ayting|bo'ling;
+      tez ayting|bo'ling; qisqa qiling; vaqtimni .. olmang|oldingiz|olyapsiz; vaqtim yo'q; bandman; men bandman;
+      necha marta .. aytaman|aytish|tushuntiraman|aytdim; aytdim ku; aytdimku; aytdim shu; gapni .. cho'zmang|qisqa;
+      ko'p gapirmang; eshitmayapsizmi; karmisiz; quloqsiz*; o'qishni .. bilmaysizmi; tushunmaysizmi;
+      tushunmayapsizmi; bezovta qilmang; qo'ng'iroq qilmang; boshimni .. og'ritmang|qotirmang; go'shakni qo'yaman;
+      trubkani qo'yaman; o'chiraman hozir; shikoyat qilavering; shikoyat qiling; xohlagan* .. shikoyat|joyingiz*|
+      qiling; istagan .. joyingiz*|qiling; yoqmasa .. ketavering|boshqa|boring|o'zingiz; yoqmayaptimi; ketavering;
+      nima muncha; uf; voy xudo; xudoyim; yana siz; mening ishim emas; mening muammom emas; sizning muammoingiz;
+      sizning muammongiz; bu sizning muammo*; o'zingizning muammo*; ish vaqtim; menga nima aloqasi; sizdan boshqa;
+      bitta siz; siz bitta; yolg'iz siz; nolimang; hadeb; javrama*; gap sotma*; ! sizga nima kerak .. bo'lsa; ! nima
+      gap .. yordam; tushligim; tushlik vaqtim|qilyapman; jahlimni chiqarmang; asabimni buzmang; tortishmang;
+      urishmang; ! yana .. nima kerak; ! nima kerak edi
+    `,
+    blame: `
+      o'zingiz .. aybdor*|buz*|xato|adash*|yo'qot*|noto'g'ri|bosgan*|kiritgan*|tanlagan*|imzola*|aybingiz|sindir*|
+      o'qima*; o'zingizdan ko'ring; ayb sizda; ayb o'zingizda; sizning .. aybingiz|xatoingiz|xatongiz; sizda ayb;
+      siz .. noto'g'ri .. bosgan*|kiritgan*|qilgan*|tushungan*|yozgan*; siz aybdor*; aybdor .. siz|o'zingiz; o'qib
+      .. (imzolash|ko'rish|chiqish) kerak edi; o'qish|o'ylash|qarash|tekshirish|to'lash|aytish|so'rash kerak edi;
+      oldinroq|avvalroq|vaqtida .. (o'ylash|to'lash|aytish|qo'ng'iroq) kerak edi; (o'ylash|o'qish|tekshirish|
+      to'lash) kerak edi; o'qimabsiz; o'qimagansiz; o'qimadingizmi; nega .. (o'qimadingiz|tekshirmadingiz|
+      to'lamadingiz|aytmadingiz|qaramadingiz|o'qimagansiz); nimaga .. (o'qimadingiz|tekshirmadingiz|to'lamadingiz|
+      aytmadingiz|qaramadingiz); kim .. majbur qildi|aytdi sizga; hech kim .. majburlamadi|majbur qilmagan;
+      e'tibor.. bermagansiz; e'tiborsiz*; siz .. (buzgansiz|sindirgansiz|tashlab yuborgansiz|buzib|tushirib);
+      keyingi safar .. o'qing|qarang|e'tibor; mijozlar .. o'zi|doim; sizlar .. doim; adashgansiz; xato qilgansiz;
+      xato .. kiritgansiz|yozgansiz|qilibsiz; ! aybingiz yo'q; ! sizning aybingiz emas; ! o'zingizni aybla*; aybi
+      o'zingizda|sizda; noto'g'ri yozgansiz|kiritgansiz|aytgansiz
+    `,
+  },
+  cues: {
+    positive: `
+      rahmat; raxmat; katta rahmat; tashakkur; minnatdor*; yaxshi; juda yaxshi; zo'r; ajoyib; a'lo; xursand*;
+      mamnun*; yoqdi; bosh ustiga; albatta; marhamat; ishladi; ishlayapti; hal bo'ldi; baraka; barakalla; baraka
+      toping; qulay; tez; xotirjam*; yordam berdingiz; rozi; omad; sog' bo'ling; qoyil; super; alo; ma'qul;
+      tushunarli; ! xayrli kun; ! yaxshimisiz; ! yaxshi emas; ! tez gapiring|ayting|bo'ling
+    `,
+    negative: `
+      yomon; norozi*; xafa*; jahl*; asab*; dahshat*; sharmanda*; uyat; shikoyat*; alda*; yolg'on; ishlamayapti;
+      ishlamay*; kelmadi; kelmayapti; kelgani yo'q; qaytarmadi*; javob bermayapti; buzil*; singan; yo'qol*; kechik*;
+      muammo|muammosi; xato; charchadim; to'ydim; qo'pol*; baribir; bilmayman; baqirmang; yordam bera olmayman;
+      ahmoq*; jinni; aybdor*; pulimni qaytar*; necha marta; xavotir*; ortiqcha; qachongacha; bezor*; rasvo; befarq*;
+      noto'g'ri; ! xavotir olmang; ! xavotirlanmang; ! muammo emas; ! muammo yo'q; ! muammo .. hal
+    `,
+    problem: `
+      xohlayman; xohlardim; istayman; istardim; kerak; kerak edi; menga .. kerak|keldi|kelmadi; mening .. kartam|
+      internetim|buyurtmam|hisobim|pulim|telefonim|posilkam; kartam*; buyurtmam*; internetim*; pulim*; hisobim*;
+      telefonim*; muammo*; savolim .. bor; ishlamay*; kelmadi; kelmayapti; kelgani yo'q; buyurtma .. bergandim|
+      berganman|bergan|qilgandim; sotib ol*; to'ladim; to'lov .. qildim; yechib ol*; yechilib*; qila olmayapman;
+      kira olmayapman; kirolmayapman; qachon .. keladi|qaytadi|tuzatil*; qayerda; qo'ng'iroq qilyapman; qo'ng'iroq
+      qilayotgan*; bilmoqchi*; bilsam*; so'ramoqchi*; bloklan*; yo'qot*; yordam bering; mumkinmi; ochmoqchi*;
+      olmoqchi*; yozilmoqchi*; bekor qilmoqchi*
+    `,
+    question: `
+      nima; qanday; qanaqa; qachon; qayerda; qayerga; qayerdan; nega; nimaga; kim; kimga; qaysi; necha; nechta;
+      qancha; qanchaga; nechanchi
+    `,
+    question_end: `
+      bormi; mumkinmi; kerakmi; bo'ladimi; to'g'rimi; tushunarlimi; shundaymi; qulaymi; ma'qulmi; xohlaysizmi;
+      olasizmi; berasizmi; aytasizmi; ko'rdingizmi; keldimi; ishladimi; yo'qmi; rozimisiz; bera olamiz; bera olaman;
+      berishim mumkin; nima bo'ldi; tushundingizmi; qoldimi; yaxshimisiz; tushundimmi
+    `,
+  },
+  topics: {
+    refund: `
+      qaytarib ber*; pulimni|pulni|pul|mablag'*|to'lovni .. qaytar*; pulim .. qaytar*; qaytarish; qaytariladi;
+      kompensatsiya; vozvrat
+    `,
+    cancellation: "bekor qil*; bekor; voz kech*; obunani .. o'chir*; shartnomani .. bekor; hisobni yop*",
+    complaint: "shikoyat*; norozi*; rahbar*; arz qil*; boshlig'*; sudga",
+    delivery: `
+      yetkaz*; yetkazib ber*; kuryer*; kurer*; posilka*; jo'natma*; ombor*; pochta; trek; dastavka; dostavka
+    `,
+    order: 'buyurtma*; zakaz*; xarid*; sotib ol*; savat*',
+    billing: `
+      hisob faktura; yechib ol*; yechil*; yechib; abonent to'lov*; kvitansiya*; tarif*; komissiya*; hisob kitob
+    `,
+    payment: "to'lov*; to'la|to'lash|to'ladim|to'lagan*|to'lay*; qarz*; qarzdorlik; muddatli; oylik to'lov",
+    loan: 'kredit*; ipoteka*; foiz; stavka; qarz ol*; garov; ! kredit karta*',
+    card: `
+      karta|kartam*|kartani|kartangiz*|kartaga|kartadan|kartasi*; plastik; bankomat*; pin; humo; uzcard; ! sim
+      karta*
+    `,
+    account: `
+      hisob|hisobim*|hisobga|hisobingiz*|hisobni; parol*; shaxsiy kabinet; login; kirish; profil*; kod; akkaunt*;
+      kira olma*; kirolma*
+    `,
+    transfer: "o'tkazma*; pul o'tkaz*; perevod; qabul qiluvchi; rekvizit*; pul jo'nat*; pul yubor*",
+    insurance: "sug'urta*; polis*; osago; avtohalokat; strahovka",
+    fraud: "firibgar*; aldad*; o'g'irla*; tovlamachi*; shubhali; mening roziligimsiz; buzib kir*",
+    internet: 'internet*; wifi; wi fi; vayfay; router*; modem*; tezlik*; provayder*; optika*; tarmoq*; kabel*',
+    mobile: `
+      sim; sim karta*; simkarta*; rouming; gigabayt*; megabayt*; daqiqa .. paket*; paket*; aloqa; raqamni ..
+      ko'chir*; mobil aloqa
+    `,
+    technical: `
+      ishlamay*; xato*; ilova*; nosoz*; nosozlik; sozla*; yangila*; buzil*; usta*; ta'mir*; qurilma*; texnik*;
+      dastur*; tuzat*
+    `,
+    appointment: `
+      qabul*; shifokor*; doktor*; klinika*; navbat*; yozil*; konsultatsiya*; ko'rik; terapevt; stomatolog*; tahlil*;
+      vrach*; ! qabul qil*
+    `,
+    price: 'narx*; qancha turadi; chegirma*; aksiya*; qimmat; arzon; promokod*; tannarx; pul turadi',
+    product: "mahsulot*; tovar*; o'lcham*; rang*; sifat*; kafolat*; almashtir*; model*; yaroqsiz; nuqson*",
+    documents: "hujjat*; ma'lumotnoma; shartnoma*; pasport*; imzo*; ariza*; spravka; chek; cheki",
+    travel: `
+      bilet*; chipta*; reys*; mehmonxona*; sayohat*; yuk; bagaj*; viza*; samolyot*; aeroport*; tur; turlar; bron*;
+      parvoz*
+    `,
+    employment: "ish o'rni; vakansiya*; rezyume; suhbat; ish haqi; maosh*",
+  },
+  negations: {
+    before: 'hech; na; hechqachon; aslo',
+    after: `
+      emas*; yo'q; olmayman; olmaymiz; olmaydi; olmaysiz; bermayman; bermaymiz; qilmayman; qilmaymiz; bo'lmaydi;
+      bilmayman; emasman; emasmiz; kerakmas; mumkinmas
+    `,
+  },
+};

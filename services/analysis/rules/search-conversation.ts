@@ -1,0 +1,176 @@
+import type { Evidence, Heard, Role } from '@call-analysis/events';
+import type { Conversation } from '../analysts/analyst.ts';
+import type { CompiledScorecard } from './compiled-scorecard.ts';
+import { CONCEPT_COUNT, CUE_ID, FIRST_TOPIC_ID, LEXICON_ID } from './concepts.ts';
+import { findPhrases, type SearchBudget } from './matching/find-phrases.ts';
+import { Words } from './matching/words.ts';
+import { clauseAround, toEvidence } from './quote.ts';
+import { INFORMATIVE_WORDS, Summary } from './summary.ts';
+import { TOPICS } from './topics.ts';
+
+const MAX_QUOTES = 3;
+/** The opening and the closing are this many utterances of a role, or a quarter of them where that is more. */
+const EDGE_UTTERANCES = 4;
+/** A topic that the client mentions counts this often. */
+const CLIENT_TOPIC_WEIGHT = 2;
+/** A question word makes a sentence a question only if at most this many words precede it. */
+const WORDS_BEFORE_QUESTION_WORD = 2;
+/**
+ * The number of steps that the search for a firm's phrases may take: at first, and additionally for each word. Ordinary
+ * phrases take two or three steps per word. Phrases that begin with nearly every word would otherwise delay all calls.
+ */
+const INITIAL_STEPS = 100_000;
+const STEPS_PER_WORD = 100;
+
+/** The matches of one condition of a scorecard. */
+export interface ConditionMatches {
+  count: number;
+  readonly evidence: Evidence[];
+  /** The utterance and the end of the last match. Overlapping matches count once. */
+  utterance: number;
+  end: number;
+}
+
+export interface SearchResult {
+  /** Whether the firm's phrases exceeded their budget, so that the rest of the call was not searched for them. */
+  readonly isFirmSearchIncomplete: boolean;
+  readonly spoke: Readonly<Record<Role, boolean>>;
+  readonly matches: ReadonlyMap<Heard, ConditionMatches>;
+  /** Weighted mentions of each topic, in the order of TOPICS. */
+  readonly mentions: Int32Array;
+  readonly positive: Readonly<Record<Role, number>>;
+  readonly negative: Readonly<Record<Role, number>>;
+  /** The number of words in each utterance. */
+  readonly wordCounts: Int32Array;
+  readonly questionsAsked: number;
+  readonly summary: Summary;
+}
+
+// Reused for every utterance. The search is synchronous, so no two searches use it at the same time.
+const words = new Words();
+
+/** Searches every utterance for the phrases that the scorecard, the topics, the sentiment and the summary depend on. */
+export function searchConversation(conversation: Conversation, scorecard: CompiledScorecard): SearchResult {
+  const { utterances } = conversation;
+  const { builtInBook, firmBook, conditions, conditionsOf } = scorecard;
+  const total = { operator: 0, client: 0 };
+  for (const utterance of utterances) total[utterance.role] += 1;
+  const edge = {
+    operator: Math.max(EDGE_UTTERANCES, Math.ceil(total.operator / 4)),
+    client: Math.max(EDGE_UTTERANCES, Math.ceil(total.client / 4)),
+  };
+  const matches = new Map<Heard, ConditionMatches>(
+    conditions.map((condition) => [condition, { count: 0, evidence: [], utterance: -1, end: 0 }]),
+  );
+  const mentions = new Int32Array(TOPICS.length);
+  const positive = { operator: 0, client: 0 };
+  const negative = { operator: 0, client: 0 };
+  const wordCounts = new Int32Array(utterances.length);
+  /** The utterances of each role so far, including the current one. */
+  const spoken = { operator: 0, client: 0 };
+  const summary = new Summary();
+  let questionsAsked = 0;
+  const budget: SearchBudget = { steps: INITIAL_STEPS };
+
+  // The current utterance. `book` is the phrasebook that its words were read with.
+  let role: Role = 'operator';
+  let text = '';
+  let index = 0;
+  let book = builtInBook;
+  let isUnmarkedQuestion = false;
+  /** The end of the last match that counted for sentiment. */
+  let sentimentEnd = 0;
+
+  const onMatch = (concept: number, first: number, end: number): void => {
+    if (concept >= FIRST_TOPIC_ID && concept < CONCEPT_COUNT) {
+      const topic = concept - FIRST_TOPIC_ID;
+      mentions[topic] = (mentions[topic] ?? 0) + (role === 'client' ? CLIENT_TOPIC_WEIGHT : 1);
+      return;
+    }
+    if (concept === CUE_ID.positive || concept === CUE_ID.negative) {
+      if (first < sentimentEnd) return;
+      sentimentEnd = end;
+      const isPositive = (concept === CUE_ID.positive) !== words.isNegated(first, end, builtInBook);
+      (isPositive ? positive : negative)[role] += 1;
+      return;
+    }
+    if (concept === CUE_ID.question) {
+      const before = first - words.openSentence;
+      if (before >= 0 && before <= WORDS_BEFORE_QUESTION_WORD) isUnmarkedQuestion = true;
+      return;
+    }
+    if (concept === CUE_ID.question_end) {
+      if (first >= words.openSentence && end === words.count) isUnmarkedQuestion = true;
+      return;
+    }
+    const weight = summaryWeight(concept, first, end);
+    if (weight > 0) summary.addCandidate(role, weight, text, index, words, first, end);
+    const indexes = conditionsOf[role][concept];
+    if (indexes === undefined) return;
+    for (const condition of indexes) addMatch(conditions[condition], first, end);
+  };
+
+  /** How suitable a match of the current role is for the summary; 0 when it is not. */
+  const summaryWeight = (concept: number, first: number, end: number): number => {
+    if (role === 'client') {
+      const isInformative = words.count >= INFORMATIVE_WORDS;
+      if (concept === CUE_ID.problem) return isInformative ? 3 : 1;
+      if (concept === LEXICON_ID.unhappy) return isInformative ? 2 : 1;
+      return 0;
+    }
+    if (concept === LEXICON_ID.solution) return words.isNegated(first, end, builtInBook) ? 0 : 3;
+    if (concept === LEXICON_ID.refusal || concept === LEXICON_ID.dead_promise) return 2;
+    return concept === LEXICON_ID.next_step ? 1 : 0;
+  };
+
+  const addMatch = (condition: Heard | undefined, first: number, end: number): void => {
+    const known = condition === undefined ? undefined : matches.get(condition);
+    if (condition === undefined || known === undefined) return;
+    if (condition.where === 'opening' && spoken[role] > edge[role]) return;
+    if (condition.where === 'closing' && spoken[role] <= total[role] - edge[role]) return;
+    if (known.utterance === index && first < known.end) return;
+    if (!condition.even_negated && words.isNegated(first, end, book)) return;
+    known.count += 1;
+    known.utterance = index;
+    known.end = end;
+    if (known.evidence.length >= MAX_QUOTES) return;
+    const span = clauseAround(text, words, first, end);
+    const isQuoted = known.evidence.some((quote) => quote.utterance === index && span.start < quote.end_char);
+    if (!isQuoted) known.evidence.push(toEvidence(text, index, span));
+  };
+
+  for (const utterance of utterances) {
+    role = utterance.role;
+    text = utterance.text;
+    spoken[role] += 1;
+    isUnmarkedQuestion = false;
+    sentimentEnd = 0;
+    book = builtInBook;
+    words.read(text, book);
+    wordCounts[index] = words.count;
+    if (words.count > 0) {
+      summary.addUtterance(role, text, index, words);
+      findPhrases(words, book, onMatch);
+      if (role === 'operator') questionsAsked += words.questionMarks + (isUnmarkedQuestion ? 1 : 0);
+      if (firmBook !== null && budget.steps >= 0) {
+        book = firmBook;
+        words.read(text, book);
+        budget.steps += words.count * STEPS_PER_WORD;
+        findPhrases(words, book, onMatch, budget);
+      }
+    }
+    index += 1;
+  }
+
+  return {
+    isFirmSearchIncomplete: budget.steps < 0,
+    spoke: { operator: total.operator > 0, client: total.client > 0 },
+    matches,
+    mentions,
+    positive,
+    negative,
+    wordCounts,
+    questionsAsked,
+    summary,
+  };
+}

@@ -1,0 +1,34 @@
+import { Fault } from '@call-analysis/fault';
+import { v7 as uuidv7 } from 'uuid';
+import type { Store } from '../store.ts';
+import type { RevisionId, StoredScorecard } from './scorecard-store.ts';
+import { questionUuids, toScorecardBody } from './scorecard.ts';
+import { validateScorecardDraft } from './validate-scorecard-draft.ts';
+
+/**
+ * Adds a revision to a scorecard. `revision` is the one that the change is based on and must still be the newest: of two
+ * changes to the same revision, the later is refused. Calls that were scored keep their revision.
+ * Faults: NOT_FOUND, REVISION_CONFLICT, VALIDATION_ERROR.
+ */
+export async function reviseScorecard(
+  { store: { db, scorecards } }: { store: Store },
+  { firmUuid, userUuid }: { firmUuid: string; userUuid: string },
+  { uuid, revision }: RevisionId,
+  document: string,
+): Promise<StoredScorecard> {
+  return db.transaction(async (tx) => {
+    const { segmentType, ...newest } = await scorecards.lock(tx, firmUuid, uuid);
+    if (newest.revision !== revision) {
+      throw new Fault(
+        'stale',
+        'REVISION_CONFLICT',
+        `Your change is based on revision ${revision}, but the scorecard is at revision ${newest.revision}. Get the scorecard again and repeat your change.`,
+        { details: { revision: newest.revision } },
+      );
+    }
+    const references = { segmentTypes: null, segmentType, questionUuids: questionUuids(newest) };
+    const body = toScorecardBody(validateScorecardDraft(document, references), uuidv7);
+    await scorecards.addRevision(tx, { uuid, revision: revision + 1 }, body, userUuid);
+    return scorecards.find(firmUuid, uuid, undefined, tx);
+  });
+}

@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto';
+import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ruleAnalyst } from '../analysts/rule-analyst.ts';
+import { type CallAnalyzedEvent, TestService, transcriptReady } from '../test/test-service.ts';
+import { defaultScorecard } from './default-scorecard.ts';
+
+const service = new TestService(ruleAnalyst, 2);
+
+let caller: { firm_uuid: string; user_uuid: string };
+
+beforeEach(() => {
+  caller = { firm_uuid: randomUUID(), user_uuid: randomUUID() };
+});
+
+interface ReplySection {
+  readonly questions: readonly { readonly uuid: string; readonly text: string }[];
+}
+
+/** A document with one question: did the operator say the word? */
+function documentAbout(word: string, change: object = {}, question: object = {}): string {
+  return JSON.stringify({
+    name: `About ${word}`,
+    sections: [
+      {
+        name: 'Only',
+        questions: [
+          {
+            text: `Was ${word} said?`,
+            weight: 1,
+            choices: [
+              { label: 'Yes', points: 1 },
+              { label: 'No', points: 0 },
+            ],
+            decided: {
+              by: 'rule',
+              cases: [{ heard: { role: 'operator', source: { phrases: { en: [word] } } }, answer: 'Yes' }],
+              otherwise: 'No',
+            },
+            ...question,
+          },
+        ],
+      },
+    ],
+    ...change,
+  });
+}
+
+async function create(document: string): Promise<{ uuid: string; reply: ScorecardReply; sections: ReplySection[] }> {
+  const reply = await service.client.createScorecard({ caller, document });
+  return { uuid: reply.scorecard!.uuid, reply, sections: JSON.parse(reply.sections_json) as ReplySection[] };
+}
+
+const activate = (scorecard_uuid: string) => service.client.activateScorecard({ caller, scorecard_uuid });
+
+function revise(scorecard_uuid: string, expected_revision: number, document: string) {
+  return service.client.reviseScorecard({ caller, scorecard_uuid, expected_revision, document });
+}
+
+/** The analysis of a new call of the firm. */
+async function score(
+  segmentType: string,
+  ...words: string[]
+): Promise<NonNullable<CallAnalyzedEvent['data']['analysis']>> {
+  const event = transcriptReady(
+    [
+      ['operator', words.join(' ')],
+      ['client', 'yes'],
+    ],
+    {
+      firmuuid: caller.firm_uuid,
+      segment_type: segmentType,
+      language: 'en',
+    },
+  );
+  await service.publish(event);
+  const { data } = await service.analysisOf(event);
+  return data.analysis!;
+}
+
+describe('a firm', () => {
+  it('has the default scorecard, active, before its first call', async () => {
+    const { count, items } = await service.client.listScorecards({ caller, page: 1, size: 10 });
+    expect(count).toBe(1);
+    expect(items).toMatchObject([{ name: defaultScorecard.name, is_active: true, revision: 1 }]);
+    expect(items[0]?.segment_type).toBeUndefined();
+    const { sections_json } = await service.client.getScorecard({ caller, scorecard_uuid: items[0]!.uuid });
+    expect(JSON.parse(sections_json)).toEqual(defaultScorecard.sections);
+    expect((await score('support', 'Hello')).scorecard.uuid).toBe(items[0]!.uuid);
+  });
+
+  it('has one default scorecard even when many requests for it run at the same time', async () => {
+    for (let round = 0; round < 20; round++) {
+      const other = { ...caller, firm_uuid: randomUUID() };
+      const pages = await Promise.all(
+        Array.from({ length: 10 }, () => service.client.listScorecards({ caller: other, page: 1, size: 10 })),
+      );
+      expect(new Set(pages.flatMap(({ items }) => items.map(({ uuid }) => uuid))).size).toBe(1);
+    }
+  });
+
+  it('cannot see or change the scorecards of another firm', async () => {
+    const { uuid } = await create(documentAbout('alpha'));
+    caller = { firm_uuid: randomUUID(), user_uuid: randomUUID() };
+    const request = { caller, scorecard_uuid: uuid };
+    await expect(service.client.getScorecard(request)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(service.client.activateScorecard(request)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(service.client.listRevisions({ ...request, page: 1, size: 10 })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    await expect(revise(uuid, 1, documentAbout('beta'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect((await service.client.listScorecards({ caller, page: 1, size: 10 })).count).toBe(1);
+  });
+
+  it('lists its scorecards in pages, newest first', async () => {
+    for (const word of ['one', 'two', 'three']) await create(documentAbout(word));
+    const pages = await Promise.all([1, 2, 3].map((page) => service.client.listScorecards({ caller, page, size: 2 })));
+    expect(pages.map(({ count }) => count)).toEqual([4, 4, 4]);
+    expect(pages.flatMap(({ items }) => items.map(({ name }) => name))).toEqual([
+      'About three',
+      'About two',
+      'About one',
+      defaultScorecard.name,
+    ]);
+  });
+});
+
+describe('a call is scored by', () => {
+  it('the active scorecard of its segment type, else the active one without a segment type; a new scorecard counts once it is activated', async () => {
+    const own = await create(documentAbout('alpha', { segment_type: 'sales' }));
+    const general = await create(documentAbout('beta'));
+    expect((await score('sales', 'alpha')).scorecard.name).toBe(defaultScorecard.name);
+    await activate(own.uuid);
+    expect((await score('sales', 'alpha')).scorecard).toEqual({ uuid: own.uuid, name: 'About alpha', revision: 1 });
+    expect((await score('support', 'alpha')).scorecard.name).toBe(defaultScorecard.name);
+    await activate(general.uuid);
+    const analysis = await score('support', 'beta');
+    expect(analysis.scorecard).toEqual({ uuid: general.uuid, name: 'About beta', revision: 1 });
+    expect(analysis).toMatchObject({
+      score: 100,
+      sections: [{ questions: [{ answer: 'Yes', evidence: [{ quote: 'beta' }] }] }],
+    });
+    expect((await score('sales', 'alpha')).scorecard.uuid).toBe(own.uuid);
+  });
+
+  it('the newest revision, while calls that were scored keep their revision', async () => {
+    const { uuid, sections } = await create(documentAbout('alpha'));
+    await activate(uuid);
+    expect(await score('support', 'beta')).toMatchObject({ score: 0, scorecard: { revision: 1 } });
+    const kept = { uuid: sections[0]!.questions[0]!.uuid };
+    const revised = await revise(uuid, 1, documentAbout('beta', {}, kept));
+    expect(revised.scorecard).toMatchObject({ revision: 2, is_active: true, name: 'About beta' });
+    const now = await score('support', 'beta');
+    expect(now).toMatchObject({ score: 100, scorecard: { revision: 2 }, sections: [{ questions: [kept] }] });
+    const rows = await service.db.query<{ revision: number }>(
+      'SELECT revision FROM analysis WHERE firm_uuid = $1 ORDER BY revision',
+      [caller.firm_uuid],
+    );
+    expect(rows).toEqual([{ revision: 1 }, { revision: 2 }]);
+    const first = await service.client.getScorecard({ caller, scorecard_uuid: uuid, revision: 1 });
+    expect(first.scorecard).toMatchObject({ revision: 1, name: 'About alpha' });
+    expect(JSON.parse(first.sections_json)).toEqual(sections);
+    const { count, items } = await service.client.listRevisions({
+      caller,
+      scorecard_uuid: uuid,
+      page: 1,
+      size: 10,
+    });
+    expect(count).toBe(2);
+    expect(items).toMatchObject([
+      { revision: 2, name: 'About beta', created_by: caller.user_uuid },
+      { revision: 1, name: 'About alpha', created_by: caller.user_uuid },
+    ]);
+  });
+});
+
+describe('a revision', () => {
+  it('based on any but the newest revision is refused, and the refusal names the newest', async () => {
+    const { uuid } = await create(documentAbout('alpha'));
+    await revise(uuid, 1, documentAbout('beta'));
+    await expect(revise(uuid, 1, documentAbout('gamma'))).rejects.toMatchObject({
+      kind: 'stale',
+      code: 'REVISION_CONFLICT',
+      details: { revision: 2 },
+    });
+    await expect(revise(uuid, 3, documentAbout('gamma'))).rejects.toMatchObject({ code: 'REVISION_CONFLICT' });
+  });
+
+  it('is accepted once when many are sent at the same time, and the others are refused', async () => {
+    const { uuid } = await create(documentAbout('alpha'));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, at) => revise(uuid, 1, documentAbout(`word${at}`))),
+    );
+    const accepted = outcomes.filter(({ status }) => status === 'fulfilled');
+    expect(accepted).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'REVISION_CONFLICT' });
+    }
+    const { count } = await service.client.listRevisions({ caller, scorecard_uuid: uuid, page: 1, size: 1 });
+    expect(count).toBe(2);
+  });
+
+  it('may contain questions of the revision it is based on, and its new questions get a uuid', async () => {
+    const { uuid, sections } = await create(documentAbout('alpha'));
+    const old = sections[0]!.questions[0]!.uuid;
+    const fresh = await revise(uuid, 1, documentAbout('beta'));
+    const [{ questions }] = JSON.parse(fresh.sections_json) as [ReplySection];
+    expect(questions[0]?.uuid).not.toBe(old);
+    await expect(revise(uuid, 2, documentAbout('beta', {}, { uuid: old }))).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { fields: [{ field: 'sections.0.questions.0.uuid', code: 'UNKNOWN_QUESTION' }] },
+    });
+  });
+});
+
+describe('activation', () => {
+  it('leaves one active scorecard for each segment type when many are activated at the same time', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 10 }, (_, at) =>
+        create(documentAbout(`word${at}`, { segment_type: at % 2 === 0 ? 'sales' : null })),
+      ),
+    );
+    await Promise.all([...made, ...made].map(({ uuid }) => activate(uuid)));
+    const rows = await service.db.query<{ segment_type: string | null; count: number }>(
+      'SELECT segment_type, count(*) FROM scorecard WHERE firm_uuid = $1 AND is_active GROUP BY 1 ORDER BY 1',
+      [caller.firm_uuid],
+    );
+    expect(rows).toEqual([
+      { segment_type: 'sales', count: 1 },
+      { segment_type: null, count: 1 },
+    ]);
+  });
+
+  it('can return to the default scorecard, and can be repeated', async () => {
+    const { uuid } = await create(documentAbout('alpha'));
+    await activate(uuid);
+    const { items } = await service.client.listScorecards({ caller, page: 1, size: 10 });
+    const first = items.find(({ name }) => name === defaultScorecard.name)!;
+    expect(first.is_active).toBe(false);
+    await activate(first.uuid);
+    expect((await activate(first.uuid)).scorecard?.is_active).toBe(true);
+    expect((await score('support', 'alpha')).scorecard.uuid).toBe(first.uuid);
+  });
+});
+
+describe('a document', () => {
+  it('with an unknown segment type or question is refused, and nothing is stored', async () => {
+    const document = documentAbout('alpha', { segment_type: 'billing' }, { uuid: randomUUID() });
+    await expect(service.client.createScorecard({ caller, document })).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { fields: [{ field: 'segment_type', code: 'UNKNOWN_SEGMENT_TYPE' }, { code: 'UNKNOWN_QUESTION' }] },
+    });
+    expect(await service.db.query('SELECT FROM scorecard WHERE firm_uuid = $1', [caller.firm_uuid])).toEqual([]);
+  });
+
+  it('with a question for a language model gets the answer "not applicable", marked for review', async () => {
+    const { uuid } = await create(documentAbout('alpha', {}, { decided: { by: 'model', instructions: 'Be fair.' } }));
+    await activate(uuid);
+    expect(await score('support', 'alpha')).toMatchObject({
+      score: null,
+      sections: [
+        {
+          score: null,
+          questions: [{ answer: null, points: null, not_applicable: true, needs_review: true, evidence_absent: false }],
+        },
+      ],
+    });
+  });
+});

@@ -1,0 +1,182 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Fault, type FieldFault, invalidFields } from '@call-analysis/fault';
+import { bodyStream } from '../request/body-stream.ts';
+import { sendContinue } from '../response/json-response.ts';
+import { partNames } from './content-disposition.ts';
+import { MalformedMultipart, type Part, partsOf } from './parts.ts';
+
+/** A form sent as multipart/form-data (RFC 7578). Each part must be sent exactly once, in any order. */
+export interface Form {
+  readonly parts: Readonly<Record<string, FormPart>>;
+  /** The complete form must have arrived by then. */
+  readonly maxMs: number;
+}
+
+export interface FormPart {
+  /** A file has a name and is streamed. A text is UTF-8 and is read into memory. */
+  readonly kind: 'file' | 'text';
+  /** A larger file is FILE_TOO_LARGE. A larger text is a fault of its field. */
+  readonly maxBytes: number;
+}
+
+/** A piece of a form as it arrives. A file is its name followed by its bytes in pieces. A text is one piece. */
+export type FormPiece =
+  | { readonly part: string; readonly fileName: string }
+  | { readonly part: string; readonly bytes: Buffer }
+  | { readonly part: string; readonly text: string };
+
+/** More than the headers and boundaries of a form add to its parts. */
+const OVERHEAD_BYTES = 1024 * 1024;
+/** RFC 2046, 5.1.1. */
+const MAX_BOUNDARY_LENGTH = 70;
+const MAX_HEADER_LENGTH = 16 * 1024;
+/** With more faults than this the mistake is another one, and listing them all would make a large response. */
+const MAX_FAULTS = 20;
+const MAX_NAME_LENGTH = 100;
+
+/**
+ * Reads a form piece by piece. Faults of the form are reported when it has ended, missing parts first (docs/api.md,
+ * "Single upload"). Only FILE_TOO_LARGE, and faults that make the rest unreadable, end it immediately.
+ */
+export function readForm(form: Form, request: IncomingMessage, response: ServerResponse): AsyncIterable<FormPiece> {
+  const boundary = boundaryOf(form, request);
+  const limit = largestPart(form);
+  const maxBytes = Object.values(form.parts).reduce((sum, part) => sum + part.maxBytes, OVERHEAD_BYTES);
+  // The file alone must be over its limit.
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(limit);
+  return {
+    [Symbol.asyncIterator]: () => {
+      sendContinue(request, response);
+      const body = bodyStream(request, form);
+      return pieces(form, body, partsOf(bounded(body, maxBytes, limit), boundary));
+    },
+  };
+}
+
+async function* pieces(form: Form, body: Readable, parts: AsyncIterable<Part>): AsyncGenerator<FormPiece> {
+  const missing = new Set(Object.keys(form.parts));
+  const seen = new Set<string>();
+  const faults: FieldFault[] = [];
+  const fault = (field: string, code: string, message: string) => {
+    if (faults.length < MAX_FAULTS) faults.push({ field: field.slice(0, MAX_NAME_LENGTH), code, message });
+  };
+  try {
+    for await (const { headers, bytes } of parts) {
+      const named = isHeaderTooLong(headers) ? null : partNames(headers['content-disposition']?.join(';') ?? '');
+      const rule = named !== null && Object.hasOwn(form.parts, named.name) ? form.parts[named.name] : undefined;
+      if (named === null) {
+        fault('body', 'INVALID', 'a part has no `Content-Disposition: form-data; name="…"` in UTF-8');
+      } else if (rule === undefined) {
+        fault(named.name, 'UNKNOWN_FIELD', `is not known; the parts are ${Object.keys(form.parts).join(' and ')}`);
+      } else if (seen.has(named.name)) {
+        fault(named.name, 'REPEATED', 'must be sent only once');
+      } else if (isEncoded(headers)) {
+        missing.delete(named.name);
+        fault(named.name, 'INVALID', 'must be sent unencoded, without Content-Transfer-Encoding');
+      } else if (rule.kind === 'text') {
+        missing.delete(named.name);
+        const text = await readText(bytes, rule.maxBytes);
+        if (typeof text === 'string') yield { part: named.name, text };
+        else fault(named.name, text.code, text.message);
+      } else if (named.fileName !== null && named.fileName !== '') {
+        missing.delete(named.name);
+        yield { part: named.name, fileName: named.fileName };
+        yield* pieceByPiece(named.name, bytes, rule.maxBytes);
+      } else {
+        // Without a name it is not a file. Browsers send such a part when no file was chosen.
+        fault(named.name, 'INVALID', 'has no file name: send it with filename="…" in its Content-Disposition');
+      }
+      if (named !== null) seen.add(named.name);
+    }
+  } catch (error) {
+    if (!(error instanceof MalformedMultipart)) throw error;
+    fault('body', 'INVALID', `is not well-formed multipart/form-data: ${error.message}`);
+  } finally {
+    body.destroy();
+  }
+  if (missing.size > 0) throw missingParts(form, [...missing], faults);
+  if (faults.length > 0) throw invalidFields(faults);
+}
+
+async function* pieceByPiece(part: string, bytes: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<FormPiece> {
+  let size = 0;
+  for await (const piece of bytes) {
+    size += piece.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    yield { part, bytes: piece };
+  }
+}
+
+async function readText(
+  bytes: AsyncIterable<Buffer>,
+  maxBytes: number,
+): Promise<string | { code: string; message: string }> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of bytes) {
+    size += piece.length;
+    if (size <= maxBytes) pieces.push(piece);
+  }
+  if (size > maxBytes) return { code: 'TOO_LONG', message: `must have at most ${maxBytes} bytes` };
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
+  } catch {
+    return { code: 'INVALID', message: 'must be UTF-8' };
+  }
+}
+
+async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number, limit: number): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge(limit);
+    yield chunk;
+  }
+}
+
+function boundaryOf(form: Form, request: IncomingMessage): string {
+  const given = request.headers['content-type'] ?? '';
+  const [type = ''] = given.split(';');
+  // Many HTTP clients send another type when they were given no file. Such a body has no parts.
+  if (type.trim().toLowerCase() !== 'multipart/form-data') throw missingParts(form, Object.keys(form.parts));
+  const [, quoted, bare] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;"]*))/i.exec(given) ?? [];
+  const boundary = quoted ?? bare ?? '';
+  if (boundary === '') throw notAForm('has no boundary; let the HTTP client set this header');
+  if (boundary.length > MAX_BOUNDARY_LENGTH) {
+    throw notAForm(`has a boundary of more than ${MAX_BOUNDARY_LENGTH} characters`);
+  }
+  return boundary;
+}
+
+function isHeaderTooLong(headers: Part['headers']): boolean {
+  return Object.values(headers).flat().join().length > MAX_HEADER_LENGTH;
+}
+
+/** RFC 7578, 4.7, deprecates encoded parts. Stored without decoding, the file would be another one. */
+function isEncoded(headers: Part['headers']): boolean {
+  return (headers['content-transfer-encoding'] ?? []).some((value) => !/^\s*(?:7bit|8bit|binary)\s*$/i.test(value));
+}
+
+function largestPart(form: Form): number {
+  return Math.max(...Object.values(form.parts).map((part) => part.maxBytes));
+}
+
+/** The other faults usually explain a missing part: it has another name, or its header cannot be read. */
+function missingParts(form: Form, missing: readonly string[], faults: readonly FieldFault[] = []): Fault {
+  const parts = Object.entries(form.parts).map(
+    ([name, { kind }]) => `${name} (${kind === 'file' ? 'a file with its name' : 'text'})`,
+  );
+  const message = `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing. Send multipart/form-data with the parts ${parts.join(' and ')}.`;
+  const also = faults.length === 0 ? '' : ` Also wrong: ${invalidFields(faults).message}.`;
+  return new Fault('invalid', 'MISSING_FILE', message + also, { details: { missing } });
+}
+
+function notAForm(message: string): Fault {
+  return invalidFields([{ field: 'Content-Type', code: 'INVALID', message }]);
+}
+
+function tooLarge(maxBytes: number): Fault {
+  const message = `The file has more than ${maxBytes} bytes (${Math.floor(maxBytes / 1024 ** 2)} MB). Send a smaller one.`;
+  return new Fault('invalid', 'FILE_TOO_LARGE', message, { details: { limit_bytes: maxBytes } });
+}

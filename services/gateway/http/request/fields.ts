@@ -1,0 +1,89 @@
+import { notFound } from '@call-analysis/fault';
+import { z } from 'zod';
+
+const MAX_PAGE = 2 ** 31 - 1;
+
+/** Text that every backend can store: no NUL, no lone surrogate. */
+export function text(maxLength: number) {
+  return z
+    .string()
+    .min(1)
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
+    .refine((value) => Array.from(value).length <= maxLength, `must have at most ${maxLength} characters`)
+    .meta({ documentedAs: { type: 'string', minLength: 1, maxLength, pattern: '^[^\\u0000]*$' } });
+}
+
+export function uuid() {
+  return z.guid({ error: ({ code }) => (code === 'invalid_format' ? 'must be a UUID' : undefined) }).toLowerCase();
+}
+
+/** Paging of every list (docs/api.md, "Pages"). */
+export const page = wholeNumber(1, MAX_PAGE).default(1).meta({ description: 'The page number, from 1.' });
+export const size = wholeNumber(1, 100).default(10).meta({ description: 'The number of items on a page.' });
+
+/** A query parameter that may be repeated. Any of its values matches. */
+export function anyOf<Value extends z.ZodType<string>>(value: Value) {
+  return z
+    .preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(value))
+    .default([])
+    .meta({ documentedAs: z.array(value) });
+}
+
+/** A uuid in a path. Anything else is NOT_FOUND. */
+export function pathUuid(given: string | undefined, thing: string): string {
+  const parsed = uuid().safeParse(given);
+  if (!parsed.success) throw notFound(thing);
+  return parsed.data;
+}
+
+/** A query parameter: a date, or a date and time. Without an offset it is UTC (docs/api.md, "Single upload"). */
+export function instant() {
+  const message = 'must be a date and time such as 2026-10-01T09:00:00Z, or a date';
+  return z
+    .string()
+    .transform((given) => instantOf(given))
+    .refine((time) => time !== null, message)
+    .transform((time) => time!.toISOString())
+    .meta({ documentedAs: { type: 'string', examples: ['2026-10-01T09:00:00+05:00', '2026-10-01'] } });
+}
+
+const INSTANT =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|[+\- ]\d\d(?::?\d\d)?)?)?$/i;
+
+function instantOf(text: string): Date | null {
+  const parts = INSTANT.exec(text);
+  if (parts === null) return null;
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = parts;
+  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+  const time = new Date(local);
+  // Date reads 30 February as 2 March, and hour 24 as the next day.
+  if (year === '0000' || Number.isNaN(time.getTime()) || time.toISOString() !== local) return null;
+  if (zone.toUpperCase() === 'Z') return time;
+  // A plus sign that was not percent-encoded arrives as a space.
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', '') || '0')];
+  if (hours > 23 || minutes > 59) return null;
+  const at = new Date(time.getTime() - (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000);
+  return at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999 ? at : null;
+}
+
+/** A query parameter: a decimal number. Clients that compute it may send many digits. */
+export function number(min: number, max: number) {
+  const message = `must be a number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}(?:\.\d{1,30})?$/, message)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, message)
+    .meta({ documentedAs: { type: 'number', minimum: min, maximum: max } });
+}
+
+/** A query parameter: a whole number. */
+export function wholeNumber(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,10}$/, message)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, message)
+    .meta({ documentedAs: { type: 'integer', minimum: min, maximum: max } });
+}

@@ -1,0 +1,63 @@
+import { type FieldFault, invalidFields, nearestName } from '@call-analysis/fault';
+import type { z } from 'zod';
+
+/** With more unknown names than this the mistake is another one, and listing them all would make a large response. */
+const MAX_UNKNOWN = 100;
+const MAX_NAME_LENGTH = 100;
+
+/** The value as the schema's output. Throws VALIDATION_ERROR with all faults. */
+export function parse<Schema extends z.ZodObject>(schema: Schema, value: object): z.output<Schema> {
+  const result = schema.safeParse(value, { error: requirement, reportInput: true });
+  if (result.success) return result.data;
+  throw invalidFields(result.error.issues.flatMap((issue) => fieldFaults(issue, value, Object.keys(schema.shape))));
+}
+
+/** Query parameters by name. A repeated one is an array. */
+export function queryOf(url: string): object {
+  const at = url.indexOf('?');
+  const query: Record<string, string | string[]> = Object.create(null);
+  if (at === -1) return query;
+  const given = new URLSearchParams(url.slice(at + 1));
+  for (const name of new Set(given.keys())) {
+    const values = given.getAll(name);
+    query[name] = values.length === 1 ? (values[0] ?? '') : values;
+  }
+  return query;
+}
+
+function fieldFaults(issue: z.core.$ZodIssue, given: object, known: readonly string[]): FieldFault[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, MAX_UNKNOWN).map((name) => {
+      const meant = nearestName(name, known);
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+      const message = known.length === 0 ? 'is not known; no fields are accepted here' : `is not known${hint}`;
+      return { field: name.slice(0, MAX_NAME_LENGTH), code: 'UNKNOWN_FIELD', message };
+    });
+  }
+  const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
+  return [{ field: fieldName(issue.path, given), code: isMissing ? 'REQUIRED' : 'INVALID', message: issue.message }];
+}
+
+/** A query parameter that was sent once has no index, although its schema made a list of it. */
+function fieldName(path: readonly PropertyKey[], given: object): string {
+  const [name = ''] = path;
+  return typeof Reflect.get(given, name) === 'string' ? String(name) : path.join('.');
+}
+
+/** What a value must be, where its schema has no message of its own. The text follows the field's name. */
+function requirement(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined) return 'is required';
+      if (Array.isArray(issue.input) && issue.expected === 'string') return 'must be one string, not a list';
+      return `must be a ${issue.expected}${issue.input === null ? ', not null; leave it out' : ''}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`;
+    case 'too_small':
+      return issue.minimum === 1 ? 'must not be empty' : `must have at least ${issue.minimum} characters`;
+    case 'too_big':
+      return `must have at most ${issue.maximum} characters`;
+    default:
+      return 'is not valid';
+  }
+}

@@ -1,0 +1,54 @@
+import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** Fields of the request's log line that become known while it is handled. */
+export interface LogFields {
+  /** The route's pattern. The path itself may hold a signature. */
+  route?: string;
+  firm_uuid?: string;
+  user_uuid?: string;
+  call_uuid?: string;
+}
+
+const never = (): boolean => false;
+
+/**
+ * A response that collects headers and hands all of them to Node in one `writeHead`. Calling `setHeader` for each of the
+ * ten headers that every response has costs 12 % of the processor time of a small request.
+ */
+export class EdgeResponse extends ServerResponse {
+  readonly logFields: LogFields = {};
+  /** The client's address, and the network that rate limits count it with. */
+  client = { address: '', network: '' };
+  /** Whether the connection closes after this response. Called when the head is written, which may be long after the request. */
+  isLast: () => boolean = never;
+  /** Values by lower-case name. */
+  readonly #headers = new Map<string, string | readonly string[]>();
+
+  /** Adds headers that are sent whichever handler writes the head. Names are in lower case. */
+  addHeaders(headers: Iterable<readonly [name: string, value: string]>): void {
+    for (const [name, value] of headers) this.#headers.set(name, value);
+  }
+
+  /** Adds an item to a header that is a list. The name is in lower case. */
+  appendToList(name: string, item: string): void {
+    const items = this.#headers.get(name);
+    this.#headers.set(name, items === undefined ? item : `${String(items)}, ${item}`);
+  }
+
+  /** A header that is given here replaces an added one. */
+  override writeHead(status: number, given: string | OutgoingHttpHeaders | OutgoingHttpHeader[] = {}): this {
+    if (typeof given === 'string' || Array.isArray(given)) throw new TypeError('Give headers as an object.');
+    const headers = this.#headers;
+    if (this.isLast()) headers.set('connection', 'close');
+    for (const name of Object.keys(given)) {
+      const value = given[name];
+      if (value !== undefined) headers.set(name.toLowerCase(), Array.isArray(value) ? value : String(value));
+    }
+    const list: string[] = [];
+    for (const [name, value] of headers) {
+      if (typeof value === 'string') list.push(name, value);
+      else for (const each of value) list.push(name, each);
+    }
+    return super.writeHead(status, list);
+  }
+}

@@ -1,0 +1,75 @@
+import type { EdgeResponse } from '../http/response/edge-response.ts';
+import { HttpError } from '../http/response/http-error.ts';
+import { type Decision, TokenBuckets, WINDOW_MS } from './token-buckets.ts';
+
+/** Requests per minute, all of which may be sent at the same time. 0 is no limit. */
+export interface Quotas {
+  readonly perFirm: number;
+  readonly perAddress: number;
+}
+
+/** A batch client sends a few requests a second. These limits stop a client that runs out of control. */
+export const defaultQuotas: Quotas = { perFirm: 30_000, perAddress: 60_000 };
+
+/** A failed authentication counts as this many requests, so that guessing costs more than using. */
+const FAILURE_COST = 20;
+
+/**
+ * Counts requests by address and, after authentication, by firm. The headers are those of
+ * draft-ietf-httpapi-ratelimit-headers: `RateLimit-Policy: "firm";q=30000;w=60` and `RateLimit: "firm";r=29999;t=1`,
+ * where t is the number of seconds until all of q are available again.
+ */
+export class RateLimits {
+  readonly #byFirm: Quota | null;
+  readonly #byAddress: Quota | null;
+
+  constructor(quotas: Quotas) {
+    this.#byFirm = quotas.perFirm === 0 ? null : new Quota('firm', quotas.perFirm);
+    this.#byAddress = quotas.perAddress === 0 ? null : new Quota('address', quotas.perAddress);
+  }
+
+  /** Throws RATE_LIMITED when the address has used up its quota. */
+  countAddress(address: string, response: EdgeResponse): void {
+    this.#byAddress?.count(address, response);
+  }
+
+  /** Throws RATE_LIMITED when the firm has used up its quota. */
+  countFirm(firmUuid: string, response: EdgeResponse): void {
+    this.#byFirm?.count(firmUuid, response);
+  }
+
+  /** Never throws. The next request of the address may be refused. */
+  countFailedAuthentication(address: string): void {
+    this.#byAddress?.charge(address, FAILURE_COST - 1);
+  }
+}
+
+class Quota {
+  readonly #name: string;
+  readonly #policy: string;
+  readonly #buckets: TokenBuckets;
+
+  constructor(name: string, perMinute: number) {
+    this.#name = name;
+    this.#policy = `"${name}";q=${perMinute};w=${WINDOW_MS / 1000}`;
+    this.#buckets = new TokenBuckets({ perMinute });
+  }
+
+  count(key: string, response: EdgeResponse): void {
+    const decision = this.#buckets.take(key, performance.now());
+    const { remaining, fullInMs } = decision;
+    response.appendToList('ratelimit-policy', this.#policy);
+    response.appendToList('ratelimit', `"${this.#name}";r=${remaining};t=${Math.ceil(fullInMs / 1000)}`);
+    if (!decision.isAllowed) throw this.#rateLimited(decision);
+  }
+
+  charge(key: string, tokens: number): void {
+    this.#buckets.charge(key, tokens, performance.now());
+  }
+
+  #rateLimited({ waitMs }: Decision): HttpError {
+    const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+    const message = `Too many requests from your ${this.#name}. Try again in ${seconds} s.`;
+    return new HttpError(429, 'RATE_LIMITED', message, { 'retry-after': String(seconds) });
+  }
+}

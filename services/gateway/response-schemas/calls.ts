@@ -1,0 +1,208 @@
+import { Analysis, Answer, Evidence, Outcome, Stage } from '@call-analysis/events';
+import { z } from 'zod';
+import { nameSchema } from '../openapi/schemas.ts';
+import { failureCodes } from './error-details.ts';
+import { Count, pageOf, Time, Uuid } from './fields.ts';
+
+/** docs/api.md, "Calls". */
+
+nameSchema(Stage, 'FailureStage');
+nameSchema(Outcome, 'CallOutcome');
+nameSchema(Evidence, 'Evidence');
+nameSchema(Answer, 'Question');
+nameSchema(Analysis.shape.scorecard, 'AnalysisScorecard');
+nameSchema(Analysis.shape.analyst, 'Analyst');
+nameSchema(Analysis.shape.sections.element, 'Section');
+nameSchema(Analysis.shape.sentiment, 'Sentiment');
+nameSchema(Analysis.shape.metrics, 'CallMetrics');
+nameSchema(Analysis.shape.metrics.shape.talk_ratio, 'TalkRatio');
+nameSchema(Analysis.shape.metrics.shape.longest_monologue, 'LongestMonologue');
+nameSchema(Analysis.shape.metrics.shape.words, 'WordCounts');
+
+export const callStatuses = ['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled'] as const;
+export const CallStatus = z.enum(callStatuses).meta({ id: 'CallStatus' });
+/** Not an enumeration, because a service that stayed unavailable for too long adds a code of its own. */
+const FailureCode = z.string().meta({
+  description: Object.entries(failureCodes)
+    .map(([stage, codes]) => `${stage}: ${codes.join(', ')}.`)
+    .join(' '),
+});
+
+const Failure = z
+  .object({ stage: Stage, code: FailureCode, message: z.string(), retryable: z.boolean(), attempts: Count })
+  .meta({ id: 'CallFailure' });
+
+const item = {
+  uuid: Uuid,
+  source: z.enum(['audio', 'transcription']),
+  status: CallStatus,
+  outcome: Outcome.nullable(),
+  partner_call_id: z.string().nullable(),
+  client_phone_number: z.string(),
+  operator_name: z.string(),
+  operator_id: z.string().nullable(),
+  operator_group_name: z.string().nullable(),
+  direction: z.enum(['inbound', 'outbound']).nullable(),
+  segment_type: z.string(),
+  start_time: Time,
+  duration: z.number().min(0).nullable().meta({ description: 'Seconds.' }),
+  disconnect_reason: z.string().nullable(),
+  language: z.string().nullable(),
+  score: z.number().min(0).max(100).nullable(),
+  batch_id: Uuid.nullable(),
+  campaign_id: Uuid.nullable(),
+  failure: Failure.nullable(),
+  created_at: Time,
+  updated_at: Time,
+};
+
+const exampleCall = {
+  uuid: '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301',
+  source: 'transcription',
+  status: 'completed',
+  outcome: 'scored',
+  partner_call_id: 'crm-20931',
+  client_phone_number: '+998901234567',
+  operator_name: 'Aziza Karimova',
+  operator_id: '17',
+  operator_group_name: 'Evening',
+  direction: 'inbound',
+  segment_type: 'support',
+  start_time: '2026-10-01T09:00:00Z',
+  duration: 182,
+  disconnect_reason: null,
+  language: 'en',
+  score: 87.5,
+  batch_id: '019a4f3e-7b00-7aa1-8c11-0d9e4f6a7b02',
+  campaign_id: null,
+  failure: null,
+  created_at: '2026-10-01T18:00:00.120Z',
+  updated_at: '2026-10-01T18:00:01.873Z',
+} as const;
+
+const exampleAnalysis = {
+  scorecard: { uuid: '019a4f3e-0000-7000-8000-000000000001', name: 'Default', revision: 1 },
+  analyst: { name: 'rules', version: '1' },
+  score: 87.5,
+  auto_failed: false,
+  sections: [
+    {
+      name: 'Opening',
+      score: 87.5,
+      questions: [
+        {
+          uuid: '019a4f3e-0000-7000-8000-000000000011',
+          text: 'Did the operator greet the client?',
+          weight: 1,
+          answer: 'yes',
+          points: 1,
+          max_points: 1,
+          not_applicable: false,
+          evidence: [{ utterance: 0, quote: 'Good morning', start_char: 0, end_char: 12 }],
+          evidence_absent: false,
+          needs_review: false,
+          explanation: 'The operator said "Good morning".',
+        },
+      ],
+    },
+  ],
+  summary: 'The client asked where an order is; the operator found it.',
+  topics: ['delivery'],
+  sentiment: { operator: 0.4, client: 0.1 },
+  metrics: {
+    talk_ratio: { operator: 0.5, client: 0.5, silence: null },
+    interruptions: null,
+    longest_monologue: { operator: 21, client: 14 },
+    words: { operator: 120, client: 98 },
+    questions_asked: 3,
+  },
+  created_at: '2026-10-01T18:00:01.870Z',
+};
+
+export const CallItem = z.object(item).meta({ id: 'Call', examples: [exampleCall] });
+
+export const CallPage = pageOf(CallItem)
+  .extend({
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({ description: 'Send it as `cursor` to get the next page. Null on the last page.' }),
+    count_is_estimate: z.boolean().meta({ description: 'True when so many calls match that `count` is an estimate.' }),
+  })
+  .meta({
+    id: 'CallPage',
+    examples: [{ count: 1, count_is_estimate: false, items: [exampleCall], next_cursor: null }],
+  });
+
+nameSchema(Analysis, 'Analysis');
+
+const Recording = z
+  .object({
+    file_name: z.string(),
+    format: z.string(),
+    channels: z.int().min(1),
+    sample_rate: z.int().min(1).meta({ description: 'Hertz.' }),
+    duration: z.number().min(0).meta({ description: 'Seconds.' }),
+    size: Count.meta({ description: 'Bytes.' }),
+    url: z.url().meta({ description: 'A signed URL of the recording. It supports Range.' }),
+    url_expires_at: Time,
+  })
+  .meta({ id: 'Recording' });
+
+const Utterance = z
+  .object({
+    index: Count,
+    role: z.enum(['operator', 'client']),
+    text: z.string(),
+    start: z.number().nullable().meta({ description: 'Seconds. Null for uploaded transcripts.' }),
+    end: z.number().nullable().meta({ description: 'Seconds. Null for uploaded transcripts.' }),
+  })
+  .meta({ id: 'Utterance' });
+
+const Transcript = z
+  .object({ language: z.string().nullable(), engine: z.string().nullable(), utterances: z.array(Utterance) })
+  .meta({ id: 'Transcript' });
+
+const StatusChange = z
+  .object({ status: CallStatus, at: Time, detail: z.string().nullable() })
+  .meta({ id: 'StatusChange' });
+
+export const CallDetail = z
+  .object({
+    ...item,
+    audio: Recording.nullable(),
+    transcript: Transcript.nullable(),
+    analysis: Analysis.nullable().meta({ description: 'The current one of `analyses`.' }),
+    analyses: z.array(Analysis).meta({ description: 'Newest first, each with the scorecard revision that it used.' }),
+    history: z.array(StatusChange),
+  })
+  .meta({
+    id: 'CallDetail',
+    examples: [
+      {
+        ...exampleCall,
+        audio: null,
+        transcript: {
+          language: 'en',
+          engine: null,
+          utterances: [
+            { index: 0, role: 'operator', text: 'Good morning, how can I help?', start: null, end: null },
+            { index: 1, role: 'client', text: 'Where is my order?', start: null, end: null },
+          ],
+        },
+        analysis: exampleAnalysis,
+        analyses: [exampleAnalysis],
+        history: [
+          { status: 'queued', at: '2026-10-01T18:00:00.120Z', detail: null },
+          { status: 'completed', at: '2026-10-01T18:00:01.873Z', detail: null },
+        ],
+      },
+    ],
+  });
+
+const RemovedItems = z.object({ what: z.string(), count: Count }).meta({ id: 'RemovedItems' });
+
+export const ErasureReceipt = z.object({ uuid: Uuid, erased_at: Time, removed: z.array(RemovedItems) }).meta({
+  id: 'ErasureReceipt',
+  examples: [{ uuid: exampleCall.uuid, erased_at: '2026-10-02T08:00:00.000Z', removed: [{ what: 'call', count: 1 }] }],
+});

@@ -1,0 +1,71 @@
+import { Fault } from '@call-analysis/fault';
+import type { Call } from '@call-analysis/proto/ingest/v1/Call';
+import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
+
+interface StoredTranscript {
+  language: string | null;
+  engine: string | null;
+  utterances: { role: string; text: string; start: number | null; end: number | null }[];
+}
+
+/** A call as lists show it. No field is missing; unknown ones are null (docs/api.md, "Calls"). */
+export function callItem(call: Call) {
+  return {
+    uuid: call.uuid,
+    source: call.source,
+    status: call.status,
+    outcome: call.outcome ?? null,
+    partner_call_id: call.partner_call_id ?? null,
+    client_phone_number: call.client_phone_number,
+    operator_name: call.operator_name,
+    operator_id: call.operator_id ?? null,
+    operator_group_name: call.operator_group_name ?? null,
+    direction: call.direction ?? null,
+    segment_type: call.segment_type,
+    start_time: call.start_time,
+    duration: call.duration ?? null,
+    disconnect_reason: call.disconnect_reason ?? null,
+    language: call.language ?? null,
+    score: call.score ?? null,
+    batch_id: call.batch_uuid ?? null,
+    campaign_id: call.campaign_uuid ?? null,
+    failure: failureOf(call),
+    created_at: call.created_at,
+    updated_at: call.updated_at,
+  };
+}
+
+/** One call with all details. ingest returns the analyses newest first, and the newest is the current one. */
+export function callDetail(reply: GetCallReply, absolute: (url: string) => string) {
+  if (reply.call === null) throw new Fault('internal', 'INTERNAL', 'ingest returned no call.');
+  const analyses: unknown[] = reply.analyses_json.map((json) => JSON.parse(json));
+  return {
+    ...callItem(reply.call),
+    audio: audioOf(reply, absolute),
+    transcript: reply.transcript_json === undefined ? null : transcriptOf(reply.transcript_json),
+    analysis: analyses[0] ?? null,
+    analyses,
+    history: reply.history.map(({ status, at, detail }) => ({ status, at, detail: detail ?? null })),
+  };
+}
+
+function failureOf({ failure }: Call) {
+  if (failure === null) return null;
+  const { stage, code, message, retryable, attempts } = failure;
+  return { stage, code, message, retryable, attempts };
+}
+
+function audioOf({ audio }: GetCallReply, absolute: (url: string) => string) {
+  if (audio === null) return null;
+  const { file_name, format, channels, sample_rate, duration, size, url, url_expires_at } = audio;
+  return { file_name, format, channels, sample_rate, duration, size, url: absolute(url), url_expires_at };
+}
+
+function transcriptOf(json: string) {
+  const { language, engine, utterances }: StoredTranscript = JSON.parse(json);
+  return {
+    language,
+    engine,
+    utterances: utterances.map(({ role, text, start, end }, index) => ({ index, role, text, start, end })),
+  };
+}

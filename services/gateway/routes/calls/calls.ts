@@ -1,0 +1,201 @@
+import type { ingest } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import type { Caller } from '../../authentication/caller.ts';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { anyOf, instant, number, page, pathUuid, size, text, uuid } from '../../http/request/fields.ts';
+import type { PublicUrl } from '../../http/request/public-url.ts';
+import type { JsonResponse } from '../../http/response/json-response.ts';
+import { CallDetail, CallItem, CallPage, CallStatus, ErasureReceipt } from '../../response-schemas/calls.ts';
+import { callerOf } from '../ingest-caller.ts';
+import { callDetail, callItem } from './call-json.ts';
+
+const PATH = '/api/v1/calls';
+/** Erasing searches every CSV of refused rows for copies of the call. */
+const ERASE_MS = 60_000;
+
+const MAX_VALUE_CHARS = 255;
+const MAX_QUERY_CHARS = 255;
+const MAX_CURSOR_CHARS = 255;
+
+const filters = {
+  status: anyOf(CallStatus),
+  outcome: anyOf(z.enum(['scored', 'no_speech'])),
+  segment_type: anyOf(text(MAX_VALUE_CHARS)),
+  direction: anyOf(z.enum(['inbound', 'outbound'])),
+  operator_name: text(MAX_VALUE_CHARS).optional(),
+  operator_group_name: text(MAX_VALUE_CHARS).optional(),
+  partner_call_id: text(MAX_VALUE_CHARS).optional(),
+  batch: uuid().optional(),
+  source: z.enum(['audio', 'transcription']).optional(),
+  started_from: instant().optional().meta({ description: 'Calls that started at this time or later.' }),
+  started_to: instant().optional().meta({ description: 'Calls that started before this time.' }),
+  score_min: number(0, 100).optional(),
+  score_max: number(0, 100).optional(),
+  q: text(MAX_QUERY_CHARS)
+    .refine((value) => /[\p{L}\p{N}]/u.test(value), 'must contain a word')
+    .optional()
+    .meta({
+      description: 'Words of the conversation in any form. A phrase in double quotes; `-word` excludes a word.',
+    }),
+  sort: z
+    .enum(['start_time', '-start_time', 'created_at', '-created_at', 'score', '-score'])
+    .default('-created_at')
+    .meta({ description: 'Calls without a score come last in either order.' }),
+  page: page
+    .unwrap()
+    .optional()
+    .meta({ description: 'The page number, from 1 (the default). Not together with `cursor`.' }),
+  size,
+  cursor: text(MAX_CURSOR_CHARS)
+    .optional()
+    .meta({ description: 'The `next_cursor` of the previous response, with the same filters and `sort`.' }),
+};
+
+/** Filters of any list of calls. */
+export const CallQuery = consistent(z.strictObject(filters));
+const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: uuid().optional() }));
+
+/** Adds the rules that concern two fields. */
+function consistent<Query extends z.ZodObject<typeof filters>>(query: Query): Query {
+  // Also checked when fields are invalid, so that all faults are reported together.
+  const always = { when: () => true };
+  return query
+    .refine(({ page, cursor }) => page === undefined || cursor === undefined, {
+      ...always,
+      path: ['cursor'],
+      error: 'cannot be used together with page; leave one out',
+    })
+    .refine(({ started_from: from, started_to: to }) => !(isTime(from) && isTime(to) && from > to), {
+      ...always,
+      path: ['started_to'],
+      error: 'must not be before started_from',
+    })
+    .refine(
+      ({ score_min: min, score_max: max }) => !(typeof min === 'number' && typeof max === 'number' && min > max),
+      {
+        ...always,
+        path: ['score_max'],
+        error: 'must not be below score_min',
+      },
+    );
+}
+
+/** A field that is invalid still holds the text that was sent. */
+function isTime(text: string | undefined): text is string {
+  return text !== undefined && Number.isInteger(Date.parse(text)) && text.endsWith('Z');
+}
+
+export const listCallsDescription =
+  'A call must match all filters. `status`, `outcome`, `segment_type` and `direction` may be repeated; any of their values matches. `q` finds all forms of a word in English, Russian and Spanish, and the exact word in other languages.\n\nTo read more than a few pages use `cursor`: its cost does not grow, and no call is skipped or repeated while new calls arrive. `page` reaches the first 100,000 calls.\n\n`count` is exact without a filter, and with one filter other than `q` (a time range must begin and end at midnight UTC). With several filters it is exact while one of them matches at most 20,000 calls. With `q` it is exact up to 200 calls, or up to 20,000 in a firm of at most 250,000 calls. Otherwise, and directly after a large upload, it is an estimate and `count_is_estimate` is true.';
+
+/** A page of the calls of a firm, or of a campaign. */
+export async function listCalls(
+  catalogue: Pick<Client<typeof ingest>, 'listCalls'>,
+  caller: Caller,
+  query: z.output<typeof CallQuery>,
+  campaign?: string,
+): Promise<JsonResponse> {
+  const request = {
+    caller: callerOf(caller),
+    ...query,
+    page: query.page ?? 1,
+    ...(campaign !== undefined && { campaign }),
+  };
+  const { count, items, next_cursor, count_is_estimate } = await catalogue.listCalls(request);
+  const page = { count, count_is_estimate: count_is_estimate ?? false, items: items.map(callItem) };
+  return { status: 200, body: { ...page, next_cursor: next_cursor ?? null } };
+}
+
+/** docs/api.md, "Calls". */
+export function calls(
+  catalogue: Pick<Client<typeof ingest>, 'listCalls' | 'getCall' | 'retryCall' | 'analyzeCall' | 'eraseCall'>,
+  publicUrl: PublicUrl,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: PATH,
+      credentials: 'bearer',
+      query: FirmCallQuery,
+      docs: {
+        tag: 'Calls',
+        id: 'listCalls',
+        summary: 'List calls',
+        description: listCallsDescription,
+        responses: { 200: { description: 'A page of calls.', schema: CallPage } },
+      },
+      handle: ({ caller, query }) => listCalls(catalogue, caller, query),
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${PATH}/:uuid`,
+      credentials: 'bearer',
+      docs: {
+        tag: 'Calls',
+        id: 'getCall',
+        summary: 'Get a call',
+        description: 'The call with its transcript, all its analyses, and the quotes that support every answer.',
+        responses: { 200: { description: 'The call.', schema: CallDetail } },
+      },
+      async handle({ caller, params, request }) {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
+        return { status: 200, body: callDetail(call, (url) => publicUrl(request, url)) };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${PATH}/:uuid/retry`,
+      credentials: 'bearer',
+      docs: {
+        tag: 'Calls',
+        id: 'retryCall',
+        summary: 'Retry a call',
+        description: 'Only a failed call whose failure is `retryable` can be retried.',
+        responses: { 202: { description: 'The call, queued again.', schema: CallItem } },
+        errors: ['NOT_RETRYABLE'],
+      },
+      async handle({ caller, params }) {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        return { status: 202, body: callItem(await catalogue.retryCall({ caller: callerOf(caller), call_uuid })) };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${PATH}/:uuid/analyze`,
+      credentials: 'bearer',
+      docs: {
+        tag: 'Calls',
+        id: 'analyzeCall',
+        summary: 'Analyze a call again',
+        description:
+          'Only a call that is completed, or that failed in its analysis. It is scored by the scorecard that is active now. Earlier analyses stay in `analyses`.',
+        responses: { 202: { description: 'The call, in analysis.', schema: CallItem } },
+        errors: ['INVALID_TRANSITION'],
+      },
+      async handle({ caller, params }) {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        return { status: 202, body: callItem(await catalogue.analyzeCall({ caller: callerOf(caller), call_uuid })) };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${PATH}/:uuid`,
+      credentials: 'bearer',
+      docs: {
+        tag: 'Calls',
+        id: 'eraseCall',
+        summary: 'Erase a call',
+        description:
+          'Stops the processing of the call and removes its data: recording, transcript, analyses, history, queued events, and copies in refused rows. Files that were uploaded for its batch are removed too, a ZIP of recordings as soon as no other call needs it. Its `partner_call_id` can be used again. Its batch and campaign still count it, as `erased`. A repeated request returns the receipt while data is still being removed, and 404 afterwards.',
+        responses: { 200: { description: 'What was removed, with counts.', schema: ErasureReceipt } },
+      },
+      async handle({ caller, params }) {
+        const call = { caller: callerOf(caller), call_uuid: pathUuid(params['uuid'], 'call') };
+        const { uuid, erased_at, removed } = await catalogue.eraseCall(call, { deadlineMs: ERASE_MS });
+        return { status: 200, body: { uuid, erased_at, removed: removed.map(({ what, count }) => ({ what, count })) } };
+      },
+    }),
+  ];
+}

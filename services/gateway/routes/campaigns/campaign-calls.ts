@@ -1,0 +1,150 @@
+import type { audio, ingest } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { pathUuid } from '../../http/request/fields.ts';
+import type { PublicUrl } from '../../http/request/public-url.ts';
+import { CallDetail, CallPage } from '../../response-schemas/calls.ts';
+import { callDetail } from '../calls/call-json.ts';
+import { listCallsDescription, CallQuery, listCalls } from '../calls/calls.ts';
+import { actorOf, callerOf } from '../ingest-caller.ts';
+import { rejectedDocs, downloadRejected } from '../uploads/batches.ts';
+import { recordingDocs, recordingForm, uploadRecording } from '../uploads/recordings.ts';
+import {
+  processUploadDocs,
+  openUploadDocs,
+  openUpload,
+  ProcessUpload,
+  processUpload,
+  OpenUpload,
+} from '../uploads/uploads.ts';
+import { CAMPAIGNS, campaignUuid } from './campaigns.ts';
+
+const IN_CAMPAIGN = 'The calls belong to the campaign, which must be active.';
+const REJECTED = `${CAMPAIGNS}/rejected`;
+
+/** The calls of a campaign and the three ways to upload them (docs/api.md, "Campaigns"). */
+export function campaignCalls(
+  catalogue: Pick<
+    Client<typeof ingest>,
+    'openUpload' | 'processUpload' | 'downloadRejected' | 'admitToCampaign' | 'getCampaign' | 'listCalls' | 'getCall'
+  >,
+  recordings: Pick<Client<typeof audio>, 'uploadRecording'>,
+  publicUrl: PublicUrl,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: `${CAMPAIGNS}/:uuid/calls/upload`,
+      credentials: 'api-key',
+      body: OpenUpload,
+      docs: {
+        ...openUploadDocs,
+        tag: 'Campaigns',
+        id: 'openCampaignUpload',
+        summary: 'Start an upload to a campaign',
+        description: `${openUploadDocs.description} ${IN_CAMPAIGN}`,
+        errors: [...openUploadDocs.errors, 'INVALID_TRANSITION'],
+      },
+      handle: ({ caller, params, body, request }) =>
+        openUpload(catalogue, (url) => publicUrl(request, url), {
+          caller: callerOf(caller),
+          ...body,
+          campaign_uuid: campaignUuid(params['uuid']),
+        }),
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${CAMPAIGNS}/:uuid/calls/process-upload`,
+      credentials: 'api-key',
+      body: ProcessUpload,
+      docs: {
+        ...processUploadDocs,
+        tag: 'Campaigns',
+        id: 'processCampaignUpload',
+        summary: 'Process an upload to a campaign',
+        description: `${processUploadDocs.description} ${IN_CAMPAIGN}`,
+        errors: [...processUploadDocs.errors, 'INVALID_TRANSITION'],
+      },
+      handle: ({ caller, params, body, request, address }) =>
+        processUpload(catalogue, (rejected) => publicUrl(request, `${REJECTED}/${rejected}`), {
+          caller: actorOf(caller, address),
+          ...body,
+          campaign_uuid: campaignUuid(params['uuid']),
+        }),
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${REJECTED}/:uuid`,
+      credentials: 'api-key',
+      docs: {
+        ...rejectedDocs,
+        tag: 'Campaigns',
+        id: 'getCampaignRejectedRows',
+        summary: 'Get the refused rows of a campaign upload',
+      },
+      async handle({ caller, params, request, response }) {
+        await downloadRejected(catalogue, pathUuid(params['uuid'], 'file of refused rows'), caller, request, response);
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${CAMPAIGNS}/:uuid/audio/upload`,
+      credentials: 'api-key',
+      body: recordingForm,
+      docs: {
+        ...recordingDocs,
+        tag: 'Campaigns',
+        id: 'uploadCampaignRecording',
+        summary: 'Upload a recording to a campaign',
+        description: `${recordingDocs.description} ${IN_CAMPAIGN}`,
+        errors: [...recordingDocs.errors, 'INVALID_TRANSITION'],
+      },
+      async handle({ caller, params, body }) {
+        const campaign_uuid = campaignUuid(params['uuid']);
+        // Checked again when the call is registered. Checking here spares clients a useless upload of 50 MB.
+        await catalogue.admitToCampaign({ caller: callerOf(caller), campaign_uuid });
+        return uploadRecording(recordings, caller, body, campaign_uuid);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${CAMPAIGNS}/:uuid/calls`,
+      credentials: 'api-key',
+      query: CallQuery,
+      docs: {
+        tag: 'Campaigns',
+        id: 'listCampaignCalls',
+        summary: 'List the calls of a campaign',
+        description: listCallsDescription,
+        responses: { 200: { description: 'A page of calls.', schema: CallPage } },
+      },
+      async handle({ caller, params, query }) {
+        const campaign_uuid = campaignUuid(params['uuid']);
+        // An unknown campaign is NOT_FOUND, not an empty list.
+        await catalogue.getCampaign({ caller: callerOf(caller), campaign_uuid });
+        return listCalls(catalogue, caller, query, campaign_uuid);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${CAMPAIGNS}/:uuid/calls/:call_uuid`,
+      credentials: 'api-key',
+      docs: {
+        tag: 'Campaigns',
+        id: 'getCampaignCall',
+        summary: 'Get a call of a campaign',
+        description: 'The call with its transcript, all its analyses, and the quotes that support every answer.',
+        responses: { 200: { description: 'The call.', schema: CallDetail } },
+      },
+      async handle({ caller, params, request }) {
+        const call = await catalogue.getCall({
+          caller: callerOf(caller),
+          call_uuid: pathUuid(params['call_uuid'], 'call'),
+          campaign_uuid: campaignUuid(params['uuid']),
+        });
+        return { status: 200, body: callDetail(call, (url) => publicUrl(request, url)) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,137 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ingest } from '@call-analysis/proto';
+import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
+import { type Client, LONGEST_CALL_MS } from '@call-analysis/rpc';
+import { z } from 'zod';
+import type { Caller } from '../../authentication/caller.ts';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { page, pathUuid, size } from '../../http/request/fields.ts';
+import type { PublicUrl } from '../../http/request/public-url.ts';
+import { IDLE_TIMEOUT_MS } from '../../http/response/json-response.ts';
+import type { OperationDocs } from '../../openapi/operation-docs.ts';
+import { BatchItem, BatchPage } from '../../response-schemas/uploads.ts';
+import { callerOf } from '../ingest-caller.ts';
+
+const PATH = '/api/v1/calls/batches';
+const REJECTED = '/api/v1/calls/rejected';
+
+export const rejectedDocs = {
+  tag: 'Batches',
+  id: 'getRejectedRows',
+  summary: 'Get the refused rows of an upload',
+  description:
+    'The refused rows as they were uploaded, with the reasons in a last column `reject_reason`. The file can be corrected and uploaded again as it is. It is kept for 7 days.',
+  responses: {
+    200: { description: 'A CSV.', type: 'text/csv', headers: { 'Content-Disposition': 'The file name.' } },
+  },
+} satisfies OperationDocs;
+
+/** docs/api.md, "Calls"; the CSVs of refused rows, "Presigned uploads". */
+export function batches(
+  catalogue: Pick<Client<typeof ingest>, 'listBatches' | 'getBatch' | 'downloadRejected'>,
+  publicUrl: PublicUrl,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: PATH,
+      credentials: 'bearer',
+      query: z.strictObject({ page, size }),
+      docs: {
+        tag: 'Batches',
+        id: 'listBatches',
+        summary: 'List batches',
+        description: 'Newest first.',
+        responses: { 200: { description: 'A page of batches.', schema: BatchPage } },
+      },
+      async handle({ caller, query, request }) {
+        const { count, items } = await catalogue.listBatches({ caller: callerOf(caller), ...query });
+        return { status: 200, body: { count, items: items.map((batch) => batchJson(batch, request)) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${PATH}/:batch_id`,
+      credentials: 'bearer',
+      docs: {
+        tag: 'Batches',
+        id: 'getBatch',
+        summary: 'Get a batch',
+        description: 'The progress of a batch: its calls by status.',
+        responses: { 200: { description: 'The batch.', schema: BatchItem } },
+      },
+      async handle({ caller, params, request }) {
+        const batch_id = pathUuid(params['batch_id'], 'batch');
+        return {
+          status: 200,
+          body: batchJson(await catalogue.getBatch({ caller: callerOf(caller), batch_uuid: batch_id }), request),
+        };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${REJECTED}/:uuid`,
+      credentials: 'bearer',
+      docs: rejectedDocs,
+      async handle({ caller, params, request, response }) {
+        await downloadRejected(catalogue, pathUuid(params['uuid'], 'file of refused rows'), caller, request, response);
+        return undefined;
+      },
+    }),
+  ];
+
+  function batchJson(batch: Batch, request: IncomingMessage) {
+    return {
+      batch_id: batch.batch_uuid,
+      kind: batch.kind,
+      created_at: batch.created_at,
+      accepted: batch.accepted,
+      duplicates: batch.duplicates,
+      rejected: batch.rejected,
+      by_status: batch.by_status,
+      finished_at: batch.finished_at ?? null,
+      rejected_csv_url: batch.rejected_uuid === undefined ? null : rejectedUrl(publicUrl, request, batch.rejected_uuid),
+    };
+  }
+}
+
+/** Sends the firm's CSV of refused rows. */
+export async function downloadRejected(
+  catalogue: Pick<Client<typeof ingest>, 'downloadRejected'>,
+  uuid: string,
+  caller: Caller,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const clientGone = new AbortController();
+  response.once('close', () => clientGone.abort());
+  const file = catalogue.downloadRejected(
+    { caller: callerOf(caller), rejected_uuid: uuid },
+    // The file may have gigabytes, and the client may be slow.
+    { deadlineMs: LONGEST_CALL_MS, signal: clientGone.signal },
+  );
+  const chunks = file[Symbol.asyncIterator]();
+  // The headers wait for the first chunk, which decides between 200 and 404.
+  let next = await chunks.next();
+  response.writeHead(200, {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="rejected-${uuid}.csv"`,
+  });
+  if (request.method === 'HEAD') {
+    response.end();
+    await chunks.return?.();
+    return;
+  }
+  response.setTimeout(IDLE_TIMEOUT_MS);
+  const bytes = async function* () {
+    for (; !next.done; next = await chunks.next()) yield next.value.data;
+  };
+  await pipeline(Readable.from(bytes(), { objectMode: false }), response);
+}
+
+/** The URL of a CSV of refused rows, for callers with a bearer token. */
+export function rejectedUrl(publicUrl: PublicUrl, request: IncomingMessage, rejectedUuid: string): string {
+  return publicUrl(request, `${REJECTED}/${rejectedUuid}`);
+}

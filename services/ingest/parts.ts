@@ -1,0 +1,12 @@
+import type { Bus } from '@call-analysis/bus';
+import type { Objects } from '@call-analysis/objects';
+import type { dialFirms } from './firms.ts';
+import type { Store } from './store/index.ts';
+
+/** What the use cases of this service work with. */
+export interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly objects: Objects;
+  readonly firms: ReturnType<typeof dialFirms>;
+}

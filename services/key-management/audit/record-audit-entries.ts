@@ -1,0 +1,21 @@
+import type { AuditEntryCreated, BodyOf, Event } from '@call-analysis/events';
+import type { Store } from '../store.ts';
+
+/** Adds the audit entries that other services publish to the audit log, once for each event. */
+export async function recordAuditEntries(
+  { store }: { readonly store: Store },
+  events: readonly Event<BodyOf<typeof AuditEntryCreated>>[],
+): Promise<void> {
+  await store.addPublishedAuditEntries(
+    events.map(({ id, time, subject, firmuuid, requestid, data }) => ({
+      eventId: id,
+      at: new Date(time),
+      actor: data.actor,
+      action: data.action,
+      subject,
+      firmUuid: firmuuid,
+      requestId: requestid ?? '',
+      address: data.address,
+    })),
+  );
+}

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { Fault } from '@call-analysis/fault';
+import { ADMINISTRATOR, type Firm } from '../domain.ts';
+import { Duplicate, type Store } from '../store.ts';
+
+/**
+ * Creates a firm. Without a uuid, it gets one of version 4, whose first characters are random: the prefix of its API key
+ * consists of them. Fault: FIRM_EXISTS.
+ */
+export async function createFirm(
+  { store }: { store: Store },
+  properties: Omit<Firm, 'uuid'> & { readonly uuid?: string | undefined },
+): Promise<Firm> {
+  const firm: Firm = { ...properties, uuid: properties.uuid ?? randomUUID() };
+  try {
+    await store.transaction(async (tx) => {
+      await tx.addFirm(firm);
+      await tx.addAuditEntry(ADMINISTRATOR, 'firm.created', firm.uuid, firm.uuid);
+    });
+  } catch (error) {
+    if (!(error instanceof Duplicate)) throw error;
+    throw new Fault('conflict', 'FIRM_EXISTS', `A firm with the uuid ${firm.uuid} already exists.`, { cause: error });
+  }
+  return firm;
+}

@@ -1,0 +1,131 @@
+import type { Readable } from 'node:stream';
+import { alreadyClaimed, type Bus, claim, Poison } from '@call-analysis/bus';
+import {
+  findErased,
+  packTranscript,
+  removePackedTranscripts,
+  type WorkInProgress,
+} from '@call-analysis/call-processing';
+import {
+  type AudioStored,
+  type BodyOf,
+  createEvent,
+  type Event,
+  TranscriptionProgressed,
+  TranscriptReady,
+} from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
+import type { Objects } from '@call-analysis/objects';
+import type { Database } from '@call-analysis/postgres';
+import type { Logger } from '@call-analysis/runtime';
+import { conversationOf } from '../domain.ts';
+import { countTranscribed } from '../metrics.ts';
+import type { WorkDirectory } from '../work-directory.ts';
+import type { TranscriptionWorkerPool } from '../workers/worker-pool.ts';
+import { progressReporter } from './report-progress.ts';
+
+type AudioStoredEvent = Event<BodyOf<typeof AudioStored>>;
+
+export interface TranscriptionParts {
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly objects: Objects;
+  readonly pool: Pick<TranscriptionWorkerPool, 'transcribe'>;
+  /** Recordings that the pool transcribes at the same time. */
+  readonly poolSize: number;
+  readonly workDirectory: WorkDirectory;
+  readonly inProgress: WorkInProgress;
+  readonly log: Logger;
+}
+
+export const CONSUMER = 'transcription';
+const SOURCE = 'transcription';
+
+/**
+ * Transcribes a call's recording and publishes the transcript, once per event however often it is delivered. When the call
+ * is erased meanwhile, the transcription stops and nothing is published.
+ */
+export async function transcribeCall(parts: TranscriptionParts, event: AudioStoredEvent): Promise<void> {
+  const { db, objects, inProgress } = parts;
+  // An event may be delivered again long after, for example when a consumer group's offsets are lost.
+  if ((await alreadyClaimed(db, CONSUMER, [event.id])).size > 0) return;
+  const isErased = async () => (await findErased(db, [event])).size > 0;
+  await inProgress.run(event, async (erased) => {
+    let isWanted = !(await isErased());
+    try {
+      isWanted &&= await transcribe(parts, event, erased);
+    } catch (error) {
+      isWanted = false;
+      if (!erased.aborted && !(await isErased())) throw error;
+    }
+    if (!isWanted) await removePackedTranscripts(objects, event.firmuuid, event.subject);
+  });
+}
+
+/** False when the call has been erased. */
+async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, erased: AbortSignal): Promise<boolean> {
+  const { db, bus, pool, objects, workDirectory, log } = parts;
+  const { key, format, duration, left, right, attempt, segment_type } = event.data;
+  const startedAt = performance.now();
+  const progress = progressReporter(
+    duration,
+    async (seconds) => {
+      const body = { attempt, heard: seconds, duration };
+      const progressed = createEvent(SOURCE, TranscriptionProgressed, event.subject, event, body);
+      await db.transaction((tx) => bus.publish(tx, [progressed]));
+    },
+    log,
+  );
+  progress.start();
+  const recording = await invalidIsPoison(async () =>
+    workDirectory.withFile(await open(objects, key), (file) =>
+      pool.transcribe({ file, format, duration, onProgress: (seconds) => progress.advance(seconds), signal: erased }),
+    ),
+  ).finally(() => progress.end());
+  countTranscribed(recording.duration);
+  const { utterances, notes } = conversationOf(recording, { left, right });
+  const ready = createEvent(SOURCE, TranscriptReady, event.subject, event, {
+    attempt,
+    source: 'audio',
+    duration: Math.round(recording.duration * 100) / 100,
+    language: recording.language,
+    tags: [],
+    segment_type,
+    ...(recording.engine === null ? {} : { engine: recording.engine }),
+    ...(notes.length === 0 ? {} : { notes }),
+    transcript: await packTranscript(
+      objects,
+      { firmUuid: event.firmuuid, callUuid: event.subject, attempt },
+      utterances,
+    ),
+  });
+  const isWanted = await db.transaction(async (tx) => {
+    if ((await findErased(tx, [event])).size > 0) return false;
+    const claimed = await claim(tx, CONSUMER, [event.id]);
+    if (claimed.size > 0) await bus.publish(tx, [ready]);
+    return true;
+  });
+  if (!isWanted) return false;
+  const seconds = Math.round(performance.now() - startedAt) / 1000;
+  log.info({ call: event.subject, duration, seconds, utterances: utterances.length }, 'a call was transcribed');
+  return true;
+}
+
+async function open(objects: Objects, key: string): Promise<Readable> {
+  try {
+    return await objects.open(key);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'NOT_FOUND') throw error;
+    throw new Poison('RECORDING_MISSING', "The call's recording is not in the object store.", error);
+  }
+}
+
+/** Turns Faults of kind `invalid` into Poison, because a retry would fail too. */
+async function invalidIsPoison<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'invalid') throw new Poison(error.code, error.message, error);
+    throw error;
+  }
+}

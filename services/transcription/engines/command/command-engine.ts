@@ -1,0 +1,145 @@
+import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Language } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
+import { PROCESS_PREFIX } from '../../work-directory.ts';
+import { limitConcurrency } from '../concurrency-limit.ts';
+import { engineFailed, engineMisconfigured, engineUnavailable } from '../faults.ts';
+import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment, type TimedText } from '../speech-engine.ts';
+import { isSureOfOther, languageNamed, languageNotSupported } from '../spoken-language.ts';
+import { tidyText } from '../timed-text.ts';
+import { wavFile } from '../wav-file.ts';
+import { readOutput } from './output.ts';
+import { type Ending, runProgram } from './run-program.ts';
+
+export interface CommandConfig {
+  /**
+   * The program and its arguments. `{file}` in an argument is replaced by the path of a WAV file (16 kHz, one channel,
+   * 16 bit); without it the WAV file is the program's standard input.
+   */
+  readonly command: readonly string[];
+  /** The program's complete environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** For the temporary WAV files; created when it does not exist. */
+  readonly workDirectory: string;
+  /** Programs at the same time. */
+  readonly concurrency: number;
+  /** Time limit per segment: this, plus some for each second of the segment. 30 s and 10 s when absent. */
+  readonly timeoutMs?: number | undefined;
+  readonly timeoutMsPerSecond?: number | undefined;
+}
+
+/** A program that prints plain text reports no times, so segments must be short enough to keep utterances in order. */
+const MAX_SEGMENT_SECONDS = 30;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
+
+/**
+ * The operator's program, run once per segment. It prints plain text, `{ "text": … }` or
+ * `{ "segments": [{ "start", "end", "text" }], "language"? }`. Faults: ENGINE_MISCONFIGURED when the program does not exist
+ * or may not be run, ENGINE_UNAVAILABLE when it takes too long, otherwise ENGINE_FAILED. The program's standard error is
+ * the fault's cause, which is only logged.
+ */
+export function commandEngine(config: CommandConfig): SpeechEngine {
+  const [program = '', ...template] = config.command;
+  const slots = limitConcurrency(config.concurrency);
+  const takesFile = template.some((argument) => argument.includes('{file}'));
+
+  async function transcribe(segment: SpeechSegment, known: Language | null, signal: AbortSignal) {
+    const seconds = segment.samples.length / SAMPLE_RATE_HZ;
+    const printed = await withFile(wavFile(segment.samples), (file) => runOn(file, seconds, signal));
+    const output = readOutput(printed);
+    if (output === null)
+      throw engineFailed('The speech program printed JSON that is truncated or not of the expected shape.');
+    const utterances = tidyText(output.segments ?? [{ text: output.text, start: 0, end: seconds }], seconds);
+    return { utterances, language: languageOf(output.language, utterances, seconds, known) };
+  }
+
+  async function runOn(file: string, seconds: number, signal: AbortSignal): Promise<string> {
+    if (takesFile) return run(file, null, seconds, signal);
+    // A file and not a pipe: Node's pipes are sockets, which cannot be sought in or opened as /dev/stdin.
+    const input = await open(file);
+    try {
+      return await run(file, input.fd, seconds, signal);
+    } finally {
+      await input.close();
+    }
+  }
+
+  async function run(file: string, input: number | null, seconds: number, signal: AbortSignal): Promise<string> {
+    const { ending, standardError } = await runProgram({
+      program,
+      arguments: template.map((argument) => argument.replaceAll('{file}', () => file)),
+      environment: config.environment,
+      input,
+      timeoutMs: (config.timeoutMs ?? 30_000) + (config.timeoutMsPerSecond ?? 10_000) * seconds,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      signal,
+    });
+    if (ending.kind === 'exited' && ending.code === 0) return ending.output.toString('utf8');
+    throw faultOf(ending, standardError);
+  }
+
+  async function withFile<Result>(wav: Uint8Array, use: (file: string) => Promise<Result>): Promise<Result> {
+    await mkdir(config.workDirectory, { recursive: true, mode: 0o700 });
+    // mkdtemp creates a directory that only this user can enter, so no one else can read the recording.
+    const directory = await mkdtemp(join(config.workDirectory, PROCESS_PREFIX));
+    try {
+      const file = join(directory, 'segment.wav');
+      await writeFile(file, wav, { mode: 0o600, flag: 'wx' });
+      return await use(file);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  return {
+    name: `command:${basename(program)}`,
+    maxSegmentSeconds: MAX_SEGMENT_SECONDS,
+    concurrency: config.concurrency,
+    async transcribe(segment, { language, signal }) {
+      if (segment.samples.length === 0) return { utterances: [], language: null };
+      return slots.run(signal, async (either) => {
+        try {
+          return await transcribe(segment, language, either);
+        } catch (error) {
+          either.throwIfAborted();
+          throw error instanceof Fault
+            ? error
+            : engineUnavailable('The WAV file for the speech program cannot be written.', error);
+        }
+      });
+    },
+    close: () => slots.close(),
+  };
+}
+
+function faultOf(ending: Ending, standardError: string): Fault {
+  const cause = new Error(standardError === '' ? 'nothing was printed on standard error' : standardError);
+  switch (ending.kind) {
+    case 'not-started':
+      return /^(ENOENT|EACCES|ENOEXEC|ENOTDIR|EPERM)$/.test(ending.error.code ?? '')
+        ? engineMisconfigured('The speech program cannot be run. Check SPEECH_COMMAND.', ending.error)
+        : engineUnavailable('The speech program cannot be started at the moment.', ending.error);
+    case 'timed-out':
+      return engineUnavailable('The speech program took too long and was stopped.', cause);
+    case 'too-much-output':
+      return engineFailed(`The speech program printed more than ${MAX_OUTPUT_BYTES} bytes and was stopped.`, cause);
+    case 'exited':
+      return ending.signal === null
+        ? engineFailed(`The speech program failed with exit code ${ending.code}.`, cause)
+        : engineFailed(`The speech program was ended by ${ending.signal}.`, cause);
+  }
+}
+
+function languageOf(
+  name: string | null,
+  texts: readonly TimedText[],
+  segmentSeconds: number,
+  known: Language | null,
+): Language | null {
+  const language = languageNamed(name);
+  if (language !== 'other') return language;
+  if (known === null && isSureOfOther({ segmentSeconds, texts, logprob: null, probability: null }))
+    throw languageNotSupported(name ?? '');
+  return null;
+}

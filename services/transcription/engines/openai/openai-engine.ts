@@ -1,0 +1,238 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Language } from '@call-analysis/events';
+import type { Fault } from '@call-analysis/fault';
+import { limitConcurrency } from '../concurrency-limit.ts';
+import { engineMisconfigured, engineUnavailable } from '../faults.ts';
+import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment } from '../speech-engine.ts';
+import { wavFile } from '../wav-file.ts';
+import { interpret, isStuck, readAnswer, type ServerAnswer } from './answer.ts';
+import { advise, type Refusal } from './refusal.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+export interface OpenaiConfig {
+  /** A server with `/v1/audio/transcriptions`: its root URL, the URL of its `/v1`, or the complete URL. */
+  readonly url: string;
+  readonly model: string;
+  readonly apiKey?: string | undefined;
+  /** Requests at the same time; 4 when absent. */
+  readonly concurrency?: number | undefined;
+  readonly retry?: Partial<RetryPolicy> | undefined;
+}
+
+export interface RetryPolicy {
+  /** Attempts per segment. */
+  readonly attempts: number;
+  /** The pause before the second attempt; it doubles with each further one, and up to half of it is random. */
+  readonly backOffMs: number;
+  /** The longest pause; also bounds Retry-After. */
+  readonly maxPauseMs: number;
+  /** Time limit of an attempt: this, plus some for each second of the segment. */
+  readonly timeoutMs: number;
+  readonly timeoutMsPerSecond: number;
+}
+
+// The longest segment gets 270 s per attempt, because fetch itself gives up after 300 s without an answer.
+const defaultRetry: RetryPolicy = {
+  attempts: 5,
+  backOffMs: 1000,
+  maxPauseMs: 60_000,
+  timeoutMs: 30_000,
+  timeoutMsPerSecond: 4000,
+};
+
+/** Two of Whisper's windows: longer segments make each attempt at a slow server more expensive and save nothing. */
+const MAX_SEGMENT_SECONDS = 60;
+
+/** An answer for a minute of speech, including tokens, is about 20 KB. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_REFUSAL_BYTES = 2048;
+
+/** The first step of Whisper's own temperature fallback that is high enough to end a loop. */
+const RETRY_TEMPERATURE = 0.4;
+
+interface Request {
+  readonly file: Blob;
+  readonly seconds: number;
+  /** The language to send; null lets the server detect it. */
+  readonly hint: Language | null;
+  readonly temperature: number;
+}
+
+type Outcome = { readonly answer: ServerAnswer } | { readonly refusal: Refusal } | { readonly failure: Fault };
+
+/**
+ * Any server with OpenAI's transcription API. Temporary errors (429, 5xx, network errors, time-outs, unreadable answers)
+ * are retried with back-off, then fail with ENGINE_UNAVAILABLE; a wrong key, model or URL fails immediately with
+ * ENGINE_MISCONFIGURED. A Retry-After delays the requests of all segments, not only of the one that received it.
+ */
+export function openaiEngine(config: OpenaiConfig): SpeechEngine {
+  const policy = { ...defaultRetry, ...config.retry };
+  const concurrency = config.concurrency ?? 4;
+  const url = transcriptionsUrl(config.url);
+  const slots = limitConcurrency(concurrency);
+  const unknownHints = new Set<Language>();
+  let supportsSegments = true;
+  let pausedUntil = 0;
+
+  async function send(request: Request, wantsSegments: boolean, signal: AbortSignal): Promise<Outcome> {
+    const form = new FormData();
+    form.append('file', request.file, 'segment.wav');
+    form.append('model', config.model);
+    form.append('response_format', wantsSegments ? 'verbose_json' : 'json');
+    form.append('temperature', String(request.temperature));
+    if (request.hint !== null) form.append('language', request.hint);
+    const deadline = AbortSignal.timeout(timeoutMs(request.seconds));
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: config.apiKey === undefined ? {} : { authorization: `Bearer ${config.apiKey}` },
+        body: form,
+        // Following a redirect would send a recording to a host that the operator did not configure.
+        redirect: 'manual',
+        signal: AbortSignal.any([signal, deadline]),
+      });
+      if (!response.ok) return { refusal: await refusalOf(response) };
+      const body = await readBody(response, MAX_ANSWER_BYTES);
+      if (body.isCut)
+        return {
+          failure: engineUnavailable(
+            `The speech server's answer is larger than ${MAX_ANSWER_BYTES} bytes. Check SPEECH_URL.`,
+          ),
+        };
+      const answer = readAnswer(body.text);
+      if (answer !== null) return { answer };
+      return {
+        failure: engineUnavailable(
+          'The answer from SPEECH_URL is not a transcription. Check that it is the URL of a speech server.',
+        ),
+      };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const message = deadline.aborted
+        ? 'The speech server does not answer in time. Try again later.'
+        : 'The speech server does not answer. Try again later.';
+      return { failure: engineUnavailable(message, error) };
+    }
+  }
+
+  async function request(first: Request, signal: AbortSignal): Promise<ServerAnswer> {
+    let current = first;
+    // Besides the attempts, time is limited too, but generously: some servers limit requests by the minute.
+    const giveUpAt = Date.now() + Math.max(300_000, 2 * timeoutMs(current.seconds));
+    for (let attempt = 1; ;) {
+      await untilResumed(signal);
+      const wantsSegments = supportsSegments;
+      const outcome = await send(current, wantsSegments, signal);
+      if ('answer' in outcome) return outcome.answer;
+      let failure: Fault;
+      let requestedPauseMs = 0;
+      if ('failure' in outcome) failure = outcome.failure;
+      else {
+        const advice = advise(outcome.refusal, { segments: wantsSegments, hint: current.hint !== null });
+        if (advice.kind === 'give-up') throw advice.fault;
+        if (advice.kind === 'request-text') {
+          supportsSegments = false;
+          continue;
+        }
+        if (advice.kind === 'drop-hint') {
+          unknownHints.add(current.hint!);
+          current = { ...current, hint: null };
+          continue;
+        }
+        failure = advice.fault;
+        requestedPauseMs = Math.min(outcome.refusal.retryAfterMs ?? 0, policy.maxPauseMs);
+        if (requestedPauseMs > 0) pausedUntil = Math.max(pausedUntil, Date.now() + requestedPauseMs);
+        // faster-whisper answers 500 to a language code that it does not know, such as Kyrgyz.
+        if (outcome.refusal.status === 500) current = { ...current, hint: null };
+      }
+      const pauseMs = Math.max(requestedPauseMs, backOffMs(attempt));
+      if (attempt === policy.attempts || Date.now() + pauseMs > giveUpAt) throw failure;
+      attempt += 1;
+      await delay(pauseMs, undefined, { signal });
+    }
+  }
+
+  function timeoutMs(segmentSeconds: number): number {
+    return Math.ceil(policy.timeoutMs + policy.timeoutMsPerSecond * segmentSeconds);
+  }
+
+  /** The pause after an attempt. */
+  function backOffMs(attempt: number): number {
+    const longest = Math.min(policy.maxPauseMs, policy.backOffMs * 2 ** (attempt - 1));
+    return longest * (0.5 + Math.random() / 2);
+  }
+
+  /** Waits while a Retry-After is in force. */
+  async function untilResumed(signal: AbortSignal): Promise<void> {
+    for (let wait = pausedUntil - Date.now(); wait > 0; wait = pausedUntil - Date.now())
+      await delay(wait, undefined, { signal });
+  }
+
+  async function transcribe(segment: SpeechSegment, known: Language | null, signal: AbortSignal) {
+    const first: Request = {
+      file: new Blob([wavFile(segment.samples)], { type: 'audio/wav' }),
+      seconds: segment.samples.length / SAMPLE_RATE_HZ,
+      hint: known !== null && unknownHints.has(known) ? null : known,
+      temperature: 0,
+    };
+    let answer = await request(first, signal);
+    if (isStuck(answer, first.seconds)) answer = await request({ ...first, temperature: RETRY_TEMPERATURE }, signal);
+    return interpret(answer, first.seconds, known);
+  }
+
+  return {
+    name: `openai:${config.model}`,
+    maxSegmentSeconds: MAX_SEGMENT_SECONDS,
+    concurrency,
+    async transcribe(segment, { language, signal }) {
+      if (segment.samples.length === 0) return { utterances: [], language: null };
+      return slots.run(signal, async (either) => {
+        try {
+          return await transcribe(segment, language, either);
+        } catch (error) {
+          // A pause that was aborted fails with the timer's own error.
+          either.throwIfAborted();
+          throw error;
+        }
+      });
+    },
+    close: () => slots.close(),
+  };
+}
+
+/** Fault ENGINE_MISCONFIGURED when it is not an http or https URL. */
+export function transcriptionsUrl(configured: string): URL {
+  if (!URL.canParse(configured) || !/^https?:$/.test(new URL(configured).protocol)) {
+    throw engineMisconfigured('SPEECH_URL is not an http or https URL.');
+  }
+  const url = new URL(configured);
+  url.hash = '';
+  const path = url.pathname.replace(/\/+$/, '');
+  if (path.endsWith('/audio/transcriptions')) url.pathname = path;
+  else url.pathname = `${path}${path.endsWith('/v1') ? '' : '/v1'}/audio/transcriptions`;
+  return url;
+}
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  const { text } = await readBody(response, MAX_REFUSAL_BYTES);
+  return {
+    status: response.status,
+    body: text,
+    retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()),
+  };
+}
+
+/** The body's text up to `limitBytes`; the rest is not received. */
+async function readBody(response: Response, limitBytes: number): Promise<{ text: string; isCut: boolean }> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  if (response.body !== null) {
+    // Leaving the loop early cancels the body and with it the transfer.
+    for await (const part of response.body) {
+      parts.push(part);
+      size += part.length;
+      if (size > limitBytes) break;
+    }
+  }
+  return { text: Buffer.concat(parts).subarray(0, limitBytes).toString('utf8'), isCut: size > limitBytes };
+}

@@ -1,0 +1,85 @@
+import type { Fault } from '@call-analysis/fault';
+import { z } from 'zod';
+import { engineMisconfigured, engineRefused, engineUnavailable } from '../faults.ts';
+
+/** An answer with an error status. */
+export interface Refusal {
+  readonly status: number;
+  /** The beginning of its body. */
+  readonly body: string;
+  /** From Retry-After, in milliseconds; null when there is none. */
+  readonly retryAfterMs: number | null;
+}
+
+/** The reaction to a refusal. */
+export type Advice =
+  | { readonly kind: 'retry'; readonly fault: Fault }
+  /** Request plain `json`: newer models do not return segments. */
+  | { readonly kind: 'request-text' }
+  /** Let the server detect the language: it does not know the code that it was given. */
+  | { readonly kind: 'drop-hint' }
+  | { readonly kind: 'give-up'; readonly fault: Fault };
+
+/** How to react to a refusal. `requested` says which optional parts the request had. */
+export function advise(refusal: Refusal, requested: { readonly segments: boolean; readonly hint: boolean }): Advice {
+  const { status, body } = refusal;
+  const giveUp = (fault: Fault): Advice => ({ kind: 'give-up', fault });
+  if (status === 401 || status === 403) {
+    return giveUp(
+      engineMisconfigured(`The speech server does not accept the key (status ${status}). Check SPEECH_API_KEY.`),
+    );
+  }
+  const cause = new Error([`status ${status}`, ...errorNames(body)].join(', '));
+  if (status === 402 || (status === 429 && /insufficient_quota|billing/i.test(body))) {
+    return giveUp(
+      engineMisconfigured('The quota of the speech server is used up. Raise it, or set another SPEECH_API_KEY.', cause),
+    );
+  }
+  if (status === 408 || status === 425 || status === 429 || status >= 500) {
+    return {
+      kind: 'retry',
+      fault: engineUnavailable(`The speech server is not available (status ${status}). Try again later.`, cause),
+    };
+  }
+  if (status === 404 || status === 405 || (status >= 300 && status < 400)) {
+    const isModel = status === 404 && /model/i.test(body);
+    return giveUp(
+      engineMisconfigured(
+        isModel
+          ? 'The speech server does not know the model. Check SPEECH_MODEL.'
+          : `The speech server offers no transcriptions at this URL (status ${status}). Check SPEECH_URL.`,
+        cause,
+      ),
+    );
+  }
+  if (status === 413) {
+    return giveUp(
+      engineMisconfigured(
+        'The speech server, or a proxy before it, does not accept bodies of 2 MB. Raise its limit to 4 MB.',
+        cause,
+      ),
+    );
+  }
+  if (requested.segments && /response_format|verbose_json/i.test(body)) return { kind: 'request-text' };
+  if (requested.hint && /language/i.test(body)) return { kind: 'drop-hint' };
+  if (/model/i.test(body))
+    return giveUp(engineMisconfigured('The speech server refuses the model. Check SPEECH_MODEL.', cause));
+  return giveUp(engineRefused(`The speech server does not accept this recording (status ${status}).`, cause));
+}
+
+const Body = z.object({ error: z.object({ code: z.unknown(), type: z.unknown() }).partial() });
+const namePattern = /^[a-z][\w.-]{0,63}$/i;
+
+/** The server's names for the error. Its sentences are left out: they may quote the key or the conversation. */
+function errorNames(body: string): string[] {
+  const { error = {} } = parse(body);
+  return [error.code, error.type].filter((each): each is string => typeof each === 'string' && namePattern.test(each));
+}
+
+function parse(body: string): Partial<z.infer<typeof Body>> {
+  try {
+    return Body.safeParse(JSON.parse(body)).data ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,39 @@
+import type { Language } from '@call-analysis/events';
+
+/** Every engine transcribes one channel at this rate. */
+export const SAMPLE_RATE_HZ = 16_000;
+
+/** A stretch of one channel that contains speech, cut at pauses. */
+export interface SpeechSegment {
+  /** At SAMPLE_RATE_HZ, from -1 to 1. */
+  readonly samples: Float32Array;
+}
+
+/** Text that was said in a segment; `start` and `end` are seconds from the segment's beginning. */
+export interface TimedText {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Turns speech into text. Engines throw a Fault: of kind `unavailable` when a retry of the same segment may succeed, of
+ * kind `invalid` when it cannot (LANGUAGE_NOT_SUPPORTED among them).
+ */
+export interface SpeechEngine {
+  /** With the model, as the transcript shows it: `moonshine-tiny`, `openai:whisper-1`. */
+  readonly name: string;
+  /** The longest segment that it accepts, in seconds. */
+  readonly maxSegmentSeconds: number;
+  /** How many segments it transcribes at the same time, over all calls; further ones are queued. */
+  readonly concurrency: number;
+  /**
+   * Transcribes one segment. `utterances` is empty when nothing was said. The `language` option is the call's language as
+   * far as it is known; the returned one is what the engine detected, null when it does not report a language.
+   */
+  transcribe(
+    segment: SpeechSegment,
+    options: { language: Language | null; signal: AbortSignal },
+  ): Promise<{ utterances: TimedText[]; language: Language | null }>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,52 @@
+import { availableParallelism } from 'node:os';
+import type { Config } from './config.ts';
+import { commandEngine } from './engines/command/command-engine.ts';
+import { openaiEngine } from './engines/openai/openai-engine.ts';
+import type { SpeechEngine } from './engines/speech-engine.ts';
+import { findModels } from './models/find-models.ts';
+import { TranscriptionWorkerPool, type WorkerPoolOptions } from './workers/worker-pool.ts';
+
+export interface OpenedWorkerPool {
+  readonly pool: TranscriptionWorkerPool;
+  /** Calls that can be transcribed at the same time. */
+  readonly size: number;
+  close(): Promise<void>;
+}
+
+/** With more workers, decoding and cutting alone would keep a machine busy. */
+const MAX_WORKERS_FOR_ENGINE = 8;
+
+/** Opens a pool for the configured engine. ConfigFault when the model directory has no model. */
+export function openWorkerPool(
+  { engine: config, workDirectory }: Pick<Config, 'engine' | 'workDirectory'>,
+  testOptions: Partial<WorkerPoolOptions> = {},
+): OpenedWorkerPool {
+  if (config.kind === 'local') {
+    const models = config.modelDirectory === undefined ? [] : findModels(config.modelDirectory);
+    const size = config.workers ?? availableParallelism();
+    const pool = new TranscriptionWorkerPool({
+      size,
+      recognition: { by: 'models', models, directory: workDirectory },
+      ...testOptions,
+    });
+    return { pool, size, close: async () => pool.close() };
+  }
+  const engine: SpeechEngine =
+    config.kind === 'openai' ? openaiEngine(config) : commandEngine({ ...config, workDirectory });
+  const { name, maxSegmentSeconds } = engine;
+  const size = Math.min(engine.concurrency, MAX_WORKERS_FOR_ENGINE);
+  const pool = new TranscriptionWorkerPool({
+    size,
+    recognition: { by: 'engine', name, maxSegmentSeconds },
+    engine,
+    ...testOptions,
+  });
+  return {
+    pool,
+    size,
+    async close() {
+      pool.close();
+      await engine.close();
+    },
+  };
+}

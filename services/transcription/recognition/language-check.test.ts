@@ -1,0 +1,103 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Side } from '../audio/stereo.ts';
+import { type Attempt, isCircular, isForeign } from './language-check.ts';
+
+type Line = readonly [side: Side, seconds: number, text: string];
+const attempts = (lines: readonly Line[]): Attempt[] => lines.map(([side, seconds, text]) => ({ side, seconds, text }));
+
+// Moonshine tiny's texts for sample calls with synthetic voices.
+const english: Line[] = [
+  ['left', 4.8, "Hello, you're reached armor mank, emily steaking, how may i help?"],
+  [
+    'right',
+    7.6,
+    "I think I lost my vivid card. I'm at a station and might want it to spawn. I'm kind of panicking here.",
+  ],
+  [
+    'left',
+    8.5,
+    "I'm so sorry to hear that. Don't worry, we'll secure your card right to how. Make up your full name and your name to birth. Please.",
+  ],
+  ['right', 2.2, "It's an automated market."],
+];
+const russian: Line[] = [
+  ['left', 4.8, 'The first thing is to be a good person. The first thing is to be a good person.'],
+  ['left', 8.3, 'The first one is the first one. The first one is the first one. The first one is the first one.'],
+  [
+    'right',
+    9.6,
+    'The market is not a little bit different, but it is a little bit different. The market is a little bit different, but it is',
+  ],
+  ['right', 1.6, ''],
+];
+const kyrgyz: Line[] = [
+  ['left', 7.1, ''],
+  [
+    'right',
+    7.5,
+    "Salamatza's work, meaning balance of the unconscious, unomesome, ketty, natat, and no tunic and intuition very, very home.",
+  ],
+  [
+    'left',
+    8.2,
+    "The first time I've been to a place where I'm not alone, I'm not alone, I'm not alone, I'm not alone, I'm not alone",
+  ],
+  ['right', 5.7, "Job, it's next year, cost call name is mean. Balkeep, Baljack, or not, not a passive call one call."],
+];
+const sung: Line[] = [
+  ['right', 20, ''],
+  ['right', 20, 'you you you you you you you you you you you you you you you you you you you you you'],
+];
+
+describe('a call that is not in the language of the model', () => {
+  it.each([
+    ['English with word errors', english, false],
+    ['Russian', russian, true],
+    ['Kyrgyz', kyrgyz, true],
+    ['English on one side, music on the other', [...english.filter(([side]) => side === 'left'), ...sung], false],
+    ['music alone', sung, true],
+    [
+      'a word or two',
+      [
+        ['left', 0.8, ''],
+        ['right', 1.2, 'The first one is'],
+        ['left', 3, ''],
+      ] as Line[],
+      false,
+    ],
+    ['nothing', [] as Line[], false],
+    [
+      'few words, none of them common',
+      [['left', 9.6, '10 of clubs, 4 queen of clubs, 7 of clubs, 5, 5, 8 of spades, 4 of clubs']] as Line[],
+      false,
+    ],
+  ])('is detected by its text: %s', (_, lines, foreign) => {
+    expect(isForeign(['en'], attempts(lines))).toBe(foreign);
+  });
+
+  it('is never assumed for a model that detects the language itself', () => {
+    expect(isForeign([], attempts(russian))).toBe(false);
+  });
+
+  it('is detected for other languages by their common words', () => {
+    const said =
+      'здравствуйте меня зовут анна чем я могу вам помочь у меня не работает интернет со вчерашнего дня и я хочу чтобы вы это сейчас проверили пожалуйста';
+    const gibberish =
+      'хэллоу май интернет коннекшн хэз бин вери слоу синс йестердей ивнинг энд ай эм нот хэппи эбаут ит плиз чек зе лайн энд телл ми вот ис ронг виз ит сенк ю';
+    expect(isForeign(['ru'], attempts([['left', 10, said]]))).toBe(false);
+    expect(isForeign(['ru'], attempts([['left', 10, gibberish]]))).toBe(true);
+    expect(isForeign(['kk'], attempts([['left', 10, gibberish]]))).toBe(false);
+  });
+});
+
+describe('a text that is mostly repetition', () => {
+  it.each([
+    ['The first one is the first one. The first one is the first one. The first one is the first one.', true],
+    ['I am a student. I am a student. I am a student. I am a student.', true],
+    ['No, no, no, no, no, no.', false],
+    ['Thank you, thank you so much. Yes, that is right, thank you, and goodbye, goodbye.', false],
+    ['', false],
+  ])('is detected: %j, %s', (text, circular) => {
+    expect(isCircular(text)).toBe(circular);
+  });
+});

@@ -1,0 +1,118 @@
+import { Language } from '@call-analysis/events';
+import type { Side } from '../audio/stereo.ts';
+import { COMMON_WORDS } from './common-words.ts';
+import { wordsOf } from './word-errors.ts';
+
+/** A model's text for a segment of one channel, and the segment's length. */
+export interface Attempt {
+  readonly text: string;
+  readonly seconds: number;
+  readonly side: Side;
+}
+
+/** Shorter segments are not judged: they may contain a single word, or a cough. */
+export const MIN_JUDGED_SECONDS = 1.5;
+/** Even slow speakers say about a word a second when pauses are not counted. */
+const MIN_WORDS_PER_SECOND = 0.9;
+/** When more than this share of all runs of three words occurred before, the model repeats itself. */
+const MAX_REPEATED = 0.25;
+const RUN_WORDS = 3;
+/** People say something twice, or "no" six times, but do not repeat half of a long sentence. */
+const CIRCLE_WORDS = 12;
+const CIRCLE_REPEATED = 0.5;
+/** A longer lost segment may be music, which says nothing about the spoken language. */
+const MUSIC_SECONDS = 12;
+/** Speech needed to judge a party at all, and to be sure that it speaks the language. */
+const MIN_SECONDS = 6;
+const SURE_SECONDS = 30;
+/** A party that loses this share of its time does not speak the model's language. */
+const MAX_LOST = 0.25;
+/** One short segment may be lost by chance: it happens to one English segment in a hundred. */
+const MIN_LOST_SEGMENTS = 2;
+const MIN_LOST_SECONDS = 6;
+/** Loss up to this share is normal in the model's language: Moonshine loses 0.4 % of English and rarely less than 15 % of Kyrgyz. */
+const LITTLE_LOST = 0.05;
+/**
+ * The share of words that are among the language's commonest: at least `surely` when it is that language, less than
+ * `hardly` when it is not. Between the two, or with few words, the result is unclear. English models turn any sound into
+ * English words, so their bounds are higher.
+ */
+const MIN_WORDS = 30;
+const KNOWN_ENGLISH = { surely: 0.44, hardly: 0.3 };
+const KNOWN = { surely: 0.15, hardly: 0.05 };
+
+/**
+ * Whether the call is not in the model's language: one party surely does not speak it, and no party surely does. False when
+ * there is too little speech, and for a model without languages, which detects the language itself.
+ *
+ * Measured with Moonshine tiny on sample calls with synthetic voices at 8 kHz: it rejects 0 of 18 English calls, and 5 of 5
+ * calls each in Russian, Uzbek, Kyrgyz and Spanish. English parties lose nothing, except 9 and 21 % in 2 cases of 36; in
+ * each call in another language at least one party loses 49 %.
+ */
+export function isForeign(languages: readonly string[], attempts: readonly Attempt[]): boolean {
+  if (languages.length === 0) return false;
+  const audible = attempts.filter(({ seconds }) => seconds >= MIN_JUDGED_SECONDS);
+  const judged = audible.filter((each) => each.seconds < MUSIC_SECONDS || !isLost(each));
+  if (secondsOf(judged) < MIN_SECONDS) return secondsOf(audible) >= MIN_SECONDS && audible.every(isLost);
+  const sides = (['left', 'right'] as const).map((side) => judged.filter((each) => each.side === side));
+  const parties = sides.filter((side) => secondsOf(side) >= MIN_SECONDS);
+  const verdicts = (parties.length === 0 ? [judged] : parties).map((side) => verdictOn(side, languages));
+  return verdicts.includes('foreign') && !verdicts.includes('familiar');
+}
+
+function verdictOn(attempts: readonly Attempt[], languages: readonly string[]): 'foreign' | 'familiar' | 'unclear' {
+  const lost = attempts.filter(isLost);
+  const share = lostShare(attempts);
+  const isChance = lost.length < MIN_LOST_SEGMENTS && secondsOf(lost) < MIN_LOST_SECONDS;
+  if (share >= MAX_LOST && !isChance) return 'foreign';
+  const known = knownShare(languages, attempts);
+  const words = attempts.reduce((sum, { text }) => sum + wordsOf(text).length, 0);
+  if (known === null || words < MIN_WORDS) return 'unclear';
+  const { surely, hardly } = languages.length === 1 && languages[0] === 'en' ? KNOWN_ENGLISH : KNOWN;
+  if (known < hardly) return 'foreign';
+  return known >= surely && share <= LITTLE_LOST && secondsOf(attempts) >= SURE_SECONDS ? 'familiar' : 'unclear';
+}
+
+/** The share of time in which the model found no text or repeated itself. */
+function lostShare(attempts: readonly Attempt[]): number {
+  const seconds = secondsOf(attempts);
+  return seconds === 0 ? 0 : secondsOf(attempts.filter(isLost)) / seconds;
+}
+
+/**
+ * The share of words that are among the commonest of one of the languages. Null when none of the languages has a list, or
+ * when there are no words.
+ */
+export function knownShare(languages: readonly string[], attempts: readonly Attempt[]): number | null {
+  const listed = Language.options.filter((language) => languages.includes(language));
+  const words = attempts.flatMap(({ text }) => wordsOf(text));
+  if (listed.length === 0 || words.length === 0) return null;
+  const shares = listed.map(
+    (language) => words.filter((word) => COMMON_WORDS[language].has(word)).length / words.length,
+  );
+  return Math.max(...shares);
+}
+
+/** Whether the model failed on a segment: too few words, or repetition. */
+export function isLost({ text, seconds }: Pick<Attempt, 'text' | 'seconds'>): boolean {
+  const words = wordsOf(text);
+  return words.length < MIN_WORDS_PER_SECOND * seconds || repeatedShare(words) > MAX_REPEATED;
+}
+
+/** Whether a long text is mostly repetition, which models produce for music and noise. */
+export function isCircular(text: string): boolean {
+  const words = wordsOf(text);
+  return words.length >= CIRCLE_WORDS && repeatedShare(words) > CIRCLE_REPEATED;
+}
+
+function repeatedShare(words: readonly string[]): number {
+  const runs = words.length - RUN_WORDS + 1;
+  if (runs < 4) return 0;
+  const seen = new Set<string>();
+  for (let at = 0; at < runs; at++) seen.add(words.slice(at, at + RUN_WORDS).join(' '));
+  return 1 - seen.size / runs;
+}
+
+function secondsOf(attempts: readonly Attempt[]): number {
+  return attempts.reduce((sum, { seconds }) => sum + seconds, 0);
+}

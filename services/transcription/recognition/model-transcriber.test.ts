@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals';
+import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
+import type { Kind, Model } from '../models/model.ts';
+import { type Models, withBundledModel } from './loaded-models.ts';
+import { ModelTranscriber } from './model-transcriber.ts';
+
+const model = (name: string, kind: Kind, languages: string[]): Model => ({
+  name,
+  kind,
+  languages,
+  files: { encoder: 'e', decoder: 'd' },
+  tokens: 't',
+});
+const english = model('english', 'moonshine', ['en']);
+const russian = model('russian', 'gigaam', ['ru']);
+const kyrgyz = model('kyrgyz', 'transducer', ['ky']);
+const many = model('many', 'whisper', []);
+
+// Texts of models for the same sentence, in their own language and in another one.
+const inEnglish = 'hello my name is anna how can i help you today with your account please tell me what the problem is';
+const inRussian =
+  'здравствуйте меня зовут анна чем я могу вам помочь сегодня что у вас случилось с интернетом пожалуйста';
+const circles = 'the first one is the first one is the first one is the first one is the first one is the first one';
+const nonsense = 'хэллоу май нейм ис эна хау кэн ай хелп ю тудей виз ёр эккаунт плиз телл ми вот зе проблем ис';
+const foreignKyrgyz = 'хэллоу мэй нэйм анна хоу кэн хэлп ю тудэй виз ёр экаунт плис тэлл вот зэ проблэм иш нот';
+
+/** Models that return the same text for every segment; counts how often each is used. */
+function models(texts: Readonly<Record<string, string>>, language = 'en', spoken: string | null = null) {
+  const used = new Map<string, number>();
+  const identified: number[] = [];
+  const source: Models = {
+    async recognizer({ name }) {
+      return {
+        createStream: () => ({ acceptWaveform() {} }),
+        decode: () => void used.set(name, (used.get(name) ?? 0) + 1),
+        getResult: () => ({ text: texts[name] ?? '', ...(spoken === null ? {} : { lang: spoken }) }),
+      };
+    },
+    identifyLanguage(_, samples) {
+      identified.push(samples.length / SAMPLE_RATE_HZ);
+      return language;
+    },
+  };
+  return { source, used, identified };
+}
+
+async function transcribe(source: Models, all: readonly Model[], segments = 6) {
+  const transcriber = new ModelTranscriber(source, all);
+  for (let segment = 0; segment < segments; segment++)
+    await transcriber.transcribe(new Float32Array(7 * SAMPLE_RATE_HZ), segment % 2 === 0 ? 'left' : 'right');
+  return transcriber.finish();
+}
+
+describe('the models of the local engine', () => {
+  it('include the bundled English one unless a configured one knows English', () => {
+    expect(withBundledModel([many])).toEqual([many]);
+    expect(withBundledModel([english, russian])).toEqual([english, russian]);
+  });
+
+  it('transcribe everything with the only one', async () => {
+    const { source, used } = models({ english: inEnglish });
+    const { engine, language, segments } = await transcribe(source, [english]);
+    expect({ engine, language, used: used.get('english') }).toEqual({ engine: 'english', language: 'en', used: 6 });
+    expect(segments).toHaveLength(6);
+    expect(segments[0]).toEqual([{ text: inEnglish, start: 0, end: 7 }]);
+  });
+
+  it.each([
+    [
+      'english',
+      'en',
+      { english: inEnglish, russian: nonsense, kyrgyz: foreignKyrgyz },
+      { english: 6, russian: 3, kyrgyz: 3 },
+    ],
+    // Moonshine transcribes a segment twice when its first text is empty or repetition.
+    [
+      'russian',
+      'ru',
+      { english: circles, russian: inRussian, kyrgyz: inRussian },
+      { english: 6, russian: 6, kyrgyz: 3 },
+    ],
+  ])('transcribe with the %s one after a trial of several', async (name, code, texts, counts) => {
+    const { source, used } = models(texts);
+    const { engine, language, segments } = await transcribe(source, [english, russian, kyrgyz]);
+    expect({ engine, language }).toEqual({ engine: name, language: code });
+    expect(segments).toHaveLength(6);
+    expect(Object.fromEntries(used)).toEqual(counts);
+  });
+
+  it('transcribe a segment a second time when the first text is lost', async () => {
+    const lengths: number[] = [];
+    const source: Models = {
+      identifyLanguage: () => 'en',
+      async recognizer() {
+        let length = 0;
+        return {
+          createStream: () => ({
+            acceptWaveform({ samples }) {
+              length = samples.length;
+              lengths.push(length);
+            },
+          }),
+          decode() {},
+          getResult: () => ({ text: length === 5 * SAMPLE_RATE_HZ ? '' : inEnglish }),
+        };
+      },
+    };
+    const transcriber = new ModelTranscriber(source, [english]);
+    await transcriber.transcribe(new Float32Array(7 * SAMPLE_RATE_HZ), 'left');
+    await transcriber.transcribe(new Float32Array(5 * SAMPLE_RATE_HZ), 'right');
+    await transcriber.transcribe(new Float32Array(7 * SAMPLE_RATE_HZ), 'left');
+    const { segments } = await transcriber.finish();
+    expect(segments.map(([first]) => first?.text)).toEqual([inEnglish, inEnglish, inEnglish]);
+    expect(lengths.map((length) => length / SAMPLE_RATE_HZ)).toEqual([7, 5, 4.76, 7]);
+  });
+
+  it('are chosen at the end of a short call', async () => {
+    const { source } = models({ english: circles, russian: inRussian });
+    expect(await transcribe(source, [english, russian], 2)).toMatchObject({ engine: 'russian', language: 'ru' });
+  });
+
+  it('fail with LANGUAGE_NOT_SUPPORTED when none knows the language', async () => {
+    const { source } = models({ english: circles, russian: nonsense });
+    await expect(transcribe(source, [english])).rejects.toMatchObject({
+      kind: 'invalid',
+      code: 'LANGUAGE_NOT_SUPPORTED',
+    });
+    await expect(transcribe(source, [english, russian])).rejects.toThrow('SPEECH_MODEL_DIR');
+  });
+
+  it('are chosen by the language that Whisper identifies, a model of that language alone before a multilingual one', async () => {
+    const { source, used, identified } = models({ russian: inRussian, many: inRussian }, 'ru');
+    expect(await transcribe(source, [english, russian, many])).toMatchObject({ engine: 'russian', language: 'ru' });
+    expect(identified).toEqual([7]);
+    expect([used.get('russian'), used.get('many')]).toEqual([6, undefined]);
+    const other = models({ many: 'guten tag' }, 'de');
+    expect(await transcribe(other.source, [english, russian, many])).toMatchObject({ engine: 'many', language: null });
+  });
+
+  it('report the language when they are multilingual', async () => {
+    const { source } = models({ many: inRussian }, '', '<|uz|>');
+    expect(await transcribe(source, [many])).toMatchObject({ engine: 'many', language: 'uz' });
+  });
+});

@@ -1,0 +1,138 @@
+import { Language } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
+import type { Side } from '../audio/stereo.ts';
+import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
+import { maxSegmentSeconds, type Model } from '../models/model.ts';
+import { type Attempt, isCircular, isForeign, isLost, knownShare, MIN_JUDGED_SECONDS } from './language-check.ts';
+import type { Models } from './loaded-models.ts';
+import type { OfflineRecognizer } from './sherpa.ts';
+import type { Transcriber, Transcription } from './transcriber.ts';
+
+/** Each of several models transcribes so many seconds of speech before one of them is chosen. */
+const TRIAL_SECONDS = 20;
+/** Score of a model for a language without a list of common words. */
+const UNLISTED_SCORE = 0.2;
+/** The language is identified from segments of at least this length. */
+const MIN_IDENTIFIED_SECONDS = 2;
+/** Samples that the second attempt leaves out at both ends of a segment. */
+const TRIMMED = Math.round(0.12 * SAMPLE_RATE_HZ);
+
+/** A model and its attempts at the recording's segments. `text` is the first attempt's text, `result` the last one's. */
+interface Candidate {
+  readonly model: Model;
+  readonly attempts: (Attempt & { readonly result: string; readonly language: string | null })[];
+}
+
+/**
+ * Transcribes with the model that knows the call's language. If there are several models, a multilingual Whisper model
+ * among them identifies the language. Without one, all models transcribe the first segments, and the model is chosen whose
+ * text is most plausible in its language. Fault LANGUAGE_NOT_SUPPORTED when no text is plausible.
+ */
+export class ModelTranscriber implements Transcriber {
+  readonly maxSegmentSeconds: number;
+  readonly #models: Models;
+  readonly #identifier: Model | undefined;
+  #candidates: Candidate[];
+  #trialSeconds = 0;
+  #language: string | null = null;
+
+  constructor(models: Models, all: readonly Model[]) {
+    this.#models = models;
+    this.#candidates = all.map((model) => ({ model, attempts: [] }));
+    this.#identifier =
+      all.length > 1 ? all.find(({ kind, languages }) => kind === 'whisper' && languages.length !== 1) : undefined;
+    this.maxSegmentSeconds = Math.min(...all.map(({ kind }) => maxSegmentSeconds(kind)));
+  }
+
+  async transcribe(samples: Float32Array, side: Side): Promise<void> {
+    const seconds = samples.length / SAMPLE_RATE_HZ;
+    if (this.#candidates.length > 1 && this.#identifier !== undefined && seconds >= MIN_IDENTIFIED_SECONDS) {
+      this.#chooseByLanguage(this.#models.identifyLanguage(this.#identifier, samples));
+    }
+    for (const { model, attempts } of this.#candidates) {
+      const recognizer = await this.#models.recognizer(model);
+      const { text, lang } = recognize(recognizer, samples);
+      const language = /[a-z]{2,3}/.exec(lang ?? '')?.[0] ?? null;
+      const result = model.kind === 'moonshine' ? retryTrimmed(recognizer, samples, text) : text;
+      attempts.push({ text, result, seconds, side, language });
+    }
+    this.#trialSeconds += seconds;
+    if (this.#candidates.length > 1 && this.#trialSeconds >= TRIAL_SECONDS) this.#chooseByText();
+  }
+
+  async finish(): Promise<Transcription> {
+    if (this.#candidates.length > 1) this.#chooseByText();
+    const [chosen] = this.#candidates;
+    if (chosen === undefined || isForeign(chosen.model.languages, chosen.attempts)) throw unsupportedLanguage();
+    const { model, attempts } = chosen;
+    const code =
+      model.languages.length === 1
+        ? model.languages[0]
+        : (this.#language ?? mostFrequent(attempts.map((each) => each.language)));
+    const language = Language.safeParse(code);
+    return {
+      engine: model.name,
+      language: language.success ? language.data : null,
+      segments: attempts.map(({ result, seconds }) =>
+        isCircular(result) ? [] : [{ text: result, start: 0, end: seconds }],
+      ),
+    };
+  }
+
+  /** Among the models that know the language, prefers the one with the fewest languages. */
+  #chooseByLanguage(language: string): void {
+    const knowing = this.#candidates.filter(({ model }) => model.languages.includes(language));
+    const specialized = knowing.toSorted((a, b) => a.model.languages.length - b.model.languages.length)[0];
+    const multilingual = this.#candidates.find(({ model }) => model.languages.length === 0);
+    const chosen = specialized ?? multilingual;
+    if (chosen === undefined) throw unsupportedLanguage();
+    this.#language = language;
+    // Every candidate has transcribed the earlier segments, which were too short to identify the language.
+    this.#candidates = [chosen];
+  }
+
+  #chooseByText(): void {
+    const scored = this.#candidates.map((candidate) => {
+      const { languages } = candidate.model;
+      const score = isForeign(languages, candidate.attempts)
+        ? 0
+        : (knownShare(languages, candidate.attempts) ?? UNLISTED_SCORE);
+      return { candidate, score };
+    });
+    const best = scored.toSorted((a, b) => b.score - a.score)[0];
+    if (best !== undefined) this.#candidates = [best.candidate];
+  }
+}
+
+function unsupportedLanguage(): Fault {
+  return new Fault(
+    'invalid',
+    'LANGUAGE_NOT_SUPPORTED',
+    "No configured speech model knows the call's language. Set SPEECH_MODEL_DIR to a directory with a model for it, or SPEECH_URL to a speech server, and retry the call.",
+  );
+}
+
+function recognize(recognizer: OfflineRecognizer, samples: Float32Array): { text: string; lang?: string } {
+  const stream = recognizer.createStream();
+  stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE_HZ });
+  recognizer.decode(stream);
+  return recognizer.getResult(stream);
+}
+
+/**
+ * Moonshine fails on one English segment in a hundred, and transcribes it correctly when it is slightly shortened at both
+ * ends. Returns the better of the two texts.
+ */
+function retryTrimmed(recognizer: OfflineRecognizer, samples: Float32Array, text: string): string {
+  const trimmed = samples.slice(TRIMMED, -TRIMMED);
+  const seconds = trimmed.length / SAMPLE_RATE_HZ;
+  if (seconds < MIN_JUDGED_SECONDS || !isLost({ text, seconds })) return text;
+  const second = recognize(recognizer, trimmed).text;
+  return isLost({ text: second, seconds }) ? text : second;
+}
+
+function mostFrequent(codes: readonly (string | null)[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const code of codes) if (code !== null) counts.set(code, (counts.get(code) ?? 0) + 1);
+  return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];
+}

@@ -1,0 +1,107 @@
+import { meanSquare } from '../audio/mean-square.ts';
+import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
+
+/** Voice activity is decided per window of so many samples. */
+export const WINDOW = 512;
+
+/** Detects voice activity in consecutive windows of one channel. */
+export interface VoiceActivity {
+  /** Whether someone speaks. Decisions lag behind the sound by `startDelay` and `endDelay`. */
+  accept(window: Float32Array): boolean;
+  /** Discards the state from earlier windows. */
+  reset(): void;
+  /** Samples by which the detection of the start and of the end of speech lags behind. */
+  readonly startDelay: number;
+  readonly endDelay: number;
+}
+
+/** Speech from `start` to before `end`, in samples from the recording's beginning. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Windows under -66 dB of full scale are silent. After a second of silence the detector is no longer asked. */
+const SILENCE = 2.5e-7;
+const SETTLED = SAMPLE_RATE_HZ;
+/** Utterances without an end are cut, because voice activity detection keeps the samples of the current utterance. */
+export const MAX_UTTERANCE_SECONDS = 60;
+const MAX_UTTERANCE = MAX_UTTERANCE_SECONDS * SAMPLE_RATE_HZ;
+
+/** Finds the spans of speech in one channel. */
+export class SpeechDetector {
+  readonly #activity: VoiceActivity;
+  #rest = new Float32Array(0);
+  #position = 0;
+  #openedAt: number | null = null;
+  #silentFor = SETTLED;
+  #acceptedSinceReset = 0;
+  #endedAt = 0;
+
+  constructor(activity: VoiceActivity) {
+    this.#activity = activity;
+  }
+
+  /** Where the current speech began; null while no one speaks. */
+  get openedAt(): number | null {
+    return this.#openedAt;
+  }
+
+  /** Speech that begins later may still be undetected. */
+  get knownUntil(): number {
+    return this.#openedAt ?? Math.max(this.#position - this.#activity.startDelay, this.#endedAt);
+  }
+
+  /** Returns the spans that have ended. */
+  push(samples: Float32Array): Span[] {
+    const spans: Span[] = [];
+    const all = new Float32Array(this.#rest.length + samples.length);
+    all.set(this.#rest);
+    all.set(samples, this.#rest.length);
+    let at = 0;
+    for (; at + WINDOW <= all.length; at += WINDOW) {
+      const span = this.#accept(all.subarray(at, at + WINDOW));
+      if (span !== null) spans.push(span);
+    }
+    this.#rest = all.slice(at);
+    return spans;
+  }
+
+  /** Returns the spans that end with the recording. */
+  flush(): Span[] {
+    const end = this.#position + this.#rest.length;
+    const spans = this.push(new Float32Array(WINDOW - this.#rest.length));
+    if (this.#openedAt !== null) spans.push({ start: this.#openedAt, end });
+    this.#openedAt = null;
+    return spans;
+  }
+
+  #accept(window: Float32Array): Span | null {
+    this.#position += WINDOW;
+    this.#silentFor = meanSquare(window) < SILENCE ? this.#silentFor + WINDOW : 0;
+    if (this.#openedAt === null && this.#silentFor > SETTLED) return null;
+    this.#acceptedSinceReset += WINDOW;
+    const isSpeech = this.#activity.accept(window);
+    if (isSpeech && this.#openedAt === null) {
+      this.#openedAt = Math.max(this.#position - this.#activity.startDelay, this.#endedAt);
+      return null;
+    }
+    if (this.#openedAt === null) {
+      if (this.#acceptedSinceReset > MAX_UTTERANCE) this.#reset();
+      return null;
+    }
+    const isTooLong = this.#position - this.#openedAt >= MAX_UTTERANCE;
+    if (isSpeech && !isTooLong) return null;
+    const end = isSpeech ? this.#position : this.#position - this.#activity.endDelay;
+    const span = { start: this.#openedAt, end: Math.max(end, this.#openedAt + WINDOW) };
+    this.#openedAt = null;
+    this.#endedAt = span.end;
+    if (isTooLong) this.#reset();
+    return span;
+  }
+
+  #reset(): void {
+    this.#activity.reset();
+    this.#acceptedSinceReset = 0;
+  }
+}
