@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { FailingClient } from '../distributed/test/failing-client.ts';
-import { administrator } from './test/client.ts';
-import { startService } from './test/service-process.ts';
-import { silence } from './test/silence.ts';
+import { RetryingClient } from '../distributed/test/retrying-client.ts';
+import { administrator } from './test/client/new-firm.ts';
+import { silence } from './test/client/silence.ts';
+import { startService } from './test/system/service-process.ts';
 import './test/time-limit.ts';
 
 /** An upload whose second half is still to come. */
@@ -12,7 +12,7 @@ async function halfUploaded(variables: Record<string, string>) {
   const admin = administrator(service.administration);
   const firm = (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] })).uuid;
   const user = await admin.createUser({ firm, name: 'Test', role: 'ADMIN' });
-  const client = new FailingClient(await admin.issueToken(user.uuid, 3_600_000), () => service.url);
+  const client = new RetryingClient(await admin.issueToken(user.uuid, 3_600_000), () => service.url);
   admin.close();
   const goOn = Promise.withResolvers<void>();
   const uploaded = client.uploadSlowly(new Uint8Array(silence(1)), 'slow', goOn.promise);

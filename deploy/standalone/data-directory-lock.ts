@@ -21,8 +21,8 @@ const INTRODUCTION_MS = 15_000;
 const POLL_MS = 100;
 
 /** The data directory belongs to another process at the moment. */
-export class HeldFault extends StartFault {
-  override readonly name = 'HeldFault';
+export class LockedFault extends StartFault {
+  override readonly name = 'LockedFault';
 }
 
 export interface Hold {
@@ -38,8 +38,8 @@ export interface Hold {
 /**
  * Holds a data directory: a lock of PostgreSQL's, which ends with its connection and so cannot outlive a killed
  * process. When PostgreSQL dies, the lock is taken again as soon as it is back.
- * Null when the database went away meanwhile, as it does after an administrator's command: begin again.
- * HeldFault says who holds the directory. What `signal` ends is the wait for another holder, with null.
+ * Null when the database went away meanwhile, as it does after an administrator's command: startCommand again.
+ * LockedFault says who holds the directory. What `signal` ends is the wait for another holder, with null.
  */
 export async function hold(
   directory: string,
@@ -141,7 +141,7 @@ async function waitForLock(
     const holder = currentHolder(file);
     const isKnown = holder !== null && isAlive(holder.pid);
     const patience = !isKnown ? INTRODUCTION_MS : holder.command === 'admin' ? ADMIN_MS : 0;
-    if (Date.now() - began >= patience) throw new HeldFault(heldBy(directory, isKnown ? holder : null));
+    if (Date.now() - began >= patience) throw new LockedFault(heldBy(directory, isKnown ? holder : null));
     await pause(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }

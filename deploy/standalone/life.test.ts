@@ -6,10 +6,10 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDataDirectory } from './data-directory.ts';
-import { type Client, newFirm } from './test/client.ts';
-import { admin, begin, postgresOf, run } from './test/command.ts';
-import { eventually, patientFetch } from './test/insist.ts';
-import { type ServiceProcess, startService } from './test/service-process.ts';
+import { type Client, newFirm } from './test/client/new-firm.ts';
+import { eventually, fetchWhenAvailable } from './test/client/retry.ts';
+import { admin, startCommand, postgresOf, run } from './test/system/command.ts';
+import { type ServiceProcess, startService } from './test/system/service-process.ts';
 import './test/time-limit.ts';
 
 let scratch: string;
@@ -52,7 +52,7 @@ describe('a service that runs', () => {
       const service = await startService(DATA_DIR());
       made ??= { client: await newFirm(service), database: await database() };
       expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-      expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
+      expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
       expect(await postgresOf(DATA_DIR())).not.toBeNull();
       const ended = once(service.child, 'exit');
       service.child.kill(signal);
@@ -65,7 +65,7 @@ describe('a service that runs', () => {
     const service = await startService(DATA_DIR());
     expect(await database()).toBe(made!.database);
     const headers = { authorization: `Bearer ${made!.client.token}` };
-    expect((await patientFetch(`${service.url}/api/v1/calls`, { headers })).status).toBe(200);
+    expect((await fetchWhenAvailable(`${service.url}/api/v1/calls`, { headers })).status).toBe(200);
     await endWell(service);
   });
 
@@ -77,7 +77,7 @@ describe('a service that runs', () => {
       `${DATA_DIR()} is in use by process ${service.pid}, which serves ${service.url}. Stop it, or set DATA_DIR to another folder.`,
     ]);
     expect(second.stderr).not.toContain('"msg"');
-    expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
+    expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
     await endWell(service);
   });
 
@@ -111,7 +111,7 @@ describe('a service that runs', () => {
     expect(await postgresOf(DATA_DIR())).toBe(postgres);
     const next = await startService(DATA_DIR());
     expect(await postgresOf(DATA_DIR())).toBe(postgres);
-    const answer = await patientFetch(`${next.url}/api/v1/calls`, {
+    const answer = await fetchWhenAvailable(`${next.url}/api/v1/calls`, {
       headers: { authorization: `Bearer ${client.token}` },
     });
     expect(answer.status).toBe(200);
@@ -120,7 +120,7 @@ describe('a service that runs', () => {
   });
 
   it('that is told to stop while it starts leaves nothing behind', async () => {
-    const { child, outcome } = begin('main.ts', [], { DATA_DIR: DATA_DIR(), PORT: '0' });
+    const { child, outcome } = startCommand('main.ts', [], { DATA_DIR: DATA_DIR(), PORT: '0' });
     await eventually(() => postgresOf(DATA_DIR()), 5);
     await pause(100);
     child.kill('SIGTERM');
@@ -132,7 +132,7 @@ describe('a service that runs', () => {
 describe('two starts at one instant', () => {
   it('on a new directory: one serves, with the secrets that the directory keeps, and the other says so', async () => {
     const DATA_DIR = join(scratch, 'new');
-    const both = [1, 2].map(() => begin('main.ts', [], { DATA_DIR, PORT: '0' }));
+    const both = [1, 2].map(() => startCommand('main.ts', [], { DATA_DIR, PORT: '0' }));
     const said = both.map(({ child }) => {
       let text = '';
       child.stdout!.on('data', (chunk: string) => (text += chunk));

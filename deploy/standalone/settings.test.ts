@@ -7,9 +7,9 @@ import { createLog } from '@call-analysis/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { issueToken } from './admin/issue-token.ts';
 import { readSettings, start } from './start.ts';
-import { admin, run } from './test/command.ts';
-import { patientFetch } from './test/insist.ts';
-import { type ServiceProcess, startService } from './test/service-process.ts';
+import { fetchWhenAvailable } from './test/client/retry.ts';
+import { admin, run } from './test/system/command.ts';
+import { type ServiceProcess, startService } from './test/system/service-process.ts';
 import './test/time-limit.ts';
 
 const log = createLog({ name: 'test', level: 'silent' });
@@ -106,7 +106,7 @@ describe('a configuration that is half set or wrong', () => {
     [{ PORT: '99999' }, ['PORT must be a port from 0 to 65535, not "99999".']],
     [{ PORT: '80a', LOG_LEVEL: 'loud' }, ['PORT must be', 'LOG_LEVEL must be']],
     [{ PUBLIC_URL: 'calls.example.org' }, ['PUBLIC_URL must be a URL, not "calls.example.org".']],
-    [{ DATABASE_URL: 'mysql://root:telling@db/x' }, ['DATABASE_URL must begin with postgresql://.']],
+    [{ DATABASE_URL: 'mysql://root:telling@db/x' }, ['DATABASE_URL must startCommand with postgresql://.']],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, ['OTEL_EXPORTER_OTLP_ENDPOINT must be a URL']],
     [
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_EXPORTER_OTLP_HEADERS: 'telling' },
@@ -184,7 +184,7 @@ describe('the keys of bearer tokens', () => {
   });
 
   async function answer(service: ServiceProcess, token: string): Promise<number> {
-    return (await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } }))
+    return (await fetchWhenAvailable(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } }))
       .status;
   }
 

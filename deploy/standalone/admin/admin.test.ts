@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { admin, begin, type Begun, postgresOf, run } from '../test/command.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { startService } from '../test/service-process.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { admin, startCommand, type StartedCommand, postgresOf, run } from '../test/system/command.ts';
+import { startService } from '../test/system/service-process.ts';
 import '../test/time-limit.ts';
 
 interface Firm {
@@ -36,9 +36,9 @@ const command = <Result>(...args: string[]) => admin<Result>({ DATA_DIR }, ...ar
 const outcome = (...args: string[]) => run('admin/main.ts', args, { DATA_DIR });
 
 /** Begins a command and returns while its PostgreSQL is at work; one that was over before anybody looked is begun again. */
-async function atWork(...args: string[]): Promise<Begun> {
+async function atWork(...args: string[]): Promise<StartedCommand> {
   for (;;) {
-    const begun = begin('admin/main.ts', args, { DATA_DIR });
+    const begun = startCommand('admin/main.ts', args, { DATA_DIR });
     const { child } = begun;
     const isAtWork = await eventually(async () => {
       if ((await postgresOf(DATA_DIR)) !== null) return 'yes';
@@ -122,13 +122,17 @@ describe('the administrator’s commands', () => {
     const [firm] = await command<Firm[]>('firm', 'list');
     const user = await command<User>('user', 'create', '--firm', firm!.uuid, '--name', 'Ann', '--role', 'ADMIN');
     const { token } = await command<{ token: string }>('token', 'issue', '--user', user.uuid);
-    const answer = await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetchWhenAvailable(`${service.url}/api/v1/calls`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     expect(answer.status).toBe(200);
     const removed = await command<User & { removed_at: string }>('user', 'remove', '--user', user.uuid);
     expect(removed).toEqual({ ...user, removed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) });
     // What the gateway remembers of a user lapses within 5 s; the command that returned has taken some of them.
     await pause(5_000);
-    const after = await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } });
+    const after = await fetchWhenAvailable(`${service.url}/api/v1/calls`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     expect(after.status).toBe(401);
     expect(await command('user', 'list', '--firm', firm!.uuid)).not.toContainEqual(user);
     const [newest] = await command<{ action: string; subject: string }[]>(
@@ -159,12 +163,12 @@ describe('the administrator’s commands', () => {
     const created = await creating.outcome;
     expect(created).toMatchObject({ code: 0, stderr: '' });
     expect(await command<Firm[]>('firm', 'list')).toContainEqual(JSON.parse(created.stdout));
-    expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
+    expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
     await service.stop({ keep: true });
   });
 
   it('wait for a service that is starting', async () => {
-    const starting = begin('main.ts', [], { DATA_DIR, PORT: '0' });
+    const starting = startCommand('main.ts', [], { DATA_DIR, PORT: '0' });
     await eventually(() => postgresOf(DATA_DIR), 5);
     await pause(150);
     expect((await command<Firm[]>('firm', 'list')).length).toBeGreaterThan(0);

@@ -38,31 +38,34 @@ export function kafkaOf(env: Environment): Kafka | undefined {
 }
 
 /** Runs `work` on the dead letters in Kafka's topics. */
-export function lettersInKafka<Result>(
+export function withKafkaDeadLetters<Result>(
   kafka: Kafka,
   work: (letters: DeadLetterAdmin) => Promise<Result>,
 ): Promise<Result> {
-  return withLetters({ transport: 'kafka', kafka }, work);
+  return withOpenDeadLetters({ transport: 'kafka', kafka }, work);
 }
 
 /** Runs `work` on the dead letters in the queues that all services share. */
-export function lettersIn<Result>(url: string, work: (letters: DeadLetterAdmin) => Promise<Result>): Promise<Result> {
-  return withLetters({ transport: 'embedded', url, schema: BUS }, work);
+export function withLocalDeadLetters<Result>(
+  url: string,
+  work: (letters: DeadLetterAdmin) => Promise<Result>,
+): Promise<Result> {
+  return withOpenDeadLetters({ transport: 'embedded', url, schema: BUS }, work);
 }
 
-async function withLetters<Result>(
+async function withOpenDeadLetters<Result>(
   config: ListenConfig,
   work: (letters: DeadLetterAdmin) => Promise<Result>,
 ): Promise<Result> {
   const office = await openDeadLetters(config, { name: 'admin', log: createLog({ name: 'admin', level: 'silent' }) });
   try {
-    return await work(lettersOf(office));
+    return await work(deadLetterAdmin(office));
   } finally {
     await office.close();
   }
 }
 
-function lettersOf(office: DeadLetters): DeadLetterAdmin {
+function deadLetterAdmin(office: DeadLetters): DeadLetterAdmin {
   return {
     async list(which, limit) {
       return (await office.list(which, limit)).map(

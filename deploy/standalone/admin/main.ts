@@ -3,7 +3,7 @@ import { Fault } from '@call-analysis/fault';
 import { parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { readRemote, readSettings, type Settings } from '../config.ts';
-import { HeldFault } from '../data-directory-lock.ts';
+import { LockedFault } from '../data-directory-lock.ts';
 import { type DataDirectory, openDataDirectory } from '../data-directory.ts';
 import type { Administration } from './administration.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
@@ -27,11 +27,11 @@ async function administer<Result>(work: (admin: Administration) => Promise<Resul
   const directory = openDataDirectory(settings.dataDirectory);
   return whetherRunning(settings, directory, work, async () => {
     // Loaded when needed: beside a running service most commands take no longer than loading a database would.
-    const [{ wake }, { dialAdministration }] = await Promise.all([
+    const [{ withKeyManagement }, { dialAdministration }] = await Promise.all([
       import('./start-briefly.ts'),
       import('./administration.ts'),
     ]);
-    return wake(settings, directory, async (address) => {
+    return withKeyManagement(settings, directory, async (address) => {
       const woken = dialAdministration(address, settings, directory.secrets.jwtSecret);
       try {
         return await work(woken);
@@ -61,7 +61,7 @@ async function whetherRunning<Result>(
     try {
       return await asleep();
     } catch (error) {
-      if (!(error instanceof HeldFault) || Date.now() > giveUpAt) throw error;
+      if (!(error instanceof LockedFault) || Date.now() > giveUpAt) throw error;
     }
     await pause(POLL_MS);
   }
@@ -69,9 +69,9 @@ async function whetherRunning<Result>(
 
 /** Runs `work` on the dead letters in Kafka or, without it, on those in the database of this machine. */
 async function withDeadLetters<Result>(work: (letters: DeadLetterAdmin) => Promise<Result>): Promise<Result> {
-  const { kafkaOf, lettersInKafka, lettersIn } = await import('./dead-letters.ts');
+  const { kafkaOf, withKafkaDeadLetters, withLocalDeadLetters } = await import('./dead-letters.ts');
   const kafka = kafkaOf(process.env);
-  if (kafka !== undefined) return lettersInKafka(kafka, work);
+  if (kafka !== undefined) return withKafkaDeadLetters(kafka, work);
   if (readRemote(process.env) !== undefined) {
     throw new StartFault(
       'KEY_MANAGEMENT_ADDRESS is set, so the dead letters are in Kafka. Set KAFKA_BROKERS too, and every other KAFKA_… variable as the services have it.',
@@ -79,7 +79,7 @@ async function withDeadLetters<Result>(work: (letters: DeadLetterAdmin) => Promi
   }
   const settings = readSettings(process.env);
   const directory = openDataDirectory(settings.dataDirectory);
-  const [{ BUS }, { findQueues }, { wakeDatabase }] = await Promise.all([
+  const [{ BUS }, { findQueues }, { withDatabase }] = await Promise.all([
     import('../bus.ts'),
     import('../database.ts'),
     import('./start-briefly.ts'),
@@ -90,9 +90,9 @@ async function withDeadLetters<Result>(work: (letters: DeadLetterAdmin) => Promi
     async () => {
       const url = await findQueues(settings, directory);
       if (url === null) throw new StartFault('The database of the service does not answer. Try again shortly.');
-      return lettersIn(url, work);
+      return withLocalDeadLetters(url, work);
     },
-    () => wakeDatabase(settings, directory, (database) => lettersIn(database.url(BUS), work)),
+    () => withDatabase(settings, directory, (database) => withLocalDeadLetters(database.url(BUS), work)),
   );
 }
 

@@ -8,7 +8,7 @@ import { migrate } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { admin, run } from '../test/command.ts';
+import { admin, run } from '../test/system/command.ts';
 import '../test/time-limit.ts';
 
 const closing = new Closing();

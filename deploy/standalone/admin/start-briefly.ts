@@ -9,15 +9,15 @@ import { openDatabase, type OpenedDatabase } from '../database.ts';
 const INTERRUPTING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Does `work` with a key-management of our own at the address, started for it alone. HeldFault while another process
+ * Does `work` with a key-management of our own at the address, started for it alone. LockedFault while another process
  * has the data directory.
  */
-export function wake<Result>(
+export function withKeyManagement<Result>(
   settings: Settings,
   directory: DataDirectory,
   work: (address: string) => Promise<Result>,
 ): Promise<Result> {
-  return wakeDatabase(settings, directory, async (database, { log, closing }) => {
+  return withDatabase(settings, directory, async (database, { log, closing }) => {
     const keys = await startKeyManagement(
       {
         databaseUrl: database.url('key_management'),
@@ -36,7 +36,7 @@ export function wake<Result>(
  * Does `work` with the database, held for it alone. What was woken is put to sleep again, also when the work fails or the
  * process is told to end.
  */
-export async function wakeDatabase<Result>(
+export async function withDatabase<Result>(
   settings: Settings,
   directory: DataDirectory,
   work: (database: OpenedDatabase, parts: { log: Logger; closing: Closing }) => Promise<Result>,

@@ -2,9 +2,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { begin, postgresOf, run } from '../test/command.ts';
-import { eventually } from '../test/insist.ts';
-import { long } from '../test/long.ts';
+import { eventually } from '../test/client/retry.ts';
+import { long } from '../test/long-run.ts';
+import { startCommand, postgresOf, run } from '../test/system/command.ts';
 import '../test/time-limit.ts';
 
 /** Its temporary folder is ours alone, so that we see what it leaves. */
@@ -24,7 +24,7 @@ async function directory(): Promise<string | undefined> {
 describe('the demo', () => {
   it('shows a table of scored calls with the best and the worst and why, and leaves nothing', async () => {
     // Settings that are meant for the real service are none of its business.
-    const { child, outcome } = begin('demo/main.ts', ['--exit'], {
+    const { child, outcome } = startCommand('demo/main.ts', ['--exit'], {
       TMPDIR,
       DATABASE_URL: 'postgresql://127.0.0.1:1/real',
       PORT: '1',
@@ -63,7 +63,7 @@ describe('the demo', () => {
   }, 600_000);
 
   it('that is interrupted before the table is shown exits with 0 and leaves nothing', async () => {
-    const { child, outcome } = begin('demo/main.ts', ['--exit'], { TMPDIR });
+    const { child, outcome } = startCommand('demo/main.ts', ['--exit'], { TMPDIR });
     await eventually(async () => postgresOf((await directory()) ?? ''), 10);
     child.kill('SIGINT');
     expect(await outcome).toMatchObject({ code: 0, stderr: '' });

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLog, runProcess, StartFault } from '@call-analysis/runtime';
 import { dialAdministration } from '../admin/administration.ts';
-import { type ApiClient, apiClient } from '../client.ts';
+import { type ApiClient, apiClient } from '../api-client.ts';
 import { readSettings } from '../config.ts';
 import { type Settings, type Standalone, start } from '../start.ts';
 import { conversation, type DemoCall, report } from './report.ts';
+import { retryWhenBusy } from './retry-when-busy.ts';
 import { sampleSegmentTypes } from './sample-segment-types.ts';
 import { batchOfRecordings, recordings, transcripts } from './upload-samples.ts';
-import { patient } from './wait-for-calls.ts';
 
 const help = `Usage: npm run demo -- [--exit]
 
@@ -68,7 +68,7 @@ async function show(running: Standalone, settings: Settings, signal: AbortSignal
   const user = await admin.createUser({ firm: firm.uuid, name: 'Demo', role: 'ADMIN' });
   const { token } = await admin.issueToken(user.uuid, 12 * 3600 * 1000);
   admin.close();
-  const api = apiClient(running, token, signal, patient(fetch));
+  const api = apiClient(running, token, signal, retryWhenBusy(fetch));
 
   const metadata_key = await api.upload(await transcripts());
   const texts = await accept(api, { metadata_key });

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { administrator, type Batch, type Client, newFirm } from '../test/client.ts';
-import { header, row } from '../test/good-calls.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { administrator, type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { header, row } from '../test/client/valid-uploads.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const samples = new URL('../../../samples/', import.meta.url);
 const good = (id: string) => row({ partner_call_id: id });
@@ -117,7 +117,7 @@ describe('a client that uploads transcripts', () => {
     expect(skipped.body.data).toMatchObject({ accepted: 1, rejected: 1 });
     const { rejected_csv_url } = await finished(client, skipped.body.data.batch_id);
     const csv = await (
-      await patientFetch(rejected_csv_url!, { headers: { authorization: `Bearer ${client.token}` } })
+      await fetchWhenAvailable(rejected_csv_url!, { headers: { authorization: `Bearer ${client.token}` } })
     ).text();
     expect(csv).toContain('INVALID_PHONE_NUMBER');
     const corrected = await process(
@@ -133,7 +133,7 @@ describe('a client that uploads transcripts', () => {
       '/api/v1/calls/upload',
       { metadata_filename: 'звонки №1.csv' },
     );
-    const put = (text: string) => patientFetch(opened.data.metadata_upload_url, { method: 'PUT', body: text });
+    const put = (text: string) => fetchWhenAvailable(opened.data.metadata_upload_url, { method: 'PUT', body: text });
     expect((await put(header + good('frozen-1'))).status).toBe(200);
     const { body } = await process(client, opened.data.metadata_key);
     expect((await put(header + good('frozen-2') + good('frozen-3'))).status).toBe(200);
@@ -239,7 +239,7 @@ describe('an API key', () => {
   const create = (root: Client) =>
     root.request<Issued>('POST', '/external/api/v1/api-key', { firm_uuid: root.firmUuid });
   const use = (key: string) =>
-    patientFetch(`${service.url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': key } });
+    fetchWhenAvailable(`${service.url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': key } });
 
   async function keyUuid(root: Client): Promise<string> {
     const { items } = await root.call<{ items: { uuid: string; firm: { uuid: string } }[] }>(

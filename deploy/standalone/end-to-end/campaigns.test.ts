@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { writeZip } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { administrator, type Client, newFirm } from '../test/client.ts';
-import { csvOf, metadataOf, recordingsCsvOf } from '../test/good-calls.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { administrator, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { csvOf, metadataOf, recordingsCsvOf } from '../test/client/valid-uploads.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const PATH = '/external/api/v1/call-campaign';
 const speech = new Uint8Array(
@@ -45,7 +45,7 @@ function partner(service: SystemUnderTest, key: string) {
   const headers = { 'x-service-api-key': key };
 
   async function ask<Body>(method: string, rest: string, json?: unknown): Promise<{ status: number; body: Body }> {
-    const response = await patientFetch(service.url + PATH + rest, {
+    const response = await fetchWhenAvailable(service.url + PATH + rest, {
       method,
       headers: { ...headers, ...(json !== undefined && { 'content-type': 'application/json' }) },
       ...(json !== undefined && { body: JSON.stringify(json) }),
@@ -54,7 +54,7 @@ function partner(service: SystemUnderTest, key: string) {
   }
 
   async function put(url: string, body: string | Blob): Promise<void> {
-    expect((await patientFetch(url, { method: 'PUT', body })).status).toBe(200);
+    expect((await fetchWhenAvailable(url, { method: 'PUT', body })).status).toBe(200);
   }
 
   async function opened(uuid: string): Promise<Opened['data']> {
@@ -93,7 +93,7 @@ function partner(service: SystemUnderTest, key: string) {
       const form = new FormData();
       form.append('metadata', JSON.stringify(metadata(fileName)));
       form.append('audio_file', new Blob([speech]), fileName);
-      const response = await patientFetch(`${service.url}${PATH}/${uuid}/audio/upload`, {
+      const response = await fetchWhenAvailable(`${service.url}${PATH}/${uuid}/audio/upload`, {
         method: 'POST',
         headers,
         body: form,

@@ -5,13 +5,13 @@ import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil, writeZip } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { everyCall, killAtRandom } from '../test/crashes.ts';
-import { metadataOf, recordingsCsvOf } from '../test/good-calls.ts';
-import { insist, insistOnAnswer } from '../test/insist.ts';
-import { long } from '../test/long.ts';
-import { silence } from '../test/silence.ts';
-import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { retryUntilSuccess, retryUntilAnswered } from '../test/client/retry.ts';
+import { silence } from '../test/client/silence.ts';
+import { metadataOf, recordingsCsvOf } from '../test/client/valid-uploads.ts';
+import { everyCall, killAtRandom } from '../test/kills.ts';
+import { long } from '../test/long-run.ts';
+import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const many = long && !isDistributed;
 const KILLS = many ? 14 : isDistributed ? 9 : 6;
@@ -86,7 +86,7 @@ describe('a service that is killed while recordings come in, are taken out of ar
       const file = `${speaks ? 'talk' : 'quiet'}-${number}.wav`;
       const recording = new Blob([speaks ? new Uint8Array(speech) : new Uint8Array(silence(SILENT_SECONDS))]);
       const metadata = metadataOf(file, { partner_call_id: `single-${number}` });
-      const answer = await insistOnAnswer(() =>
+      const answer = await retryUntilAnswered(() =>
         client.uploadRecording<{ audio_id: string }>(recording, file, metadata),
       );
       expect(answer).toMatchObject({ status: 200, body: { audio_id: expect.any(String) } });
@@ -111,8 +111,8 @@ describe('a service that is killed while recordings come in, are taken out of ar
         }),
       );
       const csv = recordingsCsvOf(names.map((name) => metadataOf(name, { partner_call_id: name })));
-      const keys = await insist(() => client.uploadBatch(csv, new Blob([new Uint8Array(zip.bytes)])));
-      const answer = await insistOnAnswer(() =>
+      const keys = await retryUntilSuccess(() => client.uploadBatch(csv, new Blob([new Uint8Array(zip.bytes)])));
+      const answer = await retryUntilAnswered(() =>
         client.request<{ data: Batch }>('POST', '/api/v1/calls/process-upload', keys),
       );
       expect(answer.body.data).toMatchObject({ accepted: RECORDINGS_A_BATCH, duplicates: 0 });

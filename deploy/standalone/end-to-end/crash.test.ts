@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { everyCall, killAtRandom } from '../test/crashes.ts';
-import { csvOf } from '../test/good-calls.ts';
-import { eventually, insist, insistOnAnswer } from '../test/insist.ts';
-import { long } from '../test/long.ts';
-import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually, retryUntilSuccess, retryUntilAnswered } from '../test/client/retry.ts';
+import { csvOf } from '../test/client/valid-uploads.ts';
+import { everyCall, killAtRandom } from '../test/kills.ts';
+import { long } from '../test/long-run.ts';
+import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const many = long && !isDistributed;
 const KILLS = many ? 50 : 12;
@@ -55,8 +55,8 @@ describe('a service that is killed again and again', () => {
     let refusals = 0;
     for (let upload = 0; batches.length < BATCHES; upload++) {
       const broken = upload % REFUSED_EVERY === 0;
-      const key = await insist(() => client.upload(csv(upload, CALLS_A_BATCH, broken)));
-      const answer = await insistOnAnswer(() =>
+      const key = await retryUntilSuccess(() => client.upload(csv(upload, CALLS_A_BATCH, broken)));
+      const answer = await retryUntilAnswered(() =>
         client.request<{ code?: string; data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: key }),
       );
       if (broken) {

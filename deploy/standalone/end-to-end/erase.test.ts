@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import type { Database } from '@call-analysis/postgres';
 import { writeZip } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient } from '../client.ts';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { csvOf, metadataOf } from '../test/good-calls.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { silence } from '../test/silence.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { apiClient } from '../api-client.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { silence } from '../test/client/silence.ts';
+import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const speech = await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
 
@@ -162,9 +162,9 @@ describe('erasing a call', () => {
     const uuid = await sendRecording(call, longSpeech());
     await eventually(async () => (await statusOf(uuid)) === 'transcribing');
     const { audio } = await client.call<{ audio: { url: string } }>('GET', callPath(uuid));
-    expect((await patientFetch(audio.url, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
+    expect((await fetchWhenAvailable(audio.url, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
     expect((await erase(uuid)).status).toBe(200);
-    expect((await patientFetch(audio.url)).status).toBe(404);
+    expect((await fetchWhenAvailable(audio.url)).status).toBe(404);
     await nothingLeft([call], [uuid]);
     const quiet = secrets();
     const next = await sendRecording(quiet, silence(2));

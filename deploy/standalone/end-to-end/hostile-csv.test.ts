@@ -3,12 +3,12 @@ import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { header, row } from '../test/good-calls.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { growthMiB } from '../test/memory.ts';
-import { type Problem, problemOf } from '../test/problem.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { type Problem, problemOf } from '../test/client/problem.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { header, row } from '../test/client/valid-uploads.ts';
+import { growthMiB } from '../test/system/memory.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 interface Fault {
   row: number | null;
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 function processing(key: string): Promise<Response> {
-  return patientFetch(`${service.url}/api/v1/calls/process-upload`, {
+  return fetchWhenAvailable(`${service.url}/api/v1/calls/process-upload`, {
     method: 'POST',
     headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ metadata_key: key }),
@@ -198,7 +198,7 @@ describe('rows at fault', () => {
     const { details, faults } = await refused(csv);
     expect(details).toMatchObject({ rows: 102, valid: 1, invalid: 101, faults_truncated: true });
     expect(faults.map(({ row }) => row)).toEqual(Array.from({ length: 100 }, (_, index) => index + 3));
-    const file = await patientFetch(details!['rejected_csv_url'] as string, {
+    const file = await fetchWhenAvailable(details!['rejected_csv_url'] as string, {
       headers: { authorization: `Bearer ${client.token}` },
     });
     expect((await file.text()).trim().split('\n')).toHaveLength(102);
@@ -290,7 +290,7 @@ describe('what is too much', () => {
   });
 
   it('has done no harm: the service is ready and its log holds no failure', async () => {
-    expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
+    expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
     expect(service.stderr()).toBe('');
   });
 });

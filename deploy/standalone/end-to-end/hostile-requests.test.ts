@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Client, newFirm } from '../test/client.ts';
-import { patientFetch } from '../test/insist.ts';
-import { growthMiB } from '../test/memory.ts';
-import { problemOf } from '../test/problem.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Client, newFirm } from '../test/client/new-firm.ts';
+import { problemOf } from '../test/client/problem.ts';
+import { fetchWhenAvailable } from '../test/client/retry.ts';
+import { growthMiB } from '../test/system/memory.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 let service: SystemUnderTest;
 let client: Client;
@@ -30,7 +30,7 @@ function ask(
   init: { body?: string | Uint8Array<ArrayBuffer>; headers?: Record<string, string> } = {},
 ) {
   const { body, headers } = init;
-  return patientFetch(service.url + path, {
+  return fetchWhenAvailable(service.url + path, {
     method,
     headers: {
       authorization: `Bearer ${client.token}`,
@@ -343,7 +343,7 @@ describe('a caller without good papers', () => {
     [{ 'x-service-api-key': `abcdefg$${'x'.repeat(43)}` }, 403, 'API_KEY_INVALID'],
     [{ 'x-service-api-key': `abcdefg$${'x'.repeat(9_000)}` }, 401, 'API_KEY_MALFORMED'],
   ])('is told about its API key %#', async (headers, status, code) => {
-    const response = await patientFetch(`${service.url}/external/api/v1/call-campaign`, { headers });
+    const response = await fetchWhenAvailable(`${service.url}/external/api/v1/call-campaign`, { headers });
     expect(response.status).toBe(status);
     expect(await problemOf(response)).toMatchObject({ code });
   });
@@ -361,7 +361,7 @@ describe('a caller without good papers', () => {
       ['PUT', url.replace('a.csv', 'b.csv')],
     ];
     for (const [method, target] of attempts) {
-      const response = await patientFetch(target, { method, ...(method === 'PUT' && { body: 'x' }) });
+      const response = await fetchWhenAvailable(target, { method, ...(method === 'PUT' && { body: 'x' }) });
       expect([target, response.status]).toEqual([target, 403]);
       // A store of its own refuses in its own words.
       const isOurs = target.startsWith(`${service.url}/`);

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeZip } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient } from '../client.ts';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { admin } from '../test/command.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { apiClient } from '../api-client.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { admin } from '../test/system/command.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const canary = (name: string): string => `${name}${randomBytes(6).toString('hex')}`;
 const header =
@@ -70,7 +70,7 @@ describe('the log at its most talkative', () => {
       .map((each) => each.split('=')[1]!)
       .sort((a, b) => b.length - a.length)[0]!;
     expect(signature.length).toBeGreaterThan(20);
-    await patientFetch(url, { method: 'PUT', body: header + good });
+    await fetchWhenAvailable(url, { method: 'PUT', body: header + good });
     const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', {
       metadata_key: opened.data.metadata_key,
     });
@@ -86,7 +86,7 @@ describe('the log at its most talkative', () => {
       firm_uuid: firm.uuid,
     });
     const use = (key: string) =>
-      patientFetch(`${service.url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': key } });
+      fetchWhenAvailable(`${service.url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': key } });
     expect((await use(api_key)).status).toBe(200);
 
     // And what does not: refused rows, bodies that break off, forged papers, altered signatures, unknown addresses.
@@ -104,7 +104,7 @@ describe('the log at its most talkative', () => {
       '/api/v1/calls/process-upload',
       { metadata_key: faulty },
     );
-    const rejected = await patientFetch(refused.body.details.rejected_csv_url, {
+    const rejected = await fetchWhenAvailable(refused.body.details.rejected_csv_url, {
       headers: { authorization: `Bearer ${client.token}` },
     });
     expect(await rejected.text()).toContain(said.word);

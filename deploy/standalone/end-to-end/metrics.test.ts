@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { csvOf, metadataOf } from '../test/good-calls.ts';
-import { eventually } from '../test/insist.ts';
-import { silence } from '../test/silence.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually } from '../test/client/retry.ts';
+import { silence } from '../test/client/silence.ts';
+import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const CALLS = 30;
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Client, newFirm } from '../test/client.ts';
-import { type OpenApi, openApiOf } from '../test/document.ts';
-import { csvOf, metadataOf } from '../test/good-calls.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Client, newFirm } from '../test/client/new-firm.ts';
+import { type OpenApi, openApiOf } from '../test/client/openapi-document.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -61,7 +61,7 @@ async function ask(
 async function transfer(operation: string, url: string, init: RequestInit = {}): Promise<void> {
   const isOurs = url.startsWith(`${service.url}/`);
   if (isOurs) await document.fetch(operation, url, init);
-  else expect((await patientFetch(url, { method: operation.split(' ')[0]!, ...init })).ok).toBe(true);
+  else expect((await fetchWhenAvailable(url, { method: operation.split(' ')[0]!, ...init })).ok).toBe(true);
 }
 
 async function upload(prefix: string, uuid: Record<string, string>, csv: string, on_error = 'skip') {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { csvOf } from '../test/good-calls.ts';
-import { eventually } from '../test/insist.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually } from '../test/client/retry.ts';
+import { csvOf } from '../test/client/valid-uploads.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const PATH = '/api/v1/scorecards';
 

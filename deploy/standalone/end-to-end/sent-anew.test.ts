@@ -1,10 +1,10 @@
 import { writeZip } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { csvOf, metadataOf, recordingsCsvOf } from '../test/good-calls.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { silence } from '../test/silence.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { silence } from '../test/client/silence.ts';
+import { csvOf, metadataOf, recordingsCsvOf } from '../test/client/valid-uploads.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 type Accepted = Batch & { message: string };
 interface Item {
@@ -105,7 +105,7 @@ describe('an upload', () => {
     const names = { metadata_filename: '.csv', audios_filename: '.zip' };
     const { data } = await client.call<{ data: Record<string, string> }>('POST', '/api/v1/calls/upload', names);
     const put = async (url: string, body: string | Uint8Array<ArrayBuffer>) =>
-      expect((await patientFetch(url, { method: 'PUT', body })).status).toBe(200);
+      expect((await fetchWhenAvailable(url, { method: 'PUT', body })).status).toBe(200);
     await put(data['metadata_upload_url']!, recordingsCsvOf([metadataOf('d.wav')]));
     await put(
       data['audio_upload_url']!,
@@ -143,7 +143,7 @@ describe('an upload', () => {
     const path = new URL(details.rejected_csv_url).pathname;
     const rejected = await eventually(async () => {
       const headers = { authorization: `Bearer ${client.token}` };
-      const response = await patientFetch(service.url + path, { headers }).catch(() => null);
+      const response = await fetchWhenAvailable(service.url + path, { headers }).catch(() => null);
       return response?.status === 200 && Buffer.from(await response.arrayBuffer()).toString();
     });
     const [mark, header, row] = rejected.split('\r\n');

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type CollectedSpan, openCollector } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { csvOf, metadataOf } from '../test/good-calls.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { silence } from '../test/silence.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { silence } from '../test/client/silence.ts';
+import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 let collector: Awaited<ReturnType<typeof openCollector>>;
 let service: SystemUnderTest;
@@ -72,7 +72,7 @@ describe('a trace', () => {
   it('leads from the upload of a transcript to its analysis, span by span, with one request id in every line', async () => {
     const key = await client.upload(csvOf([{ partner_call_id: 't-1' }]));
     const { traceId, spanId, requestId, headers } = identity();
-    const accepted = await patientFetch(`${service.url}/api/v1/calls/process-upload`, {
+    const accepted = await fetchWhenAvailable(`${service.url}/api/v1/calls/process-upload`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify({ metadata_key: key }),
@@ -125,7 +125,11 @@ describe('a trace', () => {
     const form = new FormData();
     form.set('metadata', JSON.stringify(metadataOf('a.wav')));
     form.set('audio_file', new Blob([new Uint8Array(silence(1))]), 'a.wav');
-    const uploaded = await patientFetch(`${service.url}/api/v1/audio/upload`, { method: 'POST', headers, body: form });
+    const uploaded = await fetchWhenAvailable(`${service.url}/api/v1/audio/upload`, {
+      method: 'POST',
+      headers,
+      body: form,
+    });
     const answer = (await uploaded.json()) as { audio_id: string };
     expect({ status: uploaded.status, answer }).toMatchObject({ status: 200 });
     await ended(answer.audio_id);
