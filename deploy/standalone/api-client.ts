@@ -1,4 +1,4 @@
-/** An answer as a client sees it. */
+/** A response as a client sees it. */
 export interface Answer<Body> {
   readonly status: number;
   readonly headers: Headers;
@@ -14,9 +14,9 @@ export interface ApiClient {
   request<Body>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>;
   /** Like `request`; any status of 400 and above is an error. */
   call<Body>(method: string, path: string, body?: unknown): Promise<Body>;
-  /** Asks for an upload and puts the CSV; returns the key to process it with. */
+  /** Opens an upload session and puts the CSV; returns the key for process-upload. */
   upload(csv: Bytes, filename?: string): Promise<string>;
-  /** The same for a CSV and a ZIP of the recordings that it names. */
+  /** Like `upload`, for a CSV and a ZIP with the recordings that it names. */
   uploadBatch(csv: Bytes, zip: Bytes): Promise<{ metadata_key: string; audios_key: string }>;
   /** Sends one recording as a form. */
   uploadRecording<Body>(recording: Blob, fileName: string, metadata: object): Promise<Answer<Body>>;
@@ -37,16 +37,16 @@ export interface Batch {
   readonly rejected_csv_url: string | null;
 }
 
-/** `url` of the service may change between requests, which are sent by `send`. */
+/** `service.url` may change between requests. `send` sends each request. */
 export function apiClient(
   service: { readonly url: string },
   token: string,
   signal?: AbortSignal,
   send: Send = fetch,
 ): ApiClient {
-  const until = signal === undefined ? {} : { signal };
+  const abort = signal === undefined ? {} : { signal };
 
-  async function ask<Body>(
+  async function exchange<Body>(
     method: string,
     path: string,
     headers: Record<string, string>,
@@ -56,7 +56,7 @@ export function apiClient(
       method,
       headers: { authorization: `Bearer ${token}`, ...headers },
       ...(body === undefined ? {} : { body }),
-      ...until,
+      ...abort,
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
@@ -64,16 +64,16 @@ export function apiClient(
   }
 
   async function put(url: string, contentType: string, body: Bytes): Promise<void> {
-    const response = await send(url, { method: 'PUT', headers: { 'content-type': contentType }, body, ...until });
+    const response = await send(url, { method: 'PUT', headers: { 'content-type': contentType }, body, ...abort });
     if (!response.ok) throw new Error(`PUT: ${response.status} ${await response.text()}`);
   }
 
   const self: ApiClient = {
     token,
     async request(method, path, body, headers = {}) {
-      if (body === undefined) return ask(method, path, headers);
+      if (body === undefined) return exchange(method, path, headers);
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      return ask(method, path, { 'content-type': 'application/json', ...headers }, text);
+      return exchange(method, path, { 'content-type': 'application/json', ...headers }, text);
     },
     async call<Body>(method: string, path: string, body?: unknown) {
       const answer = await self.request<Body>(method, path, body);
@@ -96,7 +96,7 @@ export function apiClient(
       const form = new FormData();
       form.append('metadata', JSON.stringify(metadata));
       form.append('audio_file', recording, fileName);
-      return ask('POST', '/api/v1/audio/upload', {}, form);
+      return exchange('POST', '/api/v1/audio/upload', {}, form);
     },
   };
   return self;

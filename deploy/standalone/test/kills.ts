@@ -19,7 +19,7 @@ export async function killAtRandom(
   const [least, most] = pauseMs;
   let lastMs = 0;
   for (let round = 1; round <= rounds && !over.aborted; round++) {
-    // Where everything is slow, there is still time between two kills for something to startCommand.
+    // Where everything is slow, there is still time between two kills for something to begin.
     await pause(randomInt(least, Math.max(most, Math.ceil(lastMs))));
     const mark = performance.now();
     await kill(round);
