@@ -46,6 +46,20 @@ const stores = [
   { table: /schema\}\.(job|job_common|queue|subscription)\b/, file: 'packages/bus/queue/queue-store.ts' },
   { table: /schema\}\.outbox\b/, file: 'packages/bus/kafka/outbox/outbox-store.ts' },
 ];
+/** Files of a service that may contain SQL: `store.ts`, `*-store.ts`, and everything in a folder `store/` or `search/`. */
+const isStore = /(^|\/|-)store\.ts$|\/(store|search)\//;
+const isTest = /\.test\.ts$|-under-test\.ts$|\/test\//;
+/** A query with its text in place: `db.query('…`, `` tx.query<Row>(` ``. */
+const sqlText = /\.(?:query|prepared)(?:<[^()]*>)?\(\s*['"`]/;
+
+/** Paths that are still exempt from this rule. */
+const mayContainSql: readonly RegExp[] = [];
+
+/** Whether a file of a service sends SQL that belongs in a store. */
+function hasStraySql(file: string, text: string): boolean {
+  if (!file.startsWith('services/') || isStore.test(file) || isTest.test(file)) return false;
+  return !mayContainSql.some((exempt) => exempt.test(file)) && sqlText.test(withoutComments(text));
+}
 
 export function checkBoundaries(): string[] {
   const files = globSync(['packages/**/*.ts', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'proto/*.ts'], {
@@ -63,6 +77,8 @@ export function checkBoundaries(): string[] {
     for (const { table, file: store } of stores)
       if (table.test(text) && file !== store && !/\.test\.ts$|\/test\//.test(file))
         faults.push(`${file}: only ${store} has SQL on these tables`);
+    if (hasStraySql(file, text))
+      faults.push(`${file}: only a store contains SQL (store.ts, *-store.ts, store/, search/)`);
     return faults;
   });
 }

@@ -1,15 +1,15 @@
-import type { ArchiveEntry } from './read-archive.ts';
+import type { ArchiveEntry } from './archive-entry.ts';
 
 export type Match =
   | { readonly is: 'found'; readonly entry: ArchiveEntry }
-  /** Another row has named it. */
+  /** An earlier row has named it. */
   | { readonly is: 'taken' }
-  /** `nearest` is the name of an entry that differs in letter case alone. */
+  /** `nearest`: an entry whose name differs only in upper and lower case. */
   | { readonly is: 'missing'; readonly nearest: string | null };
 
 /**
- * The entries of an archive by the names that rows give them: exact after NFC, letter case included
- * (external-interface.md, "Batch CSV and ZIP rules" 3). A name in an old code page answers to both of its readings.
+ * Finds the entries of an archive by the names in the rows of a CSV. Names must be equal after NFC, including upper and
+ * lower case (docs/api.md, "Presigned uploads"). A name in an old code page is found by either of its readings.
  */
 export class EntryNames {
   readonly #entries: readonly ArchiveEntry[];
@@ -21,12 +21,12 @@ export class EntryNames {
     this.#entries = entries;
     this.#taken = new Uint8Array(entries.length);
     for (const [index, { names }] of entries.entries()) {
-      // A likelier reading of another entry stands.
+      // An earlier reading takes precedence.
       for (const name of names) if (!this.#byName.has(name)) this.#byName.set(name, index);
     }
   }
 
-  /** Gives every entry once. */
+  /** Returns every entry once. */
   take(fileName: string): Match {
     const name = fileName.normalize('NFC');
     const index = this.#byName.get(name);
@@ -37,7 +37,7 @@ export class EntryNames {
     return { is: 'found', entry };
   }
 
-  /** Names of the entries that nobody took, in the order of the directory. */
+  /** The names of the entries that were not taken, in the order of the directory. */
   rest(): string[] {
     return this.#entries.filter((_, index) => this.#taken[index] === 0).map(({ names }) => names[0]);
   }

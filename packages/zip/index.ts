@@ -1,6 +1,5 @@
-export type { ArchiveSource } from './tail.ts';
-export { defaultArchiveLimits, readArchive } from './read-archive.ts';
-export type { Archive, ArchiveEntry, ArchiveLimits, EntryRecord } from './read-archive.ts';
-export { EntryNames } from './entry-names.ts';
-export type { Match } from './entry-names.ts';
-export { openEntry } from './extract-entry.ts';
+export type { ArchiveEntry, EntryRecord } from './archive-entry.ts';
+export { EntryNames, type Match } from './entry-names.ts';
+export { openEntry } from './open-entry.ts';
+export { type Archive, type ArchiveLimits, defaultArchiveLimits, readArchive } from './read-archive.ts';
+export { type ArchiveSource, storedArchive } from './source.ts';

@@ -1,26 +1,30 @@
-import type { AudioExtractionRequested, BodyOf } from '@call-analysis/events';
-import { EntryFaults, contradiction, unsafeArchive } from './archive-fault.ts';
+import type { ArchiveEntry } from './archive-entry.ts';
+import { DuplicateNames } from './checks/duplicate-names.ts';
+import { decodeName, isLitter, nestedName, unsafeName } from './checks/entry-name.ts';
+import { fileKind } from './checks/file-kind.ts';
+import { Overlaps } from './checks/overlaps.ts';
+import { EntryFaults, contradiction, unsafeArchive } from './faults.ts';
 import {
   CENTRAL_BYTES,
   CENTRAL_SIGNATURE,
   type CentralHeader,
   centralHeaderLength,
+  ENCRYPTED,
   readCentralHeader,
-} from './central-header.ts';
-import { type EndRecord, findEndRecord } from './end-record.ts';
-import { isLitter, nestedName, readName, unsafeName } from './entry-name.ts';
-import { Extents } from './extents.ts';
-import { fileKind } from './file-kind.ts';
-import { type ArchiveSource, Tail } from './tail.ts';
-import { Twins } from './twins.ts';
+} from './format/central-header.ts';
+import { type EndRecord, findEndRecord } from './format/end-record.ts';
+import { LOCAL_HEADER_BYTES } from './format/local-header.ts';
+import { Tail } from './format/tail.ts';
+import type { ArchiveSource } from './source.ts';
 
-/** api.md, section 5, `UNSAFE_ARCHIVE`. */
+/** Limits beyond which an archive is UNSAFE_ARCHIVE (docs/api.md, "Presigned uploads"). */
 export interface ArchiveLimits {
   readonly entries: number;
-  /** What one entry and what all together may expand to. */
+  /** The largest expanded size of one entry. */
   readonly entryBytes: number;
+  /** The largest expanded size of all entries together. */
   readonly archiveBytes: number;
-  /** How often the expanded bytes may hold the compressed ones, where they are more than is harmless anyway. */
+  /** The highest ratio of expanded to compressed size, for sizes above the harmless ones. */
   readonly fold: number;
   readonly harmlessEntryBytes: number;
   readonly harmlessArchiveBytes: number;
@@ -38,31 +42,22 @@ export const defaultArchiveLimits: ArchiveLimits = {
   harmlessArchiveBytes: GIB,
 };
 
-export interface ArchiveEntry {
-  /** All readings of its name after NFC, the likelier first: one, or CP866 and CP437. */
-  readonly names: readonly [string, ...string[]];
-  /** What an extraction has to know. */
-  readonly record: EntryRecord;
-}
-
-export type EntryRecord = BodyOf<typeof AudioExtractionRequested>['entry'];
-
 export interface Archive {
-  /** In the order of the directory, without the litter of macOS and Windows. */
+  /** In the order of the directory, without the hidden files that macOS and Windows add. */
   readonly entries: readonly ArchiveEntry[];
 }
 
-/** Enough for some thousand entries, and over before anybody else on the event loop notices. */
+/** Bytes parsed at a time: some thousand entries, few enough not to block the event loop. */
 const STEP_BYTES = MIB;
 
 /**
- * Judges an archive from its directory alone and lists its entries. Every entry at fault is named, in
- * `details.entries` of Fault INVALID_ZIP, UNSAFE_ARCHIVE or NESTED_FOLDER, looked for in this order (api.md, section 5).
- * Of the file only its last 64 KiB are read, and the directory where it reaches further back.
+ * Checks an archive by its directory alone and lists its entries. Faults INVALID_ZIP, UNSAFE_ARCHIVE and NESTED_FOLDER,
+ * checked in this order, name every entry at fault in `details.entries` (docs/api.md, "Presigned uploads"). Only the
+ * last 64 KiB of the file are read, and the rest of the directory when it is longer.
  *
- * The directory is read here rather than with yauzl, which needs a turn of the event loop for every entry (2.4 s for
- * 100,000 of them, here 0.3 s) and takes nearly half of the archives that hostile hands have made: overlaps, links,
- * twins, second end records, false ratios. adm-zip wants the whole archive in memory.
+ * The format is that of PKWARE's APPNOTE.TXT. yauzl is not used: it needs one turn of the event loop for every entry
+ * (2.4 s for 100,000 entries, here 0.3 s), and it accepts nearly half of the hostile archives of the tests: overlaps,
+ * links, duplicate names, second end records, false ratios. adm-zip needs all of the archive in memory.
  */
 export async function readArchive(
   source: ArchiveSource,
@@ -70,17 +65,17 @@ export async function readArchive(
 ): Promise<Archive> {
   const tail = new Tail(source);
   const end = await findEndRecord(tail, limits.entries);
-  const verdict = new Verdict(limits, source.sizeBytes, end.directoryStart);
+  const checks = new EntryChecks(limits, source.sizeBytes, end.directoryStart);
   let count = 0;
   for await (const headers of directory(tail, end)) {
-    for (const header of headers) verdict.add(header);
+    for (const header of headers) checks.add(header);
     count += headers.length;
   }
   if (count !== end.entries) throw contradiction(`it has ${count} entries where its end record says ${end.entries}`);
-  return { entries: verdict.entries() };
+  return { entries: checks.entries() };
 }
 
-/** The headers of the directory, some thousand at a time; never more than the end record counts. */
+/** The headers of the directory, some thousand at a time, and never more than the end record counts. */
 async function* directory(tail: Tail, end: EndRecord): AsyncGenerator<CentralHeader[]> {
   let held: Buffer = Buffer.alloc(0);
   let left = end.entries;
@@ -93,7 +88,7 @@ async function* directory(tail: Tail, end: EndRecord): AsyncGenerator<CentralHea
     let used = 0;
     while (held.length - used >= CENTRAL_BYTES) {
       const isHeader = held.readUInt32LE(used) === CENTRAL_SIGNATURE;
-      if (!isHeader || left === 0) throw contradiction('something else stands among its entries');
+      if (!isHeader || left === 0) throw contradiction('there is something else among its entries');
       const length = centralHeaderLength(held, used);
       if (held.length - used < length) break;
       headers.push(readCentralHeader(held, used));
@@ -106,19 +101,16 @@ async function* directory(tail: Tail, end: EndRecord): AsyncGenerator<CentralHea
   if (held.length > 0) throw contradiction('its last entry is cut short');
 }
 
-/** General purpose bits 0, 6 and 13: encrypted, strongly encrypted, directory masked. */
-const ENCRYPTED = (1 << 0) | (1 << 6) | (1 << 13);
-const LOCAL_HEADER_BYTES = 30;
-
-class Verdict {
+/** Checks the entries of one directory, and collects them with their faults. */
+class EntryChecks {
   readonly #limits: ArchiveLimits;
   readonly #sizeBytes: number;
   readonly #directoryStart: number;
   readonly #invalid = new EntryFaults('INVALID_ZIP');
   readonly #unsafe = new EntryFaults('UNSAFE_ARCHIVE');
   readonly #nested = new EntryFaults('NESTED_FOLDER');
-  readonly #twins = new Twins();
-  readonly #extents = new Extents();
+  readonly #names = new DuplicateNames();
+  readonly #overlaps = new Overlaps();
   readonly #entries: ArchiveEntry[] = [];
   #bytes = 0;
   #compressedBytes = 0;
@@ -131,22 +123,31 @@ class Verdict {
 
   add(header: CentralHeader): void {
     const { rawName, flags, method, offset, compressedBytes, bytes, crc32 } = header;
-    const names = readName(rawName, flags);
-    if (names === null) return this.#invalid.add(rawName.toString(), 'has a name that is not UTF-8, though it says so');
+    const names = decodeName(rawName, flags);
+    if (names === null)
+      return this.#invalid.add(rawName.toString(), 'has a name that is not UTF-8, although its flag says so');
     const [name] = names;
-    // A local header repeats the name; what else it may hold cannot be seen from here.
+    // The local header repeats the name. It may also have extra fields, which the directory does not tell.
     const end = offset + LOCAL_HEADER_BYTES + rawName.length + compressedBytes;
     const unreadable = this.#unreadable(header, end);
     if (unreadable !== null) return this.#invalid.add(name, unreadable);
     if (method !== 0 && method !== 8) {
-      return this.#invalid.add(name, `is compressed by method ${method}; only stored and deflated entries are read`);
+      return this.#invalid.add(
+        name,
+        `is compressed by method ${method}; only stored and deflated entries are supported`,
+      );
     }
     this.#bytes += bytes;
     this.#compressedBytes += compressedBytes;
-    this.#extents.add(name, offset, end);
+    this.#overlaps.add(name, offset, end);
     const kind = fileKind(header.attributes);
     const notFile = kind === 'link' ? 'is a link' : kind === 'other' ? 'is not a file' : null;
-    for (const reason of [unsafeName(name, rawName.length), notFile, this.#tooLarge(header), this.#twins.meet(names)]) {
+    for (const reason of [
+      unsafeName(name, rawName.length),
+      notFile,
+      this.#tooLarge(header),
+      this.#names.check(names),
+    ]) {
       if (reason !== null) this.#unsafe.add(name, reason);
     }
     if (isLitter(name)) return;
@@ -159,36 +160,36 @@ class Verdict {
     });
   }
 
-  /** The entries, when nothing is wrong. */
+  /** The entries. Throws when there are faults. */
   entries(): readonly ArchiveEntry[] {
     this.#invalid.throwIfAny();
-    this.#extents.judge(this.#directoryStart, this.#unsafe);
+    this.#overlaps.report(this.#directoryStart, this.#unsafe);
     this.#unsafe.throwIfAny();
-    this.#judgeTotal();
+    this.#checkTotal();
     this.#nested.throwIfAny();
     return this.#entries;
   }
 
   #unreadable(header: CentralHeader, end: number): string | null {
-    if (!header.consistent) return 'has extra fields in the directory that contradict it or themselves';
+    if (!header.isConsistent) return 'has extra fields in the directory that contradict it or themselves';
     if (header.disk !== 0) return 'is on another disk';
-    if ((header.flags & ENCRYPTED) !== 0) return 'is encrypted; no password is asked for';
-    if (header.method === 0 && header.compressedBytes !== header.bytes) return 'is stored, yet said to have two sizes';
+    if ((header.flags & ENCRYPTED) !== 0) return 'is encrypted';
+    if (header.method === 0 && header.compressedBytes !== header.bytes)
+      return 'is stored without compression, but has two different sizes';
     return end > this.#sizeBytes ? 'reaches beyond the end of the file' : null;
   }
 
   #tooLarge({ bytes, compressedBytes }: CentralHeader): string | null {
     const { entryBytes, harmlessEntryBytes, fold } = this.#limits;
-    if (bytes > entryBytes) return `expands to ${bytes} bytes, and at most ${entryBytes} are taken`;
+    if (bytes > entryBytes) return `expands to ${bytes} bytes, and the limit is ${entryBytes}`;
     const isBomb = bytes > harmlessEntryBytes && bytes > fold * compressedBytes;
     return isBomb ? `expands more than ${fold}-fold, to ${bytes} bytes` : null;
   }
 
-  #judgeTotal(): void {
+  #checkTotal(): void {
     const { archiveBytes, harmlessArchiveBytes, fold } = this.#limits;
     const bytes = this.#bytes;
-    if (bytes > archiveBytes)
-      throw unsafeArchive(`it expands to ${bytes} bytes, and at most ${archiveBytes} are taken`);
+    if (bytes > archiveBytes) throw unsafeArchive(`it expands to ${bytes} bytes, and the limit is ${archiveBytes}`);
     if (bytes > harmlessArchiveBytes && bytes > fold * this.#compressedBytes) {
       throw unsafeArchive(`it expands more than ${fold}-fold, to ${bytes} bytes`);
     }

@@ -1,8 +1,7 @@
 import { AudioExtractionRequested, CallErased } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
 import { eraseCall, ERASURES } from './erase-call.ts';
-import { CONSUMER, extractRecording, type Parts } from './extract-recording.ts';
-import { giveUpExtraction } from './give-up.ts';
+import { CONSUMER, extractRecording, giveUpExtraction, type Parts } from './extract-recording.ts';
 import { counted } from './metrics.ts';
 
 /** Recordings extracted from archives at the same time. */

@@ -4,29 +4,30 @@ import { AudioExtractionRequested, CallErased, type Event } from '@call-analysis
 import { notFound } from '@call-analysis/fault';
 import { waitUntil, writeZip } from '@call-analysis/testing';
 import { beforeEach, expect, it } from '@jest/globals';
-import { AudioUnderTest, firmUuid, wavOf } from './audio-under-test.ts';
 import type { ExtractionRequested } from './extract-recording.ts';
+import { AudioUnderTest } from './test/audio-under-test.ts';
+import { firmUuid, wavOf } from './test/recordings.ts';
 
 const service = new AudioUnderTest();
 const wav = wavOf();
 
 beforeEach(async () => {
-  service.forget();
+  service.reset();
   for (const key of await service.stored()) await service.objects.remove(key);
 });
 
-function told<Data>(type: string, data: Data, subject: string = randomUUID()): Event<Data> {
+function eventOf<Data>(type: string, data: Data, subject: string = randomUUID()): Event<Data> {
   const time = new Date().toISOString();
   return { id: randomUUID(), source: 'test', type, time, subject, firmuuid: firmUuid, priority: 0, data };
 }
 
-/** Puts an archive with one recording and asks for it. */
+/** Stores an archive with one recording. Returns the event that requests its extraction. */
 async function requested(): Promise<ExtractionRequested> {
   const zip = writeZip([{ name: 'a.wav', data: wav }]);
   const archive_key = `frozen/${firmUuid}/${randomUUID()}.zip`;
   await service.objects.put(archive_key, Readable.from([zip.bytes]));
   const [entry] = zip.entries;
-  return told(AudioExtractionRequested.type, {
+  return eventOf(AudioExtractionRequested.type, {
     attempt: 1,
     archive_key,
     archive_bytes: zip.bytes.length,
@@ -43,42 +44,42 @@ async function requested(): Promise<ExtractionRequested> {
   });
 }
 
-const erased = (event: Event) => told(CallErased.type, { erased_at: new Date().toISOString() }, event.subject);
+const erased = (event: Event) => eventOf(CallErased.type, { erased_at: new Date().toISOString() }, event.subject);
 const isFailed = ({ subject }: Event) => service.failed.some((event) => event.subject === subject);
 
-async function isBuried({ subject }: Event): Promise<boolean> {
+async function isErased({ subject }: Event): Promise<boolean> {
   return (await service.db.query('SELECT 1 FROM erased_subject WHERE subject = $1', [subject])).length > 0;
 }
 
-it('a recording goes with its call, in whatever format, and what marked its upload; others stay', async () => {
+it('erasing a call removes its recording in any format and its upload marker, and no other recording', async () => {
   const [call, other] = [randomUUID(), randomUUID()];
   const keys = [`recordings/${firmUuid}/${call}.mp3`, `uploading/${firmUuid}/${call}.mp3`];
   const kept = [`recordings/${firmUuid}/${other}.mp3`, `recordings/${randomUUID()}/${call}.mp3`];
   for (const key of [...keys, ...kept]) await service.objects.put(key, Readable.from(['bytes']));
-  await service.publish(told(CallErased.type, { erased_at: new Date().toISOString() }, call));
+  await service.publish(eventOf(CallErased.type, { erased_at: new Date().toISOString() }, call));
   await waitUntil(async () => (await service.stored()).length === kept.length);
   expect((await service.stored()).toSorted()).toEqual(kept.toSorted());
 });
 
-it('what is taken out of an archive while its call is erased is not kept, and fails nothing', async () => {
+it('a recording that is being extracted while its call is erased is not kept, and no failure is published', async () => {
   const event = await requested();
-  const [asked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [reported, resume] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   service.catalogue.recordAudio = async () => {
-    asked.resolve();
-    await goOn.promise;
+    reported.resolve();
+    await resume.promise;
     return {};
   };
   await service.publish(event);
-  await asked.promise;
+  await reported.promise;
   await service.publish(erased(event));
-  await waitUntil(() => isBuried(event));
-  goOn.resolve();
+  await waitUntil(() => isErased(event));
+  resume.resolve();
   await service.settled();
   expect(await service.stored()).toEqual([]);
   expect(isFailed(event)).toBe(false);
 });
 
-it('a recording whose call is gone from the catalogue is not kept, and fails nothing', async () => {
+it('a recording whose call is no longer in the catalogue is not kept, and no failure is published', async () => {
   const event = await requested();
   service.catalogue.recordAudio = async () => {
     throw notFound('call');
@@ -91,10 +92,10 @@ it('a recording whose call is gone from the catalogue is not kept, and fails not
   expect((await service.depth()).dead).toBe(0);
 });
 
-it('a recording that is asked for after its call was erased is not taken out, nor is its archive missed', async () => {
+it('a recording that is requested after its call was erased is not extracted, and a missing archive is no failure', async () => {
   const event = await requested();
   await service.publish(erased(event));
-  await waitUntil(() => isBuried(event));
+  await waitUntil(() => isErased(event));
   await service.objects.remove(event.data.archive_key);
   await service.publish(event);
   await service.settled();

@@ -1,13 +1,13 @@
 import { stopProcessing } from '@call-analysis/call-processing';
 import type { Event } from '@call-analysis/events';
 import type { Parts } from './extract-recording.ts';
-import { removeRecording } from './remove-recording.ts';
+import { removeRecording } from './recordings/recording-objects.ts';
 
 export const ERASURES = 'audio.erasures';
 
 /**
- * Stops taking the recording of a call out of its archive and removes it, also from what waits or lies dead here; what
- * comes to its end later is dropped.
+ * Stops the extraction of a call's recording, and removes the recording and the call's pending events and dead letters.
+ * An extraction that still finishes later keeps nothing.
  */
 export async function eraseCall(
   { db, bus, objects, inProgress }: Pick<Parts, 'db' | 'bus' | 'objects' | 'inProgress'>,

@@ -6,14 +6,15 @@ import { Fault, notFound } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import AdmZip from 'adm-zip';
-import { AudioUnderTest, firmUuid, wavOf } from './audio-under-test.ts';
 import type { ExtractionRequested } from './extract-recording.ts';
+import { AudioUnderTest } from './test/audio-under-test.ts';
+import { firmUuid, wavOf } from './test/recordings.ts';
 
 const service = new AudioUnderTest();
 const wav = wavOf();
 
 beforeEach(async () => {
-  service.forget();
+  service.reset();
   for (const key of await service.stored()) await service.objects.remove(key);
 });
 
@@ -21,7 +22,7 @@ type Damage = (archive: Buffer, event: ExtractionRequested) => void;
 
 const none: Damage = () => {};
 
-/** Puts an archive of these files and says what was asked for of each, in their order. */
+/** Stores an archive of these files. Returns the events that request their extraction, in order. */
 async function requested(files: Record<string, Buffer>, damage: Damage = none): Promise<ExtractionRequested[]> {
   const zip = new AdmZip();
   for (const [name, bytes] of Object.entries(files)) zip.addFile(name, bytes);
@@ -64,18 +65,19 @@ async function requestedOne(name: string, bytes: Buffer, damage: Damage = none):
 
 const keyOf = (event: ExtractionRequested, extension = 'wav') => `recordings/${firmUuid}/${event.subject}.${extension}`;
 
-/** Every delivery has a span of its own. */
-const untraced = <Told extends { traceparent?: string | undefined }>({ traceparent: _span, ...told }: Told) => told;
+/** Every delivery has its own span. */
+const untraced = <Request extends { traceparent?: string | undefined }>({ traceparent: _span, ...rest }: Request) =>
+  rest;
 
 describe('a recording in an archive', () => {
-  it('is stored under its call, and the catalogue is told what was found', async () => {
+  it('is stored under the uuid of its call and reported to the call catalogue', async () => {
     const event = await requestedOne('Запись 1.WAV', wav);
     await service.publish(event);
     expect(await service.recordedOf(event)).toMatchObject({
       firm_uuid: firmUuid,
       call_uuid: event.subject,
       attempt: 1,
-      // A span of its own in the same trace.
+      // A new span in the same trace.
       traceparent: expect.stringContaining(event.traceparent!.slice(0, 36)),
       recording: {
         object_key: keyOf(event),
@@ -98,10 +100,10 @@ describe('a recording in an archive', () => {
     await service.publish(event);
     expect((await service.recordedOf(event)).recording).toMatchObject({ size_bytes: large.length });
     await service.objects.remove(keyOf(event));
-    // Some seconds of work, ten times as many on a machine that is busy with other tests.
+    // Some seconds of work, and ten times as long on a machine that is busy with other tests.
   }, 180_000);
 
-  it('is told again to a catalogue that did not answer, without the archive', async () => {
+  it('is reported again after the catalogue did not answer, without reading the archive again', async () => {
     const event = await requestedOne('a.wav', wav);
     service.catalogue.recordAudio = async () => {
       await service.objects.remove(event.data.archive_key);
@@ -116,7 +118,7 @@ describe('a recording in an archive', () => {
     expect(await service.stored()).toEqual([keyOf(event)]);
   });
 
-  it('that is asked for again changes nothing', async () => {
+  it('is reported as before when it is requested again', async () => {
     const event = await requestedOne('a.wav', wav);
     await service.publish(event);
     await service.recordedOf(event);
@@ -128,7 +130,7 @@ describe('a recording in an archive', () => {
   });
 });
 
-describe('what is no recording fails its call alone, for good, and leaves nothing:', () => {
+describe('an entry that is not a valid recording fails its call permanently and leaves nothing:', () => {
   const hopeless: [string, string, string, Buffer, Damage][] = [
     [
       'damaged data',
@@ -138,24 +140,24 @@ describe('what is no recording fails its call alone, for good, and leaves nothin
       (archive, { data }) => void (archive[data.entry.offset + 60]! ^= 0xff),
     ],
     [
-      'a wrong sum',
+      'a wrong checksum',
       'ENTRY_CORRUPT',
       'a.wav',
       wav,
       (_, { data }) => void (data.entry.crc32 = (data.entry.crc32 ^ 1) >>> 0),
     ],
-    ['more than was said', 'ENTRY_CORRUPT', 'a.wav', wav, (_, { data }) => void (data.entry.bytes -= 1)],
+    ['more bytes than declared', 'ENTRY_CORRUPT', 'a.wav', wav, (_, { data }) => void (data.entry.bytes -= 1)],
     ['mono', 'AUDIO_NOT_STEREO', 'a.wav', wavOf({ channels: 1 }), none],
-    ['no frame', 'AUDIO_UNREADABLE', 'a.wav', wavOf({ seconds: 0 }), none],
-    ['no byte', 'AUDIO_UNREADABLE', 'a.wav', Buffer.alloc(0), none],
+    ['no audio frame', 'AUDIO_UNREADABLE', 'a.wav', wavOf({ seconds: 0 }), none],
+    ['no bytes', 'AUDIO_UNREADABLE', 'a.wav', Buffer.alloc(0), none],
     ['other content', 'INVALID_FILE_FORMAT', 'a.flac', wav, none],
     ['another extension', 'INVALID_FILE_FORMAT', 'a.txt', wav, none],
-    ['an archive that is gone', 'ARCHIVE_MISSING', 'a.wav', wav, (_, { data }) => void (data.archive_key += 'x')],
+    ['an archive that was removed', 'ARCHIVE_MISSING', 'a.wav', wav, (_, { data }) => void (data.archive_key += 'x')],
   ];
   const events = new Map<string, ExtractionRequested>();
   let left: string[];
 
-  // Together, because each is given up half a second after it was tried.
+  // All at the same time, because each is given up half a second after its attempt.
   beforeAll(async () => {
     for (const [what, _, name, bytes, damage] of hopeless) events.set(what, await requestedOne(name, bytes, damage));
     await service.publish(...events.values());
@@ -179,7 +181,7 @@ describe('what is no recording fails its call alone, for good, and leaves nothin
     expect(left.filter((key) => key.includes(event.subject))).toEqual([]);
   });
 
-  it('its neighbours go on', async () => {
+  it('other entries of the archive are extracted', async () => {
     const events = await requested({ 'a.wav': wav, 'b.wav': wavOf({ channels: 1 }), 'c.wav': wav });
     await service.publish(...events);
     await waitUntil(() => service.recorded.length === 2);
@@ -188,8 +190,8 @@ describe('what is no recording fails its call alone, for good, and leaves nothin
   });
 });
 
-describe('what may work later', () => {
-  it('is tried again, then fails the call so that it can be retried, and keeps the bytes for that', async () => {
+describe('a temporary failure', () => {
+  it('is retried, then fails the call so that a user can retry it, and keeps the bytes for that', async () => {
     const [cut, bug] = await requested({ 'a.wav': wav, 'b.wav': wav });
     service.catalogue.recordAudio = async ({ call_uuid }) => {
       if (call_uuid === bug!.subject) throw new Error('secret words');
@@ -201,12 +203,12 @@ describe('what may work later', () => {
     expect(data.attempts).toBeGreaterThan(1);
     const { data: ofBug } = await service.failureOf(bug!);
     expect(ofBug).toMatchObject({ stage: 'extraction', code: 'INTERNAL', retryable: true });
-    // What a bug says of itself is for the log.
+    // The message of an internal error belongs in the log.
     expect(ofBug.message).not.toContain('secret');
     expect((await service.stored()).sort()).toEqual([keyOf(cut!), keyOf(bug!)].sort());
   });
 
-  it('a call that is no more leaves no bytes', async () => {
+  it('leaves no bytes of a call that no longer exists', async () => {
     service.catalogue.recordAudio = async () => {
       throw notFound('call');
     };
@@ -218,13 +220,13 @@ describe('what may work later', () => {
   });
 });
 
-it('several recordings are taken out at the same time, and not more', async () => {
+it('four recordings are extracted at the same time, and no more', async () => {
   let now = 0;
   let most = 0;
   const together = Promise.withResolvers<void>();
   service.catalogue.recordAudio = async () => {
     most = Math.max(most, ++now);
-    // The first ones wait for each other, and a moment longer, in which one too many would come.
+    // The first four wait for each other, and then 100 ms in which a fifth one would start.
     if (now === 4) setTimeout(together.resolve, 100);
     await together.promise;
     now -= 1;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { type Bus, Poison } from '@call-analysis/bus';
-import { findErased, type WorkInProgress } from '@call-analysis/call-processing';
+import { type Bus, type FailureReason, type GiveUpResult, Poison } from '@call-analysis/bus';
+import { findErased, giveUpCall, type WorkInProgress } from '@call-analysis/call-processing';
 import type { AudioExtractionRequested, BodyOf, Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
@@ -9,11 +9,10 @@ import type { ingest } from '@call-analysis/proto';
 import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
-import { openEntry } from '@call-analysis/zip';
-import { Digest } from './digest.ts';
-import { probeRecording } from './probe-recording.ts';
-import { recordingKey } from './recording-key.ts';
-import { removeRecording } from './remove-recording.ts';
+import { openEntry, storedArchive } from '@call-analysis/zip';
+import { Digest } from './recordings/digest.ts';
+import { probeRecording } from './recordings/probe-recording.ts';
+import { recordingKey, removeRecording } from './recordings/recording-objects.ts';
 
 export type ExtractionRequested = Event<BodyOf<typeof AudioExtractionRequested>>;
 
@@ -31,10 +30,10 @@ export interface Parts {
 export const CONSUMER = 'audio.extract';
 
 /**
- * Takes a recording out of its archive, stores it and tells the catalogue. Safe to repeat at any point: an entry is stored
- * whole or not at all, so what stands at the key is the recording, and the archive need not be there any more.
- * Poison when the entry will never be a recording; its bytes are removed then. When the call is erased meanwhile, nothing
- * is kept or told.
+ * Extracts a recording from its archive, stores it and reports it to the call catalogue. Safe to repeat at any point: an
+ * entry is stored completely or not at all, so an object at the key is the recording, and the archive is no longer
+ * needed. Throws Poison, and removes the bytes, when the entry can never become a recording. When the call is erased
+ * meanwhile, nothing is kept or reported.
  */
 export async function extractRecording(parts: Parts, event: ExtractionRequested): Promise<void> {
   const { db, objects, inProgress } = parts;
@@ -43,7 +42,7 @@ export async function extractRecording(parts: Parts, event: ExtractionRequested)
     let isWanted = !(await isErased());
     try {
       isWanted &&= await extract(parts, event, AbortSignal.any([parts.interrupted, erased]));
-      // It may have been erased between the catalogue's answer and now, and its recording is the last to go.
+      // The call may have been erased after the catalogue answered, and the recording is removed last.
       isWanted &&= !(await isErased());
     } catch (error) {
       isWanted = false;
@@ -53,17 +52,17 @@ export async function extractRecording(parts: Parts, event: ExtractionRequested)
   });
 }
 
-/** False when the catalogue has no such call any more. */
+/** False when the catalogue no longer has the call. */
 async function extract(parts: Parts, event: ExtractionRequested, signal: AbortSignal): Promise<boolean> {
   const { objects, ingest } = parts;
   const { data, subject: callUuid, firmuuid: firmUuid } = event;
   let key: string | undefined;
   try {
     key = recordingKey(firmUuid, callUuid, formatOf(data.file_name));
-    const sha256 = (await sumOfStored(objects, key, data.entry.bytes)) ?? (await store(objects, key, data, signal));
+    const sha256 = (await digestOfStored(objects, key, data.entry.bytes)) ?? (await store(objects, key, data, signal));
     const stored = { key, fileName: data.file_name, sizeBytes: data.entry.bytes, sha256 };
     const recording = await probeRecording(objects, stored);
-    return await isTaken(
+    return await isAccepted(
       ingest.recordAudio({
         firm_uuid: firmUuid,
         call_uuid: callUuid,
@@ -80,9 +79,9 @@ async function extract(parts: Parts, event: ExtractionRequested, signal: AbortSi
   }
 }
 
-async function isTaken(recorded: Promise<unknown>): Promise<boolean> {
+async function isAccepted(reported: Promise<unknown>): Promise<boolean> {
   try {
-    await recorded;
+    await reported;
     return true;
   } catch (error) {
     if (error instanceof Fault && error.kind === 'not-found') return false;
@@ -90,8 +89,8 @@ async function isTaken(recorded: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** What an earlier try has stored; null when it did not come so far. */
-async function sumOfStored(objects: Objects, key: string, bytes: number): Promise<Buffer | null> {
+/** The SHA-256 of the recording that an earlier attempt stored. Null when none did. */
+async function digestOfStored(objects: Objects, key: string, bytes: number): Promise<Buffer | null> {
   const found = await objects.head(key);
   if (found === null || found.sizeBytes !== bytes) return null;
   const digest = new Digest();
@@ -110,7 +109,7 @@ async function store(
   const stop = () => bytes?.destroy(signal.reason);
   signal.addEventListener('abort', stop);
   try {
-    bytes = await openEntry(objects, archive_key, archive_bytes, entry);
+    bytes = await openEntry(storedArchive(objects, archive_key, archive_bytes), entry);
     signal.throwIfAborted();
     await objects.put(key, Readable.from(digest.of(bytes), { objectMode: false }), { maxBytes: entry.bytes });
     return digest.sha256();
@@ -125,4 +124,28 @@ async function store(
 function archiveMissing(cause: unknown): Fault {
   const message = 'The archive with this recording is no longer kept. Upload the recording again.';
   return new Fault('invalid', 'ARCHIVE_MISSING', message, { cause });
+}
+
+/** Codes that a retry would only repeat. */
+const PERMANENT_CODES = new Set([
+  'ARCHIVE_MISSING',
+  'ENTRY_CORRUPT',
+  'INVALID_FILE_FORMAT',
+  'AUDIO_UNREADABLE',
+  'AUDIO_NOT_STEREO',
+]);
+
+/** Publishes that the recording of a call could not be extracted, and why. */
+export async function giveUpExtraction({ db, bus }: Parts, event: Event, reason: FailureReason): Promise<GiveUpResult> {
+  return giveUpCall(
+    { db, bus, consumer: CONSUMER },
+    {
+      source: 'audio',
+      stage: 'extraction',
+      what: 'Extracting the recording from its archive',
+      permanentCodes: PERMANENT_CODES,
+    },
+    event,
+    reason,
+  );
 }

@@ -8,7 +8,7 @@ import { type Uploader, type UploadPiece, uploadRecording } from './upload-recor
 
 const Uuid = z.uuid().toLowerCase();
 
-/** What this service serves. Requests were validated at the edge; here they are only made sure of. */
+/** The RPCs that this service serves. The gateway has validated the requests. Here they are only asserted. */
 export function rpcs(parts: Parameters<typeof uploadRecording>[0]) {
   return implement(audio, {
     uploadRecording: async (requests) => {

@@ -4,11 +4,11 @@ import { counter } from '@call-analysis/runtime';
 
 const recordings = counter(
   'recordings_total',
-  'Recordings uploaded one by one or taken out of archives: taken in, refused because they are at fault, or failed for another reason.',
+  'Recordings uploaded one by one or extracted from archives: accepted, refused because of a fault of theirs, or failed for another reason.',
   ['via', 'outcome'],
 );
 
-/** Counts a recording by how the work on it ends. */
+/** Counts a recording by the outcome of `work`. */
 export async function counted<Result>(via: 'upload' | 'archive', work: () => Promise<Result>): Promise<Result> {
   try {
     const result = await work();

@@ -7,8 +7,9 @@ import { dial } from '@call-analysis/rpc';
 import { createLog } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { expect, it } from '@jest/globals';
-import { AudioUnderTest, firmUuid, upload, wavOf } from './audio-under-test.ts';
 import { start } from './start.ts';
+import { AudioUnderTest } from './test/audio-under-test.ts';
+import { firmUuid, upload, wavOf } from './test/recordings.ts';
 
 const HOUR = 3_600_000;
 const service = new AudioUnderTest({ orphanAfterMs: HOUR, sweepEveryMs: 100 });
@@ -17,32 +18,32 @@ const log = createLog({ name: 'audio', level: 'silent' });
 const anHourAgo = () => new Date(Date.now() - HOUR - 60_000);
 const isUploading = async () => (await service.stored()).some((key) => key.startsWith('uploading/'));
 
-/** An upload that goes on when the test says so: all but its metadata, then that. */
-async function* held(goOn: Promise<void>): AsyncGenerator<UploadRecordingRequestInit> {
+/** An upload that sends its metadata, the last part, only when the test allows it. */
+async function* paused(resume: Promise<void>): AsyncGenerator<UploadRecordingRequestInit> {
   yield* upload(wavOf()).slice(0, -1);
-  await goOn;
+  await resume;
   yield { metadata: '{}' };
 }
 
-it('says that it is ready', async () => {
+it('the service reports that it is ready', async () => {
   const second = await start(service.config, { log });
   const client = dial(audio, second.address, { name: 'audio' });
-  // A database that does not answer for a moment makes it unready for a moment.
+  // A database that is slow to answer makes the service briefly unready.
   await waitUntil(() => client.ready().then(() => true));
   client.close();
   await second.close();
 });
 
-it('sweeps from time to time, and lets uploads that are under way be', async () => {
-  const goOn = Promise.withResolvers<void>();
-  const slow = service.upload(held(goOn.promise));
+it('the sweep runs regularly and leaves uploads in progress', async () => {
+  const resume = Promise.withResolvers<void>();
+  const slow = service.upload(paused(resume.promise));
   await waitUntil(isUploading);
   const orphan = randomUUID();
   await service.objects.put(`uploading/${firmUuid}/${orphan}.wav`, Readable.from([]));
-  await service.markSince(orphan, anHourAgo());
+  await service.backdateMarker(orphan, anHourAgo());
   await waitUntil(async () => (await service.stored()).every((key) => !key.includes(orphan)));
   expect(await isUploading()).toBe(true);
-  goOn.resolve();
+  resume.resolve();
   await slow;
 
   service.catalogue.registerCall = async () => {
@@ -51,13 +52,13 @@ it('sweeps from time to time, and lets uploads that are under way be', async () 
   await expect(service.upload(upload(wavOf()))).rejects.toThrow();
   const lost = service.registered.at(-1)?.call_uuid ?? '';
   expect((await service.stored()).filter((key) => key.includes(lost))).toHaveLength(2);
-  await service.markSince(lost, anHourAgo());
+  await service.backdateMarker(lost, anHourAgo());
   await waitUntil(async () => (await service.stored()).every((key) => !key.includes(lost)));
   expect(await service.stored()).toHaveLength(1);
 });
 
-it('refuses an upload that took so long that the sweep may have taken its bytes', async () => {
-  service.forget();
+it('an upload is refused when it took so long that the sweep may have removed its bytes', async () => {
+  service.reset();
   const orphanAfterMs = 200;
   const second = await start({ ...service.config, orphanAfterMs, sweepEveryMs: HOUR }, { log });
   const client = dial(audio, second.address, { name: 'audio' });
@@ -66,7 +67,7 @@ it('refuses an upload that took so long that the sweep may have taken its bytes'
     (async function* () {
       yield first!;
       yield name!;
-      // Its time runs from before the marker stands.
+      // The time counts from before the marker is stored.
       await waitUntil(isUploading);
       await delay(orphanAfterMs);
       yield* rest;
@@ -79,15 +80,15 @@ it('refuses an upload that took so long that the sweep may have taken its bytes'
   await second.close();
 });
 
-it('finishes the uploads in hand when it stops', async () => {
-  service.forget();
+it('uploads in progress are finished when the service stops', async () => {
+  service.reset();
   const second = await start(service.config, { log });
   const client = dial(audio, second.address, { name: 'audio' });
-  const goOn = Promise.withResolvers<void>();
-  const slow = client.uploadRecording(held(goOn.promise), { deadlineMs: 50_000 });
+  const resume = Promise.withResolvers<void>();
+  const slow = client.uploadRecording(paused(resume.promise), { deadlineMs: 50_000 });
   await waitUntil(isUploading);
   const closed = second.close();
-  goOn.resolve();
+  resume.resolve();
   const { audio_id } = await slow;
   await closed;
   client.close();

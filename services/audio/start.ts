@@ -8,7 +8,7 @@ import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import type { Parts as ExtractionParts } from './extract-recording.ts';
 import { rpcs } from './grpc.ts';
-import { sweep } from './sweep.ts';
+import { sweep } from './sweep-uploads.ts';
 
 export type { Config } from './config.ts';
 

@@ -8,7 +8,8 @@ import type { UploadRecordingRequestInit } from '@call-analysis/proto/audio/v1/U
 import { createLog } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { AudioUnderTest, firmUuid, upload, wavOf } from './audio-under-test.ts';
+import { AudioUnderTest } from './test/audio-under-test.ts';
+import { firmUuid, upload, wavOf } from './test/recordings.ts';
 import { uploadRecording } from './upload-recording.ts';
 
 const LIMIT = 100_000;
@@ -16,22 +17,22 @@ const service = new AudioUnderTest({ uploadBytes: LIMIT });
 const wav = wavOf();
 
 beforeEach(async () => {
-  service.forget();
+  service.reset();
   for (const key of await service.stored()) await service.objects.remove(key);
 });
 
-async function codeOf(refused: Promise<unknown>): Promise<string> {
+async function codeOf(promise: Promise<unknown>): Promise<string> {
   try {
-    await refused;
+    await promise;
   } catch (error) {
     if (error instanceof Fault) return error.code;
     throw error;
   }
-  throw new Error('It was not refused.');
+  throw new Error('The promise was fulfilled.');
 }
 
-describe('a good recording', () => {
-  it('is stored under the uuid of its call, and the catalogue is told what was found', async () => {
+describe('a valid recording', () => {
+  it('is stored under the uuid of its call and registered in the call catalogue', async () => {
     const { audio_id, ignored_fields } = await service.upload(upload(wav, { metadata: '{"x":1}' }));
     const key = `recordings/${firmUuid}/${audio_id}.wav`;
     expect(ignored_fields).toEqual([]);
@@ -58,7 +59,7 @@ describe('a good recording', () => {
     expect(service.registered[0]).not.toHaveProperty('campaign_uuid');
   });
 
-  it('may come after its metadata, in pieces of any size, for a campaign', async () => {
+  it('may follow its metadata, arrive in pieces of any size, and belong to a campaign', async () => {
     const campaign_uuid = randomUUID();
     const [, ...rest] = upload(wav, { metadata: null, pieceBytes: 997 });
     const uploader = { firm_uuid: firmUuid, user_uuid: randomUUID(), campaign_uuid };
@@ -66,18 +67,18 @@ describe('a good recording', () => {
     expect(service.registered).toMatchObject([{ metadata: 'm', campaign_uuid, recording: { size_bytes: wav.length } }]);
   });
 
-  it('may have an extension in any case and a name that is no path', async () => {
+  it('may have an extension in any case, and its file name is never used as a path', async () => {
     const { audio_id } = await service.upload(upload(wav, { fileName: '../../etc/Запись.WAV' }));
     expect(await service.stored()).toEqual([`recordings/${firmUuid}/${audio_id}.wav`]);
     expect(service.registered).toMatchObject([{ file_name: '../../etc/Запись.WAV' }]);
   });
 
-  it('of exactly the limit is taken', async () => {
+  it('of exactly the size limit is accepted', async () => {
     await service.upload(upload(Buffer.concat([wav, Buffer.alloc(LIMIT - wav.length)])));
     expect(service.registered).toMatchObject([{ recording: { size_bytes: LIMIT } }]);
   });
 
-  it('that has come before gets its earlier uuid, and is not kept twice', async () => {
+  it('that was uploaded before gets the earlier uuid and is not stored twice', async () => {
     const first = await service.upload(upload(wav));
     service.catalogue.registerCall = async () => ({ call_uuid: first.audio_id, ignored_fields: ['colour'] });
     const again = await service.upload(upload(wav));
@@ -86,7 +87,7 @@ describe('a good recording', () => {
   });
 });
 
-describe('what is refused leaves nothing behind:', () => {
+describe('a refused upload leaves nothing behind:', () => {
   it.each([
     ['another extension', upload(wav, { fileName: 'a.txt' }), 'INVALID_FILE_FORMAT', 0],
     ['no extension', upload(wav, { fileName: 'wav' }), 'INVALID_FILE_FORMAT', 0],
@@ -99,19 +100,19 @@ describe('what is refused leaves nothing behind:', () => {
     ['too many bytes', upload(Buffer.alloc(LIMIT + 1)), 'FILE_TOO_LARGE', 0],
     ['no metadata', upload(wav, { metadata: null }), 'MISSING_FILE', 0],
     ['no file', upload(wav).filter((piece) => 'metadata' in piece || 'uploader' in piece), 'MISSING_FILE', 0],
-    ['no byte', upload(Buffer.alloc(0)), 'AUDIO_UNREADABLE', 1],
+    ['no bytes', upload(Buffer.alloc(0)), 'AUDIO_UNREADABLE', 1],
     ['other content', upload(Buffer.from('fLaC0000'.repeat(20))), 'INVALID_FILE_FORMAT', 1],
-    ['no frame', upload(wavOf({ seconds: 0 })), 'AUDIO_UNREADABLE', 1],
+    ['no audio frame', upload(wavOf({ seconds: 0 })), 'AUDIO_UNREADABLE', 1],
     ['one channel', upload(wavOf({ channels: 1 })), 'AUDIO_NOT_STEREO', 1],
     ['six channels', upload(wavOf({ channels: 6, seconds: 0.1 })), 'AUDIO_NOT_STEREO', 1],
   ])('%s', async (_, pieces, code, asked) => {
     expect(await codeOf(service.upload(pieces))).toBe(code);
     expect(await service.stored()).toEqual([]);
-    // What is wrong with the metadata would go first, and only the catalogue knows.
+    // A fault of the metadata has precedence, and only the catalogue finds it.
     expect(service.registered.map(({ fault }) => fault?.code)).toEqual(asked === 0 ? [] : [code]);
   });
 
-  it('a fault of the metadata, as the catalogue puts it', async () => {
+  it('a fault of the metadata, passed on from the catalogue', async () => {
     service.catalogue.registerCall = async () => {
       throw new Fault('invalid', 'VALIDATION_ERROR', 'Bad.', { details: { fields: [{ field: 'direction' }] } });
     };
@@ -123,7 +124,7 @@ describe('what is refused leaves nothing behind:', () => {
     expect(await service.stored()).toEqual([]);
   });
 
-  it('too many bytes, without waiting for the rest', async () => {
+  it('too many bytes, refused without reading the rest', async () => {
     let sent = 0;
     async function* endless(): AsyncGenerator<UploadRecordingRequestInit> {
       yield* upload(Buffer.alloc(0), { metadata: null });
@@ -138,7 +139,7 @@ describe('what is refused leaves nothing behind:', () => {
     expect(await service.stored()).toEqual([]);
   });
 
-  it('an upload that its sender breaks off', async () => {
+  it('an upload that the client aborts', async () => {
     const [uploader, name, ...rest] = upload(wav);
     async function* broken(): AsyncGenerator<UploadRecordingRequestInit> {
       yield uploader!;
@@ -152,7 +153,7 @@ describe('what is refused leaves nothing behind:', () => {
     expect(service.registered).toEqual([]);
   });
 
-  it('an upload whose time is over', async () => {
+  it('an upload whose deadline has passed', async () => {
     async function* stalled(): AsyncGenerator<UploadRecordingRequestInit> {
       yield* upload(wav).slice(0, 3);
       await new Promise(() => {});
@@ -163,8 +164,8 @@ describe('what is refused leaves nothing behind:', () => {
   });
 });
 
-describe('when the answer of the catalogue is lost', () => {
-  it('it is asked again about the same call', async () => {
+describe('when the answer of the call catalogue is lost', () => {
+  it('the same call is registered again', async () => {
     const { registerCall } = service.catalogue;
     service.catalogue.registerCall = async (...given) => {
       if (service.registered.length === 1) throw new Fault('unavailable', 'UNAVAILABLE', 'Gone.');
@@ -179,7 +180,7 @@ describe('when the answer of the catalogue is lost', () => {
     ['unavailable', 'UNAVAILABLE'],
     ['internal', 'INTERNAL'],
   ] as const)(
-    'for good (%s), the bytes stay, because the call may exist, and the sweep can find them',
+    'on every attempt (%s), the bytes stay, because the call may exist, and the sweep can find them',
     async (kind, code) => {
       service.catalogue.registerCall = async () => {
         throw new Fault(kind, code, 'Gone.');
@@ -194,8 +195,8 @@ describe('when the answer of the catalogue is lost', () => {
   );
 });
 
-describe('when the store is given up on', () => {
-  it('it may take the bytes all the same, so the marker stays for the sweep', async () => {
+describe('when the object store does not answer in time', () => {
+  it('it may still store the bytes, so the marker stays for the sweep', async () => {
     const objects: Objects = Object.assign(Object.create(service.objects) as Objects, {
       async put(key: string, bytes: Readable) {
         const done = await service.objects.put(key, bytes);
@@ -217,8 +218,8 @@ describe('when the store is given up on', () => {
   });
 });
 
-describe('many uploads at once', () => {
-  it('do not hinder each other', async () => {
+describe('many concurrent uploads', () => {
+  it('do not affect each other', async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 24 }, (_, index) =>
         service.upload(index % 3 === 0 ? upload(wavOf({ channels: 1 })) : upload(wav, { pieceBytes: 1000 + index })),

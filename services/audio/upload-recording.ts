@@ -10,9 +10,9 @@ import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import { Digest } from './digest.ts';
-import { probeRecording } from './probe-recording.ts';
-import { markerKey, recordingKey } from './recording-key.ts';
+import { Digest } from './recordings/digest.ts';
+import { probeRecording } from './recordings/probe-recording.ts';
+import { markerKey, recordingKey } from './recordings/recording-objects.ts';
 
 export interface Uploader {
   readonly firmUuid: string;
@@ -20,7 +20,7 @@ export interface Uploader {
   readonly campaignUuid: string | null;
 }
 
-/** An upload as it comes in: the name begins the recording, its bytes follow; the metadata comes whole, before or after. */
+/** A part of an upload. The file name comes before the bytes. The metadata comes in one piece, before or after them. */
 export type UploadPiece = { readonly fileName: string } | { readonly bytes: Buffer } | { readonly metadata: string };
 
 interface Parts {
@@ -28,21 +28,21 @@ interface Parts {
   readonly ingest: Pick<Client<typeof ingest>, 'registerCall'>;
   readonly log: Logger;
   readonly uploadBytes: number;
-  /** Later than so long after its beginning, an upload may be swept away under its own hands, and is refused instead. */
+  /** The age at which the sweep removes uploads. An upload that comes near it is refused. */
   readonly orphanAfterMs: number;
 }
 
-/** Milliseconds before each further try to register a call whose answer was lost; registering is safe to repeat. */
-const REGISTER_AGAIN_MS = [250, 1000];
-/** Whether the call now exists is not known after these, and only the catalogue can tell. */
+/** Milliseconds before each retry of registering a call whose answer was lost. Registering is safe to repeat. */
+const REGISTER_RETRY_MS = [250, 1000];
+/** After a fault of these kinds the call may exist. Only the call catalogue knows. */
 const UNDECIDED: ReadonlySet<FaultKind> = new Set(['unavailable', 'internal']);
 
 /**
- * Stores a recording while it comes in, then has its call registered; returns the uuid of the call, which is an earlier
- * one when these bytes have come before under the same partner_call_id. Bytes first, row second: whatever goes wrong, the
- * bytes are removed, unless the call may exist. Then they are left to the sweep, which asks.
+ * Stores a recording while it is received, and then registers its call. Returns the uuid of the call: an earlier one
+ * when the same bytes were uploaded before under the same partner_call_id. Bytes first, row second: after a failure the
+ * bytes are removed, unless the call may exist. Then they are left to the sweep, which asks the call catalogue.
  *
- * The order of faults is that of api.md, section 4; what comes before the extension is judged by who sends the pieces.
+ * Faults are checked in the order of docs/api.md, "Single upload". The gateway has checked those before the extension.
  */
 export async function uploadRecording(
   parts: Parts,
@@ -55,7 +55,7 @@ export async function uploadRecording(
   const fileName = await upload.fileName();
   const format = acceptable(fileName);
   if (format instanceof Fault) {
-    // Of two faults the size is told first, so what nobody wants is counted to its end.
+    // The size is checked before the extension, so the bytes are counted to the end all the same.
     for await (const _ of upload.bytes());
     throw format;
   }
@@ -64,13 +64,13 @@ export async function uploadRecording(
   let isUndecided = false;
   let isKept = false;
   let isStored = false;
-  // A store that was given up on may take the bytes after they have been removed; the sweep then knows of them.
-  let mayComeLate = false;
+  // After a timeout, the object store may still store the bytes later. The marker stays so that the sweep finds them.
+  let mayAppearLater = false;
   try {
-    await parts.objects.put(key, Readable.from(withheld(upload.bytes(), marked), { objectMode: false }));
+    await parts.objects.put(key, Readable.from(afterMarker(upload.bytes(), marked), { objectMode: false }));
     isStored = true;
     const { sizeBytes } = upload.digest;
-    const found = await judged(
+    const found = await faultOrValue(
       probeRecording(parts.objects, { key, fileName, sizeBytes, sha256: upload.digest.sha256() }),
     );
     if (Date.now() - beganAt > parts.orphanAfterMs / 2) throw tooLate();
@@ -88,15 +88,15 @@ export async function uploadRecording(
     return registered;
   } catch (error) {
     isUndecided &&= !(error instanceof Fault) || UNDECIDED.has(error.kind);
-    mayComeLate = !isStored && error instanceof Fault && error.code === 'UNAVAILABLE';
+    mayAppearLater = !isStored && error instanceof Fault && error.code === 'UNAVAILABLE';
     throw error;
   } finally {
     await marked.catch(() => {});
-    if (!isUndecided) await cleanUp(parts, key, { isKept, isMarked: mayComeLate });
+    if (!isUndecided) await cleanUp(parts, key, { isKept, isMarked: mayAppearLater });
   }
 }
 
-/** The pieces of one upload, taken apart, counted and summed as they are asked for. */
+/** The parts of one upload. Bytes are counted and hashed as they are read. */
 class IncomingUpload {
   readonly digest = new Digest();
   readonly #pieces: AsyncIterator<UploadPiece>;
@@ -108,7 +108,7 @@ class IncomingUpload {
     this.#maxBytes = maxBytes;
   }
 
-  /** Once, before the bytes. */
+  /** Call once, before `bytes`. */
   async fileName(): Promise<string> {
     for (let next = await this.#pieces.next(); !next.done; next = await this.#pieces.next()) {
       if ('fileName' in next.value) return next.value.fileName;
@@ -118,7 +118,7 @@ class IncomingUpload {
     throw missing('audio_file');
   }
 
-  /** The recording, to the end of the upload; fails with FILE_TOO_LARGE as soon as it is. */
+  /** The recording. Reads the upload to its end. Fault FILE_TOO_LARGE as soon as the limit is exceeded. */
   async *bytes(): AsyncGenerator<Buffer> {
     for (let next = await this.#pieces.next(); !next.done; next = await this.#pieces.next()) {
       if ('metadata' in next.value) this.#metadata = next.value.metadata;
@@ -127,7 +127,7 @@ class IncomingUpload {
       if (this.digest.sizeBytes > this.#maxBytes) throw tooLarge(this.#maxBytes);
       yield next.value.bytes;
     }
-    // A recording without its metadata must not be stored for a moment.
+    // Without metadata the recording must not be stored at all.
     this.metadata();
   }
 
@@ -137,9 +137,9 @@ class IncomingUpload {
   }
 }
 
-/** The bytes, of which the last is withheld until their marker stands: a put shows nothing before its stream has ended. */
-async function* withheld(bytes: AsyncIterable<Buffer>, marked: Promise<unknown>): AsyncGenerator<Buffer> {
-  // It may fail while the bytes still come in; they end with its failure then.
+/** Ends only after the marker is stored. A put shows no object before its stream has ended. */
+async function* afterMarker(bytes: AsyncIterable<Buffer>, marked: Promise<unknown>): AsyncGenerator<Buffer> {
+  // It may fail while bytes are still being received. Its failure then ends them.
   marked.catch(() => {});
   yield* bytes;
   await marked;
@@ -154,8 +154,8 @@ function acceptable(fileName: string): ReturnType<typeof formatOf> | Fault {
   }
 }
 
-/** What is wrong with the bytes is told after what is wrong with the metadata, so it is an answer here. */
-async function judged(probe: Promise<RecordingInit>): Promise<RecordingInit | Fault> {
+/** Faults of the metadata are reported before those of the bytes, so those of the bytes are a value here. */
+async function faultOrValue(probe: Promise<RecordingInit>): Promise<RecordingInit | Fault> {
   try {
     return await probe;
   } catch (error) {
@@ -165,7 +165,7 @@ async function judged(probe: Promise<RecordingInit>): Promise<RecordingInit | Fa
 }
 
 async function register({ ingest }: Parts, request: RegisterCallRequestInit): Promise<RegisterCallReply> {
-  for (const waitMs of REGISTER_AGAIN_MS) {
+  for (const waitMs of REGISTER_RETRY_MS) {
     try {
       return await ingest.registerCall(request);
     } catch (error) {
@@ -176,7 +176,7 @@ async function register({ ingest }: Parts, request: RegisterCallRequestInit): Pr
   return ingest.registerCall(request);
 }
 
-/** The marker goes last: while it stands, the sweep can still find what could not be removed. */
+/** The marker goes last: as long as it exists, the sweep finds what could not be removed. */
 async function cleanUp(
   { objects, log }: Parts,
   key: string,
@@ -186,7 +186,7 @@ async function cleanUp(
     if (!isKept) await objects.remove(key);
     if (!isMarked) await objects.remove(markerKey(key));
   } catch (error) {
-    log.warn({ err: error }, 'an upload was left to the sweep');
+    log.warn({ err: error }, 'an upload could not be removed and is left to the sweep');
   }
 }
 

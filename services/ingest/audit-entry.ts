@@ -1,19 +1,19 @@
 import { AuditEntryCreated, type BodyOf, createEvent, type Event } from '@call-analysis/events';
 import { currentContext } from '@call-analysis/runtime';
-import type { Owner } from './store/uploads.ts';
+import type { Owner } from './uploads/upload-store.ts';
 
-/** Who does a deed. */
+/** The user who performs an action. */
 export interface Actor extends Owner {
   /** Network address. */
   readonly address: string;
 }
 
-/** What the firm's audit log shall tell. Published in the transaction of the deed, it is there if the deed is done. */
+/** An entry for the firm's audit log. Publish it in the transaction of the action, so that both happen or neither. */
 export function auditEntry(
   { firmUuid, userUuid, address }: Actor,
   action: BodyOf<typeof AuditEntryCreated>['action'],
   subject: string,
 ): Event<BodyOf<typeof AuditEntryCreated>> {
-  const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-  return createEvent('ingest', AuditEntryCreated, subject, about, { actor: userUuid, action, address });
+  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  return createEvent('ingest', AuditEntryCreated, subject, origin, { actor: userUuid, action, address });
 }

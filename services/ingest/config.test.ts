@@ -59,7 +59,7 @@ environmentContract('ingest', {
 });
 
 describe('the limits of ingest', () => {
-  it('are those of the interface where nothing is set', () => {
+  it('have the documented defaults', () => {
     expect(defaultLimits).toEqual({
       csvBytes: 5_368_709_120,
       csvRows: 10_000_000,
@@ -69,7 +69,7 @@ describe('the limits of ingest', () => {
     });
   });
 
-  it('are taken from the environment, each by itself', () => {
+  it('are read from the environment independently of each other', () => {
     const set = {
       CSV_MAX_BYTES: '1GiB',
       CSV_MAX_ROWS: '500',

@@ -12,8 +12,8 @@ import { retryFailed } from './calls/retry-failed.ts';
 import { ERASURES, finishErasures } from './erasure/finish-erasure.ts';
 import { announceCalls } from './intake/announce-calls.ts';
 import type { Parts } from './parts.ts';
-import { giveUpAnnouncing, giveUpHearing, giveUpProjecting } from './results/give-up.ts';
-import { projectAnalyses, projectFailures } from './results/project-analysis.ts';
+import { giveUpAnnouncing, giveUpResult, giveUpTranscript } from './results/give-up.ts';
+import { projectAnalyses, projectFailures } from './results/project-results.ts';
 import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
 
 const RETRIES = 10;
@@ -40,7 +40,7 @@ export const consumers: readonly Consumer<Parts>[] = [
         // Uploaded transcripts are published by this service itself.
         from: 'transcription',
         handle: projectTranscripts,
-        giveUp: ({ store }, event, reason) => giveUpHearing(store, event, reason),
+        giveUp: ({ store }, event, reason) => giveUpTranscript(store, event, reason),
       }),
     ],
   },
@@ -52,11 +52,11 @@ export const consumers: readonly Consumer<Parts>[] = [
     routes: [
       consume(CallAnalyzed, {
         handle: ({ store }, events) => projectAnalyses(store, events),
-        giveUp: ({ store }, event, reason) => giveUpProjecting(store, event, reason),
+        giveUp: ({ store }, event, reason) => giveUpResult(store, event, reason),
       }),
       consume(CallFailed, {
         handle: ({ store }, events) => projectFailures(store, events),
-        giveUp: ({ store }, event, reason) => giveUpProjecting(store, event, reason),
+        giveUp: ({ store }, event, reason) => giveUpResult(store, event, reason),
       }),
     ],
   },

@@ -9,7 +9,7 @@ export interface Firm {
   readonly segmentTypes: ReadonlySet<string>;
 }
 
-/** Asks key-management, which owns the firms. Nothing is remembered: a segment type added now counts at once. */
+/** A client of key-management, which owns the firms. Answers are not cached, so a new segment type is valid immediately. */
 export function dialFirms(address: string, options: Pick<DialOptions, 'tls' | 'log'> = {}) {
   const client = dial(keyManagement, address, { ...options, name: 'key-management', deadlineMs: 5_000 });
   return {
@@ -23,5 +23,5 @@ export function dialFirms(address: string, options: Pick<DialOptions, 'tls' | 'l
   };
 }
 
-/** What use cases ask of it. */
+/** The part that use cases need. */
 export type Firms = Pick<ReturnType<typeof dialFirms>, 'find' | 'close'>;

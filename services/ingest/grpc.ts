@@ -12,8 +12,7 @@ import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/Registe
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { analyzeCall } from './calls/analyze-call.ts';
-import { toldFailure } from './calls/ended-for-good.ts';
-import { listCalls } from './calls/list-calls.ts';
+import { failureWithHint } from './calls/ended-without-result.ts';
 import { type CallDetail, readCall } from './calls/read-call.ts';
 import { recordAudio } from './calls/record-audio.ts';
 import { type NewRecording, registerCall } from './calls/register-call.ts';
@@ -21,11 +20,12 @@ import { retryCall } from './calls/retry-call.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { eraseCall } from './erasure/erase-call.ts';
 import type { Firms } from './firms.ts';
-import { processUpload } from './intake/process-upload.ts';
 import type { Limits } from './limits.ts';
+import { listCalls } from './listing/list-calls.ts';
 import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
-import type { Owner } from './store/uploads.ts';
 import { openUpload } from './uploads/open-upload.ts';
+import { processUpload } from './uploads/process-upload.ts';
+import type { Owner } from './uploads/upload-store.ts';
 
 const Uuid = z.uuid();
 const Page = z.int().min(1);
@@ -45,14 +45,14 @@ const Stored = z.object({
   sha256: z.instanceof(Buffer).refine((sum) => sum.length === 32),
 });
 
-/** What this service serves. Requests were validated at the edge; here they are only made sure of. */
+/** The RPCs of this service. The gateway has validated requests, so a fault here is an internal error. */
 export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: Firms; limits: Limits }) {
   const { store, objects } = parts;
   return implement(ingest, {
     ...campaignRpcs(parts),
 
     openUpload: async (request) => {
-      const { metadata, audios, expiresIn } = await openUpload(parts, owner(request.caller), {
+      const { metadata, audios, expiresIn } = await openUpload(parts, ownerOf(request.caller), {
         metadata: z.string().min(4).parse(request.metadata_filename),
         audios: z.string().min(4).optional().parse(request.audios_filename) ?? null,
         campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
@@ -66,7 +66,7 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
     },
 
     processUpload: async (request) => {
-      const actor = { ...owner(request.caller), address: request.caller?.address ?? '' };
+      const actor = { ...ownerOf(request.caller), address: request.caller?.address ?? '' };
       const batch = await processUpload(parts, actor, {
         metadataKey: request.metadata_key,
         audiosKey: request.audios_key ?? null,
@@ -85,13 +85,13 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
     },
 
     downloadRejected: async function* (request) {
-      const { firmUuid } = owner(request.caller);
+      const { firmUuid } = ownerOf(request.caller);
       const key = await store.batches.rejectedKey(firmUuid, Uuid.parse(request.rejected_uuid), new Date());
       for await (const data of await objects.open(key)) yield { data: data as Buffer };
     },
 
     listCalls: async (request) => {
-      const { items, count, isEstimate, nextCursor } = await listCalls(store, owner(request.caller).firmUuid, {
+      const { items, count, isEstimate, nextCursor } = await listCalls(store, ownerOf(request.caller).firmUuid, {
         filter: filterOf(request),
         sort: sortOf(request.sort),
         page: Page.parse(request.page),
@@ -102,44 +102,44 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
         count,
         items: items.map(callMessage),
         count_is_estimate: isEstimate,
-        ...given({ next_cursor: nextCursor }),
+        ...present({ next_cursor: nextCursor }),
       };
     },
 
     getCall: async (request) => {
-      const { firmUuid } = owner(request.caller);
+      const { firmUuid } = ownerOf(request.caller);
       const campaignUuid = Uuid.optional().parse(request.campaign_uuid) ?? null;
       const detail = await readCall(parts, firmUuid, Uuid.parse(request.call_uuid), campaignUuid);
       return {
         call: callMessage(detail.call),
         ...(detail.transcript === null ? {} : { transcript_json: JSON.stringify(detail.transcript) }),
         analyses_json: [...detail.analyses],
-        history: detail.history.map(({ status, at, detail: note }) => ({ status, at, ...given({ detail: note }) })),
+        history: detail.history.map(({ status, at, detail: note }) => ({ status, at, ...present({ detail: note }) })),
         audio: detail.audio === null ? null : audioMessage(detail.audio),
       };
     },
 
     retryCall: async (request) =>
-      callMessage(await retryCall(parts, owner(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
+      callMessage(await retryCall(parts, ownerOf(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
 
     analyzeCall: async (request) =>
-      callMessage(await analyzeCall(parts, owner(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
+      callMessage(await analyzeCall(parts, ownerOf(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
 
     eraseCall: async (request) => {
       const { callUuid, erasedAt, removed } = await eraseCall(
         parts,
-        owner(request.caller).firmUuid,
+        ownerOf(request.caller).firmUuid,
         Uuid.parse(request.call_uuid),
       );
       return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
     },
 
     getBatch: async (request) =>
-      batchMessage(await store.batches.get(owner(request.caller).firmUuid, Uuid.parse(request.batch_uuid))),
+      batchMessage(await store.batches.get(ownerOf(request.caller).firmUuid, Uuid.parse(request.batch_uuid))),
 
     listBatches: async (request) => {
       const { count, items } = await store.batches.list(
-        owner(request.caller).firmUuid,
+        ownerOf(request.caller).firmUuid,
         Page.parse(request.page),
         Size.parse(request.size),
       );
@@ -147,11 +147,11 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
     },
 
     registerCall: async (request) => {
-      const { callUuid, ignoredFields, isRepeated, hasEnded } = await registerCall(parts, owner(request.caller), {
+      const { callUuid, ignoredFields, isRepeated, hasEnded } = await registerCall(parts, ownerOf(request.caller), {
         callUuid: Uuid.parse(request.call_uuid),
         fileName: request.file_name,
         metadata: request.metadata,
-        found: found(request),
+        found: foundOf(request),
         campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
       });
       return {
@@ -166,7 +166,7 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
         firmUuid: Uuid.parse(request.firm_uuid),
         callUuid: Uuid.parse(request.call_uuid),
         attempt: Attempt.parse(request.attempt),
-        recording: stored(request.recording),
+        recording: storedOf(request.recording),
         traceparent: request.traceparent,
       });
       return {};
@@ -200,19 +200,19 @@ function filterOf(request: ListCallsRequest): CallFilter {
 }
 
 function sortOf(text: string): Sort {
-  const named = SortName.parse(text === '' ? '-created_at' : text);
-  const by = named.replace('-', '') as Sort['by'];
-  return { by, isDescending: named.startsWith('-') };
+  const name = SortName.parse(text === '' ? '-created_at' : text);
+  const by = name.replace('-', '') as Sort['by'];
+  return { by, isDescending: name.startsWith('-') };
 }
 
-function found({ recording, fault }: RegisterCallRequest): NewRecording['found'] {
-  if (fault === undefined || fault === null) return { recording: stored(recording) };
+function foundOf({ recording, fault }: RegisterCallRequest): NewRecording['found'] {
+  if (fault === undefined || fault === null) return { recording: storedOf(recording) };
   return { fault: new Fault('invalid', fault.code, fault.message) };
 }
 
-function stored(recording: Recording | null | undefined): StoredRecording {
-  const { object_key, sample_rate, size_bytes, ...same } = Stored.parse(recording);
-  return { ...same, objectKey: object_key, sampleRate: sample_rate, sizeBytes: size_bytes };
+function storedOf(recording: Recording | null | undefined): StoredRecording {
+  const { object_key, sample_rate, size_bytes, ...rest } = Stored.parse(recording);
+  return { ...rest, objectKey: object_key, sampleRate: sample_rate, sizeBytes: size_bytes };
 }
 
 function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {
@@ -228,7 +228,7 @@ function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {
   };
 }
 
-function owner(caller: Caller | null | undefined): Owner {
+function ownerOf(caller: Caller | null | undefined): Owner {
   return { firmUuid: Uuid.parse(caller?.firm_uuid), userUuid: Uuid.parse(caller?.user_uuid) };
 }
 
@@ -243,8 +243,8 @@ function callMessage(call: CallRow): Call {
     start_time: call.start_time.toISOString(),
     created_at: call.created_at.toISOString(),
     updated_at: call.updated_at.toISOString(),
-    failure: toldFailure(call),
-    ...given({
+    failure: failureWithHint(call),
+    ...present({
       outcome: call.outcome,
       partner_call_id: call.partner_call_id,
       operator_id: call.operator_id,
@@ -269,12 +269,12 @@ function batchMessage(batch: BatchProgress): Batch {
     duplicates: batch.duplicates,
     rejected: batch.rejected,
     by_status: batch.byStatus,
-    ...given({ finished_at: batch.finishedAt?.toISOString() ?? null, rejected_uuid: batch.rejectedUuid }),
+    ...present({ finished_at: batch.finishedAt?.toISOString() ?? null, rejected_uuid: batch.rejectedUuid }),
   };
 }
 
-/** Only what is known; in a message the unknown is absent. */
-function given<Fields extends Record<string, unknown>>(
+/** Leaves out null fields: what is unknown is absent from a message. */
+function present<Fields extends Record<string, unknown>>(
   fields: Fields,
 ): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {

@@ -1,12 +1,12 @@
 import { byteSize } from '@call-analysis/runtime';
 import { z } from 'zod';
 
-/** What is taken at most (api.md, section 5, "Limits"). */
+/** The limits of an upload (docs/api.md, "Presigned uploads"). */
 export interface Limits {
   readonly csvBytes: number;
   readonly csvRows: number;
   readonly zipBytes: number;
-  /** Of one `anonymized_text`, in UTF-8. */
+  /** Of one `anonymized_text`, in bytes of UTF-8. */
   readonly transcriptBytes: number;
   /** Of any other value, in code points. */
   readonly valueChars: number;
@@ -19,21 +19,21 @@ const TIB = 1024 ** 4;
 export const LimitVariables = z.object({
   CSV_MAX_BYTES: size(KIB, 5 * TIB, '1KiB to 5TiB')
     .prefault('5GiB')
-    .meta({ description: 'The largest CSV that is taken, written like `500MB`, `512KiB` or `5GiB`.' }),
+    .meta({ description: 'The largest accepted CSV, written like `500MB`, `512KiB` or `5GiB`.' }),
   CSV_MAX_ROWS: count(1_000_000_000)
     .prefault('10000000')
-    .meta({ description: 'How many rows it may have, the header not counted.' }),
+    .meta({ description: 'The most rows of a CSV, not counting the header.' }),
   ZIP_MAX_BYTES: size(KIB, 5 * TIB, '1KiB to 5TiB')
     .prefault('50GiB')
-    .meta({ description: 'The largest ZIP of recordings that is taken.' }),
-  // A longer transcript, taken apart, would not fit into one message between two services.
+    .meta({ description: 'The largest accepted ZIP of recordings.' }),
+  // A longer transcript would not fit into one gRPC message once it is parsed.
   TRANSCRIPT_MAX_BYTES: size(KIB, 4 * MIB, '1KiB to 4MiB')
     .prefault('4MiB')
-    .meta({ description: 'The longest `anonymized_text`, in UTF-8.' }),
-  // The edge takes no longer ones in questions for calls.
+    .meta({ description: 'The longest `anonymized_text`, in bytes of UTF-8.' }),
+  // The gateway accepts no longer values in the filters of a listing.
   VALUE_MAX_CHARS: count(255)
     .prefault('255')
-    .meta({ description: 'The longest of all other values of a call, in characters.' }),
+    .meta({ description: 'The longest other value of a call, in characters.' }),
 });
 
 export function limitsFrom(variables: z.output<typeof LimitVariables>): Limits {

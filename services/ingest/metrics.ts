@@ -1,22 +1,22 @@
 import type { Sql } from '@call-analysis/postgres';
 import { counter, gauge, remembered } from '@call-analysis/runtime';
-import { callCounts } from './store/call-counts.ts';
+import { countByStatus } from './search/queries/count-calls.ts';
 import type { Batch } from './store/index.ts';
 
-const calls = gauge('calls', 'Calls in the catalogue by status, as of half a minute ago at most.', ['status']);
+const calls = gauge('calls', 'Calls in the catalogue by status, at most half a minute old.', ['status']);
 
-const REMEMBERED_MS = 30_000;
+const CACHE_MS = 30_000;
 
-/** Shows how many calls have which status, until it is called. */
+/** Exposes the number of calls by status until the returned function is called. */
 export function watchCalls(db: Sql): () => void {
-  const counts = remembered(REMEMBERED_MS, () => callCounts(db));
+  const counts = remembered(CACHE_MS, () => countByStatus(db));
   return calls.from(async () => (await counts()).map(({ status, calls: value }) => ({ labels: [status], value })));
 }
 
-const uploads = counter('uploads_total', 'Batches that were accepted, by what was uploaded.', ['kind']);
-const rows = counter('upload_rows_total', 'Rows of accepted batches, by what became of them.', ['kind', 'outcome']);
+const uploads = counter('uploads_total', 'Accepted batches by kind of upload.', ['kind']);
+const rows = counter('upload_rows_total', 'Rows of accepted batches by outcome.', ['kind', 'outcome']);
 
-/** Counts a batch that has just been taken in. */
+/** Counts a batch that was just accepted. */
 export function countBatch(
   kind: 'audio' | 'transcription',
   batch: Pick<Batch, 'accepted' | 'duplicates' | 'rejected'>,

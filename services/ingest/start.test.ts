@@ -13,22 +13,11 @@ import {
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { start } from './start.ts';
-import type { Owner } from './store/uploads.ts';
-import {
-  analysis,
-  type Call,
-  callAnalyzed,
-  callerOf,
-  callFailed,
-  csvOf,
-  type CsvRow,
-  factOf,
-  failure,
-  faultOf,
-  IngestUnderTest,
-  noSpeech,
-  rowsOf,
-} from './test/ingest-under-test.ts';
+import { csvOf, type CsvRow, rowsOf } from './test/csv.ts';
+import { analysis, type Call, callAnalyzed, callFailed, eventOf, failure, noSpeech } from './test/events.ts';
+import { callerOf, faultOf } from './test/fixtures.ts';
+import { IngestUnderTest } from './test/ingest-under-test.ts';
+import type { Owner } from './uploads/upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
@@ -38,11 +27,11 @@ let accepted: Event<BodyOf<typeof CallsAccepted>>[];
 let ready: Ready[];
 
 beforeAll(async () => {
-  accepted = await service.hear(CallsAccepted);
-  ready = await service.hear(TranscriptReady);
+  accepted = await service.collect(CallsAccepted);
+  ready = await service.collect(TranscriptReady);
 });
 
-/** Uploads a CSV over gRPC and has it processed. */
+/** Uploads a CSV over gRPC and processes it. */
 async function upload(owner: Owner, rows: readonly CsvRow[], on_error = 'reject') {
   const { metadata_key } = await service.client.openUpload({ ...callerOf(owner), metadata_filename: 'calls.csv' });
   await service.putAt(metadata_key, csvOf(rows));
@@ -74,7 +63,7 @@ function reaches(call: Call, status: string): Promise<boolean> {
   return waitUntil(async () => (await statusOf(call)) === status);
 }
 
-/** Nothing that this service hears waits or is in hand. */
+/** No event for this service is pending or in progress. */
 function settled(): Promise<boolean> {
   return waitUntil(async () => {
     const depths = await service.parts.bus.depths();
@@ -83,7 +72,7 @@ function settled(): Promise<boolean> {
 }
 
 describe('an accepted call', () => {
-  it('is announced once, with all that its analysis needs, its turn the later the further back in its batch', async () => {
+  it('is announced once, with everything that its analysis needs, and later calls of a batch have later priorities', async () => {
     const owner = service.newOwner();
     const anonymized_text = '<Operator>Hello<клиент>Hi <there><operator>Bye';
     const rows = Array.from({ length: 1_100 }, (_, index) => ({ duration: String(index), anonymized_text }));
@@ -115,7 +104,7 @@ describe('an accepted call', () => {
     expect([0, 500, 1_000].map((index) => events[index]?.priority)).toEqual([0, 1, 2]);
   });
 
-  it('is not announced again when its portion of the batch is delivered again', async () => {
+  it('is not announced again when its CallsAccepted event is delivered again', async () => {
     const owner = service.newOwner();
     const { batch_uuid } = await upload(owner, rowsOf(501));
     const own = () => ready.filter(({ firmuuid }) => firmuuid === owner.firmUuid);
@@ -128,13 +117,13 @@ describe('an accepted call', () => {
     expect(await statusOf(marker)).toBe('queued');
   });
 
-  it('has its transcript sent by object key when it would be over 256 KiB', async () => {
+  it('is announced with an object key when its transcript is over 256 KiB', async () => {
     const owner = service.newOwner();
     const short = await newCall(owner, { anonymized_text: `<operator>${'a'.repeat(INLINE_BYTES - 200)}` });
     const long = await newCall(owner, { anonymized_text: `<operator>${'я'.repeat(INLINE_BYTES / 2)}<client>ok` });
     expect((await announced(short.uuid)).data.transcript).toHaveProperty('utterances');
     const { transcript } = (await announced(long.uuid)).data;
-    if (!('key' in transcript)) throw new Error('It is inline.');
+    if (!('key' in transcript)) throw new Error('The transcript is inline.');
     expect(transcript.key).toContain(owner.firmUuid);
     expect(await json(await service.parts.objects.open(transcript.key))).toEqual({
       utterances: [
@@ -145,7 +134,7 @@ describe('an accepted call', () => {
     expect(JSON.parse((await read(long)).transcript_json!)).toMatchObject({ utterances: [{}, { text: 'ok' }] });
   });
 
-  it('is read as it was sent, and what is unknown is absent', async () => {
+  it('is returned as it was uploaded, without fields that are unknown', async () => {
     const row = {
       partner_call_id: 'P-1',
       anonymized_text: '<mijoz>Salom',
@@ -200,7 +189,7 @@ describe('an analysis', () => {
     expect(detail.history?.at(-1)?.at).toBe(event.time);
   });
 
-  it('is stored once, however often and in whatever company it is delivered', async () => {
+  it('is stored once when it is delivered again, alone or with others', async () => {
     const [call, other] = [await newCall(), await newCall()];
     const event = callAnalyzed(call);
     await service.publish(event);
@@ -218,7 +207,7 @@ describe('an analysis', () => {
     expect(await read(call)).toEqual(before);
   });
 
-  it('of a conversation in which nobody spoke completes its call without a score', async () => {
+  it('of a conversation without speech completes its call without a score', async () => {
     const call = await newCall();
     await service.publish(callAnalyzed(call, noSpeech));
     await reaches(call, 'completed');
@@ -228,23 +217,23 @@ describe('an analysis', () => {
     expect(detail.analyses_json).toEqual([]);
   });
 
-  it('of another firm, of an unknown call, or of an attempt not begun changes nothing', async () => {
+  it('of another firm, of an unknown call, or of a future attempt changes nothing', async () => {
     const call = await newCall();
-    const stranger = { owner: service.newOwner(), uuid: call.uuid };
+    const otherFirm = { owner: service.newOwner(), uuid: call.uuid };
     await service.publish(
-      callAnalyzed(stranger),
+      callAnalyzed(otherFirm),
       callAnalyzed({ ...call, uuid: randomUUID() }),
       callAnalyzed(call, { attempt: 2 }),
-      callFailed(stranger),
+      callFailed(otherFirm),
       callFailed(call, { attempt: 2 }),
     );
     await settled();
     expect((await read(call)).history).toHaveLength(1);
   });
 
-  it('that does not have its form fails the call instead of leaving it waiting, and a retry brings it back', async () => {
+  it('that is invalid fails the call, which can be retried', async () => {
     const call = await newCall();
-    await service.publish(factOf(CallAnalyzed as EventType, call, { attempt: 1, analysis: 'good' }));
+    await service.publish(eventOf(CallAnalyzed as EventType, call, { attempt: 1, analysis: 'good' }));
     await reaches(call, 'failed');
     expect((await read(call)).call!.failure).toMatchObject({
       stage: 'analysis',
@@ -258,7 +247,7 @@ describe('an analysis', () => {
 });
 
 describe('a failure', () => {
-  it('fails its call, with its stage, code, message and how often it was tried', async () => {
+  it('fails its call, with stage, code, message and number of attempts', async () => {
     const call = await newCall();
     await service.publish(callFailed(call));
     await reaches(call, 'failed');
@@ -267,14 +256,14 @@ describe('a failure', () => {
     expect(detail.history?.at(-1)).toMatchObject({ status: 'failed', detail: 'analysis: TOO_HARD' });
   });
 
-  it('that does not have its form fails the call all the same', async () => {
+  it('that is invalid also fails the call', async () => {
     const call = await newCall();
-    await service.publish(factOf(CallFailed as EventType, call, { attempt: 1, stage: 'nowhere' }));
+    await service.publish(eventOf(CallFailed as EventType, call, { attempt: 1, stage: 'nowhere' }));
     await reaches(call, 'failed');
     expect((await read(call)).call!.failure).toMatchObject({ code: 'RESULT_NOT_STORED', retryable: true });
   });
 
-  it('neither undoes a completed call nor is undone by a late success of the same attempt', async () => {
+  it('changes no completed call, and a later success of the same attempt does not undo it', async () => {
     const [done, lost] = [await newCall(), await newCall()];
     await service.publish(callAnalyzed(done), callFailed(lost));
     await Promise.all([reaches(done, 'completed'), reaches(lost, 'failed')]);
@@ -289,7 +278,7 @@ describe('a retry', () => {
   const retry = ({ owner, uuid }: { owner: Owner; uuid: string }) =>
     service.client.retryCall({ ...callerOf(owner), call_uuid: uuid });
 
-  it('announces the call as its next attempt, first in the queue, and what earlier attempts say late is ignored', async () => {
+  it('announces the call as its next attempt, with the first priority, and late results of earlier attempts are ignored', async () => {
     const call = await newCall();
     const first = await announced(call.uuid);
     await service.publish(callFailed(call));
@@ -312,7 +301,7 @@ describe('a retry', () => {
     expect(analyses_json).toHaveLength(1);
   });
 
-  it('is refused for a call that has not failed, or that failed for good', async () => {
+  it('is refused for a call that has not failed, or failed permanently', async () => {
     const [queued, done, hopeless] = [await newCall(), await newCall(), await newCall()];
     await service.publish(callAnalyzed(done), callFailed(hopeless, { retryable: false }));
     await Promise.all([reaches(done, 'completed'), reaches(hopeless, 'failed')]);
@@ -323,7 +312,7 @@ describe('a retry', () => {
     }
   });
 
-  it('asked for twice at the same instant is one retry', async () => {
+  it('is done once for two concurrent requests', async () => {
     const call = await newCall();
     await service.publish(callFailed(call));
     await reaches(call, 'failed');
@@ -335,8 +324,8 @@ describe('a retry', () => {
   });
 });
 
-describe('a call of a later portion that cannot be announced', () => {
-  it('fails with all of its portion once tries are used up, none waits for ever, and a retry brings each back', async () => {
+describe('a range of calls that cannot be announced', () => {
+  it('fails completely when the retries are exhausted, and each call can be retried', async () => {
     const owner = service.newOwner();
     const dead = async () =>
       (await service.parts.bus.depths()).find(({ consumer }) => consumer === 'ingest.announce')!.dead;
@@ -403,7 +392,7 @@ describe('reading', () => {
     expect(await list({ status: ['completed', 'queued'] })).toMatchObject({ count: 9 });
   });
 
-  it('shows how far a batch is, and when the last of its calls ended', async () => {
+  it('shows the progress of a batch, and when the last of its calls ended', async () => {
     const owner = service.newOwner();
     const { batch_uuid } = await upload(
       owner,
@@ -411,8 +400,8 @@ describe('reading', () => {
       'skip',
     );
     const batch = () => service.client.getBatch({ ...callerOf(owner), batch_uuid });
-    const begun = await batch();
-    expect(begun).toMatchObject({
+    const started = await batch();
+    expect(started).toMatchObject({
       batch_uuid,
       kind: 'transcription',
       accepted: 3,
@@ -420,8 +409,8 @@ describe('reading', () => {
       rejected: 2,
       by_status: { queued: 3 },
     });
-    expect(begun).not.toHaveProperty('finished_at');
-    expect(begun.rejected_uuid).toBeTruthy();
+    expect(started).not.toHaveProperty('finished_at');
+    expect(started.rejected_uuid).toBeTruthy();
     const [first, second, third] = await service.callsOf(owner);
     await service.publish(callAnalyzed({ owner, uuid: first!.uuid }), callFailed({ owner, uuid: second!.uuid }));
     await waitUntil(async () => (await batch()).by_status['failed'] === 1);
@@ -447,31 +436,31 @@ describe('reading', () => {
     expect(await list(3, 2)).toMatchObject({ count: 3, items: [] });
   });
 
-  it('gives a firm nothing of another one, which is not found rather than forbidden', async () => {
+  it('finds nothing of another firm', async () => {
     const { owner, uuid, batch } = await newCall();
     await service.publish(callFailed({ owner, uuid }));
     await reaches({ owner, uuid }, 'failed');
     const { rejected_uuid } = await upload(owner, [{ operator_name: '' }], 'skip').then(({ batch_uuid }) =>
       service.client.getBatch({ ...callerOf(owner), batch_uuid }),
     );
-    const stranger = callerOf(service.newOwner());
+    const otherFirm = callerOf(service.newOwner());
     const { client } = service;
-    for (const question of [
-      client.getCall({ ...stranger, call_uuid: uuid }),
-      client.retryCall({ ...stranger, call_uuid: uuid }),
-      client.getBatch({ ...stranger, batch_uuid: batch }),
-      download(stranger, rejected_uuid!),
+    for (const request of [
+      client.getCall({ ...otherFirm, call_uuid: uuid }),
+      client.retryCall({ ...otherFirm, call_uuid: uuid }),
+      client.getBatch({ ...otherFirm, batch_uuid: batch }),
+      download(otherFirm, rejected_uuid!),
       client.getCall({ ...callerOf(owner), call_uuid: randomUUID() }),
       client.getBatch({ ...callerOf(owner), batch_uuid: randomUUID() }),
       download(callerOf(owner), randomUUID()),
     ]) {
-      expect(await faultOf(question)).toMatchObject({ kind: 'not-found', code: 'NOT_FOUND' });
+      expect(await faultOf(request)).toMatchObject({ kind: 'not-found', code: 'NOT_FOUND' });
     }
     const page = { page: 1, size: 10 };
     for (const filter of [{}, { batch }, { status: ['failed'] }]) {
-      expect(await client.listCalls({ ...stranger, ...filter, ...page })).toMatchObject({ count: 0, items: [] });
+      expect(await client.listCalls({ ...otherFirm, ...filter, ...page })).toMatchObject({ count: 0, items: [] });
     }
-    expect(await client.listBatches({ ...stranger, ...page })).toMatchObject({ count: 0, items: [] });
+    expect(await client.listBatches({ ...otherFirm, ...page })).toMatchObject({ count: 0, items: [] });
     expect(await statusOf({ owner, uuid })).toBe('failed');
   });
 });
@@ -483,17 +472,17 @@ async function download(caller: ReturnType<typeof callerOf>, rejected_uuid: stri
   return Buffer.concat(chunks).toString();
 }
 
-describe('the CSV of refused rows', () => {
-  it('is downloaded as it is stored, in pieces, by any user of the firm, for seven days', async () => {
+describe('a rejected CSV', () => {
+  it('can be downloaded unchanged by any user of the firm for seven days', async () => {
     const owner = service.newOwner();
     const rows = rowsOf(5_000, { operator_name: '', anonymized_text: `<operator>${'я'.repeat(100)}` });
-    const refused = await faultOf(upload(owner, rows));
-    expect(refused).toMatchObject({
+    const rejected = await faultOf(upload(owner, rows));
+    expect(rejected).toMatchObject({
       kind: 'invalid',
       code: 'VALIDATION_FAILED',
       details: { rows: 5_000, invalid: 5_000 },
     });
-    const uuid = String(refused.details?.['rejected_uuid']);
+    const uuid = String(rejected.details?.['rejected_uuid']);
     const colleague = callerOf({ ...owner, userUuid: randomUUID() });
     const csv = await download(colleague, uuid);
     expect(csv.split('\r\n')).toHaveLength(5_002);
@@ -506,7 +495,7 @@ describe('the CSV of refused rows', () => {
 });
 
 describe('an upload session', () => {
-  it('has a key under the country, the firm and the user, never one that is still open', async () => {
+  it('has a key with country, firm and user that no other open session has', async () => {
     const owner = service.newOwner({ country: 'KG' });
     const request = { ...callerOf(owner), metadata_filename: 'Звонки 1.CSV' };
     const opened = await Promise.all([1, 2, 3].map(() => service.client.openUpload(request)));
@@ -520,14 +509,14 @@ describe('an upload session', () => {
       expect(decodeURIComponent(metadata_upload_url)).toContain(metadata_key);
   });
 
-  it('needs a firm that key-management knows', async () => {
-    const nobody = { ...callerOf({ firmUuid: randomUUID(), userUuid: randomUUID() }), metadata_filename: 'a.csv' };
-    expect(await faultOf(service.client.openUpload(nobody))).toMatchObject({ code: 'NOT_FOUND' });
+  it('is refused for a firm that key-management does not know', async () => {
+    const unknown = { ...callerOf({ firmUuid: randomUUID(), userUuid: randomUUID() }), metadata_filename: 'a.csv' };
+    expect(await faultOf(service.client.openUpload(unknown))).toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 
 describe('starting', () => {
-  it('on an address that is taken is refused in one sentence', async () => {
+  it('on an address in use fails with one sentence', async () => {
     const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
     await expect(start({ ...service.config, listen: service.address }, { log })).rejects.toThrow(/in use/);
   });

@@ -10,14 +10,14 @@ import {
 } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
-import { tendCampaigns } from './campaigns/tend-campaigns.ts';
+import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
 import { watchCalls } from './metrics.ts';
 import type { Parts } from './parts.ts';
-import { keepIndexed } from './search/index-calls.ts';
+import { runIndexer } from './search/indexer/run-indexer.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
 
@@ -43,8 +43,8 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     closing.add('metrics of the calls', watchCalls(db));
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
-    const indexing = keepIndexed(store, log);
-    closing.add('index of calls', () => indexing.stop());
+    const indexer = runIndexer(store, log);
+    closing.add('index of calls', () => indexer.stop());
     return { store, bus, objects, firms };
   },
   rpcs: (parts, { limits }) => [rpcs({ ...parts, limits })],
@@ -56,6 +56,6 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       everyMs: 10 * 60_000,
       run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, now),
     },
-    { name: 'campaigns', everyMs: 5_000, run: () => tendCampaigns(parts) },
+    { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },
   ],
 });

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import type { Owner } from './store/uploads.ts';
 import { sweep } from './sweep.ts';
-import { audioCsvOf, csvOf, faultOf, fileNames, IngestUnderTest, zipOf } from './test/ingest-under-test.ts';
+import { audioCsvOf, csvOf } from './test/csv.ts';
+import { faultOf, fileNames, zipOf } from './test/fixtures.ts';
+import { IngestUnderTest } from './test/ingest-under-test.ts';
+import type { Owner } from './uploads/upload-store.ts';
 
 const service = new IngestUnderTest();
 
@@ -10,16 +12,16 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Sweeps as it will be done after this time, counted from now or from before. */
+/** Sweeps as at this time after `since`. */
 function sweepAfter(ms: number, since = Date.now()): Promise<void> {
   return sweep(service.parts, new Date(since + ms));
 }
 
-async function stands(key: string): Promise<boolean> {
+async function exists(key: string): Promise<boolean> {
   return (await service.parts.objects.head(key)) !== null;
 }
 
-it('an upload keeps its bytes for its hour and not longer, processed or not', async () => {
+it('an upload is kept until its session expires, processed or not', async () => {
   const began = Date.now();
   const owner = service.newOwner();
   const [left, done] = [
@@ -28,24 +30,24 @@ it('an upload keeps its bytes for its hour and not longer, processed or not', as
   ];
   const batch = await service.process(owner, done);
   await sweepAfter(59 * MINUTE, began);
-  expect([await stands(left), await stands(done)]).toEqual([true, true]);
+  expect([await exists(left), await exists(done)]).toEqual([true, true]);
   await sweepAfter(HOUR + MINUTE);
-  expect([await stands(left), await stands(done)]).toEqual([false, false]);
+  expect([await exists(left), await exists(done)]).toEqual([false, false]);
   expect(await service.process(owner, done)).toEqual(batch);
 });
 
-it('what a slow line puts when its hour is over goes a day later', async () => {
+it('bytes that a slow PUT writes after the session expired are removed a day later', async () => {
   const began = Date.now();
   const key = await service.put(service.newOwner(), csvOf([{}]));
   await sweepAfter(HOUR + MINUTE);
   await service.putAt(key, 'bytes of a put that began within the hour');
   await sweepAfter(DAY + HOUR - MINUTE, began);
-  expect(await stands(key)).toBe(true);
+  expect(await exists(key)).toBe(true);
   await sweepAfter(DAY + HOUR + MINUTE);
-  expect(await stands(key)).toBe(false);
+  expect(await exists(key)).toBe(false);
 });
 
-it('bytes at a key that a later upload was given are spared until its own hour is over', async () => {
+it('bytes at a key that a later session uses are kept until that session expires', async () => {
   const owner = service.newOwner();
   const key = await service.put(owner, csvOf([{}]));
   await service.expire(key);
@@ -53,10 +55,10 @@ it('bytes at a key that a later upload was given are spared until its own hour i
   await sweepAfter(0);
   expect(await service.process(owner, key)).toMatchObject({ accepted: 2 });
   await sweepAfter(HOUR + MINUTE);
-  expect(await stands(key)).toBe(false);
+  expect(await exists(key)).toBe(false);
 });
 
-it('the recordings of an expired upload go with its CSV', async () => {
+it('the recordings of an expired session are removed with its CSV', async () => {
   const { firmUuid, userUuid } = service.newOwner();
   const files = {
     prefix: `UZ/${firmUuid}/${userUuid}/`,
@@ -69,10 +71,10 @@ it('the recordings of an expired upload go with its CSV', async () => {
   const keys = [session.metadataKey, session.audioKey!];
   for (const key of keys) await service.putAt(key, 'bytes');
   await sweepAfter(HOUR + MINUTE);
-  expect([await stands(keys[0]!), await stands(keys[1]!)]).toEqual([false, false]);
+  expect([await exists(keys[0]!), await exists(keys[1]!)]).toEqual([false, false]);
 });
 
-it('as many uploads as have expired are swept at once, each a single time', async () => {
+it('all expired sessions are swept in one run, each once', async () => {
   const { firmUuid, userUuid } = service.newOwner();
   await service.db.query(
     `INSERT INTO upload_session (uuid, firm_uuid, user_uuid, metadata_key, created_at, expires_at)
@@ -92,16 +94,16 @@ it('as many uploads as have expired are swept at once, each a single time', asyn
   expect(await swept()).toEqual(first);
 });
 
-it('a CSV of refused rows is kept for seven days, whether nothing was accepted or the rest was', async () => {
+it('a rejected CSV is kept for seven days, whether the other rows were accepted or not', async () => {
   const began = Date.now();
   const owner = service.newOwner();
   const csv = csvOf([{}, { operator_name: '' }]);
-  const refused = await faultOf(service.upload(owner, csv));
+  const rejected = await faultOf(service.upload(owner, csv));
   const { rejectedUuid } = await service.upload(owner, csv, 'skip');
-  const uuids = [String(refused.details?.['rejected_uuid']), rejectedUuid!];
+  const uuids = [String(rejected.details?.['rejected_uuid']), rejectedUuid!];
   const { rejectedKey } = service.parts.store.batches;
   await sweepAfter(7 * DAY - MINUTE, began);
-  for (const uuid of uuids) expect(await stands(await rejectedKey(owner.firmUuid, uuid, new Date()))).toBe(true);
+  for (const uuid of uuids) expect(await exists(await rejectedKey(owner.firmUuid, uuid, new Date()))).toBe(true);
   expect(await service.objectsOf(owner)).toHaveLength(2);
   await sweepAfter(7 * DAY + MINUTE);
   expect(await service.objectsOf(owner)).toEqual([]);
@@ -110,18 +112,18 @@ it('a CSV of refused rows is kept for seven days, whether nothing was accepted o
   }
 });
 
-it('what a crash left between bytes and row goes after six hours, when nothing can be working on it any more', async () => {
+it('objects without a row are removed after six hours', async () => {
   const began = Date.now();
   const { firmUuid } = service.newOwner();
   const orphans = [`frozen/${firmUuid}/${randomUUID()}.csv`, `rejected/${firmUuid}/${randomUUID()}.csv`];
   for (const key of orphans) await service.putAt(key, 'bytes');
   await sweepAfter(6 * HOUR - MINUTE, began);
-  expect([await stands(orphans[0]!), await stands(orphans[1]!)]).toEqual([true, true]);
+  expect([await exists(orphans[0]!), await exists(orphans[1]!)]).toEqual([true, true]);
   await sweepAfter(6 * HOUR + MINUTE);
-  expect([await stands(orphans[0]!), await stands(orphans[1]!)]).toEqual([false, false]);
+  expect([await exists(orphans[0]!), await exists(orphans[1]!)]).toEqual([false, false]);
 });
 
-it('a transcript that was sent by key goes once its call has ended, not before', async () => {
+it('a packed transcript is removed once its call has ended, not before', async () => {
   const owner = service.newOwner();
   await service.upload(owner, csvOf([{}, {}]));
   const [ended, waiting] = await service.callsOf(owner);
@@ -129,23 +131,23 @@ it('a transcript that was sent by key goes once its call has ended, not before',
   const keyOf = (uuid: string) => `transcripts/${owner.firmUuid}/${uuid}/1.json`;
   for (const { uuid } of [ended!, waiting!]) await service.putAt(keyOf(uuid), '{"utterances":[]}');
   await sweepAfter(6 * HOUR + MINUTE);
-  expect([await stands(keyOf(ended!.uuid)), await stands(keyOf(waiting!.uuid))]).toEqual([false, true]);
+  expect([await exists(keyOf(ended!.uuid)), await exists(keyOf(waiting!.uuid))]).toEqual([false, true]);
 });
 
-it('a transcript that was sent by key stays while a recording’s analysis is known and what was said in it is not', async () => {
+it('a packed transcript is kept while the analysis of a recording is stored and its transcript is not', async () => {
   const owner = service.newOwner();
   const [call] = await batchOf(owner, 1);
   await service.db.query(`UPDATE call SET status = 'completed' WHERE uuid = $1`, [call]);
   const key = `transcripts/${owner.firmUuid}/${call}/1.json`;
   await service.putAt(key, '{"utterances":[]}');
   await sweepAfter(6 * HOUR + MINUTE);
-  expect(await stands(key)).toBe(true);
+  expect(await exists(key)).toBe(true);
   await service.db.query(`INSERT INTO transcript (firm_uuid, call_uuid, body) VALUES ($1, $2, '')`, [
     owner.firmUuid,
     call,
   ]);
   await sweepAfter(6 * HOUR + MINUTE);
-  expect(await stands(key)).toBe(false);
+  expect(await exists(key)).toBe(false);
 });
 
 /** Processes a batch of recordings and returns its calls. */
@@ -168,7 +170,7 @@ async function storeRecording(uuid: string): Promise<void> {
   await service.db.query(`UPDATE recording SET object_key = 'recordings/x.wav' WHERE call_uuid = $1`, [uuid]);
 }
 
-it('an archive stays as long as a call waits for its recording, however long, and goes when all have come out', async () => {
+it('an archive is kept until every recording is extracted, however long that takes', async () => {
   const owner = service.newOwner();
   const [first, second] = await batchOf(owner, 2);
   await storeRecording(first!);
@@ -181,7 +183,7 @@ it('an archive stays as long as a call waits for its recording, however long, an
   expect(batch).toMatchObject({ accepted: 2, archiveKey: null, archiveBytes: null });
 });
 
-it('an archive stays seven days for calls that failed to come out of it and may be retried, not for those that failed for good', async () => {
+it('an archive is kept seven days for retryable extraction failures, and not for permanent ones', async () => {
   const began = Date.now();
   const owner = service.newOwner();
   const [lost, failed] = await batchOf(owner, 2);
@@ -200,18 +202,18 @@ it('an archive stays seven days for calls that failed to come out of it and may 
   expect(await archiveOf(other)).toBeUndefined();
 });
 
-it('an archive that no batch has, which a crash left, goes after six hours', async () => {
+it('an archive without a batch is removed after six hours', async () => {
   const began = Date.now();
   const { firmUuid } = service.newOwner();
   const key = `frozen/${firmUuid}/${randomUUID()}.zip`;
   await service.putAt(key, 'bytes');
   await sweepAfter(6 * HOUR - MINUTE, began);
-  expect(await stands(key)).toBe(true);
+  expect(await exists(key)).toBe(true);
   await sweepAfter(6 * HOUR + MINUTE);
-  expect(await stands(key)).toBe(false);
+  expect(await exists(key)).toBe(false);
 });
 
-it('an archive is not let go of while a retry has it in hand', async () => {
+it('an archive is not removed while a retry uses it', async () => {
   const owner = service.newOwner();
   const [uuid] = await batchOf(owner, 1);
   await set(uuid!, 'failed', true);
@@ -227,7 +229,7 @@ it('an archive is not let go of while a retry has it in hand', async () => {
   expect(await archiveOf(owner)).toBeDefined();
 });
 
-it('claims of events are forgotten after thirty days', async () => {
+it('claims of events are deleted after thirty days', async () => {
   const [old, young] = [randomUUID(), randomUUID()];
   await service.db.query(
     `INSERT INTO claimed_event (consumer, event_id, at)

@@ -2,27 +2,27 @@ import { pruneClaims } from '@call-analysis/bus';
 import { pruneTombstones } from '@call-analysis/call-processing';
 import type { Objects } from '@call-analysis/objects';
 import type { Store } from './store/index.ts';
-import type { UploadSession } from './store/uploads.ts';
+import type { UploadSession } from './uploads/upload-store.ts';
 
-/** Objects that a crash may have left: nothing that is being worked on is this old. */
+/** An object without a row is an orphan at this age: no request runs for so long. */
 const ORPHAN_MS = 6 * 3600 * 1000;
-/** How long a recording that failed to come out of its archive can be retried. */
+/** How long a failed extraction can be retried. */
 const RETRY_MS = 7 * 24 * 3600 * 1000;
-const AT_ONCE = 500;
+const ROWS_PER_READ = 500;
 
-interface Swept {
+interface Parts {
   readonly store: Store;
   readonly objects: Objects;
-  /** For so long an event may be delivered again. Default 30. */
+  /** The days within which an event may be delivered again. Default 30. */
   readonly claimDays?: number;
 }
 
 /**
- * Removes what nobody can ask for any more: uploads whose hour is over, CSVs of refused rows after their seven days,
- * archives whose recordings have come out, transcripts that were sent by key, and what a crash left between bytes and
- * row.
+ * Removes what is no longer needed: expired uploads, rejected CSVs after seven days, archives whose recordings are
+ * extracted, packed transcripts of ended calls, objects that a crash left without a row, and old claims, tombstones and
+ * receipts.
  */
-export async function sweep({ store, objects, claimDays = 30 }: Swept, now: Date): Promise<void> {
+export async function sweep({ store, objects, claimDays = 30 }: Parts, now: Date): Promise<void> {
   await sweepUploads(store, objects, now);
   await sweepRejected(store, objects, now);
   await sweepArchives(store, objects, now);
@@ -32,20 +32,20 @@ export async function sweep({ store, objects, claimDays = 30 }: Swept, now: Date
   await store.erasures.prune(claimDays);
 }
 
-/** Batches that came after it keep their archive for the recordings that may be retried. */
+/** Batches created after this time keep their archive for retries of failed extractions. */
 export function archiveNeededAfter(now: Date): Date {
   return new Date(now.getTime() - RETRY_MS);
 }
 
 /**
- * An upload that is being processed as its hour ends reads a copy, so its own bytes may go. Those of a put that began
- * within the hour may come after it, on a slow line long after: they go a day later.
+ * Processing reads a copy, so the bytes of an upload can be removed as soon as its session expires. A PUT that began
+ * before that may end much later on a slow connection. Its bytes are removed a day later.
  */
 async function sweepUploads(store: Store, objects: Objects, now: Date): Promise<void> {
-  await empty(() => store.uploads.expired(now, AT_ONCE));
-  await empty(() => store.uploads.sweptEarly(now, AT_ONCE));
+  await removeAll(() => store.uploads.expired(now, ROWS_PER_READ));
+  await removeAll(() => store.uploads.sweptEarly(now, ROWS_PER_READ));
 
-  async function empty(next: () => Promise<UploadSession[]>): Promise<void> {
+  async function removeAll(next: () => Promise<UploadSession[]>): Promise<void> {
     for (;;) {
       const sessions = await next();
       for (const session of sessions) {
@@ -54,44 +54,44 @@ async function sweepUploads(store: Store, objects: Objects, now: Date): Promise<
         }
         await store.uploads.markSwept(session.uuid, now);
       }
-      if (sessions.length < AT_ONCE) return;
+      if (sessions.length < ROWS_PER_READ) return;
     }
   }
 }
 
 async function sweepRejected(store: Store, objects: Objects, now: Date): Promise<void> {
   for (;;) {
-    const files = await store.batches.expiredRejected(now, AT_ONCE);
+    const files = await store.batches.expiredRejected(now, ROWS_PER_READ);
     for (const file of files) {
       await objects.remove(file.objectKey);
       await store.batches.forgetRejected(file.uuid);
     }
-    if (files.length < AT_ONCE) return;
+    if (files.length < ROWS_PER_READ) return;
   }
 }
 
-/** Row first, bytes second: what a crash leaves between the two is an orphan, never a batch that lacks its archive. */
+/** The row is updated first, so that a crash leaves an orphan object and never a batch without its archive. */
 async function sweepArchives(store: Store, objects: Objects, now: Date): Promise<void> {
   const retriesAfter = archiveNeededAfter(now);
   for (let after: string | null = null; ;) {
-    const batches: string[] = await store.batches.withArchive(after, AT_ONCE);
+    const batches: string[] = await store.batches.withArchive(after, ROWS_PER_READ);
     for (const uuid of batches) {
-      const key = await store.db.transaction((tx) => store.batches.releaseArchive(tx, uuid, retriesAfter));
+      const key = await store.transaction((tx) => store.batches.releaseArchive(tx, uuid, retriesAfter));
       if (key !== null) await objects.remove(key);
     }
-    if (batches.length < AT_ONCE) return;
+    if (batches.length < ROWS_PER_READ) return;
     after = batches.at(-1) ?? null;
   }
 }
 
 async function sweepOrphans(store: Store, objects: Objects, before: number): Promise<void> {
-  const places: [prefix: string, isNeeded: (key: string) => Promise<boolean>][] = [
+  const folders: [prefix: string, isNeeded: (key: string) => Promise<boolean>][] = [
     ['frozen/', async (key) => key.endsWith('.zip') && (await store.batches.isArchiveKept(key))],
     ['rejected/', (key) => store.batches.isRejectedKept(key)],
-    // A long transcript travels beside its event. A young one may belong to a retry that has not been committed yet.
+    // A young packed transcript may belong to a retry that is not committed yet.
     ['transcripts/', (key) => needsTranscript(store, key)],
   ];
-  for (const [prefix, isNeeded] of places) {
+  for (const [prefix, isNeeded] of folders) {
     for await (const { key, modifiedAt } of objects.list(prefix)) {
       if (modifiedAt.getTime() < before && !(await isNeeded(key))) await objects.remove(key);
     }
@@ -100,5 +100,5 @@ async function sweepOrphans(store: Store, objects: Objects, before: number): Pro
 
 async function needsTranscript(store: Store, key: string): Promise<boolean> {
   const [, firmUuid, callUuid] = key.split('/');
-  return store.calls.needsSentTranscript(firmUuid!, callUuid!);
+  return store.calls.needsPackedTranscript(firmUuid!, callUuid!);
 }

@@ -13,7 +13,8 @@ export const PepperVariables = z.object({
     .string()
     .refine((pepper) => Buffer.byteLength(pepper) >= 32, 'must have at least 32 bytes')
     .meta({
-      description: 'What API keys are hashed with, 32 bytes or more. With another one no key is known any more.',
+      description:
+        'The secret that API keys are hashed with, 32 bytes or more. Keys made under another one are unknown.',
     }),
 });
 

@@ -2,20 +2,12 @@ import { type BodyOf, type Event, TranscriptReady } from '@call-analysis/events'
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { projectAnalyses, projectFailures } from '../results/project-analysis.ts';
+import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
-import {
-  analysis,
-  type Call,
-  callAnalyzed,
-  callFailed,
-  csvOf,
-  faultOf,
-  goodAudio,
-  IngestUnderTest,
-  recordingOf,
-  transcriptReady,
-} from '../test/ingest-under-test.ts';
+import { csvOf, goodAudio } from '../test/csv.ts';
+import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
+import { faultOf, recordingOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { analyzeCall } from './analyze-call.ts';
 import { readCall } from './read-call.ts';
 import { registerCall } from './register-call.ts';
@@ -25,10 +17,10 @@ const service = new IngestUnderTest();
 let ready: Event<BodyOf<typeof TranscriptReady>>[];
 
 beforeAll(async () => {
-  ready = await service.hear(TranscriptReady);
+  ready = await service.collect(TranscriptReady);
 });
 
-async function sent(): Promise<Call> {
+async function uploaded(): Promise<Call> {
   const owner = service.newOwner();
   await service.upload(owner, csvOf([{}]));
   return { owner, uuid: (await service.callsOf(owner))[0]!.uuid };
@@ -60,8 +52,8 @@ const read = ({ owner, uuid }: Call) => readCall(service.parts, owner.firmUuid, 
 const announced = ({ uuid }: Call, attempt: number) =>
   waitUntil(() => ready.find(({ subject, data }) => subject === uuid && data.attempt === attempt));
 
-it('a completed call is scored once more, keeps both analyses, and its history says so', async () => {
-  const call = await sent();
+it('a completed call gets a second analysis, keeps the first, and its history shows both', async () => {
+  const call = await uploaded();
   await analyzed(call, 1, 40);
   expect(await analyze(call)).toMatchObject({ status: 'analyzing', attempt: 2, outcome: null, failure: null });
   expect((await announced(call, 2)).data).toMatchObject({
@@ -75,15 +67,15 @@ it('a completed call is scored once more, keeps both analyses, and its history s
   expect(history.map(({ status, detail }) => [status, detail])).toEqual([
     ['queued', null],
     ['completed', null],
-    ['analyzing', 'asked for once more'],
+    ['analyzing', 'new analysis requested'],
     ['completed', null],
   ]);
 });
 
 it.each([-3_600_000, 3_600_000])(
-  'the newest analysis is that of the newest attempt, by a clock that is %i ms off too',
+  'the newest analysis is that of the newest attempt, even by a clock that is %i ms off',
   async (offMs) => {
-    const call = await sent();
+    const call = await uploaded();
     const time = new Date(Date.now() + offMs).toISOString();
     const times = offMs > 0 ? [time, undefined] : [undefined, time];
     await analyzed(call, 1, 40, times[0]);
@@ -96,10 +88,10 @@ it.each([-3_600_000, 3_600_000])(
 );
 
 it.each([-3_600_000, 3_600_000])(
-  'a call ends between now and when it came, by a clock that is %i ms off too',
+  'a call ends between its creation and now, even by a clock that is %i ms off',
   async (offMs) => {
     const time = new Date(Date.now() + offMs).toISOString();
-    const [scored, failing] = [await sent(), await sent()];
+    const [scored, failing] = [await uploaded(), await uploaded()];
     await analyzed(scored, 1, 40, time);
     await projectFailures(service.parts.store, [{ ...callFailed(failing), time }]);
     for (const { owner, uuid } of [scored, failing]) {
@@ -110,7 +102,7 @@ it.each([-3_600_000, 3_600_000])(
   },
 );
 
-it('a call that was heard is scored once more by what was heard, and is not heard again', async () => {
+it('a transcribed recording is analyzed again from its stored transcript', async () => {
   const call = await recorded();
   await projectTranscripts(service.parts, [transcriptReady(call)]);
   await analyzed(call, 1, 40);
@@ -121,8 +113,8 @@ it('a call that was heard is scored once more by what was heard, and is not hear
   });
 });
 
-it('a call that failed at its analysis can be analyzed, and retried when that fails', async () => {
-  const call = await sent();
+it('a call that failed at its analysis can be analyzed again, and retried when that fails', async () => {
+  const call = await uploaded();
   await failed(call, 'analysis');
   await analyze(call);
   await failed(call, 'analysis', 2);
@@ -131,8 +123,8 @@ it('a call that failed at its analysis can be analyzed, and retried when that fa
   expect((await read(call)).call).toMatchObject({ status: 'completed', score: 50 });
 });
 
-it('what an earlier attempt says late is not taken for the analysis that was asked for', async () => {
-  const call = await sent();
+it('a late result of an earlier attempt does not complete the new analysis', async () => {
+  const call = await uploaded();
   await analyzed(call, 1, 40);
   await analyze(call);
   await analyzed(call, 1, 41);
@@ -141,25 +133,25 @@ it('what an earlier attempt says late is not taken for the analysis that was ask
   expect((await read(call)).analyses).toHaveLength(1);
 });
 
-it('of many who ask at the same time one begins the analysis', async () => {
-  const call = await sent();
+it('concurrent requests start one analysis', async () => {
+  const call = await uploaded();
   await analyzed(call, 1, 40);
   const answers = await Promise.allSettled(Array.from({ length: 5 }, () => analyze(call)));
   expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   expect((await service.parts.store.calls.get(call.owner.firmUuid, call.uuid)).attempt).toBe(2);
 });
 
-it('a call that is being processed, has no transcript or was canceled is refused, with what is possible instead', async () => {
+it('a call that is being processed, has no transcript or was canceled is refused, with the possible actions', async () => {
   const refusal = async (call: Call) => {
     const { kind, code, details } = await faultOf(analyze(call));
     return { kind, code, ...details };
   };
   const no = { kind: 'conflict', code: 'INVALID_TRANSITION' };
-  const call = await sent();
+  const call = await uploaded();
   expect(await refusal(call)).toEqual({ ...no, allowed: [] });
-  const unheard = await recorded();
-  await failed(unheard, 'transcription');
-  expect(await refusal(unheard)).toEqual({ ...no, allowed: ['retry'] });
+  const untranscribed = await recorded();
+  await failed(untranscribed, 'transcription');
+  expect(await refusal(untranscribed)).toEqual({ ...no, allowed: ['retry'] });
   const early = await recorded();
   await analyzed(early, 1, 50);
   expect(await refusal(early)).toEqual({ ...no, allowed: [] });
@@ -167,8 +159,8 @@ it('a call that is being processed, has no transcript or was canceled is refused
   expect(await refusal(call)).toEqual({ ...no, allowed: [] });
 });
 
-it("another firm's call is none", async () => {
-  const call = await sent();
+it("another firm's call is not found", async () => {
+  const call = await uploaded();
   await analyzed(call, 1, 40);
   expect(await faultOf(analyze({ ...call, owner: service.newOwner() }))).toMatchObject({ code: 'NOT_FOUND' });
 });

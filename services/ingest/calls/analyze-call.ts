@@ -4,7 +4,7 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import { heardReady, uploadedReady } from '../intake/announce-transcripts.ts';
+import { transcribedRecordingReady, uploadedTranscriptReady } from '../intake/call-events.ts';
 import type { CallRow, Store } from '../store/index.ts';
 
 interface Parts {
@@ -14,46 +14,44 @@ interface Parts {
 }
 
 /**
- * Has a call scored once more, by the scorecard that is in force now; what it was scored before stays beside it. Fault
- * INVALID_TRANSITION when the call is being processed, or never came so far as to have a transcript.
+ * Requests a new analysis of a call with the scorecard that is now in force. Earlier analyses are kept. Fault
+ * INVALID_TRANSITION while the call is being processed, and when it has no transcript.
  */
 export async function analyzeCall(parts: Parts, firmUuid: string, callUuid: string): Promise<CallRow> {
   const { store, bus } = parts;
-  return store.db.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
-    const hasEnded = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
-    if (!hasEnded) throw notNow(call);
+    const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
+    if (!canReopen) throw cannotReopen(call);
     const reopened = await store.calls.reopen(tx, firmUuid, callUuid, new Date());
-    const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-    await bus.publish(tx, [await transcriptReady(parts, tx, reopened, about)]);
+    const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+    await bus.publish(tx, [await transcriptReady(parts, tx, reopened, origin)]);
     return reopened;
   });
 }
 
-async function transcriptReady({ store, objects }: Parts, tx: Sql, call: CallRow, about: EventOrigin): Promise<Event> {
-  const { firmuuid } = about;
+async function transcriptReady({ store, objects }: Parts, tx: Sql, call: CallRow, origin: EventOrigin): Promise<Event> {
+  const { firmuuid } = origin;
   if (call.source === 'transcription') {
-    return uploadedReady(objects, await store.calls.waitingOne(tx, firmuuid, call.uuid), about);
+    return uploadedTranscriptReady(objects, await store.calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);
   }
-  const utterances = await store.transcripts.of(tx, firmuuid, call.uuid);
-  // Its analysis may be told before what was heard; then that comes in a moment.
-  if (utterances === null) throw cannot('The transcript of this call is not here yet. Try again shortly.', []);
-  return heardReady(objects, call, utterances, about);
+  const utterances = await store.transcripts.read(tx, firmuuid, call.uuid);
+  // The analysis may arrive before the transcript, which then follows shortly.
+  if (utterances === null) throw invalidTransition('The transcript of this call is not stored yet. Retry shortly.', []);
+  return transcribedRecordingReady(objects, call, utterances, origin);
 }
 
-function notNow({ status, failure }: CallRow): Fault {
+function cannotReopen({ status, failure }: CallRow): Fault {
   if (status === 'failed') {
     const allowed = failure?.retryable === true ? ['retry'] : [];
-    return cannot(
-      `This call failed at its ${failure?.stage ?? 'processing'} and has no transcript to analyze.`,
-      allowed,
-    );
+    const stage = failure?.stage ?? 'processing';
+    return invalidTransition(`This call failed at its ${stage} and has no transcript to analyze.`, allowed);
   }
   if (status === 'canceled')
-    return cannot('This call was canceled before it was analyzed, and is not processed any more.', []);
-  return cannot(`This call is ${status}. Wait until it is completed, then have it analyzed once more.`, []);
+    return invalidTransition('This call was canceled before it was analyzed and is no longer processed.', []);
+  return invalidTransition(`This call is ${status}. Wait until it is completed, then request a new analysis.`, []);
 }
 
-function cannot(message: string, allowed: readonly string[]): Fault {
+function invalidTransition(message: string, allowed: readonly string[]): Fault {
   return new Fault('conflict', 'INVALID_TRANSITION', message, { details: { allowed } });
 }

@@ -20,10 +20,10 @@ export interface CallDetail {
   readonly history: readonly HistoryEntry[];
 }
 
-/** api.md, section 6: how long the address of a recording holds. */
-const LISTEN_SECONDS = 3600;
+/** How long the presigned URL of a recording is valid (docs/api.md, "Calls"). */
+const URL_SECONDS = 3600;
 
-/** Everything that is known of one call; with a campaign, only if it belongs to that. */
+/** Everything that is known of a call. With a campaign, Fault NOT_FOUND unless the call belongs to it. */
 export async function readCall(
   { store, objects }: { store: Store; objects: Objects },
   firmUuid: string,
@@ -33,8 +33,8 @@ export async function readCall(
   const { call, analyses } = await store.calls.withAnalyses(firmUuid, uuid);
   if (campaignUuid !== null && call.campaign_uuid !== campaignUuid) throw notFound('call');
   const [audio, utterances] = await Promise.all([
-    call.source === 'audio' ? audioOf(store, objects, firmUuid, uuid) : null,
-    call.source === 'audio' ? store.transcripts.find(firmUuid, uuid) : uploaded(store, firmUuid, uuid),
+    call.source === 'audio' ? readAudio(store, objects, firmUuid, uuid) : null,
+    call.source === 'audio' ? store.transcripts.find(firmUuid, uuid) : readUploaded(store, firmUuid, uuid),
   ]);
   const created = { status: 'queued', at: call.created_at.toISOString(), detail: null };
   return {
@@ -42,28 +42,28 @@ export async function readCall(
     audio,
     transcript: utterances === null ? null : { language: call.language, engine: call.engine, utterances },
     analyses,
-    history: [created, ...inOrder(call.history)],
+    history: [created, ...byTime(call.history)],
   };
 }
 
-async function audioOf(store: Store, objects: Objects, firmUuid: string, uuid: string): Promise<CallDetail['audio']> {
+async function readAudio(store: Store, objects: Objects, firmUuid: string, uuid: string): Promise<CallDetail['audio']> {
   const recording = await store.recordings.find(firmUuid, uuid);
   const stored = recording?.stored ?? null;
   if (recording === null || stored === null) return null;
-  const urlExpiresAt = new Date(Date.now() + LISTEN_SECONDS * 1000);
-  const url = await objects.presignGet(stored.objectKey, { expiresInSeconds: LISTEN_SECONDS });
+  const urlExpiresAt = new Date(Date.now() + URL_SECONDS * 1000);
+  const url = await objects.presignGet(stored.objectKey, { expiresInSeconds: URL_SECONDS });
   return { ...stored, fileName: recording.fileName, url, urlExpiresAt };
 }
 
-async function uploaded(store: Store, firmUuid: string, uuid: string): Promise<Utterance[] | null> {
-  const taggedText = await store.calls.taggedTextOf(firmUuid, uuid);
+async function readUploaded(store: Store, firmUuid: string, uuid: string): Promise<Utterance[] | null> {
+  const taggedText = await store.calls.taggedText(firmUuid, uuid);
   if (taggedText === null) return null;
   const parsed = parseTranscript(taggedText);
   if ('fault' in parsed) return [];
   return parsed.utterances.map(({ role, text }) => ({ role, text, start: null, end: null }));
 }
 
-/** Services tell what they did in any order. */
-function inOrder(history: readonly HistoryEntry[]): HistoryEntry[] {
+/** Entries are stored in the order in which events arrive, which is not the order in which they happened. */
+function byTime(history: readonly HistoryEntry[]): HistoryEntry[] {
   return history.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
 }

@@ -1,6 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
 import { notFound } from '@call-analysis/fault';
-import { audioStored } from '../intake/announce-recordings.ts';
+import { audioStored } from '../intake/call-events.ts';
 import type { Store, StoredRecording } from '../store/index.ts';
 
 export interface ExtractedRecording {
@@ -12,26 +12,26 @@ export interface ExtractedRecording {
 }
 
 /**
- * Takes down that the recording of a call has come out of its archive, and tells that it can be heard. Nothing happens
- * when the call is past that, or in another attempt. Fault NOT_FOUND when there is no such call, or it was canceled before:
- * nobody wants the recording then.
+ * Records that the recording of a call was extracted from its archive, and publishes that it can be transcribed. Does
+ * nothing when the call is past that step or in another attempt. Fault NOT_FOUND when the call does not exist or was
+ * canceled before: the caller then deletes the recording.
  */
 export async function recordAudio(
   { store, bus }: { store: Store; bus: Bus },
   { firmUuid, callUuid, attempt, recording, traceparent }: ExtractedRecording,
 ): Promise<void> {
-  await store.db.transaction(async (tx) => {
+  await store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
-    const said = await store.recordings.of(tx, firmUuid, callUuid);
-    if (said === null) throw notFound('recording');
-    if (call.status === 'canceled' && said.stored === null) throw notFound('call');
-    if (call.status !== 'queued' || call.attempt !== attempt || said.stored !== null) return;
+    const known = await store.recordings.read(tx, firmUuid, callUuid);
+    if (known === null) throw notFound('recording');
+    if (call.status === 'canceled' && known.stored === null) throw notFound('call');
+    if (call.status !== 'queued' || call.attempt !== attempt || known.stored !== null) return;
     const at = new Date();
-    await store.recordings.store(tx, { firmUuid, callUuid, at }, recording);
-    await store.calls.recorded(tx, firmUuid, callUuid, recording.duration, at);
-    // Who retries waits for one call, and not for its batch.
-    const about = { firmuuid: firmUuid, priority: attempt === 1 ? said.priority : 0, traceparent };
+    await store.recordings.setStored(tx, { firmUuid, callUuid, at }, recording);
+    await store.calls.recordingExtracted(tx, firmUuid, callUuid, recording.duration, at);
+    // A retry concerns one call, so it does not wait behind the rest of its batch.
+    const origin = { firmuuid: firmUuid, priority: attempt === 1 ? known.priority : 0, traceparent };
     const announced = { uuid: callUuid, attempt, segmentType: call.segment_type };
-    await bus.publish(tx, [audioStored(announced, said, recording, about)]);
+    await bus.publish(tx, [audioStored(announced, known, recording, origin)]);
   });
 }

@@ -3,15 +3,17 @@ import { AudioStored, type BodyOf, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import type { Owner } from '../store/uploads.ts';
-import { audioCsvOf, csvOf, faultOf, goodAudio, IngestUnderTest, zipOf } from '../test/ingest-under-test.ts';
+import { audioCsvOf, csvOf, goodAudio } from '../test/csv.ts';
+import { faultOf, zipOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
 let stored: Event<BodyOf<typeof AudioStored>>[];
 
 beforeAll(async () => {
-  stored = await service.hear(AudioStored);
+  stored = await service.collect(AudioStored);
 });
 
 const sha256 = randomBytes(32);
@@ -32,7 +34,7 @@ function recording(change: object = {}) {
 
 const caller = ({ firmUuid, userUuid }: Owner) => ({ firm_uuid: firmUuid, user_uuid: userUuid });
 
-/** Registers a recording that is good in all that is left unsaid. */
+/** Registers a recording with valid values, save those given. */
 function register(owner: Owner, metadata: object = {}, change: object = {}) {
   return service.client.registerCall({
     caller: caller(owner),
@@ -44,8 +46,8 @@ function register(owner: Owner, metadata: object = {}, change: object = {}) {
   });
 }
 
-/** Asks again, as it is told to, while another one that was kept from going on holds the same call. */
-async function registerAtLast(owner: Owner, metadata: object, change: object = {}) {
+/** Retries while another registration of the call holds its lock. */
+async function registerWithRetries(owner: Owner, metadata: object, change: object = {}) {
   const same = { call_uuid: uuidv7(), ...change };
   for (;;) {
     const answer = await register(owner, metadata, same).catch((error: unknown) => {
@@ -60,25 +62,25 @@ function read(owner: Owner, call_uuid: string) {
   return service.client.getCall({ caller: caller(owner), call_uuid });
 }
 
-const toldOf = (uuid: string) => stored.filter(({ subject }) => subject === uuid);
+const publishedFor = (uuid: string) => stored.filter(({ subject }) => subject === uuid);
 
-/** Whatever this firm's registrations were to tell has been told. */
-async function told(owner: Owner): Promise<void> {
+/** Waits until the events of this firm's earlier registrations are delivered. */
+async function settled(owner: Owner): Promise<void> {
   const { call_uuid } = await register(owner);
-  await waitUntil(() => toldOf(call_uuid).length > 0);
+  await waitUntil(() => publishedFor(call_uuid).length > 0);
 }
 
 const nothing = { calls: 0, recordings: 0, batches: 0, rejected_files: 0, objects: 0 };
 
-describe('a recording that came by itself', () => {
-  it('becomes a call of the uuid that it was given, and is told to be stored exactly once', async () => {
+describe('a single upload', () => {
+  it('becomes a call with the given uuid, and AudioStored is published once', async () => {
     const owner = service.newOwner();
     const call_uuid = uuidv7();
     const reply = await register(owner, { partner_call_id: ' p-1 ', direction: 'Inbound', extra: 1 }, { call_uuid });
     expect(reply).toEqual({ call_uuid, ignored_fields: ['extra'] });
-    await told(owner);
-    expect(toldOf(call_uuid)).toHaveLength(1);
-    expect(toldOf(call_uuid)[0]).toMatchObject({
+    await settled(owner);
+    expect(publishedFor(call_uuid)).toHaveLength(1);
+    expect(publishedFor(call_uuid)[0]).toMatchObject({
       source: 'ingest',
       firmuuid: owner.firmUuid,
       priority: 0,
@@ -120,12 +122,12 @@ describe('a recording that came by itself', () => {
       url: expect.stringContaining('recordings/a.wav'),
     });
     const signedAt = Date.parse(audio!.url_expires_at) - 3_600_000;
-    // It may be written in whole seconds.
+    // The expiry may be rounded to seconds.
     expect(signedAt).toBeGreaterThanOrEqual(before - 1_000);
     expect(signedAt).toBeLessThanOrEqual(after + 1_000);
   });
 
-  it('belongs to the campaign that it came with', async () => {
+  it('belongs to the campaign that it names', async () => {
     const owner = service.newOwner();
     const { uuid: campaign_uuid } = await service.client.createCampaign({ caller: caller(owner), name: 'Spring' });
     await service.client.moveCampaign({ caller: caller(owner), campaign_uuid, action: 'start' });
@@ -133,23 +135,23 @@ describe('a recording that came by itself', () => {
     expect((await read(owner, call_uuid)).call?.campaign_uuid).toBe(campaign_uuid);
   });
 
-  it('is one call however often its uuid is registered, also at the same instant', async () => {
+  it('is one call when its uuid is registered repeatedly or at the same time', async () => {
     const owner = service.newOwner();
     const call_uuid = uuidv7();
-    const replies = await Promise.all(Array.from({ length: 4 }, () => registerAtLast(owner, {}, { call_uuid })));
+    const replies = await Promise.all(Array.from({ length: 4 }, () => registerWithRetries(owner, {}, { call_uuid })));
     replies.push(await register(owner, { partner_call_id: 'later' }, { call_uuid }));
     for (const reply of replies) expect(reply.call_uuid).toBe(call_uuid);
-    await told(owner);
-    expect(toldOf(call_uuid)).toHaveLength(1);
+    await settled(owner);
+    expect(publishedFor(call_uuid)).toHaveLength(1);
     expect(await service.tracesOf(owner)).toMatchObject({ calls: 2, recordings: 2 });
   });
 
-  it('is nobody’s in another firm', async () => {
-    const [owner, stranger] = [service.newOwner(), service.newOwner()];
+  it('is not visible to another firm, and its partner_call_id is free there', async () => {
+    const [owner, otherFirm] = [service.newOwner(), service.newOwner()];
     const { call_uuid } = await register(owner, { partner_call_id: 'p' });
-    const other = await register(stranger, { partner_call_id: 'p' });
+    const other = await register(otherFirm, { partner_call_id: 'p' });
     expect(other.call_uuid).not.toBe(call_uuid);
-    expect(await faultOf(read(stranger, call_uuid))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await faultOf(read(otherFirm, call_uuid))).toMatchObject({ code: 'NOT_FOUND' });
     const call_uuids = [call_uuid, other.call_uuid, randomUUID()];
     expect(await service.client.findCalls({ firm_uuid: owner.firmUuid, call_uuids })).toEqual({
       call_uuids: [call_uuid],
@@ -158,11 +160,11 @@ describe('a recording that came by itself', () => {
   });
 });
 
-describe('faults of a recording that came by itself', () => {
+describe('the faults of a single upload', () => {
   const fault = { code: 'AUDIO_NOT_STEREO', message: 'The recording has 1 channel.' };
   const refused = { recording: null, fault };
 
-  it('come in order: metadata, then names, then what is wrong with the bytes', async () => {
+  it('come in order: metadata, then names, then the recording', async () => {
     const owner = service.newOwner();
     const other = { ...refused, file_name: 'other.wav' };
     expect(await faultOf(register(owner, { operator_name: '' }, other))).toMatchObject({
@@ -186,7 +188,7 @@ describe('faults of a recording that came by itself', () => {
     expect(await service.tracesOf(owner)).toEqual(nothing);
   });
 
-  it('are none when the names are equal after NFC, or with the blanks that a file’s own name has', async () => {
+  it('do not include a name that is equal after NFC, or that has the blanks of the file’s own name', async () => {
     const owner = service.newOwner();
     for (const [named, sent] of [
       ['cafe\u0301.wav', 'caf\u00e9.wav'],
@@ -209,7 +211,7 @@ describe('faults of a recording that came by itself', () => {
     }
   });
 
-  it('are those of the firm’s own segment types', async () => {
+  it('include a segment type that the firm does not have', async () => {
     const owner = service.newOwner({ segmentTypes: new Set(['sales']) });
     expect(await faultOf(register(owner))).toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -219,24 +221,24 @@ describe('faults of a recording that came by itself', () => {
   });
 });
 
-describe('a partner_call_id of a recording', () => {
+describe('a partner_call_id that the firm has already', () => {
   const taken = {
     kind: 'invalid',
     code: 'VALIDATION_ERROR',
     details: { fields: [{ field: 'partner_call_id', code: 'ALREADY_USED' }] },
   };
 
-  it('with the same bytes is the call that is there already, whatever else the metadata says', async () => {
+  it('returns the existing call for the same bytes, whatever the other metadata', async () => {
     const owner = service.newOwner();
     const { call_uuid } = await register(owner, { partner_call_id: 'p' });
     const again = await register(owner, { partner_call_id: 'p', operator_name: 'Bekzod', more: 1 });
     expect(again).toMatchObject({ call_uuid, ignored_fields: ['more'], repeated_upload: true, has_ended: false });
-    await told(owner);
-    expect(toldOf(call_uuid)).toHaveLength(1);
+    await settled(owner);
+    expect(publishedFor(call_uuid)).toHaveLength(1);
     expect((await read(owner, call_uuid)).call?.operator_name).toBe('Aziza');
   });
 
-  it('with other bytes is at fault', async () => {
+  it('is a fault for other bytes', async () => {
     const owner = service.newOwner();
     await register(owner, { partner_call_id: 'p' });
     const other = register(owner, { partner_call_id: 'p' }, { recording: recording({ sha256: randomBytes(32) }) });
@@ -244,7 +246,7 @@ describe('a partner_call_id of a recording', () => {
     expect(await service.tracesOf(owner)).toMatchObject({ calls: 1, recordings: 1 });
   });
 
-  it('of a transcript is at fault, and so is that of a recording still in its archive', async () => {
+  it('is a fault when it belongs to a transcript, or to a recording that is still in its archive', async () => {
     const owner = service.newOwner();
     await service.upload(owner, csvOf([{ partner_call_id: 'transcript' }]));
     const batch = audioCsvOf([{ audio_file_name: 'a.wav', partner_call_id: 'batch' }]);
@@ -261,7 +263,7 @@ describe('a partner_call_id of a recording', () => {
     expect(call_uuid).toBeTruthy();
   });
 
-  it('of a recording that came out of its archive with the same bytes is that call', async () => {
+  it('returns the existing call when its recording was extracted from an archive with the same bytes', async () => {
     const owner = service.newOwner();
     await service.uploadBatch(
       owner,
@@ -278,27 +280,29 @@ describe('a partner_call_id of a recording', () => {
     expect(await register(owner, { partner_call_id: 'p' })).toMatchObject({ call_uuid: call!.uuid });
   });
 
-  it('sent eight times at the same instant is one call, of which all are told', async () => {
+  it('is one call for eight concurrent uploads of the same bytes', async () => {
     const owner = service.newOwner();
-    const replies = await Promise.all(Array.from({ length: 8 }, () => registerAtLast(owner, { partner_call_id: 'p' })));
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => registerWithRetries(owner, { partner_call_id: 'p' })),
+    );
     const uuids = new Set(replies.map(({ call_uuid }) => call_uuid));
     expect(uuids.size).toBe(1);
-    await told(owner);
+    await settled(owner);
     expect(stored.filter(({ firmuuid }) => firmuuid === owner.firmUuid)).toHaveLength(2);
   });
 
-  it('sent at the same instant with different bytes is one call, and at fault for the others', async () => {
+  it('is one call for concurrent uploads of different bytes, and a fault for the others', async () => {
     const owner = service.newOwner();
     const answers = await Promise.allSettled(
       Array.from({ length: 4 }, () =>
-        registerAtLast(owner, { partner_call_id: 'p' }, { recording: recording({ sha256: randomBytes(32) }) }),
+        registerWithRetries(owner, { partner_call_id: 'p' }, { recording: recording({ sha256: randomBytes(32) }) }),
       ),
     );
     expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected']);
     for (const answer of answers) if (answer.status === 'rejected') expect(answer.reason).toMatchObject(taken);
   });
 
-  it('that an upload in progress holds is waited for some seconds, then UNAVAILABLE', async () => {
+  it('is UNAVAILABLE when another upload holds it for some seconds', async () => {
     const owner = service.newOwner();
     const holding = service.db.transaction(async (tx) => {
       await tx.query(

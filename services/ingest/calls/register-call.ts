@@ -1,18 +1,17 @@
-import { type Bus } from '@call-analysis/bus';
+import type { Bus } from '@call-analysis/bus';
 import { findErased } from '@call-analysis/call-processing';
-import { Fault, invalidFields, notFound, unavailable } from '@call-analysis/fault';
-import { sqlState } from '@call-analysis/postgres';
+import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { currentContext } from '@call-analysis/runtime';
-import { admit, requireOpen } from '../campaigns/admit.ts';
+import { addCallsToCampaign, requireActiveCampaign } from '../campaigns/add-calls.ts';
 import type { Firms } from '../firms.ts';
-import { audioStored } from '../intake/announce-recordings.ts';
+import { audioStored } from '../intake/call-events.ts';
 import { type NamedFile, readMetadata } from '../intake/rows/metadata.ts';
 import type { Limits } from '../limits.ts';
-import type { CallThere, Store, StoredRecording } from '../store/index.ts';
-import type { Owner } from '../store/uploads.ts';
-import { eraseFirst, hasEndedForGood } from './ended-for-good.ts';
+import { callLocked, type ExistingCall, type Store, type StoredRecording } from '../store/index.ts';
+import type { Owner } from '../uploads/upload-store.ts';
+import { endedWithoutResult, eraseFirstHint } from './ended-without-result.ts';
 
-/** A single upload whose bytes have come in, and what was found in them. */
+/** A single upload whose bytes are stored, and the result of probing them. */
 export interface NewRecording {
   readonly callUuid: string;
   /** As the form named the file. */
@@ -26,94 +25,82 @@ export interface NewRecording {
 export interface Registered {
   readonly callUuid: string;
   readonly ignoredFields: readonly string[];
-  /** An earlier upload has made the call; this one changed nothing. */
+  /** An earlier upload created the call. This one changed nothing. */
   readonly isRepeated: boolean;
-  /** And nothing will be made of it any more. */
+  /** The call of that earlier upload failed permanently or was canceled. */
   readonly hasEnded: boolean;
 }
 
 /**
- * Makes a call of a single upload. Faults come in the order of api.md, section 4: metadata, names, recording. The same
- * uuid again, or the same bytes under the same partner_call_id, is the call that is there already.
+ * Creates the call of a single upload. Faults come in the order of docs/api.md, "Single upload": metadata, names,
+ * recording. The same uuid again, or the same bytes under the same partner_call_id, returns the existing call.
  */
 export async function registerCall(
   { store, bus, firms, limits }: { store: Store; bus: Bus; firms: Firms; limits: Pick<Limits, 'valueChars'> },
   owner: Owner,
   { callUuid, fileName, metadata, found, campaignUuid }: NewRecording,
 ): Promise<Registered> {
-  await requireOpen(store, owner.firmUuid, campaignUuid).catch(async (error: unknown) => {
-    // Registered before the campaign ended, and asked again for an answer that was lost: a refusal would cost a call its bytes.
-    if ((await store.calls.known(owner.firmUuid, [callUuid])).length === 0) throw error;
+  const { firmUuid } = owner;
+  await requireActiveCampaign(store, firmUuid, campaignUuid).catch(async (error: unknown) => {
+    // The call was registered before the campaign ended, and this request repeats one whose answer was lost. If it were
+    // refused, the caller would delete the bytes of an existing call.
+    if ((await store.calls.known(firmUuid, [callUuid])).length === 0) throw error;
   });
-  const { segmentTypes } = await firms.find(owner.firmUuid);
+  const { segmentTypes } = await firms.find(firmUuid);
   const { record, ignoredFields } = readMetadata(metadata, { segmentTypes, maxValueChars: limits.valueChars });
   if (!isNamed(record.file, fileName)) throw otherName(record.audioFileName, fileName);
   if ('fault' in found) throw found.fault;
   const { recording } = found;
-  const { firmUuid } = owner;
-  const registered = store.db.transaction(async (tx) => {
-    // An upload of many calls may hold the same partner_call_id for minutes, and with it this connection.
-    await tx.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
-    // Asked again after its answer was lost, and erased in between.
+  const registered = await store.calls.transactionWithLockTimeout(async (tx) => {
+    // This request repeats one whose answer was lost, and the call was erased in between.
     if ((await findErased(tx, [{ firmuuid: firmUuid, subject: callUuid }])).size > 0) throw notFound('call');
     const call = { firmUuid, uuid: callUuid, campaignUuid, duration: recording.duration };
     if (!(await store.calls.addRecorded(tx, call, record))) {
-      const there = await store.calls.alreadyThere(tx, firmUuid, callUuid, record.partnerCallId);
-      if (there === null) throw busy();
-      // By its own uuid this upload asks once more, because an answer was lost.
-      if (there.uuid === callUuid) return { callUuid, isRepeated: false, hasEnded: false };
-      if (there.sha256?.equals(recording.sha256) !== true) throw takenId(there);
-      return { callUuid: there.uuid, isRepeated: true, hasEnded: hasEndedForGood(there) };
+      const existing = await store.calls.findExisting(tx, firmUuid, callUuid, record.partnerCallId);
+      if (existing === null) throw callLocked();
+      // The same uuid: this request repeats one whose answer was lost. The client has not uploaded twice.
+      if (existing.uuid === callUuid) return { callUuid, isRepeated: false, hasEnded: false };
+      if (existing.sha256?.equals(recording.sha256) !== true) throw takenId(existing);
+      return { callUuid: existing.uuid, isRepeated: true, hasEnded: endedWithoutResult(existing) };
     }
-    await admit(store, tx, { firmUuid, campaignUuid }, 1);
-    const said = { fileName, left: record.left, right: record.right };
-    await store.recordings.add(tx, { firmUuid, callUuid, at: new Date() }, said, recording);
-    const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+    await addCallsToCampaign(store, tx, { firmUuid, campaignUuid }, 1);
+    const described = { fileName, left: record.left, right: record.right };
+    await store.recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);
+    const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
     const announced = { uuid: callUuid, attempt: 1, segmentType: record.segmentType };
-    await bus.publish(tx, [audioStored(announced, record, recording, about)]);
+    await bus.publish(tx, [audioStored(announced, record, recording, origin)]);
     return { callUuid, isRepeated: false, hasEnded: false };
   });
-  try {
-    return { ...(await registered), ignoredFields };
-  } catch (error) {
-    throw sqlState(error) === lockNotAvailable ? busy(error) : error;
-  }
+  return { ...registered, ignoredFields };
 }
 
-const LOCK_MS = 2_000;
-const lockNotAvailable = '55P03';
-
-function busy(cause?: unknown): Fault {
-  return unavailable('The catalogue, busy with another upload of the same call,', cause);
-}
-
-/** Whether the metadata names the file, compared after NFC. A file's own name may begin or end in blanks. */
+/** Whether the metadata names the file, compared after NFC. A file's own name may begin or end with blanks. */
 function isNamed({ name, untrimmed }: NamedFile, fileName: string): boolean {
-  const sent = fileName.normalize();
-  return sent === name.normalize() || sent === untrimmed.normalize();
+  const uploaded = fileName.normalize();
+  return uploaded === name.normalize() || uploaded === untrimmed.normalize();
 }
 
-function otherName(named: string, sent: string): Fault {
+function otherName(named: string, uploaded: string): Fault {
   return new Fault(
     'invalid',
     'AUDIO_FILENAME_MISMATCH',
-    `The file is called ${JSON.stringify(sent)}, but audio_file_name says ${JSON.stringify(named)}. Make the two equal, extension and case included.`,
-    { details: { file_name: sent, audio_file_name: named } },
+    `The file is called ${JSON.stringify(uploaded)}, but audio_file_name says ${JSON.stringify(named)}. Make the two equal, extension and case included.`,
+    { details: { file_name: uploaded, audio_file_name: named } },
   );
 }
 
-function takenId(there: CallThere): Fault {
-  const { uuid, source, sha256 } = there;
-  let message = 'Your firm has a call of this partner_call_id, with another recording. Give this one an id of its own.';
-  if (hasEndedForGood(there)) {
-    const how = there.status === 'canceled' ? 'was canceled' : 'has failed for good';
-    message = `Your firm has a call of this partner_call_id, which ${how}. ${eraseFirst(uuid)}`;
+function takenId(existing: ExistingCall): Fault {
+  const { uuid, source, sha256 } = existing;
+  let message = 'Your firm already has a call with this partner_call_id and another recording. Use a different id.';
+  if (endedWithoutResult(existing)) {
+    const how = existing.status === 'canceled' ? 'was canceled' : 'failed permanently';
+    message = `Your firm already has a call with this partner_call_id, which ${how}. ${eraseFirstHint(uuid)}`;
   } else if (source === 'transcription') {
-    message = 'Your firm has a call of this partner_call_id, sent as a transcript. Give this one an id of its own.';
+    message = 'Your firm already has a call with this partner_call_id, uploaded as a transcript. Use a different id.';
   } else if (sha256 === null) {
     message =
-      'Your firm has a call of this partner_call_id in a batch, whose recording has not come out of its archive yet. ' +
-      'Wait for that call, or give this one an id of its own.';
+      'Your firm already has a call with this partner_call_id in a batch, and its recording is not extracted from its ' +
+      'archive yet. Wait for that call, or use a different id.';
   }
   return invalidFields([{ field: 'partner_call_id', code: 'ALREADY_USED', message }]);
 }

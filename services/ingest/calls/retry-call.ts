@@ -4,10 +4,14 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import { audioStored, extractionRequested } from '../intake/announce-recordings.ts';
-import { heardReady, uploadedReady } from '../intake/announce-transcripts.ts';
+import {
+  audioStored,
+  extractionRequested,
+  transcribedRecordingReady,
+  uploadedTranscriptReady,
+} from '../intake/call-events.ts';
 import type { CallRow, Store } from '../store/index.ts';
-import { eraseFirst, toldFailure } from './ended-for-good.ts';
+import { eraseFirstHint, failureWithHint } from './ended-without-result.ts';
 
 export interface Parts {
   readonly store: Store;
@@ -15,58 +19,64 @@ export interface Parts {
   readonly objects: Objects;
 }
 
-/** Begins a failed call anew, when trying again can help, from as far as it had come. */
+/**
+ * Starts a new attempt of a failed call, from the last stage that succeeded. Fault NOT_RETRYABLE when a retry cannot
+ * help.
+ */
 export async function retryCall(parts: Parts, firmUuid: string, callUuid: string): Promise<CallRow> {
   const { store } = parts;
-  return store.db.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
-    if (call.status !== 'failed') throw notRetryable(`Only a failed call can be retried; this one is ${call.status}.`);
+    if (call.status !== 'failed') throw notRetryable(`Only a failed call can be retried. This one is ${call.status}.`);
     if (call.failure?.retryable !== true) {
-      throw notRetryable(`A retry cannot help this call: ${toldFailure(call)?.message ?? 'it failed for good'}`);
+      throw notRetryable(`A retry cannot help this call: ${failureWithHint(call)?.message ?? 'it failed permanently'}`);
     }
-    return beginAnew(parts, tx, firmUuid, call);
+    return startAttempt(parts, tx, firmUuid, call);
   });
 }
 
-/** Has a failed call go on as its next attempt, whether a retry is likely to help or not. */
-export async function beginAnew(parts: Parts, tx: Transaction, firmUuid: string, { uuid }: CallRow): Promise<CallRow> {
+/** Starts the next attempt of a failed call, even when its failure is permanent. */
+export async function startAttempt(
+  parts: Parts,
+  tx: Transaction,
+  firmUuid: string,
+  { uuid }: CallRow,
+): Promise<CallRow> {
   const requeued = await parts.store.calls.requeue(tx, firmUuid, uuid, new Date());
-  const about = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-  await parts.bus.publish(tx, [await nextStep(parts, tx, requeued, about)]);
+  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  await parts.bus.publish(tx, [await nextEvent(parts, tx, requeued, origin)]);
   return requeued;
 }
 
-/** What has to be told for the call to go on. */
-async function nextStep({ store, objects }: Parts, tx: Transaction, call: CallRow, about: EventOrigin): Promise<Event> {
-  const { firmuuid } = about;
+/** The event that makes the next stage process the call. */
+async function nextEvent(
+  { store, objects }: Parts,
+  tx: Transaction,
+  call: CallRow,
+  origin: EventOrigin,
+): Promise<Event> {
+  const { firmuuid } = origin;
   if (call.source === 'transcription') {
-    return uploadedReady(objects, await store.calls.waitingOne(tx, firmuuid, call.uuid), about);
+    return uploadedTranscriptReady(objects, await store.calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);
   }
-  const utterances = await store.transcripts.of(tx, firmuuid, call.uuid);
-  if (utterances !== null) return heardReady(objects, call, utterances, about);
-  const recording = await store.recordings.of(tx, firmuuid, call.uuid);
+  const utterances = await store.transcripts.read(tx, firmuuid, call.uuid);
+  if (utterances !== null) return transcribedRecordingReady(objects, call, utterances, origin);
+  const recording = await store.recordings.read(tx, firmuuid, call.uuid);
   const stored = recording?.stored ?? null;
   if (recording !== null && stored !== null) {
-    return audioStored(
-      { uuid: call.uuid, attempt: call.attempt, segmentType: call.segment_type },
-      recording,
-      stored,
-      about,
-    );
+    const announced = { uuid: call.uuid, attempt: call.attempt, segmentType: call.segment_type };
+    return audioStored(announced, recording, stored, origin);
   }
   const entry = recording?.entry ?? null;
   const archive = call.batch_uuid === null ? null : await store.batches.lockArchive(tx, firmuuid, call.batch_uuid);
   if (recording === null || entry === null || archive === null) {
-    const erase = call.partner_call_id === null ? '' : ` ${eraseFirst(call.uuid)}`;
+    const hint = call.partner_call_id === null ? '' : ` ${eraseFirstHint(call.uuid)}`;
     throw notRetryable(
-      `The ZIP that held this recording is no longer kept. Upload the recording again, in a new batch or by itself.${erase}`,
+      `The ZIP with this recording is no longer kept. Upload the recording again, in a new batch or as a single upload.${hint}`,
     );
   }
-  return extractionRequested(
-    { uuid: call.uuid, attempt: call.attempt, fileName: recording.fileName, entry },
-    archive,
-    about,
-  );
+  const announced = { uuid: call.uuid, attempt: call.attempt, fileName: recording.fileName, entry };
+  return extractionRequested(announced, archive, origin);
 }
 
 function notRetryable(message: string): Fault {

@@ -2,27 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { type BodyOf, CallsAccepted, type Event, RetryRequested, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Owner } from '../store/uploads.ts';
-import {
-  type Call,
-  callAnalyzed,
-  callerOf,
-  callFailed,
-  csvOf,
-  factOf,
-  IngestUnderTest,
-  noSpeech,
-  rowsOf,
-} from '../test/ingest-under-test.ts';
+import { csvOf, rowsOf } from '../test/csv.ts';
+import { type Call, callAnalyzed, callFailed, eventOf, noSpeech } from '../test/events.ts';
+import { callerOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 
-// Each time twice as long after the last one: what is to be heard meanwhile has the time for it.
+// Each retry waits twice as long as the last one, so that the failure arrives in between.
 const service = new IngestUnderTest({ serving: true, retries: 10 });
 let accepted: Event<BodyOf<typeof CallsAccepted>>[];
 let ready: Event<BodyOf<typeof TranscriptReady>>[];
 
 beforeAll(async () => {
-  accepted = await service.hear(CallsAccepted);
-  ready = await service.hear(TranscriptReady);
+  accepted = await service.collect(CallsAccepted);
+  ready = await service.collect(TranscriptReady);
 });
 
 async function upload(owner: Owner, rows: number): Promise<string> {
@@ -53,50 +46,50 @@ const settled = () =>
     return waiting + active === 0;
   });
 
-const asked = (call: Call, attempt: number | null) => factOf(RetryRequested, call, { attempt });
+const retryRequested = (call: Call, attempt: number | null) => eventOf(RetryRequested, call, { attempt });
 
-describe('a failed call of which a retry is asked for', () => {
+describe('RetryRequested for a failed call', () => {
   it.each([true, false])(
-    'goes on as its next attempt, also when it failed for good (retryable: %s)',
+    'starts the next attempt, even after a permanent failure (retryable: %s)',
     async (retryable) => {
       const call = await newCall();
       await service.publish(callFailed(call, { retryable }));
       await reaches(call, 'failed');
-      await service.publish(asked(call, 1));
+      await service.publish(retryRequested(call, 1));
       await announced(call, 2);
       expect(await read(call)).toMatchObject({ status: 'queued', failure: null });
     },
   );
 
-  it('of which nobody knows the attempt goes on as well', async () => {
+  it('starts the next attempt when the failed attempt is unknown', async () => {
     const call = await newCall();
     await service.publish(callFailed(call));
     await reaches(call, 'failed');
-    await service.publish(asked(call, null));
+    await service.publish(retryRequested(call, null));
     await announced(call, 2);
   });
 
-  it('goes on once, however often it is asked for', async () => {
+  it('starts one attempt when it is delivered repeatedly', async () => {
     const call = await newCall();
     await service.publish(callFailed(call));
     await reaches(call, 'failed');
-    await service.publish(asked(call, 1), asked(call, 1));
+    await service.publish(retryRequested(call, 1), retryRequested(call, 1));
     await announced(call, 2);
-    await service.publish(asked(call, 1));
+    await service.publish(retryRequested(call, 1));
     await settled();
     expect(attemptsOf(call)).toEqual([1, 2]);
   });
 
-  it('before its failure has been heard goes on as soon as it has', async () => {
+  it('waits for the failure when it arrives first', async () => {
     const call = await newCall();
-    await service.publish(asked(call, 1));
+    await service.publish(retryRequested(call, 1));
     await waitUntil(async () => (await depth('ingest.retries')).waiting === 1);
     expect(attemptsOf(call)).toEqual([1]);
     await service.publish(callFailed(call));
     await announced(call, 2);
   });
 
-  it('stays as it is when it has been completed, retried or erased since', async () => {
+  it('does nothing when the call was completed, retried or erased since', async () => {
     const [done, retried, unknown] = [
       await newCall(),
       await newCall(),
@@ -106,15 +99,15 @@ describe('a failed call of which a retry is asked for', () => {
     await Promise.all([reaches(done, 'completed'), reaches(retried, 'failed')]);
     await service.client.retryCall({ ...callerOf(retried.owner), call_uuid: retried.uuid });
     await announced(retried, 2);
-    await service.publish(asked(done, 1), asked(retried, 1), asked(unknown, 1));
+    await service.publish(retryRequested(done, 1), retryRequested(retried, 1), retryRequested(unknown, 1));
     await settled();
     expect([attemptsOf(done), attemptsOf(retried), attemptsOf(unknown)]).toEqual([[1], [1, 2], []]);
     expect((await depth('ingest.retries')).dead).toBe(0);
   });
 });
 
-describe('calls that could not be announced', () => {
-  it('all go on when it is asked for their portion, and no other call of their batch', async () => {
+describe('RetryRequested for a range of calls', () => {
+  it('retries the calls that could not be announced, and no other call of their batch', async () => {
     const owner = service.newOwner();
     const failure = { stage: 'analysis', code: 'NOT_ANNOUNCED', message: 'No.', retryable: true, attempts: 1 };
     const batch = await upload(owner, 503);
@@ -129,7 +122,7 @@ describe('calls that could not be announced', () => {
       [early.uuid, ...late.map(({ uuid }) => uuid)],
       JSON.stringify(failure),
     ]);
-    await service.publish(factOf(RetryRequested, { owner, uuid: subject }, data));
+    await service.publish(eventOf(RetryRequested, { owner, uuid: subject }, data));
     for (const { uuid } of late) await announced({ owner, uuid }, 2);
     await settled();
     expect(late).toHaveLength(3);

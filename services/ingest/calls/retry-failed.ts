@@ -1,20 +1,23 @@
 import { Poison } from '@call-analysis/bus';
 import type { BodyOf, Event, RetryRequested } from '@call-analysis/events';
-import { Fault, unavailable } from '@call-analysis/fault';
-import { NOT_ANNOUNCED } from '../store/calls.ts';
+import { Fault } from '@call-analysis/fault';
+import { NOT_ANNOUNCED } from '../store/announcements.ts';
 import type { CallRow } from '../store/index.ts';
-import { UNFINISHED } from '../store/unfinished.ts';
-import { beginAnew, type Parts } from './retry-call.ts';
+import { UNFINISHED } from './call-status.ts';
+import { type Parts, startAttempt } from './retry-call.ts';
 
-/** Has calls go on that failed, each once, however often the event comes: they are in another attempt then. */
+/**
+ * Retries the failed calls that a replayed dead letter names. An event that is delivered again has no effect: the calls
+ * are in another attempt by then.
+ */
 export async function retryFailed(parts: Parts, event: Event<BodyOf<typeof RetryRequested>>): Promise<void> {
   const { firmuuid, subject, data } = event;
   if ('attempt' in data) {
-    await retryOne(parts, firmuuid, subject, (call) => failedIn(call, data.attempt));
+    await retryIf(parts, firmuuid, subject, (call) => failedIn(call, data.attempt));
     return;
   }
-  for (const uuid of await parts.store.calls.unannounced(firmuuid, subject, data)) {
-    await retryOne(
+  for (const uuid of await parts.store.announcements.notAnnounced(firmuuid, subject, data)) {
+    await retryIf(
       parts,
       firmuuid,
       uuid,
@@ -23,30 +26,32 @@ export async function retryFailed(parts: Parts, event: Event<BodyOf<typeof Retry
   }
 }
 
-async function retryOne(
+async function retryIf(
   parts: Parts,
   firmUuid: string,
   callUuid: string,
-  isMeant: (call: CallRow) => boolean,
+  applies: (call: CallRow) => boolean,
 ): Promise<void> {
   try {
-    await parts.store.db.transaction(async (tx) => {
+    await parts.store.transaction(async (tx) => {
       const call = await parts.store.calls.lock(tx, firmUuid, callUuid);
-      if (isMeant(call)) await beginAnew(parts, tx, firmUuid, call);
+      if (applies(call)) await startAttempt(parts, tx, firmUuid, call);
     });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    // Erased meanwhile.
+    // The call was erased in the meantime.
     if (error.kind === 'not-found') return;
-    // What is no longer kept does not come back by waiting.
+    // The recording or its archive is deleted, so no later delivery can succeed.
     if (error.kind === 'conflict') throw new Poison(error.code, error.message, error);
     throw error;
   }
 }
 
-function failedIn({ status, attempt: present }: CallRow, attempt: number | null): boolean {
-  if (attempt !== null && attempt !== present) return false;
-  // That a stage gave up is told before it can be asked to be undone, but may be heard after.
-  if (attempt !== null && UNFINISHED.includes(status)) throw unavailable('The failure of the call');
+function failedIn({ status, attempt: current }: CallRow, attempt: number | null): boolean {
+  if (attempt !== null && attempt !== current) return false;
+  // The CallFailed event was published before this one, but may be consumed after it.
+  if (attempt !== null && UNFINISHED.includes(status)) {
+    throw new Fault('unavailable', 'UNAVAILABLE', 'The failure of this call is not recorded yet. Retry.');
+  }
   return status === 'failed';
 }

@@ -7,11 +7,11 @@ import { z } from 'zod';
 import type { Actor } from '../audit-entry.ts';
 import type { Firms } from '../firms.ts';
 import type { Campaign, Store } from '../store/index.ts';
-import { requireOpen } from './admit.ts';
-import { campaignActions } from './campaign-states.ts';
+import { requireActiveCampaign } from './add-calls.ts';
+import { campaignActions } from './campaign-rules.ts';
+import { changeCampaignState } from './change-campaign-state.ts';
 import { changeCampaign } from './change-campaign.ts';
 import { createCampaign } from './create-campaign.ts';
-import { moveCampaign } from './move-campaign.ts';
 
 const Uuid = z.uuid();
 const Instant = z.iso.datetime().transform((text) => new Date(text));
@@ -23,7 +23,7 @@ type CampaignHandlers = Pick<
   'createCampaign' | 'listCampaigns' | 'getCampaign' | 'changeCampaign' | 'moveCampaign' | 'admitToCampaign'
 >;
 
-/** The part of this service's RPCs that is about campaigns. */
+/** The RPCs for campaigns. */
 export function campaignRpcs(parts: { store: Store; bus: Bus; firms: Firms }): CampaignHandlers {
   const { store } = parts;
   return {
@@ -64,12 +64,12 @@ export function campaignRpcs(parts: { store: Store; bus: Bus; firms: Firms }): C
     moveCampaign: async (request) => {
       const action = z.enum(campaignActions).parse(request.action);
       return campaignMessage(
-        await moveCampaign(parts, actorOf(request.caller), Uuid.parse(request.campaign_uuid), action),
+        await changeCampaignState(parts, actorOf(request.caller), Uuid.parse(request.campaign_uuid), action),
       );
     },
 
     admitToCampaign: async (request) => {
-      await requireOpen(store, firmOf(request.caller), Uuid.parse(request.campaign_uuid));
+      await requireActiveCampaign(store, firmOf(request.caller), Uuid.parse(request.campaign_uuid));
       return {};
     },
   };

@@ -4,30 +4,21 @@ import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { registerCall } from '../calls/register-call.ts';
-import type { Owner } from '../store/uploads.ts';
-import {
-  audioCsvOf,
-  callAnalyzed,
-  callerOf,
-  csvOf,
-  type CsvRow,
-  faultOf,
-  goodAudio,
-  IngestUnderTest,
-  recordingOf,
-  rowsOf,
-  zipOf,
-} from '../test/ingest-under-test.ts';
+import { audioCsvOf, csvOf, type CsvRow, goodAudio, rowsOf } from '../test/csv.ts';
+import { callAnalyzed } from '../test/events.ts';
+import { callerOf, faultOf, recordingOf, zipOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { Owner } from '../uploads/upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
 let stored: Event<BodyOf<typeof AudioStored>>[];
-let told: Event<BodyOf<typeof CallsCanceled>>[];
-let campaignActions: Event<BodyOf<typeof AuditEntryCreated>>[];
+let canceled: Event<BodyOf<typeof CallsCanceled>>[];
+let auditEntries: Event<BodyOf<typeof AuditEntryCreated>>[];
 beforeAll(async () => {
-  told = await service.hear(CallsCanceled);
-  campaignActions = await service.hear(AuditEntryCreated);
-  stored = await service.hear(AudioStored);
+  canceled = await service.collect(CallsCanceled);
+  auditEntries = await service.collect(AuditEntryCreated);
+  stored = await service.collect(AudioStored);
 });
 
 const INVALID = { kind: 'conflict', code: 'INVALID_TRANSITION' };
@@ -38,11 +29,11 @@ async function newCampaign(owner: Owner, change: object = {}): Promise<string> {
 
 async function activeCampaign(owner: Owner): Promise<string> {
   const uuid = await newCampaign(owner);
-  await move(owner, uuid, 'start');
+  await act(owner, uuid, 'start');
   return uuid;
 }
 
-function move(owner: Owner, campaign_uuid: string, action: string) {
+function act(owner: Owner, campaign_uuid: string, action: string) {
   return service.client.moveCampaign({ ...callerOf(owner), campaign_uuid, action });
 }
 
@@ -86,7 +77,7 @@ function register(owner: Owner, campaignUuid: string | null, metadata: object = 
 
 async function analyzed(owner: Owner, callUuid: string, score: number | null): Promise<void> {
   await service.db.transaction((tx) =>
-    service.parts.store.calls.complete(tx, [
+    service.parts.store.results.complete(tx, [
       {
         firmUuid: owner.firmUuid,
         callUuid,
@@ -103,22 +94,22 @@ async function analyzed(owner: Owner, callUuid: string, score: number | null): P
 }
 
 describe('a campaign', () => {
-  it('begins as a draft with what was said of it, and without calls', async () => {
+  it('starts as a draft with its properties and no calls', async () => {
     const owner = service.newOwner();
-    const said = {
+    const properties = {
       external_id: 'crm-1',
       description: 'd',
       segment_type: 'support',
       starts_at: '2026-10-01T04:00:00.000Z',
     };
-    const uuid = await newCampaign(owner, said);
+    const uuid = await newCampaign(owner, properties);
     const campaign = await read(owner, uuid);
-    expect(campaign).toMatchObject({ ...said, uuid, status: 'draft', calls_total: 0, calls_by_status: {} });
+    expect(campaign).toMatchObject({ ...properties, uuid, status: 'draft', calls_total: 0, calls_by_status: {} });
     expect(campaign).not.toHaveProperty('ends_at');
     expect(campaign).not.toHaveProperty('average_score');
   });
 
-  it('has an external_id that no other of its firm has, also when two are made at once', async () => {
+  it('has an external_id that is unique in its firm, even when two are created at the same time', async () => {
     const owner = service.newOwner();
     const both = [1, 2].map(() => newCampaign(owner, { external_id: 'same' }));
     const results = await Promise.allSettled(both);
@@ -140,7 +131,7 @@ describe('a campaign', () => {
     expect(fault).toMatchObject({ code: 'VALIDATION_ERROR', details: { fields: [{ field }] } });
   });
 
-  it('is changed in what is given alone, until it has finished', async () => {
+  it('changes only the given properties, until it has finished', async () => {
     const owner = service.newOwner();
     const campaign_uuid = await newCampaign(owner, { description: 'd', starts_at: '2026-10-01T00:00:00.000Z' });
     const change = (given: object) => service.client.changeCampaign({ ...callerOf(owner), campaign_uuid, ...given });
@@ -151,24 +142,24 @@ describe('a campaign', () => {
     expect(cleared).toMatchObject({ name: 'Autumn', ends_at: '2026-09-01T00:00:00.000Z' });
     expect(cleared).not.toHaveProperty('description');
     expect(cleared).not.toHaveProperty('starts_at');
-    await move(owner, campaign_uuid, 'cancel');
+    await act(owner, campaign_uuid, 'cancel');
     expect(await faultOf(change({ name: 'Late' }))).toMatchObject({ ...INVALID, details: { allowed: [] } });
   });
 
-  it('is as it was, its last change too, when nothing is given', async () => {
+  it('stays the same, updated_at included, when no property is given', async () => {
     const owner = service.newOwner();
     const campaign_uuid = await newCampaign(owner);
-    const asked = { ...callerOf(owner), campaign_uuid };
-    const before = await service.client.changeCampaign({ ...asked, name: 'Autumn' });
-    expect(await service.client.changeCampaign(asked)).toEqual(before);
-    expect(await service.client.getCampaign(asked)).toEqual(before);
+    const request = { ...callerOf(owner), campaign_uuid };
+    const before = await service.client.changeCampaign({ ...request, name: 'Autumn' });
+    expect(await service.client.changeCampaign(request)).toEqual(before);
+    expect(await service.client.getCampaign(request)).toEqual(before);
   });
 
-  it('is listed newest first, by status and by external id, a page at a time', async () => {
+  it('is listed newest first, by status and external id, in pages', async () => {
     const owner = service.newOwner();
     const uuids: string[] = [];
     for (const external_id of ['a', 'b', 'c']) uuids.push(await newCampaign(owner, { external_id }));
-    await move(owner, uuids[1]!, 'start');
+    await act(owner, uuids[1]!, 'start');
     const list = async (filter: object, page = 1, size = 10) => {
       const { count, items } = await service.client.listCampaigns({ ...callerOf(owner), page, size, ...filter });
       return [count, ...items.map(({ uuid }) => uuids.indexOf(uuid))];
@@ -182,37 +173,37 @@ describe('a campaign', () => {
     expect(await list({ external_id: 'b', status: ['paused'] })).toEqual([0]);
   });
 
-  it('of another firm is not there, for whatever action', async () => {
+  it('of another firm is not found by any request', async () => {
     const owner = service.newOwner();
     const uuid = await activeCampaign(owner);
     await upload(owner, uuid, rowsOf(1));
     const { items } = await service.client.listCalls({ ...callerOf(owner), page: 1, size: 1, campaign: uuid });
-    const stranger = service.newOwner();
+    const otherFirm = service.newOwner();
     const refused = [
-      read(stranger, uuid),
-      move(stranger, uuid, 'pause'),
-      service.client.changeCampaign({ ...callerOf(stranger), campaign_uuid: uuid, name: 'x' }),
-      service.client.admitToCampaign({ ...callerOf(stranger), campaign_uuid: uuid }),
-      service.client.openUpload({ ...callerOf(stranger), metadata_filename: 'a.csv', campaign_uuid: uuid }),
-      register(stranger, uuid),
-      service.client.getCall({ ...callerOf(stranger), call_uuid: items[0]!.uuid, campaign_uuid: uuid }),
+      read(otherFirm, uuid),
+      act(otherFirm, uuid, 'pause'),
+      service.client.changeCampaign({ ...callerOf(otherFirm), campaign_uuid: uuid, name: 'x' }),
+      service.client.admitToCampaign({ ...callerOf(otherFirm), campaign_uuid: uuid }),
+      service.client.openUpload({ ...callerOf(otherFirm), metadata_filename: 'a.csv', campaign_uuid: uuid }),
+      register(otherFirm, uuid),
+      service.client.getCall({ ...callerOf(otherFirm), call_uuid: items[0]!.uuid, campaign_uuid: uuid }),
     ];
     for (const each of refused) expect(await faultOf(each)).toMatchObject({ code: 'NOT_FOUND' });
-    const listed = await service.client.listCampaigns({ ...callerOf(stranger), page: 1, size: 10 });
+    const listed = await service.client.listCampaigns({ ...callerOf(otherFirm), page: 1, size: 10 });
     expect([listed.count, listed.items]).toEqual([0, []]);
     expect(await read(owner, uuid)).toMatchObject({ status: 'active', name: 'Spring', calls_total: 1 });
   });
 });
 
-it('campaignActions are told to the audit log in the name of who did them, refused ones are not', async () => {
+it('actions on a campaign are published to the audit log with their actor, refused ones are not', async () => {
   const owner = service.newOwner();
   const uuid = await activeCampaign(owner);
-  await faultOf(move(owner, uuid, 'start'));
+  await faultOf(act(owner, uuid, 'start'));
   await upload(owner, uuid, rowsOf(1));
-  await move(owner, uuid, 'complete');
+  await act(owner, uuid, 'complete');
   const expected = ['calls_added', 'completed', 'created', 'started'].map((action) => `campaign.${action}`);
   const own = await waitUntil(() => {
-    const found = campaignActions.filter(({ subject }) => subject === uuid);
+    const found = auditEntries.filter(({ subject }) => subject === uuid);
     return found.length >= expected.length ? found : undefined;
   });
   expect(own.map(({ data }) => data.action).toSorted()).toEqual(expected);
@@ -220,7 +211,7 @@ it('campaignActions are told to the audit log in the name of who did them, refus
 });
 
 describe('calls of a campaign', () => {
-  it('come by all three kinds of upload and are counted with their statuses and scores', async () => {
+  it('are counted with statuses and scores for all three kinds of upload', async () => {
     const owner = service.newOwner();
     const uuid = await activeCampaign(owner);
     await upload(owner, uuid, rowsOf(3));
@@ -262,12 +253,12 @@ describe('calls of a campaign', () => {
   });
 
   it.each(['pause', 'complete', 'cancel'])(
-    'stay registered for who lost that answer and asks again after a %s',
+    'are returned to a client that lost the answer and repeats the request after a %s',
     async (action) => {
       const owner = service.newOwner();
       const uuid = await activeCampaign(owner);
       const { callUuid } = await register(owner, uuid);
-      await move(owner, uuid, action);
+      await act(owner, uuid, action);
       expect(await register(owner, uuid, {}, callUuid)).toMatchObject({ callUuid, isRepeated: false });
       expect(await read(owner, uuid)).toMatchObject({ calls_total: 1 });
     },
@@ -288,25 +279,25 @@ describe('calls of a campaign', () => {
     expect(await service.tracesOf(owner)).toMatchObject({ calls: 0, batches: 0, objects: 0 });
   });
 
-  it('are taken by the campaign whose upload it was, and by no other and by none', async () => {
+  it('are added only to the campaign that the upload was opened for', async () => {
     const owner = service.newOwner();
     const [one, other] = [await activeCampaign(owner), await activeCampaign(owner)];
     const metadata_key = await put(owner, one, rowsOf(1));
-    const withoutOne = await service.put(owner, csvOf(rowsOf(1)));
+    const withoutCampaign = await service.put(owner, csvOf(rowsOf(1)));
     for (const [campaign, key] of [
       [other, metadata_key],
       [undefined, metadata_key],
-      [one, withoutOne],
+      [one, withoutCampaign],
     ] as const) {
       expect(await faultOf(process(owner, campaign, key))).toMatchObject({ code: 'UPLOAD_NOT_FOUND' });
     }
     const { batch_uuid } = await process(owner, one, metadata_key);
-    await move(owner, one, 'complete');
-    // Who lost the answer may ask for it again though the campaign takes nothing any more.
+    await act(owner, one, 'complete');
+    // A client that lost the answer gets it again, even after the campaign was completed.
     expect(await process(owner, one, metadata_key)).toMatchObject({ batch_uuid, accepted: 1 });
   });
 
-  it('do not come into a campaign that is paused while their upload is processed', async () => {
+  it('are not added to a campaign that is paused while their upload is processed', async () => {
     const owner = service.newOwner();
     const uuid = await activeCampaign(owner);
     const metadata_key = await put(owner, uuid, rowsOf(3));
@@ -315,7 +306,7 @@ describe('calls of a campaign', () => {
       ...store,
       batches: {
         ...store.batches,
-        // The last thing before the calls are taken in.
+        // Called last, before the calls are added.
         ofSession: async (...given: Parameters<typeof store.batches.ofSession>) => {
           await service.db.query(`UPDATE campaign SET status = 'paused' WHERE uuid = $1`, [uuid]);
           return store.batches.ofSession(...given);
@@ -325,11 +316,11 @@ describe('calls of a campaign', () => {
     const processed = service.process(owner, metadata_key, { campaignUuid: uuid }, { store: pausing });
     expect(await faultOf(processed)).toMatchObject(INVALID);
     expect(await service.tracesOf(owner)).toMatchObject({ calls: 0, batches: 0, objects: 0 });
-    await move(owner, uuid, 'start');
+    await act(owner, uuid, 'start');
     expect(await process(owner, uuid, metadata_key)).toMatchObject({ accepted: 3 });
   });
 
-  it('are found by a cancel however closely it follows them', async () => {
+  it('are canceled even when they are added at the same time', async () => {
     const owner = service.newOwner();
     const uuid = await activeCampaign(owner);
     const keys = [await put(owner, uuid, rowsOf(50)), await put(owner, uuid, rowsOf(50))];
@@ -337,9 +328,9 @@ describe('calls of a campaign', () => {
       ...keys.map((key) => process(owner, uuid, key)),
       ...[1, 2, 3, 4].map((id) => register(owner, uuid, { partner_call_id: `single-${id}` })),
     ]);
-    await move(owner, uuid, 'cancel');
+    await act(owner, uuid, 'cancel');
     await uploads;
-    // Whoever cancels waits for some seconds of it; the rest is canceled soon after.
+    // The request cancels calls for some seconds. The rest is canceled soon after.
     await waitUntil(async () => (await read(owner, uuid)).calls_by_status['queued'] === undefined);
     const { calls_total } = await read(owner, uuid);
     const { calls } = await service.tracesOf(owner);
@@ -348,7 +339,7 @@ describe('calls of a campaign', () => {
 });
 
 describe('canceling', () => {
-  it('cancels what is queued, in more than one portion, and leaves the rest as it is', async () => {
+  it('cancels the queued calls, in several transactions, and no others', async () => {
     const owner = service.newOwner();
     const uuid = await activeCampaign(owner);
     const outside = await service.upload(owner, csvOf(rowsOf(2)));
@@ -358,9 +349,9 @@ describe('canceling', () => {
     const { callUuid: done } = await register(owner, uuid);
     await service.db.query(`UPDATE call SET status = 'transcribing' WHERE uuid = $1`, [transcribing]);
     await analyzed(owner, done, 50);
-    const { status } = await move(owner, uuid, 'cancel');
+    const { status } = await act(owner, uuid, 'cancel');
     expect(status).toBe('canceled');
-    // Whoever cancels waits for some seconds of it; the rest is canceled soon after.
+    // The request cancels calls for some seconds. The rest is canceled soon after.
     await waitUntil(async () => (await read(owner, uuid)).calls_by_status['queued'] === undefined);
     expect(await read(owner, uuid)).toMatchObject({
       status: 'canceled',
@@ -371,12 +362,12 @@ describe('canceling', () => {
     const { call, history } = await service.client.getCall({ ...callerOf(owner), call_uuid: single });
     expect(call).toMatchObject({ status: 'canceled' });
     expect(history.at(-1)).toMatchObject({ status: 'canceled', detail: 'its campaign was canceled' });
-    // Who hears recordings learns that this one need not be heard.
-    const news = await waitUntil(() => told.filter(({ firmuuid }) => firmuuid === owner.firmUuid).at(0));
+    // The transcription service learns that this recording need not be transcribed.
+    const news = await waitUntil(() => canceled.filter(({ firmuuid }) => firmuuid === owner.firmUuid).at(0));
     expect([news.subject, news.data.calls]).toEqual([uuid, [single]]);
     const others = await service.client.listCalls({ ...callerOf(owner), page: 1, size: 10, batch: outside.uuid });
     expect(others.items.map(({ status }) => status)).toEqual(['queued', 'queued']);
-    // What was in work comes to its end.
+    // A call that is being processed runs to its end.
     await analyzed(owner, transcribing, 60);
     expect(await read(owner, uuid)).toMatchObject({
       calls_by_status: { canceled: 2101, completed: 2 },
@@ -384,13 +375,13 @@ describe('canceling', () => {
     });
   });
 
-  it('keeps a late result from bringing a canceled call back', async () => {
+  it('ignores late results of canceled calls', async () => {
     const owner = service.newOwner();
     const uuid = await activeCampaign(owner);
     await upload(owner, uuid, rowsOf(1));
     const { items } = await service.client.listCalls({ ...callerOf(owner), page: 1, size: 1, campaign: uuid });
     const { uuid: callUuid } = items[0]!;
-    await move(owner, uuid, 'cancel');
+    await act(owner, uuid, 'cancel');
     const late = callAnalyzed({ owner, uuid: callUuid }, { analysis: null });
     await service.publish(late);
     await waitUntil(
@@ -405,7 +396,7 @@ describe('canceling', () => {
   });
 });
 
-it('a recording that came by itself is announced with its campaign like any other', async () => {
+it('AudioStored is published for a single upload of a campaign', async () => {
   const owner = service.newOwner();
   const { callUuid } = await register(owner, await activeCampaign(owner));
   await waitUntil(() => stored.some(({ subject }) => subject === callUuid));

@@ -1,10 +1,9 @@
 import type { Bus } from '@call-analysis/bus';
 import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Campaign, Store } from '../store/index.ts';
-import { requireOrder } from './campaign-dates.ts';
-import { requireUnfinished } from './campaign-states.ts';
+import { requireDateOrder, requireUnfinished } from './campaign-rules.ts';
 
-/** What is undefined stays as it is. */
+/** Undefined properties stay as they are. */
 export interface CampaignChange {
   readonly name: string | undefined;
   readonly description: string | null | undefined;
@@ -12,6 +11,7 @@ export interface CampaignChange {
   readonly endsAt: Date | null | undefined;
 }
 
+/** Changes the properties of a campaign. Fault INVALID_TRANSITION when it is completed or canceled. */
 export async function changeCampaign(
   { store, bus }: { store: Store; bus: Bus },
   actor: Actor,
@@ -19,13 +19,13 @@ export async function changeCampaign(
   change: CampaignChange,
 ): Promise<Campaign> {
   const { firmUuid } = actor;
-  await store.db.transaction(async (tx) => {
+  await store.transaction(async (tx) => {
     const campaign = await store.campaigns.lock(tx, firmUuid, uuid);
     requireUnfinished(campaign.status);
     if (Object.values(change).every((value) => value === undefined)) return;
     const { name = campaign.name, description = campaign.description } = change;
     const { startsAt = campaign.startsAt, endsAt = campaign.endsAt } = change;
-    requireOrder({ startsAt, endsAt });
+    requireDateOrder({ startsAt, endsAt });
     await store.campaigns.change(tx, firmUuid, uuid, { name, description, startsAt, endsAt }, new Date());
     await bus.publish(tx, [auditEntry(actor, 'campaign.changed', uuid)]);
   });

@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Firms } from '../firms.ts';
 import type { Campaign, Store } from '../store/index.ts';
-import { requireOrder } from './campaign-dates.ts';
+import { requireDateOrder } from './campaign-rules.ts';
 
 export interface NewCampaign {
   readonly name: string;
@@ -15,13 +15,13 @@ export interface NewCampaign {
   readonly endsAt: Date | null;
 }
 
-/** A draft, which takes no calls before it is started. */
+/** Creates a draft, which accepts no calls until it is started. */
 export async function createCampaign(
   { store, bus, firms }: { store: Store; bus: Bus; firms: Firms },
   actor: Actor,
   campaign: NewCampaign,
 ): Promise<Campaign> {
-  requireOrder(campaign);
+  requireDateOrder(campaign);
   const { firmUuid } = actor;
   const { segmentType } = campaign;
   if (segmentType !== null) {
@@ -29,7 +29,7 @@ export async function createCampaign(
     if (!segmentTypes.has(segmentType)) throw unknownSegmentType(segmentTypes);
   }
   const uuid = uuidv7();
-  await store.db.transaction(async (tx) => {
+  await store.transaction(async (tx) => {
     if (!(await store.campaigns.add(tx, firmUuid, uuid, campaign, new Date()))) throw takenExternalId();
     await bus.publish(tx, [auditEntry(actor, 'campaign.created', uuid)]);
   });
@@ -37,7 +37,8 @@ export async function createCampaign(
 }
 
 function takenExternalId(): Fault {
-  const message = 'Your firm has a campaign of this external_id. Choose another, or find that campaign by it.';
+  const message =
+    'Your firm already has a campaign with this external_id. Use a different one, or look that campaign up.';
   return new Fault('conflict', 'EXTERNAL_ID_EXISTS', message);
 }
 

@@ -16,58 +16,58 @@ interface Parts {
 
 export const ERASURES = 'ingest.erasures';
 
-/** Jobs that many consumers take and put back are taken out here: two that meet begin again. */
-const COLLISIONS = 5;
+/** Removing jobs that consumers take and return may deadlock. The transaction is repeated up to this many times. */
+const DEADLOCK_RETRIES = 5;
 
 /**
- * Removes what is left of an erased call: its files, what was uploaded for its firm's batches, and events. Safe to
- * repeat and to break off anywhere. It is finished when nobody has an event of the call in hand any more. Null when
- * nothing is known of the erasure.
+ * Removes what is left of an erased call: its files, the uploads of its firm's batches, and its pending events. It can
+ * be interrupted and repeated at any point. The erasure is finished when no consumer holds an event of the call. Null
+ * when there is no such erasure.
  */
 export async function finishErasure(
   { store, bus, objects }: Parts,
   firmUuid: string,
   callUuid: string,
 ): Promise<Erasure | null> {
-  const begun = await store.erasures.find(firmUuid, callUuid);
-  if (begun === null || begun.finishedAt !== null) return begun;
-  const archives = begun.batchUuid === null ? 0 : await removeArchive(store, objects, begun.batchUuid);
-  return store.db.transaction(
+  const current = await store.erasures.find(firmUuid, callUuid);
+  if (current === null || current.finishedAt !== null) return current;
+  const archives = current.batchUuid === null ? 0 : await removeArchive(store, objects, current.batchUuid);
+  return store.transaction(
     async (tx) => {
       const erasure = await store.erasures.lock(tx, firmUuid, callUuid);
       if (erasure === null || erasure.finishedAt !== null) return erasure;
       const files = archives + (await removeFiles(tx, store, objects, erasure));
       const { removed, inProgress } = await bus.removePending(tx, firmUuid, callUuid, CallErased);
-      const also = [
+      const added = [
         { what: 'stored_file', count: files },
         { what: 'queued_event', count: removed },
       ];
-      return store.erasures.update(tx, erasure, also, inProgress === 0 ? new Date() : null);
+      return store.erasures.update(tx, erasure, added, inProgress === 0 ? new Date() : null);
     },
-    { retries: COLLISIONS },
+    { retries: DEADLOCK_RETRIES },
   );
 }
 
-const LOOKS = 10;
-const LOOK_EVERY_MS = 200;
+const ATTEMPTS = 10;
+const ATTEMPT_EVERY_MS = 200;
 
-/** Finishes an erasure that was told of. Fault ERASURE_UNFINISHED when it is not the time yet. */
+/** Handles CallErased. Fault ERASURE_UNFINISHED when another consumer still holds an event of the call. */
 export async function finishErasures(parts: Parts, { firmuuid, subject }: Event): Promise<void> {
-  for (let look = 1; look <= LOOKS; look++) {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const erasure = await finishErasure(parts, firmuuid, subject);
     if (erasure === null || erasure.finishedAt !== null) return;
-    // What was in hand is being dropped, by services that are told of the erasure at the same time.
-    await pause(LOOK_EVERY_MS);
+    // Other services consume CallErased at the same time and stop processing the call.
+    await pause(ATTEMPT_EVERY_MS);
   }
-  throw new Fault('unavailable', 'ERASURE_UNFINISHED', 'Something of an erased call is still in hand.');
+  throw new Fault('unavailable', 'ERASURE_UNFINISHED', 'An erased call is still being processed.');
 }
 
 /**
- * An archive holds the recordings of a batch, none of which can be taken away alone; it goes with the last call that
- * needs it, here or by the sweep. Row first, bytes second.
+ * An archive holds all recordings of a batch, and none can be removed alone. The archive is removed when no call needs
+ * it any more: here or by the sweep. The row is updated first, so that a crash leaves an orphan object.
  */
 async function removeArchive(store: Store, objects: Objects, batchUuid: string): Promise<number> {
-  const key = await store.db.transaction((tx) =>
+  const key = await store.transaction((tx) =>
     store.batches.releaseArchive(tx, batchUuid, archiveNeededAfter(new Date())),
   );
   if (key === null) return 0;
@@ -75,7 +75,7 @@ async function removeArchive(store: Store, objects: Objects, batchUuid: string):
   return 1;
 }
 
-/** How many files went besides the recording, which the receipt names already. */
+/** Returns how many files were removed, without the recording: the receipt already lists it. */
 async function removeFiles(
   tx: Sql,
   store: Store,
@@ -85,8 +85,8 @@ async function removeFiles(
   if (objectKey !== null) await objects.remove(objectKey);
   let files = await removePackedTranscripts(objects, firmUuid, callUuid);
   files += await removeLargeBodies(objects, firmUuid, callUuid);
-  // What was uploaded lies there until its hour is over. A copy of the call may be in any of it: sent twice, or refused
-  // at first.
+  // Uploaded files are kept until their session expires, and any of them may contain a copy of the call: it may have
+  // been uploaded twice, or rejected at first.
   const uploaded = await store.uploads.done(tx, firmUuid);
   for (const key of uploaded) {
     if ((await objects.head(key)) !== null) files += 1;

@@ -3,57 +3,91 @@ import { findErased, removePackedTranscripts } from '@call-analysis/call-process
 import type { BodyOf, CallsAccepted, Event, EventOrigin } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
+import { stringify } from 'uuid';
 import type { AnnouncedBatch, Store } from '../store/index.ts';
-import { extractionRequested } from './announce-recordings.ts';
-import { uploadedReady } from './announce-transcripts.ts';
+import { extractionRequested, uploadedTranscriptReady } from './call-events.ts';
+import { UUID_BYTES } from './copy/binary-rows.ts';
+
+/** The calls of a batch from one uuid to another, both included, that are announced together. */
+export type CallRange = BodyOf<typeof CallsAccepted>;
+
+const RANGE_CALLS = 500;
+const RANGE_CHARS = 4 * 1024 * 1024;
+
+/** Groups accepted calls, which come in the order of their uuids, into ranges. */
+export class CallRanges {
+  readonly #ranges: CallRange[] = [];
+  #first = '';
+  readonly #last = new Uint8Array(UUID_BYTES);
+  #calls = 0;
+  #chars = 0;
+
+  /** Adds the call whose uuid begins at `offset`. `chars` is how much there will be to announce of it. */
+  add(uuids: Uint8Array, offset: number, chars: number): void {
+    if (this.#calls >= RANGE_CALLS || this.#chars >= RANGE_CHARS) this.#close();
+    for (let index = 0; index < UUID_BYTES; index++) this.#last[index] = uuids[offset + index]!;
+    if (this.#calls === 0) this.#first = stringify(this.#last);
+    this.#calls++;
+    this.#chars += chars;
+  }
+
+  /** Call once, after the last call. */
+  end(): readonly CallRange[] {
+    if (this.#calls > 0) this.#close();
+    return this.#ranges;
+  }
+
+  #close(): void {
+    this.#ranges.push({ first: this.#first, last: stringify(this.#last) });
+    this.#calls = 0;
+    this.#chars = 0;
+  }
+}
 
 /**
- * Announces a later portion of a batch. The first is announced in the transaction that accepts the batch; a million
- * facts there would take several times as long as the calls themselves.
+ * Announces a later range of a batch. The first range is announced in the transaction that accepts the batch
+ * (accept-rows.ts).
  */
 export async function announceCalls(
   parts: { store: Store; bus: Bus; objects: Objects },
   accepted: Event<BodyOf<typeof CallsAccepted>>,
 ): Promise<void> {
-  const { store, bus } = parts;
+  const { store, bus, objects } = parts;
   const batch = await store.batches.find(accepted.firmuuid, accepted.subject);
   if (batch === null) return;
   const events = await announcements(parts, store.db, batch, accepted.data, accepted);
   const erased = await store.db.transaction(async (tx) => {
-    const gone = await findErased(tx, events);
+    const found = await findErased(tx, events);
     const claimed = await claim(tx, 'ingest.announce', [accepted.id]);
-    if (claimed.size > 0)
-      await bus.publish(
-        tx,
-        events.filter(({ subject }) => !gone.has(subject)),
-      );
-    return gone;
+    const wanted = events.filter(({ subject }) => !found.has(subject));
+    if (claimed.size > 0) await bus.publish(tx, wanted);
+    return found;
   });
-  for (const callUuid of erased) await removePackedTranscripts(parts.objects, accepted.firmuuid, callUuid);
+  for (const callUuid of erased) await removePackedTranscripts(objects, accepted.firmuuid, callUuid);
 }
 
 /**
- * Says of each waiting call of a portion that its transcript is ready, or where its recording is. Recordings have
- * turns of their own, finer than a portion: hearing one takes as long as analysing thousands.
+ * The events of a range's queued calls: the transcript is ready, or the recording is to be extracted. Recordings have
+ * priorities of their own, finer than a range: transcribing one takes as long as analyzing thousands.
  */
 export async function announcements(
   { store, objects }: { store: Store; objects: Objects },
   sql: Sql,
   batch: AnnouncedBatch,
-  portion: { first: string; last: string },
-  about: EventOrigin,
+  range: CallRange,
+  origin: EventOrigin,
 ): Promise<Event[]> {
-  const { firmuuid } = about;
+  const { firmuuid } = origin;
   if (batch.kind === 'audio') {
-    const calls = await store.recordings.waiting(sql, firmuuid, batch.uuid, portion);
+    const calls = await store.announcements.queuedRecordings(sql, firmuuid, batch.uuid, range);
     if (calls.length === 0) return [];
-    if (batch.archiveKey === null) throw new Error(`the archive of batch ${batch.uuid} is gone while its calls wait`);
+    if (batch.archiveKey === null) throw new Error(`batch ${batch.uuid} has queued calls, but its archive was removed`);
     const archive = { key: batch.archiveKey, bytes: batch.archiveBytes ?? 0 };
-    return calls.map((call) => extractionRequested(call, archive, { ...about, priority: call.priority }));
+    return calls.map((call) => extractionRequested(call, archive, { ...origin, priority: call.priority }));
   }
   const events: Event[] = [];
-  for (const call of await store.calls.waiting(sql, firmuuid, batch.uuid, portion)) {
-    events.push(await uploadedReady(objects, call, about));
+  for (const call of await store.announcements.queuedTranscripts(sql, firmuuid, batch.uuid, range)) {
+    events.push(await uploadedTranscriptReady(objects, call, origin));
   }
   return events;
 }

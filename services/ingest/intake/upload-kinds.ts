@@ -1,34 +1,38 @@
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import { type Archive, EntryNames, type EntryRecord } from '@call-analysis/zip';
+import { type Archive, EntryNames, type EntryRecord, readArchive, storedArchive } from '@call-analysis/zip';
 import type { Limits } from '../limits.ts';
-import { type Copy, recordingCopies, transcriptCopies } from '../store/copies.ts';
 import type { Archive as StoredArchive } from '../store/index.ts';
+import { type CopyTable, recordingTables, transcriptTables } from './copy/tables.ts';
 import { MissingColumns } from './csv/header.ts';
 import type { Column, CsvFile, RawRecord } from './csv/reader.ts';
 import { archiveRule } from './rows/archive-rule.ts';
-import { type AudioRecord, audioColumns, checkAudioRow } from './rows/audio-record.ts';
-import type { CallRecord, CheckedRow } from './rows/call-record.ts';
-import { checkTranscriptRow, type TranscriptRecord, transcriptColumns } from './rows/transcript-record.ts';
-import { readStoredArchive } from './stored-archive.ts';
+import {
+  audioColumns,
+  type AudioRecord,
+  type CallRecord,
+  transcriptColumns,
+  type TranscriptRecord,
+} from './rows/call-fields.ts';
+import { checkAudioRow, type CheckedRow, checkTranscriptRow } from './rows/check-row.ts';
 
-/** What uploads of recordings and of transcripts differ in. */
+/** How uploads of recordings and uploads of transcripts differ. */
 export interface UploadKind<Record extends CallRecord> {
   readonly name: 'audio' | 'transcription';
   readonly columns: readonly Column[];
-  /** What a CSV may be that is not of this kind, and what to do then. */
+  /** The kind that the CSV may be instead, and the advice for that case. */
   readonly other: { readonly columns: readonly Column[]; readonly advice: string };
-  readonly copies: readonly Copy<Record>[];
-  /** The check for a file whose header is good. It may read on in the file when there is nothing to check rows by. */
-  begin(file: CsvFile): Promise<FileCheck<Record>>;
-  /** Characters that there are to announce of a call. */
-  weight(record: Record): number;
+  readonly tables: readonly CopyTable<Record>[];
+  /** Creates the check for the rows of a file whose header is valid. */
+  checkOf(file: CsvFile): Promise<FileCheck<Record>>;
+  /** How much there will be to announce of a call, in characters. */
+  announcedChars(record: Record): number;
 }
 
 export interface FileCheck<Record extends CallRecord> {
   check(raw: RawRecord): CheckedRow<Record>;
-  /** Names of files that no row names, once all rows have been checked. */
-  unnamed(): readonly string[];
+  /** The files of the archive that no row names. Call after all rows have been checked. */
+  unnamedFiles(): readonly string[];
 }
 
 export function transcriptUpload(segmentTypes: ReadonlySet<string>, limits: Limits): UploadKind<TranscriptRecord> {
@@ -38,11 +42,11 @@ export function transcriptUpload(segmentTypes: ReadonlySet<string>, limits: Limi
     columns: transcriptColumns,
     other: {
       columns: audioColumns,
-      advice: 'This looks like the CSV of recordings: begin the upload anew with audios_filename.',
+      advice: 'This looks like the CSV of recordings: start a new upload with audios_filename.',
     },
-    copies: transcriptCopies,
-    begin: async (file) => ({ check: checkTranscriptRow(file, rules), unnamed: () => [] }),
-    weight: ({ anonymizedText }) => anonymizedText.length,
+    tables: transcriptTables,
+    checkOf: async (file) => ({ check: checkTranscriptRow(file, rules), unnamedFiles: () => [] }),
+    announcedChars: ({ anonymizedText }) => anonymizedText.length,
   };
 }
 
@@ -57,29 +61,39 @@ export function recordingUpload(
     columns: audioColumns,
     other: {
       columns: transcriptColumns,
-      advice: 'This looks like the CSV of transcripts: begin the upload anew without audios_filename.',
+      advice: 'This looks like the CSV of transcripts: start a new upload without audios_filename.',
     },
-    copies: recordingCopies,
-    async begin(file) {
+    tables: recordingTables,
+    async checkOf(file) {
       let archive: Archive;
       try {
         archive = await readStoredArchive(objects, stored, limits.zipBytes);
       } catch (error) {
-        // What is wrong with the CSV as a file comes first, and may stand in its last line (api.md, section 5).
+        // Faults of the CSV as a file come before those of the ZIP (docs/api.md, "Presigned uploads"), and may be in
+        // its last line.
         if (error instanceof Fault && error.kind === 'invalid') await readToEnd(file);
         throw error;
       }
       const names = new EntryNames(archive.entries);
       const rules = { segmentTypes, maxValueChars: limits.valueChars };
-      return { check: checkAudioRow(file, rules, archiveRule(names)), unnamed: () => names.rest() };
+      return { check: checkAudioRow(file, rules, archiveRule(names)), unnamedFiles: () => names.rest() };
     },
-    weight: () => 0,
+    announcedChars: () => 0,
   };
 }
 
-/** Of a header that is one of the other kind says so: whoever began the wrong upload has no columns to add. */
+/** When the header is that of the other kind, says so: the user started the wrong upload and has no columns to add. */
 export function explained(error: unknown, { other }: Pick<UploadKind<CallRecord>, 'other'>): unknown {
   return error instanceof MissingColumns && error.suits(other.columns) ? error.advising(other.advice) : error;
+}
+
+/** Checks an archive by its directory alone. Fault FILE_TOO_LARGE, and those of `readArchive`. */
+async function readStoredArchive(objects: Objects, { key, bytes }: StoredArchive, maxBytes: number): Promise<Archive> {
+  if (bytes > maxBytes) {
+    const message = `The ZIP has ${bytes} bytes. The limit is ${maxBytes}. Split it, and its CSV with it.`;
+    throw new Fault('invalid', 'FILE_TOO_LARGE', message, { details: { size_bytes: bytes, limit_bytes: maxBytes } });
+  }
+  return readArchive(storedArchive(objects, key, bytes));
 }
 
 async function readToEnd({ batches }: CsvFile): Promise<void> {

@@ -1,32 +1,32 @@
-import { type FailureReason, type GiveUpResult, DISCARD } from '@call-analysis/bus';
+import { DISCARD, type FailureReason, type GiveUpResult } from '@call-analysis/bus';
 import { findErased } from '@call-analysis/call-processing';
 import { CallsAccepted, type Event } from '@call-analysis/events';
 import { z } from 'zod';
-import { NOT_ANNOUNCED } from '../store/calls.ts';
+import { NOT_ANNOUNCED } from '../store/announcements.ts';
 import type { Store } from '../store/index.ts';
 
-/** Fails the calls that could not be announced, so that none waits for ever; each can be retried. */
+/** Fails the calls that could not be announced, so that none stays queued forever. Each can be retried. */
 export async function giveUpAnnouncing(store: Store, event: Event, { attempts }: FailureReason): Promise<void> {
-  const portion = CallsAccepted.body.safeParse(event.data);
-  if (!portion.success) return;
+  const range = CallsAccepted.body.safeParse(event.data);
+  if (!range.success) return;
   const batch = await store.batches.find(event.firmuuid, event.subject);
   const stage = batch?.kind === 'audio' ? 'extraction' : 'analysis';
-  const message = `The call could not be handed over for ${stage}. Retry it.`;
+  const message = `The call could not be queued for ${stage}. Retry it.`;
   const failure = { stage, code: NOT_ANNOUNCED, message, retryable: true, attempts };
-  await store.calls.failWaiting(event.firmuuid, event.subject, portion.data, failure, new Date());
+  await store.announcements.failQueued(event.firmuuid, event.subject, range.data, failure, new Date());
 }
 
-const Attempt = z.object({ attempt: z.int().min(1) });
-
-/** Fails a call whose analysis, or whose failure, could not be stored. */
-export async function giveUpProjecting(store: Store, event: Event, reason: FailureReason): Promise<GiveUpResult> {
+/** Fails a call whose analysis or failure could not be stored. */
+export async function giveUpResult(store: Store, event: Event, reason: FailureReason): Promise<GiveUpResult> {
   return failUnstored(store, event, 'analysis', reason);
 }
 
-/** Fails a call of which we cannot store what was said. */
-export async function giveUpHearing(store: Store, event: Event, reason: FailureReason): Promise<GiveUpResult> {
+/** Fails a call whose transcript could not be stored. */
+export async function giveUpTranscript(store: Store, event: Event, reason: FailureReason): Promise<GiveUpResult> {
   return failUnstored(store, event, 'transcription', reason);
 }
+
+const Attempt = z.object({ attempt: z.int().min(1) });
 
 async function failUnstored(
   store: Store,
@@ -35,12 +35,12 @@ async function failUnstored(
   { attempts }: FailureReason,
 ): Promise<GiveUpResult> {
   const result = Attempt.safeParse(event.data);
-  const message = 'What became of the call could not be stored. Retry it.';
+  const message = 'The result of this call could not be stored. Retry it.';
   const failure = { stage, code: 'RESULT_NOT_STORED', message, retryable: true, attempts };
-  return store.db.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     if ((await findErased(tx, [event])).size > 0) return DISCARD;
     if (!result.success) return;
     const call = { firmUuid: event.firmuuid, callUuid: event.subject, attempt: result.data.attempt };
-    await store.calls.fail(tx, call, failure, new Date());
+    await store.results.fail(tx, call, failure, new Date());
   });
 }

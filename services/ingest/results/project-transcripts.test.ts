@@ -14,21 +14,10 @@ import {
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import {
-  audioCsvOf,
-  type Call,
-  callAnalyzed,
-  callerOf,
-  callFailed,
-  factOf,
-  faultOf,
-  fileNames,
-  goodAudio,
-  IngestUnderTest,
-  noSpeech,
-  transcriptReady,
-  zipOf,
-} from '../test/ingest-under-test.ts';
+import { audioCsvOf, goodAudio } from '../test/csv.ts';
+import { type Call, callAnalyzed, callFailed, eventOf, noSpeech, transcriptReady } from '../test/events.ts';
+import { callerOf, faultOf, fileNames, zipOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
@@ -37,9 +26,9 @@ let stored: Event<BodyOf<typeof AudioStored>>[];
 let ready: Event<BodyOf<typeof TranscriptReady>>[];
 
 beforeAll(async () => {
-  requested = await service.hear(AudioExtractionRequested);
-  stored = await service.hear(AudioStored);
-  ready = await service.hear(TranscriptReady);
+  requested = await service.collect(AudioExtractionRequested);
+  stored = await service.collect(AudioStored);
+  ready = await service.collect(TranscriptReady);
 });
 
 const read = ({ owner, uuid }: Call) => service.client.getCall({ ...callerOf(owner), call_uuid: uuid });
@@ -49,7 +38,7 @@ function reaches(call: Call, status: string): Promise<boolean> {
   return waitUntil(async () => (await read(call)).call?.status === status);
 }
 
-/** Nothing that this service hears waits or is in hand. */
+/** No event for this service is pending or in progress. */
 function settled(): Promise<boolean> {
   return waitUntil(async () => {
     const depths = await service.parts.bus.depths();
@@ -57,10 +46,10 @@ function settled(): Promise<boolean> {
   });
 }
 
-function told<Body>(heard: readonly Event<Body>[], { uuid }: Call, attempt = 1): Promise<Event<Body>> {
+function published<Body>(events: readonly Event<Body>[], { uuid }: Call, attempt = 1): Promise<Event<Body>> {
   const isIt = ({ subject, data }: Event<Body>) =>
     subject === uuid && (data as { readonly attempt: number }).attempt === attempt;
-  return waitUntil(() => heard.find(isIt));
+  return waitUntil(() => events.find(isIt));
 }
 
 const recording = {
@@ -74,7 +63,7 @@ const recording = {
   sha256: randomBytes(32),
 };
 
-/** A call whose recording came by itself. */
+/** A single upload. */
 async function uploaded(owner = service.newOwner()): Promise<Call> {
   const { call_uuid } = await service.client.registerCall({
     ...callerOf(owner),
@@ -86,7 +75,7 @@ async function uploaded(owner = service.newOwner()): Promise<Call> {
   return { owner, uuid: call_uuid };
 }
 
-/** Calls of a batch, whose recordings are still in its archive. */
+/** Calls of a batch whose recordings are still in its archive. */
 async function archived(owner = service.newOwner(), count = 1): Promise<Call[]> {
   const names = fileNames(count);
   await service.uploadBatch(owner, audioCsvOf(names.map((audio_file_name) => ({ audio_file_name }))), zipOf(names));
@@ -102,12 +91,12 @@ const utterances = [
   { role: 'client' as const, text: 'Hi', start: 1.5, end: 2 },
 ];
 
-function heard(call: Call, change: Partial<BodyOf<typeof TranscriptReady>> = {}) {
+function transcribed(call: Call, change: Partial<BodyOf<typeof TranscriptReady>> = {}) {
   return transcriptReady(call, { duration: 2520, engine: 'moonshine-tiny', transcript: { utterances }, ...change });
 }
 
 function progressed(call: Call, minutes: number, change: object = {}) {
-  return factOf(TranscriptionProgressed, call, { attempt: 1, heard: minutes * 60, duration: 2520, ...change });
+  return eventOf(TranscriptionProgressed, call, { attempt: 1, heard: minutes * 60, duration: 2520, ...change });
 }
 
 function failed(call: Call, change: Partial<BodyOf<typeof CallFailed>> = {}) {
@@ -132,16 +121,16 @@ async function historyOf(call: Call): Promise<[string, string | undefined][]> {
 
 const transcriptOf = async (call: Call) => JSON.parse((await read(call)).transcript_json ?? 'null') as unknown;
 
-describe('a recording that has come out of its archive', () => {
-  it('is told to be stored, with the turn of its place in the batch, and the call shows it', async () => {
+describe('a recording that was extracted from its archive', () => {
+  it('is published as stored, with the priority of its position in the batch, and shown with the call', async () => {
     const calls = await archived(service.newOwner(), 12);
     for (const call of [calls[0]!, calls[11]!]) {
       expect((await read(call)).audio).toBeNull();
       const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
       await record(call, { traceparent });
-      expect(await told(stored, call)).toMatchObject({
+      expect(await published(stored, call)).toMatchObject({
         priority: call === calls[0] ? 1 : 2,
-        // A span of its own in the same trace.
+        // Another span of the same trace.
         traceparent: expect.stringContaining(traceparent.slice(0, 36)),
         data: {
           attempt: 1,
@@ -158,34 +147,34 @@ describe('a recording that has come out of its archive', () => {
     }
     expect(await historyOf(calls[0]!)).toEqual([
       ['queued', undefined],
-      ['queued', 'recording taken out of its archive'],
+      ['queued', 'recording extracted from its archive'],
     ]);
   });
 
-  it('counts once, however often and at whatever instant it is said', async () => {
+  it('is recorded once when it is reported repeatedly or at the same time', async () => {
     const [call] = await archived();
     await Promise.all([record(call!), record(call!), record(call!)]);
     await record(call!, { recording: { ...recording, object_key: 'recordings/other.wav' } });
-    await told(stored, call!);
+    await published(stored, call!);
     const marker = await uploaded(call!.owner);
-    await told(stored, marker);
+    await published(stored, marker);
     expect(stored.filter(({ subject }) => subject === call!.uuid)).toHaveLength(1);
     expect(await historyOf(call!)).toHaveLength(2);
     expect((await read(call!)).audio?.url).toContain('a.wav');
   });
 
-  it('changes nothing when the call has ended, in another attempt, or in another firm', async () => {
+  it('changes nothing when the call has ended, for another attempt, or for another firm', async () => {
     const [ended, early, foreign] = await archived(service.newOwner(), 3);
     await fails(ended!, { stage: 'extraction', code: 'ENTRY_CORRUPT', retryable: false });
     await record(ended!);
     await record(early!, { attempt: 2 });
-    const stranger = service.newOwner();
-    expect(await faultOf(record({ ...foreign!, owner: stranger }))).toMatchObject({ code: 'NOT_FOUND' });
+    const otherFirm = service.newOwner();
+    expect(await faultOf(record({ ...foreign!, owner: otherFirm }))).toMatchObject({ code: 'NOT_FOUND' });
     for (const call of [ended!, early!, foreign!]) expect((await read(call)).audio).toBeNull();
     expect(stored.some(({ firmuuid }) => firmuuid === ended!.owner.firmUuid)).toBe(false);
   });
 
-  it('is refused when it does not have its form', async () => {
+  it('is refused when its fields are invalid', async () => {
     const [call] = await archived();
     for (const change of [{ format: 'opus' }, { sha256: Buffer.alloc(5) }, { channels: 0 }, { object_key: '' }]) {
       await expect(record(call!, { recording: { ...recording, ...change } })).rejects.toMatchObject({
@@ -196,8 +185,8 @@ describe('a recording that has come out of its archive', () => {
   });
 });
 
-describe('the progress of hearing', () => {
-  it('shows in the history, forward alone, one entry for each tenth', async () => {
+describe('the progress of a transcription', () => {
+  it('adds one history entry for each tenth, and never goes back', async () => {
     const call = await uploaded();
     const minutes = [0, 0, 5, 4, 2, 21, 8, 21.5, 42];
     for (const each of minutes) {
@@ -206,15 +195,15 @@ describe('the progress of hearing', () => {
     }
     expect(await historyOf(call)).toEqual([
       ['queued', undefined],
-      ['transcribing', 'heard 0 of 42 minutes'],
-      ['transcribing', 'heard 5 of 42 minutes'],
-      ['transcribing', 'heard 21 of 42 minutes'],
-      ['transcribing', 'heard 42 of 42 minutes'],
+      ['transcribing', 'transcribed 0 of 42 minutes'],
+      ['transcribing', 'transcribed 5 of 42 minutes'],
+      ['transcribing', 'transcribed 21 of 42 minutes'],
+      ['transcribing', 'transcribed 42 of 42 minutes'],
     ]);
     expect((await read(call)).call?.status).toBe('transcribing');
   });
 
-  it('takes at most ten entries of one attempt, however often it is told, and as many of the next', async () => {
+  it('adds at most ten entries in each attempt, however many events come', async () => {
     const call = await uploaded();
     const all = Array.from({ length: 200 }, (_, index) => progressed(call, 0, { heard: index, duration: 200 }));
     for (const event of all) await service.publish(event);
@@ -223,18 +212,18 @@ describe('the progress of hearing', () => {
     const tenths = (history: [string, string | undefined][]) => history.filter(([status]) => status === 'transcribing');
     const first = tenths(await historyOf(call));
     expect(first.length).toBeLessThanOrEqual(10);
-    expect(first[0]).toEqual(['transcribing', 'heard 0 of 3 minutes']);
+    expect(first[0]).toEqual(['transcribing', 'transcribed 0 of 3 minutes']);
     await fails(call);
     await retry(call);
     await service.publish(progressed(call, 0, { attempt: 2, heard: 7, duration: 60 }), progressed(call, 42));
     await reaches(call, 'transcribing');
     await settled();
-    expect((await historyOf(call)).at(-1)).toEqual(['transcribing', 'heard 7 of 60 seconds']);
+    expect((await historyOf(call)).at(-1)).toEqual(['transcribing', 'transcribed 7 of 60 seconds']);
   });
 
-  it('does not move a call back that is past it, nor one of another attempt or firm', async () => {
+  it('does not change a call in a later status, of another attempt, or of another firm', async () => {
     const [past, ended, early] = [await uploaded(), await uploaded(), await uploaded()];
-    await service.publish(heard(past), failed(ended));
+    await service.publish(transcribed(past), failed(ended));
     await Promise.all([reaches(past, 'analyzing'), reaches(ended, 'failed')]);
     await service.publish(
       progressed(past, 5),
@@ -250,28 +239,28 @@ describe('the progress of hearing', () => {
     expect((await read(ended)).call?.status).toBe('failed');
     expect(await historyOf(early)).toEqual([
       ['queued', undefined],
-      ['transcribing', 'heard 0 of 0 seconds'],
+      ['transcribing', 'transcribed 0 of 0 seconds'],
     ]);
   });
 
-  it('that does not have its form fails no call', async () => {
+  it('does not fail the call when its event is invalid', async () => {
     const call = await uploaded();
-    await service.publish(factOf(TranscriptionProgressed as EventType, call, { attempt: 1, heard: 'much' }));
+    await service.publish(eventOf(TranscriptionProgressed as EventType, call, { attempt: 1, heard: 'much' }));
     await settled();
     expect(await historyOf(call)).toHaveLength(1);
   });
 });
 
-describe('what was heard', () => {
-  it('is the transcript of the call, with times, engine, language and notes', async () => {
+describe('the transcript of a recording', () => {
+  it('is shown with the call: times, engine, language, and notes in the history', async () => {
     const call = await uploaded();
     const notes = ['Nothing is said on the operator’s (left) channel.', 'Second note.'];
-    await service.publish(heard(call, { notes }));
+    await service.publish(transcribed(call, { notes }));
     await reaches(call, 'analyzing');
     expect(await transcriptOf(call)).toEqual({ language: 'en', engine: 'moonshine-tiny', utterances });
     expect(await historyOf(call)).toEqual([
       ['queued', undefined],
-      ['analyzing', 'heard by moonshine-tiny, language en'],
+      ['analyzing', 'transcribed by moonshine-tiny, language en'],
       ['analyzing', notes[0]],
       ['analyzing', notes[1]],
     ]);
@@ -279,39 +268,39 @@ describe('what was heard', () => {
     await reaches(call, 'completed');
   });
 
-  it('is fetched when it was sent by key', async () => {
+  it('is read from the object store when the event has its key', async () => {
     const call = await uploaded();
     const key = `transcripts/${call.owner.firmUuid}/${call.uuid}/1.json`;
     await service.putAt(key, JSON.stringify({ utterances }));
-    await service.publish(heard(call, { transcript: { key }, language: null }));
+    await service.publish(transcribed(call, { transcript: { key }, language: null }));
     await reaches(call, 'analyzing');
     expect(await transcriptOf(call)).toEqual({ language: null, engine: 'moonshine-tiny', utterances });
   });
 
-  it('may be nothing', async () => {
+  it('may have no utterances', async () => {
     const call = await uploaded();
-    await service.publish(heard(call, { transcript: { utterances: [] }, language: null }));
+    await service.publish(transcribed(call, { transcript: { utterances: [] }, language: null }));
     await reaches(call, 'analyzing');
     expect(await transcriptOf(call)).toMatchObject({ utterances: [] });
-    expect((await historyOf(call)).at(-1)).toEqual(['analyzing', 'heard by moonshine-tiny']);
+    expect((await historyOf(call)).at(-1)).toEqual(['analyzing', 'transcribed by moonshine-tiny']);
   });
 
-  it('is kept once, however often it is told, and in whatever company', async () => {
+  it('is stored once when its event is delivered again, alone or with others', async () => {
     const [call, other] = [await uploaded(), await uploaded()];
-    const event = heard(call);
+    const event = transcribed(call);
     await service.publish(event);
     await reaches(call, 'analyzing');
     const before = await read(call);
-    await service.publish(event, heard(other));
+    await service.publish(event, transcribed(other));
     await reaches(other, 'analyzing');
     await settled();
     const { audio: _, ...after } = await read(call);
     expect(before).toMatchObject(after);
   });
 
-  it('comes late: is kept all the same, and the call stays completed or failed', async () => {
+  it('is stored even after the call has ended, and the call stays completed or failed', async () => {
     const [done, lost] = [await uploaded(), await uploaded()];
-    const late = [heard(done), heard(lost)];
+    const late = [transcribed(done), transcribed(lost)];
     const time = new Date(Date.now() + 1_000).toISOString();
     await service.publish(
       { ...callAnalyzed(done, noSpeech), time },
@@ -326,27 +315,27 @@ describe('what was heard', () => {
     expect((await historyOf(done)).map(([status]) => status)).toEqual(['queued', 'analyzing', 'completed']);
   });
 
-  it('of another attempt, another firm, or a transcript that was uploaded is not kept', async () => {
+  it('is not stored for another attempt, another firm, or an uploaded transcript', async () => {
     const call = await uploaded();
     await service.publish(
-      heard(call, { attempt: 2 }),
-      heard({ ...call, owner: service.newOwner() }),
-      { ...heard(call, { source: 'transcription' }), source: 'ingest' },
-      { ...heard(call), source: 'ingest' },
+      transcribed(call, { attempt: 2 }),
+      transcribed({ ...call, owner: service.newOwner() }),
+      { ...transcribed(call, { source: 'transcription' }), source: 'ingest' },
+      { ...transcribed(call), source: 'ingest' },
     );
     await settled();
     expect(await transcriptOf(call)).toBeNull();
     expect(await historyOf(call)).toHaveLength(1);
   });
 
-  it('that cannot be read or does not have its form fails the call, which can be retried', async () => {
+  it('fails the call, retryably, when it cannot be read or its event is invalid', async () => {
     const [broken, missing, formless] = [await uploaded(), await uploaded(), await uploaded()];
     const key = `transcripts/${broken.owner.firmUuid}/${broken.uuid}/1.json`;
     await service.putAt(key, '{"utterances": [{"role": "nobody"}]}');
     await service.publish(
-      heard(broken, { transcript: { key } }),
-      heard(missing, { transcript: { key: `${key}x` } }),
-      factOf(TranscriptReady as EventType, formless, { attempt: 1, source: 'audio' }),
+      transcribed(broken, { transcript: { key } }),
+      transcribed(missing, { transcript: { key: `${key}x` } }),
+      eventOf(TranscriptReady as EventType, formless, { attempt: 1, source: 'audio' }),
     );
     for (const call of [broken, missing, formless]) {
       await reaches(call, 'failed');
@@ -357,40 +346,40 @@ describe('what was heard', () => {
       });
     }
     await retry(broken);
-    await told(stored, broken, 2);
+    await published(stored, broken, 2);
   });
 });
 
 describe('a stage that gives up late', () => {
-  it('does not fail a call that a later stage is working on', async () => {
-    const [hearing, analyzing] = [await uploaded(), await uploaded()];
-    await service.publish(progressed(hearing, 5), heard(analyzing));
-    await Promise.all([reaches(hearing, 'transcribing'), reaches(analyzing, 'analyzing')]);
+  it('does not fail a call that a later stage is processing', async () => {
+    const [transcribing, analyzing] = [await uploaded(), await uploaded()];
+    await service.publish(progressed(transcribing, 5), transcribed(analyzing));
+    await Promise.all([reaches(transcribing, 'transcribing'), reaches(analyzing, 'analyzing')]);
     await service.publish(
-      failed(hearing, { stage: 'extraction' }),
+      failed(transcribing, { stage: 'extraction' }),
       failed(analyzing, { stage: 'extraction' }),
       failed(analyzing),
     );
     await settled();
-    expect((await read(hearing)).call?.status).toBe('transcribing');
+    expect((await read(transcribing)).call?.status).toBe('transcribing');
     expect((await read(analyzing)).call?.status).toBe('analyzing');
-    await fails(hearing);
+    await fails(transcribing);
     await fails(analyzing, { stage: 'analysis' });
   });
 });
 
 describe('a retry of a recording', () => {
-  it('that was never stored asks for it again, as long as its archive is there', async () => {
+  it('requests the extraction again while the archive is kept', async () => {
     const [call, other] = await archived(service.newOwner(), 2);
-    const first = await told(requested, call!);
+    const first = await published(requested, call!);
     for (const each of [call!, other!]) await fails(each, { stage: 'extraction', code: 'UNAVAILABLE' });
     expect(await retry(call!)).toMatchObject({ status: 'queued', failure: null });
-    const second = await told(requested, call!, 2);
+    const second = await published(requested, call!, 2);
     expect(second).toMatchObject({ priority: 0, data: { ...first.data, attempt: 2 } });
     await record(call!);
     expect((await read(call!)).audio).toBeNull();
     await record(call!, { attempt: 2 });
-    expect(await told(stored, call!, 2)).toMatchObject({ priority: 0 });
+    expect(await published(stored, call!, 2)).toMatchObject({ priority: 0 });
     await service.db.query('UPDATE batch SET archive_key = NULL WHERE firm_uuid = $1', [call!.owner.firmUuid]);
     const before = await read(other!);
     const fault = await faultOf(retry(other!));
@@ -399,29 +388,29 @@ describe('a retry of a recording', () => {
     expect(await read(other!)).toEqual(before);
   });
 
-  it('that is stored has it heard again, also when no engine knew its language', async () => {
+  it('requests the transcription again when the recording is stored, even for an unsupported language', async () => {
     const [single, [batched]] = [await uploaded(), await archived()];
     await record(batched!);
     for (const call of [single, batched!]) {
-      const first = await told(stored, call);
+      const first = await published(stored, call);
       await fails(call, { code: 'LANGUAGE_NOT_SUPPORTED', message: 'No model knows this language.' });
       await retry(call);
-      expect(await told(stored, call, 2)).toMatchObject({ priority: 0, data: { ...first.data, attempt: 2 } });
-      await service.publish(heard(call), progressed(call, 5));
+      expect(await published(stored, call, 2)).toMatchObject({ priority: 0, data: { ...first.data, attempt: 2 } });
+      await service.publish(transcribed(call), progressed(call, 5));
       await settled();
       expect((await read(call)).call?.status).toBe('queued');
-      await service.publish(heard(call, { attempt: 2 }));
+      await service.publish(transcribed(call, { attempt: 2 }));
       await reaches(call, 'analyzing');
     }
   });
 
-  it('that was heard has it analysed again, from what is kept', async () => {
+  it('requests the analysis again from the stored transcript', async () => {
     const call = await uploaded();
-    await service.publish(heard(call, { notes: ['A note.'] }));
+    await service.publish(transcribed(call, { notes: ['A note.'] }));
     await reaches(call, 'analyzing');
     await fails(call, { stage: 'analysis', code: 'TOO_HARD' });
     await retry(call);
-    expect(await told(ready, call, 2)).toMatchObject({
+    expect(await published(ready, call, 2)).toMatchObject({
       source: 'ingest',
       priority: 0,
       data: {
@@ -442,19 +431,19 @@ describe('a retry of a recording', () => {
     expect(await transcriptOf(call)).toMatchObject({ engine: 'moonshine-tiny', utterances });
   });
 
-  it('that was heard at length sends it by key', async () => {
+  it('sends the key of a long transcript instead of its text', async () => {
     const call = await uploaded();
     const long = [{ ...utterances[0]!, text: 'я'.repeat(INLINE_BYTES / 2) }];
-    await service.publish(heard(call, { transcript: { utterances: long } }));
+    await service.publish(transcribed(call, { transcript: { utterances: long } }));
     await reaches(call, 'analyzing');
     await fails(call, { stage: 'analysis' });
     await retry(call);
-    const { transcript } = (await told(ready, call, 2)).data;
-    if (!('key' in transcript)) throw new Error('It is inline.');
+    const { transcript } = (await published(ready, call, 2)).data;
+    if (!('key' in transcript)) throw new Error('The transcript is inline.');
     expect(await json(await service.parts.objects.open(transcript.key))).toEqual({ utterances: long });
   });
 
-  it('is refused when it failed for good', async () => {
+  it('is refused when the call failed permanently', async () => {
     const [call] = await archived();
     await fails(call!, {
       stage: 'extraction',
@@ -468,7 +457,7 @@ describe('a retry of a recording', () => {
 });
 
 describe('a batch of recordings', () => {
-  it('shows its kind and how far its calls are', async () => {
+  it('shows its kind and the statuses of its calls', async () => {
     const owner = service.newOwner();
     const calls = await archived(owner, 3);
     await record(calls[0]!);
@@ -481,7 +470,7 @@ describe('a batch of recordings', () => {
     expect(listed.items.map(({ uuid, source }) => [uuid, source])).toEqual([[calls[0]!.uuid, 'audio']]);
   });
 
-  it('whose later portion cannot be announced fails those calls at extraction, and a retry brings each back', async () => {
+  it('fails the calls of a range that cannot be announced, at extraction, and each can be retried', async () => {
     const owner = service.newOwner();
     await service.db.query(
       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no room'; END $$;
@@ -499,7 +488,7 @@ describe('a batch of recordings', () => {
         });
       }
       await retry(calls[501]!);
-      await told(requested, calls[501]!, 2);
+      await published(requested, calls[501]!, 2);
     } finally {
       await service.db.query('DROP TRIGGER refuse ON claimed_event; DROP FUNCTION refuse');
     }
@@ -507,7 +496,7 @@ describe('a batch of recordings', () => {
 });
 
 describe('opening an upload of recordings', () => {
-  it('gives an address and a key for each file', async () => {
+  it('returns a URL and a key for each file', async () => {
     const owner = service.newOwner({ country: 'KG' });
     const names = { metadata_filename: 'звонки.csv', audios_filename: 'Записи 1.ZIP' };
     const opened = await Promise.all([1, 2].map(() => service.client.openUpload({ ...callerOf(owner), ...names })));

@@ -2,65 +2,65 @@ import { claim } from '@call-analysis/bus';
 import { findErased, unpackTranscript } from '@call-analysis/call-processing';
 import type { BodyOf, Event, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import type { HeardCall, Store } from '../store/index.ts';
-import { happenedAt } from './happened-at.ts';
+import type { Store, TranscribedCall } from '../store/index.ts';
+import { eventTime } from './event-time.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
 
 const CONSUMER = 'ingest.hearing';
-/** Entries of the history that one attempt may take. */
+/** The most history entries about progress in one attempt. */
 const STEPS = 10;
-/** Calls are locked one by one; two transactions that meet the same ones the other way round begin again. */
-const COLLISIONS = 5;
+/** Calls are locked one by one. A transaction that deadlocks with another one is repeated up to this many times. */
+const DEADLOCK_RETRIES = 5;
 
-/** Writes what was heard into the catalogue; each event once, however often it comes. */
+/** Writes transcripts of recordings into the catalogue. An event that is delivered again has no effect. */
 export async function projectTranscripts(
   { store, objects }: { store: Store; objects: Objects },
   events: readonly Ready[],
 ): Promise<void> {
-  const heard: { id: string; call: HeardCall }[] = [];
+  const transcribed: { id: string; call: TranscribedCall }[] = [];
   for (const event of events) {
     try {
-      heard.push({ id: event.id, call: await heardCall(objects, event) });
+      transcribed.push({ id: event.id, call: await transcribedCall(objects, event) });
     } catch (error) {
-      // What was sent by key is removed with an erased call, and shall not be looked for again.
+      // The packed transcript of an erased call is gone. A retry would not find it either.
       if ((await findErased(store.db, [event])).size === 0) throw error;
     }
   }
-  await store.db.transaction(
+  await store.transaction(
     async (tx) => {
       const claimed = await claim(
         tx,
         CONSUMER,
         events.map(({ id }) => id),
       );
-      for (const { id, call } of heard) if (claimed.has(id)) await store.transcripts.keep(tx, call);
+      for (const { id, call } of transcribed) if (claimed.has(id)) await store.transcripts.save(tx, call);
     },
-    { retries: COLLISIONS },
+    { retries: DEADLOCK_RETRIES },
   );
 }
 
-async function heardCall(objects: Objects, { firmuuid, subject, time, data }: Ready): Promise<HeardCall> {
+async function transcribedCall(objects: Objects, { firmuuid, subject, time, data }: Ready): Promise<TranscribedCall> {
   const engine = data.engine ?? null;
-  const who = engine === null ? 'heard' : `heard by ${engine}`;
+  const detail = engine === null ? 'transcribed' : `transcribed by ${engine}`;
   return {
     firmUuid: firmuuid,
     callUuid: subject,
     attempt: data.attempt,
-    at: happenedAt(time),
+    at: eventTime(time),
     engine,
     language: data.language,
     utterances: await unpackTranscript(objects, data.transcript),
-    details: [data.language === null ? who : `${who}, language ${data.language}`, ...(data.notes ?? [])],
+    details: [data.language === null ? detail : `${detail}, language ${data.language}`, ...(data.notes ?? [])],
   };
 }
 
-/** Says in the history of calls how far they have been heard. */
+/** Writes the progress of transcriptions into the history of their calls. */
 export async function projectProgress(
   store: Store,
   events: readonly Event<BodyOf<typeof TranscriptionProgressed>>[],
 ): Promise<void> {
-  await store.db.transaction(
+  await store.transaction(
     async (tx) => {
       const claimed = await claim(
         tx,
@@ -69,23 +69,23 @@ export async function projectProgress(
       );
       for (const { id, firmuuid, subject, time, data } of events) {
         if (!claimed.has(id)) continue;
-        const { attempt, heard, duration } = data;
-        await store.transcripts.progress(tx, {
+        const { attempt, heard: transcribedSeconds, duration } = data;
+        await store.transcripts.addProgress(tx, {
           firmUuid: firmuuid,
           callUuid: subject,
           attempt,
-          at: happenedAt(time),
-          step: duration > 0 ? Math.min(Math.floor((heard / duration) * STEPS), STEPS - 1) : 0,
-          detail: `heard ${amount(heard, duration)}`,
+          at: eventTime(time),
+          step: duration > 0 ? Math.min(Math.floor((transcribedSeconds / duration) * STEPS), STEPS - 1) : 0,
+          detail: `transcribed ${progressText(transcribedSeconds, duration)}`,
         });
       }
     },
-    { retries: COLLISIONS },
+    { retries: DEADLOCK_RETRIES },
   );
 }
 
-/** `5 of 42 minutes`, or seconds of what is short. */
-function amount(heard: number, duration: number): string {
-  if (duration < 120) return `${Math.floor(heard)} of ${Math.round(duration)} seconds`;
-  return `${Math.floor(heard / 60)} of ${Math.round(duration / 60)} minutes`;
+/** `5 of 42 minutes`; seconds for a short recording. */
+function progressText(transcribedSeconds: number, duration: number): string {
+  if (duration < 120) return `${Math.floor(transcribedSeconds)} of ${Math.round(duration)} seconds`;
+  return `${Math.floor(transcribedSeconds / 60)} of ${Math.round(duration / 60)} minutes`;
 }

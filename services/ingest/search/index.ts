@@ -1,96 +1,134 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@call-analysis/postgres';
-import { changesSoFar, countCalls, forget, indexPortion, isBehind, lastChange, noteNewCalls } from './changes.ts';
-import { countEntries } from './count-entries.ts';
-import { countDocuments, findDocuments, hasWords, wordsOf } from './documents.ts';
-import { findEntries } from './entries.ts';
-import type { Count, Place, Question } from './question.ts';
-import { select } from './selection.ts';
-import { hasTextsWaiting, indexTexts } from './texts.ts';
+import type { CallQuery, Page } from './call-query.ts';
+import { indexDocuments } from './indexer/index-documents.ts';
+import { indexEntries, removeCall } from './indexer/index-entries.ts';
+import { changesSoFar, hasPendingDocuments, isPending, lastChange, noteNewCalls } from './indexer/pending-changes.ts';
+import { countCalls } from './queries/count-calls.ts';
+import { countEntries } from './queries/count-entries.ts';
+import { countDocuments, findDocuments, hasWords, parseWords } from './queries/find-documents.ts';
+import { findEntries } from './queries/find-entries.ts';
+import { resolveFilter } from './queries/resolve-filter.ts';
 
-export interface Found {
-  /** In the order of the sort. */
-  readonly places: readonly Place[];
-  readonly count: Count;
-}
-
-const NOTHING: Found = { places: [], count: { count: 0, isEstimate: false } };
-
-/** How long two that index the same firm let each other work. */
-const TURN_MS = 5;
-
-/**
- * The index that calls are searched by. What changes in the catalogue is noted in the same transaction, by triggers
- * where a call changes and by `noteNewCalls` where calls come, and taken over in portions.
+/*
+ * The search index of the call catalogue: an inverted index in tables of its own. Uploads write only the `call` table,
+ * and the index follows within moments. Its tables and their columns keep the names they were created with.
+ *
+ * Tables
+ * - `facet`        One row for each value that calls of a firm share (an operator, a day, a status with its outcome):
+ *                  an integer id and the facet count, the number of indexed calls with the value. The facet of kind
+ *                  `all` stands for the firm.
+ * - `call_search`  One entry for each call: facet ids, start time and score. Every facet column has a B-tree index on
+ *                  (firm, facet, uuid): a posting list for each value, in the order of creation. The indexes include
+ *                  the other columns, so that most filters read no table rows.
+ * - `call_text`    One document for each transcript: its words as a tsvector with a GIN index. Tags, words that begin
+ *                  with `#`, hold the document's language and the facets that never change. Column `shelf` is the
+ *                  facet id of the document's block: about 32,000 documents with consecutive uuids.
+ * - `call_change`  The queue of calls to index: single calls, or all new calls between two uuids.
+ * - `text_change`  The queue of documents to index. A row is `ripe` when the language of the call is settled.
+ * - `cursor_key`   The key that signs the cursors of listings.
+ *
+ * What writes the queues
+ * - Triggers on `call` (after UPDATE and DELETE) and on `transcript` (after INSERT and UPDATE) add to `call_change`, in
+ *   the transaction of the change. So no code that changes calls can forget the index.
+ * - New calls are added by `noteNewCalls`, one row for a whole batch: a trigger would cost time for each uploaded row.
+ * - The indexer adds to `text_change` when a call's words or language are new.
+ *
+ * The indexer (indexer/)
+ * `indexEntries` takes pending calls and updates entries and facet counts; `indexDocuments` does the same for words.
+ * Each run is a short transaction that also removes what it took from the queue, so a crash only repeats work. An
+ * advisory lock admits one writer at a time. `runIndexer` runs both in the background, and `catchUp` runs them for one
+ * firm before a listing, which therefore shows everything committed before it.
+ *
+ * Queries (queries/)
+ * A filter is resolved to facet ids (`resolveFilter`). Without words, `plansFor` chooses how to read the posting lists
+ * from the facet counts, because PostgreSQL has no statistics for single firms. With words, documents are searched
+ * block by block, newest first, until the page is full. A query returns positions; listing/ reads the calls themselves.
+ *
+ * Counts
+ * - No filter, one filter, or whole days: the facet count is the exact answer.
+ * - Several filters: exact if the shortest posting list has at most 20,000 entries. Otherwise an estimate: entries are
+ *   sampled at 16 positions of that list, and the share that matches is scaled up to its length.
+ * - Words: an estimate from the newest 8 blocks, scaled up to all blocks, if it exceeds 400. Otherwise matches are
+ *   counted one by one, up to 20,000.
+ * - The last page of a listing knows the exact count, and no count is lower than the calls already shown.
  */
+
+const NO_RESULTS: Page = { positions: [], count: { count: 0, isEstimate: false } };
+
+/** How long to wait for another process that is indexing. */
+const WAIT_MS = 5;
+
 export function search(db: Database) {
   return {
     noteNewCalls,
-    forget,
-    wordsOf: (q: string) => wordsOf(db, q),
+    removeCall,
+    parseWords: (q: string) => parseWords(db, q),
     hasWords: (firmUuid: string, callUuid: string, words: string) => hasWords(db, firmUuid, callUuid, words),
 
-    /** How many calls, or conversations, the next portion had: of one firm, or of all. */
-    indexCalls: (firmUuid: string | null) => indexPortion(db, firmUuid),
-    indexTexts: (firmUuid: string | null) => indexTexts(db, firmUuid),
+    /** Index the next calls or documents, of one firm or of all, and return how many there were. */
+    indexEntries: (firmUuid: string | null) => indexEntries(db, firmUuid),
+    indexDocuments: (firmUuid: string | null) => indexDocuments(db, firmUuid),
     changesSoFar: () => changesSoFar(db),
 
-    /** Calls of the firm, also those that the index does not know yet. */
+    /** How many calls the firm has, pending ones included. */
     count: (firmUuid: string) => countCalls(db, firmUuid),
 
     /**
-     * Indexes what the firm has committed so far, words too if they are asked for. False when that would have taken
+     * Indexes what the firm has committed so far, documents only if `words` is true. Returns false when that takes
      * longer than `withinMs`.
      */
     async catchUp(firmUuid: string, { words, withinMs }: { words: boolean; withinMs: number }): Promise<boolean> {
-      const until = performance.now() + withinMs;
+      const deadline = performance.now() + withinMs;
       const last = await lastChange(db, firmUuid);
-      const isBehindInCalls = async () => last !== null && isBehind(db, firmUuid, last);
-      if (!(await work(isBehindInCalls, () => indexPortion(db, firmUuid), until))) return false;
+      const hasPendingEntries = async () => last !== null && isPending(db, firmUuid, last);
+      if (!(await repeat(hasPendingEntries, () => indexEntries(db, firmUuid), deadline))) return false;
       return (
         !words ||
-        work(
-          () => hasTextsWaiting(db, firmUuid),
-          () => indexTexts(db, firmUuid),
-          until,
+        repeat(
+          () => hasPendingDocuments(db, firmUuid),
+          () => indexDocuments(db, firmUuid),
+          deadline,
         )
       );
     },
 
-    /** `words` as `wordsOf` has them, null when none are asked for. The filter of the question has no partner_call_id. */
-    async find(question: Question, words: string | null): Promise<Found> {
-      const selection = await select(db, question.firmUuid, question.filter);
-      if (selection === null) return NOTHING;
-      const { after, offset, limit } = question;
-      const places = await (words === null
-        ? findEntries(db, question, selection)
-        : findDocuments(db, question, selection, words));
-      // The last page tells how many there are.
-      const isLast = places.length < limit && (places.length > 0 || offset === 0);
-      if (isLast && after === null) return { places, count: { count: offset + places.length, isEstimate: false } };
+    /** `words` is a result of `parseWords`; null searches no words. The filter must have no partner_call_id. */
+    async find(query: CallQuery, words: string | null): Promise<Page> {
+      const filter = await resolveFilter(db, query.firmUuid, query.filter);
+      if (filter === null) return NO_RESULTS;
+      const { after, offset, limit } = query;
+      const positions = await (words === null
+        ? findEntries(db, query, filter)
+        : findDocuments(db, query, filter, words));
+      // The last page gives the exact count.
+      const isLast = positions.length < limit && (positions.length > 0 || offset === 0);
+      if (isLast && after === null)
+        return { positions, count: { count: offset + positions.length, isEstimate: false } };
       const { count, isEstimate } = await (words === null
-        ? countEntries(db, selection)
-        : countDocuments(db, question, selection, words));
-      // No sample knows better than what has been found.
-      const found = places.length === 0 ? 0 : offset + places.length;
-      return { places, count: { count: Math.max(count, found), isEstimate } };
+        ? countEntries(db, filter)
+        : countDocuments(db, query, filter, words));
+      // An estimate must not be lower than what was found.
+      const found = positions.length === 0 ? 0 : offset + positions.length;
+      return { positions, count: { count: Math.max(count, found), isEstimate } };
     },
   };
 }
 
-/** Portion after portion, as long as something is waiting; false when time was up before that. */
-async function work(
-  isWaiting: () => Promise<boolean>,
-  portion: () => Promise<number>,
-  until: number,
+/** Runs `work` while something is pending. Returns false when the deadline passes first. */
+async function repeat(
+  isPendingNow: () => Promise<boolean>,
+  work: () => Promise<number>,
+  deadline: number,
 ): Promise<boolean> {
-  while (await isWaiting()) {
-    if (performance.now() > until) return false;
-    // Somebody else has what is waiting in hand.
-    if ((await portion()) === 0) await pause(TURN_MS);
+  while (await isPendingNow()) {
+    if (performance.now() > deadline) return false;
+    // Another process is indexing the pending changes.
+    if ((await work()) === 0) await pause(WAIT_MS);
   }
   return true;
 }
-export { matches } from './matches.ts';
-export { EVERYTHING, scoreRange } from './question.ts';
-export type { CallFilter, Count, Place, Question, Sort } from './question.ts';
+
+export { NO_FILTER, scoreRange } from './call-query.ts';
+export type { CallFilter, CallQuery, Count, Page, Position, Sort } from './call-query.ts';
+export { matchesFilter } from './matches-filter.ts';

@@ -1,23 +1,27 @@
 import { type Database, openDatabase } from '@call-analysis/postgres';
+import { calls } from '../calls/call-store.ts';
+import { recordings } from '../calls/recording-store.ts';
+import { campaignCalls } from '../campaigns/campaign-call-store.ts';
+import { campaigns } from '../campaigns/campaign-store.ts';
+import { tally } from '../campaigns/tally-store.ts';
+import { erasures } from '../erasure/erasure-store.ts';
+import { listing } from '../listing/listing-store.ts';
+import { results } from '../results/result-store.ts';
+import { transcripts } from '../results/transcript-store.ts';
 import { search } from '../search/index.ts';
-import { batches } from './batches.ts';
-import { calls } from './calls.ts';
-import { campaigns } from './campaigns.ts';
-import { erasures } from './erasures.ts';
-import { listing } from './listing.ts';
+import { batches } from '../uploads/batch-store.ts';
+import { uploads } from '../uploads/upload-store.ts';
+import { announcements } from './announcements.ts';
 import { openPrisma } from './prisma.ts';
-import { recordings } from './recordings.ts';
-import { tally } from './tally.ts';
-import { transcripts } from './transcripts.ts';
-import { uploads } from './uploads.ts';
 
 /**
- * The only way to this service's tables. So many uploads are taken in at the same time as `intakes` says; more than 4 would
- * only share the processor. The others wait their turn.
+ * Every access to this service's tables. A use case opens a transaction here and passes it to the methods of the
+ * stores; it sends no SQL itself. At most `intakes` batch uploads are written at the same time, and the others wait:
+ * more than 4 would only share the processor.
  */
 export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
   const prisma = openPrisma(db);
-  // An upload may hold its connection for minutes: from a pool of its own it cannot keep the rest of the service waiting.
+  // A batch upload may hold its connection for minutes. Its own pool keeps the rest of the service from waiting.
   const intake = openDatabase({
     url,
     schema: db.schema,
@@ -26,17 +30,22 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     applicationName: 'ingest intake',
   });
   return {
+    /** For the claims and tombstones of other packages, and for reads outside a transaction. */
     db,
+    transaction: db.transaction.bind(db),
     uploads: uploads(prisma, db),
     batches: batches(prisma, db),
+    announcements: announcements(db),
     calls: calls(db),
+    recordings: recordings(db),
     listing: listing(db),
-    campaigns: campaigns(db),
     search: search(db),
+    results,
+    transcripts: transcripts(db),
+    campaigns: campaigns(db),
+    campaignCalls: campaignCalls(db),
     tally: tally(db),
     erasures: erasures(db),
-    recordings: recordings(db),
-    transcripts: transcripts(db),
     intake,
     close: async () => {
       await intake.close();
@@ -46,11 +55,14 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
 }
 
 export type Store = ReturnType<typeof openStore>;
-export type { AnnouncedBatch, Archive, Batch, BatchProgress, RejectedFile } from './batches.ts';
-export type { CallRow, CallThere, HistoryEntry, RecognizableCall, WaitingCall } from './calls.ts';
-export type { Campaign } from './campaigns.ts';
-export type { Erasure, Removed } from './erasures.ts';
-export type { ArchivedCall, Recording, StoredRecording } from './recordings.ts';
-export { EVERYTHING, matches } from '../search/index.ts';
-export type { CallFilter, Count, Found, Place, Question, Sort } from '../search/index.ts';
-export type { HeardCall, Progress } from './transcripts.ts';
+export type { ArchivedCall } from './announcements.ts';
+export type { AnnouncedBatch, Archive, Batch, BatchProgress, RejectedFile } from '../uploads/batch-store.ts';
+export type { CallRow, Failure, HistoryEntry } from '../calls/call-row.ts';
+export { callLocked } from '../calls/call-store.ts';
+export type { ExistingCall, UploadedTranscript } from '../calls/call-store.ts';
+export type { Recording, StoredRecording } from '../calls/recording-store.ts';
+export type { Campaign } from '../campaigns/campaign-store.ts';
+export type { CallIdentity, Erasure, Removed } from '../erasure/erasure-store.ts';
+export type { TranscribedCall, TranscriptionProgress } from '../results/transcript-store.ts';
+export { matchesFilter, NO_FILTER } from '../search/index.ts';
+export type { CallFilter, CallQuery, Count, Page, Position, Sort } from '../search/index.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Objects } from '@call-analysis/objects';
-import { requireOpen } from '../campaigns/admit.ts';
+import { requireActiveCampaign } from '../campaigns/add-calls.ts';
 import type { Firms } from '../firms.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
-import type { Owner } from '../store/uploads.ts';
+import type { Owner } from './upload-store.ts';
 
 /** external-interface.md, "Limits": presigned URL validity. */
 const UPLOAD_SECONDS = 3600;
@@ -34,7 +34,7 @@ export async function openUpload(
   files: { metadata: string; audios: string | null; campaignUuid: string | null },
 ): Promise<OpenedUpload> {
   const { metadata, audios, campaignUuid } = files;
-  await requireOpen(store, owner.firmUuid, campaignUuid);
+  await requireActiveCampaign(store, owner.firmUuid, campaignUuid);
   const firm = await firms.find(owner.firmUuid);
   const session = await store.uploads.open(
     owner,

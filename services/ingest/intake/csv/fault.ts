@@ -1,8 +1,8 @@
 import { Fault } from '@call-analysis/fault';
 
 /**
- * Codes of a CSV that is wrong as a file (api.md, section 5). They are all answers of 400, limits included,
- * hence the one kind.
+ * Codes for a CSV that is refused as a file (docs/api.md, "Presigned uploads"). All are answered with status 400,
+ * limits included, so all have one kind.
  */
 export type CsvFaultCode =
   | 'INVALID_ENCODING'

@@ -3,57 +3,59 @@ import { excerpt, visible } from '../rows/row-fault.ts';
 import { csvFault } from './fault.ts';
 import { CsvScanner, type RawRecord, type Separator } from './scanner.ts';
 
-/** A column that a reader of CSVs knows. */
+/** A column that the service reads. */
 export interface Column {
   /** Lower-case. Names in files are compared after trimming and lower-casing. */
   readonly name: string;
-  /** The file must have it. Whether a record may leave it empty is the record's affair. */
+  /** The file must have the column. Whether a record may leave it empty is for the check of the record. */
   readonly required: boolean;
-  /** Holds long texts: of its values `maxTextBytes` are kept, of others a few thousand characters. */
+  /** Up to `maxTextBytes` of its values are kept. Of other values, a few thousand characters are kept. */
   readonly long?: boolean;
 }
 
-/** The last column of the CSV of refused rows, which may be sent back as it is: known, and never read. */
+/** The last column of the CSV of rejected rows, which may be uploaded unchanged. The column is known but not read. */
 export const REJECT_REASON = 'reject_reason';
 
 export interface Header {
   readonly separator: Separator;
-  /** The file begins with a byte order mark; behind it a line `sep=` says what separates. */
+  /** The file begins with a byte order mark. */
   readonly hasMark: boolean;
+  /** A line `sep=` before the header names the separator. */
   readonly isDeclared: boolean;
-  /** The names as they came, nameless ones empty. */
+  /** The names as they came. A column without a name has an empty one. */
   readonly names: readonly string[];
-  /** Where each known column stands, by its name; a column that the file lacks is absent. */
+  /** The index of each known column by its name. A column that the file lacks is absent. */
   readonly columns: ReadonlyMap<string, number>;
-  /** The names of all other columns, each once; `column 7` where there is no name. */
+  /** The names of all other columns, each once. A column without a name is `column 7`. */
   readonly ignoredColumns: readonly string[];
-  /** Where columns named `reject_reason` stand. */
+  /** The indexes of columns named `reject_reason`. */
   readonly rejectReasons: readonly number[];
 }
 
-/** The header with what follows it. */
+/** The header, and the text after it. */
 export interface FoundHeader extends Header {
   readonly rest: string;
-  /** The row of the record behind the header. */
+  /** The row of the first record. */
   readonly nextRow: number;
 }
 
-/** No spreadsheet has more columns. */
+/** The most columns of a spreadsheet. */
 const MAX_COLUMNS = 16_384;
-/** UTF-16 units that a header may take: 64 for each column that is possible. */
+/** The longest header in UTF-16 units: 64 for each possible column. */
 const HEADER_CHARS = 1024 * 1024;
 const IGNORED_NAME_CHARS = 255;
-/** Names shown in a message; all of them are in the details. */
+/** Names that a message lists. */
 const SHOWN_NAMES = 20;
 
 const BYTE_ORDER_MARK = '\ufeff';
-/** Spreadsheets read it in quotes, too. */
+/** Spreadsheets also accept the line in quotes. */
 const SEPARATOR_LINE = /^("?)sep=([,;\t])\1\r?\n/i;
 
 /**
- * Finds the header at the beginning of a file, behind a byte order mark, and the separator with it: the one that a first line `sep=` names, else
- * the one that makes most known columns, else most columns. Null when `text` ends too early to tell; `isAll` says that
- * no more will come. Faults: INVALID_CSV, EMPTY_FILE, MISSING_COLUMN, DUPLICATE_COLUMN.
+ * Finds the header at the beginning of a file, after a byte order mark if there is one, and the separator: the one
+ * that a first line `sep=` names, else the one that yields most known columns, else most columns. Null when `text`
+ * ends too early to decide. `isAll` means that no more text follows.
+ * Faults: INVALID_CSV, EMPTY_FILE, MISSING_COLUMN, DUPLICATE_COLUMN.
  */
 export function findHeader(text: string, isAll: boolean, known: readonly Column[]): FoundHeader | null {
   const hasMark = text.startsWith(BYTE_ORDER_MARK);
@@ -82,7 +84,7 @@ export function findHeader(text: string, isAll: boolean, known: readonly Column[
   }
   const tooLong = body.length > HEADER_CHARS;
   if (undecided && !isAll && !tooLong) return null;
-  // A separator that leaves the header in one unknown piece says less than what is wrong under another.
+  // A fault under one separator says more than a header that another separator leaves as one unknown column.
   if (fault !== null && (best === null || best.rank === 1)) throw fault;
   if (best !== null && best.record.cut === null) {
     if (best.record.fields.length > MAX_COLUMNS) throw tooManyColumns(best.record.fields.length);
@@ -103,12 +105,12 @@ export function findHeader(text: string, isAll: boolean, known: readonly Column[
 function tooManyColumns(count: number): Fault {
   return csvFault(
     'INVALID_CSV',
-    `The header has ${count} columns; at most ${MAX_COLUMNS} are read. Keep the columns of your calls alone.`,
+    `The header has ${count} columns. The limit is ${MAX_COLUMNS}. Keep only the columns of your calls.`,
     { row: 1 },
   );
 }
 
-/** The header has not all that it must have. */
+/** The header lacks required columns. */
 export class MissingColumns extends Fault {
   readonly #problem: string;
   readonly #names: readonly string[];
@@ -119,13 +121,13 @@ export class MissingColumns extends Fault {
     this.#names = names;
   }
 
-  /** Whether it has all that a file of these columns must have. */
+  /** Whether the header has all that are required of these columns. */
   suits(known: readonly Column[]): boolean {
     const present = new Set(this.#names.map(normalName));
     return known.every(({ name, required }) => !required || present.has(name));
   }
 
-  /** The same, for somebody who knows better what to do. */
+  /** The same fault with better advice. */
   advising(advice: string): MissingColumns {
     return new MissingColumns(this.#problem, advice, this.#names, this.details);
   }
@@ -164,7 +166,7 @@ function readNames(
   const knownNames = new Set(known.map((column) => column.name));
   const columns = new Map<string, number>();
   const duplicates = new Set<string>();
-  /** As first written, by the name that counts. */
+  /** The names as first written, by their normalized form. */
   const ignored = new Map<string, string>();
   const rejectReasons: number[] = [];
   for (const [index, raw] of names.entries()) {
@@ -204,7 +206,7 @@ function missingColumns(
   const details = { columns: missing, duplicate_columns: duplicates };
   const isForm = names.length === 1 && /^--\S+$/.test(named[0] ?? '');
   const advice = isForm
-    ? 'This is a form with the CSV in it: put the bytes of the file alone, as curl -T does, not a form.'
-    : 'Add what is missing to the first row.';
+    ? 'This is a form that contains the CSV. Put the bytes of the file itself, as curl -T does, not a form.'
+    : 'Add the missing columns to the first row.';
   return new MissingColumns(problem, advice, names, details);
 }

@@ -140,7 +140,7 @@ describe('a CSV file', () => {
     const form = new FormData();
     form.append('file', new Blob(['id,text\n1,one\n']), 'a.csv');
     const { code, message } = await faultOf(read(new Uint8Array(await new Response(form).arrayBuffer())));
-    expect([code, message]).toEqual(['MISSING_COLUMN', expect.stringMatching(/put the bytes of the file alone/)]);
+    expect([code, message]).toEqual(['MISSING_COLUMN', expect.stringMatching(/Put the bytes of the file itself/)]);
   });
 
   it('comes in batches of bounded size', async () => {

@@ -1,13 +1,13 @@
+import { decodeText } from './decode-text.ts';
 import { emptyFile, findHeader, type Column, type FoundHeader, type Header } from './header.ts';
 import { CsvScanner, type RawRecord } from './scanner.ts';
-import { readText } from './text.ts';
 
 export type { Column, Header } from './header.ts';
 export type { RawRecord } from './scanner.ts';
 
 export interface CsvLimits {
   readonly maxBytes: number;
-  /** Records, the header and blank ones not counted. */
+  /** Records, not counting the header and blank records. */
   readonly maxRows: number;
   /** The longest value of a `long` column, in bytes of UTF-8. */
   readonly maxTextBytes: number;
@@ -15,8 +15,9 @@ export interface CsvLimits {
 
 export interface CsvFile extends Header {
   /**
-   * All records in batches of at most BATCH_ROWS, read on demand and once. Leaving the loop early closes the source;
-   * so does a fault. Strings share memory with the piece of the file they come from: copy what outlives its batch.
+   * All records in batches of at most BATCH_ROWS. They are read on demand, and can be read only once. Leaving the loop
+   * early closes the source, and so does a fault. Strings share memory with the piece of the file they come from: copy
+   * any that outlive their batch.
    */
   readonly batches: AsyncIterable<RawRecord[]>;
 }
@@ -24,20 +25,20 @@ export interface CsvFile extends Header {
 /** The most records in one batch. */
 export const BATCH_ROWS = 1000;
 
-/** Above the limit of 255 code points by a margin, so that a value that is merely padded is not taken for too long. */
+/** Well above the limit of 255 code points: a short value with much padding is not mistaken for one that is too long. */
 const KEEP_CHARS = 4096;
-/** Of a column that nobody reads: what one cell of a spreadsheet can hold. */
+/** Kept of a value in an ignored column: the capacity of a spreadsheet cell. */
 const KEEP_IGNORED_CHARS = 32_767;
-/** Of all such columns of one record together. */
+/** Kept of all ignored columns of one record together. */
 const KEEP_IGNORED_CHARS_OF_RECORD = 4 * 1024 * 1024;
 
 /**
- * Reads a CSV file (api.md, section 5, "CSV") as it streams in, in memory that does not grow with the file, its
- * records or its fields. Resolves when the header is read and good.
+ * Reads a CSV file (docs/api.md, "Presigned uploads") as a stream. Memory does not grow with the file, its records or
+ * its fields. Resolves when the header has been read and is valid.
  *
- * Faults, from here or from the loop over `batches`, are those of the whole file: INVALID_ENCODING, INVALID_CSV,
- * MISSING_COLUMN, DUPLICATE_COLUMN, EMPTY_FILE, FILE_TOO_LARGE, TOO_MANY_ROWS. As one may come after many batches,
- * nothing that was read holds before the loop has ended.
+ * This function and the loop over `batches` throw the faults of the file as such: INVALID_ENCODING, INVALID_CSV,
+ * MISSING_COLUMN, DUPLICATE_COLUMN, EMPTY_FILE, FILE_TOO_LARGE, TOO_MANY_ROWS. A fault may follow many batches, so
+ * nothing may be kept of a file before the loop has ended.
  */
 export async function readCsv(
   bytes: AsyncIterable<Uint8Array>,
@@ -45,7 +46,7 @@ export async function readCsv(
   limits: CsvLimits,
 ): Promise<CsvFile> {
   let scanner: CsvScanner | null = null;
-  const texts = readText(bytes, limits.maxBytes, () => scanner?.row ?? 1);
+  const texts = decodeText(bytes, limits.maxBytes, () => scanner?.row ?? 1);
   let found: FoundHeader;
   try {
     found = await readHeader(texts, known);

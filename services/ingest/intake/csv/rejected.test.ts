@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { transcriptColumns } from '../rows/call-fields.ts';
+import { checkTranscriptRow } from '../rows/check-row.ts';
 import { rowFault } from '../rows/row-fault.ts';
-import { checkTranscriptRow, transcriptColumns } from '../rows/transcript-record.ts';
 import { readCsv, type RawRecord } from './reader.ts';
 import { rejectedHeader, rejectedLine } from './rejected.ts';
 
@@ -42,7 +43,7 @@ describe('the CSV of refused rows', () => {
     expect(csv).toBe(
       'My Note;;client_phone_number;operator_name;duration;anonymized_text;start_time;segment_type;reject_reason\r\n' +
         'a;b;+998901234567;" Anna ";x;"<client>Hi; ""you""";;support;' +
-        '"INVALID_DURATION: duration must be whole seconds from 0 to 86400, in digits alone. ' +
+        '"INVALID_DURATION: duration must be whole seconds from 0 to 86400, digits only. ' +
         'Remove signs, units and separators.; REQUIRED: start_time is empty. Fill it in."\r\n',
     );
   });
@@ -93,7 +94,7 @@ describe('the CSV of refused rows', () => {
       `${HEADER};memo\n+998901234567;${long('n')};1;<client>${long('t')};1700000000;support;${long('m')}\n`,
     );
     expect(faults).toEqual(['operator_name TOO_LONG', 'anonymized_text TOO_LONG']);
-    expect(csv).toContain('CUT: memo was too long to be kept; only its first 32767 characters stand here');
+    expect(csv).toContain('CUT: memo was too long to be kept; these are its first 32767 characters');
     expect(csv.length).toBeLessThan(55_000);
     expect((await rejectedOf(csv)).faults).toEqual(faults);
   });

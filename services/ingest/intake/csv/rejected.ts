@@ -3,16 +3,19 @@ import { REJECT_REASON, type Header } from './header.ts';
 import type { RawRecord } from './scanner.ts';
 
 /**
- * The CSV of refused rows: the columns as they came, `reject_reason` last, with the separator, the byte order mark and
- * the line `sep=` of the file, so that the program that wrote it opens this one too; lines end in CRLF. Corrected, it
- * can be sent back as it is, so a `reject_reason` that came with the file is left out and nothing is escaped against
- * formulas (phone numbers begin with `+`).
+ * The CSV of rejected rows has the columns as they came and `reject_reason` last. It has the separator, the byte order
+ * mark and the `sep=` line of the uploaded file, so that the program that wrote that file can open this one. Lines end
+ * in CRLF. A corrected file can be uploaded again, so a `reject_reason` that was uploaded is left out, and values are
+ * not escaped against formulas: phone numbers begin with `+`.
+ *
+ * @fast-csv/format would write other bytes. It does not quote white space at the ends of a value, nor separators other
+ * than the file's own, and other programs misread both. It also drops NULs and has no `sep=` line.
  */
-type Columns = Form & Pick<Header, 'names' | 'rejectReasons'>;
 type Form = Pick<Header, 'separator' | 'hasMark' | 'isDeclared'>;
+type Columns = Form & Pick<Header, 'names' | 'rejectReasons'>;
 
 const LINE_END = '\r\n';
-/** Separators, quotes and line ends, and blanks at either end, which a reader may drop when they are not quoted. */
+/** Any separator, quotes, line ends, and white space at either end, which a reader may drop unless it is quoted. */
 const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$/;
 
 export function rejectedHeader(columns: Columns): string {
@@ -20,8 +23,8 @@ export function rejectedHeader(columns: Columns): string {
 }
 
 /**
- * A refused row with its reasons. Of a value that was too long to be kept the beginning is written, and the reason says
- * so. In a column that is read, that beginning is itself over the limit, so that it is not accepted by oversight.
+ * A rejected row with its reasons. Of a value that was too long to be kept, the beginning is written, and a reason says
+ * so. In a column that the service reads, that beginning is itself over the limit, so it is not accepted by accident.
  */
 export function rejectedLine(
   columns: Columns,
@@ -32,17 +35,17 @@ export function rejectedLine(
   for (const index of raw.cut ?? []) {
     const name = columns.names[index]?.trim() || `column ${index + 1}`;
     const kept = raw.fields[index]?.length ?? 0;
-    reasons.push(`CUT: ${name} was too long to be kept; only its first ${kept} characters stand here`);
+    reasons.push(`CUT: ${name} was too long to be kept; these are its first ${kept} characters`);
   }
   return fieldsOf(columns, raw.fields) + quoted(reasons.join('; ')) + LINE_END;
 }
 
-/** The header of such a file, as it stood there. */
+/** Copies the header of a CSV of rejected rows unchanged. */
 export function copiedHeader(form: Form & Pick<Header, 'names'>): string {
   return beginning(form) + copiedLine(form, form.names);
 }
 
-/** A row of such a file, as it stood there. */
+/** Copies a row of a CSV of rejected rows unchanged. */
 export function copiedLine({ separator }: Form, fields: readonly string[]): string {
   return fields.map(quoted).join(separator) + LINE_END;
 }
@@ -51,7 +54,7 @@ function beginning({ separator, hasMark, isDeclared }: Form): string {
   return (hasMark ? '\ufeff' : '') + (isDeclared ? `sep=${separator}${LINE_END}` : '');
 }
 
-/** All columns but `reject_reason`, each with a separator behind it; those that a short record lacks are empty. */
+/** All columns but `reject_reason`, each followed by a separator. Columns that a short record lacks are empty. */
 function fieldsOf({ separator, names, rejectReasons }: Columns, fields: readonly string[]): string {
   let line = '';
   for (let index = 0; index < names.length; index++) {

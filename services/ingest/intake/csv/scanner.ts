@@ -1,13 +1,13 @@
 import type { Fault } from '@call-analysis/fault';
 import { csvFault } from './fault.ts';
 
-/** One record as it came. Blanks around a quoted field are gone; else the fields are untouched, quotes resolved. */
+/** One record as it came. Quotes are resolved, and blanks around a quoted field removed. Nothing else is changed. */
 export interface RawRecord {
-  /** The row of the spreadsheet: the header is 1, the first record 2; records count, not lines. */
+  /** The row in a spreadsheet: the header is 1, the first record 2. Records are counted, not lines. */
   readonly row: number;
-  /** As many as the record had, at most as many as the header has: a short record has no entry for what it lacks. */
+  /** The fields that the record has, at most as many as the header. A short record has fewer. */
   readonly fields: readonly string[];
-  /** Indexes of fields that were longer than what is kept of them; their beginnings stand in `fields`. Null: none. */
+  /** Indexes of fields that were cut because they were too long to be kept. Null: none. */
   readonly cut: readonly number[] | null;
 }
 
@@ -17,9 +17,9 @@ export interface ScannerLayout {
   readonly separator: Separator;
   /** Columns of the header. */
   readonly width: number;
-  /** The most UTF-16 units to keep of a field, by its index; null or absent for columns that nobody reads. */
+  /** The most UTF-16 units to keep of a field, by its index. Null or absent for ignored columns. */
   readonly keep: readonly (number | null)[];
-  /** The most units to keep of a field in a column that nobody reads, and of all such fields of one record. */
+  /** The most units to keep of a field in an ignored column, and of all such fields of one record. */
   readonly keepIgnored: number;
   readonly keepIgnoredOfRecord: number;
   readonly maxRows: number;
@@ -32,35 +32,35 @@ const CR = 13;
 const SPACE = 32;
 const QUOTE = 34;
 
-/** At a field's beginning, past nothing but blanks. */
+/** At the beginning of a field, after blanks at most. */
 const FIELD_START = 0;
 const IN_PLAIN = 1;
 const IN_QUOTES = 2;
-/** Past a quote inside quotes: the end of the field, or the first of a doubled one. */
+/** After a quote inside quotes: the end of the field, or the first half of a doubled quote. */
 const AFTER_QUOTE = 3;
-/** Past the closing quote, past nothing but blanks. */
+/** After the closing quote, and after blanks at most. */
 const AFTER_CLOSE = 4;
 const AFTER_CR = 5;
 
-/** Of a field beyond the header, which must be empty, only enough is kept to see that. */
+/** Kept of a field beyond the header, which must be empty. */
 const KEEP_BEYOND_HEADER = 64;
 
 /**
  * Splits text, given in pieces of any size, into records by RFC 4180. It never looks back at an earlier piece, so its
- * work is linear, and what it holds is bounded by `layout`, however long a field, a record or a file is.
+ * work is linear, and `layout` limits the memory however long a field, a record or the file is.
  *
- * More lenient than RFC 4180 where no reading but one is possible: lines may end in LF; blanks may stand around a
- * quoted field; a quote inside an unquoted field is an ordinary character. Records of empty fields alone are skipped,
- * and counted for row numbers. Everything else is INVALID_CSV.
+ * It is more lenient than RFC 4180 where only one reading is possible: lines may end in LF, blanks may surround a
+ * quoted field, and a quote inside an unquoted field is an ordinary character. Records whose fields are all empty are
+ * skipped, but counted for row numbers. Everything else is INVALID_CSV.
  *
- * Our own rather than fast-csv, which parses 65 k rows/s where this takes 1.1 M in the same run (rows of 330 bytes in
- * 11 columns, transcripts quoted, Latin and Cyrillic), and which buffers a field or a record of any length. The speed
- * comes from decoding 64 KiB at a time, finding closing quotes with `indexOf`, and fields being slices of that text.
+ * fast-csv is not used: it parses 65 k rows/s where this parses 1.1 M in the same run (rows of 330 bytes in 11 columns,
+ * transcripts quoted, Latin and Cyrillic), and it buffers fields and records of any length. The speed comes from
+ * decoding 64 KiB at a time, finding closing quotes with `indexOf`, and using slices of that text as fields.
  */
 export class CsvScanner {
-  /** The row of the record that is being read. */
+  /** The row of the current record. */
   row: number;
-  /** Records handed out, blank ones not counted. */
+  /** Records returned so far, not counting blank ones. */
   records = 0;
 
   readonly #layout: ScannerLayout;
@@ -76,7 +76,7 @@ export class CsvScanner {
   #cut: number[] | null = null;
   #blank = true;
   #ignoredLeft: number;
-  /** What earlier pieces held of the field that is being read, and whether some of it was dropped. */
+  /** The part of the current field from earlier pieces, and whether some of it was dropped. */
   #held = '';
   #heldCut = false;
 
@@ -88,7 +88,7 @@ export class CsvScanner {
     this.#ignoredLeft = layout.keepIgnoredOfRecord;
   }
 
-  /** Gives the next piece. The former one must have been used up: `next` has answered null. */
+  /** Supplies the next piece. The former one must be used up: `next` has returned null. */
   push(text: string): void {
     this.#text = text;
     this.#position = 0;
@@ -99,13 +99,13 @@ export class CsvScanner {
     return this.#text.slice(this.#position);
   }
 
-  /** The next records of the current piece, at most `batchRows`; null when it is used up. */
+  /** The next records of the current piece, at most `batchRows`. Null when it is used up. */
   next(): RawRecord[] | null {
     this.#scan();
     return this.#take();
   }
 
-  /** After the last piece: the last record, when the file does not end in a line end. Fault for an open quote. */
+  /** Call after the last piece. Returns the last record when no line end follows it. Fault for an open quote. */
   end(): RawRecord[] | null {
     if (this.#state === IN_QUOTES) {
       throw this.#invalid(
@@ -165,7 +165,7 @@ export class CsvScanner {
           let ahead = position;
           while (ahead < end) {
             const code = text.charCodeAt(ahead);
-            // All separators and line ends stand below 60, most letters above.
+            // The codes of all separators and line ends are below 60, those of most letters above.
             if (code < 60 && (code === separator || code === LF || code === CR)) break;
             ahead++;
           }
@@ -189,7 +189,7 @@ export class CsvScanner {
           let value = '';
           if (!this.#heldCut) {
             value = text.slice(position, close < 0 ? end : close);
-            // Not by replaceAll, which leaves a tree of as many parts as there were quotes: 32 bytes for each.
+            // replaceAll would build a rope with a part of 32 bytes for every quote.
             if (doubled) value = value.split('""').join('"');
           }
           if (close < 0) {
@@ -231,8 +231,8 @@ export class CsvScanner {
             position++;
           } else {
             throw this.#invalid(
-              'has text behind a closing quote. Double every quote that belongs to a value (""), ' +
-                'and see that every opened quote is closed.',
+              'has text after a closing quote. Double every quote that belongs to a value (""), ' +
+                'and close every opened quote.',
             );
           }
           break;
@@ -247,7 +247,7 @@ export class CsvScanner {
     this.#position = position;
   }
 
-  /** Goes on from the character that ended a field to where the next one begins. */
+  /** Handles the character that ended a field. Returns the position of the next one. */
   #endField(code: number, next: number): number {
     if (code === this.#separator) {
       this.#state = FIELD_START;
@@ -261,7 +261,7 @@ export class CsvScanner {
     return next;
   }
 
-  /** The most units to keep of the field that is being read. */
+  /** The most units to keep of the current field. */
   #room(): number {
     if (this.#column >= this.#width) return KEEP_BEYOND_HEADER;
     return this.#layout.keep[this.#column] ?? Math.min(this.#layout.keepIgnored, this.#ignoredLeft);
@@ -280,7 +280,7 @@ export class CsvScanner {
     this.#addField('');
   }
 
-  /** Ends the field that is being read with what the current piece holds of it. */
+  /** Ends the current field with its part in the current piece. */
   #addField(rest: string): void {
     let value = rest;
     let cut = false;
@@ -341,7 +341,7 @@ export class CsvScanner {
     return csvFault(
       'INVALID_CSV',
       `Row ${this.row} has more fields than the ${this.#width} columns of the header. ` +
-        'Put values that hold the separator in double quotes.',
+        'Put values that contain the separator in double quotes.',
       { row: this.row },
     );
   }
@@ -349,9 +349,9 @@ export class CsvScanner {
   #loneCarriageReturn(): Fault {
     return csvFault(
       'INVALID_CSV',
-      `A line ends in a carriage return (CR) alone in row ${this.row}, as old Macintosh programs write it. ` +
-        'Save the file with line ends LF or CRLF ("CSV UTF-8" in Excel), ' +
-        'and put values that hold a carriage return in double quotes.',
+      `A line in row ${this.row} ends in a carriage return (CR) alone, as old Macintosh programs write it. ` +
+        'Save the file with LF or CRLF line ends ("CSV UTF-8" in Excel), ' +
+        'and put values that contain a carriage return in double quotes.',
       { row: this.row },
     );
   }

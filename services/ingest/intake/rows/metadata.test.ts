@@ -77,7 +77,7 @@ describe('the metadata of a single upload', () => {
     } catch (error) {
       expect(error).toMatchObject({
         code: 'VALIDATION_ERROR',
-        message: 'client_phone_number is empty. Fill it in. Not known, and ignored: client_phone_number[U+200B].',
+        message: 'client_phone_number is empty. Fill it in. Unknown fields, ignored: client_phone_number[U+200B].',
         details: { fields: [{ field: 'client_phone_number' }], ignored_fields: ['client_phone_number\u200b'] },
       });
     }
@@ -118,7 +118,10 @@ describe('the metadata of a single upload', () => {
     for (const start_time of [1767323045, '1767323045']) {
       const { fields } = refusalOf({ ...good, start_time });
       expect(fields).toMatchObject([
-        { field: 'start_time', message: expect.stringContaining('Unix seconds are taken in transcription CSVs alone') },
+        {
+          field: 'start_time',
+          message: expect.stringContaining('Unix seconds are accepted only in CSVs of transcripts'),
+        },
       ]);
     }
   });

@@ -1,9 +1,9 @@
 import { Fault, type FieldFault } from '@call-analysis/fault';
-import { type AudioRecord, audioColumns, checkAudioRow } from './audio-record.ts';
-import type { CallRules } from './call-record.ts';
+import { type AudioRecord, audioColumns } from './call-fields.ts';
+import { type CallRules, checkAudioRow } from './check-row.ts';
 import { excerpt, visible } from './row-fault.ts';
 
-/** The name of the recording as the metadata has it, trimmed and as it came. */
+/** The name of the recording in the metadata, trimmed and as it came. */
 export interface NamedFile {
   readonly name: string;
   readonly untrimmed: string;
@@ -11,21 +11,21 @@ export interface NamedFile {
 
 export interface Metadata {
   readonly record: AudioRecord<NamedFile>;
-  /** Names of fields that nobody knows, each once. */
+  /** The names of unknown fields, each once. */
   readonly ignoredFields: readonly string[];
 }
 
 const PHONE = 'client_phone_number';
 const IGNORED_NAME_CHARS = 255;
-/** Names in a message; all of them are in the details. */
+/** Unknown fields that a message lists. All are in the details. */
 const SHOWN_IGNORED = 20;
 const names = audioColumns.map(({ name }) => name);
 const columns = new Map(names.map((name, index) => [name, index]));
 
 /**
- * Reads the metadata of a single upload: a JSON object of strings, judged by the rules of a row of a batch; null is as
- * good as absent (api.md, section 4). Fault INVALID_PHONE_NUMBER when a phone number was sent and is at fault, else
- * VALIDATION_ERROR; `details.fields` has all faults either way.
+ * Reads the metadata of a single upload: a JSON object of strings, checked like a row of a CSV of recordings. A null
+ * counts as absent (docs/api.md, "Single upload"). Fault INVALID_PHONE_NUMBER when a phone number was sent and is
+ * invalid, else VALIDATION_ERROR. `details.fields` has all faults in both cases.
  */
 export function readMetadata(text: string, rules: CallRules): Metadata {
   const sent = objectOf(text);
@@ -39,7 +39,7 @@ export function readMetadata(text: string, rules: CallRules): Metadata {
   });
   const check = checkAudioRow({ columns }, rules, (name, untrimmed): NamedFile => ({ name, untrimmed }));
   const { record, faults } = check({ row: 1, fields, cut: null });
-  // What is malformed was left empty, of which nothing need be said.
+  // A malformed value was left empty. Only that it is malformed is reported.
   const found = new Map(faults.map(({ column, code, message }) => [column, { field: column ?? '', code, message }]));
   const all = names.flatMap((name) => malformed.get(name) ?? found.get(name) ?? []);
   const unknown = Object.keys(sent).filter((name) => !columns.has(name));
@@ -60,30 +60,30 @@ function objectOf(text: string): Record<string, unknown> {
     throw notAnObject('metadata is not JSON. Send an object like {"audio_file_name": "call.wav", …}.');
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw notAnObject('metadata is JSON, but not an object. Put the fields of the call into one object in braces.');
+  throw notAnObject('metadata is JSON, but not an object. Put the fields of the call in one object in braces.');
 }
 
 function notAnObject(message: string): Fault {
   return refusal('VALIDATION_ERROR', [{ field: 'metadata', code: 'INVALID_JSON', message }]);
 }
 
-/** Null when the value is a string that can be stored. */
+/** The fault of a value that is not a string that can be stored, or null. */
 function notText(field: string, value: unknown): FieldFault | null {
   if (typeof value !== 'string') {
     const message =
       field === 'start_time' && typeof value === 'number'
-        ? 'start_time must be a string like "2026-01-31T09:30:00". Unix seconds are taken in transcription CSVs alone.'
+        ? 'start_time must be a string like "2026-01-31T09:30:00". Unix seconds are accepted only in CSVs of transcripts.'
         : `${field} must be a string. Write it in double quotes.`;
     return { field, code: 'NOT_A_STRING', message };
   }
   if (value.includes('\0') || !value.isWellFormed()) {
-    const message = `${field} holds a NUL or half a character, which no text has. Remove it.`;
+    const message = `${field} contains a NUL or half of a surrogate pair, which cannot be stored. Remove it.`;
     return { field, code: 'INVALID_CHARACTER', message };
   }
   return null;
 }
 
-/** Fields that nobody knows are named too: what is missing may be there under another name. */
+/** The message names unknown fields too: a missing field may have been sent under another name. */
 function refusal(
   code: 'VALIDATION_ERROR' | 'INVALID_PHONE_NUMBER',
   fields: readonly FieldFault[],
@@ -93,6 +93,6 @@ function refusal(
   if (ignoredFields.length === 0) return new Fault('invalid', code, messages.join(' '), { details: { fields } });
   const shown = ignoredFields.slice(0, SHOWN_IGNORED).map(visible).join(', ');
   const more = ignoredFields.length > SHOWN_IGNORED ? ` and ${ignoredFields.length - SHOWN_IGNORED} more` : '';
-  const message = [...messages, `Not known, and ignored: ${shown}${more}.`].join(' ');
+  const message = [...messages, `Unknown fields, ignored: ${shown}${more}.`].join(' ');
   return new Fault('invalid', code, message, { details: { fields, ignored_fields: ignoredFields } });
 }

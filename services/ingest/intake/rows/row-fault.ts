@@ -1,4 +1,4 @@
-/** Codes of a row at fault (api.md, section 5). */
+/** Codes for the faults of a row (docs/api.md, "Presigned uploads"). */
 export type RowFaultCode =
   | 'REQUIRED'
   | 'INVALID_PHONE_NUMBER'
@@ -17,17 +17,17 @@ export type RowFaultCode =
   | 'TOO_LONG'
   | 'DUPLICATE_ROW';
 
-/** What is wrong with a value, and in `message` what to do next. */
+/** A fault of a value. The message says what to do next. */
 export interface ValueFault {
   readonly fault: RowFaultCode;
   readonly message: string;
 }
 
-/** One entry of `details.faults`. Row and column are null for what no row or no column holds. */
+/** One entry of `details.faults`. `row` and `column` are null when the fault belongs to none. */
 export interface RowFault {
   readonly row: number | null;
   readonly column: string | null;
-  /** At most 200 code points of what stood there. */
+  /** The first 200 code points of the value. */
   readonly value: string;
   readonly code: RowFaultCode;
   readonly message: string;
@@ -35,30 +35,30 @@ export interface RowFault {
 
 const SHOWN_CODE_POINTS = 200;
 
-/** A row's fault as the answer shows it. The value is a copy of its own, small even when it was cut from megabytes. */
+/** The fault as the answer shows it. The value is copied, so that it does not keep megabytes of the file in memory. */
 export function rowFault(row: number, column: string, value: string, code: RowFaultCode, message: string): RowFault {
   return { row, column, value: excerpt(value, SHOWN_CODE_POINTS), code, message };
 }
 
-/** The first code points of a text, in memory of their own rather than as a view of the text. */
+/** The first code points of a text, as a copy rather than a slice that keeps all of the text in memory. */
 export function excerpt(text: string, codePoints: number): string {
   const start = text.slice(0, codePoints * 2);
   const short = start.length <= codePoints ? start : Array.from(start).slice(0, codePoints).join('');
   return Buffer.from(short).toString();
 }
 
-const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu;
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu;
 
-/** A text as it can be read: characters that nobody sees by their numbers, like U+200B. */
+/** Replaces invisible characters by their numbers, like [U+200B]. */
 export function visible(text: string): string {
-  return text.replaceAll(UNSEEN, (character) => {
+  return text.replaceAll(INVISIBLE, (character) => {
     return `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`;
   });
 }
 
-/** What to add to a message about a value in which there is more than the eye sees. */
-export function unseenIn(value: string): string {
+/** The addition to a message about a value that contains invisible characters. Empty when it has none. */
+export function invisibleIn(value: string): string {
   const start = excerpt(value, SHOWN_CODE_POINTS);
   const shown = visible(start);
-  return shown === start ? '' : ` There are characters in it that nobody sees: "${shown}".`;
+  return shown === start ? '' : ` It contains invisible characters: "${shown}".`;
 }

@@ -157,7 +157,7 @@ describe('a start_time that is no time', () => {
   it.each(['1767323045', '1767323045000'])('where Unix seconds are not taken (%s) is told where they are', (text) => {
     expect(parseStartTime(text)).toMatchObject({
       message: expect.stringContaining(
-        'Unix seconds are taken in transcription CSVs alone: write the date and time here.',
+        'Unix seconds are accepted only in CSVs of transcripts. Write the date and time.',
       ),
     });
   });
@@ -172,9 +172,7 @@ describe('a start_time that is no time', () => {
 
   it.each(['+25:00', '-24:00', '+05:60', '+9900', '+24', '-0560'])('for its offset %s has it named', (offset) => {
     for (const date of ['2026-01-31T09:30', '2026-01-31 09:30:15.250']) {
-      const message = expect.stringContaining(
-        `The offset ${offset} is out of range: its hours go to 23 and its minutes to 59.`,
-      );
+      const message = expect.stringContaining(`The offset ${offset} is out of range: hours go to 23, minutes to 59.`);
       expect(parseStartTime(date + offset)).toMatchObject({ message });
       expect(parseTranscriptionStartTime(date + offset)).toMatchObject({ message });
     }
@@ -183,7 +181,7 @@ describe('a start_time that is no time', () => {
   it.each([' +0500', ' UTC', ' GMT+5'])(
     'for what follows it (%j) is told that an offset may, without a space',
     (end) => {
-      const message = expect.stringContaining('nothing but an offset follows, without a space: Z or +05:00.');
+      const message = expect.stringContaining('only an offset follows, without a space: Z or +05:00.');
       expect(parseStartTime(`2026-01-31 09:30:00${end}`)).toMatchObject({ message });
     },
   );

@@ -1,10 +1,10 @@
 import type { ValueFault } from './row-fault.ts';
 
-/** Unix seconds that are taken for a start_time: from 2000-01-01 to before 2100-01-01. */
+/** The Unix seconds that a start_time may be: from 2000-01-01 to before 2100-01-01. */
 const UNIX_FROM = 946_684_800;
 const UNIX_TO = 4_102_444_800;
 
-/** Instants that have four digits of year in UTC: 0001-01-01 to 9999-12-31. */
+/** The instants whose year in UTC has four digits: 0001-01-01 to 9999-12-31. */
 const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = 253_402_300_799_999;
 
@@ -22,16 +22,16 @@ const LETTER_T = 84;
 const LETTER_Z = 90;
 
 /**
- * The instant of an ISO 8601 date and time in Unix milliseconds (api.md, section 4): `T` or a space, seconds optional,
- * fraction and offset allowed, no offset means UTC. Digits behind the millisecond are dropped.
+ * Parses an ISO 8601 date and time to Unix milliseconds (docs/api.md, "Single upload"): `T` or a space, optional
+ * seconds, fraction and offset. Without an offset the time is UTC. Digits after the millisecond are dropped.
  */
 export function parseStartTime(text: string): number | ValueFault {
   const ms = isoToMs(text);
   if (!Number.isNaN(ms)) return ms;
-  return invalid(/^\d+$/.test(text) ? adviceOnForeignInteger(text) : adviceOnDate(text));
+  return invalid(/^\d+$/.test(text) ? adviceOnUnexpectedInteger(text) : adviceOnDate(text));
 }
 
-/** As `parseStartTime`, and Unix seconds as digits (api.md, section 5; external-interface.md, "Date formats"). */
+/** Like `parseStartTime`, but also accepts Unix seconds in digits (docs/api.md, "Presigned uploads"). */
 export function parseTranscriptionStartTime(text: string): number | ValueFault {
   const ms = isoToMs(text);
   if (!Number.isNaN(ms)) return ms;
@@ -41,9 +41,9 @@ export function parseTranscriptionStartTime(text: string): number | ValueFault {
   return invalid(adviceOnInteger(text, seconds));
 }
 
-/** NaN for what is not an existing date and time written in ISO 8601. */
+/** NaN unless the text is an existing date and time in ISO 8601. */
 function isoToMs(text: string): number {
-  // Shapes are read by position: `YYYY-MM-DDTHH:MM` are sixteen characters, and what may follow is looked at in turn.
+  // Read by position: `YYYY-MM-DDTHH:MM` is sixteen characters long. The optional parts follow one after the other.
   if (text.length < 16) return NaN;
   const between = text.charCodeAt(10);
   if (between !== LETTER_T && between !== SPACE) return NaN;
@@ -76,7 +76,7 @@ function isoToMs(text: string): number {
   return ms >= FIRST_MS && ms <= LAST_MS ? ms : NaN;
 }
 
-/** `Z`, `+05:00`, `+0500` or `+05` up to the end of the text; NaN for anything else. */
+/** `Z`, `+05:00`, `+0500` or `+05` at the end of the text. NaN for anything else. */
 function offsetMs(text: string, from: number): number {
   const sign = text.charCodeAt(from);
   const length = text.length - from;
@@ -91,7 +91,7 @@ function offsetMs(text: string, from: number): number {
   return (sign === PLUS ? 1 : -1) * (hours * 60 + minutes) * 60_000;
 }
 
-/** NaN when one of the two is not an ASCII digit. */
+/** NaN unless both are ASCII digits. */
 function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at);
   const ones = text.charCodeAt(at + 1);
@@ -107,7 +107,7 @@ function daysOfMonth(year: number, month: number): number {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
-/** Days from 1970-01-01 in the Gregorian calendar, counted in years that begin in March so that leap days come last. */
+/** Days from 1970-01-01 in the Gregorian calendar. Counts in years that begin in March, so that leap days come last. */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const shifted = month > 2 ? year : year - 1;
   const monthFromMarch = (month + 9) % 12;
@@ -119,7 +119,7 @@ function invalid(advice: string): ValueFault {
   return { fault: 'INVALID_DATETIME', message: `start_time must be like 2026-01-31T09:30:00, in UTC. ${advice}` };
 }
 
-/** Where Unix seconds are taken. */
+/** Advice where Unix seconds are accepted. */
 function adviceOnInteger(text: string, value: number): string {
   const isIn = isUnixTime(value);
   if (isIn(1e3)) return 'This looks like milliseconds: divide by 1000 for Unix seconds.';
@@ -127,20 +127,20 @@ function adviceOnInteger(text: string, value: number): string {
   if (isIn(1e9)) return 'This looks like nanoseconds: divide by 1,000,000,000 for Unix seconds.';
   return (
     adviceOnDigits(text, value) ??
-    'Unix seconds are taken from 2000-01-01 (946684800) to before 2100-01-01 (4102444800).'
+    'Unix seconds are accepted from 2000-01-01 (946684800) to before 2100-01-01 (4102444800).'
   );
 }
 
-/** Where they are not. */
-function adviceOnForeignInteger(text: string): string {
+/** Advice where Unix seconds are not accepted. */
+function adviceOnUnexpectedInteger(text: string): string {
   const value = Number(text);
   if ([1, 1e3, 1e6, 1e9].some(isUnixTime(value))) {
-    return 'Unix seconds are taken in transcription CSVs alone: write the date and time here.';
+    return 'Unix seconds are accepted only in CSVs of transcripts. Write the date and time.';
   }
   return adviceOnDigits(text, value) ?? HOW_TO_WRITE;
 }
 
-/** Whether so many units of a second are a time that is taken. */
+/** Tells whether the value, in units of `1 / unit` seconds, is an accepted time. */
 function isUnixTime(value: number): (unit: number) => boolean {
   return (unit) => value / unit >= UNIX_FROM && value / unit < UNIX_TO;
 }
@@ -150,7 +150,7 @@ function adviceOnDigits(text: string, value: number): string | null {
     return 'This looks like a date without separators (YYYYMMDD): write hyphens and colons.';
   }
   if (value >= 10_000 && value < 100_000) {
-    return 'This looks like the number of days by which Excel stores dates: format the column as yyyy-mm-dd hh:mm:ss.';
+    return 'This looks like the number of days that Excel stores for a date: format the column as yyyy-mm-dd hh:mm:ss.';
   }
   return null;
 }
@@ -160,7 +160,7 @@ const HOW_TO_WRITE =
 
 function adviceOnDate(text: string): string {
   if (/^\d{5}[.,]\d+$/.test(text)) {
-    return 'This looks like the number of days by which Excel stores dates: format the column as yyyy-mm-dd hh:mm:ss.';
+    return 'This looks like the number of days that Excel stores for a date: format the column as yyyy-mm-dd hh:mm:ss.';
   }
   if (/^\d+[.,]\d+$/.test(text)) return 'Unix seconds must be a whole number.';
   if (/^[-+]\d+$/.test(text)) return 'Unix seconds have no sign.';
@@ -172,10 +172,10 @@ function adviceOnDate(text: string): string {
     Number.isNaN(offsetMs(offset, 0)) &&
     !Number.isNaN(isoToMs(text.slice(0, -offset.length)))
   ) {
-    return `The offset ${offset} is out of range: its hours go to 23 and its minutes to 59.`;
+    return `The offset ${offset} is out of range: hours go to 23, minutes to 59.`;
   }
   if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text)) {
-    return 'Check that the day exists, hours go to 23, minutes and seconds to 59, and nothing but an offset follows, without a space: Z or +05:00.';
+    return 'Check that the day exists, that hours go to 23 and minutes and seconds to 59, and that only an offset follows, without a space: Z or +05:00.';
   }
   return HOW_TO_WRITE;
 }

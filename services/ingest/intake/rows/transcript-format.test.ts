@@ -80,7 +80,7 @@ describe('a transcript', () => {
     const before = parseTranscript('[agent] Hello <client>Hi');
     expect(before).toMatchObject({ fault: 'MISSING_ROLE_TAG' });
     expect(before).toMatchObject({ message: expect.stringContaining('at character 15') });
-    expect(before).toMatchObject({ message: expect.stringContaining('"[agent]" is not one') });
+    expect(before).toMatchObject({ message: expect.stringContaining('"[agent]" is not a role tag') });
   });
 
   it.each([
@@ -91,7 +91,7 @@ describe('a transcript', () => {
   ])('with nothing said behind a tag is told which: %j', (text, number) => {
     expect(parseTranscript(text)).toMatchObject({
       fault: 'EMPTY_UTTERANCE',
-      message: expect.stringContaining(`utterance ${number} `),
+      message: expect.stringContaining(`Utterance ${number} `),
     });
   });
 

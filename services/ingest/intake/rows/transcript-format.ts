@@ -6,12 +6,12 @@ interface Tag {
   readonly role: Role;
 }
 
-/** external-interface.md, "Transcript format". */
+/** The nine role tags (docs/api.md, "Presigned uploads"). */
 const TAGS: readonly Tag[] = [
   ...['operator', 'оператор', 'operador'].map((name): Tag => ({ name, role: 'operator' })),
   ...['client', 'клиент', 'абонент', 'mijoz', 'cliente', 'кардар'].map((name): Tag => ({ name, role: 'client' })),
 ];
-/** The tags that begin with a letter, in either case, by its code. */
+/** The tags by the code of their first letter, in either case. */
 const TAGS_OF_LETTER: ReadonlyMap<number, readonly Tag[]> = new Map([
   ...Map.groupBy(TAGS, ({ name }) => name.charCodeAt(0)),
   ...Map.groupBy(TAGS, ({ name }) => name.toUpperCase().charCodeAt(0)),
@@ -27,33 +27,33 @@ export interface TaggedUtterance {
 
 export interface TaggedTranscript {
   readonly utterances: TaggedUtterance[];
-  /** The tags as they were written, lower-case, each once, without brackets. */
+  /** The tags that were used, in lower case, each once, without brackets. */
   readonly tags: string[];
 }
 
 /**
- * Takes a transcript apart at its role tags. A tag is `<name>` with one of the nine names in any case and nothing else
- * in the brackets; whatever only resembles one (letters of another alphabet, a dotless or dotted I, a combining mark,
- * blanks, full-width brackets) is text. One role may speak twice in a row. Whitespace is what `trim` removes.
- * Linear in the length, whatever the text.
+ * Splits a transcript at its role tags. A tag is `<name>` with one of the nine names in any case and nothing else in
+ * the brackets. Anything that only resembles a tag (letters of another alphabet, a dotless or dotted I, a combining
+ * mark, blanks, full-width brackets) is text. One role may speak twice in a row. White space is what `trim` removes.
+ * The time is linear in the length of any text.
  */
 export function parseTranscript(text: string): TaggedTranscript | ValueFault {
   const utterances: TaggedUtterance[] = [];
   const tags = new Set<string>();
-  const fault = walk(text, ({ name, role }, said) => {
-    utterances.push({ role, text: said });
+  const fault = walk(text, ({ name, role }, spoken) => {
+    utterances.push({ role, text: spoken });
     tags.add(name);
   });
   return fault ?? { utterances, tags: [...tags] };
 }
 
-/** What `parseTranscript` would find at fault, without making the utterances. Null: nothing. */
+/** The fault that `parseTranscript` would return, or null. Creates no utterances, which makes it faster. */
 export function checkTranscript(text: string): ValueFault | null {
   return walk(text, null);
 }
 
-/** Goes through the utterances, and hands each to `hear` when there is one; stops at the first fault. */
-function walk(text: string, hear: ((tag: Tag, said: string) => void) | null): ValueFault | null {
+/** Calls `visit` for every utterance. Stops at the first fault and returns it. */
+function walk(text: string, visit: ((tag: Tag, text: string) => void) | null): ValueFault | null {
   let speaker: Tag | null = null;
   let spokenAt = 0;
   let from = 0;
@@ -65,7 +65,7 @@ function walk(text: string, hear: ((tag: Tag, said: string) => void) | null): Va
       open = text.indexOf('<', open + 1);
       continue;
     }
-    // What has been said ends here, at the next tag or at the end of the text.
+    // The utterance ends at the next tag or at the end of the text.
     const end = open < 0 ? text.length : open;
     const isEmpty = !hasText(text, from, end);
     if (speaker === null) {
@@ -73,7 +73,7 @@ function walk(text: string, hear: ((tag: Tag, said: string) => void) | null): Va
     } else {
       count++;
       if (isEmpty) return emptyUtterance(speaker, spokenAt, count);
-      if (hear !== null) hear(speaker, text.slice(from, end).trim());
+      if (visit !== null) visit(speaker, text.slice(from, end).trim());
     }
     if (tag === null) return null;
     speaker = tag;
@@ -91,7 +91,7 @@ function tagAt(text: string, open: number): Tag | null {
   for (const each of tags) {
     const close = open + 1 + each.name.length;
     if (text.charCodeAt(close) !== GREATER) continue;
-    // Most tags are written in lower case: those need no second string.
+    // Most tags are in lower case and can be compared without creating a string.
     if (text.startsWith(each.name, open + 1) || text.slice(open + 1, close).toLowerCase() === each.name) return each;
   }
   return null;
@@ -104,7 +104,7 @@ function hasText(text: string, from: number, to: number): boolean {
   return text.slice(from, to).trim() !== '';
 }
 
-/** As far as a message looks for what may have been meant as a tag. */
+/** Characters in which a message looks for something that may have been meant as a tag. */
 const SEARCHED_CHARS = 10_000;
 const RESEMBLES_TAG = /(?:[<＜‹[{(]|&lt;)[^<>]{1,40}?(?:[>＞›\]})]|&gt;)/;
 
@@ -115,7 +115,7 @@ function missingTag(text: string, firstTag: number): ValueFault {
       ? 'anonymized_text has no role tag.'
       : `anonymized_text has text before its first role tag (at character ${firstTag + 1}): "${visible(excerpt(before, 40))}".`;
   const resembling = RESEMBLES_TAG.exec(before);
-  const hint = resembling === null ? '' : ` "${visible(excerpt(resembling[0], 50))}" is not one.`;
+  const hint = resembling === null ? '' : ` "${visible(excerpt(resembling[0], 50))}" is not a role tag.`;
   const names = TAGS.map(({ name }) => `<${name}>`).join(', ');
   return {
     fault: 'MISSING_ROLE_TAG',
@@ -129,7 +129,7 @@ function emptyUtterance({ name }: Tag, open: number, count: number): ValueFault 
   return {
     fault: 'EMPTY_UTTERANCE',
     message:
-      `Nothing is said in utterance ${count} of anonymized_text, behind <${name}> at character ${open + 1}. ` +
+      `Utterance ${count} of anonymized_text, after <${name}> at character ${open + 1}, is empty. ` +
       'Add its text or remove the tag.',
   };
 }

@@ -1,0 +1,43 @@
+import { buffer } from 'node:stream/consumers';
+import { unavailable } from '@call-analysis/fault';
+import type { ArchiveSource } from '../source.ts';
+
+/**
+ * An archive whose last bytes are kept once they have been read. The end record must be searched in the last 64 KiB,
+ * and the directory ends there too, so no byte is fetched twice.
+ */
+export class Tail {
+  readonly sizeBytes: number;
+  /** Where `bytes` begins. It reaches to the end of the archive. */
+  start: number;
+  bytes: Buffer = Buffer.alloc(0);
+  readonly #source: ArchiveSource;
+
+  constructor(source: ArchiveSource) {
+    this.#source = source;
+    this.sizeBytes = source.sizeBytes;
+    this.start = source.sizeBytes;
+  }
+
+  /** Extends `bytes` back to `start`, or to the beginning of the archive. */
+  async reachBack(start: number): Promise<void> {
+    const from = Math.max(0, start);
+    if (from >= this.start) return;
+    this.bytes = Buffer.concat([await this.#fetch(from, this.start), this.bytes]);
+    this.start = from;
+  }
+
+  /** The bytes from `start` to before `end`, both within the archive. */
+  async read(start: number, end: number): Promise<Buffer> {
+    if (start >= this.start) return this.bytes.subarray(start - this.start, end - this.start);
+    if (end <= this.start) return this.#fetch(start, end);
+    return Buffer.concat([await this.#fetch(start, this.start), this.bytes.subarray(0, end - this.start)]);
+  }
+
+  async #fetch(start: number, end: number): Promise<Buffer> {
+    const bytes = await buffer(await this.#source.open(start, end));
+    // The store itself stated the size, so the archive is not at fault.
+    if (bytes.length !== end - start) throw unavailable('The store of uploaded files');
+    return bytes;
+  }
+}

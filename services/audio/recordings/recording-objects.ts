@@ -1,0 +1,31 @@
+import type { Event } from '@call-analysis/events';
+import type { Objects } from '@call-analysis/objects';
+import { type Format, FORMATS } from '@call-analysis/recordings';
+
+/** Consists of uuids and one of six extensions: nothing that a user chose gets into the object store as a key. */
+export function recordingKey(firmUuid: string, callUuid: string, format: Format): string {
+  return `recordings/${firmUuid}/${callUuid}.${format}`;
+}
+
+export const UPLOADING = 'uploading/';
+
+/** The marker of an upload in progress. The sweep lists only markers to find uploads that were broken off. */
+export function markerKey(recordingKey: string): string {
+  return recordingKey.replace(/^recordings\//, UPLOADING);
+}
+
+/** The recording that a marker belongs to. Null for a key that is no marker. */
+export function readMarker(key: string): { firmUuid: string; callUuid: string; recordingKey: string } | null {
+  const [, firmUuid, callUuid] = /^uploading\/([^/]+)\/([^/.]+)\.[a-z0-9]+$/.exec(key) ?? [];
+  if (firmUuid === undefined || callUuid === undefined) return null;
+  return { firmUuid, callUuid, recordingKey: key.replace(UPLOADING, 'recordings/') };
+}
+
+/** Removes the recording of the event's call in any format. The marker goes last: the sweep finds what it still marks. */
+export async function removeRecording(objects: Objects, { firmuuid, subject }: Event): Promise<void> {
+  for (const format of FORMATS) {
+    const key = recordingKey(firmuuid, subject, format);
+    await objects.remove(key);
+    await objects.remove(markerKey(key));
+  }
+}

@@ -1,0 +1,48 @@
+import { pruneClaims } from '@call-analysis/bus';
+import { pruneTombstones } from '@call-analysis/call-processing';
+import type { Objects } from '@call-analysis/objects';
+import type { Database } from '@call-analysis/postgres';
+import type { ingest } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { readMarker, UPLOADING } from './recordings/recording-objects.ts';
+
+/** Calls that one request asks for. */
+const CALLS_PER_REQUEST = 100;
+
+interface Parts {
+  readonly db: Database;
+  readonly objects: Objects;
+  readonly ingest: Pick<Client<typeof ingest>, 'findCalls'>;
+  /** How long an event may be redelivered. Default 30. */
+  readonly claimDays?: number;
+}
+
+/** Removes the recordings and markers of uploads that were broken off before their call was registered. */
+export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Promise<void> {
+  const before = now.getTime() - orphanAfterMs;
+  const found = new Map<string, string[]>();
+  for await (const { key, modifiedAt } of parts.objects.list(UPLOADING)) {
+    const marker = modifiedAt.getTime() < before ? readMarker(key) : null;
+    if (marker === null) continue;
+    const keys = found.get(marker.firmUuid) ?? [];
+    found.set(marker.firmUuid, [...keys, key]);
+    if (keys.length + 1 < CALLS_PER_REQUEST) continue;
+    found.delete(marker.firmUuid);
+    await removeOrphans(parts, marker.firmUuid, [...keys, key]);
+  }
+  for (const [firmUuid, keys] of found) await removeOrphans(parts, firmUuid, keys);
+  const { claimDays = 30 } = parts;
+  await pruneClaims(parts.db, claimDays);
+  await pruneTombstones(parts.db, claimDays);
+}
+
+/** Only the call catalogue knows which uploads became calls. Without its answer nothing is removed. */
+async function removeOrphans({ objects, ingest }: Parts, firmUuid: string, keys: readonly string[]): Promise<void> {
+  const markers = keys.map((key) => ({ key, ...readMarker(key)! }));
+  const call_uuids = markers.map(({ callUuid }) => callUuid);
+  const known = new Set((await ingest.findCalls({ firm_uuid: firmUuid, call_uuids })).call_uuids);
+  for (const { key, callUuid, recordingKey } of markers) {
+    if (!known.has(callUuid)) await objects.remove(recordingKey);
+    await objects.remove(key);
+  }
+}

@@ -1,0 +1,234 @@
+import { inflateRawSync } from 'node:zlib';
+import { Fault, notFound } from '@call-analysis/fault';
+import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
+import type { CallRecord } from '../intake/rows/call-fields.ts';
+import { noteNewCalls } from '../search/indexer/pending-changes.ts';
+import { CALL_COLUMNS, type CallRow, type Failure } from './call-row.ts';
+import { UNFINISHED_SQL } from './call-status.ts';
+
+/** A call that the firm already has under the uuid or partner_call_id of a new one. */
+export interface ExistingCall {
+  readonly uuid: string;
+  readonly source: string;
+  readonly status: string;
+  readonly failure: Failure | null;
+  /** Checksum of its recording; null when none is stored. */
+  readonly sha256: Buffer | null;
+}
+
+/** An uploaded transcript with what its TranscriptReady event needs. */
+export interface UploadedTranscript {
+  readonly uuid: string;
+  readonly attempt: number;
+  readonly duration: number | null;
+  readonly segment_type: string;
+  readonly language: string | null;
+  readonly tagged_text: string;
+}
+
+export const UPLOADED_TRANSCRIPT_COLUMNS = 'uuid, attempt, duration, segment_type, language, tagged_text';
+
+const LOCK_TIMEOUT_MS = 2_000;
+const lockNotAvailable = '55P03';
+
+export function callLocked(cause?: unknown): Fault {
+  return new Fault('unavailable', 'UNAVAILABLE', 'Another upload of this call is in progress. Retry.', { cause });
+}
+
+/**
+ * The catalogue of calls. Every statement is limited to one firm: the firm is the first parameter and the first
+ * condition.
+ */
+export function calls(db: Database) {
+  async function one(sql: Sql, firmUuid: string, uuid: string, lock: boolean): Promise<CallRow> {
+    const rows = await sql.query<CallRow>(
+      `SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND uuid = $2 ${lock ? 'FOR UPDATE' : ''}`,
+      [firmUuid, uuid],
+    );
+    return found(rows);
+  }
+
+  return {
+    async get(firmUuid: string, uuid: string): Promise<CallRow> {
+      return one(db, firmUuid, uuid, false);
+    },
+
+    /** Locks the call until the transaction ends, so that two actions on one call run one after the other. */
+    async lock(tx: Sql, firmUuid: string, uuid: string): Promise<CallRow> {
+      return one(tx, firmUuid, uuid, true);
+    },
+
+    /**
+     * A call and its analyses as JSON texts, newest first. Both are read by one statement, so the call's score is that
+     * of the newest analysis.
+     */
+    async withAnalyses(firmUuid: string, uuid: string): Promise<{ call: CallRow; analyses: string[] }> {
+      const rows = await db.query<CallRow & { bodies: Buffer[] }>(
+        `SELECT ${CALL_COLUMNS}, ARRAY(
+           SELECT body FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND call_uuid = call.uuid
+           ORDER BY analysis.created_at DESC, analysis.uuid DESC) AS bodies
+         FROM call WHERE firm_uuid = $1 AND uuid = $2`,
+        [firmUuid, uuid],
+      );
+      const { bodies, ...call } = found(rows);
+      return { call, analyses: bodies.map((body) => inflateRawSync(body).toString()) };
+    },
+
+    /** An uploaded transcript as it was sent; null when the call has none. */
+    async taggedText(firmUuid: string, uuid: string): Promise<string | null> {
+      const rows = await db.query<{ tagged_text: string | null }>(
+        'SELECT tagged_text FROM call WHERE firm_uuid = $1 AND uuid = $2',
+        [firmUuid, uuid],
+      );
+      return rows[0]?.tagged_text ?? null;
+    },
+
+    async uploadedTranscript(tx: Sql, firmUuid: string, uuid: string): Promise<UploadedTranscript> {
+      const rows = await tx.query<UploadedTranscript>(
+        `SELECT ${UPLOADED_TRANSCRIPT_COLUMNS}
+         FROM call WHERE firm_uuid = $1 AND uuid = $2 AND tagged_text IS NOT NULL`,
+        [firmUuid, uuid],
+      );
+      return found(rows);
+    },
+
+    /** The subset of the uuids that are calls of the firm. */
+    async known(firmUuid: string, uuids: readonly string[]): Promise<string[]> {
+      const rows = await db.query<{ uuid: string }>('SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid = ANY($2)', [
+        firmUuid,
+        uuids,
+      ]);
+      return rows.map(({ uuid }) => uuid);
+    },
+
+    /**
+     * A transaction that gives up with Fault UNAVAILABLE when a lock is not free within two seconds. A batch upload
+     * may hold a partner_call_id for minutes, and a single upload of it must not hold a connection for that long.
+     */
+    async transactionWithLockTimeout<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+      try {
+        return await db.transaction(async (tx) => {
+          await tx.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+          return work(tx);
+        });
+      } catch (error) {
+        throw sqlState(error) === lockNotAvailable ? callLocked(error) : error;
+      }
+    },
+
+    /** Adds the call of a single upload. Returns false and does nothing when the firm has its uuid or partner_call_id. */
+    async addRecorded(
+      tx: Sql,
+      call: { firmUuid: string; uuid: string; campaignUuid: string | null; duration: number },
+      record: CallRecord,
+    ): Promise<boolean> {
+      const rows = await tx.query(
+        `INSERT INTO call (firm_uuid, uuid, source, campaign_uuid, duration, partner_call_id, client_phone_number,
+           operator_name, operator_group_name, direction, segment_type, start_time, disconnect_reason, created_at)
+         VALUES ($1, $2, 'audio', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13, now())) ON CONFLICT DO NOTHING RETURNING 1`,
+        [
+          call.firmUuid,
+          call.uuid,
+          call.campaignUuid,
+          call.duration,
+          record.partnerCallId,
+          record.clientPhoneNumber,
+          record.operatorName,
+          record.operatorGroupName,
+          record.direction,
+          record.segmentType,
+          new Date(record.startedMs).toISOString(),
+          record.disconnectReason,
+          createdAt(call.uuid),
+        ],
+      );
+      if (rows.length > 0) await noteNewCalls(tx, call.firmUuid, call.uuid, call.uuid, 1);
+      return rows.length > 0;
+    },
+
+    /** The call with this uuid, or else the one with this partner_call_id. */
+    async findExisting(
+      tx: Sql,
+      firmUuid: string,
+      uuid: string,
+      partnerCallId: string | null,
+    ): Promise<ExistingCall | null> {
+      const rows = await tx.query<ExistingCall>(
+        `SELECT uuid, source, status, failure, sha256 FROM call
+           LEFT JOIN recording ON recording.firm_uuid = call.firm_uuid AND recording.call_uuid = call.uuid
+         WHERE call.firm_uuid = $1 AND (call.uuid = $2 OR call.partner_call_id = $3)
+         ORDER BY call.uuid = $2 DESC LIMIT 1`,
+        [firmUuid, uuid, partnerCallId],
+      );
+      return rows[0] ?? null;
+    },
+
+    /** How many of the calls with these partner_call_ids failed permanently or were canceled. */
+    async countEnded(tx: Sql, firmUuid: string, partnerCallIds: readonly string[]): Promise<number> {
+      const [row] = await tx.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM call WHERE firm_uuid = $1 AND partner_call_id = ANY($2)
+           AND (status = 'canceled' OR (status = 'failed' AND NOT failure @> '{"retryable": true}'))`,
+        [firmUuid, partnerCallIds],
+      );
+      return row!.count;
+    },
+
+    /** Notes that the recording of a queued call was extracted from its archive. `duration` is in seconds. */
+    async recordingExtracted(tx: Sql, firmUuid: string, uuid: string, duration: number, now: Date): Promise<void> {
+      await tx.query(
+        `UPDATE call SET duration = $3, updated_at = $4,
+           history = history || jsonb_build_object('status', status, 'at', $5::text, 'detail', 'recording extracted from its archive')
+         WHERE firm_uuid = $1 AND uuid = $2`,
+        [firmUuid, uuid, duration, now, now.toISOString()],
+      );
+    },
+
+    /** Starts a new attempt from the first stage. */
+    async requeue(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
+      const rows = await tx.query<CallRow>(
+        `UPDATE call SET status = 'queued', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3,
+           history = history || jsonb_build_object('status', 'queued', 'at', $4::text, 'detail', 'retried')
+         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
+        [firmUuid, uuid, now, now.toISOString()],
+      );
+      return found(rows);
+    },
+
+    /** Starts a new attempt from the analysis. Earlier analyses are kept. */
+    async reopen(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
+      const rows = await tx.query<CallRow>(
+        `UPDATE call SET status = 'analyzing', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3,
+           history = history || jsonb_build_object('status', 'analyzing', 'at', $4::text, 'detail', 'new analysis requested')
+         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
+        [firmUuid, uuid, now, now.toISOString()],
+      );
+      return found(rows);
+    },
+
+    /**
+     * Whether the packed transcript of a call may still be read: by a service that is processing the call, or by this
+     * one when the analysis arrived before the transcript.
+     */
+    async needsPackedTranscript(firmUuid: string, uuid: string): Promise<boolean> {
+      const rows = await db.query(
+        `SELECT 1 FROM call WHERE firm_uuid = $1 AND uuid = $2 AND (status IN ${UNFINISHED_SQL}
+           OR (source = 'audio' AND status = 'completed' AND NOT EXISTS (
+             SELECT FROM transcript WHERE transcript.firm_uuid = $1 AND transcript.call_uuid = $2)))`,
+        [firmUuid, uuid],
+      );
+      return rows.length > 0;
+    },
+  };
+}
+
+function found<Row>(rows: readonly Row[]): Row {
+  if (rows[0] === undefined) throw notFound('call');
+  return rows[0];
+}
+
+/**
+ * The time in a version 7 uuid, so that ordering by uuid and by creation time agree. Null for other versions.
+ */
+function createdAt(uuid: string): Date | null {
+  return uuid[14] === '7' ? new Date(Number.parseInt(uuid.slice(0, 13).replace('-', ''), 16)) : null;
+}

@@ -1,0 +1,133 @@
+import type { Role } from '@call-analysis/events';
+import type { Database, Sql } from '@call-analysis/postgres';
+import type { EntryRecord } from '@call-analysis/zip';
+
+export type Format = 'wav' | 'mp3' | 'flac' | 'ogg' | 'aiff' | 'au';
+
+/** A recording that is stored and can be transcribed. */
+export interface StoredRecording {
+  readonly objectKey: string;
+  readonly format: Format;
+  readonly codec: string;
+  readonly channels: number;
+  /** Hertz. */
+  readonly sampleRate: number;
+  /** Seconds. */
+  readonly duration: number;
+  readonly sizeBytes: number;
+  readonly sha256: Buffer;
+}
+
+/** A recording as the client described it, and what its bytes contain: null until they are stored. */
+export interface Recording {
+  readonly fileName: string;
+  readonly left: Role;
+  readonly right: Role;
+  readonly priority: number;
+  /** Null for a single upload. */
+  readonly entry: EntryRecord | null;
+  readonly stored: StoredRecording | null;
+}
+
+interface Row {
+  file_name: string;
+  left_role: Role;
+  right_role: Role;
+  priority: number;
+  entry: EntryRecord | null;
+  object_key: string | null;
+  format: Format;
+  codec: string;
+  channels: number;
+  sample_rate: number;
+  duration: number;
+  size_bytes: number;
+  sha256: Buffer;
+}
+
+/** The recordings of the calls. Every statement is limited to one firm. */
+export function recordings(db: Database) {
+  return {
+    /** Null when the call has none. */
+    async read(sql: Sql, firmUuid: string, callUuid: string): Promise<Recording | null> {
+      const [row] = await sql.query<Row>(
+        `SELECT file_name, left_role, right_role, turn AS priority, entry, object_key, format, codec, channels, sample_rate, duration,
+           size_bytes, sha256
+         FROM recording WHERE firm_uuid = $1 AND call_uuid = $2`,
+        [firmUuid, callUuid],
+      );
+      return row === undefined ? null : recordingOf(row);
+    },
+
+    async find(firmUuid: string, callUuid: string): Promise<Recording | null> {
+      return this.read(db, firmUuid, callUuid);
+    },
+
+    /** Adds the recording of a single upload. */
+    async add(
+      tx: Sql,
+      { firmUuid, callUuid, at }: { firmUuid: string; callUuid: string; at: Date },
+      described: { fileName: string; left: Role; right: Role },
+      stored: StoredRecording,
+    ): Promise<void> {
+      await tx.query(
+        `INSERT INTO recording (firm_uuid, call_uuid, file_name, left_role, right_role, object_key, format, codec,
+           channels, sample_rate, duration, size_bytes, sha256, stored_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+        [firmUuid, callUuid, described.fileName, described.left, described.right, ...valuesOf(stored), at],
+      );
+    },
+
+    /** Records that an extracted recording is stored. */
+    async setStored(
+      tx: Sql,
+      { firmUuid, callUuid, at }: { firmUuid: string; callUuid: string; at: Date },
+      stored: StoredRecording,
+    ): Promise<void> {
+      await tx.query(
+        `UPDATE recording SET object_key = $3, format = $4, codec = $5, channels = $6, sample_rate = $7, duration = $8,
+           size_bytes = $9, sha256 = $10, stored_at = $11
+         WHERE firm_uuid = $1 AND call_uuid = $2`,
+        [firmUuid, callUuid, ...valuesOf(stored), at],
+      );
+    },
+  };
+}
+
+function recordingOf(row: Row): Recording {
+  const { object_key, format, codec, channels, sample_rate, duration, size_bytes, sha256 } = row;
+  return {
+    fileName: row.file_name,
+    left: row.left_role,
+    right: row.right_role,
+    priority: row.priority,
+    entry: row.entry,
+    stored:
+      object_key === null
+        ? null
+        : {
+            objectKey: object_key,
+            format,
+            codec,
+            channels,
+            sampleRate: sample_rate,
+            duration,
+            sizeBytes: size_bytes,
+            sha256,
+          },
+  };
+}
+
+/** The values from `object_key` to `sha256`, in the order of the table. */
+function valuesOf(stored: StoredRecording): readonly unknown[] {
+  return [
+    stored.objectKey,
+    stored.format,
+    stored.codec,
+    stored.channels,
+    stored.sampleRate,
+    stored.duration,
+    stored.sizeBytes,
+    stored.sha256,
+  ];
+}

@@ -1,0 +1,31 @@
+import type { Transaction } from '@call-analysis/postgres';
+import type { Store } from '../store/index.ts';
+import { requireActive } from './campaign-rules.ts';
+
+/**
+ * Checks that a campaign accepts calls, before any work is done for them. The status may change right afterwards. A
+ * null uuid means no campaign.
+ */
+export async function requireActiveCampaign(
+  store: Store,
+  firmUuid: string,
+  campaignUuid: string | null,
+): Promise<void> {
+  if (campaignUuid !== null) requireActive(await store.campaigns.statusOf(firmUuid, campaignUuid));
+}
+
+/**
+ * Counts new calls into a campaign. The campaign stays active until the transaction ends, so no call is added after
+ * the campaign was closed, and canceling sees every call added before. A long upload calls this last, because an action
+ * on the campaign waits for the transaction. Fault INVALID_TRANSITION when the campaign is not active.
+ */
+export async function addCallsToCampaign(
+  store: Store,
+  tx: Transaction,
+  { firmUuid, campaignUuid }: { firmUuid: string; campaignUuid: string | null },
+  calls: number,
+): Promise<void> {
+  if (campaignUuid === null) return;
+  requireActive(await store.campaigns.lockStatus(tx, firmUuid, campaignUuid));
+  if (calls > 0) await store.tally.addQueued(tx, campaignUuid, calls);
+}

@@ -1,0 +1,104 @@
+import { packTranscript } from '@call-analysis/call-processing';
+import {
+  AudioExtractionRequested,
+  AudioStored,
+  type BodyOf,
+  createEvent,
+  type Event,
+  type EventOrigin,
+  INLINE_BYTES,
+  type Language,
+  TranscriptReady,
+  type Utterance,
+} from '@call-analysis/events';
+import type { Objects } from '@call-analysis/objects';
+import type { Archive, ArchivedCall, CallRow, Recording, StoredRecording, UploadedTranscript } from '../store/index.ts';
+import { parseTranscript } from './rows/transcript-format.ts';
+
+/** Asks the audio service to extract the recording of a call from its archive. */
+export function extractionRequested(
+  call: Omit<ArchivedCall, 'priority'>,
+  archive: Archive,
+  origin: EventOrigin,
+): Event<BodyOf<typeof AudioExtractionRequested>> {
+  return createEvent('ingest', AudioExtractionRequested, call.uuid, origin, {
+    attempt: call.attempt,
+    archive_key: archive.key,
+    archive_bytes: archive.bytes,
+    file_name: call.fileName,
+    entry: call.entry,
+  });
+}
+
+/** The recording of a call is stored and can be transcribed. */
+export function audioStored(
+  call: { readonly uuid: string; readonly attempt: number; readonly segmentType: string },
+  channels: Pick<Recording, 'left' | 'right'>,
+  stored: StoredRecording,
+  origin: EventOrigin,
+): Event<BodyOf<typeof AudioStored>> {
+  return createEvent('ingest', AudioStored, call.uuid, origin, {
+    attempt: call.attempt,
+    key: stored.objectKey,
+    format: stored.format,
+    channels: stored.channels,
+    sample_rate: stored.sampleRate,
+    duration: stored.duration,
+    size_bytes: stored.sizeBytes,
+    left: channels.left,
+    right: channels.right,
+    segment_type: call.segmentType,
+  });
+}
+
+/**
+ * The uploaded transcript of a call can be analyzed. A long transcript is put in the object store first.
+ *
+ * The text is parsed here, and not carried over from its check at acceptance: the check makes no utterances, because
+ * the catalogue stores the text as it came, and most calls of a batch are announced minutes after they were accepted.
+ * Keeping the utterances of a batch until then would take several times the memory of the text.
+ */
+export async function uploadedTranscriptReady(
+  objects: Objects,
+  call: UploadedTranscript,
+  origin: EventOrigin,
+): Promise<Event<BodyOf<typeof TranscriptReady>>> {
+  const parsed = parseTranscript(call.tagged_text);
+  if ('fault' in parsed)
+    throw new Error(`the accepted transcript of call ${call.uuid} does not parse: ${parsed.fault}`);
+  const utterances = parsed.utterances.map(({ role, text }) => ({ role, text, start: null, end: null }));
+  // A byte of text becomes at most a few bytes of JSON, so a text far below the limit needs no exact count.
+  const isShort = call.tagged_text.length < INLINE_BYTES / 8;
+  return createEvent('ingest', TranscriptReady, call.uuid, origin, {
+    attempt: call.attempt,
+    source: 'transcription',
+    duration: call.duration,
+    language: call.language as Language | null,
+    tags: parsed.tags,
+    segment_type: call.segment_type,
+    transcript: isShort ? { utterances } : await packTranscript(objects, attemptOf(call, origin), utterances),
+  });
+}
+
+/** The stored transcript of a call's recording can be analyzed again. */
+export async function transcribedRecordingReady(
+  objects: Objects,
+  call: CallRow,
+  utterances: Utterance[],
+  origin: EventOrigin,
+): Promise<Event<BodyOf<typeof TranscriptReady>>> {
+  return createEvent('ingest', TranscriptReady, call.uuid, origin, {
+    attempt: call.attempt,
+    source: 'audio',
+    duration: call.duration,
+    language: call.language as Language | null,
+    tags: [],
+    segment_type: call.segment_type,
+    ...(call.engine === null ? {} : { engine: call.engine }),
+    transcript: await packTranscript(objects, attemptOf(call, origin), utterances),
+  });
+}
+
+function attemptOf({ uuid, attempt }: { readonly uuid: string; readonly attempt: number }, { firmuuid }: EventOrigin) {
+  return { firmUuid: firmuuid, callUuid: uuid, attempt };
+}

@@ -1,0 +1,115 @@
+import type { Role } from '@call-analysis/events';
+import type { Column } from '../csv/header.ts';
+import { type Direction, parseChannel, parseDirection, parseDuration, parsePhone } from './field-rules.ts';
+import type { ValueFault } from './row-fault.ts';
+import { parseStartTime, parseTranscriptionStartTime } from './start-time.ts';
+import { checkTranscript } from './transcript-format.ts';
+
+/** What values are checked against besides the rules below. */
+export interface FieldRules {
+  readonly segmentType: (text: string) => string | ValueFault;
+}
+
+/** A field of a call: where its text comes from, and what the text must be. */
+export interface Field<Value = unknown, IsRequired extends boolean = boolean> {
+  readonly column: string;
+  /** The column that is read when the first one is empty. */
+  readonly fallback: string | null;
+  /** The column must be in the file, and the value must not be empty. An optional value that is empty is null. */
+  readonly isRequired: IsRequired;
+  /** A transcript, limited in bytes of UTF-8. Other values are limited in characters. */
+  readonly isTranscript: boolean;
+  /** Turns the trimmed text, which is not empty, into the value. */
+  readonly parse: (text: string, rules: FieldRules) => Value | ValueFault;
+}
+
+type Parse<Value> = Field<Value>['parse'];
+
+function required<Value>(column: string, parse: Parse<Value>): Field<Value, true> {
+  return { column, fallback: null, isRequired: true, isTranscript: false, parse };
+}
+
+function optional<Value>(column: string, parse: Parse<Value>, fallback: string | null = null): Field<Value, false> {
+  return { column, fallback, isRequired: false, isTranscript: false, parse };
+}
+
+const anyText = (text: string): string => text;
+
+const clientPhoneNumber = required<string>('client_phone_number', parsePhone);
+const operatorName = required('operator_name', anyText);
+const segmentType = required<string>('segment_type', (text, rules) => rules.segmentType(text));
+const partnerCallId = optional('partner_call_id', anyText);
+const direction = optional<Direction>('direction', parseDirection);
+const disconnectReason = optional('disconnect_reason', anyText);
+
+/** A row of a CSV of transcripts, in the order of docs/api.md, "Presigned uploads". */
+export const transcriptFields = {
+  clientPhoneNumber,
+  operatorName,
+  /** Whole seconds. */
+  duration: required<number>('duration', parseDuration),
+  /** As it came, trimmed. `parseTranscript` accepts it. */
+  anonymizedText: {
+    ...required<string>('anonymized_text', (text) => checkTranscript(text) ?? text),
+    isTranscript: true,
+  },
+  /** Unix milliseconds. */
+  startedMs: required<number>('start_time', parseTranscriptionStartTime),
+  segmentType,
+  partnerCallId,
+  operatorId: optional('operator_id', anyText),
+  direction,
+  operatorGroupName: optional('operator_group_name', anyText, 'group_name'),
+  disconnectReason,
+};
+
+/**
+ * A row of a CSV of recordings, and the metadata of a single upload, in the order of docs/api.md, "Single upload" and
+ * "Presigned uploads".
+ */
+export const audioFields = {
+  audioFileName: required('audio_file_name', anyText),
+  clientPhoneNumber,
+  operatorName,
+  /** Unix milliseconds. */
+  startedMs: required<number>('start_time', parseStartTime),
+  segmentType,
+  /** Who speaks on the second channel. */
+  right: required<Role>('right_channel', (text) => parseChannel('right_channel', text)),
+  /** Who speaks on the first channel. Never the speaker of the second. */
+  left: required<Role>('left_channel', (text) => parseChannel('left_channel', text)),
+  partnerCallId,
+  direction,
+  operatorGroupName: optional('operator_group_name', anyText),
+  disconnectReason,
+};
+
+export type Fields = Readonly<Record<string, Field>>;
+
+/** A row whose values are all valid. Optional values that were empty are null. */
+export type RecordOf<Each extends Fields> = {
+  readonly [Name in keyof Each]: Each[Name] extends Field<infer Value, true>
+    ? Value
+    : Each[Name] extends Field<infer Value>
+      ? Value | null
+      : never;
+};
+
+export type TranscriptRecord = RecordOf<typeof transcriptFields>;
+
+/** `File` is what the file name was resolved to. */
+export type AudioRecord<File> = RecordOf<typeof audioFields> & { readonly file: File };
+
+/** What is known of every call before it is transcribed and analyzed. */
+export type CallRecord = Pick<TranscriptRecord, keyof typeof transcriptFields & keyof typeof audioFields>;
+
+/** The columns of these fields, as the CSV reader needs them. */
+function columnsOf(fields: Fields): readonly Column[] {
+  return Object.values(fields).flatMap(({ column, fallback, isRequired, isTranscript }) => [
+    { name: column, required: isRequired, long: isTranscript },
+    ...(fallback === null ? [] : [{ name: fallback, required: false }]),
+  ]);
+}
+
+export const transcriptColumns = columnsOf(transcriptFields);
+export const audioColumns = columnsOf(audioFields);

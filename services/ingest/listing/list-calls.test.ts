@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { type CallFilter, NO_FILTER, type Sort } from '../store/index.ts';
+import {
+  anyFilter,
+  anySort,
+  BEGIN,
+  type Call,
+  CallListing,
+  callOf,
+  DAY,
+  modelled,
+  sampleCalls,
+} from '../test/call-listing.ts';
+import { faultOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+
+const service = new IngestUnderTest();
+const listing = new CallListing(service);
+
+describe('a list of calls', () => {
+  it('equals filtering and sorting all calls, by pages and by the cursor', async () => {
+    const firmUuid = randomUUID();
+    const calls = sampleCalls(150, 7);
+    await listing.add(firmUuid, calls);
+    await fc.assert(
+      fc.asyncProperty(
+        anyFilter,
+        anySort,
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 1, max: 40 }),
+        async (filter, sort, page, size) => {
+          const expected = modelled(calls, filter, sort);
+          const { items, count, isEstimate } = await listing.ask(firmUuid, filter, { sort, page, size });
+          expect([items.map(({ uuid }) => uuid), count, isEstimate]).toEqual([
+            expected.slice((page - 1) * size, page * size),
+            expected.length,
+            false,
+          ]);
+          expect(await listing.walk(firmUuid, filter, sort, Math.max(size, 10))).toEqual(expected);
+        },
+      ),
+      { numRuns: 120 },
+    );
+  });
+
+  it('shows everything that was committed before the request, changes included', async () => {
+    const firmUuid = randomUUID();
+    const calls = Array.from({ length: 30 }, () => callOf({ status: 'queued', outcome: null, score: null }));
+    await listing.add(firmUuid, calls);
+    expect(await listing.ask(firmUuid, { status: ['queued'] })).toMatchObject({ count: 30 });
+    const [first] = calls;
+    await service.db.query(`UPDATE call SET status = 'completed', outcome = 'scored', score = 71.4 WHERE uuid = $1`, [
+      first!.uuid,
+    ]);
+    expect(await listing.ask(firmUuid, { status: ['queued'] })).toMatchObject({ count: 29 });
+    expect(await listing.ask(firmUuid, { scoreMin: 71.4, scoreMax: 71.4 })).toMatchObject({
+      count: 1,
+      items: [{ uuid: first!.uuid }],
+    });
+    // Counting and showing treat the error of binary fractions alike.
+    expect(await listing.ask(firmUuid, { scoreMin: 71.40000001 })).toMatchObject({
+      count: 1,
+      items: [{ uuid: first!.uuid }],
+    });
+    await service.db.query('DELETE FROM call WHERE uuid = $1', [first!.uuid]);
+    expect(await listing.ask(firmUuid, { scoreMin: 71.4 })).toMatchObject({ count: 0, items: [] });
+    expect(await listing.ask(firmUuid, {})).toMatchObject({ count: 29 });
+  });
+
+  it('is complete where two filters exclude each other, everywhere or in long ranges of calls', async () => {
+    const firmUuid = randomUUID();
+    // In each third the night team takes other calls than the day team; in the last third only the oldest are sales.
+    const calls = Array.from({ length: 9_000 }, (_, index): Call => {
+      const third = Math.floor(index / 3_000);
+      const isNight = index % 2 === 0;
+      const isSales = third === 2 ? index % 3_000 < 40 : isNight === (third === 0);
+      const score = ((index * 7) % 1_000) / 10;
+      return {
+        ...callOf(),
+        team: isNight ? 'Night' : 'Day',
+        segment: isSales ? 'sales' : 'support',
+        start: BEGIN + (index % 20) * DAY,
+        score,
+      };
+    });
+    await listing.add(firmUuid, calls);
+    for (let indexed = 1; indexed > 0;) indexed = await service.parts.store.search.indexEntries(firmUuid);
+    const both = [
+      { operatorGroupName: 'Night', segmentType: ['sales'] },
+      { operatorGroupName: 'Day', segmentType: ['sales'] },
+    ];
+    const dated = both.map((filter) => ({
+      ...filter,
+      startedFrom: new Date(BEGIN + DAY),
+      startedTo: new Date(BEGIN + 3 * DAY),
+    }));
+    const scored = both.map((filter) => ({ ...filter, scoreMin: 12, scoreMax: 45 }));
+    for (const filter of [...both, ...dated, ...scored].map((given) => ({ ...NO_FILTER, ...given }))) {
+      for (const isDescending of [true, false]) {
+        const sort: Sort = { by: 'created_at', isDescending };
+        const expected = modelled(calls, filter, sort);
+        expect(await listing.walk(firmUuid, filter, sort, 100)).toEqual(expected);
+        for (const page of [1, 3, Math.ceil(expected.length / 10), Math.ceil(expected.length / 10) + 1]) {
+          const { items } = await listing.ask(firmUuid, filter, { sort, page });
+          expect(items.map(({ uuid }) => uuid)).toEqual(expected.slice((page - 1) * 10, page * 10));
+        }
+      }
+    }
+  });
+
+  it('is counted exactly where one filter or a few days match few calls, and otherwise within 15 % of the exact count', async () => {
+    const firmUuid = randomUUID();
+    // The newest calls are not processed yet.
+    const calls = Array.from({ length: 24_000 }, (_, index): Call => {
+      const segment = index % 12 === 0 ? 'support' : 'sales';
+      const start = BEGIN + Math.floor(index / 200) * DAY;
+      const isDone = index < 21_000;
+      return {
+        ...callOf(),
+        segment,
+        start,
+        status: isDone ? 'completed' : 'queued',
+        outcome: isDone ? 'scored' : null,
+        score: isDone ? 50 : null,
+      };
+    });
+    await listing.add(firmUuid, calls);
+    for (let indexed = 1; indexed > 0;) indexed = await service.parts.store.search.indexEntries(firmUuid);
+    const sales = { segmentType: ['sales'] };
+    const days = (from: number, to: number) => ({
+      startedFrom: new Date(BEGIN + from * DAY + 1),
+      startedTo: new Date(BEGIN + to * DAY),
+    });
+    const countOf = (filter: Partial<CallFilter>) =>
+      modelled(calls, { ...NO_FILTER, ...filter }, { by: 'created_at', isDescending: true }).length;
+    for (const filter of [
+      { ...sales, ...days(20, 25) },
+      { ...sales, ...days(200, 300) },
+      { ...sales, status: ['queued'] },
+    ]) {
+      expect(await listing.ask(firmUuid, filter)).toMatchObject({ count: countOf(filter), isEstimate: false });
+    }
+    for (const filter of [
+      { ...sales, status: ['completed'] },
+      { ...sales, scoreMin: 40, scoreMax: 60 },
+      { ...sales, ...days(0, 105) },
+    ]) {
+      const { count, isEstimate } = await listing.ask(firmUuid, filter);
+      expect(isEstimate).toBe(true);
+      expect(Math.abs(count / countOf(filter) - 1)).toBeLessThan(0.15);
+    }
+  });
+
+  it('keeps firms apart, even those with equal calls', async () => {
+    const [one, other] = [randomUUID(), randomUUID()];
+    await listing.add(one, [callOf(), callOf()], '<operator>shared words');
+    await listing.add(other, [callOf()], '<operator>shared words');
+    for (const filter of [
+      {},
+      { operatorName: 'Aziza' },
+      { q: 'shared' },
+      { scoreMin: 1 },
+      { startedFrom: new Date(BEGIN) },
+    ]) {
+      expect(await listing.ask(one, filter)).toMatchObject({ count: 2 });
+      expect(await listing.ask(other, filter)).toMatchObject({ count: 1 });
+      expect(await listing.ask(randomUUID(), filter)).toMatchObject({ count: 0, items: [], nextCursor: null });
+    }
+  });
+
+  it('is empty after its last page, however high the page number is', async () => {
+    const firmUuid = randomUUID();
+    await listing.add(firmUuid, [callOf()]);
+    expect(await listing.ask(firmUuid, {}, { page: 1_000_000 })).toMatchObject({ count: 1, items: [] });
+    expect(await listing.ask(firmUuid, { operatorName: 'Aziza' }, { page: 2 ** 31 - 1, size: 100 })).toMatchObject({
+      count: 1,
+      items: [],
+    });
+  });
+
+  it('applies all other filters to a call that is found by its partner_call_id', async () => {
+    const firmUuid = randomUUID();
+    const call = callOf({ operator: 'Bakyt' });
+    await listing.add(firmUuid, [call], '<client>parcel');
+    await service.db.query('UPDATE call SET partner_call_id = $2 WHERE uuid = $1', [call.uuid, 'crm-1']);
+    const ids = async (filter: Partial<CallFilter>) =>
+      (await listing.ask(firmUuid, { partnerCallId: 'crm-1', ...filter })).count;
+    expect(await ids({})).toBe(1);
+    expect(await ids({ operatorName: 'Bakyt', q: 'parcels' })).toBe(0);
+    expect(await ids({ operatorName: 'Bakyt', q: 'parcel' })).toBe(1);
+    expect(await ids({ operatorName: 'Aziza' })).toBe(0);
+  });
+});
+
+describe('a cursor', () => {
+  it.each(['created_at', 'start_time', 'score'] as const)(
+    'by %s returns every call that matches the whole time exactly once, while others are added, changed and deleted',
+    async (by) => {
+      const firmUuid = randomUUID();
+      const staying = sampleCalls(60, 11).map((call): Call => ({ ...call, status: 'completed' }));
+      const leaving = Array.from({ length: 60 }, (_, index) => callOf({ start: BEGIN + index * DAY, score: index }));
+      await listing.add(firmUuid, [...staying, ...leaving]);
+      const filter = { ...NO_FILTER, status: ['completed'] };
+      for (const isDescending of [true, false]) {
+        let round = 0;
+        const seen = await listing.walk(firmUuid, filter, { by, isDescending }, 7, async () => {
+          await listing.add(firmUuid, [callOf({ start: BEGIN + round * DAY, score: round })]);
+          await service.db.query(`UPDATE call SET status = 'failed', score = 3 WHERE uuid = $1`, [
+            leaving[round]!.uuid,
+          ]);
+          await service.db.query(`UPDATE call SET status = 'completed' WHERE uuid = $1`, [
+            leaving[(round + 50) % 60]!.uuid,
+          ]);
+          await service.db.query('DELETE FROM call WHERE uuid = $1', [leaving[59 - round]!.uuid]);
+          round++;
+        });
+        expect(seen.filter((uuid) => staying.some((call) => call.uuid === uuid)).toSorted()).toEqual(
+          staying.map(({ uuid }) => uuid).toSorted(),
+        );
+        expect(new Set(seen).size).toBe(seen.length);
+      }
+    },
+  );
+
+  it('is refused with another filter, with another sort, in another firm, and after any change to it', async () => {
+    const [firmUuid, other] = [randomUUID(), randomUUID()];
+    await listing.add(
+      firmUuid,
+      Array.from({ length: 12 }, () => callOf()),
+    );
+    await listing.add(
+      other,
+      Array.from({ length: 12 }, () => callOf()),
+    );
+    const filter = { status: ['completed', 'failed'] };
+    const { nextCursor } = await listing.ask(firmUuid, filter);
+    const cursor = nextCursor!;
+    expect((await listing.ask(firmUuid, { status: ['failed', 'completed'] }, { cursor })).items).toHaveLength(2);
+    const swapped = cursor.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A'));
+    for (const refused of [
+      () => listing.ask(firmUuid, { status: ['completed'] }, { cursor }),
+      () => listing.ask(firmUuid, { ...filter, q: 'hello' }, { cursor }),
+      () => listing.ask(firmUuid, filter, { cursor, sort: { by: 'score', isDescending: true } }),
+      () => listing.ask(other, filter, { cursor }),
+      () => listing.ask(firmUuid, filter, { cursor: swapped }),
+      () => listing.ask(firmUuid, filter, { cursor: `${cursor}=` }),
+      () => listing.ask(firmUuid, filter, { cursor: 'x' }),
+    ]) {
+      expect(await faultOf(refused())).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { fields: [{ field: 'cursor' }] },
+      });
+    }
+  });
+});

@@ -1,0 +1,137 @@
+import { type FieldFault, invalidFields } from '@call-analysis/fault';
+import {
+  type CallFilter,
+  type CallQuery,
+  type CallRow,
+  type Count,
+  matchesFilter,
+  type Page,
+  type Position,
+  type Sort,
+  type Store,
+} from '../store/index.ts';
+import { openCursor, sealCursor } from './cursor.ts';
+
+export interface ListCallsRequest {
+  readonly filter: CallFilter;
+  readonly sort: Sort;
+  /** From 1; ignored with a cursor. */
+  readonly page: number;
+  readonly cursor: string | null;
+  readonly size: number;
+}
+
+export interface ListedCalls extends Count {
+  readonly items: readonly CallRow[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/** How long listing waits until the firm's pending changes are indexed. */
+const CATCH_UP_MS = 1_500;
+/** The most calls that are read from the catalogue itself when the index is not up to date. */
+const MAX_CATALOGUE_READS = 20_000;
+/** The largest offset that pages reach. Beyond it clients use the cursor. */
+const MAX_OFFSET = 100_000;
+
+const NO_CALLS: ListedCalls = { items: [], count: 0, isEstimate: false, nextCursor: null };
+
+/**
+ * A page of a firm's calls (docs/api.md, "Calls"). A client that follows the cursor to the end sees exactly once every
+ * call that matches the whole time and keeps its sort key, whatever is added, changed or erased in the meantime. Fault
+ * VALIDATION_ERROR.
+ */
+export async function listCalls(store: Store, firmUuid: string, request: ListCallsRequest): Promise<ListedCalls> {
+  const { filter, sort, size } = request;
+  const { words, after } = await parse(store, firmUuid, request);
+  const offset = after === null ? (request.page - 1) * size : 0;
+  const isTooDeep = offset > MAX_OFFSET;
+  // One call more than the page shows whether there is a next page.
+  const query: CallQuery = { firmUuid, filter, sort, after, offset: isTooDeep ? 0 : offset, limit: size + 1 };
+  if (filter.partnerCallId !== null) return byPartnerCallId(store, { ...query, offset }, words);
+
+  const { positions, count } = await (isUnfiltered(query)
+    ? fromCatalogue(store, query)
+    : fromIndex(store, query, words));
+  if (isTooDeep) {
+    if (count.count <= offset && !count.isEstimate) return { ...NO_CALLS, ...count };
+    const message = `reaches no further than ${MAX_OFFSET} calls; go on with next_cursor`;
+    throw invalidFields([{ field: 'page', code: 'INVALID', message }]);
+  }
+  const shown = positions.slice(0, size);
+  const rows = await store.listing.read(
+    firmUuid,
+    shown.map(({ uuid }) => uuid),
+  );
+  const last = positions.length > size ? shown.at(-1) : undefined;
+  return {
+    // A call that has changed since it was indexed is shown as it is now, or not at all.
+    items: shown.flatMap(({ uuid }) => rows.get(uuid) ?? []).filter((row) => matchesFilter(filter, row)),
+    count: count.count,
+    isEstimate: count.isEstimate,
+    nextCursor:
+      last === undefined ? null : sealCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, last),
+  };
+}
+
+/** Parses the words and the cursor, and reports the faults of both together. */
+async function parse(
+  store: Store,
+  firmUuid: string,
+  { filter, sort, cursor }: ListCallsRequest,
+): Promise<{ words: string | null; after: Position | null }> {
+  const faults: FieldFault[] = [];
+  const words = filter.q === null ? null : await store.search.parseWords(filter.q);
+  if (filter.q !== null && words === null)
+    faults.push({ field: 'q', code: 'INVALID', message: 'must have a word in it' });
+  const after =
+    cursor === null ? null : openCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, cursor);
+  if (cursor !== null && after === null) {
+    const message = 'is not a next_cursor of a list with the same filters and the same sort';
+    faults.push({ field: 'cursor', code: 'INVALID', message });
+  }
+  if (faults.length > 0) throw invalidFields(faults);
+  return { words, after };
+}
+
+function isUnfiltered({ filter, sort }: CallQuery): boolean {
+  return sort.by === 'created_at' && Object.values(filter).every((value) => value === null || value.length === 0);
+}
+
+/** Without a filter, the primary key of the catalogue gives the order, and every committed call is included. */
+async function fromCatalogue(store: Store, query: CallQuery): Promise<Page> {
+  const [positions, count] = await Promise.all([store.listing.inOrder(query), store.search.count(query.firmUuid)]);
+  return { positions, count: { count, isEstimate: false } };
+}
+
+/**
+ * Uses the index once it contains the firm's pending changes. When that takes too long, as after a large upload, the
+ * newest calls are read from the catalogue itself, and the count is an estimate.
+ */
+async function fromIndex(store: Store, query: CallQuery, words: string | null): Promise<Page> {
+  const { firmUuid, sort } = query;
+  if (await store.search.catchUp(firmUuid, { words: words !== null, withinMs: CATCH_UP_MS })) {
+    return store.search.find(query, words);
+  }
+  const { positions, count } = await store.search.find(query, words);
+  const newest =
+    words === null && sort.by === 'created_at' ? await store.listing.inOrderMatching(query, MAX_CATALOGUE_READS) : null;
+  const known = Math.max(count.count, newest === null ? 0 : query.offset + newest.length);
+  return { positions: newest ?? positions, count: { count: known, isEstimate: true } };
+}
+
+/** A partner_call_id is unique in a firm, so at most one call matches. */
+async function byPartnerCallId(
+  store: Store,
+  { firmUuid, filter, after, offset }: CallQuery,
+  words: string | null,
+): Promise<ListedCalls> {
+  const row = await store.listing.findByPartnerCallId(firmUuid, filter.partnerCallId!);
+  if (row === null || !matchesFilter(filter, row)) return NO_CALLS;
+  if (words !== null) {
+    await store.search.catchUp(firmUuid, { words: true, withinMs: CATCH_UP_MS });
+    if (!(await store.search.hasWords(firmUuid, row.uuid, words))) return NO_CALLS;
+  }
+  const isShown = offset === 0 && after === null;
+  return { items: isShown ? [row] : [], count: 1, isEstimate: false, nextCursor: null };
+}

@@ -1,0 +1,96 @@
+import type { Database } from '@call-analysis/postgres';
+import { CALL_COLUMNS, type CallRow } from '../calls/call-row.ts';
+import { type CallQuery, type Position, scoreRange } from '../search/index.ts';
+
+/** Reads for listings that go to the catalogue itself. All others go to the index in search/. */
+export function listing(db: Database) {
+  let key: Buffer | undefined;
+
+  return {
+    /** Calls by uuid. Unknown uuids are absent. */
+    async read(firmUuid: string, uuids: readonly string[]): Promise<Map<string, CallRow>> {
+      if (uuids.length === 0) return new Map();
+      const rows = await db.query<CallRow>(`SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND uuid = ANY($2)`, [
+        firmUuid,
+        uuids,
+      ]);
+      return new Map(rows.map((row) => [row.uuid, row]));
+    },
+
+    /** The positions of all calls in the order of creation: their uuids begin with the time. */
+    async inOrder({ firmUuid, sort, after, offset, limit }: CallQuery): Promise<Position[]> {
+      const [than, direction] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
+      const rows = await db.query<{ uuid: string }>(
+        `SELECT uuid FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2) ORDER BY uuid ${direction} LIMIT $3 OFFSET $4`,
+        [firmUuid, after?.uuid ?? null, limit, offset],
+      );
+      return rows.map(({ uuid }) => ({ uuid, startTime: new Date(0), score: 0 }));
+    },
+
+    /** Null when there is none. */
+    async findByPartnerCallId(firmUuid: string, partnerCallId: string): Promise<CallRow | null> {
+      const rows = await db.query<CallRow>(
+        `SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND partner_call_id = $2`,
+        [firmUuid, partnerCallId],
+      );
+      return rows[0] ?? null;
+    },
+
+    /**
+     * The positions of the newest or oldest calls that match the filter, its words excepted. Null when the page is not
+     * complete after reading `maxReads` calls.
+     */
+    async inOrderMatching(query: CallQuery, maxReads: number): Promise<Position[] | null> {
+      const { firmUuid, sort, after, filter, offset, limit } = query;
+      const [than, direction] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
+      const score = scoreRange(filter);
+      const rows = await db.query<{ uuid: string | null; read: number }>(
+        `WITH read AS MATERIALIZED (
+           SELECT * FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2)
+             AND ($3::uuid IS NULL OR (batch_uuid = $3
+               AND uuid BETWEEN (SELECT first_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)
+                 AND (SELECT last_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)))
+           ORDER BY uuid ${direction} LIMIT $4),
+         matching AS (
+           SELECT uuid FROM read
+           WHERE ($5 = '{}' OR status = ANY($5::text[])) AND ($6 = '{}' OR outcome = ANY($6::text[]))
+             AND ($7 = '{}' OR segment_type = ANY($7::text[])) AND ($8 = '{}' OR direction = ANY($8::text[]))
+             AND ($9::text IS NULL OR operator_name = $9) AND ($10::text IS NULL OR operator_group_name = $10)
+             AND ($11::uuid IS NULL OR campaign_uuid = $11) AND ($12::text IS NULL OR source = $12)
+             AND ($13::timestamptz IS NULL OR start_time >= $13) AND ($14::timestamptz IS NULL OR start_time < $14)
+             AND ($15::int IS NULL OR round(score * 10) BETWEEN $15 AND $16::int)
+           ORDER BY uuid ${direction} LIMIT $17 OFFSET $18)
+         SELECT uuid, count::int AS read FROM (SELECT count(*) FROM read) AS counted LEFT JOIN matching ON true ORDER BY uuid ${direction}`,
+        [
+          firmUuid,
+          after?.uuid ?? null,
+          filter.batch,
+          maxReads,
+          filter.status,
+          filter.outcome,
+          filter.segmentType,
+          filter.direction,
+          filter.operatorName,
+          filter.operatorGroupName,
+          filter.campaign,
+          filter.source,
+          filter.startedFrom,
+          filter.startedTo,
+          score?.low ?? null,
+          score?.high ?? null,
+          limit,
+          offset,
+        ],
+      );
+      const found = rows.flatMap(({ uuid }) => (uuid === null ? [] : [uuid]));
+      if (found.length < limit && rows[0]!.read === maxReads) return null;
+      return found.map((uuid) => ({ uuid, startTime: new Date(0), score: 0 }));
+    },
+
+    /** The key that signs cursors. */
+    async cursorKey(): Promise<Buffer> {
+      key ??= (await db.query<{ key: Buffer }>('SELECT key FROM cursor_key'))[0]!.key;
+      return key;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { deflateRawSync } from 'node:zlib';
+import type { Sql } from '@call-analysis/postgres';
+import type { Failure } from '../calls/call-row.ts';
+import { statusesBefore, UNFINISHED_SQL } from '../calls/call-status.ts';
+
+export interface AnalyzedCall {
+  readonly firmUuid: string;
+  readonly callUuid: string;
+  readonly attempt: number;
+  readonly at: Date;
+  readonly outcome: string;
+  readonly language: string | null;
+  readonly score: number | null;
+  readonly analysisUuid: string;
+  /** JSON text; null when there was nothing to analyze. */
+  readonly body: string | null;
+}
+
+const fast = { level: 1 };
+
+/** Writes the analyses and failures of calls. */
+export const results = {
+  /**
+   * Completes calls with their analyses. A call that has ended, or whose later attempt has started, stays as it is:
+   * status only moves forward within an attempt. An analysis is always dated after those of earlier attempts,
+   * whatever its publisher's clock says, because the score of a call is that of its newest analysis.
+   */
+  async complete(tx: Sql, analyzed: readonly AnalyzedCall[]): Promise<void> {
+    await tx.query(
+      `WITH result AS (
+         SELECT * FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[], $6::float8[],
+           $7::uuid[], $8::bytea[], $9::uuid[])
+           AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body, firm_uuid)),
+       completed AS (
+         UPDATE call SET status = 'completed', outcome = result.outcome, failure = NULL, score = result.score,
+           language = coalesce(call.language, result.language), updated_at = greatest(result.at, created_at),
+           history = history || jsonb_build_object('status', 'completed', 'at',
+             to_char(greatest(result.at, created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+             'detail', NULL)
+         FROM result
+         WHERE call.firm_uuid = result.firm_uuid AND call.uuid = result.call_uuid AND call.attempt = result.attempt
+           AND call.status IN ${UNFINISHED_SQL}
+         RETURNING call.uuid, call.firm_uuid, call.attempt, result.analysis_uuid, result.body, result.at)
+       INSERT INTO analysis (uuid, call_uuid, firm_uuid, body, created_at)
+       SELECT analysis_uuid, uuid, firm_uuid, body, CASE WHEN attempt = 1 THEN at ELSE greatest(at, (
+         SELECT max(created_at) + interval '1 millisecond' FROM analysis AS earlier
+         WHERE earlier.firm_uuid = completed.firm_uuid AND earlier.call_uuid = completed.uuid)) END
+       FROM completed WHERE body IS NOT NULL
+       ON CONFLICT (uuid) DO NOTHING`,
+      [
+        analyzed.map((each) => each.callUuid),
+        analyzed.map((each) => each.attempt),
+        analyzed.map((each) => each.at),
+        analyzed.map((each) => each.outcome),
+        analyzed.map((each) => each.language),
+        analyzed.map((each) => each.score),
+        analyzed.map((each) => each.analysisUuid),
+        analyzed.map(({ body }) => (body === null ? null : deflateRawSync(body, fast))),
+        analyzed.map((each) => each.firmUuid),
+      ],
+    );
+  },
+
+  /** Does nothing when the call has ended, is past the stage, or is in another attempt. */
+  async fail(
+    tx: Sql,
+    { firmUuid, callUuid, attempt }: { firmUuid: string; callUuid: string; attempt: number },
+    failure: Failure,
+    now: Date,
+  ): Promise<void> {
+    const which = 'firm_uuid = $5 AND uuid = $6 AND attempt = $7 AND status = ANY($8)';
+    await failWhere(tx, failure, now, which, [firmUuid, callUuid, attempt, statusesBefore(failure.stage)]);
+  },
+};
+
+/** Fails the calls that `which` selects: a condition whose parameters begin with $5. */
+export async function failWhere(
+  sql: Sql,
+  failure: Failure,
+  now: Date,
+  which: string,
+  values: readonly unknown[],
+): Promise<void> {
+  await sql.query(
+    `UPDATE call SET status = 'failed', failure = $1, updated_at = greatest($2, created_at),
+       history = history || jsonb_build_object('status', 'failed', 'at', $3::text, 'detail', $4::text)
+     WHERE ${which}`,
+    [JSON.stringify(failure), now, now.toISOString(), `${failure.stage}: ${failure.code}`, ...values],
+  );
+}

@@ -1,0 +1,84 @@
+/** The filters of a listing (docs/api.md, "Calls"). An empty or null field matches every call. */
+export interface CallFilter {
+  readonly status: readonly string[];
+  readonly outcome: readonly string[];
+  readonly segmentType: readonly string[];
+  readonly direction: readonly string[];
+  readonly operatorName: string | null;
+  readonly operatorGroupName: string | null;
+  readonly partnerCallId: string | null;
+  readonly batch: string | null;
+  readonly campaign: string | null;
+  readonly source: string | null;
+  /** Inclusive. */
+  readonly startedFrom: Date | null;
+  /** Exclusive. */
+  readonly startedTo: Date | null;
+  readonly scoreMin: number | null;
+  readonly scoreMax: number | null;
+  readonly q: string | null;
+}
+
+export const NO_FILTER: CallFilter = {
+  status: [],
+  outcome: [],
+  segmentType: [],
+  direction: [],
+  operatorName: null,
+  operatorGroupName: null,
+  partnerCallId: null,
+  batch: null,
+  campaign: null,
+  source: null,
+  startedFrom: null,
+  startedTo: null,
+  scoreMin: null,
+  scoreMax: null,
+  q: null,
+};
+
+/**
+ * Calls with the same time or score are ordered by uuid. Calls without a score come last in both directions. Uuids begin
+ * with the creation time, so `created_at` is the order of uuids.
+ */
+export interface Sort {
+  readonly by: 'created_at' | 'start_time' | 'score';
+  readonly isDescending: boolean;
+}
+
+/** The position of a call in every sort order. */
+export interface Position {
+  readonly uuid: string;
+  readonly startTime: Date;
+  /** Tenths; -1 without a score. */
+  readonly score: number;
+}
+
+export interface CallQuery {
+  readonly firmUuid: string;
+  readonly filter: CallFilter;
+  readonly sort: Sort;
+  /** Only calls after this position; null starts at the first. */
+  readonly after: Position | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface Count {
+  readonly count: number;
+  readonly isEstimate: boolean;
+}
+
+/** One page of positions, in the order of the sort, and the count of all matches. */
+export interface Page {
+  readonly positions: readonly Position[];
+  readonly count: Count;
+}
+
+/** The lowest and the highest matching score in tenths; null when the filter matches any score, and none. */
+export function scoreRange({ scoreMin, scoreMax }: CallFilter): { low: number; high: number } | null {
+  if (scoreMin === null && scoreMax === null) return null;
+  // Scores have one decimal. Rounding removes the error of binary fractions.
+  const tenths = (score: number) => Math.round(score * 1e7) / 1e6;
+  return { low: Math.ceil(tenths(scoreMin ?? 0)), high: Math.floor(tenths(scoreMax ?? 100)) };
+}

@@ -1,0 +1,215 @@
+import type { Database, Sql, Transaction } from '@call-analysis/postgres';
+import { UNFINISHED } from '../../calls/call-status.ts';
+import {
+  changeFacetCounts,
+  dayValue,
+  ensureFacets,
+  type FacetKey,
+  facetKeyText,
+  NO_SCORE,
+  pairValue,
+  scoreValue,
+} from '../facets.ts';
+import { lockIndex, tryToLockIndex } from './index-lock.ts';
+import { type PendingCall, takeChanges } from './pending-changes.ts';
+
+interface CatalogueCall {
+  readonly firm_uuid: string;
+  readonly uuid: string;
+  readonly source: string;
+  readonly status: string;
+  readonly outcome: string | null;
+  readonly operator_name: string;
+  readonly operator_group_name: string | null;
+  readonly direction: string | null;
+  readonly segment_type: string;
+  readonly start_time: Date;
+  readonly language: string | null;
+  readonly score: number | null;
+  readonly batch_uuid: string | null;
+  readonly campaign_uuid: string | null;
+  readonly has_text: boolean;
+  readonly text_language: string | null;
+  readonly is_text_indexed: boolean;
+}
+
+/** A row of `call_search`. */
+interface Entry {
+  readonly firm: number;
+  readonly uuid: string;
+  readonly startTime: Date;
+  readonly score: number;
+  /** Facet ids in the order of `FACET_COLUMNS`. */
+  readonly facets: readonly (number | null)[];
+}
+
+const FACET_COLUMNS = ['state', 'origin', 'segment', 'operator', 'team', 'campaign', 'batch', 'day', 'mark'];
+
+/**
+ * Indexes the calls of the next pending changes, of one firm or of all, and returns how many there were. Returns 0 when
+ * none is pending, or while another process indexes. The changes leave the queue in the same transaction, so a crash
+ * repeats them.
+ */
+export async function indexEntries(db: Database, firmUuid: string | null): Promise<number> {
+  return db.transaction(async (tx) => {
+    if (!(await tryToLockIndex(tx))) return 0;
+    const pending = await takeChanges(tx, firmUuid);
+    if (pending.length > 0) await updateEntries(tx, pending);
+    return pending.length;
+  });
+}
+
+async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): Promise<void> {
+  const withNewWords = new Set(pending.flatMap(({ uuid, hasNewWords }) => (hasNewWords ? [uuid] : [])));
+  const distinct = [...new Map(pending.map((each) => [`${each.firmUuid} ${each.uuid}`, each])).values()];
+  const keys = [distinct.map((each) => each.firmUuid), distinct.map((each) => each.uuid)];
+  const calls = await tx.query<CatalogueCall>(
+    `SELECT call.firm_uuid, call.uuid, source, status, outcome, operator_name, operator_group_name, direction, segment_type,
+       start_time, call.language, score, batch_uuid, campaign_uuid,
+       tagged_text IS NOT NULL OR transcript.call_uuid IS NOT NULL AS has_text,
+       call_text.language AS text_language, call_text.uuid IS NOT NULL AS is_text_indexed
+     FROM unnest($1::uuid[], $2::uuid[]) AS named (firm_uuid, uuid)
+       JOIN call ON call.firm_uuid = named.firm_uuid AND call.uuid = named.uuid
+       LEFT JOIN facet ON facet.firm_uuid = call.firm_uuid AND facet.kind = 'all' AND facet.value = ''
+       LEFT JOIN call_text ON call_text.firm = facet.id AND call_text.uuid = call.uuid
+       LEFT JOIN transcript ON transcript.firm_uuid = call.firm_uuid AND transcript.call_uuid = call.uuid`,
+    keys,
+  );
+  const former = await tx.query<Record<string, number | null> & { uuid: string }>(
+    `SELECT firm, call_search.uuid, ${FACET_COLUMNS.join(', ')}
+     FROM unnest($1::uuid[], $2::uuid[]) AS named (firm_uuid, uuid)
+       JOIN facet ON facet.firm_uuid = named.firm_uuid AND facet.kind = 'all' AND facet.value = ''
+       JOIN call_search ON call_search.firm = facet.id AND call_search.uuid = named.uuid`,
+    keys,
+  );
+  const entries = await entriesOf(tx, calls);
+  const countChanges = new Map<number, number>();
+  const count = (facets: readonly (number | null)[], by: number) => {
+    for (const id of facets) if (id !== null) countChanges.set(id, (countChanges.get(id) ?? 0) + by);
+  };
+  for (const row of former) count([row['firm']!, ...FACET_COLUMNS.map((column) => row[column] ?? null)], -1);
+  for (const { firm, facets } of entries) count([firm, ...facets], 1);
+
+  await writeEntries(tx, entries);
+  const present = new Set(entries.map(({ firm, uuid }) => `${firm} ${uuid}`));
+  const deleted = former.filter(({ firm, uuid }) => !present.has(`${firm} ${uuid}`));
+  for (const { firm, uuid } of deleted) {
+    count([await removeDocument(tx, firm!, uuid)], -1);
+    await tx.query('DELETE FROM call_search WHERE firm = $1 AND uuid = $2', [firm, uuid]);
+  }
+  await changeFacetCounts(tx, countChanges);
+  await queueDocuments(
+    tx,
+    calls.filter(
+      (call) =>
+        call.has_text && (!call.is_text_indexed || call.text_language !== call.language || withNewWords.has(call.uuid)),
+    ),
+  );
+}
+
+async function entriesOf(tx: Sql, calls: readonly CatalogueCall[]): Promise<Entry[]> {
+  const withFacets = calls.map((call) => ({ call, facets: facetsOf(call) }));
+  const all = ({ firm_uuid }: CatalogueCall): FacetKey => ({ firmUuid: firm_uuid, kind: 'all', value: '' });
+  const ids = await ensureFacets(
+    tx,
+    withFacets.flatMap(({ call, facets }) => [all(call), ...facets.filter((facet) => facet !== null)]),
+  );
+  return withFacets.map(({ call, facets }) => ({
+    firm: ids.get(facetKeyText(all(call)))!,
+    uuid: call.uuid,
+    startTime: call.start_time,
+    score: tenthsOf(call.score),
+    facets: facets.map((facet) => (facet === null ? null : ids.get(facetKeyText(facet))!)),
+  }));
+}
+
+/** In the order of `FACET_COLUMNS`. */
+function facetsOf(call: CatalogueCall): (FacetKey | null)[] {
+  const { firm_uuid: firmUuid } = call;
+  return [
+    { firmUuid, kind: 'state', value: pairValue(call.status, call.outcome) },
+    { firmUuid, kind: 'origin', value: pairValue(call.source, call.direction) },
+    { firmUuid, kind: 'segment', value: call.segment_type },
+    { firmUuid, kind: 'operator', value: call.operator_name },
+    call.operator_group_name === null ? null : { firmUuid, kind: 'team', value: call.operator_group_name },
+    call.campaign_uuid === null ? null : { firmUuid, kind: 'campaign', value: call.campaign_uuid },
+    call.batch_uuid === null ? null : { firmUuid, kind: 'batch', value: call.batch_uuid },
+    { firmUuid, kind: 'day', value: dayValue(call.start_time) },
+    { firmUuid, kind: 'mark', value: scoreValue(tenthsOf(call.score)) },
+  ];
+}
+
+function tenthsOf(score: number | null): number {
+  return score === null ? NO_SCORE : Math.round(score * 10);
+}
+
+async function writeEntries(tx: Sql, entries: readonly Entry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const columns = ['start_time', 'score', ...FACET_COLUMNS];
+  const isSame = `(${columns.map((name) => `call_search.${name}`).join(', ')}) IS NOT DISTINCT FROM (${columns.map((name) => `excluded.${name}`).join(', ')})`;
+  await tx.query(
+    `INSERT INTO call_search (firm, uuid, ${columns.join(', ')})
+     SELECT * FROM unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::int[], ${FACET_COLUMNS.map((_, index) => `$${index + 5}::int[]`).join(', ')})
+     ON CONFLICT (firm, uuid) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')} WHERE NOT (${isSame})`,
+    [
+      entries.map(({ firm }) => firm),
+      entries.map(({ uuid }) => uuid),
+      entries.map(({ startTime }) => startTime),
+      entries.map(({ score }) => score),
+      ...FACET_COLUMNS.map((_, index) => entries.map(({ facets }) => facets[index] ?? null)),
+    ],
+  );
+}
+
+/**
+ * Queues documents for indexing. One is `ripe` once its language is known or cannot become known any more: a document
+ * that is indexed before its language would have to be indexed again.
+ */
+async function queueDocuments(tx: Sql, calls: readonly CatalogueCall[]): Promise<void> {
+  if (calls.length === 0) return;
+  await tx.query(
+    `INSERT INTO text_change (firm_uuid, uuid, ripe) SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::boolean[])
+     ON CONFLICT (firm_uuid, uuid) DO UPDATE SET ripe = excluded.ripe`,
+    [
+      calls.map(({ firm_uuid }) => firm_uuid),
+      calls.map(({ uuid }) => uuid),
+      calls.map(({ language, status }) => language !== null || !UNFINISHED.includes(status)),
+    ],
+  );
+}
+
+/** Returns the block of the document; null when the call had none. */
+async function removeDocument(tx: Sql, firm: number, uuid: string): Promise<number | null> {
+  const rows = await tx.query<{ shelf: number }>(
+    'DELETE FROM call_text WHERE firm = $1 AND uuid = $2 RETURNING shelf',
+    [firm, uuid],
+  );
+  return rows[0]?.shelf ?? null;
+}
+
+/**
+ * Removes a call from the index and its queues, in the transaction that deletes the call. Waits for the transaction that
+ * is indexing. Returns the number of deleted rows.
+ */
+export async function removeCall(tx: Sql, firmUuid: string, callUuid: string): Promise<number> {
+  await lockIndex(tx);
+  const changes = await tx.query(
+    'DELETE FROM call_change WHERE firm_uuid = $1 AND first = $2 AND last = $2 RETURNING 1',
+    [firmUuid, callUuid],
+  );
+  const documents = await tx.query('DELETE FROM text_change WHERE firm_uuid = $1 AND uuid = $2 RETURNING 1', [
+    firmUuid,
+    callUuid,
+  ]);
+  const [entry] = await tx.query<Record<string, number | null>>(
+    `DELETE FROM call_search USING facet
+     WHERE facet.firm_uuid = $1 AND facet.kind = 'all' AND facet.value = '' AND call_search.firm = facet.id AND call_search.uuid = $2
+     RETURNING firm, ${FACET_COLUMNS.join(', ')}`,
+    [firmUuid, callUuid],
+  );
+  if (entry === undefined) return changes.length + documents.length;
+  const block = await removeDocument(tx, entry['firm']!, callUuid);
+  const facets = [entry['firm']!, block, ...FACET_COLUMNS.map((column) => entry[column] ?? null)];
+  await changeFacetCounts(tx, new Map(facets.flatMap((id) => (id === null ? [] : [[id, -1] as const]))));
+  return changes.length + documents.length + 1 + (block === null ? 0 : 1);
+}

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '@call-analysis/postgres';
+import { createLog } from '@call-analysis/runtime';
+import { waitUntil } from '@call-analysis/testing';
+import { describe, expect, it } from '@jest/globals';
+import { listCalls } from '../../listing/list-calls.ts';
+import { type CallFilter, NO_FILTER, type Sort } from '../../store/index.ts';
+import { BEGIN, type Call, CallListing, callOf, modelled, NEWEST, sampleCalls } from '../../test/call-listing.ts';
+import { IngestUnderTest } from '../../test/ingest-under-test.ts';
+import { search } from '../index.ts';
+import { runIndexer } from './run-indexer.ts';
+
+const service = new IngestUnderTest();
+const listing = new CallListing(service);
+
+describe('the index', () => {
+  it('contains no change that was rolled back, and misses none after a crash of the indexer', async () => {
+    const { store } = service.parts;
+    const firmUuid = randomUUID();
+    const calls = Array.from({ length: 20 }, () => callOf());
+    await listing.add(firmUuid, calls);
+    const failing = service.db.transaction(async (tx) => {
+      await tx.query(`UPDATE call SET status = 'failed' WHERE firm_uuid = $1`, [firmUuid]);
+      throw new Error('killed');
+    });
+    await expect(failing).rejects.toThrow('killed');
+    const killed: Database['transaction'] = (work) =>
+      service.db.transaction(async (tx) => {
+        await work(tx);
+        throw new Error('killed');
+      });
+    const broken = search({ ...service.db, transaction: killed });
+    await expect(broken.indexEntries(firmUuid)).rejects.toThrow('killed');
+    expect(await store.search.count(firmUuid)).toBe(20);
+    expect(await listing.ask(firmUuid, { status: ['completed'] })).toMatchObject({ count: 20 });
+    expect(await listing.ask(firmUuid, { status: ['failed'] })).toMatchObject({ count: 0 });
+  });
+
+  it('answers in time while another process writes it, and has one writer at a time', async () => {
+    const { store } = service.parts;
+    const firmUuid = randomUUID();
+    const calls = Array.from({ length: 50 }, () => callOf());
+    await listing.add(firmUuid, calls);
+    await service.db.transaction(async (tx) => {
+      await store.search.removeCall(tx, firmUuid, randomUUID());
+      expect(await listing.askIn(store, firmUuid, { operatorName: 'Aziza' })).toMatchObject({
+        items: { length: 10 },
+        isEstimate: true,
+      });
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => listing.ask(firmUuid, { operatorName: 'Aziza', q: 'hello' })),
+    );
+    for (const answer of answers) expect(answer).toMatchObject({ count: 50, isEstimate: false });
+  });
+
+  it('keeps nothing of a removed call, facet values included', async () => {
+    const { store } = service.parts;
+    const firmUuid = randomUUID();
+    const [call, other] = [callOf({ operator: 'Only Hers' }), callOf()];
+    await listing.add(firmUuid, [call, other], '<operator>secret');
+    expect(await listing.ask(firmUuid, { q: 'secret' })).toMatchObject({ count: 2 });
+    const removed = await service.db.transaction(async (tx) => {
+      const rows = await store.search.removeCall(tx, firmUuid, call.uuid);
+      await tx.query('DELETE FROM call WHERE uuid = $1', [call.uuid]);
+      return rows;
+    });
+    expect(removed).toBe(2);
+    expect(await listing.ask(firmUuid, { q: 'secret' })).toMatchObject({ count: 1 });
+    expect(await listing.ask(firmUuid, {})).toMatchObject({ count: 1 });
+    const left = await service.db.query(`SELECT 1 FROM facet WHERE firm_uuid = $1 AND value LIKE '%Hers%'`, [firmUuid]);
+    const texts = await service.db.query('SELECT 1 FROM call_text WHERE uuid = $1', [call.uuid]);
+    expect([left, texts]).toEqual([[], []]);
+  });
+
+  it('counts all calls of a large batch while it is indexed in several transactions', async () => {
+    const { store } = service.parts;
+    const [firmUuid, batch] = [randomUUID(), randomUUID()];
+    const calls = 12_000;
+    const uuid = (number: number) => `019b76da-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
+    await service.db.transaction(async (tx) => {
+      await tx.query(
+        `INSERT INTO call (firm_uuid, uuid, source, status, segment_type, operator_name, start_time, client_phone_number, batch_uuid)
+         SELECT $1, ('019b76da-0000-7000-8000-' || lpad(to_hex(number), 12, '0'))::uuid, 'audio', 'queued', 'support',
+           'Operator ' || number % 2, now(), '+998901234567', $2 FROM generate_series(0, $3::int - 1) AS number`,
+        [firmUuid, batch, calls],
+      );
+      await store.search.noteNewCalls(tx, firmUuid, uuid(0), uuid(calls - 1), calls);
+    });
+    expect(await listing.ask(firmUuid, {})).toMatchObject({
+      count: calls,
+      isEstimate: false,
+      items: { 0: { uuid: uuid(calls - 1) } },
+    });
+    // The last calls change, and are indexed together with the first.
+    for (const status of ['analyzing', 'queued']) {
+      await service.db.query('UPDATE call SET status = $3 WHERE firm_uuid = $1 AND uuid >= $2', [
+        firmUuid,
+        uuid(calls - 30),
+        status,
+      ]);
+      await store.search.indexEntries(firmUuid);
+      expect(await store.search.count(firmUuid)).toBe(calls);
+    }
+    for (let indexed = 1; indexed > 0;) indexed = await store.search.indexEntries(firmUuid);
+    expect(await listing.ask(firmUuid, {})).toMatchObject({ count: calls, isEstimate: false });
+    expect(await listing.ask(firmUuid, { batch })).toMatchObject({ count: calls, isEstimate: false });
+    expect(await listing.ask(firmUuid, { batch, operatorName: 'Operator 1' })).toMatchObject({
+      count: calls / 2,
+      isEstimate: false,
+    });
+    expect(await listing.ask(firmUuid, { status: ['queued'], source: 'audio' })).toMatchObject({
+      count: calls,
+      isEstimate: false,
+    });
+    expect(await listing.ask(firmUuid, { batch, status: ['failed'] })).toMatchObject({ count: 0, items: [] });
+  });
+
+  it('is replaced by the catalogue itself when it cannot catch up in time', async () => {
+    const firmUuid = randomUUID();
+    const calls = Array.from({ length: 30 }, (_, index) => callOf({ operator: index % 3 === 0 ? 'Aziza' : 'Bakyt' }));
+    await listing.add(firmUuid, calls);
+    const { store } = service.parts;
+    const late: typeof store = { ...store, search: { ...store.search, catchUp: async () => false } };
+    const filter: CallFilter = {
+      ...NO_FILTER,
+      operatorName: 'Aziza',
+      status: ['completed'],
+      scoreMax: 50,
+      startedFrom: new Date(BEGIN),
+    };
+    for (const sort of [NEWEST, { ...NEWEST, isDescending: false }]) {
+      const { items, isEstimate } = await listCalls(late, firmUuid, { filter, sort, page: 2, cursor: null, size: 4 });
+      expect([items.map(({ uuid }) => uuid), isEstimate]).toEqual([modelled(calls, filter, sort).slice(4, 8), true]);
+    }
+  });
+
+  it('finds words in every block of documents, in the order of the calls, whichever block was filled last', async () => {
+    const firmUuid = randomUUID();
+    const calls = Array.from({ length: 40 }, () => callOf());
+    const texts = '<operator>needle';
+    for (const part of [calls.slice(10, 20), calls.slice(0, 10), calls.slice(30), calls.slice(20, 30)]) {
+      await listing.add(firmUuid, part, texts);
+      expect(await listing.ask(firmUuid, { q: 'needle' })).toMatchObject({ items: { length: 10 } });
+      await service.db.query(`UPDATE facet SET calls = calls + 32768 WHERE firm_uuid = $1 AND kind = 'shelf'`, [
+        firmUuid,
+      ]);
+    }
+    const blocks = await service.db.query(`SELECT 1 FROM facet WHERE firm_uuid = $1 AND kind = 'shelf'`, [firmUuid]);
+    expect(blocks.length).toBeGreaterThan(1);
+    for (const isDescending of [true, false]) {
+      const sort: Sort = { by: 'created_at', isDescending };
+      expect(await listing.walk(firmUuid, { ...NO_FILTER, q: 'needle' }, sort, 7)).toEqual(
+        modelled(calls, NO_FILTER, sort),
+      );
+    }
+  });
+
+  it('is kept up to date in the background, words once the language of a call is settled', async () => {
+    const { store } = service.parts;
+    const firmUuid = randomUUID();
+    const [done, open] = [callOf(), callOf({ status: 'queued', outcome: null, score: null })];
+    // Changes of other tests would be indexed first.
+    await service.db.query('TRUNCATE call_change, text_change');
+    await listing.add(firmUuid, [done, open]);
+    const indexer = runIndexer(store, createLog({ name: 'test', level: 'silent' }));
+    const documentOf = (call: Call) => service.db.query('SELECT 1 FROM call_text WHERE uuid = $1', [call.uuid]);
+    await waitUntil(async () => (await documentOf(done)).length === 1);
+    expect(await documentOf(open)).toEqual([]);
+    await service.db.query(`UPDATE call SET status = 'failed' WHERE uuid = $1`, [open.uuid]);
+    await waitUntil(async () => (await documentOf(open)).length === 1);
+    await indexer.stop();
+  });
+
+  it('has facet counts that equal a count of the calls, after any changes', async () => {
+    const firmUuid = randomUUID();
+    const calls = sampleCalls(50, 5);
+    await listing.add(firmUuid, calls);
+    await listing.ask(firmUuid, { status: ['queued'] });
+    await service.db.query(
+      `UPDATE call SET status = 'completed', outcome = 'scored', score = 71.4 WHERE firm_uuid = $1 AND status = 'queued'`,
+      [firmUuid],
+    );
+    await service.db.query(`DELETE FROM call WHERE firm_uuid = $1 AND direction = 'inbound'`, [firmUuid]);
+    await listing.ask(firmUuid, { status: ['queued'] });
+    const differing = await service.db.query(
+      `SELECT value, calls, (SELECT count(*) FROM call WHERE firm_uuid = $1 AND status || ':' || coalesce(outcome, '') = value) AS counted
+       FROM facet WHERE firm_uuid = $1 AND kind = 'state'`,
+      [firmUuid],
+    );
+    for (const { calls: known, counted } of differing) expect(known).toBe(counted);
+  });
+});

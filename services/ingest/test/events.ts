@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type BodyOf,
+  CallAnalyzed,
+  CallFailed,
+  createEvent,
+  type Event,
+  type EventType,
+  TranscriptReady,
+} from '@call-analysis/events';
+import { v7 as uuidv7 } from 'uuid';
+import type { Owner } from '../uploads/upload-store.ts';
+
+export interface Call {
+  readonly owner: Owner;
+  readonly uuid: string;
+}
+
+/** An event about a call as another service publishes it. This service does not consume its own transcripts. */
+export function eventOf<Body>(type: EventType<Body>, { owner, uuid }: Call, data: Body): Event<Body> {
+  return { ...createEvent('transcription', type, uuid, { firmuuid: owner.firmUuid, priority: 0 }, data) };
+}
+
+export const analysis: NonNullable<BodyOf<typeof CallAnalyzed>['analysis']> = {
+  scorecard: { uuid: randomUUID(), name: 'Scorecard', revision: 1 },
+  analyst: { name: 'rules', version: '1' },
+  score: 87.5,
+  auto_failed: false,
+  sections: [],
+  summary: 'A call.',
+  topics: [],
+  sentiment: { operator: 0, client: 0 },
+  metrics: {
+    talk_ratio: { operator: 0.5, client: 0.5, silence: null },
+    interruptions: null,
+    longest_monologue: { operator: 1, client: 1 },
+    words: { operator: 1, client: 1 },
+    questions_asked: 0,
+  },
+  created_at: '2026-01-02T03:04:05.000Z',
+};
+
+export function callAnalyzed(call: Call, change: Partial<BodyOf<typeof CallAnalyzed>> = {}) {
+  const body = { analysis_uuid: uuidv7(), outcome: 'scored' as const, language: 'en' as const, analysis };
+  return eventOf(CallAnalyzed, call, { attempt: 1, ...body, ...change });
+}
+
+/** The analysis of a call in which no one spoke. */
+export const noSpeech = { outcome: 'no_speech' as const, language: null, analysis: null };
+
+export const failure = {
+  stage: 'analysis' as const,
+  code: 'TOO_HARD',
+  message: 'It was too hard.',
+  retryable: true,
+  attempts: 6,
+};
+
+export function callFailed(call: Call, change: Partial<BodyOf<typeof CallFailed>> = {}) {
+  return eventOf(CallFailed, call, { attempt: 1, ...failure, ...change });
+}
+
+type Transcribed = BodyOf<typeof TranscriptReady>;
+
+/** The recording of a call has been transcribed. */
+export function transcriptReady(call: Call, change: Partial<Transcribed> = {}) {
+  return eventOf<Transcribed>(TranscriptReady, call, {
+    attempt: 1,
+    source: 'audio',
+    duration: 60,
+    language: 'en',
+    tags: [],
+    segment_type: 'support',
+    transcript: { utterances: [{ role: 'client', text: 'Hi', start: 0, end: 1 }] },
+    ...change,
+  });
+}

@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Bus, migrateBus, openBus } from '@call-analysis/bus';
+import { type Objects, openObjects } from '@call-analysis/objects';
+import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
+import { ingest, keyManagement } from '@call-analysis/proto';
+import { dial, serve } from '@call-analysis/rpc';
+import { Closing, createLog } from '@call-analysis/runtime';
+import { freshDatabase } from '@call-analysis/testing';
+import type { Firm, Firms } from '../firms.ts';
+import { type Config, defaultLimits, migrations, schema, start } from '../start.ts';
+import { openStore, type Store } from '../store/index.ts';
+
+export type Client = ReturnType<typeof dialIngest>;
+
+function dialIngest(address: string) {
+  return dial(ingest, address, { name: 'ingest', deadlineMs: 60_000 });
+}
+
+/** The service's own objects, for tests that call a use case directly. */
+export interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly objects: Objects;
+  readonly firms: Firms;
+  readonly limits: Config['limits'];
+}
+
+/** The running service and a client of it. */
+export interface Served {
+  readonly client: Client;
+  readonly address: string;
+}
+
+export interface StartedIngest {
+  readonly parts: Parts;
+  readonly db: Database;
+  readonly config: Config;
+  /** Absent unless the service itself was started. */
+  readonly served: Served | undefined;
+  close(): Promise<void>;
+}
+
+export interface IngestOptions {
+  /** Start the service itself too, over gRPC. */
+  readonly serving: boolean;
+  /** How often an event that fails is redelivered. */
+  readonly retries: number;
+  readonly findFirm: (uuid: string) => Promise<Firm>;
+}
+
+const log = createLog({ name: 'ingest', level: 'silent' });
+
+/** Opens the service's parts on a new database, an embedded bus and a disk store of their own. */
+export async function startIngest({ serving, retries, findFirm }: IngestOptions): Promise<StartedIngest> {
+  const closing = new Closing();
+  const directory = await mkdtemp(join(tmpdir(), 'call-analysis-ingest-'));
+  closing.add('directory', () => rm(directory, { recursive: true, force: true }));
+  const database = await freshDatabase();
+  closing.add('database', () => database.drop());
+  const databaseUrl = database.url(schema);
+  const config: Config = {
+    databaseUrl,
+    bus: { transport: 'embedded', url: database.url('bus'), schema: 'bus' },
+    objects: { store: 'disk', directory, secret: 'a secret of at least thirty-two bytes' },
+    listen: '127.0.0.1:0',
+    keyManagement: '127.0.0.1:1',
+    limits: defaultLimits,
+    retries,
+  };
+  await migrateBus(config.bus);
+  await migrate({ url: databaseUrl, schema, folder: migrations });
+  const db = openDatabase({ url: databaseUrl, schema });
+  closing.add('pool', () => db.close());
+  const store = openStore(db, databaseUrl);
+  closing.add('store', () => store.close());
+  const bus = await openBus(config.bus, { name: 'test', log });
+  closing.add('bus', () => bus.close());
+  const objects = await openObjects(config.objects);
+  const served = serving ? await serveIngest(config, findFirm, closing) : undefined;
+  const parts = { store, bus, objects, firms: { find: findFirm, close() {} }, limits: config.limits };
+  return { parts, db, config, served, close: () => closing.close() };
+}
+
+/** Starts the service, and a key-management service that knows the test's firms. */
+async function serveIngest(config: Config, find: (uuid: string) => Promise<Firm>, closing: Closing): Promise<Served> {
+  const findFirm = async ({ firm_uuid }: { firm_uuid: string }) => {
+    const { uuid, country, segmentTypes } = await find(firm_uuid);
+    return { firm: { uuid, name: 'Firm', country, segment_types: [...segmentTypes] } };
+  };
+  const { FindFirm } = keyManagement;
+  const firms = await serve({
+    address: '127.0.0.1:0',
+    services: [{ service: { FindFirm }, handlers: { findFirm } }],
+    log,
+  });
+  closing.add('key-management', () => firms.stop());
+  const service = await start({ ...config, keyManagement: firms.address }, { log });
+  closing.add('service', () => service.close());
+  const client = dialIngest(service.address);
+  closing.add('client', () => client.close());
+  return { client, address: service.address };
+}

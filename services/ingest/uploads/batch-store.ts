@@ -1,0 +1,209 @@
+import { Fault, notFound } from '@call-analysis/fault';
+import type { Sql } from '@call-analysis/postgres';
+import { UNFINISHED, UNFINISHED_SQL } from '../calls/call-status.ts';
+import type { Prisma } from '../generated/client.ts';
+import type { IngestPrisma } from '../store/prisma.ts';
+
+export interface Batch {
+  readonly uuid: string;
+  readonly kind: string;
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: number;
+  readonly ignoredColumns: string[];
+  readonly rejectedUuid: string | null;
+  /** Its calls stand between these two in the order of uuids; null when none was accepted. */
+  readonly firstCall: string | null;
+  readonly lastCall: string | null;
+  /** The frozen ZIP of its recordings, as long as somebody may need it. */
+  readonly archiveKey: string | null;
+  readonly archiveBytes: number | null;
+  readonly createdAt: Date;
+  /** Files of the archive that no row names. */
+  readonly unnamedFiles: number;
+  /** Of its first duplicates, those whose call had failed for good or was canceled. */
+  readonly endedDuplicates: number;
+  /** When the last of those of its calls ended that have been erased since; null while none has been. */
+  readonly erasedUntil: Date | null;
+}
+
+/** What its calls are announced by. */
+export type AnnouncedBatch = Pick<Batch, 'uuid' | 'kind' | 'archiveKey' | 'archiveBytes'>;
+
+/** A CSV of refused rows. */
+export interface RejectedFile {
+  readonly uuid: string;
+  readonly objectKey: string;
+}
+
+export interface BatchProgress extends Batch {
+  readonly byStatus: Record<string, number>;
+  /** When its last call became terminal; null while any is not. */
+  readonly finishedAt: Date | null;
+}
+
+/** Batches and their CSVs of refused rows. Every question is asked in the name of one firm. */
+export function batches(prisma: IngestPrisma, db: Sql) {
+  async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
+    const groups = await db.query<{ batch_uuid: string; status: string; count: number; latest: Date }>(
+      `SELECT call.batch_uuid, status, count(*)::int AS count, max(updated_at) AS latest
+       FROM batch JOIN call ON call.firm_uuid = batch.firm_uuid AND call.uuid BETWEEN first_call AND last_call
+         AND call.batch_uuid = batch.uuid
+       WHERE batch.uuid = ANY($1) GROUP BY call.batch_uuid, status`,
+      [found.map((batch) => batch.uuid)],
+    );
+    return found.map((batch) => {
+      const own = groups.filter((group) => group.batch_uuid === batch.uuid);
+      const byStatus = Object.fromEntries(own.map((group) => [group.status, group.count]));
+      // Nothing but erasure takes a call out of its batch.
+      const erased = own.reduce((left, group) => left - group.count, batch.accepted);
+      if (erased > 0) byStatus['erased'] = erased;
+      const running = own.some((group) => UNFINISHED.includes(group.status));
+      const ended = [batch.createdAt, batch.erasedUntil ?? batch.createdAt, ...own.map((group) => group.latest)];
+      const lastMs = Math.max(...ended.map((at) => at.getTime()));
+      return { ...batch, byStatus, finishedAt: running ? null : new Date(lastMs) };
+    });
+  }
+
+  return {
+    async ofSession(firmUuid: string, sessionUuid: string): Promise<Batch | null> {
+      const found = await prisma.batch.findFirst({ where: { firmUuid, sessionUuid } });
+      return found === null ? null : batchOf(found);
+    },
+
+    /** Null when the firm has no such batch. */
+    async find(firmUuid: string, uuid: string): Promise<Batch | null> {
+      const found = await prisma.batch.findFirst({ where: { firmUuid, uuid } });
+      return found === null ? null : batchOf(found);
+    },
+
+    async get(firmUuid: string, uuid: string): Promise<BatchProgress> {
+      const batch = await this.find(firmUuid, uuid);
+      if (batch === null) throw notFound('batch');
+      const [progress] = await withProgress([batch]);
+      return progress!;
+    },
+
+    async list(firmUuid: string, page: number, size: number): Promise<{ count: number; items: BatchProgress[] }> {
+      const where: Prisma.BatchWhereInput = { firmUuid };
+      const [count, found] = await Promise.all([
+        prisma.batch.count({ where }),
+        prisma.batch.findMany({
+          where,
+          orderBy: [{ createdAt: 'desc' }, { uuid: 'desc' }],
+          skip: (page - 1) * size,
+          take: size,
+        }),
+      ]);
+      return { count, items: await withProgress(found.map(batchOf)) };
+    },
+
+    async keepRejected(file: { uuid: string; firmUuid: string; objectKey: string; expiresAt: Date }): Promise<void> {
+      await prisma.rejectedFile.create({ data: file });
+    },
+
+    /** The object key of a CSV of refused rows that has not expired. */
+    async rejectedKey(firmUuid: string, uuid: string, now: Date): Promise<string> {
+      const file = await prisma.rejectedFile.findFirst({ where: { uuid, firmUuid, expiresAt: { gt: now } } });
+      if (file === null) {
+        throw new Fault('not-found', 'NOT_FOUND', 'There is no such CSV of refused rows; it is kept for 7 days.');
+      }
+      return file.objectKey;
+    },
+
+    /** The CSVs of refused rows that a firm can still ask for. */
+    async rejectedOf(firmUuid: string, now: Date): Promise<RejectedFile[]> {
+      return prisma.rejectedFile.findMany({
+        where: { firmUuid, expiresAt: { gt: now } },
+        select: { uuid: true, objectKey: true },
+      });
+    },
+
+    /** Until the transaction ends nobody else rewrites it. */
+    async lockRejected(tx: Sql, uuid: string): Promise<void> {
+      await tx.query('SELECT 1 FROM rejected_file WHERE uuid = $1 FOR UPDATE', [uuid]);
+    },
+
+    async expiredRejected(before: Date, limit: number): Promise<RejectedFile[]> {
+      return prisma.rejectedFile.findMany({
+        where: { expiresAt: { lt: before } },
+        take: limit,
+        select: { uuid: true, objectKey: true },
+      });
+    },
+
+    async forgetRejected(uuid: string, sql: Sql = db): Promise<void> {
+      await sql.query('DELETE FROM rejected_file WHERE uuid = $1', [uuid]);
+    },
+
+    async isRejectedKept(objectKey: string): Promise<boolean> {
+      return (await prisma.rejectedFile.count({ where: { objectKey } })) > 0;
+    },
+
+    /** One of its calls, which ended at that time, is erased. */
+    async erased(tx: Sql, uuid: string, endedAt: Date): Promise<void> {
+      await tx.query('UPDATE batch SET erased_until = greatest(erased_until, $2) WHERE uuid = $1', [uuid, endedAt]);
+    },
+
+    /** The archive of a call's batch, which stays until the transaction ends; null when it is gone. */
+    async lockArchive(tx: Sql, firmUuid: string, uuid: string): Promise<Archive | null> {
+      const [archive] = await tx.query<Archive>(
+        `SELECT archive_key AS key, archive_bytes AS bytes FROM batch
+         WHERE firm_uuid = $1 AND uuid = $2 AND archive_key IS NOT NULL FOR SHARE`,
+        [firmUuid, uuid],
+      );
+      return archive ?? null;
+    },
+
+    async isArchiveKept(key: string): Promise<boolean> {
+      return (await prisma.batch.count({ where: { archiveKey: key } })) > 0;
+    },
+
+    /** Batches that have an archive and stand behind `after`, in the order of uuids. */
+    async withArchive(after: string | null, limit: number): Promise<string[]> {
+      const found = await prisma.batch.findMany({
+        where: { archiveKey: { not: null }, ...(after === null ? {} : { uuid: { gt: after } }) },
+        orderBy: { uuid: 'asc' },
+        take: limit,
+        select: { uuid: true },
+      });
+      return found.map(({ uuid }) => uuid);
+    },
+
+    /**
+     * Lets go of a batch's archive, and returns its key, when no call waits to have its recording taken out, and none
+     * has failed at that in a way that a retry can mend; batches from before `retriesAfter` have had their time for that. Null: it is needed.
+     */
+    async releaseArchive(tx: Sql, uuid: string, retriesAfter: Date): Promise<string | null> {
+      // Locked first: a retry that has the archive in hand is seen by what follows.
+      const [batch] = await tx.query<{ key: string }>(
+        'SELECT archive_key AS key FROM batch WHERE uuid = $1 AND archive_key IS NOT NULL FOR UPDATE',
+        [uuid],
+      );
+      if (batch === undefined) return null;
+      const released = await tx.query(
+        `UPDATE batch SET archive_key = NULL, archive_bytes = NULL WHERE uuid = $1 AND NOT EXISTS (
+           SELECT FROM recording JOIN call ON call.firm_uuid = recording.firm_uuid AND call.uuid = recording.call_uuid
+           WHERE recording.firm_uuid = batch.firm_uuid
+             AND recording.call_uuid BETWEEN batch.first_call AND batch.last_call
+             AND recording.object_key IS NULL AND call.batch_uuid = batch.uuid
+             AND (call.status IN ${UNFINISHED_SQL}
+               OR (call.status = 'failed' AND call.failure @> '{"retryable": true}' AND batch.created_at > $2)))
+         RETURNING 1`,
+        [uuid, retriesAfter],
+      );
+      return released.length === 0 ? null : batch.key;
+    },
+  };
+}
+
+export interface Archive {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+function batchOf(row: Omit<Batch, 'archiveBytes'> & { readonly archiveBytes: bigint | null }): Batch {
+  return { ...row, archiveBytes: row.archiveBytes === null ? null : Number(row.archiveBytes) };
+}
+
+export type Batches = ReturnType<typeof batches>;

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import type { Bus } from '@call-analysis/bus';
+import { Fault } from '@call-analysis/fault';
+import type { Objects } from '@call-analysis/objects';
+import type { Actor } from '../audit-entry.ts';
+import { requireActiveCampaign } from '../campaigns/add-calls.ts';
+import type { Firms } from '../firms.ts';
+import { acceptRows } from '../intake/accept-rows.ts';
+import { recordingUpload, transcriptUpload } from '../intake/upload-kinds.ts';
+import type { Limits } from '../limits.ts';
+import { countBatch } from '../metrics.ts';
+import type { Batch, Store } from '../store/index.ts';
+import { ownPrefix } from './open-upload.ts';
+import type { Owner, UploadSession } from './upload-store.ts';
+
+export interface ProcessUploadRequest {
+  readonly metadataKey: string;
+  readonly audiosKey: string | null;
+  readonly onError: 'reject' | 'skip';
+  /** The campaign that the upload was begun in; null for none. */
+  readonly campaignUuid: string | null;
+}
+
+interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly objects: Objects;
+  readonly firms: Firms;
+  readonly limits: Limits;
+}
+
+/**
+ * Checks an upload and takes its calls in, all or (with `skip`) all that are good. What was checked is what is taken:
+ * a copy is frozen first. The same keys again give the same batch.
+ */
+export async function processUpload(parts: Parts, owner: Actor, request: ProcessUploadRequest): Promise<Batch> {
+  const { store, objects, firms, limits } = parts;
+  const firm = await firms.find(owner.firmUuid);
+  for (const key of [request.metadataKey, request.audiosKey]) {
+    if (key !== null && !key.startsWith(ownPrefix(firm.country, owner))) {
+      throw new Fault(
+        'forbidden',
+        'FORBIDDEN',
+        'This storage key is not yours. Use the keys that the upload step gave you.',
+      );
+    }
+  }
+  const { campaignUuid } = request;
+  const session = await store.uploads.findByKey(owner, request.metadataKey, campaignUuid);
+  const { done, sessionUuid } = await answerable(parts, owner, session, request);
+  if (done !== null) return done;
+  await requireActiveCampaign(store, owner.firmUuid, campaignUuid);
+
+  const place = `frozen/${owner.firmUuid}/${randomUUID()}`;
+  const csvKey = `${place}.csv`;
+  const archiveKey = request.audiosKey === null ? null : `${place}.zip`;
+  try {
+    const csvBytes = await freeze(objects, request.metadataKey, csvKey, limits.csvBytes, NO_CSV);
+    const archive =
+      archiveKey === null
+        ? null
+        : {
+            key: archiveKey,
+            bytes: await freeze(objects, request.audiosKey!, archiveKey, limits.zipBytes, NO_ARCHIVE),
+          };
+    if (csvBytes > limits.csvBytes) throw tooLarge(csvBytes, limits.csvBytes);
+    const upload = {
+      firmUuid: owner.firmUuid,
+      actor: owner,
+      campaignUuid,
+      sessionUuid,
+      csvKey,
+      archive,
+      onError: request.onError,
+    };
+    const batch = await (archive === null
+      ? acceptRows(parts, upload, transcriptUpload(firm.segmentTypes, limits))
+      : acceptRows(parts, upload, recordingUpload(objects, archive, firm.segmentTypes, limits)));
+    countBatch(archive === null ? 'transcription' : 'audio', batch);
+    if (archiveKey !== null && batch.archiveKey !== archiveKey) await objects.remove(archiveKey);
+    return batch;
+  } catch (error) {
+    // When the connection is lost nobody knows whether there is a batch now that needs the archive: the sweep will see.
+    const isDecided = !(error instanceof Fault && error.kind === 'unavailable');
+    if (archiveKey !== null && isDecided) await objects.remove(archiveKey);
+    throw error;
+  } finally {
+    await objects.remove(csvKey);
+  }
+}
+
+/** The batch, when the session has one; null when it can be processed; else the fault of the session. */
+async function answerable(
+  { store }: Parts,
+  owner: Owner,
+  session: UploadSession | null,
+  { audiosKey }: ProcessUploadRequest,
+): Promise<{ done: Batch | null; sessionUuid: string }> {
+  if (session === null) {
+    throw new Fault(
+      'invalid',
+      'UPLOAD_NOT_FOUND',
+      'No upload was begun with this metadata_key. Ask for upload URLs first.',
+    );
+  }
+  if ((session.audioKey === null) !== (audiosKey === null)) {
+    const message =
+      audiosKey === null
+        ? 'This upload was begun with recordings: send its audios_key too.'
+        : 'This upload was begun without recordings: leave audios_key out.';
+    throw new Fault('invalid', 'UPLOAD_KIND_MISMATCH', message);
+  }
+  if (session.audioKey !== audiosKey) {
+    const message = 'This audios_key was not given together with this metadata_key. Send the two keys of one upload.';
+    throw new Fault('invalid', 'UPLOAD_NOT_FOUND', message);
+  }
+  const done = await store.batches.ofSession(owner.firmUuid, session.uuid);
+  if (done === null && session.expiresAt.getTime() < Date.now()) {
+    throw new Fault(
+      'invalid',
+      'UPLOAD_EXPIRED',
+      'This upload began over an hour ago. Ask for new upload URLs and put the files again.',
+    );
+  }
+  return { done, sessionUuid: session.uuid };
+}
+
+const NO_CSV = 'Nothing was put at metadata_key. Put the CSV to metadata_upload_url first.';
+const NO_ARCHIVE = 'Nothing was put at audios_key. Put the ZIP to audio_upload_url first.';
+
+function tooLarge(bytes: number, limit: number): Fault {
+  return new Fault('invalid', 'FILE_TOO_LARGE', `The CSV has ${bytes} bytes; at most ${limit} are taken. Split it.`, {
+    details: { size_bytes: bytes, limit_bytes: limit },
+  });
+}
+
+/**
+ * Makes a copy that no later put can change, and returns its size. Not every store holds a client to the size that its URL
+ * was made for, and copying may take a while; so what is larger than `maxBytes` is not copied, its size alone is told.
+ */
+async function freeze(objects: Objects, from: string, to: string, maxBytes: number, message: string): Promise<number> {
+  const notPut = new Fault('invalid', 'UPLOAD_NOT_FOUND', message);
+  const put = await objects.head(from);
+  if (put === null) throw notPut;
+  if (put.sizeBytes > maxBytes) return put.sizeBytes;
+  try {
+    await objects.copy(from, to);
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'not-found') throw notPut;
+    throw error;
+  }
+  const copied = await objects.head(to);
+  if (copied === null) throw new Error(`the copy of an upload was removed while it was made: ${to}`);
+  return copied.sizeBytes;
+}

@@ -1,0 +1,131 @@
+import type { Database, Sql } from '@call-analysis/postgres';
+import { v7 as uuidv7 } from 'uuid';
+import type { IngestPrisma } from '../store/prisma.ts';
+
+export interface UploadSession {
+  readonly uuid: string;
+  readonly metadataKey: string;
+  readonly audioKey: string | null;
+  readonly expiresAt: Date;
+}
+
+export interface Owner {
+  readonly firmUuid: string;
+  readonly userUuid: string;
+}
+
+/** A file name with six random characters before its extension, for a key that is held already. */
+export type Rename = (filename: string) => string;
+
+export function uploads(prisma: IngestPrisma, db: Database) {
+  return {
+    /**
+     * Opens a session on `<prefix><filename>` for each file. A key that an open session of the user holds is never
+     * given twice: the file is renamed, so that one upload cannot overwrite another.
+     */
+    async open(
+      owner: Owner,
+      files: { prefix: string; metadata: string; audios: string | null; campaignUuid: string | null; rename: Rename },
+      now: Date,
+      lifetimeMs: number,
+    ): Promise<UploadSession> {
+      return db.transaction(async (tx) => {
+        // Two requests for one name at the same instant must see each other.
+        await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [owner.userUuid]);
+        const freeKey = async (filename: string) => {
+          for (let name = filename; ; name = files.rename(filename)) {
+            const key = files.prefix + name;
+            const held = await tx.query(
+              'SELECT 1 FROM upload_session WHERE (metadata_key = $1 OR audio_key = $1) AND expires_at > $2 LIMIT 1',
+              [key, now],
+            );
+            if (held.length === 0) return key;
+          }
+        };
+        const session = {
+          uuid: uuidv7(),
+          metadataKey: await freeKey(files.metadata),
+          audioKey: files.audios === null ? null : await freeKey(files.audios),
+          expiresAt: new Date(now.getTime() + lifetimeMs),
+        };
+        await tx.query(
+          `INSERT INTO upload_session (uuid, firm_uuid, user_uuid, metadata_key, audio_key, created_at, expires_at,
+             campaign_uuid)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+          [
+            session.uuid,
+            owner.firmUuid,
+            owner.userUuid,
+            session.metadataKey,
+            session.audioKey,
+            now,
+            session.expiresAt,
+            files.campaignUuid,
+          ],
+        );
+        return session;
+      });
+    },
+
+    /** The newest session of this user that was given the key, for this campaign or for none. */
+    async findByKey(owner: Owner, metadataKey: string, campaignUuid: string | null): Promise<UploadSession | null> {
+      return prisma.uploadSession.findFirst({
+        where: { firmUuid: owner.firmUuid, userUuid: owner.userUuid, metadataKey, campaignUuid },
+        orderBy: { createdAt: 'desc' },
+        select: { uuid: true, metadataKey: true, audioKey: true, expiresAt: true },
+      });
+    },
+
+    /**
+     * What a firm uploaded for batches that have been taken in, and nobody needs any more; as far as no later session was
+     * given the same keys.
+     */
+    async done(tx: Sql, firmUuid: string): Promise<string[]> {
+      const rows = await tx.query<{ key: string }>(
+        `SELECT key FROM upload_session AS session
+         CROSS JOIN LATERAL (VALUES (session.metadata_key), (session.audio_key)) AS given (key)
+         WHERE session.firm_uuid = $1 AND session.swept_at IS NULL AND key IS NOT NULL
+           AND EXISTS (SELECT FROM batch WHERE batch.session_uuid = session.uuid)
+           AND NOT EXISTS (SELECT FROM upload_session AS later WHERE later.created_at > session.created_at
+             AND later.uuid <> session.uuid AND (later.metadata_key = key OR later.audio_key = key))`,
+        [firmUuid],
+      );
+      return rows.map(({ key }) => key);
+    },
+
+    /** Keys of sessions that ended before `before`, whose bytes nobody may need any more; see `forget`. */
+    async expired(before: Date, limit: number): Promise<UploadSession[]> {
+      return prisma.uploadSession.findMany({
+        where: { expiresAt: { lt: before }, sweptAt: null },
+        orderBy: { expiresAt: 'asc' },
+        take: limit,
+        select: { uuid: true, metadataKey: true, audioKey: true, expiresAt: true },
+      });
+    },
+
+    /** Keys of sessions that ended a day or longer before `now`, and whose bytes were last removed within that day. */
+    async sweptEarly(now: Date, limit: number): Promise<UploadSession[]> {
+      return db.query<UploadSession>(
+        `SELECT uuid, metadata_key AS "metadataKey", audio_key AS "audioKey", expires_at AS "expiresAt" FROM upload_session
+         WHERE swept_at - expires_at < interval '1 day' AND expires_at < $1::timestamptz - interval '1 day'
+         ORDER BY expires_at LIMIT $2`,
+        [now, limit],
+      );
+    },
+
+    /** Whether a later session was given the same key and may still be putting bytes there. */
+    async isHeld(key: string, now: Date): Promise<boolean> {
+      const holder = await prisma.uploadSession.findFirst({
+        where: { OR: [{ metadataKey: key }, { audioKey: key }], expiresAt: { gt: now } },
+        select: { uuid: true },
+      });
+      return holder !== null;
+    },
+
+    async markSwept(uuid: string, now: Date): Promise<void> {
+      await prisma.uploadSession.update({ where: { uuid }, data: { sweptAt: now } });
+    },
+  };
+}
+
+export type Uploads = ReturnType<typeof uploads>;
