@@ -22,7 +22,7 @@ async function halfUploaded(variables: Record<string, string>) {
 }
 
 describe('a service that is stopped in the middle of an upload', () => {
-  it('finishes the upload', async () => {
+  it.concurrent('finishes the upload', async () => {
     const { service, uploaded, goOn } = await halfUploaded({ CLOSE_TIMEOUT: '5m' });
     const exitCode = service.stop();
     // Longer than the default CLOSE_TIMEOUT.
@@ -33,7 +33,7 @@ describe('a service that is stopped in the middle of an upload', () => {
     expect(service.stderr()).not.toContain('cut off');
   });
 
-  it('cuts the upload off after CLOSE_TIMEOUT, logs it and exits 0', async () => {
+  it.concurrent('cuts the upload off after CLOSE_TIMEOUT, logs it and exits 0', async () => {
     const { service, uploaded, goOn } = await halfUploaded({ CLOSE_TIMEOUT: '1s' });
     expect(await service.stop()).toBe(0);
     expect((await uploaded).outcome).toBe('no answer');

@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
-import { type Kafka, kafkaFrom, KafkaVariables } from '@call-analysis/bus';
-import { edgeFrom, EdgeVariables, type TokenRules, tokenRulesFrom, TokenVariables } from '@call-analysis/gateway';
-import { type Limits, limitsFrom, LimitVariables } from '@call-analysis/ingest';
-import { PepperVariables } from '@call-analysis/key-management';
-import { type S3Config, s3From, S3Variables } from '@call-analysis/objects';
+import type { Kafka } from '@call-analysis/bus';
+import { kafkaFrom, KafkaVariables } from '@call-analysis/bus/variables';
+import type { TokenRules } from '@call-analysis/gateway';
+import { edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from '@call-analysis/gateway/variables';
+import { type Limits, limitsFrom, LimitVariables } from '@call-analysis/ingest/limits';
+import { PepperVariables } from '@call-analysis/key-management/pepper';
+import type { S3Config } from '@call-analysis/objects';
+import { s3From, S3Variables } from '@call-analysis/objects/variables';
 import { AddressVariables, rpcTlsFrom, RpcTlsVariables, type Tls } from '@call-analysis/rpc';
 import {
   CloseVariables,
@@ -18,7 +21,12 @@ import {
   tracesFrom,
   withSecrets,
 } from '@call-analysis/runtime';
-import { type LocalEngine, type OtherEngine, speechEngine, SpeechVariables } from '@call-analysis/transcription';
+import {
+  type LocalEngine,
+  type OtherEngine,
+  speechEngine,
+  SpeechVariables,
+} from '@call-analysis/transcription/engines';
 import { z } from 'zod';
 
 /** The settings of the complete system on one machine (docs/api.md, "Configuration and commands"). */

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sign as signBytes } from 'node:crypto';
-import { readPem } from '@call-analysis/gateway';
+import { readPem } from '@call-analysis/gateway/variables';
 import { StartFault } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
 import type { JwtSettings } from '../config.ts';

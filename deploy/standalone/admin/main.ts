@@ -2,9 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { readRemote, readSettings, type Settings } from '../config.ts';
-import { LockedFault } from '../data-directory-lock.ts';
-import { type DataDirectory, openDataDirectory } from '../data-directory.ts';
+import type { Settings } from '../config.ts';
+import type { DataDirectory } from '../data-directory.ts';
 import type { Administration } from './administration.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
 
@@ -17,20 +16,22 @@ const POLL_MS = 100;
  * When no service runs, starts key-management for the command.
  */
 async function administer<Result>(work: (admin: Administration) => Promise<Result>): Promise<Result> {
+  // Modules are loaded when they are needed, so that --help and usage errors need none of them.
+  const [{ readRemote, readSettings }, { openDataDirectory }, { dialAdministration }] = await Promise.all([
+    import('../config.ts'),
+    import('../data-directory.ts'),
+    import('./administration.ts'),
+  ]);
   const remote = readRemote(process.env);
   if (remote !== undefined) {
-    const { dialAdministration } = await import('./administration.ts');
     const admin = dialAdministration(remote.address, remote, undefined);
     return work(admin).finally(() => admin.close());
   }
   const settings = readSettings(process.env);
   const directory = openDataDirectory(settings.dataDirectory);
   return withOrWithoutService(settings, directory, work, async () => {
-    // Loaded when needed: loading a database takes longer than most commands do on a running service.
-    const [{ withKeyManagement }, { dialAdministration }] = await Promise.all([
-      import('./start-briefly.ts'),
-      import('./administration.ts'),
-    ]);
+    // Loading the database takes longer than most commands do on a running service.
+    const { withKeyManagement } = await import('./start-briefly.ts');
     return withKeyManagement(settings, directory, async (address) => {
       const admin = dialAdministration(address, settings, directory.secrets.jwtSecret);
       try {
@@ -61,6 +62,7 @@ async function withOrWithoutService<Result>(
     try {
       return await withoutService();
     } catch (error) {
+      const { LockedFault } = await import('../data-directory-lock.ts');
       if (!(error instanceof LockedFault) || Date.now() > giveUpAt) throw error;
     }
     await pause(POLL_MS);
@@ -69,7 +71,12 @@ async function withOrWithoutService<Result>(
 
 /** Runs `work` on the dead letters in Kafka or, without Kafka, on those in the database of this machine. */
 async function withDeadLetters<Result>(work: (deadLetters: DeadLetterAdmin) => Promise<Result>): Promise<Result> {
-  const { kafkaOf, withKafkaDeadLetters, withLocalDeadLetters } = await import('./dead-letters.ts');
+  const [{ readRemote, readSettings }, { openDataDirectory }, deadLetters] = await Promise.all([
+    import('../config.ts'),
+    import('../data-directory.ts'),
+    import('./dead-letters.ts'),
+  ]);
+  const { kafkaOf, withKafkaDeadLetters, withLocalDeadLetters } = deadLetters;
   const kafka = kafkaOf(process.env);
   if (kafka !== undefined) return withKafkaDeadLetters(kafka, work);
   if (readRemote(process.env) !== undefined) {
