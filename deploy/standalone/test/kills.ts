@@ -5,13 +5,13 @@ import type { Client } from './client/new-firm.ts';
 
 interface Rounds {
   readonly rounds: number;
-  /** How long it waits before each, at least and less than; up to as long as the last round took, where that is more. */
+  /** The shortest and longest pause before a kill. The longest is the duration of the last kill, if that was longer. */
   readonly pauseMs: readonly [number, number];
-  /** Ends it early. */
+  /** Ends the kills early. */
   readonly over: AbortSignal;
 }
 
-/** Kills round after round, at moments of nobody's choosing. */
+/** Calls `kill` repeatedly, at random times. */
 export async function killAtRandom(
   { rounds, pauseMs, over }: Rounds,
   kill: (round: number) => Promise<void>,
@@ -19,7 +19,7 @@ export async function killAtRandom(
   const [least, most] = pauseMs;
   let lastMs = 0;
   for (let round = 1; round <= rounds && !over.aborted; round++) {
-    // Where everything is slow, there is still time between two kills for something to begin.
+    // On a slow machine, work must still get a chance to begin between two kills.
     await pause(randomInt(least, Math.max(most, Math.ceil(lastMs))));
     const mark = performance.now();
     await kill(round);
@@ -27,7 +27,7 @@ export async function killAtRandom(
   }
 }
 
-/** The firm's calls by their partner_call_id, page by page; every page counts exactly so many. */
+/** All calls of the firm by partner_call_id. Every page must report exactly `calls` calls. */
 export async function everyCall<Item extends { readonly partner_call_id: string }>(
   client: Client,
   calls: number,

@@ -16,7 +16,7 @@ import '../../test/time-limit.ts';
 
 const speech = await readFile(new URL('../../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
 
-interface Letter {
+interface DeadLetter {
   id: string;
   type: string;
   consumer: string;
@@ -28,7 +28,7 @@ interface Letter {
   at: string;
 }
 
-/** What the administrator does with dead letters; `bus` names what carries the facts. */
+/** Tests of the `dead-letter` commands. `bus` has the variables of the transport of events. */
 export function deadLetterSuite(bus: Record<string, string>): void {
   let folder: string;
   let service: ServiceProcess;
@@ -44,13 +44,13 @@ export function deadLetterSuite(bus: Record<string, string>): void {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'call-analysis-dead-'));
-    // Hears one recording at a time and is not done before it may go on, so that another one is lost before its turn.
-    const hear = join(folder, 'hear.sh');
+    // Transcribes one recording at a time and waits for a file, so that the next recording can be removed meanwhile.
+    const engine = join(folder, 'engine.sh');
     await writeFile(
-      hear,
-      'cd "$(dirname "$0")"\ntouch hearing\nwhile [ ! -e go-on ]; do sleep 0.05; done\necho "hello there"\n',
+      engine,
+      'cd "$(dirname "$0")"\ntouch transcribing\nwhile [ ! -e go-on ]; do sleep 0.05; done\necho "hello there"\n',
     );
-    variables = { ...bus, SPEECH_COMMAND: JSON.stringify(['sh', hear, '{file}']), SPEECH_CONCURRENCY: '1' };
+    variables = { ...bus, SPEECH_COMMAND: JSON.stringify(['sh', engine, '{file}']), SPEECH_CONCURRENCY: '1' };
     service = await startService(undefined, variables);
     client = await newFirm(service);
   });
@@ -69,12 +69,12 @@ export function deadLetterSuite(bus: Record<string, string>): void {
     return body.audio_id;
   }
 
-  /** A call whose recording was gone when it was to be heard; returns what brings the recording back. */
-  async function lostCall(): Promise<{ uuid: string; mend(): Promise<void> }> {
-    const [hearing, goOn] = [join(folder, 'hearing'), join(folder, 'go-on')];
-    for (const file of [hearing, goOn]) await rm(file, { force: true });
+  /** A call whose recording was missing when it was to be transcribed. `restore` puts the recording back. */
+  async function failedCall(): Promise<{ uuid: string; restore(): Promise<void> }> {
+    const [transcribing, goOn] = [join(folder, 'transcribing'), join(folder, 'go-on')];
+    for (const file of [transcribing, goOn]) await rm(file, { force: true });
     await upload(speech);
-    await eventually(() => access(hearing).then(() => true));
+    await eventually(() => access(transcribing).then(() => true));
     const uuid = await upload(silence(2));
     const { objects, secrets } = openDataDirectory(service.directory);
     const store = await openObjects({ store: 'disk', directory: objects, secret: secrets.urlSecret });
@@ -83,19 +83,19 @@ export function deadLetterSuite(bus: Record<string, string>): void {
     await store.remove(key);
     await writeFile(goOn, '');
     await eventually(async () => (await call(uuid)).status === 'failed');
-    await eventually(async () => (await command<Letter[]>('list')).some(({ subject }) => subject === uuid));
+    await eventually(async () => (await command<DeadLetter[]>('list')).some(({ subject }) => subject === uuid));
     return {
       uuid,
-      async mend() {
+      async restore() {
         await store.put(key, Readable.from([bytes]));
       },
     };
   }
 
-  describe('dead letters, to the administrator,', () => {
-    it('are listed without bodies, and a call that failed completes once what it failed of is mended and they are replayed', async () => {
-      const { uuid, mend } = await lostCall();
-      const [letter, ...others] = await command<Letter[]>(
+  describe('the dead-letter commands', () => {
+    it('list dead letters without bodies, and a replay completes a failed call after its cause is fixed', async () => {
+      const { uuid, restore } = await failedCall();
+      const [deadLetter, ...others] = await command<DeadLetter[]>(
         'list',
         '--consumer',
         'transcription',
@@ -103,7 +103,7 @@ export function deadLetterSuite(bus: Record<string, string>): void {
         client.firmUuid,
       );
       expect(others).toEqual([]);
-      expect(letter).toEqual({
+      expect(deadLetter).toEqual({
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         type: 'audio.stored.v1',
         consumer: 'transcription',
@@ -115,18 +115,18 @@ export function deadLetterSuite(bus: Record<string, string>): void {
         at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       });
       expect(await command('list', '--type', 'call.analyzed.v1')).toEqual([]);
-      await mend();
-      expect(await command('replay', '--id', letter!.id)).toEqual({ replayed: 1, retried: 1 });
+      await restore();
+      expect(await command('replay', '--id', deadLetter!.id)).toEqual({ replayed: 1, retried: 1 });
       await eventually(async () => (await call(uuid)).status === 'completed');
       expect((await call(uuid)).failure).toBeNull();
       expect(await command('list')).toEqual([]);
     });
 
-    it('can be replayed while the service does not run; it goes on with them when it starts', async () => {
-      const { uuid, mend } = await lostCall();
-      await mend();
+    it('replay dead letters while the service does not run, and it processes them when it starts', async () => {
+      const { uuid, restore } = await failedCall();
+      await restore();
       await service.stop({ keep: true });
-      expect(await command<Letter[]>('list', '--code', 'RECORDING_MISSING')).toHaveLength(1);
+      expect(await command<DeadLetter[]>('list', '--code', 'RECORDING_MISSING')).toHaveLength(1);
       expect(await command('replay', '--consumer', 'transcription', '--code', 'OTHER')).toEqual({
         replayed: 0,
         retried: 0,
@@ -138,9 +138,9 @@ export function deadLetterSuite(bus: Record<string, string>): void {
       await eventually(async () => (await call(uuid)).status === 'completed');
     });
 
-    it('that are not there, or not named, are said in a sentence', async () => {
-      const nobody = '00000000-0000-4000-8000-000000000000';
-      const absent = await outcome('replay', '--id', nobody);
+    it('report an unknown id and missing options in a sentence', async () => {
+      const unknownId = '00000000-0000-4000-8000-000000000000';
+      const absent = await outcome('replay', '--id', unknownId);
       expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^There is no dead letter/) });
       const unnamed = await outcome('replay');
       expect(unnamed).toMatchObject({

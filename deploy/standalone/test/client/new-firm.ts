@@ -11,7 +11,7 @@ export interface Client extends ApiClient {
   readonly userUuid: string;
 }
 
-/** What an administrator does, with what the administrator's command has in its environment, against the running service. */
+/** The operations of the admin command on the running service, in this process. `variables` is the command's environment. */
 export function administrator(variables: Readonly<Record<string, string>>) {
   const remote = readRemote(variables);
   if (remote !== undefined) return dialAdministration(remote.address, remote, undefined);
@@ -20,7 +20,7 @@ export function administrator(variables: Readonly<Record<string, string>>) {
   return dialAdministration(data.socket('key-management'), settings, data.secrets.jwtSecret);
 }
 
-/** A new firm with a user of the role, and a patient client that acts as that user. `url` may change between requests. */
+/** Creates a firm with a user of the role. Returns a client that acts as that user and retries on 503. */
 export async function newFirm(
   service: { readonly url: string; readonly administration: Readonly<Record<string, string>> },
   options: { role?: string; segmentTypes?: string[]; firm?: string } = {},

@@ -1,5 +1,5 @@
 import addFormats from 'ajv-formats';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { fetchWhenAvailable } from './retry.ts';
 
 interface Operation {
@@ -14,13 +14,13 @@ interface Document {
   readonly components: { readonly schemas: Record<string, object> };
 }
 
-/** The service's own document, and whether answers are what it says. */
+/** The OpenAPI document of the service, and a client that checks each response against it. */
 export interface OpenApi {
-  /** `GET /api/v1/calls` and all others. */
+  /** Such as `GET /api/v1/calls`. */
   readonly operations: readonly string[];
-  /** Good answers that were checked, by operation. */
+  /** The operations that have been answered successfully. */
   readonly answered: ReadonlySet<string>;
-  /** Sends a request and throws when the answer is not in the document; resolves to the answer's status and body. */
+  /** Sends a request. Throws when the document does not describe the response. */
   fetch(
     operation: string,
     url: string,
@@ -36,6 +36,17 @@ export async function openApiOf(serviceUrl: string): Promise<OpenApi> {
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
   const answered = new Set<string>();
+  const validators = new Map<object, ValidateFunction>();
+
+  /** Compiling a schema takes far longer than a request, so each is compiled once. */
+  function validatorOf(schema: object): ValidateFunction {
+    const known = validators.get(schema);
+    if (known !== undefined) return known;
+    const complete = JSON.stringify({ ...schema, $defs: document.components.schemas });
+    const validate = ajv.compile(JSON.parse(complete.replaceAll('"#/components/schemas/', '"#/$defs/')) as object);
+    validators.set(schema, validate);
+    return validate;
+  }
 
   function check(operation: string, status: number, type: string | null, body: unknown): void {
     const [method = '', path = ''] = operation.split(' ');
@@ -48,8 +59,7 @@ export async function openApiOf(serviceUrl: string): Promise<OpenApi> {
     if (described.content === undefined) return;
     if (media === undefined) throw new Error(`The content type is not in the document. ${said}`);
     if (media.schema === undefined) return;
-    const whole = JSON.stringify({ ...media.schema, $defs: document.components.schemas });
-    const validate = ajv.compile(JSON.parse(whole.replaceAll('"#/components/schemas/', '"#/$defs/')) as object);
+    const validate = validatorOf(media.schema);
     if (!validate(body)) throw new Error(`${ajv.errorsText(validate.errors)}. ${said}`);
   }
 

@@ -7,7 +7,7 @@ export interface Problem {
   readonly details: Record<string, unknown> | null;
 }
 
-/** What stands in every answer of 400 and above (api.md, section 1); fails the test when the answer is none. */
+/** The body of an error response (docs/api.md, "Errors"). Fails the test when the response is not an error of that shape. */
 export async function problemOf(response: {
   status: number;
   headers: Headers;

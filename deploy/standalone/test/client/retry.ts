@@ -2,25 +2,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '@call-analysis/testing';
 import type { Answer } from '../../api-client.ts';
 
-/** More than anything takes that comes at all, on a machine that does much else besides. */
-const NEVER_MS = 150_000;
-/** Where the service is killed again and again it may be some minutes until it stays long enough for an answer. */
-const NEVER_AMID_KILLS_MS = 500_000;
+/** Longer than anything takes that succeeds, on a machine that is busy with other work. */
+const GIVE_UP_MS = 150_000;
+/** While the service is killed repeatedly, it may take minutes until it runs long enough to answer. */
+const GIVE_UP_DURING_KILLS_MS = 500_000;
 
-/** Asks again until the answer is neither false, null nor undefined, and returns it, however long that takes. */
+/** Repeats the check until its result is neither false, null nor undefined, and returns the result. */
 export function eventually<T>(
   check: () => T | Promise<T>,
   everyMs = 20,
 ): Promise<Exclude<T, false | null | undefined>> {
-  return waitUntil(check, { timeoutMs: NEVER_MS, everyMs });
+  return waitUntil(check, { timeoutMs: GIVE_UP_MS, everyMs });
 }
 
 /**
- * Like `fetch`, but a 503 is asked again, as api.md has it: a part that stands still for some seconds is given up by those
- * that ask it, whatever the reason. For bodies that can be sent twice.
+ * Like `fetch`, but retries on 503, as docs/api.md, "Errors" tells clients to: on a busy machine a part may not respond for
+ * some seconds. The body must be one that can be sent twice.
  */
 export async function fetchWhenAvailable(url: string | URL, init?: RequestInit): Promise<Response> {
-  const giveUpAt = Date.now() + NEVER_MS;
+  const giveUpAt = Date.now() + GIVE_UP_MS;
   for (;;) {
     const response = await fetch(url, init);
     if (response.status !== 503 || Date.now() > giveUpAt) return response;
@@ -29,9 +29,9 @@ export async function fetchWhenAvailable(url: string | URL, init?: RequestInit):
   }
 }
 
-/** Tries until it succeeds. */
+/** Retries until the action succeeds. */
 export async function retryUntilSuccess<Result>(ask: () => Promise<Result>): Promise<Result> {
-  const deadline = Date.now() + NEVER_AMID_KILLS_MS;
+  const deadline = Date.now() + GIVE_UP_DURING_KILLS_MS;
   for (;;) {
     try {
       return await ask();
@@ -42,7 +42,7 @@ export async function retryUntilSuccess<Result>(ask: () => Promise<Result>): Pro
   }
 }
 
-/** Tries until the service is there to answer; an answer of 500 or above counts as none. */
+/** Retries until the service answers with a status below 500. */
 export function retryUntilAnswered<Body>(ask: () => Promise<Answer<Body>>): Promise<Answer<Body>> {
   return retryUntilSuccess(async () => {
     const answer = await ask();

@@ -21,25 +21,25 @@ type Transcript = Partial<typeof transcript>;
 
 const line = (cells: readonly string[]) => `${cells.join(',')}\n`;
 
-/** The first line of a CSV of transcripts. */
+/** The header of a CSV of transcripts. */
 export const header = line(Object.keys(transcript));
 
-/** A further line of it, good in all that is left unsaid. A value that needs quotes brings them. */
-export function row(said: Transcript = {}): string {
-  return line(Object.values({ ...transcript, ...said }));
+/** A row of such a CSV, valid except for `values`. Values that need quotes must include them. */
+export function row(values: Transcript = {}): string {
+  return line(Object.values({ ...transcript, ...values }));
 }
 
 /** A CSV of transcripts. */
 export function csvOf(rows: readonly Transcript[]): string {
-  return header + rows.map((said) => row(said)).join('');
+  return header + rows.map((values) => row(values)).join('');
 }
 
-/** What is said of a recording, good in all that is left unsaid. */
-export function metadataOf(fileName: string, said: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return { audio_file_name: fileName, ...recording, ...said };
+/** The metadata of a recording, valid except for `values`. */
+export function metadataOf(fileName: string, values: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { audio_file_name: fileName, ...recording, ...values };
 }
 
-/** A CSV of recordings, of all of which the same is said. */
+/** A CSV of recordings. All of them must have the same columns. */
 export function recordingsCsvOf(files: readonly Readonly<Record<string, string>>[]): string {
-  return [Object.keys(files[0] ?? {}), ...files.map((said) => Object.values(said))].map(line).join('');
+  return [Object.keys(files[0] ?? {}), ...files.map((values) => Object.values(values))].map(line).join('');
 }

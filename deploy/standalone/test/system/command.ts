@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bareEnvironment } from '@call-analysis/testing';
 
-/** How a command ended and all that it said. */
+/** The exit code and the output of a command. */
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
@@ -16,7 +16,7 @@ export interface StartedCommand {
   readonly outcome: Promise<Outcome>;
 }
 
-/** Starts `main.ts`, `admin/main.ts` or `demo/main.ts` with these variables and none of the tester's own settings. */
+/** Starts `main.ts`, `admin/main.ts` or `demo/main.ts` with these variables, and no settings of the test's environment. */
 export function startCommand(
   script: string,
   args: readonly string[],
@@ -41,14 +41,14 @@ export function run(script: string, args: readonly string[], variables: Record<s
   return startCommand(script, args, variables).outcome;
 }
 
-/** An administrator's command that succeeds; what it prints is one JSON value. */
+/** Runs an admin command that must succeed, and returns the JSON value that it prints. */
 export async function admin<Result>(variables: Record<string, string>, ...args: string[]): Promise<Result> {
   const { code, stdout, stderr } = await run('admin/main.ts', args, variables);
   if (code !== 0 || stderr !== '') throw new Error(`admin ${args.join(' ')}: exit ${code}, ${stderr}`);
   return JSON.parse(stdout) as Result;
 }
 
-/** The process of the PostgreSQL under a data directory, or null when none is at work. */
+/** The pid of the PostgreSQL server of a data directory. Null when none runs. */
 export async function postgresOf(directory: string): Promise<number | null> {
   const text = await readFile(join(directory, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number(text.split('\n')[0]);

@@ -10,13 +10,13 @@ interface Started {
 }
 
 /**
- * A new data directory that looks as a first start leaves it. That start is made once in a run and copied: the database
- * it makes, with all its tables, costs more than the rest of it.
+ * A new data directory in the state after a first start. The first start happens once in a test run and its directory is
+ * copied, because creating the database and its tables takes longer than the rest of a start.
  */
 export async function copyOfFirstStart(startOn: (directory: string) => Promise<Started>): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'call-analysis-'));
   const original = await firstStart(startOn);
-  // Its owners are kept: PostgreSQL's files are another user's when root runs the tests.
+  // The owners are preserved: when root runs the tests, another user owns PostgreSQL's files.
   await promisify(execFile)('cp', ['-a', `${original}/.`, copy]);
   return copy;
 }
@@ -27,7 +27,7 @@ async function firstStart(startOn: (directory: string) => Promise<Started>): Pro
   const [draft, ready] = [join(scratch, 'first-start.draft'), join(scratch, 'first-start')];
   for (;;) {
     if (await exists(ready)) return ready;
-    // Who makes the folder makes what is in it; the other test files wait.
+    // The test file that creates the folder starts the service on it. The other test files wait.
     const mine = await mkdir(draft).then(
       () => true,
       () => false,

@@ -1,15 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/**
- * How much more memory the process that grew most had at its highest while the work was done than before, in MiB. Linux
- * alone tells.
- */
+/** The largest growth of a process's peak memory during the work, in MiB. Always 0 where the system is not Linux. */
 export async function growthMiB(pids: readonly number[], work: () => Promise<void>): Promise<number> {
   if (process.platform !== 'linux') {
     await work();
     return 0;
   }
-  // Makes the highest mark so far the present one.
+  // Resets the peak to the present size.
   for (const pid of pids) await writeFile(`/proc/${pid}/clear_refs`, '5');
   const before = await Promise.all(pids.map(peakMiB));
   await work();

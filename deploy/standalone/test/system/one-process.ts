@@ -10,7 +10,7 @@ import { postgresOf } from './command.ts';
 import { startService } from './service-process.ts';
 import type { SystemUnderTest } from './system-under-test.ts';
 
-/** All services in one process, as `npm start` runs them, with a database and files of its own. */
+/** All services in one process, as `npm start` runs them, with their own database and files. */
 export async function oneProcess(variables: Record<string, string>): Promise<SystemUnderTest> {
   let live = await startService(undefined, variables);
   const { directory, administration } = live;

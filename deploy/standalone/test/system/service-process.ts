@@ -8,28 +8,27 @@ import { copyOfFirstStart } from './first-start.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 
-/** As in package.json's `start`: a young generation that holds what a hundred calls leave behind spares copying it. */
+/** As in `start` of package.json. The larger young generation spares copying the objects of a hundred calls. */
 const flags = ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'];
 
 export interface ServiceProcess {
   readonly url: string;
   readonly directory: string;
-  /** What the administrator's command needs in its environment. */
+  /** The environment of the admin command. */
   readonly administration: Readonly<Record<string, string>>;
   readonly pid: number;
   /** From the start of the process to its `ready` line. */
   readonly readyMs: number;
   readonly child: ChildProcess;
-  /** All that it has written to standard error. */
+  /** Its standard error so far. */
   readonly stderr: () => string;
-  /** Ends it in order and, unless told otherwise, removes its data. Resolves to the exit code. */
+  /** Stops it with SIGTERM and, unless `keep`, removes its data. Resolves to the exit code. */
   stop(options?: { keep?: boolean }): Promise<number | null>;
 }
 
 /**
- * The service in a process of its own, as `npm start` runs it, on a data directory that is removed at the end. Unless
- * one is named, it is one on which the service has been started before. It knows these variables and none of the
- * tester's own.
+ * Starts the service in a child process, as `npm start` does. Without `dataDirectory`, on a new one in the state after a
+ * first start. The process gets these variables, and no settings of the test's environment.
  */
 export async function startService(
   dataDirectory?: string,

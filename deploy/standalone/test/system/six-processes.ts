@@ -7,7 +7,7 @@ import type { SystemUnderTest } from './system-under-test.ts';
 
 const NAMES: readonly ServiceName[] = ['gateway', 'ingest', 'analysis', 'audio', 'transcription', 'key-management'];
 
-/** A process for every service, on the run's PostgreSQL, Kafka and S3 store. */
+/** One process per service, on the PostgreSQL, Kafka and S3 store of the test run. */
 export async function sixProcesses(variables: Record<string, string>): Promise<SystemUnderTest> {
   const adminUrl = process.env['TEST_DATABASE_URL'];
   if (adminUrl === undefined) throw new Error('TEST_DATABASE_URL is not set; npm run test:distributed sets it.');

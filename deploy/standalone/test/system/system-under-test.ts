@@ -3,45 +3,45 @@ import type { Database } from '@call-analysis/postgres';
 import type { ServiceName } from '../../../distributed/test/system.ts';
 import '../time-limit.ts';
 
-/** The whole system as a test of it from outside needs it, however many processes it is. */
+/** The complete system for an end-to-end test, in one process or in six. */
 export interface SystemUnderTest {
-  /** May be another after a kill. */
+  /** May change after a kill. */
   readonly url: string;
-  /** What the administrator's command needs in its environment. */
+  /** The environment of the admin command. */
   readonly administration: Readonly<Record<string, string>>;
-  /** Of every process that runs. */
+  /** Of every running process. */
   readonly pids: readonly number[];
-  /** Pages of metrics, one for every process. */
+  /** The metrics endpoint of each process. */
   readonly metricsUrls: readonly string[];
-  /** What is to be known by nobody, by name. */
+  /** The secrets that must not appear anywhere, by name. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** All that its processes have written to standard error, in that order; those that are gone too. */
+  /** The standard error of all processes, including those that have ended, in the order in which it was written. */
   stderr(): string;
-  /** What its own database has logged, where it has one. */
+  /** The log of its own database server. Empty when it has none. */
   databaseLog(): Promise<string>;
-  /** The tables of a service; names of tables need their schema. */
+  /** The tables of a service. Table names need their schema. */
   tables(service: ServiceName): Database;
   objects(): Promise<Pick<Objects, 'list'>>;
-  /** Where one of the words stands, in whatever any service keeps in tables and files. */
+  /** The tables and files of all services that contain one of the words. */
   tracesOf(words: readonly string[]): Promise<string[]>;
-  /** SIGKILL: of several processes to those of the services named, else to the next one in turn. */
+  /** Sends SIGKILL: of six processes to those of the named services; without names, to the next one in turn. */
   kill(...services: readonly ServiceName[]): Promise<void>;
-  /** SIGKILL to the database, where it is the system's own. */
+  /** Sends SIGKILL to the database server, if the system has its own. */
   killDatabase(): Promise<void>;
-  /** Starts again what was killed. */
+  /** Restarts the killed processes. */
   revive(): Promise<void>;
-  /** Resolves when every part finds every other. */
+  /** Resolves when every process reaches the parts that it needs. */
   settled(): Promise<void>;
-  /** Ends it in order; what it keeps stays. */
+  /** Stops the processes and keeps the data. */
   end(): Promise<void>;
-  /** Ends it where it has not ended and removes what it keeps. */
+  /** Stops the processes, if they still run, and removes the data. */
   stop(): Promise<void>;
 }
 
-/** As SYSTEM_UNDER_TEST says, which jest.distributed.config.js sets: six processes on Kafka and S3, or one that needs nothing. */
+/** Whether tests run on six processes with Kafka and S3 instead of one process. jest.distributed.config.js sets it. */
 export const isDistributed = process.env['SYSTEM_UNDER_TEST'] === 'distributed';
 
-/** Starts the system with these settings; it is gone with all that it keeps after `stop`. */
+/** Starts the system with these settings. */
 export async function startSystemUnderTest(variables: Record<string, string> = {}): Promise<SystemUnderTest> {
   if (isDistributed) return (await import('./six-processes.ts')).sixProcesses(variables);
   return (await import('./one-process.ts')).oneProcess(variables);
