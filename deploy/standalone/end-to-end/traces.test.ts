@@ -24,7 +24,7 @@ afterAll(async () => {
   await collector.close();
 });
 
-/** What a client sends to have its own trace and request id continued. */
+/** The headers of a client that continue its own trace and request id. */
 function identity() {
   const traceId = randomBytes(16).toString('hex');
   const spanId = randomBytes(8).toString('hex');
@@ -59,7 +59,7 @@ function pathUp(spans: readonly CollectedSpan[], name: string, root: string): st
   return path;
 }
 
-/** Every process sends its own spans when it likes; all have come when they lead from the last one to the client. */
+/** Each process exports its spans at its own time. All have arrived when they lead from the last one to the client. */
 async function spansOf(traceId: string, last: string, root: string): Promise<CollectedSpan[]> {
   const found = () => collector.spans.filter((span) => span.traceId === traceId);
   await eventually(() => pathUp(found(), last, root).at(-1) === 'the client');
@@ -94,7 +94,7 @@ describe('a trace', () => {
     expect(new Set(spans.map((span) => span.spanId)).size).toBe(spans.length);
     expect(collector.requests[0]?.headers.authorization).toBe('Basic abc');
 
-    // Whoever has done its part may say so after what came of it was seen.
+    // A consumer may log an event shortly after its result is visible.
     const { lines, events } = await eventually(() => {
       const whole = service
         .stderr()
@@ -120,7 +120,7 @@ describe('a trace', () => {
     expect(events.every((line) => typeof line['ms'] === 'number')).toBe(true);
   });
 
-  it('leads from the upload of a recording through its hearing to its analysis', async () => {
+  it('leads from the upload of a recording through its transcription to its analysis', async () => {
     const { traceId, spanId, headers } = identity();
     const form = new FormData();
     form.set('metadata', JSON.stringify(metadataOf('a.wav')));

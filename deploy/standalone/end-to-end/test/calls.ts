@@ -64,7 +64,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
   });
 
   describe('a client that uploads transcripts', () => {
-    it('sees every sample call completed, scored and explained by quotes that stand in the conversation', async () => {
+    it('sees every sample call completed, scored and explained by quotes from the transcript', async () => {
       const key = await client.upload(await readFile(new URL('transcripts.csv', samples)));
       const { body } = await process(client, key);
       const batch = await finished(client, body.data.batch_id);
@@ -94,7 +94,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
       }
     });
 
-    it('gets the same batch for the same keys, also when it asks twice at once', async () => {
+    it('gets the same batch for the same keys, also when it sends the requests at the same time', async () => {
       const key = await client.upload(header + good('twice-1') + good('twice-2'));
       const answers = await Promise.all([process(client, key), process(client, key), process(client, key)]);
       const again = await process(client, key);
@@ -102,7 +102,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
       expect(again.body.data).toMatchObject({ accepted: 2, duplicates: 0, rejected: 0 });
     });
 
-    it('is told every fault at once, with its row, and nothing is accepted', async () => {
+    it('gets every fault with its row in one response, and nothing is accepted', async () => {
       const countCalls = async () => (await client.call<{ count: number }>('GET', '/api/v1/calls')).count;
       const before = await countCalls();
       const key = await client.upload(await readFile(new URL('rejected-example.csv', samples)));
@@ -123,7 +123,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
       expect(await countCalls()).toBe(before);
     });
 
-    it('can take the refused rows as a CSV, correct them and send them back without duplicates', async () => {
+    it('can download the rejected rows as a CSV, correct them and upload them again without duplicates', async () => {
       const bad = good('resent-2').replace('+998901234567', '12');
       const key = await client.upload(header + good('resent-1') + bad);
       const skipped = await process(client, key, { on_error: 'skip' });
@@ -140,7 +140,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
       expect(corrected.body.data).toMatchObject({ accepted: 1, duplicates: 1, rejected: 0, ignored_columns: [] });
     });
 
-    it('has processed what was validated, whatever is put to the URL afterwards', async () => {
+    it('has exactly the validated bytes processed, whatever is put to the URL afterwards', async () => {
       const opened = await client.call<{ data: { metadata_upload_url: string; metadata_key: string } }>(
         'POST',
         '/api/v1/calls/upload',
@@ -156,7 +156,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
       });
     });
 
-    it('may give two uploads one name', async () => {
+    it('may use one file name for two uploads', async () => {
       const [first, second] = await Promise.all([
         client.upload(header + good('name-1'), 'same.csv'),
         client.upload(header + good('name-2'), 'same.csv'),
@@ -179,12 +179,12 @@ export function describeCalls(system: () => SystemUnderTest): void {
         Buffer.concat([Buffer.from(header), Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 0x0a])]),
         'INVALID_ENCODING',
       ],
-    ])('is refused %s by name', async (_, bytes, code) => {
+    ])('gets the code for %s', async (_, bytes, code) => {
       const answer = await process(client, await client.upload(bytes as string));
       expect([answer.status, answer.body.code]).toEqual([400, code]);
     });
 
-    it('is refused keys that are not its own, were never given out, or have nothing put', async () => {
+    it('cannot process keys of another firm, keys that were never issued, or keys without a file', async () => {
       const other = await newFirm(service);
       const theirs = await other.upload(header + good('theirs'));
       expect(await process(client, theirs)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
@@ -205,7 +205,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
   });
 
   describe('two firms', () => {
-    it('never see each other’s calls, batches or refused rows', async () => {
+    it('never see each other’s calls, batches or rejected rows', async () => {
       const other = await newFirm(service);
       const key = await client.upload(header + good('secret') + good('secret'));
       const { body } = await process(client, key, { on_error: 'skip' });
@@ -247,7 +247,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
       return items.find((item) => item.firm.uuid === root.firmUuid)!.uuid;
     }
 
-    it('is issued once, works, is listed without itself, and is refused once it was deleted', async () => {
+    it('is issued once, works, is listed without its secret, and is refused after its deletion', async () => {
       const root = await newFirm(service, { role: 'SUPERUSER' });
       const both = await Promise.all([create(root), create(root)]);
       expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -269,10 +269,10 @@ export function describeCalls(system: () => SystemUnderTest): void {
       expect((await create(root)).status).toBe(201);
     });
 
-    it('that was just used is refused within a second of its deletion, but for moments in which the machine stands still', async () => {
+    it('that was just used is refused within a second of its deletion, in one of five attempts', async () => {
       const root = await newFirm(service, { role: 'SUPERUSER' });
       const tookMs: number[] = [];
-      // By the memory of what was let in alone it would take nearly five seconds every time.
+      // Without the event, the gateway's cache would accept the key for nearly five seconds every time.
       while (tookMs.length < 5 && !tookMs.some((each) => each < 1_000)) {
         const { api_key } = (await create(root)).body;
         const uuid = await keyUuid(root);
@@ -285,7 +285,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
       expect(Math.min(...tookMs)).toBeLessThan(1_000);
     });
 
-    it('is managed by the roles that may, and every deed is in the audit log', async () => {
+    it('is managed only by the roles that may, and every action is in the audit log', async () => {
       const engineer = await newFirm(service, { role: 'WORKFLOW_ENGINEER' });
       const created = await engineer.request('POST', '/external/api/v1/api-key', { firm_uuid: engineer.firmUuid });
       expect(created.status).toBe(201);

@@ -40,7 +40,7 @@ interface Opened {
 
 const metadata = (fileName: string) => metadataOf(fileName, { partner_call_id: fileName });
 
-/** A firm's partner, which has the key alone. */
+/** A partner of a firm, who has only an API key. */
 function partner(service: SystemUnderTest, key: string) {
   const headers = { 'x-service-api-key': key };
 
@@ -114,7 +114,7 @@ async function newPartner() {
   return { firm, partner: partner(service, api_key) };
 }
 
-/** What the audit log says was done to the campaign. */
+/** The audit entries of the campaign. */
 async function auditOf(firmUuid: string, campaignUuid: string) {
   const administration = administrator(service.administration);
   try {
@@ -132,7 +132,7 @@ export function describeCampaigns(system: () => SystemUnderTest): void {
   });
 
   describe('a campaign run with nothing but an API key', () => {
-    it('takes calls by all three kinds of upload, shows how far they are, and their average score', async () => {
+    it('accepts calls by all three kinds of upload, and shows their progress and average score', async () => {
       const { firm, partner: client } = await newPartner();
       const uuid = await client.create();
       expect(await client.uploadTranscripts(uuid, ['a', 'b'])).toMatchObject({
@@ -158,7 +158,7 @@ export function describeCampaigns(system: () => SystemUnderTest): void {
       expect((await client.ask<{ uuid: string }>('GET', `/${uuid}/calls/${single.body.audio_id}`)).body.uuid).toBe(
         single.body.audio_id,
       );
-      // The firm's own people see the same calls.
+      // The firm's users see the same calls.
       expect((await firm.call<CallPage>('GET', '/api/v1/calls?partner_call_id=single.wav')).items).toMatchObject([
         { campaign_id: uuid },
       ]);
@@ -171,26 +171,26 @@ export function describeCampaigns(system: () => SystemUnderTest): void {
       });
       expect((await client.uploadRecording(uuid, 'late.wav')).status).toBe(409);
 
-      // It was all done by the firm's API user, who owns what was uploaded.
-      const deeds = ['calls_added', 'calls_added', 'created', 'paused', 'started'].map((deed) => `campaign.${deed}`);
+      // The firm's API user did all of it, and owns the uploads.
+      const actions = ['calls_added', 'calls_added', 'created', 'paused', 'started'].map((each) => `campaign.${each}`);
       const entries = await eventually(async () => {
         const audited = await auditOf(firm.firmUuid, uuid);
-        return audited.length === deeds.length ? audited : undefined;
+        return audited.length === actions.length ? audited : undefined;
       });
-      expect(entries.map(({ action }) => action).toSorted()).toEqual(deeds);
+      expect(entries.map(({ action }) => action).toSorted()).toEqual(actions);
       expect(new Set(entries.map(({ address }) => address))).toEqual(new Set(['127.0.0.1']));
       const [apiUser] = new Set(entries.map(({ actor }) => actor));
       const { metadata_key } = await client.opened(await client.create());
       expect(metadata_key.startsWith(`UZ/${firm.firmUuid}/${apiUser}/`)).toBe(true);
     });
 
-    it('is canceled with what is queued of it', async () => {
+    it('is canceled together with its queued calls', async () => {
       const { partner: client } = await newPartner();
       const uuid = await client.create();
-      // More than are canceled at once.
+      // More than one batch of the cancellation.
       const ids = Array.from({ length: 3_000 }, (_, index) => `id-${index}`);
       await service.tables('analysis').transaction(async (tx) => {
-        // No result is stored before it is canceled, however long that takes.
+        // The lock keeps results from being stored before the cancellation, however long that takes.
         await tx.query('LOCK TABLE analysis.analysis IN EXCLUSIVE MODE');
         expect((await client.uploadTranscripts(uuid, ids)).body.data.accepted).toBe(ids.length);
         const { body } = await client.ask<Campaign>('POST', `/${uuid}/cancel`);
@@ -205,7 +205,7 @@ export function describeCampaigns(system: () => SystemUnderTest): void {
       expect((await client.ask('POST', `/${uuid}/start`)).status).toBe(409);
     });
 
-    it('is not there for another firm, with its own key or with its calls', async () => {
+    it('is not visible to another firm, and neither are its calls', async () => {
       const [{ partner: one }, { partner: other }] = [await newPartner(), await newPartner()];
       const uuid = await one.create();
       await one.uploadTranscripts(uuid, ['a']);

@@ -11,7 +11,7 @@ const CALLS = 30;
 let service: SystemUnderTest;
 let client: Client;
 
-/** One page of every process. */
+/** The metrics of each process. */
 async function pages(): Promise<string[]> {
   return Promise.all(
     service.metricsUrls.map(async (url) => {
@@ -23,7 +23,7 @@ async function pages(): Promise<string[]> {
   );
 }
 
-/** Sum of the series of a metric whose labels hold all of these. */
+/** The sum of a metric's series that have all of these labels. */
 function figure(text: string, name: string, labels: Record<string, string> = {}): number {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   return text
@@ -41,8 +41,8 @@ export function describeMetrics(system: () => SystemUnderTest): void {
     client = await newFirm(service);
   });
 
-  describe('the page of metrics', () => {
-    it('shows what was asked, handled and counted, in a form that Prometheus reads, without a word of whose it was', async () => {
+  describe('GET /metrics', () => {
+    it('counts requests, events and calls in the format of Prometheus, without any data of firms', async () => {
       const before = (await pages()).join('');
       const key = await client.upload(csvOf(Array.from({ length: CALLS }, (_, n) => ({ partner_call_id: `m-${n}` }))));
       const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', {
@@ -66,7 +66,7 @@ export function describeMetrics(system: () => SystemUnderTest): void {
       );
       for (const path of ['/api/v1/calls/not-a-uuid', '/nowhere/at/all', '/nowhere/else'])
         await fetch(`${service.url}${path}`);
-      // What is counted when something has ended may be counted after its result was seen.
+      // A counter may grow shortly after the result is visible.
       const each = await eventually(async () => {
         const now = await pages();
         const text = now.join('');
@@ -136,7 +136,7 @@ export function describeMetrics(system: () => SystemUnderTest): void {
       expect(text).not.toContain(tmpdir());
     });
 
-    it('costs little to ask for again: at best of ten times less than 200 ms for each process', async () => {
+    it('answers within 200 ms per process, at best of ten requests', async () => {
       await pages();
       const tookMs: number[] = [];
       for (let i = 0; i < 10; i++) {

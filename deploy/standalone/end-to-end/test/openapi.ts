@@ -23,7 +23,7 @@ const json = (method: string, body: unknown): RequestInit => ({
   headers: { 'content-type': 'application/json' },
 });
 
-/** As who may do it; the path is the operation's, with its parameters filled in. */
+/** Sends a request as a user who may do it. The path is the operation's, with `params` filled in. */
 async function ask(
   operation: string,
   params: Record<string, string> = {},
@@ -34,7 +34,7 @@ async function ask(
   const { query = '', headers = {} } = extra as { query?: string; headers?: Record<string, string> };
   const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? nowhere);
   const user = pattern.startsWith('/external/api/v1/api-key') ? superuser : admin;
-  const proof: Record<string, string> = pattern.includes('call-campaign')
+  const credentials: Record<string, string> = pattern.includes('call-campaign')
     ? { 'x-service-api-key': apiKey }
     : { authorization: `Bearer ${user.token}` };
   const init =
@@ -43,12 +43,12 @@ async function ask(
       : json(method, sent);
   const answer = await document.fetch(operation, path + query, {
     ...init,
-    headers: { ...proof, ...(init.headers as Record<string, string> | undefined), ...headers },
+    headers: { ...credentials, ...(init.headers as Record<string, string> | undefined), ...headers },
   });
   return { ...answer, body: answer.body as Fields };
 }
 
-/** By a signed URL, which leads to the service or to a store that has no document. */
+/** Uses a presigned URL, which leads to the service or to a store that has no OpenAPI document. */
 async function transfer(operation: string, url: string, init: RequestInit = {}): Promise<void> {
   const isOurs = url.startsWith(`${service.url}/`);
   if (isOurs) await document.fetch(operation, url, init);
@@ -114,8 +114,8 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
     document = await openApiOf(service.url);
   });
 
-  describe('what the service answers is in its document', () => {
-    it('when all goes well, on every route', async () => {
+  describe('every response is described in the OpenAPI document', () => {
+    it('when requests succeed, on every route', async () => {
       await Promise.all(
         ['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /openapi.json', 'GET /docs'].map((each) => ask(each)),
       );
@@ -195,12 +195,12 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
       const issued = keys.body['items'] as { uuid: string; firm: { uuid: string } }[];
       const item = issued.find(({ firm }) => firm.uuid === admin.firmUuid);
       await ask('DELETE /external/api/v1/api-key/{api_key_uuid}', { api_key_uuid: item?.uuid ?? '' });
-      // That takes a call which failed and yet may do better.
+      // A retry needs a call that failed with a retryable error.
       const left = document.operations.filter((each) => !document.answered.has(each));
       expect(left).toEqual(['POST /api/v1/calls/{uuid}/retry']);
     });
 
-    it('when a route is asked for what is wrong', async () => {
+    it('when requests are wrong, on every route', async () => {
       apiKey = String((await ask('POST /external/api/v1/api-key', {}, { firm_uuid: admin.firmUuid })).body['api_key']);
       for (const operation of document.operations) {
         const [method = ''] = operation.split(' ');

@@ -69,7 +69,7 @@ export function describeScorecards(system: () => SystemUnderTest): void {
   });
 
   describe('a firm’s own scorecard', () => {
-    it('scores calls from its activation on, revision by revision, and what was scored keeps its own', async () => {
+    it('scores calls after its activation with its newest revision, and scored calls keep their revision', async () => {
       const made = await client.request<Scorecard>('POST', PATH, {
         name: 'Sales',
         segment_type: 'sales',
@@ -123,7 +123,7 @@ export function describeScorecards(system: () => SystemUnderTest): void {
       });
     });
 
-    it('is refused with every fault by its path, and is nobody else’s', async () => {
+    it('is refused with the path of every fault, and is not visible to other firms', async () => {
       const { status, body } = await client.request<{ code: string; details: { fields: { field: string }[] } }>(
         'POST',
         PATH,

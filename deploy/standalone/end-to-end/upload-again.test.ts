@@ -43,11 +43,11 @@ const refused = async (keys: object) => {
 const find = async (id: string) =>
   (await client.call<{ items: Item[] }>('GET', `/api/v1/calls?partner_call_id=${id}`)).items[0];
 
-describe('a call whose recording did not come out of its archive', () => {
-  const said = { partner_call_id: 'corrupt' };
-  const csv = recordingsCsvOf([metadataOf('a.wav', said)]);
+describe('a call whose recording could not be extracted from its archive', () => {
+  const values = { partner_call_id: 'corrupt' };
+  const csv = recordingsCsvOf([metadataOf('a.wav', values)]);
 
-  it('is erased and sent anew, as every answer on the way says', async () => {
+  it('can be uploaded again after it is erased, as every response on the way says', async () => {
     const broken = writeZip([{ name: 'a.wav', data: wav, central: { crc32: 1 } }]).bytes;
     expect(await process(await client.uploadBatch(csv, new Uint8Array(broken)))).toMatchObject({ accepted: 1 });
     const failed = await eventually(async () => {
@@ -68,7 +68,7 @@ describe('a call whose recording did not come out of its archive', () => {
       '0 calls were validated and queued for processing; 1 call was there already. 1 of those there already failed for ' +
         'good or was canceled: to send such a call anew, erase it first (DELETE /api/v1/calls/{uuid}).',
     );
-    const single = await client.uploadRecording<Refusal>(recording, 'b.wav', metadataOf('b.wav', said));
+    const single = await client.uploadRecording<Refusal>(recording, 'b.wav', metadataOf('b.wav', values));
     expect([single.status, single.body.message]).toEqual([400, expect.stringContaining(erase)]);
 
     expect((await client.request('DELETE', `/api/v1/calls/${failed.uuid}`)).status).toBe(200);
@@ -77,8 +77,8 @@ describe('a call whose recording did not come out of its archive', () => {
   });
 });
 
-describe('a recording that is sent again', () => {
-  it('with other metadata is not said to be accepted: nothing was changed', async () => {
+describe('a recording that is uploaded again', () => {
+  it('with other metadata gets a response that nothing was changed', async () => {
     const send = (operator_name: string) =>
       client.uploadRecording<{ audio_id: string; message: string }>(
         recording,
@@ -101,7 +101,7 @@ describe('a recording that is sent again', () => {
 });
 
 describe('an upload', () => {
-  it('may have names that are nothing but an extension', async () => {
+  it('may have file names that are only an extension', async () => {
     const names = { metadata_filename: '.csv', audios_filename: '.zip' };
     const { data } = await client.call<{ data: Record<string, string> }>('POST', '/api/v1/calls/upload', names);
     const put = async (url: string, body: string | Uint8Array<ArrayBuffer>) =>
@@ -124,7 +124,7 @@ describe('an upload', () => {
     });
   });
 
-  it('of more rows than are configured is refused', async () => {
+  it('with more rows than the configured limit is refused', async () => {
     const rows = Array.from({ length: ROWS + 1 }, () => ({}));
     expect(await process({ metadata_key: await client.upload(csvOf(rows.slice(1))) })).toMatchObject({
       accepted: ROWS,
@@ -135,7 +135,7 @@ describe('an upload', () => {
     });
   });
 
-  it('gets its refused rows as the file was written, also when the service has begun again in between', async () => {
+  it('gets its rejected rows in the format of its file, also after a restart of the service', async () => {
     const csv = csvOf([{ duration: 'long', anonymized_text: '<client>Hello' }]).replaceAll(',', ';');
     const { details } = await refused({ metadata_key: await client.upload(`\ufeffsep=;\n${csv}`) });
     await service.kill('ingest');
