@@ -22,7 +22,7 @@ async function run(...args: string[]) {
 }
 
 describe('npm run service', () => {
-  it('answers a name that it does not know, or none, with those that it knows', async () => {
+  it('lists the services when the name is unknown or missing', async () => {
     const known = 'The services are gateway, key-management, ingest, audio, transcription, analysis.\n';
     expect(await run('ingset')).toEqual({
       code: 2,
@@ -32,7 +32,7 @@ describe('npm run service', () => {
     expect(await run()).toEqual({ code: 2, stdout: '', stderr: `Which service? ${known}` });
   });
 
-  it('explains the variables of a service without needing any of them', async () => {
+  it('prints the variables of a service when none of them is set', async () => {
     const { code, stdout } = await run('transcription', '--help');
     expect(code).toBe(0);
     for (const name of [
@@ -46,7 +46,7 @@ describe('npm run service', () => {
     }
   });
 
-  it('refuses an environment that lacks what processes must share, and says how to do without', async () => {
+  it('refuses an environment without Kafka, and names the command that needs none', async () => {
     const { code, stdout, stderr } = await run('ingest');
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(

@@ -1,15 +1,15 @@
-// npm run service -- <name> …: a process of one service. What follows the name is the service's own.
+// npm run service -- <name> …: runs one service. The arguments after the name go to the service.
 import { nearestName } from '../packages/fault/index.ts';
 
 const services = ['gateway', 'key-management', 'ingest', 'audio', 'transcription', 'analysis'];
 
 const help = `Usage: npm run service -- <name> [migrate]
 
-Runs one service in a process of its own, set up by the environment; the services meet over Kafka, an S3 store and gRPC.
-With migrate, it makes or updates what the service keeps in PostgreSQL and its topics, and exits.
+Runs one service in its own process, configured by the environment. Services communicate through Kafka, an S3 store and
+gRPC. With migrate, it creates or updates the service's tables in PostgreSQL and its Kafka topics, and exits.
 
   <name>    ${services.join(', ')}
-  --help    behind a name: every variable of that service
+  --help    after a name: every variable of that service
 
 docs/configuration.md lists the variables of all services. npm start runs them all on one machine.`;
 

@@ -11,7 +11,8 @@ import { variables as gateway } from '../services/gateway/config.ts';
 import { EdgeVariables } from '../services/gateway/variables.ts';
 import { variables as ingest } from '../services/ingest/config.ts';
 import { LimitVariables } from '../services/ingest/limits.ts';
-import { PepperVariables, variables as keyManagement } from '../services/key-management/config.ts';
+import { variables as keyManagement } from '../services/key-management/config.ts';
+import { PepperVariables } from '../services/key-management/pepper.ts';
 import { variables as transcription, WorkVariables } from '../services/transcription/config.ts';
 import { SpeechVariables } from '../services/transcription/engines/config.ts';
 

@@ -12,8 +12,8 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newFirm } from '../deploy/standalone/test/client.ts';
-import { startService } from '../deploy/standalone/test/service-process.ts';
+import { newFirm } from '../deploy/standalone/test/client/new-firm.ts';
+import { startService } from '../deploy/standalone/test/system/service-process.ts';
 
 const VERSION = '4.32.5';
 /** Kills the key that other endpoints are asked with, so it is asked by itself, at the end. */

@@ -7,18 +7,18 @@ import { databaseUrl } from '@call-analysis/postgres';
 import { startServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
 import type { DistributedSystem } from '../../deploy/distributed/test/system.ts';
-import type { ApiClient } from '../../deploy/standalone/client.ts';
-import { newFirm } from '../../deploy/standalone/test/client.ts';
-import { startService } from '../../deploy/standalone/test/service-process.ts';
-import { atMost, type Figure, noted, quantile } from '../figure.ts';
-import { forgetPeak, peakMiB } from '../memory.ts';
-import { processorSeconds } from '../processor.ts';
-import { writeRows } from '../rows.ts';
-import { writeConversations } from './conversation.ts';
-import { type Bytes, grown, indexed, measureDatabases, measureObjects, measureTopics } from './left-behind.ts';
+import type { ApiClient } from '../../deploy/standalone/api-client.ts';
+import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
+import { startService } from '../../deploy/standalone/test/system/service-process.ts';
+import { atMost, type Figure, noted, quantile } from '../harness/figure.ts';
+import { forgetPeak, peakMiB } from '../harness/memory.ts';
+import { processorSeconds } from '../harness/processor.ts';
+import { writeRows } from '../harness/rows.ts';
+import { writeConversations } from './conversations.ts';
 import { processBatch } from './process-batch.ts';
 import { openServers, type Servers } from './servers.ts';
-import { minus, newFirmOf, secondsOfParts, SERVICES, startSix, total } from './six.ts';
+import { type Bytes, grown, indexed, measureDatabases, measureObjects, measureTopics } from './storage.ts';
+import { minus, newFirmOf, secondsOfParts, SERVICES, startSix, total } from './system.ts';
 
 const WARM_UP = 500;
 /** Of five minutes, at 140 words a minute. */

@@ -6,8 +6,8 @@ import { makeTopic } from '@call-analysis/testing';
 import kafkajs from 'kafkajs';
 import { Client } from 'pg';
 import { z } from 'zod';
-import { atLeast, type Figure, median, noted } from '../figure.ts';
-import { processorSeconds } from '../processor.ts';
+import { atLeast, type Figure, median, noted } from '../harness/figure.ts';
+import { processorSeconds } from '../harness/processor.ts';
 import { openServers, type Servers } from './servers.ts';
 
 const PARTITIONS = 12;

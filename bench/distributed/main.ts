@@ -1,4 +1,4 @@
-import { type Benchmarks, measure, readCommand } from '../command.ts';
+import { type Benchmarks, measure, readCommand } from '../harness/command.ts';
 import { closeServers } from './servers.ts';
 
 const help = `Usage: npm run bench:distributed -- [name…] [--json] [--quick] [--record]

@@ -1,6 +1,6 @@
 import { openAsBlob } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiClient, Batch } from '../../deploy/standalone/client.ts';
+import type { ApiClient, Batch } from '../../deploy/standalone/api-client.ts';
 
 /**
  * Uploads the calls of a CSV and has them processed. Milliseconds from their acceptance to the end of the last one; it asks

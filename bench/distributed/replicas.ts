@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DistributedSystem } from '../../deploy/distributed/test/system.ts';
-import type { ApiClient } from '../../deploy/standalone/client.ts';
-import { type Figure, noted } from '../figure.ts';
-import { writeRows } from '../rows.ts';
+import type { ApiClient } from '../../deploy/standalone/api-client.ts';
+import { type Figure, noted } from '../harness/figure.ts';
+import { writeRows } from '../harness/rows.ts';
 import { processBatch } from './process-batch.ts';
 import { openServers, type Servers } from './servers.ts';
-import { minus, newFirmOf, secondsOfParts, startSix, total } from './six.ts';
+import { minus, newFirmOf, secondsOfParts, startSix, total } from './system.ts';
 
 /** About 37 KB of conversation a call, an hour's. */
 const LENGTH = 100;

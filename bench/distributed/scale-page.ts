@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Figure } from '../figure.ts';
+import type { Figure } from '../harness/figure.ts';
 
 /**
  * Computes what more calls a day need from the figures that `npm run -s bench:distributed -- --json` printed into a file,

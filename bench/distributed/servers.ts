@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startServer } from '@call-analysis/postgres/server';
 import { startKafka, startS3 } from '@call-analysis/testing';
 import { startWatchdog } from '../../packages/testing/watchdog/start-watchdog.ts';
-import { type DatabaseWatch, watchDatabase } from '../processor.ts';
+import { type DatabaseWatch, watchDatabase } from '../harness/processor.ts';
 
 /** A server, and its process where it is one of ours. */
 interface Started<Place> {

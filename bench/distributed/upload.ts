@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DistributedSystem } from '../../deploy/distributed/test/system.ts';
-import { atMost, type Figure, median, noted } from '../figure.ts';
-import { forgetPeak, peakMiB, residentMiB } from '../memory.ts';
-import { processorSeconds } from '../processor.ts';
-import { form, post, recording, recordingMiB } from '../recording.ts';
+import { atMost, type Figure, median, noted } from '../harness/figure.ts';
+import { forgetPeak, peakMiB, residentMiB } from '../harness/memory.ts';
+import { processorSeconds } from '../harness/processor.ts';
+import { form, post, recording, recordingMiB } from '../harness/recording.ts';
+import { minioOf } from './minio-client.ts';
 import { openServers, type Servers } from './servers.ts';
-import { minus, newFirmOf, secondsOfParts, startSix, total } from './six.ts';
-import { minioOf } from './store.ts';
+import { minus, newFirmOf, secondsOfParts, startSix, total } from './system.ts';
 
 const AT_ONCE = 16;
 /** What is sent is heard meanwhile, in children of transcription, and probed before. */

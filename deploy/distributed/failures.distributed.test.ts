@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../standalone/test/insist.ts';
-import { long } from '../standalone/test/long.ts';
-import { silence } from '../standalone/test/silence.ts';
+import { eventually } from '../standalone/test/client/retry.ts';
+import { silence } from '../standalone/test/client/silence.ts';
+import { long } from '../standalone/test/long-run.ts';
 import {
   type Answer,
   type Edge,
@@ -17,10 +17,10 @@ import {
   killPromises,
   type Request,
 } from './failures/promises.ts';
-import { balance, settled } from './test/accounts.ts';
-import { FailingClient, type Reply, type Seen, transcripts } from './test/failing-client.ts';
-import { type FailingSystem, startFailingSystem } from './test/failing-system.ts';
+import { type FaultySystem, startFaultySystem } from './test/faulty-system.ts';
 import { type Load, startLoad } from './test/load.ts';
+import { reconcile, settled } from './test/reconciliation.ts';
+import { RetryingClient, type Reply, type Seen, transcripts } from './test/retrying-client.ts';
 import type { Replica, ServiceName } from './test/system.ts';
 
 const SERVICES: readonly ServiceName[] = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'];
@@ -51,9 +51,9 @@ const speech = new Uint8Array(
 );
 const quiet = new Uint8Array(silence(1));
 
-let world: FailingSystem;
+let world: FaultySystem;
 let firmUuid: string;
-let client: FailingClient;
+let client: RetryingClient;
 let load: Load;
 /** Where the load goes; a balancer would send it to a gateway that is ready. */
 let gateway: () => string;
@@ -64,14 +64,14 @@ function note(figure: object): void {
 }
 
 beforeAll(async () => {
-  world = await startFailingSystem();
+  world = await startFaultySystem();
   gateway = () => world.gatewayLink;
   firmUuid = await world.newFirm();
-  const superuser = new FailingClient(await world.newUser(firmUuid, 'SUPERUSER'), () => world.system.url);
-  const { body } = await superuser.insist(() =>
+  const superuser = new RetryingClient(await world.newUser(firmUuid, 'SUPERUSER'), () => world.system.url);
+  const { body } = await superuser.retry(() =>
     superuser.ask<{ api_key: string }>('key', 'POST', '/external/api/v1/api-key', { firm_uuid: firmUuid }),
   );
-  client = new FailingClient({ ...(await world.newUser(firmUuid)), apiKey: body.api_key }, () => gateway());
+  client = new RetryingClient({ ...(await world.newUser(firmUuid)), apiKey: body.api_key }, () => gateway());
   load = startLoad(client, { silence: quiet, speech });
 }, 300_000);
 
@@ -83,13 +83,13 @@ afterAll(async () => {
 /** Asks what a promise is about. */
 class Prober {
   /** Has opened the uploads, which nobody else may have processed. */
-  readonly #opener: FailingClient;
+  readonly #opener: RetryingClient;
   /** Asks the rest: somebody whom nobody remembers having let in, or the same. */
-  readonly #asker: FailingClient;
+  readonly #asker: RetryingClient;
   #key = '';
   #url = '';
 
-  private constructor(opener: FailingClient, asker: FailingClient) {
+  private constructor(opener: RetryingClient, asker: RetryingClient) {
     this.#opener = opener;
     this.#asker = asker;
   }
@@ -97,15 +97,15 @@ class Prober {
   /** Opens while everything works what will be needed later. */
   static async open(edge?: Edge, asSomebodyNew = edge?.includes('key-management') === true): Promise<Prober> {
     const reached = () => (edge === 'client → gateway' ? world.gatewayLink : world.system.url);
-    const opener = new FailingClient(await world.newUser(firmUuid), reached);
-    const asker = asSomebodyNew ? new FailingClient(await world.newUser(firmUuid), reached) : opener;
+    const opener = new RetryingClient(await world.newUser(firmUuid), reached);
+    const asker = asSomebodyNew ? new RetryingClient(await world.newUser(firmUuid), reached) : opener;
     const prober = new Prober(opener, asker);
     const asked = edgePromises.find((promise) => promise.edge === edge)?.answers;
     if (asked === undefined || 'process' in asked) prober.#key = await opener.prepare();
     if (asked === undefined || 'put' in asked) {
-      prober.#url = (await opener.insist(() => opener.openUpload())).body.data.metadata_upload_url;
+      prober.#url = (await opener.retry(() => opener.openUpload())).body.data.metadata_upload_url;
     }
-    await opener.insist(() => opener.list());
+    await opener.retry(() => opener.list());
     return prober;
   }
 
@@ -133,9 +133,9 @@ interface Recovery {
 /** How long it takes from now until all these requests succeed, and a new batch is done. */
 async function recovery(prober: Prober, requests: readonly Request[]): Promise<Recovery> {
   const mark = performance.now();
-  for (const request of requests) await client.insist(() => prober.ask(request));
+  for (const request of requests) await client.retry(() => prober.ask(request));
   const backMs = Math.round(performance.now() - mark);
-  const canary = new FailingClient(await world.newUser(firmUuid), () => world.system.url);
+  const canary = new RetryingClient(await world.newUser(firmUuid), () => world.system.url);
   const batch = await canary.batch(1);
   await waitUntil(async () => (await canary.readBatch(batch)).body?.finished_at ?? false, {
     timeoutMs: 180_000,
@@ -421,7 +421,7 @@ describe('six processes under load', () => {
 
   /** The load goes to the new one once the old one says that it stops, as by a balancer; what the old one has in hand is finished. */
   async function replaceGateway(old: Replica, fresh: Replica): Promise<void> {
-    const uploader = new FailingClient(await world.newUser(firmUuid), () => `http://${old.address}`);
+    const uploader = new RetryingClient(await world.newUser(firmUuid), () => `http://${old.address}`);
     const id = `slow-${randomUUID()}`;
     const goOn = Promise.withResolvers<void>();
     const uploaded = uploader.uploadSlowly(quiet, id, goOn.promise);
@@ -447,15 +447,20 @@ describe('six processes under load', () => {
     const mark = performance.now();
     await settled(world, firmUuid, 400_000);
     const settledMs = Math.round(performance.now() - mark);
-    const accounts = await balance(world, client, firmUuid);
-    note({ settledMs, accepted: client.accepted.size, requests: client.seen.length, byStatus: accounts.byStatus });
+    const reconciliation = await reconcile(world, client, firmUuid);
+    note({
+      settledMs,
+      accepted: client.accepted.size,
+      requests: client.seen.length,
+      byStatus: reconciliation.byStatus,
+    });
     const slowest = client.seen
       .filter(({ outcome }) => outcome !== 'no answer')
       .toSorted((a, b) => b.ms - a.ms)
       .slice(0, 5);
     note({ slowest });
     expect(slowest[0]!.ms).toBeLessThanOrEqual(Math.max(...longest()) * 1000 + PAUSE_MS);
-    expect(accounts).toMatchObject({
+    expect(reconciliation).toMatchObject({
       lost: [],
       failures: [],
       notAnalyzedOnce: [],
@@ -464,7 +469,7 @@ describe('six processes under load', () => {
       withoutRecording: [],
       deadLetters: [],
     });
-    expect(Object.values(accounts.waiting)).toEqual([0, 0, 0, 0, 0]);
-    expect(accounts.byStatus['completed']).toBeGreaterThanOrEqual(client.accepted.size);
+    expect(Object.values(reconciliation.waiting)).toEqual([0, 0, 0, 0, 0]);
+    expect(reconciliation.byStatus['completed']).toBeGreaterThanOrEqual(client.accepted.size);
   }, 600_000);
 });

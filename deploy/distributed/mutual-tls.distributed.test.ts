@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newAuthority } from '../../packages/rpc/test/certificates.ts';
 import { dialAdministration } from '../standalone/admin/administration.ts';
 import { readRemote } from '../standalone/config.ts';
-import { silence } from '../standalone/test/silence.ts';
-import { FailingClient } from './test/failing-client.ts';
+import { silence } from '../standalone/test/client/silence.ts';
+import { RetryingClient } from './test/retrying-client.ts';
 import { type DistributedSystem, type ServiceName, startSystem } from './test/system.ts';
 
 const SERVICES: readonly ServiceName[] = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'];
@@ -50,7 +50,7 @@ describe('six processes over mutual TLS', () => {
     const admin = dialAdministration(address, { jwt, tls }, undefined);
     const firm = (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] })).uuid;
     const user = await admin.createUser({ firm, name: 'Test', role: 'ADMIN' });
-    const client = new FailingClient(await admin.issueToken(user.uuid, 3_600_000), () => system.url);
+    const client = new RetryingClient(await admin.issueToken(user.uuid, 3_600_000), () => system.url);
     admin.close();
     const batch = await client.batch(3);
     await client.recording(new Uint8Array(silence(1)));

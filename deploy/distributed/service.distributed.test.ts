@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDatabase } from '../../packages/postgres/index.ts';
 import { freshDatabase, kafkaForTests, s3ForTests, type TestDatabase } from '../../packages/testing/index.ts';
-import { eventually, patientFetch } from '../standalone/test/insist.ts';
+import { eventually, fetchWhenAvailable } from '../standalone/test/client/retry.ts';
 import '../standalone/test/time-limit.ts';
 
 const script = fileURLToPath(new URL('../service.ts', import.meta.url));
@@ -94,7 +94,7 @@ describe('a service in a process of its own', () => {
     while (stopping === null) {
       const service = begin('ingest');
       const url = await service.healthUrl();
-      const ready = await patientFetch(`${url}/readyz`);
+      const ready = await fetchWhenAvailable(`${url}/readyz`);
       expect([ready.status, await ready.json()]).toMatchObject([
         200,
         { status: 'ready', degraded: expect.arrayContaining(['key-management']) },

@@ -3,15 +3,15 @@ import type { ObjectsConfig } from '@call-analysis/objects';
 import { createLog, StartFault } from '@call-analysis/runtime';
 import type { Settings } from './config.ts';
 
-/** The schema of the queues that all services share while facts travel within the database. */
+/** The schema of the queues that all services share when events stay within the database. */
 export const BUS = 'bus';
 
-/** The schema of a service's own queues, when facts travel by Kafka. */
+/** The schema of a service's own queues, when events travel through Kafka. */
 export function busSchema(service: string): string {
   return `${service}_bus`;
 }
 
-/** How each service reaches the bus: one within the database for all, or Kafka with queues of each service's own. */
+/** How each service reaches the bus: one embedded bus for all, or Kafka with queues for each service. */
 export function buses({ kafka }: Settings, url: (schema: string) => string, objects?: ObjectsConfig) {
   const embedded = { transport: 'embedded' as const, url: url(BUS), schema: BUS, exclusive: true };
   return {
@@ -24,15 +24,15 @@ export function buses({ kafka }: Settings, url: (schema: string) => string, obje
   };
 }
 
-/** Facts that were told before Kafka was there are for queues that nobody reads then. */
-export async function refuseLeftBehind(url: string): Promise<void> {
+/** Refuses a start with Kafka while the embedded bus still holds events: no consumer would read them. */
+export async function requireEmptyEmbeddedBus(url: string): Promise<void> {
   const log = createLog({ name: 'bus', level: 'silent' });
   const bus = await openBus({ transport: 'embedded', url, schema: BUS }, { name: 'leftovers', log });
   try {
     const left = (await bus.depths()).reduce((sum, { waiting, active }) => sum + waiting + active, 0);
     if (left === 0) return;
     throw new StartFault(
-      `${left} events of the time before Kafka are not done. Start without KAFKA_BROKERS until calls in process are done, and then with it.`,
+      `${left} events from before Kafka was configured are not processed. Start without KAFKA_BROKERS until all calls are processed, then start with it.`,
     );
   } finally {
     await bus.close();

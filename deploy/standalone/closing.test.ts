@@ -1,31 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { FailingClient } from '../distributed/test/failing-client.ts';
-import { administrator } from './test/client.ts';
-import { startService } from './test/service-process.ts';
-import { silence } from './test/silence.ts';
+import { RetryingClient } from '../distributed/test/retrying-client.ts';
+import { administrator } from './test/client/new-firm.ts';
+import { silence } from './test/client/silence.ts';
+import { startService } from './test/system/service-process.ts';
 import './test/time-limit.ts';
 
-/** An upload whose second half is still to come. */
+/** Starts a service and an upload whose second half is held back. */
 async function halfUploaded(variables: Record<string, string>) {
   const service = await startService(undefined, { LOG_LEVEL: 'warn', ...variables });
   const admin = administrator(service.administration);
   const firm = (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] })).uuid;
   const user = await admin.createUser({ firm, name: 'Test', role: 'ADMIN' });
-  const client = new FailingClient(await admin.issueToken(user.uuid, 3_600_000), () => service.url);
+  const client = new RetryingClient(await admin.issueToken(user.uuid, 3_600_000), () => service.url);
   admin.close();
   const goOn = Promise.withResolvers<void>();
   const uploaded = client.uploadSlowly(new Uint8Array(silence(1)), 'slow', goOn.promise);
-  // By then it has arrived.
+  // By then the first half has arrived.
   await pause(2_000);
   return { service, uploaded, goOn: goOn.resolve };
 }
 
-describe('the service, told to stop in the middle of an upload,', () => {
-  it('finishes it', async () => {
+describe('a service that is stopped in the middle of an upload', () => {
+  it.concurrent('finishes the upload', async () => {
     const { service, uploaded, goOn } = await halfUploaded({ CLOSE_TIMEOUT: '5m' });
     const exitCode = service.stop();
-    // Longer than it goes on where nobody has said how long it may.
+    // Longer than the default CLOSE_TIMEOUT.
     await pause(11_000);
     goOn();
     expect((await uploaded).outcome).toBe('200');
@@ -33,7 +33,7 @@ describe('the service, told to stop in the middle of an upload,', () => {
     expect(service.stderr()).not.toContain('cut off');
   });
 
-  it('cuts it off after CLOSE_TIMEOUT, says so and exits 0', async () => {
+  it.concurrent('cuts the upload off after CLOSE_TIMEOUT, logs it and exits 0', async () => {
     const { service, uploaded, goOn } = await halfUploaded({ CLOSE_TIMEOUT: '1s' });
     expect(await service.stop()).toBe(0);
     expect((await uploaded).outcome).toBe('no answer');

@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
-import { type Kafka, kafkaFrom, KafkaVariables } from '@call-analysis/bus';
-import { edgeFrom, EdgeVariables, type TokenRules, tokenRulesFrom, TokenVariables } from '@call-analysis/gateway';
-import { type Limits, limitsFrom, LimitVariables } from '@call-analysis/ingest';
-import { PepperVariables } from '@call-analysis/key-management';
-import { type S3Config, s3From, S3Variables } from '@call-analysis/objects';
+import type { Kafka } from '@call-analysis/bus';
+import { kafkaFrom, KafkaVariables } from '@call-analysis/bus/variables';
+import type { TokenRules } from '@call-analysis/gateway';
+import { edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from '@call-analysis/gateway/variables';
+import { type Limits, limitsFrom, LimitVariables } from '@call-analysis/ingest/limits';
+import { PepperVariables } from '@call-analysis/key-management/pepper';
+import type { S3Config } from '@call-analysis/objects';
+import { s3From, S3Variables } from '@call-analysis/objects/variables';
 import { AddressVariables, rpcTlsFrom, RpcTlsVariables, type Tls } from '@call-analysis/rpc';
 import {
   CloseVariables,
@@ -18,78 +21,86 @@ import {
   tracesFrom,
   withSecrets,
 } from '@call-analysis/runtime';
-import { type LocalEngine, type OtherEngine, speechEngine, SpeechVariables } from '@call-analysis/transcription';
+import {
+  type LocalEngine,
+  type OtherEngine,
+  speechEngine,
+  SpeechVariables,
+} from '@call-analysis/transcription/engines';
 import { z } from 'zod';
 
-/** What the environment says of the whole system on one machine (api.md, section 9). */
+/** The settings of the complete system on one machine (docs/api.md, "Configuration and commands"). */
 export interface Settings {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
   readonly dataDirectory: string;
   readonly logLevel: LogLevel;
-  /** How long what is in hand may go on once the process is told to stop. */
+  /** How long work in progress may continue after the process gets a signal to stop. */
   readonly closeMs: number;
   /** Absent: URLs are made from the Host header of the request. */
   readonly publicUrl: string | undefined;
   /** Absent: PostgreSQL from npm, under the data directory. */
   readonly databaseUrl: string | undefined;
-  /** What firms and addresses may ask for, in requests per minute. */
+  /** Rate limits per firm and per address, in requests per minute. */
   readonly quotas: { readonly perFirm: number; readonly perAddress: number } | undefined;
-  /** Proxies whose word on who stands behind them is taken. */
+  /** Proxies whose X-Forwarded-For header is trusted. */
   readonly trustedProxies: readonly string[] | undefined;
-  /** Origins whose pages may read answers. */
+  /** Origins whose pages may read responses. */
   readonly corsOrigins: readonly string[] | undefined;
   readonly jwt: JwtSettings;
-  /** Absent: the one that the data directory keeps. */
+  /** Absent: the pepper in the data directory. */
   readonly apiKeyPepper: string | undefined;
-  /** What turns speech into text. */
+  /** The transcription engine. */
   readonly speech: LocalEngine | OtherEngine;
-  /** Absent: facts travel within the database. */
+  /** Absent: events stay within the database. */
   readonly kafka?: Kafka | undefined;
   /** Absent: files are kept under the data directory. */
   readonly s3?: S3Config | undefined;
-  /** What is taken at most. */
+  /** The limits of uploads. */
   readonly limits: Limits;
-  /** Where traces are sent; absent: nowhere. */
+  /** Where traces are exported to. Absent: traces are not exported. */
   readonly traces?: SpanExportOptions | undefined;
 }
 
-/** How bearer tokens are checked, and how the administrator issues them. */
+/** How bearer tokens are checked, and how the admin command issues them. */
 export interface JwtSettings extends Omit<TokenRules, 'key'> {
-  /** Absent: the secret that the data directory keeps. */
+  /** Absent: the secret in the data directory. */
   readonly key: TokenRules['key'] | undefined;
-  /** Signs, where tokens are checked with a public key. */
+  /** Signs tokens when they are checked with a public key. */
   readonly privateKeyFile: string | undefined;
 }
 
-/** A language model comes with a later version; until then what asks for one is refused, whole or half. */
-const laterGroup = ['LLM_URL', 'LLM_MODEL'];
+/** Variables of a language model, which this version does not support. A start with any of them is refused. */
+const unsupported = ['LLM_URL', 'LLM_MODEL'];
 
 const StandaloneVariables = z.object({
   HOST: EdgeVariables.shape.HOST.unwrap()
     .default('127.0.0.1')
     .meta({ description: 'The address that serves the API.' }),
-  DATA_DIR: z.string().default('./data').meta({ description: 'The database, uploaded files and secrets.' }),
+  DATA_DIR: z
+    .string()
+    .default('./data')
+    .meta({ description: 'The folder for the database, uploaded files and secrets.' }),
   DATABASE_URL: postgresUrl().optional().meta({
-    description: 'Another PostgreSQL, as a role that may create roles and databases.',
+    description: 'Another PostgreSQL server, with a role that may create roles and databases.',
     defaultText: 'PostgreSQL from npm, under DATA_DIR',
     secret: true,
   }),
 });
 
-/** Only the administrator's command signs. */
+/** Only the admin command signs tokens. */
 export const SigningVariables = TokenVariables.extend({
   JWT_PRIVATE_KEY_FILE: z
     .string()
     .optional()
-    .meta({ description: 'Beside JWT_PUBLIC_KEY_FILE: a PEM file of the key that `token issue` signs with.' }),
+    .meta({ description: 'With JWT_PUBLIC_KEY_FILE: the PEM file of the key that `token issue` signs with.' }),
 });
 
 const PEPPER = PepperVariables.partial();
 const EDGE = EdgeVariables.omit({ HOST: true });
 
-/** What the environment of all services in one process may say. */
+/** The variables of all services in one process. */
 export const variables = [
   StandaloneVariables,
   EDGE,
@@ -106,7 +117,7 @@ export const variables = [
 export function readSettings(environment: Environment): Settings {
   const env = withSecrets(environment, variables);
   const read = readAll({
-    later: () => refuseLater(env),
+    unsupported: () => refuseUnsupported(env),
     own: () => parseConfig(StandaloneVariables, env),
     edge: () => parseConfig(EDGE, env),
     jwt: () => jwtFrom(parseConfig(SigningVariables, env)),
@@ -147,19 +158,19 @@ export function readSettings(environment: Environment): Settings {
 const REMOTE = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true }).partial();
 
 /**
- * What the environment of the administrator's command may say where each service is a process of its own. Dead letters are
- * then in Kafka; all else is asked of key-management.
+ * The variables of the admin command when each service is its own process. Dead letters are then in Kafka; key-management
+ * answers everything else.
  */
 export const remoteVariables = [REMOTE, RpcTlsVariables, SigningVariables, KafkaVariables];
 
-/** How the administrator's command reaches a key-management that is not on this machine. */
+/** How the admin command reaches a key-management that is not on this machine. */
 export interface RemoteSettings {
   readonly address: string;
   readonly tls?: Tls | undefined;
   readonly jwt: JwtSettings;
 }
 
-/** Undefined without KEY_MANAGEMENT_ADDRESS: the service is on this machine then. */
+/** Undefined without KEY_MANAGEMENT_ADDRESS: the service is then on this machine. */
 export function readRemote(environment: Environment): RemoteSettings | undefined {
   if ((environment['KEY_MANAGEMENT_ADDRESS'] ?? '') === '') return undefined;
   const env = withSecrets(environment, remoteVariables);
@@ -171,17 +182,17 @@ export function readRemote(environment: Environment): RemoteSettings | undefined
   return { address, tls, jwt };
 }
 
-function refuseLater(env: Environment): void {
-  const set = laterGroup.filter((name) => (env[name] ?? '') !== '');
+function refuseUnsupported(env: Environment): void {
+  const set = unsupported.filter((name) => (env[name] ?? '') !== '');
   if (set.length === 0) return;
-  const missing = laterGroup.filter((name) => !set.includes(name));
+  const missing = unsupported.filter((name) => !set.includes(name));
   const half = missing.length === 0 ? '' : ` without ${missing.join(' and ')}`;
   throw new ConfigFault(
-    `${set.join(' and ')} ${set.length === 1 ? 'is' : 'are'} set${half}, but this version has no language model as analyst. Take ${set.length === 1 ? 'it' : 'them'} out of the environment.`,
+    `${set.join(' and ')} ${set.length === 1 ? 'is' : 'are'} set${half}, but this version cannot analyze calls with a language model. Remove ${set.length === 1 ? 'it' : 'them'} from the environment.`,
   );
 }
 
-/** ConfigFault when the keys do not go together, or one cannot be read. */
+/** Throws ConfigFault when the keys do not go together, or one cannot be read. */
 function jwtFrom(variables: z.output<typeof SigningVariables>): JwtSettings {
   const { JWT_PRIVATE_KEY_FILE: privateKeyFile, JWT_PUBLIC_KEY_FILE: publicKeyFile } = variables;
   if (privateKeyFile !== undefined && publicKeyFile === undefined) {

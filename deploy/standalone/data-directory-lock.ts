@@ -6,47 +6,49 @@ import { Client } from 'pg';
 import { z } from 'zod';
 import { replaceFile } from './data-directory.ts';
 
-const Holder = z.object({ pid: z.int(), command: z.enum(['start', 'admin']), url: z.string().nullable() });
-export type Holder = z.infer<typeof Holder>;
+/** What holder.json says of the process that has the lock. */
+const LockHolder = z.object({ pid: z.int(), command: z.enum(['start', 'admin']), url: z.string().nullable() });
+export type LockHolder = z.infer<typeof LockHolder>;
 
-/** Any number that nothing else locks in this database. */
+/** The key of the advisory lock. Nothing else locks this number in the database. */
 const LOCK = 7_365_201;
-/** How long an administrator's command may take, at most, before we stop waiting for it. */
+/** The longest wait for an admin command that has the lock. */
 const ADMIN_MS = 60_000;
 /**
- * The file is written right after the lock is had; whoever asks in between finds the holder before, or none. So does who
- * asks before PostgreSQL has noticed that the holder was killed. Either takes moments where the machine is free.
+ * The longest wait for a holder that is not known. holder.json is written just after the lock is acquired, so until then
+ * it has the previous holder or does not exist. It also names a killed process until PostgreSQL notices that its
+ * connection has ended.
  */
-const INTRODUCTION_MS = 15_000;
+const UNKNOWN_HOLDER_MS = 15_000;
 const POLL_MS = 100;
 
-/** The data directory belongs to another process at the moment. */
-export class HeldFault extends StartFault {
-  override readonly name = 'HeldFault';
+/** Another process has the lock of the data directory. */
+export class LockedFault extends StartFault {
+  override readonly name = 'LockedFault';
 }
 
-export interface Hold {
-  /** Tells the next one who asks where we are. */
+export interface DataDirectoryLock {
+  /** Writes the URL of the service to holder.json, for the error message of a second start. */
   announce(url: string): void;
-  /** Resolves when another service has taken the directory while the database was away. */
+  /** Resolves when another service has locked the directory while the database was not running. */
   readonly lost: Promise<void>;
   readonly isLost: () => boolean;
-  /** Lets go, after `last` has been done while the directory was still held; a directory that was lost is left alone. */
+  /** Releases the lock after `last`, which still runs under the lock. A lock that was lost is not released, and `last` not run. */
   release(last?: () => Promise<void>): Promise<void>;
 }
 
 /**
- * Holds a data directory: a lock of PostgreSQL's, which ends with its connection and so cannot outlive a killed
- * process. When PostgreSQL dies, the lock is taken again as soon as it is back.
- * Null when the database went away meanwhile, as it does after an administrator's command: begin again.
- * HeldFault says who holds the directory. What `signal` ends is the wait for another holder, with null.
+ * Locks a data directory with an advisory lock of PostgreSQL, which ends with its connection and so cannot outlive a
+ * killed process. When PostgreSQL dies, the lock is acquired again as soon as the server is back.
+ * Returns null when the database stopped meanwhile, as it does after an admin command: start the server and try again.
+ * Throws LockedFault, which says who has the lock. `signal` ends the wait for another holder; the result is then null.
  */
-export async function hold(
+export async function lockDataDirectory(
   directory: string,
   databaseUrl: string,
-  command: Holder['command'],
+  command: LockHolder['command'],
   signal: AbortSignal | undefined,
-): Promise<Hold | null> {
+): Promise<DataDirectoryLock | null> {
   const file = join(directory, 'holder.json');
   const options = { connectionString: databaseUrl, application_name: `call-analysis ${command}`, keepAlive: true };
   const { promise: lost, resolve: lose } = Promise.withResolvers<void>();
@@ -62,26 +64,26 @@ export async function hold(
     if (error instanceof StartFault) throw error;
     return null;
   }
-  introduce();
+  writeHolder();
   watch(client);
 
-  function introduce(): void {
-    replaceFile(file, JSON.stringify({ pid: process.pid, command, url } satisfies Holder));
+  function writeHolder(): void {
+    replaceFile(file, JSON.stringify({ pid: process.pid, command, url } satisfies LockHolder));
   }
 
   function watch(connection: Client): void {
     connection.once('end', () => {
-      if (!released.signal.aborted) void takeAgain();
+      if (!released.signal.aborted) void lockAgain();
     });
   }
 
-  async function takeAgain(): Promise<void> {
+  async function lockAgain(): Promise<void> {
     while (!released.signal.aborted) {
       const next = await connect(options);
       if (next !== null) {
         if (!released.signal.aborted && (await tryLock(next).catch(() => false))) {
           client = next;
-          introduce();
+          writeHolder();
           watch(next);
           return;
         }
@@ -98,9 +100,9 @@ export async function hold(
   }
 
   return {
-    announce(where) {
-      url = where;
-      introduce();
+    announce(serviceUrl) {
+      url = serviceUrl;
+      writeHolder();
     },
     lost,
     isLost: () => isLost,
@@ -112,7 +114,7 @@ export async function hold(
   };
 }
 
-/** Null when the database does not answer. */
+/** Returns null when the database does not answer. */
 async function connect(options: { connectionString: string }): Promise<Client | null> {
   const client = new Client({ ...options, connectionTimeoutMillis: 10_000 });
   client.on('error', () => {});
@@ -126,8 +128,8 @@ async function connect(options: { connectionString: string }): Promise<Client | 
 }
 
 async function tryLock(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [LOCK]);
-  return rows[0]?.held === true;
+  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [LOCK]);
+  return rows[0]?.locked === true;
 }
 
 async function waitForLock(
@@ -140,23 +142,23 @@ async function waitForLock(
   while (!(await tryLock(client))) {
     const holder = currentHolder(file);
     const isKnown = holder !== null && isAlive(holder.pid);
-    const patience = !isKnown ? INTRODUCTION_MS : holder.command === 'admin' ? ADMIN_MS : 0;
-    if (Date.now() - began >= patience) throw new HeldFault(heldBy(directory, isKnown ? holder : null));
+    const longestMs = !isKnown ? UNKNOWN_HOLDER_MS : holder.command === 'admin' ? ADMIN_MS : 0;
+    if (Date.now() - began >= longestMs) throw new LockedFault(inUseBy(directory, isKnown ? holder : null));
     await pause(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }
 
-/** Who said last that it holds the directory; it may be gone. */
-function currentHolder(file: string): Holder | null {
+/** The process that wrote holder.json last. It may have ended. */
+function currentHolder(file: string): LockHolder | null {
   try {
-    return Holder.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return LockHolder.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
     return null;
   }
 }
 
-function heldBy(directory: string, holder: Holder | null): string {
+function inUseBy(directory: string, holder: LockHolder | null): string {
   if (holder === null) return `${directory} is in use by another process. Stop it, or set DATA_DIR to another folder.`;
-  const where = holder.url === null ? '' : `, which serves ${holder.url}`;
-  return `${directory} is in use by process ${holder.pid}${where}. Stop it, or set DATA_DIR to another folder.`;
+  const served = holder.url === null ? '' : `, which serves ${holder.url}`;
+  return `${directory} is in use by process ${holder.pid}${served}. Stop it, or set DATA_DIR to another folder.`;
 }

@@ -20,9 +20,9 @@ import { z } from 'zod';
 const Secrets = z.object({
   jwtSecret: z.string(),
   apiKeyPepper: z.string(),
-  /** Signs the URLs of the disk store. */
+  /** Signs the presigned URLs of the disk store. */
   urlSecret: z.string(),
-  /** Of every service's database role. */
+  /** The password of every service's database role. */
   databasePassword: z.string(),
 });
 export type Secrets = z.infer<typeof Secrets>;
@@ -32,16 +32,16 @@ export interface DataDirectory {
   readonly secrets: Secrets;
   readonly postgres: string;
   readonly objects: string;
-  /** For recordings while they are heard. */
+  /** For recordings while they are transcribed. */
   readonly work: string;
-  /** Where services listen for each other; only this user can enter it. */
+  /** The address at which a service serves its RPCs. Only this user can connect to it. */
   socket(service: string): string;
 }
 
-/** Opens the directory that holds everything, making it and its secrets the first time. */
+/** Opens the data directory. The first time, creates it and its secrets. */
 export function openDataDirectory(path: string): DataDirectory {
   try {
-    makeFolder(path);
+    createFolder(path);
     const sockets = socketDirectory(path);
     return {
       path,
@@ -54,7 +54,7 @@ export function openDataDirectory(path: string): DataDirectory {
   } catch (error) {
     if (error instanceof StartFault) throw error;
     throw new StartFault(
-      `The data directory ${path} cannot be used: ${reason(error)} Set DATA_DIR to a folder that can be written.`,
+      `The data directory ${path} cannot be used: ${reason(error)} Set DATA_DIR to a writable folder.`,
     );
   }
 }
@@ -67,8 +67,8 @@ function secretsIn(path: string): Secrets {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     const fresh = (): string => randomBytes(32).toString('hex');
-    const made = { jwtSecret: fresh(), apiKeyPepper: fresh(), urlSecret: fresh(), databasePassword: fresh() };
-    text = makeFile(file, `${JSON.stringify(made, null, 2)}\n`);
+    const created = { jwtSecret: fresh(), apiKeyPepper: fresh(), urlSecret: fresh(), databasePassword: fresh() };
+    text = createFile(file, `${JSON.stringify(created, null, 2)}\n`);
   }
   try {
     return Secrets.parse(JSON.parse(text));
@@ -79,14 +79,14 @@ function secretsIn(path: string): Secrets {
   }
 }
 
-/** Node's own recursive mkdir asks for ever where folders cannot be made, as in /proc. */
-function makeFolder(path: string): void {
+/** Node's recursive mkdir never returns where folders cannot be created, as in /proc. */
+function createFolder(path: string): void {
   try {
     mkdirSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && dirname(path) !== path) {
-      makeFolder(dirname(path));
+      createFolder(dirname(path));
       mkdirSync(path);
     } else if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
       throw error;
@@ -94,20 +94,20 @@ function makeFolder(path: string): void {
   }
 }
 
-/** The file as it was or as it is to be, whenever the power goes. */
+/** Replaces the file atomically: after a power failure it has the old or the new text. */
 export function replaceFile(file: string, text: string): void {
   renameSync(draftOf(file, text), file);
 }
 
-/** Makes the file unless somebody was quicker; returns what stands in it now. */
-function makeFile(file: string, text: string): string {
+/** Creates the file unless another process has done so; returns its text. */
+function createFile(file: string, text: string): string {
   const draft = draftOf(file, text);
   try {
     linkSync(draft, file);
     return text;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return readFileSync(file, 'utf8');
-    // Some file systems, such as those of memory cards, have no links.
+    // Some file systems, such as FAT, have no links.
     renameSync(draft, file);
     return text;
   } finally {
@@ -115,7 +115,7 @@ function makeFile(file: string, text: string): string {
   }
 }
 
-/** The text in a file beside, safe on the disk. */
+/** Writes the text to a temporary file in the same folder and syncs it to the disk. */
 function draftOf(file: string, text: string): string {
   const draft = `${file}.${process.pid}`;
   const handle = openSync(draft, 'w', 0o600);
@@ -129,14 +129,14 @@ function draftOf(file: string, text: string): string {
 }
 
 /**
- * A socket's path has room for about a hundred bytes; a data directory that lies too deep gets a folder elsewhere, and so
- * does one beside a folder for temporary files that lies too deep itself.
+ * The path of a socket has room for about a hundred bytes. A data directory with a longer path gets a folder for sockets
+ * in the temporary directory, or in /tmp when that path is too long as well.
  */
 function socketDirectory(path: string): string {
   const digest = createHash('sha256').update(path).digest('hex').slice(0, 16);
   const name = `call-analysis-${process.getuid?.() ?? 0}-${digest}`;
-  const places = [join(path, 'run'), join(tmpdir(), name)];
-  const directory = places.find((each) => Buffer.byteLength(each) <= 80) ?? join('/tmp', name);
+  const candidates = [join(path, 'run'), join(tmpdir(), name)];
+  const directory = candidates.find((each) => Buffer.byteLength(each) <= 80) ?? join('/tmp', name);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const found = statSync(directory);
   if (process.getuid !== undefined && found.uid !== process.getuid()) {
@@ -158,9 +158,9 @@ function reason(error: unknown): string {
       return 'the file system is read-only.';
     case 'ENOTDIR':
     case 'EEXIST':
-      return 'there is a file of that name.';
+      return 'a file with that name exists.';
     case 'ENOENT':
-      return 'nothing can be written there.';
+      return 'the folder cannot be created.';
     case 'ENAMETOOLONG':
       return 'the name is too long.';
     default:

@@ -10,12 +10,12 @@ import { type Closing, type Logger, StartFault } from '@call-analysis/runtime';
 import { migrations as transcriptionMigrations, schema as transcriptionSchema } from '@call-analysis/transcription';
 import { BUS, busSchema } from './bus.ts';
 import type { Settings } from './config.ts';
-import { type Hold, hold, type Holder } from './data-directory-lock.ts';
+import { type DataDirectoryLock, lockDataDirectory, type LockHolder } from './data-directory-lock.ts';
 import type { DataDirectory } from './data-directory.ts';
 
 const DATABASE = 'call_analysis';
 
-/** Schemas by owner: one role for each, and nobody reads another's tables. */
+/** Schemas by owner. Each has its own role, which cannot read the tables of the others. */
 const services = [
   { schema: keySchema, migrations: keyMigrations },
   { schema: ingestSchema, migrations: ingestMigrations },
@@ -31,22 +31,22 @@ interface Parts {
 }
 
 export interface OpenedDatabase {
-  readonly hold: Hold;
+  readonly lock: DataDirectoryLock;
   url(schema: string): string;
 }
 
 /**
- * The database of the whole system, held against other processes and migrated. Without DATABASE_URL it is a
- * PostgreSQL of our own under the data directory, which is started again when it dies. Between two steps it ends when
- * `signal` aborts.
+ * Opens the database of the complete system: locks the data directory, then creates and migrates all schemas. Without
+ * DATABASE_URL it starts a PostgreSQL server under the data directory, and restarts it when it dies. Throws between two
+ * steps when `signal` aborts.
  */
 export async function openDatabase(
   settings: Settings,
   directory: DataDirectory,
-  command: Holder['command'],
+  command: LockHolder['command'],
   parts: Parts,
 ): Promise<OpenedDatabase> {
-  const { adminUrl, held } = await holdServer(settings, directory, command, parts);
+  const { adminUrl, lock } = await lockServer(settings, directory, command, parts);
   parts.signal?.throwIfAborted();
   const ownBuses = settings.kafka === undefined ? [] : services.map(({ schema }) => schema);
   const urls = await provision({
@@ -66,57 +66,57 @@ export async function openDatabase(
     ...ownBuses.map(busSchema).map((schema) => migrateBus({ url: url(schema), schema })),
     ...services.map(({ schema, migrations }) => migrate({ url: url(schema), schema, folder: migrations })),
   ]);
-  return { hold: held, url };
+  return { lock, url };
 }
 
-/** Where the queues of all services are while the service runs; null when the database does not. */
+/** The URL of the queues of all services. Null while the database does not run. */
 export async function findQueues(settings: Settings, directory: DataDirectory): Promise<string | null> {
   const adminUrl = settings.databaseUrl ?? (await findServer(directory.postgres));
   if (adminUrl === null) return null;
   return databaseUrl(adminUrl, DATABASE, { user: BUS, password: directory.secrets.databasePassword });
 }
 
-/** A database that goes away again and again before it can be held is given up on after so long. */
-const GIVE_UP_MS = 60_000;
+/** For so long a database that stops again and again before the lock is acquired is retried. */
+const RETRY_MS = 60_000;
 
-async function holdServer(
+async function lockServer(
   settings: Settings,
   directory: DataDirectory,
-  command: Holder['command'],
+  command: LockHolder['command'],
   { log, closing, signal }: Parts,
-): Promise<{ adminUrl: string; held: Hold }> {
-  const giveUpAt = Date.now() + GIVE_UP_MS;
+): Promise<{ adminUrl: string; lock: DataDirectoryLock }> {
+  const giveUpAt = Date.now() + RETRY_MS;
   for (;;) {
     signal?.throwIfAborted();
     const server = settings.databaseUrl === undefined ? await ownServer(directory, log) : null;
     const adminUrl = settings.databaseUrl ?? server!.adminUrl;
-    // Whoever holds the directory may stop its server; the server is ours to stop once we hold it.
-    const held = await hold(directory.path, adminUrl, command, signal);
-    if (held === null) {
+    // The process that holds the lock may stop the server. This process may do so once it has the lock.
+    const lock = await lockDataDirectory(directory.path, adminUrl, command, signal);
+    if (lock === null) {
       signal?.throwIfAborted();
       if (server === null)
         throw new StartFault('The database that DATABASE_URL names does not answer. Start it, or correct the URL.');
       if (Date.now() > giveUpAt)
         throw new StartFault(
-          `PostgreSQL in ${directory.postgres} ends as soon as it is asked. Its log there says why.`,
+          `PostgreSQL in ${directory.postgres} stops as soon as it is used. See its log in that folder.`,
         );
       continue;
     }
     if (server === null) {
-      closing.add('hold on the data directory', () => held.release());
+      closing.add('lock of the data directory', () => lock.release());
     } else {
-      if (server.adopted) log.info({}, 'took over the PostgreSQL that a killed process left behind');
-      const stopReviving = revive(server, held, log);
+      if (server.adopted) log.info({}, 'took over the PostgreSQL server that a killed process left running');
+      const stopRestarting = restartWhenItDies(server, lock, log);
       closing.add('PostgreSQL', async () => {
-        stopReviving();
-        await held.release(() => server.stop());
+        stopRestarting();
+        await lock.release(() => server.stop());
       });
     }
-    return { adminUrl, held };
+    return { adminUrl, lock };
   }
 }
 
-/** What keeps PostgreSQL from starting is always something for the operator, and said in a sentence. */
+/** When PostgreSQL cannot start, the cause is always the operator's to fix, so it becomes a StartFault. */
 async function ownServer(directory: DataDirectory, log: Logger): Promise<PostgresServer> {
   try {
     return await startServer({ directory: directory.postgres, log: (message) => log.info({}, message) });
@@ -125,24 +125,24 @@ async function ownServer(directory: DataDirectory, log: Logger): Promise<Postgre
   }
 }
 
-const FIRST_REVIVAL_MS = 500;
-const LAST_REVIVAL_MS = 30_000;
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 30_000;
 
-/** Starts the server again whenever it dies, as long as it takes; returns what ends that. */
-function revive(server: PostgresServer, held: Hold, log: Logger): () => void {
+/** Restarts the server whenever it dies, with retries until it succeeds. Returns a function that ends this. */
+function restartWhenItDies(server: PostgresServer, lock: DataDirectoryLock, log: Logger): () => void {
   const ended = new AbortController();
   const stopListening = server.onDeath(async () => {
-    log.warn({}, 'PostgreSQL ended unexpectedly and is started again');
+    log.warn({}, 'PostgreSQL ended unexpectedly and is being restarted');
     for (
-      let waitMs = FIRST_REVIVAL_MS;
-      !ended.signal.aborted && !held.isLost();
-      waitMs = Math.min(2 * waitMs, LAST_REVIVAL_MS)
+      let waitMs = FIRST_RETRY_MS;
+      !ended.signal.aborted && !lock.isLost();
+      waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)
     ) {
       try {
         await server.restart();
         return;
       } catch (error) {
-        if (!ended.signal.aborted) log.error({ err: error }, 'PostgreSQL could not be started again');
+        if (!ended.signal.aborted) log.error({ err: error }, 'PostgreSQL could not be restarted');
       }
       await pause(waitMs, undefined, { ref: false });
     }

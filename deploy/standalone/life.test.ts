@@ -6,10 +6,10 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDataDirectory } from './data-directory.ts';
-import { type Client, newFirm } from './test/client.ts';
-import { admin, begin, postgresOf, run } from './test/command.ts';
-import { eventually, patientFetch } from './test/insist.ts';
-import { type ServiceProcess, startService } from './test/service-process.ts';
+import { type Client, newFirm } from './test/client/new-firm.ts';
+import { eventually, fetchWhenAvailable } from './test/client/retry.ts';
+import { admin, startCommand, postgresOf, run } from './test/system/command.ts';
+import { type ServiceProcess, startService } from './test/system/service-process.ts';
 import './test/time-limit.ts';
 
 let scratch: string;
@@ -20,39 +20,39 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-/** A start that is expected to be refused; the usual log level, so that all is seen that a person would see. */
-function refused(variables: Record<string, string>) {
+/** Starts the service where a refusal is expected, at the default log level, so that the output is what users see. */
+function refusedStart(variables: Record<string, string>) {
   return run('main.ts', [], { PORT: '0', ...variables });
 }
 
-/** Stops it, keeping its data; fails with all that it said when it does not end well. */
-async function endWell(service: ServiceProcess): Promise<void> {
+/** Stops the service and keeps its data. The exit code must be 0; otherwise the failure shows standard error. */
+async function stopCleanly(service: ServiceProcess): Promise<void> {
   const code = await service.stop({ keep: true });
-  expect({ code, said: service.stderr() }).toEqual({ code: 0, said: expect.any(String) });
+  expect({ code, stderr: service.stderr() }).toEqual({ code: 0, stderr: expect.any(String) });
 }
 
-/** What a person reads: standard error without the log's lines. */
+/** The lines of standard error that are not log lines. */
 function sentences(stderr: string): string[] {
   return stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
 }
 
-describe('a service that runs', () => {
+describe('a running service', () => {
   const DATA_DIR = () => join(scratch, 'life');
-  /** Which file it is: one that is written anew is another. */
+  /** Identifies a version of a file. It changes when the file is replaced. */
   async function fileOf(...path: string[]): Promise<string> {
     const { ino, mtimeNs } = await stat(join(DATA_DIR(), ...path), { bigint: true });
     return `${ino} of ${mtimeNs}`;
   }
   const database = () => fileOf('postgres', 'cluster', 'PG_VERSION');
-  let made: { readonly client: Client; readonly database: string } | undefined;
+  let first: { readonly client: Client; readonly database: string } | undefined;
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'ends with 0 at %s, which says that it took less than ten seconds, and PostgreSQL with it',
+    'exits with 0 within ten seconds of %s, and stops PostgreSQL',
     async (signal) => {
       const service = await startService(DATA_DIR());
-      made ??= { client: await newFirm(service), database: await database() };
+      first ??= { client: await newFirm(service), database: await database() };
       expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-      expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
+      expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
       expect(await postgresOf(DATA_DIR())).not.toBeNull();
       const ended = once(service.child, 'exit');
       service.child.kill(signal);
@@ -61,47 +61,47 @@ describe('a service that runs', () => {
     },
   );
 
-  it('starts again on the database that it made the first time, having kept what it had', async () => {
+  it('keeps its database and data when it is restarted', async () => {
     const service = await startService(DATA_DIR());
-    expect(await database()).toBe(made!.database);
-    const headers = { authorization: `Bearer ${made!.client.token}` };
-    expect((await patientFetch(`${service.url}/api/v1/calls`, { headers })).status).toBe(200);
-    await endWell(service);
+    expect(await database()).toBe(first!.database);
+    const headers = { authorization: `Bearer ${first!.client.token}` };
+    expect((await fetchWhenAvailable(`${service.url}/api/v1/calls`, { headers })).status).toBe(200);
+    await stopCleanly(service);
   });
 
-  it('holds its data directory: a second start names it and exits with 1, and the first goes on serving', async () => {
+  it('locks its data directory: a second start names it and exits with 1, and the first keeps serving', async () => {
     const service = await startService(DATA_DIR());
-    const second = await refused({ DATA_DIR: DATA_DIR() });
+    const second = await refusedStart({ DATA_DIR: DATA_DIR() });
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(sentences(second.stderr)).toEqual([
       `${DATA_DIR()} is in use by process ${service.pid}, which serves ${service.url}. Stop it, or set DATA_DIR to another folder.`,
     ]);
     expect(second.stderr).not.toContain('"msg"');
-    expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
-    await endWell(service);
+    expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
+    await stopCleanly(service);
   });
 
-  it('is served again when PostgreSQL alone is killed, and still holds its directory', async () => {
+  it('recovers when PostgreSQL is killed, and still has the lock of its data directory', async () => {
     const service = await startService(DATA_DIR());
     const client = await newFirm(service);
     const before = await postgresOf(DATA_DIR());
-    const hold = await fileOf('holder.json');
+    const holder = await fileOf('holder.json');
     process.kill(before!, 'SIGKILL');
     await eventually(async () => (await client.request('GET', '/api/v1/calls')).status === 200, 100);
     expect(await postgresOf(DATA_DIR())).not.toBe(before);
     await eventually(
       async () => (await client.request('POST', '/api/v1/calls/upload', { metadata_filename: 'a.csv' })).status === 200,
     );
-    // Whoever takes the lock writes down that it has it; until then another start might be quicker.
-    await eventually(async () => (await fileOf('holder.json')) !== hold);
-    const second = await refused({ DATA_DIR: DATA_DIR() });
+    // The file is replaced once the lock is acquired again. Until then a second start could acquire it first.
+    await eventually(async () => (await fileOf('holder.json')) !== holder);
+    const second = await refusedStart({ DATA_DIR: DATA_DIR() });
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(`is in use by process ${service.pid}`);
-    await endWell(service);
+    await stopCleanly(service);
     expect(await postgresOf(DATA_DIR())).toBeNull();
   });
 
-  it('that was killed is started again on the PostgreSQL it left behind, with all its data', async () => {
+  it('that was killed restarts on the PostgreSQL server that is still running, with all its data', async () => {
     const killed = await startService(DATA_DIR());
     const client = await newFirm(killed);
     const postgres = await postgresOf(DATA_DIR());
@@ -111,16 +111,16 @@ describe('a service that runs', () => {
     expect(await postgresOf(DATA_DIR())).toBe(postgres);
     const next = await startService(DATA_DIR());
     expect(await postgresOf(DATA_DIR())).toBe(postgres);
-    const answer = await patientFetch(`${next.url}/api/v1/calls`, {
+    const answer = await fetchWhenAvailable(`${next.url}/api/v1/calls`, {
       headers: { authorization: `Bearer ${client.token}` },
     });
     expect(answer.status).toBe(200);
-    await endWell(next);
+    await stopCleanly(next);
     expect(await postgresOf(DATA_DIR())).toBeNull();
   });
 
-  it('that is told to stop while it starts leaves nothing behind', async () => {
-    const { child, outcome } = begin('main.ts', [], { DATA_DIR: DATA_DIR(), PORT: '0' });
+  it('that is stopped while it starts leaves no PostgreSQL running', async () => {
+    const { child, outcome } = startCommand('main.ts', [], { DATA_DIR: DATA_DIR(), PORT: '0' });
     await eventually(() => postgresOf(DATA_DIR()), 5);
     await pause(100);
     child.kill('SIGTERM');
@@ -129,10 +129,10 @@ describe('a service that runs', () => {
   });
 });
 
-describe('two starts at one instant', () => {
-  it('on a new directory: one serves, with the secrets that the directory keeps, and the other says so', async () => {
+describe('two starts at the same time', () => {
+  it('on a new directory: one serves, with the stored secrets, and the other exits and names it', async () => {
     const DATA_DIR = join(scratch, 'new');
-    const both = [1, 2].map(() => begin('main.ts', [], { DATA_DIR, PORT: '0' }));
+    const both = [1, 2].map(() => startCommand('main.ts', [], { DATA_DIR, PORT: '0' }));
     const said = both.map(({ child }) => {
       let text = '';
       child.stdout!.on('data', (chunk: string) => (text += chunk));
@@ -154,13 +154,13 @@ describe('two starts at one instant', () => {
   });
 });
 
-describe('a start that cannot be', () => {
-  it('says that its port is in use and leaves no PostgreSQL behind', async () => {
+describe('a start that fails', () => {
+  it('says that its port is in use and leaves no PostgreSQL running', async () => {
     const DATA_DIR = join(scratch, 'port');
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const PORT = String((other.address() as AddressInfo).port);
-    const { code, stdout, stderr } = await refused({ DATA_DIR, PORT });
+    const { code, stdout, stderr } = await refusedStart({ DATA_DIR, PORT });
     other.close();
     expect([code, stdout]).toEqual([1, '']);
     expect(sentences(stderr)).toEqual([`Port ${PORT} is in use. Stop what listens there, or set PORT to another one.`]);
@@ -168,10 +168,10 @@ describe('a start that cannot be', () => {
   });
 
   it.each(['192.0.2.1', 'no-such-host.invalid'])(
-    'says that %s is not its address and leaves no PostgreSQL behind',
+    'says that %s is not an address of this machine and leaves no PostgreSQL running',
     async (HOST) => {
       const DATA_DIR = join(scratch, 'port');
-      const { code, stderr } = await refused({ DATA_DIR, HOST });
+      const { code, stderr } = await refusedStart({ DATA_DIR, HOST });
       expect(code).toBe(1);
       expect(sentences(stderr)).toEqual([`${HOST} is not an address of this machine. Set HOST to one that is.`]);
       expect(await postgresOf(DATA_DIR)).toBeNull();
@@ -180,23 +180,23 @@ describe('a start that cannot be', () => {
 
   it.each([
     ['is a file', 'file'],
-    ['lies below a file', 'file/below'],
-    ['lies where nothing can be written', '/proc/call-analysis'],
-    ['has a name longer than names may be', 'n'.repeat(300)],
-  ])('says in one sentence that its data directory cannot be used when it %s', async (_, path) => {
+    ['is below a file', 'file/below'],
+    ['is where nothing can be written', '/proc/call-analysis'],
+    ['has a name that is too long', 'n'.repeat(300)],
+  ])('says in one sentence that the data directory cannot be used when it %s', async (_, path) => {
     await writeFile(join(scratch, 'file'), '');
     const DATA_DIR = path.startsWith('/') ? path : join(scratch, path);
-    const { code, stdout, stderr } = await refused({ DATA_DIR });
+    const { code, stdout, stderr } = await refusedStart({ DATA_DIR });
     expect([code, stdout]).toEqual([1, '']);
     expect(sentences(stderr)).toEqual([expect.stringContaining(`The data directory ${DATA_DIR} cannot be used: `)]);
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  it('says that its database is none of its own when the folder holds something else', async () => {
+  it('refuses a database folder that contains something else', async () => {
     const DATA_DIR = join(scratch, 'foreign');
     await mkdir(join(DATA_DIR, 'postgres', 'cluster'), { recursive: true });
     await writeFile(join(DATA_DIR, 'postgres', 'cluster', 'letter.txt'), 'not a database');
-    const { code, stderr } = await refused({ DATA_DIR });
+    const { code, stderr } = await refusedStart({ DATA_DIR });
     expect(code).toBe(1);
     expect(sentences(stderr)).toEqual([expect.stringContaining('is not empty and not a PostgreSQL database either')]);
     expect(await readdir(join(DATA_DIR, 'postgres', 'cluster'))).toEqual(['letter.txt']);
@@ -205,26 +205,26 @@ describe('a start that cannot be', () => {
 
 describe('a data directory', () => {
   it.each([
-    ['a name in many scripts and with every sign', 'Маълумотлар 数据 №1 50% #?&=+;:\'"$HOME'],
+    ['a name with many scripts and special characters', 'Маълумотлар 数据 №1 50% #?&=+;:\'"$HOME'],
     ['a path too deep for a socket', `${'deep/'.repeat(40)}data`],
   ])('may have %s', async (_, name) => {
     const service = await startService(join(scratch, name));
     const client = await newFirm(service);
     const key = await client.upload('client_phone_number\n');
     expect(key).toContain(client.userUuid);
-    await endWell(service);
+    await stopCleanly(service);
     expect(await postgresOf(service.directory)).toBeNull();
-    // It may lie elsewhere.
+    // The folder of sockets may be outside the data directory.
     await rm(dirname(openDataDirectory(service.directory).socket('any').slice('unix:'.length)), { recursive: true });
   });
 
-  it('may have a path too deep for a socket though the folder for temporary files has one too', async () => {
+  it('may have a path too deep for a socket when the temporary directory has one too', async () => {
     const TMPDIR = join(scratch, 'deep/'.repeat(40));
     await mkdir(TMPDIR, { recursive: true });
     const service = await startService(join(scratch, `${'deeper/'.repeat(40)}data`), { TMPDIR });
     const { socket } = openDataDirectory(service.directory);
     expect(await admin({ ...service.administration, TMPDIR }, 'firm', 'list')).toEqual([]);
-    await endWell(service);
+    await stopCleanly(service);
     const folder = dirname(socket('any').slice('unix:'.length));
     for (const each of new Set([folder, join('/tmp', basename(folder))])) await rm(each, { recursive: true });
   });

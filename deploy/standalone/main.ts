@@ -5,10 +5,10 @@ import { startHint } from './start-hint.ts';
 const help = `Usage: npm start
 
 Starts the call analysis service on this machine and serves it on http://127.0.0.1:8080.
-Everything it keeps is under ./data. Ctrl-C stops it.
+All data is stored under ./data. Ctrl-C stops the service.
 
-  PORT, HOST      where to listen
-  DATA_DIR        the folder for everything that is kept
+  PORT, HOST      the address to listen on
+  DATA_DIR        the folder for all data
   LOG_LEVEL       debug, info, warn, error or silent; logs go to standard error
 
 docs/configuration.md lists every variable.`;
@@ -28,12 +28,12 @@ await runProcess({
   start: async (signal) => {
     const settings = readSettings(process.env);
     graceMs = settings.closeMs + SHUTDOWN_MARGIN_MS;
-    // Loaded when the settings are good, so that a wrong one is said at once.
+    // Loaded after the settings are read, so that a wrong setting is reported without delay.
     const { start } = await import('./start.ts');
     const running = await start(settings, { log, signal });
-    // Nobody handles this rejection, and so everything is closed and the process exits with 1.
+    // This rejection is not handled on purpose: runProcess then closes everything and exits with 1.
     void running.lost.then(() => {
-      throw new StartFault(`${settings.dataDirectory} was taken by another process while PostgreSQL was away.`);
+      throw new StartFault(`${settings.dataDirectory} was taken by another process while PostgreSQL was not running.`);
     });
     console.log(`ready  ${running.url}\n\n${startHint}`);
     return running;

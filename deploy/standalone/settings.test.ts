@@ -7,9 +7,9 @@ import { createLog } from '@call-analysis/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { issueToken } from './admin/issue-token.ts';
 import { readSettings, start } from './start.ts';
-import { admin, run } from './test/command.ts';
-import { patientFetch } from './test/insist.ts';
-import { type ServiceProcess, startService } from './test/service-process.ts';
+import { fetchWhenAvailable } from './test/client/retry.ts';
+import { admin, run } from './test/system/command.ts';
+import { type ServiceProcess, startService } from './test/system/service-process.ts';
 import './test/time-limit.ts';
 
 const log = createLog({ name: 'test', level: 'silent' });
@@ -35,7 +35,7 @@ function pem({ publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyO
   };
 }
 
-describe('a configuration that is half set or wrong', () => {
+describe('an incomplete or wrong configuration', () => {
   it.each<[Record<string, string>, string[]]>([
     [{ RATE_LIMIT_PER_FIRM: 'many' }, ['RATE_LIMIT_PER_FIRM must be a whole number of requests per minute']],
     [{ TRUST_PROXY: '10.0.0.0/33' }, ['TRUST_PROXY must be addresses or networks']],
@@ -48,17 +48,17 @@ describe('a configuration that is half set or wrong', () => {
     [
       { LLM_MODEL: 'small' },
       [
-        'LLM_MODEL is set without LLM_URL, but this version has no language model as analyst. Take it out of the environment.',
+        'LLM_MODEL is set without LLM_URL, but this version cannot analyze calls with a language model. Remove it from the environment.',
       ],
     ],
     [
       { LLM_URL: 'http://127.0.0.1:9' },
-      ['LLM_URL is set without LLM_MODEL, but this version has no language model as analyst. Take it out'],
+      ['LLM_URL is set without LLM_MODEL, but this version cannot analyze calls with a language model. Remove it'],
     ],
     [
       { LLM_MODEL: 'small', LLM_URL: 'http://127.0.0.1:9' },
       [
-        'LLM_URL and LLM_MODEL are set, but this version has no language model as analyst. Take them out of the environment.',
+        'LLM_URL and LLM_MODEL are set, but this version cannot analyze calls with a language model. Remove them from the environment.',
       ],
     ],
     [{ KAFKA_BROKERS: 'kafka' }, ['KAFKA_BROKERS must be brokers with commas between them']],
@@ -112,20 +112,23 @@ describe('a configuration that is half set or wrong', () => {
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_EXPORTER_OTLP_HEADERS: 'telling' },
       ['OTEL_EXPORTER_OTLP_HEADERS must be written like name=value,name=value'],
     ],
-  ])('is refused by name before anything is started: %j', async (variables, sentences) => {
-    const DATA_DIR = join(scratch, 'untouched');
-    const settings = { PORT: '0', DATA_DIR, ...variables };
-    const attempt = async () => start(readSettings(settings), { log });
-    const { message } = await attempt().then(
-      () => new Error('it was started'),
-      (error: Error) => error,
-    );
-    for (const sentence of sentences) expect(message).toContain(sentence);
-    expect(message).not.toContain('telling');
-    expect(existsSync(join(DATA_DIR, 'postgres'))).toBe(false);
-  });
+  ])(
+    'is refused before anything starts, with a sentence that names each variable: %j',
+    async (variables, sentences) => {
+      const DATA_DIR = join(scratch, 'untouched');
+      const settings = { PORT: '0', DATA_DIR, ...variables };
+      const attempt = async () => start(readSettings(settings), { log });
+      const { message } = await attempt().then(
+        () => new Error('the service started'),
+        (error: Error) => error,
+      );
+      for (const sentence of sentences) expect(message).toContain(sentence);
+      expect(message).not.toContain('telling');
+      expect(existsSync(join(DATA_DIR, 'postgres'))).toBe(false);
+    },
+  );
 
-  it('leaves alone what is not set: the limits of uploads are those of the interface', () => {
+  it('without limits of uploads uses those of the interface', () => {
     const { limits } = readSettings({ ZIP_MAX_BYTES: '', CSV_MAX_ROWS: '12', CSV_MAX_BYTES: '7MB' });
     expect(limits).toEqual({
       csvBytes: 7_000_000,
@@ -136,7 +139,7 @@ describe('a configuration that is half set or wrong', () => {
     });
   });
 
-  it('is all that standard error says, one sentence to a line, and the process exits with 1', async () => {
+  it('puts only its sentences on standard error, one to a line, and the process exits with 1', async () => {
     const DATA_DIR = join(scratch, 'never-made');
     const { code, stdout, stderr } = await run('main.ts', [], { DATA_DIR, LOG_LEVEL: 'loud', PORT: '99999' });
     expect([code, stdout]).toEqual([1, '']);
@@ -144,7 +147,7 @@ describe('a configuration that is half set or wrong', () => {
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 
-  it('does not wait for ever for a database that does not answer', async () => {
+  it('with a database that does not answer ends the start with a sentence', async () => {
     const DATABASE_URL = 'postgresql://me:telling@127.0.0.1:1/none';
     const { code, stderr } = await run('main.ts', [], {
       PORT: '0',
@@ -155,7 +158,7 @@ describe('a configuration that is half set or wrong', () => {
     expect(stderr).toBe('The database that DATABASE_URL names does not answer. Start it, or correct the URL.\n');
   });
 
-  it('is explained to the administrator in the same words', async () => {
+  it('gives the same sentence from the admin command', async () => {
     const DATA_DIR = join(scratch, 'untouched');
     const { code, stdout, stderr } = await run('admin/main.ts', ['firm', 'list'], { DATA_DIR, JWT_SECRET: 'short' });
     expect([code, stdout, stderr]).toEqual([1, '', 'JWT_SECRET must have at least 32 bytes.\n']);
@@ -184,7 +187,7 @@ describe('the keys of bearer tokens', () => {
   });
 
   async function answer(service: ServiceProcess, token: string): Promise<number> {
-    return (await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } }))
+    return (await fetchWhenAvailable(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } }))
       .status;
   }
 
@@ -197,7 +200,7 @@ describe('the keys of bearer tokens', () => {
     ['ES256', pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }))],
     ['EdDSA', pem(generateKeyPairSync('ed25519'))],
   ])(
-    'may be a pair for %s: what the administrator signs is let in, and a token of the kept secret is not',
+    'may be a pair for %s: tokens of the admin command are accepted, and tokens of the stored secret are refused',
     async (algorithm, pair) => {
       const JWT_PUBLIC_KEY_FILE = await file(`${algorithm}.pub.pem`, pair.publicPem);
       const JWT_PRIVATE_KEY_FILE = await file(`${algorithm}.pem`, pair.privatePem);
@@ -217,8 +220,8 @@ describe('the keys of bearer tokens', () => {
       'with another private key',
       { privateKey: pem(generateKeyPairSync('ed25519')).privatePem, sentence: 'do not belong together' },
     ],
-    ['with a private key that is none', { privateKey: 'none', sentence: 'JWT_PRIVATE_KEY_FILE names ' }],
-  ])('sign nothing %s, and the administrator is told so', async (_, { privateKey, sentence }) => {
+    ['with an unreadable private key', { privateKey: 'none', sentence: 'JWT_PRIVATE_KEY_FILE names ' }],
+  ])('sign nothing %s, and the admin command says why', async (_, { privateKey, sentence }) => {
     const variables: Record<string, string> = {
       DATA_DIR,
       JWT_PUBLIC_KEY_FILE: await file('mine.pub.pem', pem(generateKeyPairSync('ed25519')).publicPem),
@@ -228,7 +231,7 @@ describe('the keys of bearer tokens', () => {
     expect(() => issueToken(readSettings(variables).jwt, long, user, 1000)).toThrow(sentence);
   });
 
-  it('may be a secret in a file, and the issuer and audience are what the environment says', async () => {
+  it('may be a secret in a file, and the issuer and audience come from the environment', async () => {
     const JWT_SECRET_FILE = await file('secret', `${long}\n`);
     const API_KEY_PEPPER_FILE = await file('pepper', `${long}\n`);
     const service = await startService(DATA_DIR, {

@@ -2,20 +2,20 @@ import { statfsSync } from 'node:fs';
 import { StartFault } from '@call-analysis/runtime';
 import type { Settings } from './config.ts';
 
-/** With less than one more segment of its log, PostgreSQL ends without being able to say why. */
+/** When the disk has no room for another WAL segment, PostgreSQL ends and cannot write the reason. */
 const FULL_BELOW_BYTES = 16 * 1024 * 1024;
-/** The system's names for it, and PostgreSQL's. */
+/** The error codes of the operating system and of PostgreSQL for a full disk. */
 const FULL = new Set<unknown>(['ENOSPC', 'EDQUOT', '53100']);
 
 /**
- * What a person can mend is said in one sentence; anything else keeps its stack for the log. To be asked before
- * anything is closed: closing frees space.
+ * Turns errors that the operator can fix into a StartFault with one sentence. Other errors keep their stack for the log.
+ * Call this before closing anything, because closing frees space on the disk.
  */
-export function inOneSentence(error: unknown, settings: Settings): unknown {
+export function toStartFault(error: unknown, settings: Settings): unknown {
   if (error instanceof StartFault) return error;
   const codes = causesOf(error).map(({ code }) => code);
   if (codes.some((code) => FULL.has(code)) || isFull(settings.dataDirectory)) {
-    return new StartFault(`The disk that holds ${settings.dataDirectory} is full. Free some space and start again.`, {
+    return new StartFault(`The disk that holds ${settings.dataDirectory} is full. Free some space and restart.`, {
       cause: error,
     });
   }

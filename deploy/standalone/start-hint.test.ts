@@ -4,7 +4,7 @@ import { readCsv } from '../../services/ingest/intake/csv/reader.ts';
 import { startHint } from './start-hint.ts';
 
 it.each(['transcripts.csv', 'recordings/metadata.csv'])(
-  'the first firm that npm start speaks of can take in samples/%s',
+  'the firm of the commands that npm start prints has every segment type in samples/%s',
   async (name) => {
     const bytes = await readFile(new URL(`../../samples/${name}`, import.meta.url));
     const file = await readCsv(

@@ -1,6 +1,6 @@
 import { sampleSegmentTypes } from './demo/sample-segment-types.ts';
 
-/** What to do once the service runs. A firm that is created like this can take in the samples. */
+/** The next steps, printed once the service runs. The firm created here accepts the samples. */
 export const startHint = `Next, in another terminal:
   npm run -s admin -- firm create --name 'Acme' --country UZ ${sampleSegmentTypes.map((name) => `--segment-type ${name}`).join(' ')}
   npm run -s admin -- user create --firm <uuid of the firm> --name 'Ann' --role ADMIN

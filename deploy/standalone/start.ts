@@ -5,26 +5,26 @@ import { start as startIngest } from '@call-analysis/ingest';
 import { start as startKeyManagement } from '@call-analysis/key-management';
 import { Closing, exportSpans, type Logger, timeLeft } from '@call-analysis/runtime';
 import { start as startTranscription } from '@call-analysis/transcription';
-import { BUS, buses, refuseLeftBehind } from './bus.ts';
+import { BUS, buses, requireEmptyEmbeddedBus } from './bus.ts';
 import type { Settings } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { openDatabase } from './database.ts';
-import { inOneSentence } from './start-failure.ts';
+import { toStartFault } from './start-failure.ts';
 
 export { readSettings } from './config.ts';
 export type { Settings } from './config.ts';
 
 export interface Standalone {
   readonly url: string;
-  /** Where key-management serves, for the administrator's commands. */
+  /** The address of key-management, for the admin command. */
   readonly keyManagement: string;
   readonly directory: DataDirectory;
-  /** Resolves when the data directory has been lost to another process. */
+  /** Resolves when another process has taken the data directory. */
   readonly lost: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts every service in this process, with embedded parts under the data directory, unless the signal aborts. */
+/** Starts every service in this process, with embedded parts under the data directory. Throws when the signal aborts. */
 export async function start(settings: Settings, parts: { log: Logger; signal?: AbortSignal }): Promise<Standalone> {
   const { log, signal } = parts;
   const closing = new Closing(log);
@@ -36,9 +36,9 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     }
     const database = await openDatabase(settings, directory, 'start', { log, closing, signal });
     signal?.throwIfAborted();
-    if (settings.kafka !== undefined) await refuseLeftBehind(database.url(BUS));
-    const kept = { store: 'disk' as const, directory: directory.objects, secret: directory.secrets.urlSecret };
-    const objects = settings.s3 ?? kept;
+    if (settings.kafka !== undefined) await requireEmptyEmbeddedBus(database.url(BUS));
+    const disk = { store: 'disk' as const, directory: directory.objects, secret: directory.secrets.urlSecret };
+    const objects = settings.s3 ?? disk;
     const bus = buses(settings, database.url, objects);
     const { jwt } = settings;
     const left = timeLeft(settings.closeMs);
@@ -123,16 +123,16 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
       named('gateway'),
     );
     closing.add('gateway', () => gateway.close());
-    database.hold.announce(gateway.url);
+    database.lock.announce(gateway.url);
     return {
       url: gateway.url,
       keyManagement: keys.address,
       directory,
-      lost: database.hold.lost,
+      lost: database.lock.lost,
       close: () => closing.close(),
     };
   } catch (error) {
-    const reason = inOneSentence(error, settings);
+    const reason = toStartFault(error, settings);
     await closing.close().catch(() => {});
     throw reason;
   }

@@ -22,7 +22,6 @@ import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
 
 export type { Config } from './config.ts';
-export { defaultLimits, type Limits, limitsFrom, LimitVariables } from './limits.ts';
 
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
   name: 'ingest',

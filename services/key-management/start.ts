@@ -10,7 +10,6 @@ import { keyManagementService } from './grpc.ts';
 import { openStore } from './store.ts';
 
 export type { Config } from './config.ts';
-export { PepperVariables } from './config.ts';
 
 type Parts = Parameters<typeof keyManagementService>[0];
 

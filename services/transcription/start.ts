@@ -11,8 +11,6 @@ import { openWorkDirectory } from './work-directory.ts';
 import type { WorkerPoolOptions } from './workers/worker-pool.ts';
 
 export type { Config } from './config.ts';
-export { speechEngine, SpeechVariables } from './engines/config.ts';
-export type { LocalEngine, OtherEngine } from './engines/config.ts';
 
 interface Replacements {
   /** Replaces options of the worker pool, in tests. */

@@ -5,8 +5,8 @@ import { type ToxicProxy, toxiproxy } from '@call-analysis/testing';
 import { type Edge, EDGES, type Fault } from '../failures/promises.ts';
 import type { Part, ServiceName } from './system.ts';
 
-const names = new URL('./names.ts', import.meta.url).href;
-const lostNames = new URL('./lost-names.ts', import.meta.url).href;
+const names = new URL('./service-names.ts', import.meta.url).href;
+const lostNames = new URL('./unresolvable-names.ts', import.meta.url).href;
 
 /** What is between the parts of a system: one proxy for each edge, by which it can be spoilt. */
 export interface Links {

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FailingClient } from './failing-client.ts';
+import type { RetryingClient } from './retrying-client.ts';
 
 export interface Load {
   /** Ends it; fails with what a client must never see. */
@@ -13,7 +13,7 @@ const RECORDING_EVERY_MS = 5_000;
 
 /** A firm at work: batches, recordings, looks at lists and states, and now and then a campaign. */
 export function startLoad(
-  client: FailingClient,
+  client: RetryingClient,
   recordings: { silence: Uint8Array<ArrayBuffer>; speech: Uint8Array<ArrayBuffer> },
 ): Load {
   const over = new AbortController();

@@ -13,7 +13,7 @@ import { bareEnvironment, freePort, removeBucket, startWatchdog, waitUntil } fro
 import { allowSchemas, dropDatabases } from './databases.ts';
 
 const program = fileURLToPath(new URL('../../service.ts', import.meta.url));
-const names = new URL('./names.ts', import.meta.url).href;
+const names = new URL('./service-names.ts', import.meta.url).href;
 
 const DATABASES = {
   'key-management': 'key_management',

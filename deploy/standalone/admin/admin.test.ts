@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { admin, begin, type Begun, postgresOf, run } from '../test/command.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { startService } from '../test/service-process.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { admin, startCommand, type StartedCommand, postgresOf, run } from '../test/system/command.ts';
+import { startService } from '../test/system/service-process.ts';
 import '../test/time-limit.ts';
 
 interface Firm {
@@ -22,7 +22,7 @@ interface User {
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const nobody = '00000000-0000-4000-8000-000000000000';
+const unknown = '00000000-0000-4000-8000-000000000000';
 let DATA_DIR: string;
 
 beforeAll(async () => {
@@ -35,21 +35,21 @@ afterAll(async () => {
 const command = <Result>(...args: string[]) => admin<Result>({ DATA_DIR }, ...args);
 const outcome = (...args: string[]) => run('admin/main.ts', args, { DATA_DIR });
 
-/** Begins a command and returns while its PostgreSQL is at work; one that was over before anybody looked is begun again. */
-async function atWork(...args: string[]): Promise<Begun> {
+/** Starts a command and returns while its PostgreSQL server runs. Starts another one when the command was over before that. */
+async function startWithDatabase(...args: string[]): Promise<StartedCommand> {
   for (;;) {
-    const begun = begin('admin/main.ts', args, { DATA_DIR });
+    const begun = startCommand('admin/main.ts', args, { DATA_DIR });
     const { child } = begun;
-    const isAtWork = await eventually(async () => {
+    const isRunning = await eventually(async () => {
       if ((await postgresOf(DATA_DIR)) !== null) return 'yes';
       return child.exitCode === null && child.signalCode === null ? null : 'no';
     }, 5);
-    if (isAtWork === 'yes') return begun;
+    if (isRunning === 'yes') return begun;
     expect((await begun.outcome).code).toBe(0);
   }
 }
 
-/** Every command once, and the shape of what it prints (api.md, section 9). */
+/** Uses every command once and checks the shape of its output (docs/api.md, "Configuration and commands"). */
 async function useEveryCommand(): Promise<void> {
   const name = '«Ўзбек» фирмаси 数据 🎧';
   const firm = await command<Firm>(
@@ -70,7 +70,7 @@ async function useEveryCommand(): Promise<void> {
     country: 'UZ',
     segment_types: ['қўллаб-қувватлаш', 'sales'],
   });
-  // Most of what a command takes is its start, and two start beside each other.
+  // A command spends most of its time starting, so two run at the same time.
   const [firms, user] = await Promise.all([
     command<Firm[]>('firm', 'list'),
     command<User>('user', 'create', '--firm', firm.uuid, '--name', 'Айгүл', '--role', 'WORKFLOW_ENGINEER'),
@@ -96,7 +96,7 @@ async function useEveryCommand(): Promise<void> {
     expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     user: { uuid: user.uuid, firm_uuid: firm.uuid, role: 'WORKFLOW_ENGINEER' },
   });
-  // It is of whole seconds.
+  // The token has whole seconds.
   const issuedAt = Date.parse(issued.expires_at) - 90 * 60_000;
   expect(issuedAt).toBeGreaterThan(asked - 1_000);
   expect(issuedAt).toBeLessThan(Date.now() + 1_000);
@@ -110,26 +110,26 @@ async function useEveryCommand(): Promise<void> {
   expect(newest).toHaveLength(1);
 }
 
-describe('the administrator’s commands', () => {
-  it('work while the service does not run, and leave no PostgreSQL behind', async () => {
+describe('the admin command', () => {
+  it('works while the service does not run, and leaves no PostgreSQL running', async () => {
     await useEveryCommand();
     expect(await postgresOf(DATA_DIR)).toBeNull();
   });
 
-  it('work while the service runs, which takes a new token at once', async () => {
+  it('works while the service runs, and the service accepts a new token immediately', async () => {
     const service = await startService(DATA_DIR);
     await useEveryCommand();
     const [firm] = await command<Firm[]>('firm', 'list');
     const user = await command<User>('user', 'create', '--firm', firm!.uuid, '--name', 'Ann', '--role', 'ADMIN');
     const { token } = await command<{ token: string }>('token', 'issue', '--user', user.uuid);
-    const answer = await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetchWhenAvailable(`${service.url}/api/v1/calls`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     expect(answer.status).toBe(200);
     const removed = await command<User & { removed_at: string }>('user', 'remove', '--user', user.uuid);
     expect(removed).toEqual({ ...user, removed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) });
-    // What the gateway remembers of a user lapses within 5 s; the command that returned has taken some of them.
-    await pause(5_000);
-    const after = await patientFetch(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } });
-    expect(after.status).toBe(401);
+    // The gateway caches a user for at most 5 s. The other checks run meanwhile.
+    const lapsed = pause(5_000);
     expect(await command('user', 'list', '--firm', firm!.uuid)).not.toContainEqual(user);
     const [newest] = await command<{ action: string; subject: string }[]>(
       'audit',
@@ -142,10 +142,15 @@ describe('the administrator’s commands', () => {
     expect(newest).toMatchObject({ action: 'user.removed', subject: user.uuid });
     const again = await outcome('user', 'remove', '--user', user.uuid);
     expect([again.code, again.stdout, again.stderr]).toEqual([1, '', 'There is no such user. Check the uuid.\n']);
+    await lapsed;
+    const after = await fetchWhenAvailable(`${service.url}/api/v1/calls`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(after.status).toBe(401);
     await service.stop({ keep: true });
   });
 
-  it('wait for each other while the service is down, so that both are done', async () => {
+  it('runs several times at once without the service: each waits for the others and all succeed', async () => {
     const names = ['one', 'two', 'three'];
     await Promise.all(names.map((name) => command('firm', 'create', '--name', name, '--country', 'KG')));
     const firms = (await command<Firm[]>('firm', 'list')).map(({ name }) => name);
@@ -153,18 +158,18 @@ describe('the administrator’s commands', () => {
     expect(await postgresOf(DATA_DIR)).toBeNull();
   });
 
-  it('do not stand in the way of a start: the service waits for a command that is at work', async () => {
-    const creating = await atWork('firm', 'create', '--name', 'in the way', '--country', 'KG');
+  it('does not block a start: the service waits for a running command', async () => {
+    const creating = await startWithDatabase('firm', 'create', '--name', 'in the way', '--country', 'KG');
     const service = await startService(DATA_DIR);
     const created = await creating.outcome;
     expect(created).toMatchObject({ code: 0, stderr: '' });
     expect(await command<Firm[]>('firm', 'list')).toContainEqual(JSON.parse(created.stdout));
-    expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
+    expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
     await service.stop({ keep: true });
   });
 
-  it('wait for a service that is starting', async () => {
-    const starting = begin('main.ts', [], { DATA_DIR, PORT: '0' });
+  it('waits for a service that is starting', async () => {
+    const starting = startCommand('main.ts', [], { DATA_DIR, PORT: '0' });
     await eventually(() => postgresOf(DATA_DIR), 5);
     await pause(150);
     expect((await command<Firm[]>('firm', 'list')).length).toBeGreaterThan(0);
@@ -172,27 +177,27 @@ describe('the administrator’s commands', () => {
     expect((await starting.outcome).code).toBe(0);
   });
 
-  it('that are interrupted leave no PostgreSQL behind', async () => {
-    const { child, outcome: ended } = await atWork('firm', 'list');
+  it('leaves no PostgreSQL running when it is interrupted', async () => {
+    const { child, outcome: ended } = await startWithDatabase('firm', 'list');
     await pause(100);
     child.kill('SIGINT');
     await ended;
     expect(await postgresOf(DATA_DIR)).toBeNull();
   });
 
-  it('refuse what is not there or not right with one sentence and exit 1', async () => {
+  it('reports unknown or invalid values in one sentence and exits with 1', async () => {
     const service = await startService(DATA_DIR);
     const [firm] = await command<Firm[]>('firm', 'list');
     const attempts: [string[], RegExp][] = [
-      [['user', 'create', '--firm', nobody, '--name', 'N', '--role', 'ADMIN'], /firm/],
-      [['user', 'list', '--firm', nobody], /firm/],
+      [['user', 'create', '--firm', unknown, '--name', 'N', '--role', 'ADMIN'], /firm/],
+      [['user', 'list', '--firm', unknown], /firm/],
       [['user', 'list', '--firm', 'acme'], /firm|uuid/],
-      [['segment-type', 'add', '--firm', nobody, '--name', 'sales'], /firm/],
-      [['token', 'issue', '--user', nobody], /There is no user/],
+      [['segment-type', 'add', '--firm', unknown, '--name', 'sales'], /firm/],
+      [['token', 'issue', '--user', unknown], /There is no user/],
       [['token', 'issue', '--user', 'ann'], /user/],
-      [['user', 'remove', '--user', nobody], /^There is no such user\. Check the uuid\.$/m],
+      [['user', 'remove', '--user', unknown], /^There is no such user\. Check the uuid\.$/m],
       [['user', 'remove', '--user', 'ann'], /user_uuid: must be a uuid/],
-      [['audit', 'list', '--firm', nobody], /^There is no such firm\. Check the uuid\.$/m],
+      [['audit', 'list', '--firm', unknown], /^There is no such firm\. Check the uuid\.$/m],
       [['firm', 'create', '--name', 'N', '--country', 'Uzbekistan'], /country/],
       [['firm', 'create', '--name', ' ', '--country', 'UZ'], /name/],
       [['firm', 'create', '--name', 'N', '--country', 'UZ', '--uuid', firm!.uuid], /uuid|firm/i],
@@ -210,7 +215,7 @@ describe('the administrator’s commands', () => {
     await service.stop({ keep: true });
   });
 
-  it('exit with 2 and say how they are used when they are used wrongly', async () => {
+  it('exits with 2 and prints its usage when it is used wrongly', async () => {
     const wrong = [
       [],
       ['nonsense'],
@@ -218,8 +223,8 @@ describe('the administrator’s commands', () => {
       ['firm', 'remove'],
       ['firm', 'create', '--name', 'N'],
       ['firm', 'create', '--name', 'N', '--country', 'UZ', '--colour', 'red'],
-      ['user', 'create', '--firm', nobody, '--name', 'N', '--role', 'KING'],
-      ['token', 'issue', '--user', nobody, '--ttl', 'soon'],
+      ['user', 'create', '--firm', unknown, '--name', 'N', '--role', 'KING'],
+      ['token', 'issue', '--user', unknown, '--ttl', 'soon'],
       ['user', 'remove'],
       ['audit', 'list', '--limit', '0'],
       ['firm', 'list', 'surplus'],
@@ -233,13 +238,13 @@ describe('the administrator’s commands', () => {
     );
   });
 
-  it('refuse a token that would outlive its time, and name the longest', async () => {
-    const { code, stdout, stderr } = await outcome('token', 'issue', '--user', nobody, '--ttl', '99999999d');
+  it('refuses too long a lifetime for a token, and names the longest', async () => {
+    const { code, stdout, stderr } = await outcome('token', 'issue', '--user', unknown, '--ttl', '99999999d');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/'99999999d' is invalid\. The longest is 36500d\./);
   });
 
-  it('explain themselves with --help', async () => {
+  it('prints its usage with --help', async () => {
     await Promise.all(
       [['--help'], ['firm', 'create', '--help'], ['token', '--help']].map(async (args) => {
         const { code, stdout, stderr } = await outcome(...args);

@@ -4,11 +4,11 @@ import { StartFault } from '@call-analysis/runtime';
 import type { RemoteSettings } from '../config.ts';
 import { issueToken } from './issue-token.ts';
 
-/** What the administrator's command can do, whoever serves key-management (api.md, section 9). */
+/** What the admin command does through key-management (docs/api.md, "Configuration and commands"). */
 export function administration(
   keys: Client<typeof keyManagement>,
   settings: Pick<RemoteSettings, 'jwt'>,
-  keptSecret: string | undefined,
+  storedSecret: string | undefined,
 ) {
   return {
     async createFirm(firm: { uuid?: string; name: string; country: string; segmentTypes: string[] }) {
@@ -49,7 +49,7 @@ export function administration(
       const { user } = await keys.findUser({ user_uuid: userUuid });
       if (user === undefined || user === null)
         throw new StartFault(`There is no user ${userUuid}. "user list" shows a firm's users.`);
-      return issueToken(settings.jwt, keptSecret, user, ttlMs);
+      return issueToken(settings.jwt, storedSecret, user, ttlMs);
     },
 
     async listAudit(firmUuid: string | undefined, limit: number) {
@@ -70,10 +70,10 @@ export type Administration = ReturnType<typeof administration>;
 export function dialAdministration(
   address: string,
   settings: Pick<RemoteSettings, 'jwt' | 'tls'>,
-  keptSecret: string | undefined,
+  storedSecret: string | undefined,
 ) {
   const keys = dial(keyManagement, address, { name: 'key-management', deadlineMs: 15_000, tls: settings.tls });
-  return { ...administration(keys, settings, keptSecret), ready: () => keys.ready(), close: () => keys.close() };
+  return { ...administration(keys, settings, storedSecret), ready: () => keys.ready(), close: () => keys.close() };
 }
 
 function firmOf(firm: { uuid: string; name: string; country: string; segment_types: string[] }) {

@@ -1,5 +1,5 @@
 import { kafkaForTests } from '@call-analysis/testing';
-import { deadLetterSuite } from '../test/dead-letters.ts';
+import { deadLetterSuite } from './test/dead-letter-suite.ts';
 
 const { brokers, prefix } = kafkaForTests();
 deadLetterSuite({ KAFKA_BROKERS: brokers.join(','), KAFKA_TOPIC_PREFIX: prefix, KAFKA_TOPIC_PARTITIONS: '1' });

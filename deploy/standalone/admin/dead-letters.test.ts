@@ -1,3 +1,3 @@
-import { deadLetterSuite } from '../test/dead-letters.ts';
+import { deadLetterSuite } from './test/dead-letter-suite.ts';
 
 deadLetterSuite({});

@@ -26,46 +26,49 @@ import { createLog, type Environment, parseConfig, StartFault, withSecrets } fro
 import { z } from 'zod';
 import { BUS } from '../bus.ts';
 
-/** What the administrator's command can do with events that were given up (api.md, section 9). */
+/** What the admin command does with dead letters (docs/api.md, "Configuration and commands"). */
 export interface DeadLetterAdmin {
-  list(which: DeadLetterFilter, limit: number): Promise<object[]>;
-  replay(which: DeadLetterFilter): Promise<{ replayed: number; retried: number }>;
+  list(filter: DeadLetterFilter, limit: number): Promise<object[]>;
+  replay(filter: DeadLetterFilter): Promise<{ replayed: number; retried: number }>;
 }
 
-/** Kafka, where the environment names it. */
+/** The Kafka settings, if the environment has them. */
 export function kafkaOf(env: Environment): Kafka | undefined {
   return kafkaFrom(parseConfig(KafkaVariables, withSecrets(env, [KafkaVariables])));
 }
 
 /** Runs `work` on the dead letters in Kafka's topics. */
-export function lettersInKafka<Result>(
+export function withKafkaDeadLetters<Result>(
   kafka: Kafka,
-  work: (letters: DeadLetterAdmin) => Promise<Result>,
+  work: (deadLetters: DeadLetterAdmin) => Promise<Result>,
 ): Promise<Result> {
-  return withLetters({ transport: 'kafka', kafka }, work);
+  return withOpenDeadLetters({ transport: 'kafka', kafka }, work);
 }
 
 /** Runs `work` on the dead letters in the queues that all services share. */
-export function lettersIn<Result>(url: string, work: (letters: DeadLetterAdmin) => Promise<Result>): Promise<Result> {
-  return withLetters({ transport: 'embedded', url, schema: BUS }, work);
-}
-
-async function withLetters<Result>(
-  config: ListenConfig,
+export function withLocalDeadLetters<Result>(
+  url: string,
   work: (letters: DeadLetterAdmin) => Promise<Result>,
 ): Promise<Result> {
-  const office = await openDeadLetters(config, { name: 'admin', log: createLog({ name: 'admin', level: 'silent' }) });
+  return withOpenDeadLetters({ transport: 'embedded', url, schema: BUS }, work);
+}
+
+async function withOpenDeadLetters<Result>(
+  config: ListenConfig,
+  work: (deadLetters: DeadLetterAdmin) => Promise<Result>,
+): Promise<Result> {
+  const opened = await openDeadLetters(config, { name: 'admin', log: createLog({ name: 'admin', level: 'silent' }) });
   try {
-    return await work(lettersOf(office));
+    return await work(deadLetterAdmin(opened));
   } finally {
-    await office.close();
+    await opened.close();
   }
 }
 
-function lettersOf(office: DeadLetters): DeadLetterAdmin {
+function deadLetterAdmin(deadLetters: DeadLetters): DeadLetterAdmin {
   return {
-    async list(which, limit) {
-      return (await office.list(which, limit)).map(
+    async list(filter, limit) {
+      return (await deadLetters.list(filter, limit)).map(
         ({ id, type, consumer, subject, firmUuid, code, message, attempts, at }) => ({
           id,
           type,
@@ -79,11 +82,11 @@ function lettersOf(office: DeadLetters): DeadLetterAdmin {
         }),
       );
     },
-    async replay(which) {
-      const { replayed, published } = await office.replay(which, courseOf);
-      if (which.ids !== undefined && replayed === 0) {
+    async replay(filter) {
+      const { replayed, published } = await deadLetters.replay(filter, chooseReplayAction);
+      if (filter.ids !== undefined && replayed === 0) {
         throw new StartFault(
-          'There is no dead letter of such an id that could be replayed. "dead-letter list" shows them.',
+          'There is no dead letter with such an id to replay. "dead-letter list" lists the dead letters.',
         );
       }
       return { replayed, retried: published };
@@ -91,23 +94,23 @@ function lettersOf(office: DeadLetters): DeadLetterAdmin {
   };
 }
 
-/** Of these a call fails when they are given up, and what they would bring about comes too late for it. */
-const ofCalls = new Set(
+/** A call fails when one of these becomes a dead letter. Delivering it again would be too late: the call is retried. */
+const failsItsCall = new Set(
   [AudioExtractionRequested, AudioStored, TranscriptReady, CallAnalyzed, CallFailed].map(({ type }) => type),
 );
-/** Keeps what was heard, also for a call that has ended meanwhile. */
+/** Stores transcripts, also for a call that has ended meanwhile. */
 const KEEPS_TRANSCRIPTS = 'ingest.hearing';
 
 const Attempt = z.object({ attempt: z.int().min(1) });
 
-const courseOf: ChooseReplayAction = (event: Event, consumer: string): ReplayAction => {
+const chooseReplayAction: ChooseReplayAction = (event: Event, consumer: string): ReplayAction => {
   if (event.type === CallsAccepted.type) {
-    const portion = CallsAccepted.body.safeParse(event.data);
-    return portion.success ? { redeliver: false, publish: [retryOf(event, portion.data)] } : REDELIVER;
+    const accepted = CallsAccepted.body.safeParse(event.data);
+    return accepted.success ? { redeliver: false, publish: [retryOf(event, accepted.data)] } : REDELIVER;
   }
-  if (!ofCalls.has(event.type)) return REDELIVER;
-  const known = Attempt.safeParse(event.data);
-  const retry = retryOf(event, { attempt: known.success ? known.data.attempt : null });
+  if (!failsItsCall.has(event.type)) return REDELIVER;
+  const parsed = Attempt.safeParse(event.data);
+  const retry = retryOf(event, { attempt: parsed.success ? parsed.data.attempt : null });
   return { redeliver: consumer === KEEPS_TRANSCRIPTS, publish: [retry] };
 };
 

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sign as signBytes } from 'node:crypto';
-import { readPem } from '@call-analysis/gateway';
+import { readPem } from '@call-analysis/gateway/variables';
 import { StartFault } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
 import type { JwtSettings } from '../config.ts';
@@ -11,10 +11,10 @@ export interface TokenUser {
 }
 
 /**
- * A bearer token with the claims that the gateway requires (api.md, section 9). The secret that is kept counts when the
- * settings have no key.
+ * A bearer token with the claims that the gateway requires (docs/api.md, "Keys and users"). `storedSecret`, of the data
+ * directory, signs when the settings have no key.
  */
-export function issueToken(settings: JwtSettings, keptSecret: string | undefined, user: TokenUser, ttlMs: number) {
+export function issueToken(settings: JwtSettings, storedSecret: string | undefined, user: TokenUser, ttlMs: number) {
   const issuedAt = Math.floor(Date.now() / 1000);
   const expiresAt = issuedAt + Math.max(1, Math.floor(ttlMs / 1000));
   const claims = {
@@ -27,7 +27,7 @@ export function issueToken(settings: JwtSettings, keptSecret: string | undefined
     exp: expiresAt,
   };
   return {
-    token: sign(claims, signingKey(settings, keptSecret)),
+    token: sign(claims, signingKey(settings, storedSecret)),
     expires_at: new Date(expiresAt * 1000).toISOString(),
     user: { uuid: user.uuid, firm_uuid: user.firm_uuid, role: user.role },
   };
@@ -51,19 +51,19 @@ function sign(claims: object, key: KeyObject): string {
   }
 }
 
-/** By hand, because jsonwebtoken 9 knows no EdDSA. */
+/** jsonwebtoken 9 does not support EdDSA. */
 function signEdDsa(claims: object, key: KeyObject): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const signed = `${part({ alg: 'EdDSA', typ: 'JWT' })}.${part(claims)}`;
   return `${signed}.${signBytes(null, Buffer.from(signed), key).toString('base64url')}`;
 }
 
-function signingKey({ key, privateKeyFile }: JwtSettings, keptSecret: string | undefined): KeyObject {
+function signingKey({ key, privateKeyFile }: JwtSettings, storedSecret: string | undefined): KeyObject {
   if (key?.kind !== 'public-key') {
-    const secret = key?.secret ?? keptSecret;
+    const secret = key?.secret ?? storedSecret;
     if (secret !== undefined) return createSecretKey(Buffer.from(secret));
     throw new StartFault(
-      'To issue a token, set JWT_SECRET to what the gateway has, or JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.',
+      "To issue a token, set JWT_SECRET to the gateway's secret, or set JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.",
     );
   }
   if (privateKeyFile === undefined) {

@@ -2,76 +2,83 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { readRemote, readSettings, type Settings } from '../config.ts';
-import { HeldFault } from '../data-directory-lock.ts';
-import { type DataDirectory, openDataDirectory } from '../data-directory.ts';
+import type { Settings } from '../config.ts';
+import type { DataDirectory } from '../data-directory.ts';
 import type { Administration } from './administration.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
 
-/** A service that starts or stops takes no command yet or no more; so long it is waited for. */
-const PATIENCE_MS = 60_000;
+/** How long to wait for a service that is starting or stopping. Meanwhile it accepts no commands. */
+const RETRY_MS = 60_000;
 const POLL_MS = 100;
 
 /**
- * Runs `work` against the key-management that the environment names or, on one machine, against the service; when that does
- * not run, the part of it that is needed is woken.
+ * Runs `work` with the key-management that the environment names or, on one machine, with that of the running service.
+ * When no service runs, starts key-management for the command.
  */
 async function administer<Result>(work: (admin: Administration) => Promise<Result>): Promise<Result> {
+  // Modules are loaded when they are needed, so that --help and usage errors need none of them.
+  const [{ readRemote, readSettings }, { openDataDirectory }, { dialAdministration }] = await Promise.all([
+    import('../config.ts'),
+    import('../data-directory.ts'),
+    import('./administration.ts'),
+  ]);
   const remote = readRemote(process.env);
   if (remote !== undefined) {
-    const { dialAdministration } = await import('./administration.ts');
     const admin = dialAdministration(remote.address, remote, undefined);
     return work(admin).finally(() => admin.close());
   }
   const settings = readSettings(process.env);
   const directory = openDataDirectory(settings.dataDirectory);
-  return whetherRunning(settings, directory, work, async () => {
-    // Loaded when needed: beside a running service most commands take no longer than loading a database would.
-    const [{ wake }, { dialAdministration }] = await Promise.all([
-      import('./start-briefly.ts'),
-      import('./administration.ts'),
-    ]);
-    return wake(settings, directory, async (address) => {
-      const woken = dialAdministration(address, settings, directory.secrets.jwtSecret);
+  return withOrWithoutService(settings, directory, work, async () => {
+    // Loading the database takes longer than most commands do on a running service.
+    const { withKeyManagement } = await import('./start-briefly.ts');
+    return withKeyManagement(settings, directory, async (address) => {
+      const admin = dialAdministration(address, settings, directory.secrets.jwtSecret);
       try {
-        return await work(woken);
+        return await work(admin);
       } finally {
-        woken.close();
+        admin.close();
       }
     });
   });
 }
 
-/** Does the one beside a running service and the other when there is none, as soon as it is either. */
-async function whetherRunning<Result>(
+/** Runs `withService` when the service runs and `withoutService` when none does; waits while one starts or stops. */
+async function withOrWithoutService<Result>(
   settings: Settings,
   directory: DataDirectory,
-  running: (admin: Administration) => Promise<Result>,
-  asleep: () => Promise<Result>,
+  withService: (admin: Administration) => Promise<Result>,
+  withoutService: () => Promise<Result>,
 ): Promise<Result> {
   const { dialAdministration } = await import('./administration.ts');
-  const giveUpAt = Date.now() + PATIENCE_MS;
+  const giveUpAt = Date.now() + RETRY_MS;
   for (;;) {
     const admin = dialAdministration(directory.socket('key-management'), settings, directory.secrets.jwtSecret);
     try {
-      if (await isReady(admin)) return await running(admin);
+      if (await isReady(admin)) return await withService(admin);
     } finally {
       admin.close();
     }
     try {
-      return await asleep();
+      return await withoutService();
     } catch (error) {
-      if (!(error instanceof HeldFault) || Date.now() > giveUpAt) throw error;
+      const { LockedFault } = await import('../data-directory-lock.ts');
+      if (!(error instanceof LockedFault) || Date.now() > giveUpAt) throw error;
     }
     await pause(POLL_MS);
   }
 }
 
-/** Runs `work` on the dead letters in Kafka or, without it, on those in the database of this machine. */
-async function withDeadLetters<Result>(work: (letters: DeadLetterAdmin) => Promise<Result>): Promise<Result> {
-  const { kafkaOf, lettersInKafka, lettersIn } = await import('./dead-letters.ts');
+/** Runs `work` on the dead letters in Kafka or, without Kafka, on those in the database of this machine. */
+async function withDeadLetters<Result>(work: (deadLetters: DeadLetterAdmin) => Promise<Result>): Promise<Result> {
+  const [{ readRemote, readSettings }, { openDataDirectory }, deadLetters] = await Promise.all([
+    import('../config.ts'),
+    import('../data-directory.ts'),
+    import('./dead-letters.ts'),
+  ]);
+  const { kafkaOf, withKafkaDeadLetters, withLocalDeadLetters } = deadLetters;
   const kafka = kafkaOf(process.env);
-  if (kafka !== undefined) return lettersInKafka(kafka, work);
+  if (kafka !== undefined) return withKafkaDeadLetters(kafka, work);
   if (readRemote(process.env) !== undefined) {
     throw new StartFault(
       'KEY_MANAGEMENT_ADDRESS is set, so the dead letters are in Kafka. Set KAFKA_BROKERS too, and every other KAFKA_… variable as the services have it.',
@@ -79,20 +86,20 @@ async function withDeadLetters<Result>(work: (letters: DeadLetterAdmin) => Promi
   }
   const settings = readSettings(process.env);
   const directory = openDataDirectory(settings.dataDirectory);
-  const [{ BUS }, { findQueues }, { wakeDatabase }] = await Promise.all([
+  const [{ BUS }, { findQueues }, { withDatabase }] = await Promise.all([
     import('../bus.ts'),
     import('../database.ts'),
     import('./start-briefly.ts'),
   ]);
-  return whetherRunning(
+  return withOrWithoutService(
     settings,
     directory,
     async () => {
       const url = await findQueues(settings, directory);
-      if (url === null) throw new StartFault('The database of the service does not answer. Try again shortly.');
-      return lettersIn(url, work);
+      if (url === null) throw new StartFault('The database of the service does not answer. Retry shortly.');
+      return withLocalDeadLetters(url, work);
     },
-    () => wakeDatabase(settings, directory, (database) => lettersIn(database.url(BUS), work)),
+    () => withDatabase(settings, directory, (database) => withLocalDeadLetters(database.url(BUS), work)),
   );
 }
 
@@ -110,7 +117,7 @@ const LONGEST_TTL_MS = 36_500 * 24 * 3600 * 1000;
 
 function ttl(text: string): number {
   const ms = parseDuration(text);
-  if (ms === null || ms < 1000) throw new InvalidArgumentError('It is a duration such as 30m, 12h or 7d.');
+  if (ms === null || ms < 1000) throw new InvalidArgumentError('It must be a duration such as 30m, 12h or 7d.');
   if (ms > LONGEST_TTL_MS) throw new InvalidArgumentError(`The longest is ${LONGEST_TTL}.`);
   return ms;
 }
@@ -118,22 +125,22 @@ function ttl(text: string): number {
 function limit(text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 1 || number > 1000)
-    throw new InvalidArgumentError('It is a number from 1 to 1000.');
+    throw new InvalidArgumentError('It must be a number from 1 to 1000.');
   return number;
 }
 
-const REPLAY = `An event about a call that failed of it is not done again, which would change nothing: the call itself
-goes on as its next attempt, as POST /api/v1/calls/{call_uuid}/retry has it, also when it failed for good. Every other
-event goes again to the consumer that gave it up, and to no other. Prints { "replayed": n, "retried": m }: of the n dead
-letters, which are listed no more, m were replayed by a retry. A call that has not failed, or has been retried since, or
-was erased, stays as it is.`;
-const WHERE = `
-With KAFKA_BROKERS they are read from the topics *.dlq, as far back as these go, else from the database of this machine,
-which keeps them for 30 days.`;
+const REPLAY = `If a call failed because of the event, the call is retried instead of the event: it continues with its next
+attempt, as with POST /api/v1/calls/{call_uuid}/retry, also when it failed permanently. Every other event is delivered
+again, only to the consumer that gave it up. Prints { "replayed": n, "retried": m }: n dead letters were replayed and are
+no longer listed; for m of them the call was retried. A call that has not failed, has been retried since, or was erased
+does not change.`;
+const SOURCE = `
+With KAFKA_BROKERS, dead letters are read from the topics *.dlq, as far back as these go. Otherwise they are read from
+the database of this machine, which keeps them for 30 days.`;
 
 const collect = (value: string, before: string[]): string[] => [...before, value];
 
-/** Prints the one JSON value that the command is for. */
+/** Prints the result as one JSON value. */
 async function print(work: (admin: Administration) => Promise<unknown>): Promise<void> {
   write(await administer(work));
 }
@@ -144,7 +151,7 @@ function write(value: unknown): void {
 
 const program = new Command('npm run -s admin --')
   .description(
-    'Firms, users, tokens, the audit log and dead letters. Prints one JSON value; works whether the service runs or not.',
+    'Manages firms, users, tokens, the audit log and dead letters. Prints one JSON value. Works with or without a running service.',
   )
   .exitOverride()
   .showHelpAfterError('Add --help for the options.');
@@ -155,8 +162,8 @@ firm
   .description('create a firm')
   .requiredOption('--name <name>', 'its name')
   .requiredOption('--country <code>', 'two letters, as in ISO 3166')
-  .option('--segment-type <name>', 'a kind of call; may repeat', collect, [])
-  .option('--uuid <uuid>', 'its uuid, when it has one already')
+  .option('--segment-type <name>', 'a segment type of the firm; may be repeated', collect, [])
+  .option('--uuid <uuid>', 'its uuid, if it already has one')
   .action((options: { name: string; country: string; segmentType: string[]; uuid?: string }) =>
     print((admin) => admin.createFirm({ ...options, segmentTypes: options.segmentType })),
   );
@@ -167,16 +174,16 @@ firm
 
 program
   .command('segment-type')
-  .description("a firm's kinds of calls")
+  .description("a firm's segment types")
   .command('add')
-  .description('add one; adding it again changes nothing')
+  .description('add a segment type; adding it again changes nothing')
   .requiredOption('--firm <uuid>', 'the firm')
-  .requiredOption('--name <name>', 'the kind of call')
+  .requiredOption('--name <name>', 'the name of the segment type')
   .action((options: { firm: string; name: string }) =>
     print((admin) => admin.addSegmentType(options.firm, options.name)),
   );
 
-const user = program.command('user').description('people of a firm');
+const user = program.command('user').description("a firm's users");
 user
   .command('create')
   .description('create a user')
@@ -195,7 +202,7 @@ user
   .action((options: { firm: string }) => print((admin) => admin.listUsers(options.firm)));
 user
   .command('remove')
-  .description('remove a user for good; their tokens are refused within 5 s')
+  .description('remove a user permanently; their tokens are refused within 5 s')
   .requiredOption('--user <uuid>', 'the user')
   .action((options: { user: string }) => print((admin) => admin.removeUser(options.user)));
 
@@ -205,7 +212,7 @@ program
   .command('issue')
   .description('issue a token to a user')
   .requiredOption('--user <uuid>', 'the user')
-  .option('--ttl <duration>', `how long it is valid, ${LONGEST_TTL} at most`, ttl, 12 * 3600 * 1000)
+  .option('--ttl <duration>', `how long it is valid, at most ${LONGEST_TTL}`, ttl, 12 * 3600 * 1000)
   .action((options: { user: string; ttl: number }) => print((admin) => admin.issueToken(options.user, options.ttl)));
 
 program
@@ -213,27 +220,27 @@ program
   .description('the audit log')
   .command('list')
   .description('list the newest entries')
-  .option('--firm <uuid>', 'of one firm only')
+  .option('--firm <uuid>', 'only of this firm')
   .option('--limit <number>', 'how many, 1 to 1000', limit, 100)
   .action((options: { firm?: string; limit: number }) =>
     print((admin) => admin.listAudit(options.firm, options.limit)),
   );
 
-const deadLetter = program.command('dead-letter').description('events that a consumer gave up on');
+const deadLetter = program.command('dead-letter').description('events that a consumer gave up');
 deadLetter
   .command('list')
   .description('list the newest, without their bodies')
-  .option('--consumer <name>', 'of one consumer only')
-  .option('--type <type>', 'of one type of event only, such as audio.stored.v1')
-  .option('--firm <uuid>', 'of one firm only')
-  .option('--code <code>', 'that died of one reason only')
+  .option('--consumer <name>', 'only of this consumer')
+  .option('--type <type>', 'only events of this type, such as audio.stored.v1')
+  .option('--firm <uuid>', 'only of this firm')
+  .option('--code <code>', 'only with this error code')
   .option('--limit <number>', 'how many, 1 to 1000', limit, 100)
-  .addHelpText('after', WHERE)
+  .addHelpText('after', SOURCE)
   .action(
     async ({
-      limit: most,
+      limit: count,
       firm: firmUuid,
-      ...which
+      ...filter
     }: {
       consumer?: string;
       type?: string;
@@ -242,21 +249,21 @@ deadLetter
       limit: number;
     }) =>
       write(
-        await withDeadLetters((letters) =>
-          letters.list({ ...which, ...(firmUuid !== undefined && { firmUuid }) }, most),
+        await withDeadLetters((deadLetters) =>
+          deadLetters.list({ ...filter, ...(firmUuid !== undefined && { firmUuid }) }, count),
         ),
       ),
   );
 deadLetter
   .command('replay')
-  .description('have them done after all, once what they died of is mended')
-  .option('--id <uuid>', 'this one; may repeat', collect, [])
-  .option('--consumer <name>', 'all of a consumer')
-  .option('--code <code>', 'of these, those that died of one reason')
-  .addHelpText('after', `\n${REPLAY}\n${WHERE}`)
-  .action(async ({ id, ...which }: { id: string[]; consumer?: string; code?: string }, command: Command) => {
-    if (id.length === 0 && which.consumer === undefined) command.error('error: either --id or --consumer says which');
-    write(await withDeadLetters((letters) => letters.replay({ ...which, ...(id.length > 0 && { ids: id }) })));
+  .description('process dead letters again, after the cause of their failure is fixed')
+  .option('--id <uuid>', 'the dead letter with this id; may be repeated', collect, [])
+  .option('--consumer <name>', 'all dead letters of this consumer')
+  .option('--code <code>', 'of these, only those with this error code')
+  .addHelpText('after', `\n${REPLAY}\n${SOURCE}`)
+  .action(async ({ id, ...filter }: { id: string[]; consumer?: string; code?: string }, command: Command) => {
+    if (id.length === 0 && filter.consumer === undefined) command.error('error: give either --id or --consumer');
+    write(await withDeadLetters((deadLetters) => deadLetters.replay({ ...filter, ...(id.length > 0 && { ids: id }) })));
   });
 
 try {

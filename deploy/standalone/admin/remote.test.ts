@@ -8,7 +8,7 @@ import { migrate } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { admin, run } from '../test/command.ts';
+import { admin, run } from '../test/system/command.ts';
 import '../test/time-limit.ts';
 
 const closing = new Closing();
@@ -35,8 +35,8 @@ beforeAll(async () => {
 
 afterAll(() => closing.close());
 
-describe('the administrator’s commands, where key-management is a process of its own', () => {
-  it('go to the address that the environment names, and need no data directory', async () => {
+describe('the admin command with a remote key-management', () => {
+  it('calls the address in the environment and needs no data directory', async () => {
     const there = { KEY_MANAGEMENT_ADDRESS, DATA_DIR, JWT_SECRET };
     const firm = await admin<{ uuid: string }>(there, 'firm', 'create', '--name', 'F', '--country', 'UZ');
     const user = await admin<{ uuid: string }>(
@@ -63,12 +63,12 @@ describe('the administrator’s commands, where key-management is a process of i
     });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toBe(
-      'To issue a token, set JWT_SECRET to what the gateway has, or JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.\n',
+      "To issue a token, set JWT_SECRET to the gateway's secret, or set JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.\n",
     );
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 
-  it('on dead letters ask for the brokers that have them, and look for none on this machine', async () => {
+  it('refuses to list or replay dead letters without Kafka brokers', async () => {
     for (const command of [['list'], ['replay', '--consumer', 'analysis.analyze']]) {
       const { code, stdout, stderr } = await run('admin/main.ts', ['dead-letter', ...command], {
         KEY_MANAGEMENT_ADDRESS,
@@ -84,7 +84,7 @@ describe('the administrator’s commands, where key-management is a process of i
 
   it.each([
     [
-      'a service that is not there',
+      'an address where nothing listens',
       { KEY_MANAGEMENT_ADDRESS: '127.0.0.1:1' },
       /^key-management does not answer\..*\n$/,
     ],
@@ -98,7 +98,7 @@ describe('the administrator’s commands, where key-management is a process of i
       { KEY_MANAGEMENT_ADDRESS: 'keys:1', RPC_TLS_CA_FILE: '/ca.pem' },
       /^RPC_TLS_CA_FILE is set, so RPC_TLS_CERT_FILE and RPC_TLS_KEY_FILE must be set too\.\n$/,
     ],
-  ])('say %s in one sentence', async (_name, variables, sentence) => {
+  ])('reports %s in one sentence', async (_name, variables, sentence) => {
     const { code, stderr } = await run('admin/main.ts', ['firm', 'list'], variables as Record<string, string>);
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
   });

@@ -9,15 +9,15 @@ import { openDatabase, type OpenedDatabase } from '../database.ts';
 const INTERRUPTING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Does `work` with a key-management of our own at the address, started for it alone. HeldFault while another process
- * has the data directory.
+ * Starts key-management, runs `work` with its address and stops it again. Throws LockedFault while another process has
+ * locked the data directory.
  */
-export function wake<Result>(
+export function withKeyManagement<Result>(
   settings: Settings,
   directory: DataDirectory,
   work: (address: string) => Promise<Result>,
 ): Promise<Result> {
-  return wakeDatabase(settings, directory, async (database, { log, closing }) => {
+  return withDatabase(settings, directory, async (database, { log, closing }) => {
     const keys = await startKeyManagement(
       {
         databaseUrl: database.url('key_management'),
@@ -33,10 +33,10 @@ export function wake<Result>(
 }
 
 /**
- * Does `work` with the database, held for it alone. What was woken is put to sleep again, also when the work fails or the
- * process is told to end.
+ * Opens the database with the data directory locked, runs `work` and stops everything again, also when `work` fails or
+ * the process gets a signal to end.
  */
-export async function wakeDatabase<Result>(
+export async function withDatabase<Result>(
   settings: Settings,
   directory: DataDirectory,
   work: (database: OpenedDatabase, parts: { log: Logger; closing: Closing }) => Promise<Result>,
@@ -45,9 +45,9 @@ export async function wakeDatabase<Result>(
   const closing = new Closing(log);
   let opening: Promise<unknown> = Promise.resolve();
   const interrupt = async (signal: NodeJS.Signals) => {
-    // A database that is just being started cannot be stopped yet.
+    // A database cannot be stopped while it is starting.
     await opening.catch(() => {});
-    // The codes that a shell expects of a process that a signal ended.
+    // The exit code that a shell expects from a process that was ended by a signal.
     await closing.close().finally(() => process.exit(128 + constants.signals[signal]));
   };
   for (const signal of INTERRUPTING) process.on(signal, interrupt);

@@ -2,12 +2,12 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { begin, postgresOf, run } from '../test/command.ts';
-import { eventually } from '../test/insist.ts';
-import { long } from '../test/long.ts';
+import { eventually } from '../test/client/retry.ts';
+import { long } from '../test/long-run.ts';
+import { startCommand, postgresOf, run } from '../test/system/command.ts';
 import '../test/time-limit.ts';
 
-/** Its temporary folder is ours alone, so that we see what it leaves. */
+/** A temporary folder for the demo alone, so that leftover files are found. */
 let TMPDIR: string;
 beforeAll(async () => {
   TMPDIR = await mkdtemp(join(tmpdir(), 'call-analysis-demo-test-'));
@@ -22,15 +22,15 @@ async function directory(): Promise<string | undefined> {
 }
 
 describe('the demo', () => {
-  it('shows a table of scored calls with the best and the worst and why, and leaves nothing', async () => {
-    // Settings that are meant for the real service are none of its business.
-    const { child, outcome } = begin('demo/main.ts', ['--exit'], {
+  it('prints a table of scored calls and explains the best and the worst, and leaves no files', async () => {
+    // The demo ignores settings that are meant for the real service.
+    const { child, outcome } = startCommand('demo/main.ts', ['--exit'], {
       TMPDIR,
       DATABASE_URL: 'postgresql://127.0.0.1:1/real',
       PORT: '1',
     });
     const seen = eventually(async () => postgresOf((await directory()) ?? '')).catch(() => null);
-    // Hearing the recordings takes long; a short run leaves when the conversations that came as text are shown.
+    // Transcribing the recordings takes long. A short run stops once the uploaded transcripts are shown.
     if (!long) {
       let shown = '';
       child.stdout!.on('data', function look(text: string) {
@@ -53,7 +53,7 @@ describe('the demo', () => {
         expect(stdout).toContain(`${file}: The recording was accepted`);
       expect(stdout).toContain('61 of 61 calls scored');
       expect(stdout).toMatch(
-        /^What moonshine-tiny heard in recording-en-01:\n {3}0:00 {2}operator {2}Good morning, thank you for calling/m,
+        /^Transcript of recording-en-01 by moonshine-tiny:\n {3}0:00 {2}operator {2}Good morning, thank you for calling/m,
       );
     }
     expect(await readdir(TMPDIR)).toEqual([]);
@@ -62,15 +62,15 @@ describe('the demo', () => {
     expect(() => process.kill(postgres!, 0)).toThrow('ESRCH');
   }, 600_000);
 
-  it('that is interrupted before the table is shown exits with 0 and leaves nothing', async () => {
-    const { child, outcome } = begin('demo/main.ts', ['--exit'], { TMPDIR });
+  it('exits with 0 and leaves no files when it is interrupted before the table is shown', async () => {
+    const { child, outcome } = startCommand('demo/main.ts', ['--exit'], { TMPDIR });
     await eventually(async () => postgresOf((await directory()) ?? ''), 10);
     child.kill('SIGINT');
     expect(await outcome).toMatchObject({ code: 0, stderr: '' });
     expect(await readdir(TMPDIR)).toEqual([]);
   });
 
-  it('exits with 2 and its usage on an option that it does not have, and with 0 on --help', async () => {
+  it('exits with 2 and prints its usage on an unknown option, and exits with 0 on --help', async () => {
     const refused = await run('demo/main.ts', ['--nonsense'], { TMPDIR });
     expect(refused).toMatchObject({
       code: 2,

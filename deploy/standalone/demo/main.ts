@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLog, runProcess, StartFault } from '@call-analysis/runtime';
 import { dialAdministration } from '../admin/administration.ts';
-import { type ApiClient, apiClient } from '../client.ts';
+import { type ApiClient, apiClient } from '../api-client.ts';
 import { readSettings } from '../config.ts';
 import { type Settings, type Standalone, start } from '../start.ts';
 import { conversation, type DemoCall, report } from './report.ts';
+import { retryWhenBusy } from './retry-when-busy.ts';
 import { sampleSegmentTypes } from './sample-segment-types.ts';
 import { batchOfRecordings, recordings, transcripts } from './upload-samples.ts';
-import { patient } from './wait-for-calls.ts';
 
 const help = `Usage: npm run demo -- [--exit]
 
-Starts the service on a free port with a data directory that is thrown away, and uploads the samples as a client
-would: transcripts as a CSV, recordings one by one, and recordings as a CSV with a ZIP. Shows how each call was scored
-and why, and what was heard. It then stays up for a look around.
+Starts the service on a free port with a temporary data directory, and uploads the samples as a client would:
+transcripts as a CSV, recordings one by one, and recordings as a CSV with a ZIP. Prints the score of each call with its
+reasons, and a transcript. The service then keeps running until it is stopped.
 
-  --exit   stop when the table has been shown`;
+  --exit   stop after the results are printed`;
 
 const options = process.argv.slice(2);
 if (options.includes('--help') || options.includes('-h')) {
@@ -37,26 +37,26 @@ await runProcess({
   log,
   start: async (signal) => {
     const directory = await mkdtemp(join(tmpdir(), 'call-analysis-demo-'));
-    const throwAway = () => rm(directory, { recursive: true, force: true });
+    const removeData = () => rm(directory, { recursive: true, force: true });
     try {
-      console.log('Starting the service with a database of its own…');
-      // Nothing from the environment: the demo must not touch a database or use keys that are meant for the real service.
+      console.log('Starting the service with its own database…');
+      // The environment is ignored: the demo must not use the database or the keys of the real service.
       const settings = readSettings({ PORT: '0', DATA_DIR: directory });
       const running = await start(settings, { log, signal });
       const close = async () => {
         await running.close();
-        await throwAway();
+        await removeData();
       };
       try {
         await show(running, settings, signal);
       } catch (error) {
         await close();
-        throw signal.aborted ? error : new StartFault(`The demo could not go on. ${sentenceOf(error)}`);
+        throw signal.aborted ? error : new StartFault(`The demo failed. ${sentenceOf(error)}`);
       }
       if (options.includes('--exit') && !signal.aborted) setImmediate(() => process.kill(process.pid, 'SIGTERM'));
       return { close };
     } catch (error) {
-      await throwAway();
+      await removeData();
       throw error;
     }
   },
@@ -68,7 +68,7 @@ async function show(running: Standalone, settings: Settings, signal: AbortSignal
   const user = await admin.createUser({ firm: firm.uuid, name: 'Demo', role: 'ADMIN' });
   const { token } = await admin.issueToken(user.uuid, 12 * 3600 * 1000);
   admin.close();
-  const api = apiClient(running, token, signal, patient(fetch));
+  const api = apiClient(running, token, signal, retryWhenBusy(fetch));
 
   const metadata_key = await api.upload(await transcripts());
   const texts = await accept(api, { metadata_key });
@@ -84,12 +84,14 @@ async function show(running: Standalone, settings: Settings, signal: AbortSignal
   const { csv, zip } = await batchOfRecordings(batched);
   await accept(api, await api.uploadBatch(csv, zip));
   await finished(api, texts.accepted + single.length + batched.length, signal);
-  const heard = await calls(api, 'audio');
-  console.log(report(heard));
-  console.log(conversation(heard.find((call) => call.partner_call_id === single[0]!.metadata['partner_call_id'])!));
+  const transcribed = await calls(api, 'audio');
+  console.log(report(transcribed));
+  console.log(
+    conversation(transcribed.find((call) => call.partner_call_id === single[0]!.metadata['partner_call_id'])!),
+  );
 
   console.log(`The service is at ${running.url}
-A bearer token of the demo firm, for twelve hours:
+A bearer token of the demo firm, valid for twelve hours:
 
   TOKEN='${token}'
   curl -H "Authorization: Bearer $TOKEN" '${running.url}/api/v1/calls?size=3'
@@ -108,7 +110,7 @@ async function accept(api: ApiClient, keys: object): Promise<{ batch_id: string;
   return data;
 }
 
-/** Waits until so many calls have ended, and shows how far it is. */
+/** Waits until `calls` calls have completed or failed, and prints the progress. */
 async function finished(api: ApiClient, calls: number, signal: AbortSignal): Promise<void> {
   for (;;) {
     const { count } = await api.call<{ count: number }>('GET', '/api/v1/calls?status=completed&status=failed&size=1');

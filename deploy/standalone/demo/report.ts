@@ -1,6 +1,6 @@
 import type { Analysis } from '@call-analysis/events';
 
-/** What the report reads of a call (api.md, section 6). */
+/** The fields of a call that the report uses (docs/api.md, "Calls"). */
 export interface DemoCall {
   readonly partner_call_id: string | null;
   readonly operator_name: string;
@@ -16,7 +16,7 @@ export interface DemoCall {
 interface Spoken {
   readonly role: string;
   readonly text: string;
-  /** Seconds; null where times are not known. */
+  /** In seconds. Null when the times are unknown. */
   readonly start: number | null;
 }
 
@@ -55,12 +55,12 @@ export function report(calls: readonly DemoCall[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What was said in a call, and when. */
+/** The transcript of a call, with times. */
 export function conversation(call: DemoCall): string {
   if (call.failure !== null) return `${call.partner_call_id} failed: ${call.failure.message}\n`;
   const { engine, utterances } = call.transcript ?? { engine: null, utterances: [] };
   const lines = utterances.map(({ role, text, start }) => `  ${clock(start)}  ${role.padEnd(8)}  ${text}`);
-  return [`What ${engine ?? 'nobody'} heard in ${call.partner_call_id}:`, ...lines, ''].join('\n');
+  return [`Transcript of ${call.partner_call_id} by ${engine ?? 'no engine'}:`, ...lines, ''].join('\n');
 }
 
 function clock(seconds: number | null): string {

@@ -1,2 +1,2 @@
-/** What a firm needs to take in everything under `samples/`. */
+/** The segment types that a firm needs for everything under `samples/`. */
 export const sampleSegmentTypes = ['support', 'sales', 'billing', 'delivery'];

@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url';
 import AdmZip from 'adm-zip';
 
 const folder = new URL('../../../samples/', import.meta.url);
-/** So many of the recordings are sent one by one, the others in a batch. */
+/** How many of the recordings are uploaded one by one; the others are uploaded as a batch. */
 const SINGLE = 3;
 
 export interface Recording {
   readonly fileName: string;
   readonly bytes: Blob;
-  /** As a single upload sends it beside the file. */
+  /** The metadata of a single upload. */
   readonly metadata: Record<string, string>;
 }
 
@@ -18,10 +18,10 @@ export async function transcripts(): Promise<string> {
   return readFile(new URL('transcripts.csv', folder), 'utf8');
 }
 
-/** The sample recordings with their metadata: those to send one by one, and those to send together. */
+/** The sample recordings with their metadata: those to upload one by one, and those to upload as a batch. */
 export async function recordings(): Promise<[single: Recording[], batched: Recording[]]> {
   const [header, ...rows] = (await readFile(new URL('recordings/metadata.csv', folder), 'utf8')).trimEnd().split('\n');
-  // This CSV is our own: no value of it is quoted.
+  // No value in this CSV is quoted.
   const names = header!.split(',');
   const all = rows.map(async (row): Promise<Recording> => {
     const values = row.split(',');

@@ -5,20 +5,20 @@ import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil, writeZip } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { everyCall, killAtRandom } from '../test/crashes.ts';
-import { metadataOf, recordingsCsvOf } from '../test/good-calls.ts';
-import { insist, insistOnAnswer } from '../test/insist.ts';
-import { long } from '../test/long.ts';
-import { silence } from '../test/silence.ts';
-import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { retryUntilSuccess, retryUntilAnswered } from '../test/client/retry.ts';
+import { silence } from '../test/client/silence.ts';
+import { metadataOf, recordingsCsvOf } from '../test/client/valid-uploads.ts';
+import { everyCall, killAtRandom } from '../test/kills.ts';
+import { long } from '../test/long-run.ts';
+import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const many = long && !isDistributed;
 const KILLS = many ? 14 : isDistributed ? 9 : 6;
 const SINGLE_UPLOADS = many ? 30 : 12;
 const BATCHES = many ? 6 : 3;
 const RECORDINGS_A_BATCH = 8;
-/** Of the single uploads every so many brings speech, which takes an engine; the others bring silence, which takes none. */
+/** Every fifth single upload has speech, which needs an engine; the others are silent, which needs none. */
 const SPEAKS_EVERY = 5;
 const SILENT_SECONDS = 3;
 
@@ -32,7 +32,7 @@ interface CallItem {
   readonly failure: { code: string; stage: string } | null;
 }
 
-/** Processes that these have started, such as those that hear recordings; PostgreSQL is one too, but started to survive. */
+/** The child processes of these, such as transcription workers, without PostgreSQL, which is meant to survive. */
 function childrenOf(pids: readonly number[]): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -47,7 +47,7 @@ function childrenOf(pids: readonly number[]): number[] {
     .map(Number);
 }
 
-describe('a service that is killed while recordings come in, are taken out of archives and are heard', () => {
+describe('a service that is killed while recordings are uploaded, extracted and transcribed', () => {
   let service: SystemUnderTest;
   let client: Client;
   const over = new AbortController();
@@ -63,8 +63,8 @@ describe('a service that is killed while recordings come in, are taken out of ar
     if (victim !== undefined) process.kill(victim, 'SIGKILL');
   }
 
-  /** Begins to send a recording and goes away in the middle of it. */
-  async function goAway(): Promise<void> {
+  /** Starts an upload of a recording and closes the connection in the middle of it. */
+  async function abortUpload(): Promise<void> {
     const sending = request(`${service.url}/api/v1/audio/upload`, {
       method: 'POST',
       headers: {
@@ -86,16 +86,16 @@ describe('a service that is killed while recordings come in, are taken out of ar
       const file = `${speaks ? 'talk' : 'quiet'}-${number}.wav`;
       const recording = new Blob([speaks ? new Uint8Array(speech) : new Uint8Array(silence(SILENT_SECONDS))]);
       const metadata = metadataOf(file, { partner_call_id: `single-${number}` });
-      const answer = await insistOnAnswer(() =>
+      const answer = await retryUntilAnswered(() =>
         client.uploadRecording<{ audio_id: string }>(recording, file, metadata),
       );
       expect(answer).toMatchObject({ status: 200, body: { audio_id: expect.any(String) } });
-      if (number % 4 === 0) await goAway();
+      if (number % 4 === 0) await abortUpload();
       await pause(randomInt(0, 300));
     }
   }
 
-  /** Of each batch the last recording is broken: its bytes are not what the archive's directory says. */
+  /** The last recording of each batch is corrupt: its bytes do not match the checksum in the archive. */
   async function uploadBatches(): Promise<void> {
     for (let batch = 0; batch < BATCHES; batch++) {
       const names = Array.from({ length: RECORDINGS_A_BATCH }, (_, index) => `batch-${batch}-${index}.wav`);
@@ -111,8 +111,8 @@ describe('a service that is killed while recordings come in, are taken out of ar
         }),
       );
       const csv = recordingsCsvOf(names.map((name) => metadataOf(name, { partner_call_id: name })));
-      const keys = await insist(() => client.uploadBatch(csv, new Blob([new Uint8Array(zip.bytes)])));
-      const answer = await insistOnAnswer(() =>
+      const keys = await retryUntilSuccess(() => client.uploadBatch(csv, new Blob([new Uint8Array(zip.bytes)])));
+      const answer = await retryUntilAnswered(() =>
         client.request<{ data: Batch }>('POST', '/api/v1/calls/process-upload', keys),
       );
       expect(answer.body.data).toMatchObject({ accepted: RECORDINGS_A_BATCH, duplicates: 0 });
@@ -127,12 +127,12 @@ describe('a service that is killed while recordings come in, are taken out of ar
 
   afterAll(async () => {
     over.abort();
-    // What it revives last is stopped, too.
+    // The last kill may still be restarting the service.
     await killer.catch(() => {});
     await service.stop();
   });
 
-  it('brings every accepted recording to its end once, loses none and keeps none that has no call', async () => {
+  it('finishes every accepted recording once, loses none, and keeps none without a call', async () => {
     killer = killAtRandom({ rounds: KILLS, pauseMs: [100, 1500], over: over.signal }, async (round) => {
       if (round % 3 === 0) killAWorker();
       else await killAndRestart();
@@ -151,7 +151,7 @@ describe('a service that is killed while recordings come in, are taken out of ar
       const broken = id.endsWith(`-${RECORDINGS_A_BATCH - 1}.wav`);
       if (broken)
         expect(call).toMatchObject({ status: 'failed', failure: { stage: 'extraction', code: 'ENTRY_CORRUPT' } });
-      // A worker that was killed again and again over one call may have used up its tries; then the call says so.
+      // When workers were killed repeatedly while they transcribed one call, its retries may be exhausted.
       else if (call.status === 'failed')
         expect(call.failure).toMatchObject({ stage: 'transcription', code: 'ENGINE_CRASHED' });
       else

@@ -1,18 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { everyCall, killAtRandom } from '../test/crashes.ts';
-import { csvOf } from '../test/good-calls.ts';
-import { eventually, insist, insistOnAnswer } from '../test/insist.ts';
-import { long } from '../test/long.ts';
-import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually, retryUntilSuccess, retryUntilAnswered } from '../test/client/retry.ts';
+import { csvOf } from '../test/client/valid-uploads.ts';
+import { everyCall, killAtRandom } from '../test/kills.ts';
+import { long } from '../test/long-run.ts';
+import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const many = long && !isDistributed;
 const KILLS = many ? 50 : 12;
 const BATCHES = many ? 50 : 12;
 const CALLS_A_BATCH = 40;
-/** Every fifth upload has a row at fault and is refused whole. */
+/** Every fifth upload has an invalid row and is refused. */
 const REFUSED_EVERY = 5;
 
 function csv(upload: number, calls: number, broken: boolean): string {
@@ -23,13 +23,13 @@ function csv(upload: number, calls: number, broken: boolean): string {
   return csvOf(broken ? [...rows, atFault] : rows);
 }
 
-describe('a service that is killed again and again', () => {
+describe('a service that is killed repeatedly', () => {
   let service: SystemUnderTest;
   let client: Client;
   const over = new AbortController();
   let killer: Promise<void> = Promise.resolve();
 
-  /** SIGKILL to the service and, every fourth time, to PostgreSQL as well; then a new start. */
+  /** Kills the service and, every fourth time, PostgreSQL too; then restarts the service. */
   async function killAndRestart(round: number): Promise<void> {
     if (round % 4 === 0) await service.killDatabase();
     await service.kill();
@@ -43,20 +43,20 @@ describe('a service that is killed again and again', () => {
 
   afterAll(async () => {
     over.abort();
-    // What it revives last is stopped, too.
+    // The last kill may still be restarting the service.
     await killer.catch(() => {});
     await service.stop();
   });
 
-  it('completes every accepted call exactly once and knows nothing of those it refused', async () => {
+  it('completes every accepted call exactly once and has stored no refused call', async () => {
     killer = killAtRandom({ rounds: KILLS, pauseMs: [20, 900], over: over.signal }, killAndRestart);
 
     const batches: string[] = [];
     let refusals = 0;
     for (let upload = 0; batches.length < BATCHES; upload++) {
       const broken = upload % REFUSED_EVERY === 0;
-      const key = await insist(() => client.upload(csv(upload, CALLS_A_BATCH, broken)));
-      const answer = await insistOnAnswer(() =>
+      const key = await retryUntilSuccess(() => client.upload(csv(upload, CALLS_A_BATCH, broken)));
+      const answer = await retryUntilAnswered(() =>
         client.request<{ code?: string; data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: key }),
       );
       if (broken) {

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import type { Database } from '@call-analysis/postgres';
 import { writeZip } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient } from '../client.ts';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { csvOf, metadataOf } from '../test/good-calls.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { silence } from '../test/silence.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { apiClient } from '../api-client.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { silence } from '../test/client/silence.ts';
+import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const speech = await readFile(new URL('../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
 
@@ -36,9 +36,9 @@ interface Receipt {
   readonly removed: readonly { what: string; count: number }[];
 }
 
-/** Values of one call; the word stands in all of them but the number. */
+/** Unique values of one call. All but the phone number contain the word. */
 function secrets() {
-  // An e between digits would make a number of it for PostgreSQL, which takes what follows for another word.
+  // PostgreSQL's text search would parse digits with an `e` between them as a number and split the word there.
   const word = randomBytes(8).toString('hex').replaceAll('e', 'f');
   return {
     word,
@@ -73,7 +73,7 @@ async function find({ id }: Secrets): Promise<Item> {
 
 const statusOf = async (uuid: string) => (await client.call<Item>('GET', callPath(uuid))).status;
 
-/** Takes transcripts in and returns their batch. */
+/** Uploads transcripts and returns their batch. */
 async function sendTranscripts(rows: readonly Secrets[]): Promise<string> {
   const metadata_key = await client.upload(transcripts(rows));
   const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key });
@@ -87,7 +87,7 @@ async function sendRecording(call: Secrets, recording: Buffer): Promise<string> 
   return body.audio_id;
 }
 
-/** What remains of a call besides that it was erased, wherever anything is kept. */
+/** The remaining data of erased calls in all tables and files, except the records of their erasure. */
 async function tracesOf(calls: readonly Secrets[], uuids: readonly string[]): Promise<string[]> {
   const words = [...calls.flatMap(({ word, phone }) => [word, phone]), ...uuids];
   const traces = await service.tracesOf(words);
@@ -102,14 +102,14 @@ async function nothingLeft(calls: readonly Secrets[], uuids: readonly string[]):
   expect(traces).toEqual([]);
 }
 
-/** Length of all recordings that were heard to their end, in seconds. */
-async function heardSeconds(): Promise<number> {
+/** The total length of all completely transcribed recordings, in seconds. */
+async function transcribedSeconds(): Promise<number> {
   const pages = await Promise.all(service.metricsUrls.map(async (url) => (await fetch(url)).text()));
   const figures = pages.flatMap((page) => [...page.matchAll(/^audio_heard_seconds_total (\S+)$/gm)]);
   return figures.reduce((sum, [, seconds]) => sum + Number(seconds), 0);
 }
 
-/** The same sound again and again: to hear it takes minutes, so that it is caught while it is heard. */
+/** The same speech repeated. Transcribing it takes minutes, so the test can erase it meanwhile. */
 function longSpeech(): Buffer {
   const times = 400;
   const data = Buffer.concat(Array.from({ length: times }, () => speech.subarray(44)));
@@ -120,7 +120,7 @@ function longSpeech(): Buffer {
 }
 
 describe('erasing a call', () => {
-  it('that is completed leaves nothing of it in any store of any service, and its batch still counts it', async () => {
+  it('removes a completed call from every store of every service, and its batch still counts it', async () => {
     const [gone, kept] = [secrets(), secrets()];
     const batch = await sendTranscripts([gone, kept]);
     const { uuid } = await find(gone);
@@ -151,30 +151,30 @@ describe('erasing a call', () => {
     const answer = await client.call<Batch>('GET', `/api/v1/calls/batches/${batch}`);
     expect(answer).toMatchObject({ accepted: 2, by_status: { completed: 1, erased: 1 } });
     expect(answer.finished_at).not.toBeNull();
-    // Its id is free again.
+    // Its partner_call_id can be used again.
     await sendTranscripts([gone]);
     expect((await find(gone)).uuid).not.toBe(uuid);
   });
 
-  it('that is being heard stops the hearing, and its recording cannot be had any more', async () => {
+  it('stops the transcription of the call, and its recording cannot be downloaded any more', async () => {
     const call = secrets();
-    const before = await heardSeconds();
+    const before = await transcribedSeconds();
     const uuid = await sendRecording(call, longSpeech());
     await eventually(async () => (await statusOf(uuid)) === 'transcribing');
     const { audio } = await client.call<{ audio: { url: string } }>('GET', callPath(uuid));
-    expect((await patientFetch(audio.url, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
+    expect((await fetchWhenAvailable(audio.url, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
     expect((await erase(uuid)).status).toBe(200);
-    expect((await patientFetch(audio.url)).status).toBe(404);
+    expect((await fetchWhenAvailable(audio.url)).status).toBe(404);
     await nothingLeft([call], [uuid]);
     const quiet = secrets();
     const next = await sendRecording(quiet, silence(2));
     await eventually(async () => (await statusOf(next)) === 'completed');
-    // Only the second one was heard to its end.
-    await eventually(async () => (await heardSeconds()) > before);
-    expect(await heardSeconds()).toBe(before + 2);
+    // Only the second recording was transcribed completely.
+    await eventually(async () => (await transcribedSeconds()) > before);
+    expect(await transcribedSeconds()).toBe(before + 2);
   });
 
-  it('whose recording is still in its archive, whatever stage it has come to, takes the archive along in the end', async () => {
+  it('also removes the archive once no call of it is left, at whatever stage the calls were', async () => {
     const calls = Array.from({ length: 6 }, secrets);
     const zip = writeZip(calls.map(({ file }, index) => ({ name: file, data: silence(1 + index / 10), method: 8 })));
     const rows = calls.map(metadata);
@@ -191,42 +191,42 @@ describe('erasing a call', () => {
     expect(batch).toMatchObject({ accepted: 6, by_status: { erased: 6 } });
   });
 
-  it('is for its own firm alone', async () => {
+  it('is possible only within the own firm', async () => {
     const call = secrets();
     await sendTranscripts([call]);
     const { uuid } = await find(call);
-    const stranger = await newFirm(service);
-    expect(await erase(uuid, stranger)).toMatchObject({ status: 404 });
+    const otherFirm = await newFirm(service);
+    expect(await erase(uuid, otherFirm)).toMatchObject({ status: 404 });
     expect(await erase('not-a-uuid')).toMatchObject({ status: 404 });
     expect((await client.request('GET', callPath(uuid))).status).toBe(200);
   });
 
-  it('finishes by itself when the service is killed in the middle of it', async () => {
+  it('is finished after a restart when the service is killed in the middle of it', async () => {
     const calls = Array.from({ length: 40 }, secrets);
     await sendTranscripts(calls);
     const uuids = await Promise.all(calls.map(async (call) => (await find(call)).uuid));
-    // Whoever asks again as long as nobody answers would ask until after the revival.
-    const hasty = apiClient(service, client.token);
-    const asked = Promise.allSettled(uuids.map((uuid) => erase(uuid, hasty)));
+    // A client that retries would not return before the restart.
+    const clientWithoutRetries = apiClient(service, client.token);
+    const sent = Promise.allSettled(uuids.map((uuid) => erase(uuid, clientWithoutRetries)));
     const begun = async () =>
       (await tables.query<{ uuid: string }>('SELECT call_uuid AS uuid FROM ingest.erasure')).map(({ uuid }) => uuid);
     await eventually(async () => (await begun()).filter((uuid) => uuids.includes(uuid)).length > 5, 2);
-    await Promise.all([service.kill('ingest'), asked]);
+    await Promise.all([service.kill('ingest'), sent]);
     await service.revive();
     await service.settled();
-    // Those that had not begun are whole, and can be erased now.
+    // Calls whose erasure had not begun are complete, and can be erased now.
     const missing: string[] = [];
     for (const uuid of uuids) if ((await client.request('GET', callPath(uuid))).status !== 200) missing.push(uuid);
     expect(await begun()).toEqual(expect.arrayContaining(missing));
     await Promise.all(uuids.map((uuid) => erase(uuid)));
-    // What a process had in hand that died beside others is taken up when its lease lapses.
+    // Work in progress of the killed process is taken over when its lease expires.
     await nothingLeft(calls, uuids);
     const unfinished = async () => tables.query('SELECT 1 FROM ingest.erasure WHERE finished_at IS NULL');
     await eventually(async () => (await unfinished()).length === 0);
   });
 });
 
-it('a call is analyzed once more on request, and keeps both analyses', async () => {
+it('a call can be analyzed again on request, and keeps both analyses', async () => {
   const call = secrets();
   await sendTranscripts([call]);
   const { uuid } = await find(call);
@@ -243,10 +243,10 @@ it('a call is analyzed once more on request, and keeps both analyses', async () 
   expect(detail.analyses).toHaveLength(2);
   expect(detail.history.map(({ status }) => status)).toEqual(['queued', 'completed', 'analyzing', 'completed']);
   const lost = secrets();
-  const unheard = await sendRecording(lost, longSpeech());
-  expect(await client.request('POST', `${callPath(unheard)}/analyze`)).toMatchObject({
+  const untranscribed = await sendRecording(lost, longSpeech());
+  expect(await client.request('POST', `${callPath(untranscribed)}/analyze`)).toMatchObject({
     status: 409,
     body: { code: 'INVALID_TRANSITION', details: { allowed: [] } },
   });
-  await erase(unheard);
+  await erase(untranscribed);
 });

@@ -3,12 +3,12 @@ import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { header, row } from '../test/good-calls.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { growthMiB } from '../test/memory.ts';
-import { type Problem, problemOf } from '../test/problem.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { type Problem, problemOf } from '../test/client/problem.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { header, row } from '../test/client/valid-uploads.ts';
+import { growthMiB } from '../test/system/memory.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 interface Fault {
   row: number | null;
@@ -21,9 +21,9 @@ type Accepted = Batch & { message: string; ignored_columns: string[] };
 
 let made = 0;
 
-/** A record that is good but for what is said of it. By itself it has no quotes, and no commas in its fields. */
-function record(said: Parameters<typeof row>[0] = {}): string {
-  return row({ anonymized_text: '<operator>Good morning<client>Hello', partner_call_id: `csv-${made++}`, ...said });
+/** A row that is valid except for `values`. By default it has no quotes, and no commas in its fields. */
+function record(values: Parameters<typeof row>[0] = {}): string {
+  return row({ anonymized_text: '<operator>Good morning<client>Hello', partner_call_id: `csv-${made++}`, ...values });
 }
 
 let service: SystemUnderTest;
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 function processing(key: string): Promise<Response> {
-  return patientFetch(`${service.url}/api/v1/calls/process-upload`, {
+  return fetchWhenAvailable(`${service.url}/api/v1/calls/process-upload`, {
     method: 'POST',
     headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ metadata_key: key }),
@@ -58,14 +58,14 @@ async function refused(csv: string | Uint8Array<ArrayBuffer>): Promise<Problem &
   return { ...problem, faults: (problem.details?.['faults'] ?? []) as Fault[] };
 }
 
-/** Puts a file with its length, without which an S3 store takes none. Returns its key. */
+/** Uploads a file with its length, which an S3 store requires. Returns its key. */
 async function uploadStream(parts: () => Generator<Uint8Array>): Promise<string> {
   const { data } = await client.call<{ data: { metadata_upload_url: string; metadata_key: string } }>(
     'POST',
     '/api/v1/calls/upload',
     { metadata_filename: 'large.csv' },
   );
-  // One buffer again and again, mostly.
+  // Most parts are the same buffer, so this needs little memory.
   const pieces = [...parts()];
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const sending = request(data.metadata_upload_url, { method: 'PUT', headers: { 'content-length': length } });
@@ -77,7 +77,7 @@ async function uploadStream(parts: () => Generator<Uint8Array>): Promise<string>
   return data.metadata_key;
 }
 
-describe('a CSV as programs really write it', () => {
+describe('a CSV as real programs write it', () => {
   it.each<[string, string | Uint8Array<ArrayBuffer>]>([
     ['with a BOM', `\uFEFF${header}${record()}`],
     ['with CRLF', (header + record()).replaceAll('\n', '\r\n')],
@@ -102,7 +102,7 @@ describe('a CSV as programs really write it', () => {
     expect(await accepted(csv)).toMatchObject({ accepted: 1, duplicates: 0, rejected: 0, ignored_columns: [] });
   });
 
-  it('may have ten thousand columns more than we know, which are named as ignored', async () => {
+  it('may have ten thousand unknown columns, which are reported as ignored', async () => {
     const names = Array.from({ length: 10_000 }, (_, index) => `extra ${index}`);
     const csv = `${header.trimEnd()},${names.join(',')}\n${record().trimEnd()}${','.repeat(10_000)}\n`;
     const { ignored_columns } = await accepted(csv);
@@ -154,19 +154,19 @@ describe('a CSV that cannot be read', () => {
       'INVALID_ENCODING',
       /./,
     ],
-  ])('%s is refused by name', async (_, csv, code, message) => {
+  ])('%s is refused with its code', async (_, csv, code, message) => {
     const problem = await refused(csv());
     expect([problem.code, problem.message]).toEqual([code, expect.stringMatching(message)]);
   });
 
-  it('whose lines end with CR alone is refused and told so, not read as one line', async () => {
+  it('whose lines end with CR alone is refused with the reason, not read as one line', async () => {
     const problem = await refused((header + record() + record()).replaceAll('\n', '\r'));
     expect(problem.code).toMatch(/^(INVALID_CSV|MISSING_COLUMN|EMPTY_FILE)$/);
     expect(problem.message).toMatch(/CR\b|carriage return|line end/i);
   });
 });
 
-describe('rows at fault', () => {
+describe('invalid rows', () => {
   it.each([
     ['an Excel day number', '45931.375', /Excel/],
     ['an Excel day', '45931', /Excel/],
@@ -174,21 +174,24 @@ describe('rows at fault', () => {
     ['a date run together', '20261001', /./],
     ['a date of a spreadsheet', '01.10.2026 09:00', /./],
     ['the 30th of February', '2026-02-30T09:00:00', /./],
-  ])('a start time that is %s is refused, and the message says what it looks like', async (_, start_time, message) => {
-    const { code, faults } = await refused(header + record({ start_time }));
-    expect(code).toBe('VALIDATION_FAILED');
-    expect(faults).toEqual([
-      {
-        row: 2,
-        column: 'start_time',
-        value: start_time,
-        code: 'INVALID_DATETIME',
-        message: expect.stringMatching(message),
-      },
-    ]);
-  });
+  ])(
+    'with %s as start time are refused, and the message says what the value looks like',
+    async (_, start_time, message) => {
+      const { code, faults } = await refused(header + record({ start_time }));
+      expect(code).toBe('VALIDATION_FAILED');
+      expect(faults).toEqual([
+        {
+          row: 2,
+          column: 'start_time',
+          value: start_time,
+          code: 'INVALID_DATETIME',
+          message: expect.stringMatching(message),
+        },
+      ]);
+    },
+  );
 
-  it('that are 101 come a hundred inline and all of them in the file to correct', async () => {
+  it('are reported up to a hundred in the response, and all of them in the file to correct', async () => {
     const csv =
       header +
       record() +
@@ -198,13 +201,13 @@ describe('rows at fault', () => {
     const { details, faults } = await refused(csv);
     expect(details).toMatchObject({ rows: 102, valid: 1, invalid: 101, faults_truncated: true });
     expect(faults.map(({ row }) => row)).toEqual(Array.from({ length: 100 }, (_, index) => index + 3));
-    const file = await patientFetch(details!['rejected_csv_url'] as string, {
+    const file = await fetchWhenAvailable(details!['rejected_csv_url'] as string, {
       headers: { authorization: `Bearer ${client.token}` },
     });
     expect((await file.text()).trim().split('\n')).toHaveLength(102);
   });
 
-  it('are named with every fault of theirs, and the same file corrected is taken', async () => {
+  it('are reported with all their faults, and the corrected file is accepted', async () => {
     const bad = {
       client_phone_number: '+99 890',
       operator_name: ' ',
@@ -229,10 +232,10 @@ describe('rows at fault', () => {
   });
 });
 
-describe('what is too much', () => {
+describe('an upload at its limits', () => {
   const MIB = 1024 * 1024;
   const CELL_MIB = 900;
-  // Buffers that wait for the garbage collector come to between 50 and 150 MiB, for a cell of 100 MiB as for this one.
+  // Buffers that are not collected yet take between 50 and 150 MiB, for a cell of 100 MiB as for this one.
   const FLAT_MIB = CELL_MIB / 2;
 
   function* hugeCell(): Generator<Uint8Array> {
@@ -243,7 +246,7 @@ describe('what is too much', () => {
     yield Buffer.from(after! + record());
   }
 
-  it('a cell of 900 MiB is a fault of its row, and flows through in flat memory', async () => {
+  it('with a cell of 900 MiB has a fault in that row, and is read in constant memory', async () => {
     let key = '';
     const uploading = await growthMiB(service.pids, async () => {
       key = await uploadStream(hugeCell);
@@ -262,7 +265,7 @@ describe('what is too much', () => {
     expect(fault!.value!.length).toBeLessThan(10_000);
   });
 
-  it('values one character over their limit are TOO_LONG, and at the limit are taken', async () => {
+  it('with values one character over their limit is refused with TOO_LONG, and accepted at the limit', async () => {
     const { faults } = await refused(
       header + record({ operator_name: '🎧'.repeat(256), partner_call_id: 'x'.repeat(256) }),
     );
@@ -273,7 +276,7 @@ describe('what is too much', () => {
     expect((await accepted(header + record({ operator_name: '🎧'.repeat(255) }))).accepted).toBe(1);
   });
 
-  it('a transcript of nearly 4 MiB is taken and analyzed', async () => {
+  it('with a transcript of nearly 4 MiB is accepted and analyzed', async () => {
     const text = `<operator>${'word '.repeat(800_000)}<client>Thank you`;
     const { batch_id } = await accepted(header + record({ anonymized_text: text }));
     await eventually(
@@ -289,8 +292,8 @@ describe('what is too much', () => {
     expect(call.transcript.utterances[0]!.text.length).toBeGreaterThan(3_900_000);
   });
 
-  it('has done no harm: the service is ready and its log holds no failure', async () => {
-    expect((await patientFetch(`${service.url}/readyz`)).status).toBe(200);
+  it('leaves the service ready and its log without errors', async () => {
+    expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
     expect(service.stderr()).toBe('');
   });
 });

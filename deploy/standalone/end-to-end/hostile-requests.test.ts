@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Client, newFirm } from '../test/client.ts';
-import { patientFetch } from '../test/insist.ts';
-import { growthMiB } from '../test/memory.ts';
-import { problemOf } from '../test/problem.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Client, newFirm } from '../test/client/new-firm.ts';
+import { problemOf } from '../test/client/problem.ts';
+import { fetchWhenAvailable } from '../test/client/retry.ts';
+import { growthMiB } from '../test/system/memory.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 let service: SystemUnderTest;
 let client: Client;
@@ -30,7 +30,7 @@ function ask(
   init: { body?: string | Uint8Array<ArrayBuffer>; headers?: Record<string, string> } = {},
 ) {
   const { body, headers } = init;
-  return patientFetch(service.url + path, {
+  return fetchWhenAvailable(service.url + path, {
     method,
     headers: {
       authorization: `Bearer ${client.token}`,
@@ -47,8 +47,8 @@ interface Poured {
 }
 
 /**
- * Sends spaces until the service answers; says how many bytes it accepted. The service closes the connection on a body that
- * it refuses, and a client whose write fails before it has read the answer never gets one: such a client asks again.
+ * Sends spaces until the service answers, and returns how many bytes were sent. The service closes the connection when it
+ * refuses a body. A client whose write fails before it has read the response never gets it, so this sends the request again.
  */
 async function pour(path: string, headers: Record<string, string>, totalBytes: number): Promise<Poured> {
   for (let tries = 1; ; tries++) {
@@ -155,7 +155,7 @@ describe('a JSON body', () => {
     ],
     ['a key with a NUL', PROCESS, '{"metadata_key":"a\\u0000b"}', ['metadata_key']],
     ['a firm that is no uuid', KEY, '{"firm_uuid":"acme"}', ['firm_uuid']],
-  ])('with %s is VALIDATION_ERROR that names every field at fault', async (_, path, body, fields) => {
+  ])('with %s gets VALIDATION_ERROR with every invalid field', async (_, path, body, fields) => {
     const response = await ask('POST', path, { body });
     expect(response.status).toBe(400);
     const { code, details } = await problemOf(response);
@@ -165,12 +165,12 @@ describe('a JSON body', () => {
     for (const fault of faults) expect(Object.keys(fault).sort()).toEqual(['code', 'field', 'message']);
   });
 
-  it('with a name that is nearly right is told the right one', async () => {
+  it('with a misspelled field gets the correct name', async () => {
     const response = await ask('POST', PROCESS, { body: '{"metadata_key":"k","audio_key":"a"}' });
     expect(JSON.stringify(await problemOf(response))).toContain('did you mean audios_key?');
   });
 
-  it('with a hundred thousand unknown fields is refused in an answer of reasonable size', async () => {
+  it('with a hundred thousand unknown fields gets a response of reasonable size', async () => {
     const body = `{${Array.from({ length: 80_000 }, (_, index) => `"f${index}":1`).join(',')}}`;
     const response = await ask('POST', UPLOAD, { body });
     const text = await response.clone().text();
@@ -178,7 +178,7 @@ describe('a JSON body', () => {
     expect(text.length).toBeLessThan(50_000);
   });
 
-  it('of 100 MB, twenty at a time, is BODY_TOO_LARGE at once, whether its length was declared or not, and no memory is spent on it', async () => {
+  it('of 100 MB, twenty at a time, gets BODY_TOO_LARGE immediately, with or without a declared length, and takes no memory', async () => {
     const size = 100_000_000;
     const lengths = [
       ['content-length', String(size)],
@@ -194,7 +194,7 @@ describe('a JSON body', () => {
       });
       await Promise.all(bodies);
     });
-    // Of two thousand megabytes. What waits for the garbage collector may come to a hundred.
+    // Of two thousand megabytes. Memory that is not collected yet may be a hundred.
     expect(growth).toBeLessThan((20 * size) / 1_000_000 / 4);
   });
 });
@@ -246,7 +246,7 @@ describe('a list', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 
-  it('is not confused by percent signs, signs of SQL, and names of many scripts', async () => {
+  it('accepts percent signs, SQL syntax and many scripts in its filters', async () => {
     for (const value of ['%25', "'; DROP TABLE calls; --", '%F0%9F%8E%A7', '%D0%B0%', 'a'.repeat(255)]) {
       const response = await ask('GET', `/api/v1/calls?partner_call_id=${value}`);
       expect(response.status).toBe(200);
@@ -255,7 +255,7 @@ describe('a list', () => {
   });
 });
 
-describe('an address', () => {
+describe('a path', () => {
   const unknown = '00000000-0000-4000-8000-000000000000';
 
   it.each([
@@ -277,7 +277,7 @@ describe('an address', () => {
     ['DELETE', `${KEY}/not-a-uuid`],
     ['DELETE', `${KEY}/${unknown}`],
     ['GET', '/favicon.ico'],
-  ])('that leads to nothing is 404: %s %s', async (method, path) => {
+  ])('that does not exist gets 404: %s %s', async (method, path) => {
     const response = await ask(method, path);
     expect(response.status).toBe(404);
     expect(await problemOf(response)).toMatchObject({ code: 'NOT_FOUND' });
@@ -293,7 +293,7 @@ describe('an address', () => {
     [`${KEY}/${unknown}`, 'GET', 'DELETE, OPTIONS'],
     ['/external/api/v1/call-campaign', 'DELETE', 'POST, GET, HEAD, OPTIONS'],
   ])(
-    '%s answers another method with 405 and the methods it has, and OPTIONS with them',
+    '%s answers other methods with 405 and the allowed methods, and OPTIONS with the allowed methods',
     async (path, method, allow) => {
       const refused = await ask(method, path);
       expect([refused.status, refused.headers.get('allow')]).toEqual([405, allow]);
@@ -316,7 +316,7 @@ describe('an address', () => {
     }
   });
 
-  it('echoes a request id that is one, and makes another for one that is not', async () => {
+  it('returns a valid request id, and replaces an invalid one', async () => {
     const id = 'Order-1.2_3';
     expect((await ask('GET', '/nowhere', { headers: { 'x-request-id': id } })).headers.get('x-request-id')).toBe(id);
     for (const bad of ['a b', 'x'.repeat(129), '<script>']) {
@@ -327,9 +327,9 @@ describe('an address', () => {
   });
 });
 
-describe('a caller without good papers', () => {
+describe('a caller without valid credentials', () => {
   it.each(['', 'Bearer', 'Bearer ', 'Bearer x', 'Bearer a.b.c', 'Basic YTpi', `Bearer ${'x'.repeat(10_000)}`])(
-    'is UNAUTHENTICATED with %j, before anything else of the request is looked at',
+    'gets UNAUTHENTICATED for %j, before the rest of the request is checked',
     async (authorization) => {
       const response = await ask('POST', UPLOAD, { body: '{', headers: { authorization } });
       expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
@@ -342,13 +342,13 @@ describe('a caller without good papers', () => {
     [{ 'x-service-api-key': 'abcdefg' }, 401, 'API_KEY_MALFORMED'],
     [{ 'x-service-api-key': `abcdefg$${'x'.repeat(43)}` }, 403, 'API_KEY_INVALID'],
     [{ 'x-service-api-key': `abcdefg$${'x'.repeat(9_000)}` }, 401, 'API_KEY_MALFORMED'],
-  ])('is told about its API key %#', async (headers, status, code) => {
-    const response = await patientFetch(`${service.url}/external/api/v1/call-campaign`, { headers });
+  ])('gets the code for its API key %#', async (headers, status, code) => {
+    const response = await fetchWhenAvailable(`${service.url}/external/api/v1/call-campaign`, { headers });
     expect(response.status).toBe(status);
     expect(await problemOf(response)).toMatchObject({ code });
   });
 
-  it('cannot put or get an object without the signature, or with one for another method or key', async () => {
+  it('cannot put or get an object without a signature, or with one for another method or key', async () => {
     const { data } = await client.call<{ data: { metadata_upload_url: string } }>('POST', UPLOAD, {
       metadata_filename: 'a.csv',
     });
@@ -361,16 +361,16 @@ describe('a caller without good papers', () => {
       ['PUT', url.replace('a.csv', 'b.csv')],
     ];
     for (const [method, target] of attempts) {
-      const response = await patientFetch(target, { method, ...(method === 'PUT' && { body: 'x' }) });
+      const response = await fetchWhenAvailable(target, { method, ...(method === 'PUT' && { body: 'x' }) });
       expect([target, response.status]).toEqual([target, 403]);
-      // A store of its own refuses in its own words.
+      // A separate store has its own error responses.
       const isOurs = target.startsWith(`${service.url}/`);
       if (isOurs) expect(await problemOf(response)).toMatchObject({ code: 'FORBIDDEN' });
     }
   });
 });
 
-describe('bytes that are no HTTP', () => {
+describe('bytes that are not HTTP', () => {
   it.each([
     ['nonsense', 'nonsense\r\n\r\n', 400],
     ['a head of 100 KB', `GET /healthz HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`, 431],
@@ -382,11 +382,11 @@ describe('bytes that are no HTTP', () => {
     ],
     ['a tunnel', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n', 405],
     ['a method of its own', 'BREW /healthz HTTP/1.1\r\nHost: x\r\n\r\n', 400],
-  ])('%s is answered in the shape of every error', async (_, bytes, status) => {
+  ])('get an error response: %s', async (_, bytes, status) => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-    // An end that is no clean one comes after the answer.
+    // The connection may be reset after the response.
     socket.on('error', () => {});
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.end(bytes);
@@ -398,7 +398,7 @@ describe('bytes that are no HTTP', () => {
     await problemOf({ status, headers, text: async () => body });
   });
 
-  it('do no harm: the service is ready after all of it, and its log holds no failure', async () => {
+  it('leave the service ready and its log without errors', async () => {
     expect((await ask('GET', '/readyz')).status).toBe(200);
     expect(service.stderr()).toBe('');
   });

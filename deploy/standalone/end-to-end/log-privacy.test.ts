@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeZip } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient } from '../client.ts';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { admin } from '../test/command.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { apiClient } from '../api-client.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { admin } from '../test/system/command.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const canary = (name: string): string => `${name}${randomBytes(6).toString('hex')}`;
 const header =
@@ -24,8 +24,8 @@ afterAll(async () => {
   await service.stop();
 });
 
-describe('the log at its most talkative', () => {
-  it('holds no token, key, secret, signature, phone number, name or word of a conversation', async () => {
+describe('the log at the debug level', () => {
+  it('has no token, key, secret, signature, phone number, name or text of a conversation', async () => {
     const phone = `99890${String(Math.random()).slice(2, 11)}`;
     const said = {
       word: canary('said'),
@@ -54,7 +54,7 @@ describe('the log at its most talkative', () => {
     await admin(service.administration, 'user', 'create', '--firm', firm.uuid, '--name', said.user, '--role', 'ADMIN');
     const client = await newFirm(service, { role: 'SUPERUSER', firm: firm.uuid });
 
-    // What goes well.
+    // Successful requests.
     const row = (id: string, text: string, number = `+${phone}`) =>
       `${number},${said.operator},60,"${text}",2026-10-01T09:00:00,support,${id},${said.id}\n`;
     const good = row(said.call, `<operator>Good morning ${said.word}<client>I want ${said.word} back`);
@@ -70,7 +70,7 @@ describe('the log at its most talkative', () => {
       .map((each) => each.split('=')[1]!)
       .sort((a, b) => b.length - a.length)[0]!;
     expect(signature.length).toBeGreaterThan(20);
-    await patientFetch(url, { method: 'PUT', body: header + good });
+    await fetchWhenAvailable(url, { method: 'PUT', body: header + good });
     const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', {
       metadata_key: opened.data.metadata_key,
     });
@@ -86,10 +86,10 @@ describe('the log at its most talkative', () => {
       firm_uuid: firm.uuid,
     });
     const use = (key: string) =>
-      patientFetch(`${service.url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': key } });
+      fetchWhenAvailable(`${service.url}/external/api/v1/call-campaign`, { headers: { 'x-service-api-key': key } });
     expect((await use(api_key)).status).toBe(200);
 
-    // And what does not: refused rows, bodies that break off, forged papers, altered signatures, unknown addresses.
+    // Failing requests: rejected rows, incomplete bodies, forged credentials, altered signatures, unknown paths.
     const bad = await client.upload(
       header + row('a', said.word) + row('b', `<operator>${said.word}<client>`, `${phone}${phone}`) + `"${said.word}`,
       `${said.file}.csv`,
@@ -104,7 +104,7 @@ describe('the log at its most talkative', () => {
       '/api/v1/calls/process-upload',
       { metadata_key: faulty },
     );
-    const rejected = await patientFetch(refused.body.details.rejected_csv_url, {
+    const rejected = await fetchWhenAvailable(refused.body.details.rejected_csv_url, {
       headers: { authorization: `Bearer ${client.token}` },
     });
     expect(await rejected.text()).toContain(said.word);
@@ -134,18 +134,18 @@ describe('the log at its most talkative', () => {
     };
     await service.end();
     const log = service.stderr();
-    // The lines are there, so that what is not in them means something.
+    // Requests must be in the log, or the following check would mean nothing.
     expect(log.split('\n').filter((line) => line.includes('"request"')).length).toBeGreaterThan(15);
     for (const line of log.trim().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
     const postgres = await service.databaseLog();
-    const told = Object.entries(secrets).filter(([, secret]) => log.includes(secret) || postgres.includes(secret));
-    expect(told.map(([name]) => name)).toEqual([]);
+    const leaked = Object.entries(secrets).filter(([, secret]) => log.includes(secret) || postgres.includes(secret));
+    expect(leaked.map(([name]) => name)).toEqual([]);
   });
 });
 
 /**
- * A speech server that understands the same sentence every time, after it has failed three times with an indiscreet
- * answer: once so that the event is tried again, twice so that the server is.
+ * A speech server that transcribes every recording as the same sentence. Its first three responses are errors that
+ * contain the sentence: the first makes the event be retried, the other two make the request be retried.
  */
 async function openSpeechServer(sentence: string) {
   let asked = 0;
@@ -156,7 +156,7 @@ async function openSpeechServer(sentence: string) {
       if (asked <= 3)
         response
           .writeHead(asked === 1 ? 404 : 500)
-          .end(JSON.stringify({ error: { message: `I could not hear: ${sentence}` } }));
+          .end(JSON.stringify({ error: { message: `cannot transcribe: ${sentence}` } }));
       else
         response.end(
           JSON.stringify({ text: sentence, language: 'english', segments: [{ start: 0.1, end: 0.9, text: sentence }] }),
@@ -176,7 +176,7 @@ async function openSpeechServer(sentence: string) {
 }
 
 describe('the log of recordings', () => {
-  it('holds nothing of them either, whatever is wrong with them and whatever breaks meanwhile', async () => {
+  it('has no data of recordings, whatever is wrong with them and whatever fails meanwhile', async () => {
     const said = Object.fromEntries(
       [
         'sentence',
@@ -245,7 +245,7 @@ describe('the log of recordings', () => {
           })
           .join('\n')}\n`;
 
-      // Recordings one by one: a good one, and every kind of bad one.
+      // Single recordings: a valid one, and every kind of invalid one.
       const good = await send(voices, `${said['file']}.wav`, metadata(`${said['file']}.wav`, said['call']!));
       expect(good.status).toBe(200);
       const broken = Buffer.from(`RIFF....WAVEfmt ${said['bytes']!.repeat(40)}`);
@@ -288,7 +288,7 @@ describe('the log of recordings', () => {
         body: said['bytes']!,
       });
 
-      // Batches of them: refused ones, and one with an entry that turns out to be broken.
+      // Batches: refused ones, and an accepted one with corrupt entries.
       for (const names of [
         [`${said['nested']}/a.wav`],
         [`${said['stray']}.wav`],
@@ -310,14 +310,14 @@ describe('the log of recordings', () => {
       const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', keys);
       expect(data).toMatchObject({ accepted: 4 });
 
-      // The database is killed under the work where it is the system's own, and then what is in the middle of it.
+      // Kill the database during the work, if the system has its own, and then the services that work on recordings.
       await live.killDatabase();
-      const hasty = apiClient(live, client.token);
+      const clientWithoutRetries = apiClient(live, client.token);
       for (let i = 0; i < 5; i++) {
-        await hasty
+        await clientWithoutRetries
           .uploadRecording(blob(voices), `${said['file']}.wav`, metadata(`${said['file']}.wav`, `${said['call']}-${i}`))
           .catch(() => {});
-        await hasty.request('GET', `/api/v1/calls?partner_call_id=${said['call']}`).catch(() => {});
+        await clientWithoutRetries.request('GET', `/api/v1/calls?partner_call_id=${said['call']}`).catch(() => {});
         await pause(100);
       }
       await live.kill('audio', 'ingest', 'transcription');
@@ -326,11 +326,11 @@ describe('the log of recordings', () => {
       await eventually(
         async () => (await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`)).finished_at !== null,
       );
-      const heard = await client.call<{ items: { uuid: string; status: string }[] }>(
+      const completed = await client.call<{ items: { uuid: string; status: string }[] }>(
         'GET',
         '/api/v1/calls?status=completed',
       );
-      const details = await Promise.all(heard.items.map(({ uuid }) => client.call('GET', `/api/v1/calls/${uuid}`)));
+      const details = await Promise.all(completed.items.map(({ uuid }) => client.call('GET', `/api/v1/calls/${uuid}`)));
       expect(JSON.stringify(details)).toContain(said['sentence']);
       const signatures = [...JSON.stringify(details).matchAll(/[?&][\w-]+=([\w%.-]{25,})/g)].map((match) => match[1]!);
       expect(signatures.length).toBeGreaterThan(0);
@@ -348,8 +348,11 @@ describe('the log of recordings', () => {
       expect(log).toContain('could not be handled');
       const postgres = await live.databaseLog();
       const lines = [...log.split('\n'), ...postgres.split('\n')];
-      const told = Object.entries(secrets).map(([name, secret]) => [name, lines.find((line) => line.includes(secret))]);
-      expect(told.filter(([, line]) => line !== undefined)).toEqual([]);
+      const leaked = Object.entries(secrets).map(([name, secret]) => [
+        name,
+        lines.find((line) => line.includes(secret)),
+      ]);
+      expect(leaked.filter(([, line]) => line !== undefined)).toEqual([]);
     } finally {
       await live.stop();
       await speech.close();

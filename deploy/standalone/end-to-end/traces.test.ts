@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type CollectedSpan, openCollector } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Batch, type Client, newFirm } from '../test/client.ts';
-import { csvOf, metadataOf } from '../test/good-calls.ts';
-import { eventually, patientFetch } from '../test/insist.ts';
-import { silence } from '../test/silence.ts';
-import { startSystemUnderTest, type SystemUnderTest } from '../test/system-under-test.ts';
+import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
+import { silence } from '../test/client/silence.ts';
+import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 let collector: Awaited<ReturnType<typeof openCollector>>;
 let service: SystemUnderTest;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await collector.close();
 });
 
-/** What a client sends to have its own trace and request id continued. */
+/** The headers of a client that continue its own trace and request id. */
 function identity() {
   const traceId = randomBytes(16).toString('hex');
   const spanId = randomBytes(8).toString('hex');
@@ -59,7 +59,7 @@ function pathUp(spans: readonly CollectedSpan[], name: string, root: string): st
   return path;
 }
 
-/** Every process sends its own spans when it likes; all have come when they lead from the last one to the client. */
+/** Each process exports its spans at its own time. All have arrived when they lead from the last one to the client. */
 async function spansOf(traceId: string, last: string, root: string): Promise<CollectedSpan[]> {
   const found = () => collector.spans.filter((span) => span.traceId === traceId);
   await eventually(() => pathUp(found(), last, root).at(-1) === 'the client');
@@ -72,7 +72,7 @@ describe('a trace', () => {
   it('leads from the upload of a transcript to its analysis, span by span, with one request id in every line', async () => {
     const key = await client.upload(csvOf([{ partner_call_id: 't-1' }]));
     const { traceId, spanId, requestId, headers } = identity();
-    const accepted = await patientFetch(`${service.url}/api/v1/calls/process-upload`, {
+    const accepted = await fetchWhenAvailable(`${service.url}/api/v1/calls/process-upload`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify({ metadata_key: key }),
@@ -94,7 +94,7 @@ describe('a trace', () => {
     expect(new Set(spans.map((span) => span.spanId)).size).toBe(spans.length);
     expect(collector.requests[0]?.headers.authorization).toBe('Basic abc');
 
-    // Whoever has done its part may say so after what came of it was seen.
+    // A consumer may log an event shortly after its result is visible.
     const { lines, events } = await eventually(() => {
       const whole = service
         .stderr()
@@ -120,12 +120,16 @@ describe('a trace', () => {
     expect(events.every((line) => typeof line['ms'] === 'number')).toBe(true);
   });
 
-  it('leads from the upload of a recording through its hearing to its analysis', async () => {
+  it('leads from the upload of a recording through its transcription to its analysis', async () => {
     const { traceId, spanId, headers } = identity();
     const form = new FormData();
     form.set('metadata', JSON.stringify(metadataOf('a.wav')));
     form.set('audio_file', new Blob([new Uint8Array(silence(1))]), 'a.wav');
-    const uploaded = await patientFetch(`${service.url}/api/v1/audio/upload`, { method: 'POST', headers, body: form });
+    const uploaded = await fetchWhenAvailable(`${service.url}/api/v1/audio/upload`, {
+      method: 'POST',
+      headers,
+      body: form,
+    });
     const answer = (await uploaded.json()) as { audio_id: string };
     expect({ status: uploaded.status, answer }).toMatchObject({ status: 200 });
     await ended(answer.audio_id);

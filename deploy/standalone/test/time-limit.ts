@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
 
-// For all tests of a file that imports this. What takes seconds here may take minutes on a machine that does much else;
-// whether a test passes is not for the clock to say.
+// Applies to all tests of a file that imports this. On a busy machine, seconds may become minutes, and a slow test must
+// not fail for that.
 jest.setTimeout(300_000);

@@ -9,7 +9,8 @@ import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase } from '@call-analysis/testing';
 import type { Firm, Firms } from '../firms.ts';
-import { type Config, defaultLimits, migrations, schema, start } from '../start.ts';
+import { defaultLimits } from '../limits.ts';
+import { type Config, migrations, schema, start } from '../start.ts';
 import { openStore, type Store } from '../store/index.ts';
 
 export type Client = ReturnType<typeof dialIngest>;

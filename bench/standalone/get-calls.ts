@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrations, schema } from '@call-analysis/ingest';
+import { type Database, migrate, openDatabase, provision } from '@call-analysis/postgres';
+import { startServer } from '@call-analysis/postgres/server';
+import { Client } from 'pg';
+import { listCalls, type ListCallsRequest } from '../../services/ingest/listing/list-calls.ts';
+import { type CallFilter, NO_FILTER, openStore, type Sort, type Store } from '../../services/ingest/store/index.ts';
+import { atMost, type Figure, quantile } from '../harness/figure.ts';
+
+const LIMIT_MS = 50;
+const DAY_MS = 86_400_000;
+/** The calls were made in two years, one after the other. */
+const BEGIN = Date.UTC(2024, 9, 1);
+const END = Date.UTC(2026, 9, 1);
+
+interface Asked {
+  readonly name: string;
+  /** A filter of the kind, another one each time. */
+  readonly filter: (round: number) => Partial<CallFilter>;
+  readonly sort?: Sort;
+  readonly size?: number;
+  readonly page?: number;
+}
+
+const operator = (round: number) => ({ operatorName: `Operator ${round % 100}` });
+const month = (round: number) => ({
+  startedFrom: new Date(BEGIN + (round % 23) * 30 * DAY_MS + 3_600_000),
+  startedTo: new Date(BEGIN + ((round % 23) + 1) * 30 * DAY_MS),
+});
+const segment = (round: number) => ({ segmentType: [`segment ${round % 10}`] });
+const status = (round: number) => ({ status: [['completed', 'failed', 'queued'][round % 3]!] });
+const scores = (round: number) => ({ scoreMin: (round % 8) * 10, scoreMax: (round % 8) * 10 + 20 });
+const team = (round: number) => ({ operatorGroupName: `Team ${round % 20}` });
+const direction = (round: number) => ({ direction: [round % 2 === 0 ? 'inbound' : 'outbound'] });
+const word = (round: number) => ({ q: `word${round % 20}` });
+
+const questions: readonly Asked[] = [
+  { name: 'no filter', filter: () => ({}) },
+  { name: 'no filter, a page of 100', filter: () => ({}), size: 100 },
+  { name: 'status', filter: status },
+  { name: 'outcome', filter: (round) => ({ outcome: [round % 2 === 0 ? 'scored' : 'no_speech'] }) },
+  { name: 'segment_type', filter: segment },
+  { name: 'direction', filter: direction },
+  { name: 'operator_name', filter: operator },
+  { name: 'operator_group_name', filter: team },
+  { name: 'source', filter: (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' }) },
+  { name: 'started_from, started_to', filter: month },
+  { name: 'score_min, score_max', filter: scores },
+  { name: 'partner_call_id', filter: (round) => ({ partnerCallId: `crm-${round * 100}` }) },
+  { name: 'status and a month', filter: (round) => ({ ...status(round), ...month(round) }) },
+  { name: 'operator and a month', filter: (round) => ({ ...operator(round), ...month(round) }) },
+  { name: 'segment and status', filter: (round) => ({ ...segment(round), ...status(round) }) },
+  { name: 'scores and segment', filter: (round) => ({ ...scores(round), ...segment(round) }) },
+  { name: 'direction and group', filter: (round) => ({ ...direction(round), ...team(round) }) },
+  { name: 'operator of 1 %, failed 0.1 %', filter: (round) => ({ ...operator(round), status: ['failed'] }) },
+  { name: 'sorted by start_time', filter: () => ({}), sort: { by: 'start_time', isDescending: true } },
+  { name: 'sorted by score, lowest first', filter: () => ({}), sort: { by: 'score', isDescending: false } },
+  { name: 'operator, sorted by score', filter: operator, sort: { by: 'score', isDescending: true } },
+  { name: 'page 1,000 of a status', filter: () => ({ status: ['completed'] }), page: 1_000 },
+  { name: 'q, a word in 1 %', filter: word },
+  { name: 'q, a word in 1 %, a page of 100', filter: word, size: 100 },
+  { name: 'q, a rare word', filter: (round) => ({ q: `rare${round}` }) },
+  { name: 'q and operator', filter: (round) => ({ ...word(round), ...operator(round) }) },
+];
+
+/**
+ * How long a listing takes, at the 95th of a hundred, in a firm of ten million calls. Plans of PostgreSQL that read a
+ * table from end to end are printed.
+ */
+export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
+  const calls = quick ? 200_000 : 10_000_000;
+  const directory = await mkdtemp(join(tmpdir(), 'call-analysis-listing-'));
+  const server = await startServer({ directory, log: () => {} });
+  try {
+    const urls = await provision({
+      adminUrl: server.adminUrl,
+      database: 'call_analysis',
+      schemas: [{ schema, role: schema, password: 'for-the-bench' }],
+      members: [],
+    });
+    const url = urls[schema]!;
+    await migrate({ url, schema, folder: migrations });
+    const firmUuid = randomUUID();
+    const began = performance.now();
+    await fill(url, firmUuid, calls);
+    console.error(`${calls.toLocaleString('en')} calls made in ${Math.round((performance.now() - began) / 1000)} s`);
+    const db = openDatabase({ url, schema });
+    const watched = watch(db);
+    const store = openStore(watched.db, url);
+    try {
+      return await measure(store, firmUuid, calls, quick ? 20 : 100, watched);
+    } finally {
+      await store.close();
+      await db.close();
+    }
+  } finally {
+    await server.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function measure(
+  store: Store,
+  firmUuid: string,
+  calls: number,
+  rounds: number,
+  watched: Watched,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const list = (request: Partial<ListCallsRequest>) =>
+    listCalls(store, firmUuid, {
+      filter: NO_FILTER,
+      sort: { by: 'created_at', isDescending: true },
+      page: 1,
+      cursor: null,
+      size: 10,
+      ...request,
+    });
+  const add = (name: string, times: readonly number[]) => {
+    const value = quantile(times, 0.95);
+    figures.push(
+      atMost(1, { name: `${name}, p95`, value, unit: 'ms', yardstick: { name: 'limit, ms', value: LIMIT_MS } }),
+    );
+  };
+  for (const { name, filter, ...rest } of questions) {
+    const times: number[] = [];
+    // The first ones find neither connections nor pages of the index in memory.
+    for (let round = -2; round < rounds; round++) {
+      const began = performance.now();
+      await list({ filter: { ...NO_FILTER, ...filter(Math.abs(round)) }, ...rest });
+      if (round >= 0) times.push(performance.now() - began);
+    }
+    add(name, times);
+    await watched.explain(name);
+  }
+  for (const by of ['created_at', 'start_time', 'score'] as const) {
+    const times: number[] = [];
+    const filter = { ...NO_FILTER, status: ['completed'] };
+    const sort = { by, isDescending: true };
+    // A cursor costs the same wherever it stands, so it is begun where a page does not reach.
+    let { nextCursor: cursor } = await list({ filter, sort, page: Math.min(1_000, calls / 200), size: 100 });
+    for (let round = 0; round < rounds && cursor !== null; round++) {
+      const began = performance.now();
+      ({ nextCursor: cursor } = await list({ filter, sort, cursor, size: 100 }));
+      times.push(performance.now() - began);
+    }
+    add(`deep cursor by ${by}, pages of 100`, times);
+    await watched.explain(`cursor by ${by}`);
+  }
+  return figures;
+}
+
+interface Watched {
+  readonly db: Database;
+  /** Prints the plans of what ran since the last time, where they are not by index. */
+  explain(name: string): Promise<void>;
+}
+
+function watch(db: Database): Watched {
+  const seen = new Map<string, readonly unknown[]>();
+  const transaction: Database['transaction'] = (work, options) =>
+    db.transaction(
+      (tx) =>
+        work({
+          ...tx,
+          query: (text, values) => {
+            if (values !== undefined) seen.set(text, values);
+            return tx.query(text, values);
+          },
+        }),
+      options,
+    );
+  return {
+    db: { ...db, transaction },
+    async explain(name) {
+      for (const [text, values] of seen) {
+        if (!/^\s*SELECT/.test(text)) continue;
+        const plan = await db.transaction(async (tx) => {
+          await tx.query('SET LOCAL enable_seqscan = off');
+          return tx.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
+        });
+        const lines = plan.map((row) => row['QUERY PLAN']).join('\n');
+        if (/Seq Scan/.test(lines)) console.error(`${name} reads a table from end to end:\n${lines}`);
+      }
+      seen.clear();
+    },
+  };
+}
+
+/** Many calls at once, into the catalogue and its index alike; the index is built when its rows are there. */
+async function fill(url: string, firmUuid: string, calls: number): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(
+      `SET search_path = ${schema}; SET maintenance_work_mem = '1GB'; SET work_mem = '256MB'; SET synchronous_commit = off`,
+    );
+    const indexes = await client.query<{ name: string; definition: string }>(
+      `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
+       WHERE schemaname = '${schema}' AND tablename IN ('call_search', 'call_text') AND indexname NOT LIKE '%pkey'`,
+    );
+    for (const { name } of indexes.rows) await client.query(`DROP INDEX ${name}`);
+    await client.query(
+      `INSERT INTO call (firm_uuid, uuid, source, status, outcome, partner_call_id, client_phone_number, operator_name,
+         operator_group_name, direction, segment_type, start_time, score, tagged_text, created_at)
+       SELECT '${firmUuid}', uuid, source, status, CASE WHEN status <> 'completed' THEN NULL WHEN chance < 0.02 THEN 'no_speech' ELSE 'scored' END,
+         'crm-' || number, '+998901234567', 'Operator ' || number * 7919 / 13 % 100, 'Team ' || number * 7919 / 13 % 20,
+         CASE WHEN chance < 0.6 THEN 'inbound' ELSE 'outbound' END, 'segment ' || floor(10 * chance * chance), created_at - interval '1 hour' * (number % 9),
+         CASE WHEN status = 'completed' AND chance >= 0.02 THEN round((100 * sqrt(other))::numeric, 1) END, '<operator>Hello', created_at
+       FROM (
+         SELECT number, chance, other, CASE WHEN number % 3 = 0 THEN 'audio' ELSE 'transcription' END AS source,
+           CASE WHEN number > ${calls} * 0.98 THEN 'queued' WHEN other < 0.001 THEN 'failed' ELSE 'completed' END AS status,
+           to_timestamp(${BEGIN / 1000} + number * ${(END - BEGIN) / 1000 / calls}) AS created_at,
+           (lpad(to_hex((${BEGIN} + number * ${(END - BEGIN) / calls})::bigint), 12, '0') || '70008' || lpad(to_hex(number), 15, '0'))::uuid AS uuid
+         FROM (SELECT number, random() AS chance, random() AS other FROM generate_series(0::bigint, ${calls - 1}) AS number) AS made) AS made`,
+    );
+    const facets = [
+      ['all', `''`],
+      ['state', `status || ':' || coalesce(outcome, '')`],
+      ['origin', `source || ':' || coalesce(direction, '')`],
+      ['segment', 'segment_type'],
+      ['operator', 'operator_name'],
+      ['team', 'operator_group_name'],
+      ['day', `to_char(start_time AT TIME ZONE 'UTC', 'YYYY-MM-DD')`],
+      ['mark', `CASE WHEN score IS NULL THEN 'none' ELSE lpad(round(score * 10)::text, 4, '0') END`],
+    ];
+    for (const [kind, value] of facets) {
+      await client.query(
+        `INSERT INTO facet (firm_uuid, kind, value, calls) SELECT firm_uuid, '${kind}', ${value}, count(*) FROM call GROUP BY 1, 3`,
+      );
+    }
+    const joined = facets.map(
+      ([kind, value]) => `JOIN facet "${kind}" ON "${kind}".kind = '${kind}' AND "${kind}".value = ${value}`,
+    );
+    await client.query(
+      `INSERT INTO call_search (firm, uuid, start_time, score, state, origin, segment, operator, team, day, mark)
+       SELECT "all".id, uuid, start_time, coalesce(round(score * 10), -1), state.id, origin.id, segment.id, operator.id, team.id, day.id, mark.id
+       FROM call ${joined.join(' ')} ORDER BY call.uuid`,
+    );
+    // Of twenty words each is in one conversation of a hundred; a rare one is in a few of all.
+    const shelf = 32_768;
+    await client.query(
+      `INSERT INTO facet (firm_uuid, kind, value, calls)
+       SELECT '${firmUuid}', 'shelf', CASE WHEN min(place) = 0 THEN '00000000-0000-0000-0000-000000000000' ELSE min(uuid::text) END, count(*)
+       FROM (SELECT uuid, row_number() OVER (ORDER BY uuid) - 1 AS place FROM call) AS placed GROUP BY place / ${shelf}`,
+    );
+    await client.query(
+      `INSERT INTO call_text (firm, uuid, shelf, language, words)
+       SELECT firm, uuid, shelf.id, 'en', array_to_tsvector(ARRAY['#english', '#' || shelf.id, '#' || firm, '#' || origin, '#' || segment,
+           '#' || operator, '#' || team, '#' || day, 'word' || place * 31 % 100, 'rare' || place % (${calls} / 5)]) || said
+       FROM (SELECT *, row_number() OVER (ORDER BY uuid) - 1 AS place FROM call_search) AS c
+         JOIN (SELECT id, row_number() OVER (ORDER BY value) - 1 AS number FROM facet WHERE kind = 'shelf') AS shelf
+           ON shelf.number = place / ${shelf}
+         JOIN (SELECT number, to_tsvector('english', string_agg('w' || (number * 131 + other * other * 17) % 3000, ' ')) AS said
+           FROM generate_series(0, 999) AS number, generate_series(1, 20) AS other GROUP BY number) AS sample
+           ON sample.number = place % 1000
+       ORDER BY uuid`,
+    );
+    for (const { definition } of indexes.rows) await client.query(definition);
+    for (const table of ['call', 'call_search', 'call_text', 'facet']) await client.query(`VACUUM ANALYZE ${table}`);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,66 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
+import { startService } from '../../deploy/standalone/test/system/service-process.ts';
+import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
+import { forgetPeak, peakMiB, residentMiB } from '../harness/memory.ts';
+import { form, post, recordingMiB } from '../harness/recording.ts';
+
+const AT_ONCE = 16;
+
+/**
+ * One recording of 50 MiB in a form, from the first byte sent to the answer: parsed, hashed, stored, probed, registered.
+ * Beside it multer taking the same body to disk. Both servers are processes of their own on loopback.
+ */
+export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
+  const rounds = quick ? 3 : 12;
+  const multer = fork(fileURLToPath(new URL('./multer-server.ts', import.meta.url)));
+  const [port] = (await once(multer, 'message')) as [number];
+  const service = await startService();
+  try {
+    const { token } = await newFirm(service);
+    const ours = () => post(`${service.url}/api/v1/audio/upload`, form(), { authorization: `Bearer ${token}` });
+    const theirs = () => post(`http://127.0.0.1:${port}/`, form());
+    await ours();
+    await theirs();
+    await pause(2000);
+    const before = residentMiB(service.pid);
+    forgetPeak(service.pid);
+    await Promise.all(Array.from({ length: AT_ONCE }, ours));
+    const rise = peakMiB(service.pid) - before;
+    await pause(quick ? 3000 : 15_000);
+    const rates = { ours: [] as number[], theirs: [] as number[] };
+    for (let round = 0; round < rounds; round++) {
+      rates.theirs.push(await rate(theirs));
+      rates.ours.push(await rate(ours));
+      // What was sent is being heard meanwhile.
+      await pause(quick ? 1000 : 3000);
+    }
+    const theirRate = median(rates.theirs);
+    return [
+      atLeast(1, {
+        name: 'upload of 50 MiB, probed, hashed, registered',
+        value: median(rates.ours),
+        unit: 'MiB/s',
+        yardstick: { name: 'multer, MiB/s', value: theirRate },
+      }),
+      atMost(1, {
+        name: `memory that ${AT_ONCE} such uploads at once add to the service`,
+        value: rise,
+        unit: 'MiB',
+        yardstick: { name: 'limit, MiB', value: 150 },
+      }),
+    ];
+  } finally {
+    multer.disconnect();
+    await service.stop();
+  }
+}
+
+async function rate(upload: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await upload();
+  return recordingMiB / ((performance.now() - started) / 1000);
+}

@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { csvOf, metadataOf } from '../../standalone/test/client/valid-uploads.ts';
+
+/** How a request ended: a status, with its code where it is an error, or `no answer`. */
+export type Outcome = string;
+
+/** A request as its client saw it. */
+export interface Seen {
+  readonly request: string;
+  readonly at: number;
+  readonly ms: number;
+  readonly outcome: Outcome;
+}
+
+export interface Reply<Body = unknown> extends Seen {
+  readonly ok: boolean;
+  readonly body: Body;
+}
+
+interface Question {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | FormData | ReadableStream<Uint8Array> | undefined;
+}
+
+const CAMPAIGNS = '/external/api/v1/call-campaign';
+
+/** More than any request may take; whoever waits so long has found a request that hangs. */
+const HANGS_MS = 120_000;
+
+/**
+ * A client of the API as its description wants clients to be: it makes again what is safe to make again (everything here
+ * is) until it has an answer, and keeps count of what it was promised and of every request.
+ */
+export class RetryingClient {
+  readonly seen: Seen[] = [];
+  /** By partner_call_id: those that a 200 has said are accepted. */
+  readonly accepted = new Set<string>();
+  readonly batches = new Map<string, { readonly calls: number }>();
+  /** How many calls were accepted under each. */
+  readonly campaigns = new Map<string, number>();
+  readonly #proof: Record<string, string>;
+  readonly #partner: Record<string, string>;
+  readonly #gateway: () => string;
+
+  /** The API key is for campaigns. */
+  constructor({ token, apiKey = '' }: { token: string; apiKey?: string }, gateway: () => string) {
+    this.#proof = { authorization: `Bearer ${token}` };
+    this.#partner = { 'x-service-api-key': apiKey };
+    this.#gateway = gateway;
+  }
+
+  ask<Body>(request: string, method: string, path: string, body?: unknown, proof = this.#proof): Promise<Reply<Body>> {
+    const isForm = body instanceof FormData;
+    return this.send<Body>(request, {
+      method,
+      url: this.#gateway() + path,
+      headers: { ...proof, ...(body !== undefined && !isForm && { 'content-type': 'application/json' }) },
+      body: body === undefined || isForm ? body : JSON.stringify(body),
+    });
+  }
+
+  async send<Body>(request: string, { url, ...rest }: Question): Promise<Reply<Body>> {
+    const at = Date.now();
+    const mark = performance.now();
+    const done = (outcome: string, ok: boolean, body: unknown): Reply<Body> => {
+      const seen = { request, at, ms: Math.round(performance.now() - mark), outcome };
+      this.seen.push(seen);
+      return { ...seen, ok, body: body as Body };
+    };
+    try {
+      const { body, ...others } = rest;
+      const sent = {
+        ...(body !== undefined && { body }),
+        ...(body instanceof ReadableStream && { duplex: 'half' as const }),
+      };
+      const response = await fetch(url, { ...others, ...sent, signal: AbortSignal.timeout(HANGS_MS) });
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+      const answer = isJson ? (JSON.parse(text) as { code?: string }) : text;
+      const code = typeof answer === 'object' && response.status >= 400 ? ` ${answer.code}` : '';
+      return done(`${response.status}${code}`, response.ok, answer);
+    } catch {
+      return done('no answer', false, undefined);
+    }
+  }
+
+  /** Until it is answered by something else than that the service is away; `known` says which refusal is an answer too. */
+  async retry<Body>(make: () => Promise<Reply<Body>>, over?: AbortSignal, known?: string): Promise<Reply<Body>> {
+    for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 1000)) {
+      over?.throwIfAborted();
+      const reply = await make();
+      if (reply.ok || (known !== undefined && reply.outcome.startsWith(known))) return reply;
+      if (reply.outcome !== 'no answer' && !/^(429|5\d\d)/.test(reply.outcome)) {
+        throw new Error(`${reply.request} was refused: ${reply.outcome} ${JSON.stringify(reply.body)}`);
+      }
+      await pause(waitMs * (0.5 + Math.random()), undefined, over === undefined ? {} : { signal: over });
+    }
+  }
+
+  openUpload = (campaign?: string) =>
+    this.ask<{ data: { metadata_upload_url: string; metadata_key: string } }>(
+      'open upload',
+      'POST',
+      campaign === undefined ? '/api/v1/calls/upload' : `${CAMPAIGNS}/${campaign}/calls/upload`,
+      { metadata_filename: 'calls.csv' },
+      campaign === undefined ? this.#proof : this.#partner,
+    );
+
+  put = (url: string, csv: string) =>
+    this.send('put', { method: 'PUT', url, headers: { 'content-type': 'text/csv' }, body: csv });
+
+  process = (key: string, campaign?: string) =>
+    this.ask<{ data: { batch_id: string; accepted: number; duplicates: number } }>(
+      'process',
+      'POST',
+      campaign === undefined ? '/api/v1/calls/process-upload' : `${CAMPAIGNS}/${campaign}/calls/process-upload`,
+      { metadata_key: key },
+      campaign === undefined ? this.#proof : this.#partner,
+    );
+
+  readCampaign = (uuid: string) =>
+    this.ask<{ status: string; calls: { total: number; by_status: Record<string, number> } }>(
+      'campaign',
+      'GET',
+      `${CAMPAIGNS}/${uuid}`,
+      undefined,
+      this.#partner,
+    );
+
+  readBatch = (uuid: string) =>
+    this.ask<{ accepted: number; by_status: Record<string, number>; finished_at: string | null }>(
+      'batch',
+      'GET',
+      `/api/v1/calls/batches/${uuid}`,
+    );
+
+  list = () => this.ask<{ count: number }>('list', 'GET', '/api/v1/calls?size=1');
+
+  scorecards = () => this.ask('scorecards', 'GET', '/api/v1/scorecards');
+
+  upload(recording: Uint8Array<ArrayBuffer>, id: string) {
+    return this.ask<{ audio_id: string }>('audio', 'POST', '/api/v1/audio/upload', recordingForm(recording, id));
+  }
+
+  /** Keeps back half of the recording until it may go on; what is sent meanwhile shows that the client is there. */
+  async uploadSlowly(recording: Uint8Array<ArrayBuffer>, id: string, goOn: Promise<void>) {
+    const whole = new Response(recordingForm(recording, id));
+    const type = whole.headers.get('content-type')!;
+    const bytes = new Uint8Array(await whole.arrayBuffer());
+    let sent = Math.floor(bytes.length / 2);
+    let isHeldBack = true;
+    void goOn.then(() => (isHeldBack = false));
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(bytes.subarray(0, sent)),
+      async pull(controller) {
+        await Promise.race([goOn, pause(1_000)]);
+        const next = isHeldBack ? sent + 1 : bytes.length;
+        controller.enqueue(bytes.subarray(sent, next));
+        sent = next;
+        if (sent === bytes.length) controller.close();
+      },
+    });
+    const headers = { ...this.#proof, 'content-type': type };
+    return this.send<{ audio_id: string }>('slow audio', {
+      method: 'POST',
+      url: `${this.#gateway()}/api/v1/audio/upload`,
+      headers,
+      body,
+    });
+  }
+
+  /** The three steps, each until it has succeeded; returns the batch. */
+  async batch(calls: number, over?: AbortSignal, campaign?: string): Promise<string> {
+    const ids = Array.from({ length: calls }, () => randomUUID());
+    const { data } = (await this.retry(() => this.openUpload(campaign), over)).body;
+    await this.retry(() => this.put(data.metadata_upload_url, transcripts(ids)), over);
+    const { batch_id, accepted, duplicates } = (await this.retry(() => this.process(data.metadata_key, campaign), over))
+      .body.data;
+    if (accepted !== calls || duplicates !== 0) {
+      throw new Error(`Of ${calls} new calls ${accepted} were accepted and ${duplicates} taken for duplicates.`);
+    }
+    for (const id of ids) this.accepted.add(id);
+    this.batches.set(batch_id, { calls });
+    return batch_id;
+  }
+
+  /** What was put and is only to be processed. */
+  async prepare(): Promise<string> {
+    const { data } = (await this.retry(() => this.openUpload())).body;
+    await this.retry(() => this.put(data.metadata_upload_url, transcripts([randomUUID()])));
+    return data.metadata_key;
+  }
+
+  /** A campaign with a batch of so many calls. An answer that was lost is found out about by its external_id. */
+  async campaign(externalId: string, calls: number, over?: AbortSignal): Promise<void> {
+    const body = { name: 'Spring', external_id: externalId, segment_type: 'support' };
+    const made = await this.retry(
+      () => this.ask<{ uuid: string }>('new campaign', 'POST', CAMPAIGNS, body, this.#partner),
+      over,
+      '409',
+    );
+    const find = () =>
+      this.ask<{ items: { uuid: string }[] }>(
+        'campaigns',
+        'GET',
+        `${CAMPAIGNS}?external_id=${externalId}`,
+        undefined,
+        this.#partner,
+      );
+    const uuid = made.ok ? made.body.uuid : (await this.retry(find, over)).body.items[0]!.uuid;
+    const start = () => this.ask('start campaign', 'POST', `${CAMPAIGNS}/${uuid}/start`, undefined, this.#partner);
+    await this.retry(start, over, '409');
+    await this.batch(calls, over, uuid);
+    this.campaigns.set(uuid, calls);
+  }
+
+  async recording(bytes: Uint8Array<ArrayBuffer>, over?: AbortSignal): Promise<string> {
+    const id = `recording-${randomUUID()}`;
+    const { body } = await this.retry(() => this.upload(bytes, id), over);
+    this.accepted.add(id);
+    return body.audio_id;
+  }
+}
+
+function recordingForm(recording: Uint8Array<ArrayBuffer>, id: string): FormData {
+  const form = new FormData();
+  form.append('metadata', JSON.stringify(metadataOf(`${id}.wav`, { partner_call_id: id })));
+  form.append('audio_file', new Blob([recording]), `${id}.wav`);
+  return form;
+}
+
+export function transcripts(ids: readonly string[]): string {
+  return csvOf(ids.map((partner_call_id) => ({ partner_call_id })));
+}

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
+import { describeCalls } from './test/calls.ts';
+import { describeCampaigns } from './test/campaigns.ts';
+import { describeMetrics } from './test/metrics.ts';
+import { describeOpenapi } from './test/openapi.ts';
+import { describeScorecards } from './test/scorecards.ts';
+
+// One system for all suites that kill nothing, change no settings and measure no memory: starting six processes takes
+// longer than most of these suites. Each suite has its own firms. To run one of them: -t 'scorecards'.
+let system: SystemUnderTest;
+
+beforeAll(async () => {
+  system = await startSystemUnderTest();
+});
+afterAll(() => system?.stop());
+
+const running = () => system;
+
+// First, while nothing else of the system moves its counters.
+describe('metrics', () => describeMetrics(running));
+describe('scorecards', () => describeScorecards(running));
+describe('calls', () => describeCalls(running));
+describe('campaigns', () => describeCampaigns(running));
+describe('openapi', () => describeOpenapi(running));

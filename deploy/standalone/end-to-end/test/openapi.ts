@@ -1,0 +1,231 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type Client, newFirm } from '../../test/client/new-firm.ts';
+import { type OpenApi, openApiOf } from '../../test/client/openapi-document.ts';
+import { eventually, fetchWhenAvailable } from '../../test/client/retry.ts';
+import { csvOf, metadataOf } from '../../test/client/valid-uploads.ts';
+import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
+
+type Fields = Record<string, unknown>;
+
+const nowhere = '00000000-0000-4000-8000-00000000dead';
+const callsOf = (...phones: string[]) => csvOf(phones.map((client_phone_number) => ({ client_phone_number })));
+
+let service: SystemUnderTest;
+let admin: Client;
+let superuser: Client;
+let apiKey: string;
+let document: OpenApi;
+
+const json = (method: string, body: unknown): RequestInit => ({
+  method,
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json' },
+});
+
+/** Sends a request as a user who may do it. The path is the operation's, with `params` filled in. */
+async function ask(
+  operation: string,
+  params: Record<string, string> = {},
+  sent: unknown = undefined,
+  extra: Fields = {},
+) {
+  const [method = '', pattern = ''] = operation.split(' ');
+  const { query = '', headers = {} } = extra as { query?: string; headers?: Record<string, string> };
+  const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? nowhere);
+  const user = pattern.startsWith('/external/api/v1/api-key') ? superuser : admin;
+  const credentials: Record<string, string> = pattern.includes('call-campaign')
+    ? { 'x-service-api-key': apiKey }
+    : { authorization: `Bearer ${user.token}` };
+  const init =
+    sent === undefined || sent instanceof FormData
+      ? { method, ...(sent !== undefined && { body: sent }) }
+      : json(method, sent);
+  const answer = await document.fetch(operation, path + query, {
+    ...init,
+    headers: { ...credentials, ...(init.headers as Record<string, string> | undefined), ...headers },
+  });
+  return { ...answer, body: answer.body as Fields };
+}
+
+/** Uses a presigned URL, which leads to the service or to a store that has no OpenAPI document. */
+async function transfer(operation: string, url: string, init: RequestInit = {}): Promise<void> {
+  const isOurs = url.startsWith(`${service.url}/`);
+  if (isOurs) await document.fetch(operation, url, init);
+  else expect((await fetchWhenAvailable(url, { method: operation.split(' ')[0]!, ...init })).ok).toBe(true);
+}
+
+async function upload(prefix: string, uuid: Record<string, string>, csv: string, on_error = 'skip') {
+  const opened = await ask(`POST ${prefix}/calls/upload`, uuid, { metadata_filename: 'calls.csv' });
+  const { metadata_upload_url: url, metadata_key } = opened.body['data'] as {
+    metadata_upload_url: string;
+    metadata_key: string;
+  };
+  await transfer('PUT /objects/{key}', url, { body: csv, headers: { 'content-type': 'text/csv' } });
+  return ask(`POST ${prefix}/calls/process-upload`, uuid, { metadata_key, on_error });
+}
+
+async function form(name: string): Promise<FormData> {
+  const bytes = await readFile(new URL(`../../../../samples/recordings/${name}`, import.meta.url));
+  const data = new FormData();
+  data.append('metadata', JSON.stringify(metadataOf(name)));
+  data.append('audio_file', new Blob([new Uint8Array(bytes)]), name);
+  return data;
+}
+
+const RECORDING = 'lost-parcel.wav';
+
+const section = {
+  name: 'Offer',
+  questions: [
+    {
+      text: 'Did the operator greet the client?',
+      weight: 1,
+      choices: [
+        { label: 'Yes', points: 1, auto_fail: false },
+        { label: 'No', points: 0, auto_fail: false },
+      ],
+      decided: {
+        by: 'rule',
+        applies: { spoke: ['operator'], heard: null },
+        cases: [
+          {
+            heard: {
+              role: 'operator',
+              where: 'anywhere',
+              source: { phrases: { en: ['good morning'] } },
+              even_negated: false,
+              at_least: 1,
+            },
+            answer: 'Yes',
+          },
+        ],
+        otherwise: 'No',
+      },
+    },
+  ],
+};
+
+export function describeOpenapi(system: () => SystemUnderTest): void {
+  beforeAll(async () => {
+    service = system();
+    admin = await newFirm(service);
+    superuser = await newFirm(service, { role: 'SUPERUSER', firm: admin.firmUuid });
+    document = await openApiOf(service.url);
+  });
+
+  describe('every response is described in the OpenAPI document', () => {
+    it('when requests succeed, on every route', async () => {
+      await Promise.all(
+        ['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /openapi.json', 'GET /docs'].map((each) => ask(each)),
+      );
+      for (const asset of ['page.js', 'swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']) {
+        await ask('GET /docs/{asset}', { asset });
+      }
+      const key = await ask('POST /external/api/v1/api-key', {}, { firm_uuid: admin.firmUuid });
+      apiKey = String(key.body['api_key']);
+
+      const batch = await upload('/api/v1', {}, callsOf('+998901234567', '+998901234568', 'wrong'));
+      const { batch_id } = batch.body['data'] as { batch_id: string };
+      await ask('GET /api/v1/calls/batches');
+      const shown = await ask('GET /api/v1/calls/batches/{batch_id}', { batch_id });
+      await ask('GET /api/v1/calls/rejected/{uuid}', {
+        uuid: String(shown.body['rejected_csv_url']).split('/').at(-1) ?? '',
+      });
+      await eventually(async () => {
+        const calls = await ask('GET /api/v1/calls', {}, undefined, { query: `?batch=${batch_id}&status=completed` });
+        return calls.body['count'] === 2;
+      });
+      const calls = await ask('GET /api/v1/calls', {}, undefined, { query: `?batch=${batch_id}&size=1` });
+      await ask('GET /api/v1/calls', {}, undefined, {
+        query: `?batch=${batch_id}&size=1&cursor=${String(calls.body['next_cursor'])}`,
+      });
+      const [call] = calls.body['items'] as { uuid: string }[];
+      const uuid = call?.uuid ?? '';
+      await ask('GET /api/v1/calls/{uuid}', { uuid });
+      await ask('POST /api/v1/calls/{uuid}/analyze', { uuid });
+      await eventually(async () => {
+        const { body } = await ask('GET /api/v1/calls/{uuid}', { uuid });
+        return body['status'] === 'completed' && (body['analyses'] as unknown[]).length === 2;
+      });
+      await ask('DELETE /api/v1/calls/{uuid}', { uuid });
+
+      const heard = await ask('POST /api/v1/audio/upload', {}, await form(RECORDING));
+      const detail = await ask('GET /api/v1/calls/{uuid}', { uuid: String(heard.body['audio_id']) });
+      const { url } = detail.body['audio'] as { url: string };
+      await transfer('GET /objects/{key}', url);
+      await transfer('GET /objects/{key}', url, { headers: { range: 'bytes=0-9' } });
+
+      const made = await ask('POST /api/v1/scorecards', {}, { name: 'Ours', sections: [section] });
+      const scorecard = { uuid: String(made.body['uuid']) };
+      await ask('GET /api/v1/scorecards');
+      await ask('GET /api/v1/scorecards/{uuid}', scorecard);
+      const ifMatch = { 'if-match': made.headers.get('etag') ?? '' };
+      await ask(
+        'PUT /api/v1/scorecards/{uuid}',
+        scorecard,
+        { name: 'Ours, revised', sections: [section] },
+        { headers: ifMatch },
+      );
+      await ask('GET /api/v1/scorecards/{uuid}/revisions', scorecard);
+      await ask('POST /api/v1/scorecards/{uuid}/activate', scorecard);
+
+      const PATH = '/external/api/v1/call-campaign';
+      const campaign = { uuid: String((await ask(`POST ${PATH}`, {}, { name: 'Autumn' })).body['uuid']) };
+      await ask(`GET ${PATH}`);
+      await ask(`PATCH ${PATH}/{uuid}`, campaign, { description: 'Renewals.' });
+      await ask(`POST ${PATH}/{uuid}/start`, campaign);
+      const taken = await upload(`${PATH}/{uuid}`, campaign, callsOf('+998901234569', 'wrong'));
+      expect(taken.status).toBe(200);
+      const refused = await upload(`${PATH}/{uuid}`, campaign, callsOf('wrong'), 'reject');
+      const { rejected_csv_url: file } = refused.body['details'] as { rejected_csv_url: string };
+      await ask(`GET ${PATH}/rejected/{uuid}`, { uuid: file.split('/').at(-1) ?? '' });
+      await ask(`POST ${PATH}/{uuid}/audio/upload`, campaign, await form(RECORDING));
+      const theirs = await ask(`GET ${PATH}/{uuid}/calls`, campaign);
+      const [first] = theirs.body['items'] as { uuid: string }[];
+      await ask(`GET ${PATH}/{uuid}/calls/{call_uuid}`, { ...campaign, call_uuid: first?.uuid ?? '' });
+      await ask(`POST ${PATH}/{uuid}/pause`, campaign);
+      await ask(`POST ${PATH}/{uuid}/start`, campaign);
+      await ask(`POST ${PATH}/{uuid}/complete`, campaign);
+      await ask(`GET ${PATH}/{uuid}`, campaign);
+      const other = { uuid: String((await ask(`POST ${PATH}`, {}, { name: 'Winter' })).body['uuid']) };
+      await ask(`POST ${PATH}/{uuid}/cancel`, other);
+
+      const keys = await ask('GET /external/api/v1/api-key', {}, undefined, { query: '?size=100' });
+      const issued = keys.body['items'] as { uuid: string; firm: { uuid: string } }[];
+      const item = issued.find(({ firm }) => firm.uuid === admin.firmUuid);
+      await ask('DELETE /external/api/v1/api-key/{api_key_uuid}', { api_key_uuid: item?.uuid ?? '' });
+      // A retry needs a call that failed with a retryable error.
+      const left = document.operations.filter((each) => !document.answered.has(each));
+      expect(left).toEqual(['POST /api/v1/calls/{uuid}/retry']);
+    });
+
+    it('when requests are wrong, on every route', async () => {
+      apiKey = String((await ask('POST /external/api/v1/api-key', {}, { firm_uuid: admin.firmUuid })).body['api_key']);
+      for (const operation of document.operations) {
+        const [method = ''] = operation.split(' ');
+        const isRead = method === 'GET' || method === 'DELETE';
+        const bad: Parameters<typeof ask>[] = [
+          [operation],
+          [operation, {}, undefined, { query: '?nonsense=1&size=0&page=x' }],
+          [operation, {}, undefined, { headers: { authorization: 'Bearer a.b.c', 'x-service-api-key': '1234567$x' } }],
+          [operation, {}, undefined, { headers: { authorization: 'Basic x', 'x-service-api-key': 'x' } }],
+          ...(isRead
+            ? []
+            : ([
+                [operation, {}, {}],
+                [operation, {}, []],
+                [operation, {}, { metadata_filename: 1, metadata_key: 2, name: '', firm_uuid: null, extra: true }],
+                [operation, {}, { name: 'x'.repeat(1_100_000) }],
+                [operation, {}, undefined, { headers: { 'content-type': 'application/json' } }],
+                [operation, {}, new FormData()],
+              ] satisfies Parameters<typeof ask>[])),
+        ];
+        for (const request of bad) {
+          const { status } = await ask(...request);
+          expect([operation, status < 500]).toEqual([operation, true]);
+        }
+      }
+    });
+  });
+}

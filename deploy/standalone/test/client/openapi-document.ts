@@ -1,0 +1,82 @@
+import addFormats from 'ajv-formats';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { fetchWhenAvailable } from './retry.ts';
+
+interface Operation {
+  readonly responses: Record<
+    string,
+    { headers?: Record<string, unknown>; content?: Record<string, { schema?: object }> }
+  >;
+}
+
+interface Document {
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly schemas: Record<string, object> };
+}
+
+/** The OpenAPI document of the service, and a client that checks each response against it. */
+export interface OpenApi {
+  /** Such as `GET /api/v1/calls`. */
+  readonly operations: readonly string[];
+  /** The operations that have been answered successfully. */
+  readonly answered: ReadonlySet<string>;
+  /** Sends a request. Throws when the document does not describe the response. */
+  fetch(
+    operation: string,
+    url: string,
+    init?: RequestInit,
+  ): Promise<{ status: number; headers: Headers; body: unknown }>;
+}
+
+export async function openApiOf(serviceUrl: string): Promise<OpenApi> {
+  const document = (await (await fetch(`${serviceUrl}/openapi.json`)).json()) as Document;
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const answered = new Set<string>();
+  const validators = new Map<object, ValidateFunction>();
+
+  /** Compiling a schema takes far longer than a request, so each is compiled once. */
+  function validatorOf(schema: object): ValidateFunction {
+    const known = validators.get(schema);
+    if (known !== undefined) return known;
+    const complete = JSON.stringify({ ...schema, $defs: document.components.schemas });
+    const validate = ajv.compile(JSON.parse(complete.replaceAll('"#/components/schemas/', '"#/$defs/')) as object);
+    validators.set(schema, validate);
+    return validate;
+  }
+
+  function check(operation: string, status: number, type: string | null, body: unknown): void {
+    const [method = '', path = ''] = operation.split(' ');
+    const described = document.paths[path]?.[method.toLowerCase()]?.responses[status];
+    const said = `${operation} answered ${status} ${type}: ${JSON.stringify(body)?.slice(0, 500)}`;
+    if (described === undefined) throw new Error(`The status is not in the document. ${said}`);
+    const media = described.content?.[type?.replace(/;.*/, '') ?? ''];
+    if ((described.content === undefined) !== (type === null))
+      throw new Error(`The body is not as in the document. ${said}`);
+    if (described.content === undefined) return;
+    if (media === undefined) throw new Error(`The content type is not in the document. ${said}`);
+    if (media.schema === undefined) return;
+    const validate = validatorOf(media.schema);
+    if (!validate(body)) throw new Error(`${ajv.errorsText(validate.errors)}. ${said}`);
+  }
+
+  return {
+    operations,
+    answered,
+    async fetch(operation, url, init = {}) {
+      const response = await fetchWhenAvailable(new URL(url, serviceUrl), {
+        method: operation.split(' ')[0] ?? '',
+        ...init,
+      });
+      const text = await response.text();
+      const type = response.headers.get('content-type');
+      const body: unknown = type === 'application/json' ? JSON.parse(text) : text;
+      check(operation, response.status, type, body);
+      if (response.ok) answered.add(operation);
+      return { status: response.status, headers: response.headers, body };
+    },
+  };
+}

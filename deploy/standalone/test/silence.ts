@@ -1,7 +1,0 @@
-import { wavHeader } from '@call-analysis/testing';
-
-/** A stereo WAV of 16 bits at 8 kHz in which nothing is heard. */
-export function silence(seconds: number): Buffer {
-  const samples = Buffer.alloc(4 * 8000 * seconds);
-  return Buffer.concat([wavHeader({ channels: 2, dataBytes: samples.length }), samples]);
-}

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bareEnvironment } from '@call-analysis/testing';
+
+/** The exit code and the output of a command. */
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface StartedCommand {
+  readonly child: ChildProcess;
+  readonly outcome: Promise<Outcome>;
+}
+
+/** Starts `main.ts`, `admin/main.ts` or `demo/main.ts` with these variables, and no settings of the test's environment. */
+export function startCommand(
+  script: string,
+  args: readonly string[],
+  variables: Record<string, string>,
+): StartedCommand {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`../../${script}`, import.meta.url)), ...args], {
+    env: { ...bareEnvironment(), ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const outcome = new Promise<Outcome>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  return { child, outcome };
+}
+
+export function run(script: string, args: readonly string[], variables: Record<string, string>): Promise<Outcome> {
+  return startCommand(script, args, variables).outcome;
+}
+
+/** Runs an admin command that must succeed, and returns the JSON value that it prints. */
+export async function admin<Result>(variables: Record<string, string>, ...args: string[]): Promise<Result> {
+  const { code, stdout, stderr } = await run('admin/main.ts', args, variables);
+  if (code !== 0 || stderr !== '') throw new Error(`admin ${args.join(' ')}: exit ${code}, ${stderr}`);
+  return JSON.parse(stdout) as Result;
+}
+
+/** The pid of the PostgreSQL server of a data directory. Null when none runs. */
+export async function postgresOf(directory: string): Promise<number | null> {
+  const text = await readFile(join(directory, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number(text.split('\n')[0]);
+  return pid > 0 && isAlive(pid) ? pid : null;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
