@@ -25,24 +25,24 @@ import type { Replica, ServiceName } from './test/system.ts';
 
 const SERVICES: readonly ServiceName[] = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'];
 
-/** Each link in each way in the long run; else refused and one or two of the others, each of which some link has. */
+/** In the long run every fault of every link; otherwise `refused` and one or two others, so that each fault is covered. */
 const ROUNDS = edgePromises.flatMap(({ edge, answers }, index) =>
   FAULTS.filter((_, number) => long || number === 0 || (number + index) % 4 === 0)
     .filter((fault) => Object.values(answers).some((each) => fault in each))
     .map((fault) => [edge, fault] as const),
 );
-/** A fault lasts at least so long, and at most; what has no answer by then must have one soon after. */
+/** The shortest and longest duration of a fault. Requests without an answer by then must get one soon after. */
 const LASTS_MS = { least: 1_000, most: long ? 105_000 : 12_000 };
-/** In less than this nobody has given up a process that stood still: what is not as promised then, is not for the machine. */
+/** No one gives up a stalled process within this time, so a broken promise before it is not the machine's fault. */
 const STOOD_STILL_MS = 2_000;
-/** What is bounded but once may take so much longer, for a process that stood still. */
+/** Added to bounds that are checked only once, for a process that stalled. */
 const PAUSE_MS = 10_000;
-/** So often a round is made at most; in one of them nothing may be late. */
+/** The most rounds of a test. In one of them nothing may be late. */
 const MOST_ROUNDS = 3;
-/** Whoever has no answer to wait for has waited long enough. */
+/** The duration of a fault during which no request gets an answer. */
 const SILENT_MS = 4_000;
 const RESTART_AFTER_MS = 1_000;
-/** What an upload lasts at least after its gateway was told to stop: DRAIN and the usual CLOSE_TIMEOUT are over by then. */
+/** How long an upload continues after its gateway got SIGTERM: longer than DRAIN and the default CLOSE_TIMEOUT. */
 const SLOW_MS = 17_000;
 const KAFKA_AWAY_MS = long ? 60_000 : 20_000;
 
@@ -55,10 +55,10 @@ let world: FaultySystem;
 let firmUuid: string;
 let client: RetryingClient;
 let load: Load;
-/** Where the load goes; a balancer would send it to a gateway that is ready. */
+/** The gateway that gets the load. A load balancer would choose one that is ready. */
 let gateway: () => string;
 
-/** What was seen, for those who want to know by how much a promise is kept. */
+/** Prints figures with TEST_FIGURES=on, to see the margin of each promise. */
 function note(figure: object): void {
   if (process.env['TEST_FIGURES'] === 'on') process.stderr.write(`${JSON.stringify(figure)}\n`);
 }
@@ -80,11 +80,11 @@ afterAll(async () => {
   await world?.stop();
 }, 120_000);
 
-/** Asks what a promise is about. */
+/** Sends the requests of a promise. */
 class Prober {
-  /** Has opened the uploads, which nobody else may have processed. */
+  /** The user of the upload sessions, which other users may not process. */
   readonly #opener: RetryingClient;
-  /** Asks the rest: somebody whom nobody remembers having let in, or the same. */
+  /** Sends the other requests: a user whom the gateway has not cached, or the same user. */
   readonly #asker: RetryingClient;
   #key = '';
   #url = '';
@@ -94,11 +94,11 @@ class Prober {
     this.#asker = asker;
   }
 
-  /** Opens while everything works what will be needed later. */
-  static async open(edge?: Edge, asSomebodyNew = edge?.includes('key-management') === true): Promise<Prober> {
+  /** Prepares uploads while everything works. */
+  static async open(edge?: Edge, asNewUser = edge?.includes('key-management') === true): Promise<Prober> {
     const reached = () => (edge === 'client → gateway' ? world.gatewayLink : world.system.url);
     const opener = new RetryingClient(await world.newUser(firmUuid), reached);
-    const asker = asSomebodyNew ? new RetryingClient(await world.newUser(firmUuid), reached) : opener;
+    const asker = asNewUser ? new RetryingClient(await world.newUser(firmUuid), reached) : opener;
     const prober = new Prober(opener, asker);
     const asked = edgePromises.find((promise) => promise.edge === edge)?.answers;
     if (asked === undefined || 'process' in asked) prober.#key = await opener.prepare();
@@ -130,7 +130,7 @@ interface Recovery {
   readonly completedMs: number;
 }
 
-/** How long it takes from now until all these requests succeed, and a new batch is done. */
+/** The time from now until all these requests succeed, and until a new batch is completed. */
 async function recovery(prober: Prober, requests: readonly Request[]): Promise<Recovery> {
   const mark = performance.now();
   for (const request of requests) await client.retry(() => prober.ask(request));
@@ -147,10 +147,10 @@ async function recovery(prober: Prober, requests: readonly Request[]): Promise<R
 
 type Answered = Reply & { readonly promised: Answer };
 
-/** What is not as promised, in words. */
+/** Descriptions of broken promises. */
 interface Verdict {
   readonly wrong: readonly string[];
-  /** For this it is enough that a process stood still for some seconds. */
+  /** May be caused by a process that stalled for some seconds. */
   readonly late: readonly string[];
 }
 
@@ -159,7 +159,7 @@ interface Promised {
   readonly completedS: number;
 }
 
-/** `spare`: what a machine that does much else needs besides. */
+/** `spare`: extra time for a busy machine. */
 function judge(seen: readonly Answered[], after: Recovery, promise: Promised, spare: Recovery): Verdict {
   const broken = seen.flatMap(({ request, outcome, ms, promised: { endings, withinS } }) => {
     const ending = outcome.startsWith('503 UNAVAILABLE') ? '503' : outcome;
@@ -184,17 +184,17 @@ function judge(seen: readonly Answered[], after: Recovery, promise: Promised, sp
 
 interface Round {
   readonly verdict: (spare: Recovery) => Verdict;
-  /** The same again with nothing wrong. */
+  /** The same measurement without a fault. */
   readonly control?: () => Promise<Recovery>;
 }
 
 const IDLE: Recovery = { backMs: 0, completedMs: 0 };
 
 /**
- * Holds the system to what is promised: what is wrong fails at once, what is late when it is late in every round, by more
- * than twice what the same takes here and now when nothing is wrong.
+ * Checks the promises in up to three rounds. A wrong result fails immediately. A late result fails when it is late in every
+ * round, by more than twice the time that the same takes without a fault on this machine.
  */
-async function hold(round: () => Promise<Round>): Promise<void> {
+async function checkPromises(round: () => Promise<Round>): Promise<void> {
   for (let rounds = 1; ; rounds++) {
     const { verdict, control: controlled = async () => IDLE } = await round();
     const { wrong, late } = verdict(IDLE);
@@ -209,7 +209,7 @@ async function hold(round: () => Promise<Round>): Promise<void> {
   }
 }
 
-/** Asks, and again when it may be that a process stood still. */
+/** Sends the request, and repeats it when a process may have stalled. */
 async function answerOf(prober: Prober, request: Request): Promise<string> {
   for (let tries = 1; ; tries++) {
     const { outcome, ms } = await prober.ask(request);
@@ -217,7 +217,7 @@ async function answerOf(prober: Prober, request: Request): Promise<string> {
   }
 }
 
-/** How long a request may take whatever happens, in seconds. */
+/** The bounds of all requests, in seconds. */
 function longest(): number[] {
   const answers = edgePromises.flatMap((each) =>
     Object.values(each.answers).flatMap((faults) => Object.values(faults)),
@@ -237,7 +237,7 @@ async function readyz(
   return { status: response.status, body: (await response.json()) as { status: string; degraded?: string[] } };
 }
 
-/** Of a gauge, all its labels together. */
+/** The sum of a gauge over all its labels. */
 async function figure(service: ServiceName, name: string, labels: string): Promise<number> {
   const [replica] = world.system.replicas(service);
   const text = await (await fetch(`${replica!.healthUrl}/metrics`)).text();
@@ -247,9 +247,9 @@ async function figure(service: ServiceName, name: string, labels: string): Promi
 
 describe('six processes under load', () => {
   it.each(ROUNDS)(
-    '%s, %s: is answered as promised, and soon all is as before',
+    '%s, %s: answer as promised, and recover in time',
     (edge: Edge, fault: Fault) =>
-      hold(async () => {
+      checkPromises(async () => {
         const promise = edgePromises.find((each) => each.edge === edge)!;
         const asked = (Object.keys(promise.answers) as Request[]).filter(
           (request) => promise.answers[request]![fault] !== undefined,
@@ -261,7 +261,7 @@ describe('six processes under load', () => {
         const probes = asked.map(async (request) => {
           const promised = promise.answers[request]![fault]!;
           const reply = await prober.ask(request);
-          // What waits while the link becomes whole may succeed after all.
+          // Requests that still wait when the link works again may succeed.
           seen.push({
             ...reply,
             promised: isWhole ? { ...promised, endings: [...promised.endings, '200'] } : promised,
@@ -292,9 +292,9 @@ describe('six processes under load', () => {
   );
 
   it.each(killPromises.map(({ killed }) => [killed] as const))(
-    '%s is killed: requests are answered as promised, and soon all is as before',
+    '%s is killed: answer as promised, and recover in time',
     (killed: Killed) =>
-      hold(async () => {
+      checkPromises(async () => {
         const promise = killPromises.find((each) => each.killed === killed)!;
         const { answers } = promise;
         const asked = Object.keys(answers) as Request[];
@@ -331,7 +331,7 @@ describe('six processes under load', () => {
         return () => store.restart();
       case 'PostgreSQL':
         process.kill(postgres.pid, 'SIGKILL');
-        // Those of its processes that serve connections answer until they notice.
+        // The processes of its connections still answer until they notice.
         await eventually(async () => (await readyz('ingest')).status === 503);
         return () => eventually(() => postgres.restart().then(() => true));
       default:
@@ -340,7 +340,7 @@ describe('six processes under load', () => {
     }
   }
 
-  it('takes everything in while Kafka is away for long, says so, starts without it, and does all of it afterwards', async () => {
+  it('accept everything during a long outage of Kafka, report it, start without Kafka, and process everything afterwards', async () => {
     const prober = await Prober.open('services → kafka');
     await world.links.spoil('services → kafka', 'refused');
     const until = Date.now() + KAFKA_AWAY_MS;
@@ -371,9 +371,9 @@ describe('six processes under load', () => {
   }, 600_000);
 
   it(
-    'begins before the name of a neighbour is known, and finds it when it is',
+    'start before the name of another service can be resolved, and connect once it can',
     () =>
-      hold(async () => {
+      checkPromises(async () => {
         const prober = await Prober.open();
         await world.links.spoil('gateway → ingest', 'no name');
         await world.system.replicas('gateway')[0]!.kill('SIGKILL');
@@ -390,9 +390,9 @@ describe('six processes under load', () => {
     360_000,
   );
 
-  it('lets no request fail while every service is replaced, process by process', async () => {
+  it('fail no request while the processes are replaced one after the other', async () => {
     world.links.bypass();
-    await hold(async () => {
+    await checkPromises(async () => {
       const before = client.seen.length;
       await replaceAll();
       const failed = client.seen.slice(before).filter(({ outcome }) => !outcome.startsWith('20'));
@@ -407,7 +407,7 @@ describe('six processes under load', () => {
   }, 720_000);
 
   async function replaceAll(): Promise<void> {
-    // Callers first: the new ones go round the links, which know one process of each service.
+    // Callers first: new processes bypass the links, which lead to one process of each service.
     for (const service of ['gateway', 'audio', 'ingest', 'analysis', 'transcription', 'key-management'] as const) {
       const [old] = world.system.replicas(service);
       const fresh = await world.system.start(service);
@@ -419,13 +419,13 @@ describe('six processes under load', () => {
     }
   }
 
-  /** The load goes to the new one once the old one says that it stops, as by a balancer; what the old one has in hand is finished. */
+  /** Like a load balancer, sends load to the new gateway once the old one is not ready. The old one finishes its requests. */
   async function replaceGateway(old: Replica, fresh: Replica): Promise<void> {
     const uploader = new RetryingClient(await world.newUser(firmUuid), () => `http://${old.address}`);
     const id = `slow-${randomUUID()}`;
     const goOn = Promise.withResolvers<void>();
     const uploaded = uploader.uploadSlowly(quiet, id, goOn.promise);
-    // By then it has arrived.
+    // By then the first half has arrived.
     await pause(2_000);
     const ended = once(old.child, 'exit');
     try {
@@ -442,7 +442,7 @@ describe('six processes under load', () => {
     await ended;
   }
 
-  it('has in the end done all that it accepted, once', async () => {
+  it('have processed everything that was accepted exactly once', async () => {
     await load.stop();
     const mark = performance.now();
     await settled(world, firmUuid, 400_000);

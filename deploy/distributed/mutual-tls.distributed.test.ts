@@ -16,7 +16,7 @@ const authority = newAuthority('services');
 let directory: string;
 let system: DistributedSystem;
 
-/** Files with a certificate of its own for each, as whoever starts it is told of them. */
+/** Writes the certificate of a process and returns the variables that name its files. */
 async function filesFor(name: string, ...names: string[]): Promise<Record<string, string>> {
   const entries = Object.entries(authority.issue([name, ...names])).map(async ([part, pem]) => {
     const file = join(directory, `${name}.${part}.pem`);
@@ -28,7 +28,7 @@ async function filesFor(name: string, ...names: string[]): Promise<Record<string
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mutual-tls-'));
-  // The administrator finds key-management by its address.
+  // The admin command connects to key-management by its IP address.
   const certified = await Promise.all(
     SERVICES.map(async (name) => [name, await filesFor(`${name}.test`, '127.0.0.1')] as const),
   );
@@ -45,7 +45,7 @@ afterAll(async () => {
 }, 120_000);
 
 describe('six processes over mutual TLS', () => {
-  it('take a batch and a recording in, and complete them', async () => {
+  it('accept and complete a batch and a recording', async () => {
     const { address, tls, jwt } = readRemote({ ...system.administration, ...(await filesFor('administrator')) })!;
     const admin = dialAdministration(address, { jwt, tls }, undefined);
     const firm = (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] })).uuid;
@@ -59,12 +59,14 @@ describe('six processes over mutual TLS', () => {
     await waitUntil(async () => (await completed()).body.count === 4, { timeoutMs: 60_000 });
   });
 
-  it('turn away whoever has no certificate', async () => {
+  it('refuse a client without a certificate', async () => {
     const { address, jwt } = readRemote(system.administration)!;
-    const stranger = dialAdministration(address, { jwt }, undefined);
-    await expect(stranger.createFirm({ name: 'Test', country: 'UZ', segmentTypes: [] })).rejects.toMatchObject({
+    const clientWithoutCertificate = dialAdministration(address, { jwt }, undefined);
+    await expect(
+      clientWithoutCertificate.createFirm({ name: 'Test', country: 'UZ', segmentTypes: [] }),
+    ).rejects.toMatchObject({
       kind: 'unavailable',
     });
-    stranger.close();
+    clientWithoutCertificate.close();
   });
 });

@@ -33,7 +33,7 @@ beforeAll(async () => {
     S3_BUCKET: bucket,
     S3_ACCESS_KEY: accessKey,
     S3_SECRET_KEY: secretKey,
-    // Nobody is there: what a service needs of its neighbours it does without, and says so.
+    // Nothing listens there: the service starts without key-management and reports it.
     KEY_MANAGEMENT_ADDRESS: '127.0.0.1:1',
   });
 });
@@ -67,8 +67,8 @@ function begin(...args: string[]) {
   };
 }
 
-describe('a service in a process of its own', () => {
-  it('says which right its role lacks to migrate', async () => {
+describe('a service in its own process', () => {
+  it('names the privilege that its role lacks for a migration', async () => {
     const { code, stderr } = await begin('ingest', 'migrate').over;
     expect([code, stderr]).toEqual([
       1,
@@ -76,7 +76,7 @@ describe('a service in a process of its own', () => {
     ]);
   });
 
-  it('migrates although several do so at once, and again', async () => {
+  it('migrates when several processes do so at the same time, and again', async () => {
     const { pathname } = new URL(database.adminUrl);
     await asAdmin(`GRANT CREATE ON DATABASE "${pathname.slice(1)}" TO ingest`);
     const outcomes = await Promise.all([
@@ -88,9 +88,9 @@ describe('a service in a process of its own', () => {
     expect(await begin('ingest', 'migrate').over).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('starts, says what it does without, drains when it is told to stop, and exits 0', async () => {
+  it('starts, reports missing parts, drains on SIGTERM, and exits with 0', async () => {
     let stopping: string | null = null;
-    // It says so for a second; when nobody could look in that second, another one is told to stop.
+    // It reports `stopping` for a second. If the test misses that second, it stops another process.
     while (stopping === null) {
       const service = begin('ingest');
       const url = await service.healthUrl();
@@ -111,7 +111,7 @@ describe('a service in a process of its own', () => {
     expect(JSON.parse(stopping)).toEqual({ status: 'stopping' });
   });
 
-  it('refuses tables that lack something, with the command that mends them', async () => {
+  it('refuses an outdated schema, with the command that updates it', async () => {
     const latest = '(SELECT max(migration_name) FROM ingest._prisma_migrations)';
     await asAdmin(
       `UPDATE ingest._prisma_migrations SET migration_name = '99990101000000_later' WHERE migration_name = ${latest}`,

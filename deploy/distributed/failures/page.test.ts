@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { checkFailures } from './page.ts';
 
 describe('docs/failures.md', () => {
-  it('says what the system is held to', () => {
+  it('has the promises that the tests check', () => {
     expect(checkFailures()).toEqual([]);
   });
 });

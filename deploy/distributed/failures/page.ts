@@ -1,4 +1,4 @@
-// node deploy/distributed/failures/page.ts: writes docs/failures.md from promises.ts, to which the tests hold the system.
+// node deploy/distributed/failures/page.ts: writes docs/failures.md from promises.ts, which the tests check.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Answer, edgePromises, faults, FAULTS, killPromises, REQUESTS, requests } from './promises.ts';
 
@@ -6,17 +6,17 @@ export const PAGE = 'docs/failures.md';
 
 const introduction = `# When parts fail
 
-What a client sees while a part of a system of six processes is away, and how long it takes until all is as before. What
-was accepted with 200 comes to its end in every case, once: \`completed\`, or \`failed\` with stage and code. A client that
-gets 503 (\`UNAVAILABLE\`, with \`Retry-After\`) or no answer asks again: reading, \`PUT\`, process-upload with the same keys and
-an audio upload with the same \`partner_call_id\` and bytes are safe to repeat.
+This page says what a client sees while a part of the system of six processes fails, and how long recovery takes. Every
+call that was accepted with 200 ends exactly once in every case: \`completed\`, or \`failed\` with stage and code. A client
+that gets 503 (\`UNAVAILABLE\`, with \`Retry-After\`) or no answer retries. These requests are safe to repeat: reads, \`PUT\`,
+process-upload with the same keys, and an audio upload with the same \`partner_call_id\` and bytes.
 
-\`deploy/distributed/failures.distributed.test.ts\` does all of this to real servers under load, and holds the system to each
-of these figures: with \`TEST_RUN=long\` to all of them, else to those of each link refused and of one or two other ways,
-and of each part killed. This page is made from the same list by \`node deploy/distributed/failures/page.ts\`. The figures
-are bounds on a machine that has two cores for everything; most of what is bounded by 5 s takes a fraction of one.`;
+\`deploy/distributed/failures.distributed.test.ts\` causes these failures on real servers under load and checks the figures:
+with \`TEST_RUN=long\` all of them; otherwise each link refused and with one or two other faults, and each part killed.
+\`node deploy/distributed/failures/page.ts\` writes this page from the list that the tests use. The figures are bounds on a
+machine with two cores for everything. Most of what is bounded by 5 s takes a fraction of a second.`;
 
-/** The whole page. */
+/** The complete page. */
 function failuresPage(): string {
   return `${introduction}\n\n${[links(), killed()].join('\n\n')}\n`;
 }
@@ -37,14 +37,14 @@ function links(): string {
 
 ${FAULTS.map((fault) => `- **${fault}**: ${faults[fault]}.`).join('\n')}
 
-While it lasts (a status, and within how many seconds). \`services\` are all that have the part, \`others\` are audio,
-transcription and analysis; what is asked over another link goes on as ever:
+During the fault (the status, and the time until it). \`services\` are all services with the part; \`others\` are audio,
+transcription and analysis. Requests over other links are not affected:
 
 | link | request | ${FAULTS.join(' | ')} |
 |---|---|${FAULTS.map(() => '---|').join('')}
 ${rows.join('\n')}
 
-Afterwards:
+After the fault:
 
 | link | requests succeed within | a new batch is completed within | |
 |---|---|---|---|
@@ -59,7 +59,7 @@ function killed(): string {
   });
   return `## A process
 
-Killed (SIGKILL) and started anew. The last two columns count from when it is there again.
+Killed (SIGKILL) and restarted. The last two columns count from the restart.
 
 | killed | ${asked.map((request) => requests[request]).join(' | ')} | requests succeed within | a new batch is completed within |
 |---|${asked.map(() => '---|').join('')}---|---|
@@ -72,17 +72,15 @@ function inWords(answer: Answer | undefined): string {
   return `${endings.join(' or ')}${withinS === undefined ? '' : `, ${withinS} s`}`;
 }
 
-/** Whether the page is as the list is. */
+/** Whether docs/failures.md is current. */
 export function checkFailures(): string[] {
   let page = '';
   try {
     page = readFileSync(PAGE, 'utf8');
   } catch {
-    // Then it is not current either.
+    // A missing page is not current either.
   }
-  return page === failuresPage()
-    ? []
-    : [`${PAGE} is not what is promised; node deploy/distributed/failures/page.ts writes it anew`];
+  return page === failuresPage() ? [] : [`${PAGE} is not current; node deploy/distributed/failures/page.ts writes it`];
 }
 
 if (import.meta.main) {

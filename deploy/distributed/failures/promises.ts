@@ -1,4 +1,4 @@
-/** Between whom something may fail. `services` are all that have it, `others` all but those that are named. */
+/** The links that may fail. `services` are all services with the part, `others` are those that are not named. */
 export const EDGES = [
   'client → gateway',
   'client → store',
@@ -23,38 +23,38 @@ export const faults: Readonly<Record<Fault, string>> = {
   refused: 'open connections are reset, new ones refused',
   'black hole': 'connections stay, and no byte passes either way',
   reset: 'every connection is reset 100 ms after its first byte',
-  slow: 'every answer comes 2 s later',
+  slow: 'every response comes 2 s later',
   narrow: '1 KB a second',
-  'half-open': 'what is asked arrives, no answer comes back',
-  'no name': 'the name cannot be looked up, and open connections are reset',
+  'half-open': 'requests arrive, responses do not come back',
+  'no name': 'the name cannot be resolved, and open connections are reset',
 };
 
-/** What a test asks: reading a list, handing a CSV in, having it processed, a recording, a look at scorecards. */
+/** The requests of the tests. */
 export const REQUESTS = ['list', 'put', 'process', 'audio', 'scorecards'] as const;
 export type Request = (typeof REQUESTS)[number];
 
 export const requests: Readonly<Record<Request, string>> = {
   list: '`GET /calls`',
-  put: '`PUT` to a signed URL',
+  put: '`PUT` to a presigned URL',
   process: '`POST /calls/process-upload`',
   audio: '`POST /audio/upload`',
   scorecards: '`GET /scorecards`',
 };
 
-/** How a request ends. `no answer`: its connection fails, or nothing comes until the client gives up. */
+/** How a request ends. `no answer`: its connection fails, or no response comes until the client gives up. */
 export type Ending = '200' | '503' | 'no answer';
 
 export interface Answer {
   readonly endings: readonly Ending[];
-  /** The longest that it takes. Undefined: as long as the client waits. */
+  /** The longest time until the response. Undefined: as long as the client waits. */
   readonly withinS?: number;
 }
 
 export interface EdgePromise {
   readonly edge: Edge;
-  /** What is asked over the edge. What else is asked goes on as ever. */
+  /** The requests that use the link. Other requests are not affected. */
   readonly answers: Partial<Record<Request, Readonly<Partial<Record<Fault, Answer>>>>>;
-  /** After the edge is whole again: until such a request succeeds, and until a new batch is completed. */
+  /** After the link works again: until such a request succeeds, and until a new batch is completed. */
   readonly backS: number;
   readonly completedS: number;
   readonly why: string;
@@ -74,24 +74,24 @@ const UNNAMED_CLIENT = {
   'half-open': none,
 };
 
-/** How long things take where nothing else does: on an idle machine milliseconds. */
+/** The bound for what takes milliseconds on an idle machine. */
 const SOON_S = 5;
 
-/** What is promised of each edge, in seconds; failures.distributed.test.ts holds the system to it. */
+/** The promises for each link, in seconds. failures.distributed.test.ts checks them. */
 export const edgePromises: readonly EdgePromise[] = [
   {
     edge: 'client → gateway',
     answers: { list: UNNAMED_CLIENT },
     backS: SOON_S,
     completedS: 10,
-    why: 'Everything may be asked again as it was; what has been done is not done twice.',
+    why: 'Every request may be repeated unchanged; nothing is done twice.',
   },
   {
     edge: 'client → store',
     answers: { put: UNNAMED_CLIENT },
     backS: SOON_S,
     completedS: 10,
-    why: 'The same URL takes the bytes again within its hour.',
+    why: 'The same URL accepts the file again within its hour.',
   },
   {
     edge: 'gateway → key-management',
@@ -108,7 +108,7 @@ export const edgePromises: readonly EdgePromise[] = [
     },
     backS: SOON_S,
     completedS: 10,
-    why: 'Who was let in within the last 5 s is let in; of others nobody knows who they are, and they are not let in.',
+    why: 'The gateway accepts callers that it has authenticated within the last 5 s. It cannot authenticate others, and refuses them.',
   },
   {
     edge: 'gateway → ingest',
@@ -134,7 +134,7 @@ export const edgePromises: readonly EdgePromise[] = [
     },
     backS: SOON_S,
     completedS: 10,
-    why: 'Reading has 10 s; what takes longer ends when the connection is found dead, which takes 10 s.',
+    why: 'Reads have a deadline of 10 s. Longer requests end when the connection is found dead, which takes 10 s.',
   },
   {
     edge: 'gateway → audio',
@@ -151,7 +151,7 @@ export const edgePromises: readonly EdgePromise[] = [
     },
     backS: SOON_S,
     completedS: 10,
-    why: 'An upload takes as long as the client takes to send it; a dead connection is found within 10 s.',
+    why: 'An upload takes as long as the client needs to send it. A dead connection is found within 10 s.',
   },
   {
     edge: 'gateway → analysis',
@@ -168,7 +168,7 @@ export const edgePromises: readonly EdgePromise[] = [
     },
     backS: SOON_S,
     completedS: 10,
-    why: 'Calls are analysed all the same: what is to be analysed does not come by this edge.',
+    why: 'Calls are still analyzed: their transcripts do not use this link.',
   },
   {
     edge: 'audio → ingest',
@@ -185,7 +185,7 @@ export const edgePromises: readonly EdgePromise[] = [
     },
     backS: SOON_S,
     completedS: 10,
-    why: 'The call is registered up to three times, 10 s each. Whether it was is not known then; the same upload again finds out.',
+    why: 'Registering the call is tried up to three times, 10 s each. After a failure it may be registered or not; repeating the upload is safe.',
   },
   {
     edge: 'ingest → key-management',
@@ -211,7 +211,7 @@ export const edgePromises: readonly EdgePromise[] = [
     },
     backS: SOON_S,
     completedS: 10,
-    why: 'Nothing new is taken in: what the firm may send is asked for each upload, with 5 s for the answer.',
+    why: 'New uploads are refused: each upload needs the settings of the firm, with a deadline of 5 s.',
   },
   {
     edge: 'key-management → database',
@@ -228,7 +228,7 @@ export const edgePromises: readonly EdgePromise[] = [
     },
     backS: SOON_S,
     completedS: 10,
-    why: 'As if key-management were away.',
+    why: 'As if key-management were not running.',
   },
   {
     edge: 'ingest → database',
@@ -263,7 +263,7 @@ export const edgePromises: readonly EdgePromise[] = [
     },
     backS: 10,
     completedS: 30,
-    why: 'A connection that is silent is given up when the server does not answer on another one either, within 15 s.',
+    why: 'A silent connection is given up when the server does not answer on another connection either, within 15 s.',
   },
   {
     edge: 'others → database',
@@ -282,7 +282,7 @@ export const edgePromises: readonly EdgePromise[] = [
     },
     backS: 10,
     completedS: 60,
-    why: 'Calls are taken in and wait, between two services, for the one that has no database.',
+    why: 'Calls are accepted. Their events wait for the service that has no database.',
   },
   {
     edge: 'services → store',
@@ -317,7 +317,7 @@ export const edgePromises: readonly EdgePromise[] = [
     },
     backS: 10,
     completedS: 20,
-    why: 'Large objects may take long, so a store is given up only after 30 s without a byte, and for one that has been silent on an old connection after another 30 s.',
+    why: 'Large objects may take long, so a request to the store fails only after 30 s without a byte. On an open connection that has become silent, it is retried once, for another 30 s.',
   },
   {
     edge: 'services → kafka',
@@ -329,7 +329,7 @@ export const edgePromises: readonly EdgePromise[] = [
     ),
     backS: SOON_S,
     completedS: 60,
-    why: 'Facts wait in the outboxes, and `/readyz` says `degraded`. Groups find each other anew within half a minute.',
+    why: 'Events wait in the outboxes, and `/readyz` reports `degraded`. Consumer groups rejoin within half a minute.',
   },
 ];
 
@@ -348,13 +348,13 @@ export type Killed = (typeof KILLED)[number];
 
 export interface KillPromise {
   readonly killed: Killed;
-  /** While it is away, and until `backS` after it is there again. */
+  /** While it is not running, and until `backS` after its restart. */
   readonly answers: Partial<Record<Request, Answer>>;
   readonly backS: number;
   readonly completedS: number;
 }
 
-/** What is promised when one is killed (SIGKILL) and begins anew. */
+/** The promises for a process that is killed (SIGKILL) and restarted. */
 export const killPromises: readonly KillPromise[] = [
   { killed: 'gateway', answers: { list: { endings: ['no answer'] } }, backS: SOON_S, completedS: 10 },
   { killed: 'key-management', answers: { list: away(SOON_S) }, backS: SOON_S, completedS: 10 },

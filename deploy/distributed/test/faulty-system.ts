@@ -9,7 +9,7 @@ import { readRemote } from '../../standalone/config.ts';
 import { type Links, openLinks } from './links.ts';
 import { type DistributedSystem, startSystem } from './system.ts';
 
-/** Six processes on servers of their own that may be killed, every link through a proxy that may be spoilt. */
+/** Six processes with their own servers, which tests may kill. Every link leads through a proxy that can cause faults. */
 export interface FaultySystem {
   readonly system: DistributedSystem;
   readonly links: Links;
@@ -17,10 +17,10 @@ export interface FaultySystem {
   readonly store: S3Server;
   readonly postgres: PostgresServer;
   readonly kafkaPrefix: string;
-  /** How clients reach the gateway over the link that can be spoilt. */
+  /** The URL of the gateway through the link `client → gateway`. */
   readonly gatewayLink: string;
   newFirm(): Promise<string>;
-  /** A new user of the firm, whom nobody remembers having let in. */
+  /** A new user of the firm, who is in no cache. */
   newUser(firmUuid: string, role?: 'ADMIN' | 'SUPERUSER'): Promise<{ token: string }>;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function startFaultySystem(): Promise<FaultySystem> {
       link: links.link,
       variables: {
         all: { ...links.variables, DRAIN, LOG_LEVEL: 'error' },
-        // Whoever stands in for the balancer may stand still for some seconds, and an upload lasts as long as it lasts.
+        // The test acts as load balancer and may stall for some seconds, and uploads may be long.
         gateway: { RATE_LIMIT_PER_FIRM: '0', RATE_LIMIT_PER_ADDRESS: '0', DRAIN: '5s', CLOSE_TIMEOUT: '100s' },
         transcription: { SPEECH_COMMAND: JSON.stringify(['/bin/echo', 'Good morning, how can I help you?']) },
       },

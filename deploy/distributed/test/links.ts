@@ -8,15 +8,15 @@ import type { Part, ServiceName } from './system.ts';
 const names = new URL('./service-names.ts', import.meta.url).href;
 const lostNames = new URL('./unresolvable-names.ts', import.meta.url).href;
 
-/** What is between the parts of a system: one proxy for each edge, by which it can be spoilt. */
+/** The links between the parts of a system: one proxy for each, which can cause faults. */
 export interface Links {
-  /** For `startSystem`. Once `bypass` was called, processes that begin reach their neighbours directly. */
+  /** For `startSystem`. After `bypass`, new processes reach other services directly. */
   link(from: ServiceName, to: Part, address: string): Promise<string>;
-  /** What the processes must be started with so that a name can be lost. */
+  /** The variables that processes need so that `no name` works. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The edge's address, for who stands outside of the system. */
+  /** The address of the link's proxy, for clients outside the system. */
   address(edge: Edge, upstream: string): Promise<string>;
-  /** The same for who is inside, where names can be lost. */
+  /** The same by name, for processes of the system, where `no name` is possible. */
   name(edge: Edge, upstream: string): Promise<string>;
   spoil(edge: Edge, fault: Fault): Promise<void>;
   heal(edge: Edge): Promise<void>;
@@ -36,8 +36,8 @@ export async function openLinks(): Promise<Links> {
   const lost = new Set<string>();
   let isBypassed = false;
 
-  const tell = () => writeFile(file, JSON.stringify([...lost]));
-  await tell();
+  const writeLostNames = () => writeFile(file, JSON.stringify([...lost]));
+  await writeLostNames();
 
   function way(edge: Edge, upstream: string): Promise<Way> {
     const known = ways.get(edge);
@@ -51,7 +51,7 @@ export async function openLinks(): Promise<Links> {
 
   async function existing(edge: Edge): Promise<Way> {
     const found = ways.get(edge);
-    if (found === undefined) throw new Error(`Nobody uses ${edge}.`);
+    if (found === undefined) throw new Error(`No process uses ${edge}.`);
     return found;
   }
 
@@ -61,9 +61,9 @@ export async function openLinks(): Promise<Links> {
       const edge = edgeOf(from, to);
       const isRpc = address.includes('.test:');
       if (edge === undefined || (isRpc && isBypassed)) return address;
-      // The proxy knows nothing of the names; the first process of each service is on the first address of loopback.
+      // The proxy cannot resolve the names. The first process of each service is on 127.0.0.1.
       const { proxy, name } = await way(edge, isRpc ? `127.0.0.1:${address.split(':')[1]}` : address);
-      // Clients are no processes of ours and look no names up.
+      // Clients are not processes of the system and do not resolve names.
       return edge === 'client → store' ? proxy.address : `${name}:${proxy.port}`;
     },
     address: async (edge, upstream) => (await way(edge, upstream)).proxy.address,
@@ -85,19 +85,19 @@ export async function openLinks(): Promise<Links> {
         case 'narrow':
           return proxy.toxic({ type: 'bandwidth', bytesPerSecond: 1000, direction: 'both' });
         case 'half-open':
-          // What is asked arrives and is done; the answer does not come back.
+          // Requests arrive and are processed; responses do not come back.
           return proxy.toxic({ type: 'timeout', afterMs: 0, direction: 'downstream' });
         case 'no name':
           lost.add(name);
-          await tell();
-          // Connections that there are would go on without the name.
+          await writeLostNames();
+          // Open connections do not need the name, so they are reset.
           await proxy.disable();
           return proxy.enable();
       }
     },
     async heal(edge) {
       const { proxy, name } = await existing(edge);
-      if (lost.delete(name)) await tell();
+      if (lost.delete(name)) await writeLostNames();
       await proxy.clear();
       await proxy.enable();
     },
@@ -111,12 +111,12 @@ export async function openLinks(): Promise<Links> {
   };
 }
 
-/** Undefined where nobody goes. */
+/** Undefined when there is no such link. */
 function edgeOf(from: ServiceName, to: Part): Edge | undefined {
   if (to === 'database') return EDGES.find((edge) => edge === `${from} → database`) ?? 'others → database';
   if (to === 'store') return 'services → store';
   if (to === 'clients-store') return 'client → store';
-  // Its listener tells clients the proxy's address: see startKafka's advertise.
+  // The broker advertises the proxy's address to its clients: see `advertise` of startKafka.
   if (to === 'kafka') return undefined;
   return EDGES.find((edge) => edge === `${from} → ${to}`);
 }

@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RetryingClient } from './retrying-client.ts';
 
 export interface Load {
-  /** Ends it; fails with what a client must never see. */
+  /** Stops the load. Rejects when a request failed in a way that clients must never see. */
   stop(): Promise<void>;
 }
 
 const CALLS_A_BATCH = 20;
-/** Hearing stands back for whatever else the machine does, and must not be left behind. */
+/** Transcription has the lowest priority on the machine, so recordings must be rare enough for it to keep up. */
 const RECORDING_EVERY_MS = 5_000;
 
-/** A firm at work: batches, recordings, looks at lists and states, and now and then a campaign. */
+/** The load of one firm: batches, recordings, reads and some campaigns. */
 export function startLoad(
   client: RetryingClient,
   recordings: { silence: Uint8Array<ArrayBuffer>; speech: Uint8Array<ArrayBuffer> },

@@ -5,21 +5,21 @@ import { admin } from '../../standalone/test/system/command.ts';
 import type { FaultySystem } from './faulty-system.ts';
 import type { RetryingClient } from './retrying-client.ts';
 
-/** How what a client was promised stands against what the system has. */
+/** The differences between what a client was told and what the system has. */
 export interface Reconciliation {
-  /** partner_call_ids that were accepted and are not in the catalogue. */
+  /** The partner_call_ids of accepted calls that are not in the catalogue. */
   readonly lost: readonly string[];
   /** Accepted calls by status, with the failure of those that failed. */
   readonly byStatus: Readonly<Record<string, number>>;
   readonly failures: readonly unknown[];
-  /** Calls with another number of analyses than one, in the catalogue or with the analysis service. */
+  /** Calls without exactly one analysis, in the catalogue or in the analysis service. */
   readonly notAnalyzedOnce: readonly unknown[];
-  /** Batches and campaigns whose counters are not what the client was told. */
+  /** Batches and campaigns whose counters differ from what the client was told. */
   readonly miscounted: readonly unknown[];
-  /** Recordings of calls that are not there and that no marker announces to the sweep, and calls without their recording. */
+  /** Recordings without a call and without a marker for the sweep; below, calls without their recording. */
   readonly orphans: readonly string[];
   readonly withoutRecording: readonly string[];
-  /** What waits or is in hand, by schema of queues. */
+  /** Waiting and active events, by schema of queues. */
   readonly waiting: Readonly<Record<string, number>>;
   readonly deadLetters: readonly unknown[];
 }
@@ -32,7 +32,7 @@ const BUSES = {
   analysis: 'analysis_bus',
 };
 
-/** How many questions are open at the same time. */
+/** How many requests are open at the same time. */
 const ASKERS = 8;
 
 interface CallRow {
@@ -45,7 +45,7 @@ interface CallRow {
   readonly analyses: number;
 }
 
-/** Waits until nothing that was accepted is under way any more and nothing waits in any queue. */
+/** Waits until every accepted call has ended and every queue is empty. */
 export async function settled({ system }: FaultySystem, firmUuid: string, timeoutMs: number): Promise<void> {
   await waitUntil(
     async () => {
@@ -111,7 +111,7 @@ async function miscounted(client: RetryingClient): Promise<unknown[]> {
       : [{ batch: uuid, calls, accepted, by_status }];
   });
   const questions = [...campaigns, ...batches].values();
-  // All ask out of one list.
+  // All take their requests from one list.
   const askers = Array.from({ length: ASKERS }, async () => {
     const wrong: unknown[] = [];
     for (const question of questions) wrong.push(...(await question()));

@@ -31,33 +31,39 @@ const CAMPAIGNS = '/external/api/v1/call-campaign';
 const HANGS_MS = 120_000;
 
 /**
- * A client of the API as its description wants clients to be: it makes again what is safe to make again (everything here
- * is) until it has an answer, and keeps count of what it was promised and of every request.
+ * A client that retries as the API documentation asks: it repeats requests that are safe to repeat (all of these are) until
+ * it gets an answer. It records every request and what was accepted.
  */
 export class RetryingClient {
   readonly seen: Seen[] = [];
-  /** By partner_call_id: those that a 200 has said are accepted. */
+  /** The partner_call_ids of accepted calls. */
   readonly accepted = new Set<string>();
   readonly batches = new Map<string, { readonly calls: number }>();
-  /** How many calls were accepted under each. */
+  /** The number of accepted calls of each campaign. */
   readonly campaigns = new Map<string, number>();
-  readonly #proof: Record<string, string>;
+  readonly #credentials: Record<string, string>;
   readonly #partner: Record<string, string>;
   readonly #gateway: () => string;
 
   /** The API key is for campaigns. */
   constructor({ token, apiKey = '' }: { token: string; apiKey?: string }, gateway: () => string) {
-    this.#proof = { authorization: `Bearer ${token}` };
+    this.#credentials = { authorization: `Bearer ${token}` };
     this.#partner = { 'x-service-api-key': apiKey };
     this.#gateway = gateway;
   }
 
-  ask<Body>(request: string, method: string, path: string, body?: unknown, proof = this.#proof): Promise<Reply<Body>> {
+  ask<Body>(
+    request: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    credentials = this.#credentials,
+  ): Promise<Reply<Body>> {
     const isForm = body instanceof FormData;
     return this.send<Body>(request, {
       method,
       url: this.#gateway() + path,
-      headers: { ...proof, ...(body !== undefined && !isForm && { 'content-type': 'application/json' }) },
+      headers: { ...credentials, ...(body !== undefined && !isForm && { 'content-type': 'application/json' }) },
       body: body === undefined || isForm ? body : JSON.stringify(body),
     });
   }
@@ -87,7 +93,7 @@ export class RetryingClient {
     }
   }
 
-  /** Until it is answered by something else than that the service is away; `known` says which refusal is an answer too. */
+  /** Retries while the service is unavailable. `known` is an error status that also counts as an answer. */
   async retry<Body>(make: () => Promise<Reply<Body>>, over?: AbortSignal, known?: string): Promise<Reply<Body>> {
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 1000)) {
       over?.throwIfAborted();
@@ -106,7 +112,7 @@ export class RetryingClient {
       'POST',
       campaign === undefined ? '/api/v1/calls/upload' : `${CAMPAIGNS}/${campaign}/calls/upload`,
       { metadata_filename: 'calls.csv' },
-      campaign === undefined ? this.#proof : this.#partner,
+      campaign === undefined ? this.#credentials : this.#partner,
     );
 
   put = (url: string, csv: string) =>
@@ -118,7 +124,7 @@ export class RetryingClient {
       'POST',
       campaign === undefined ? '/api/v1/calls/process-upload' : `${CAMPAIGNS}/${campaign}/calls/process-upload`,
       { metadata_key: key },
-      campaign === undefined ? this.#proof : this.#partner,
+      campaign === undefined ? this.#credentials : this.#partner,
     );
 
   readCampaign = (uuid: string) =>
@@ -145,11 +151,11 @@ export class RetryingClient {
     return this.ask<{ audio_id: string }>('audio', 'POST', '/api/v1/audio/upload', recordingForm(recording, id));
   }
 
-  /** Keeps back half of the recording until it may go on; what is sent meanwhile shows that the client is there. */
+  /** Holds back half of the recording until `goOn`. Meanwhile it sends a byte per second, to keep the connection alive. */
   async uploadSlowly(recording: Uint8Array<ArrayBuffer>, id: string, goOn: Promise<void>) {
-    const whole = new Response(recordingForm(recording, id));
-    const type = whole.headers.get('content-type')!;
-    const bytes = new Uint8Array(await whole.arrayBuffer());
+    const complete = new Response(recordingForm(recording, id));
+    const type = complete.headers.get('content-type')!;
+    const bytes = new Uint8Array(await complete.arrayBuffer());
     let sent = Math.floor(bytes.length / 2);
     let isHeldBack = true;
     void goOn.then(() => (isHeldBack = false));
@@ -163,7 +169,7 @@ export class RetryingClient {
         if (sent === bytes.length) controller.close();
       },
     });
-    const headers = { ...this.#proof, 'content-type': type };
+    const headers = { ...this.#credentials, 'content-type': type };
     return this.send<{ audio_id: string }>('slow audio', {
       method: 'POST',
       url: `${this.#gateway()}/api/v1/audio/upload`,
@@ -172,7 +178,7 @@ export class RetryingClient {
     });
   }
 
-  /** The three steps, each until it has succeeded; returns the batch. */
+  /** Opens an upload session, puts a CSV and processes it, with retries. Returns the batch. */
   async batch(calls: number, over?: AbortSignal, campaign?: string): Promise<string> {
     const ids = Array.from({ length: calls }, () => randomUUID());
     const { data } = (await this.retry(() => this.openUpload(campaign), over)).body;
@@ -187,14 +193,14 @@ export class RetryingClient {
     return batch_id;
   }
 
-  /** What was put and is only to be processed. */
+  /** Uploads a CSV and returns its key for process-upload. */
   async prepare(): Promise<string> {
     const { data } = (await this.retry(() => this.openUpload())).body;
     await this.retry(() => this.put(data.metadata_upload_url, transcripts([randomUUID()])));
     return data.metadata_key;
   }
 
-  /** A campaign with a batch of so many calls. An answer that was lost is found out about by its external_id. */
+  /** Creates a campaign with a batch of `calls` calls. When a response was lost, external_id finds the campaign. */
   async campaign(externalId: string, calls: number, over?: AbortSignal): Promise<void> {
     const body = { name: 'Spring', external_id: externalId, segment_type: 'support' };
     const made = await this.retry(

@@ -23,23 +23,23 @@ const DATABASES = {
   analysis: 'analysis',
 };
 const CALLED = ['key-management', 'ingest', 'audio', 'analysis'] as const;
-/** In an order in which each comes after those that it calls. */
+/** Each comes after the services that it calls. */
 const SERVICES = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 type Called = (typeof CALLED)[number];
 export type Part = 'database' | 'kafka' | 'store' | 'clients-store' | Called;
 
-/** On a machine that does much else besides. */
+/** On a busy machine. */
 const READY_WITHIN_MS = 90_000;
-/** Longer than a service takes to stop in order; what takes longer is killed. */
+/** Longer than a service takes to stop. After that it is killed. */
 const ENDED_WITHIN_MS = 20_000;
-/** A server that says nothing at all is not waited for. */
+/** How long to wait for the removal of data from servers that may not answer. */
 const CLEARED_WITHIN_MS = 20_000;
 
-/** The servers that the system runs on; topics, groups, databases and the bucket are its own. */
+/** The servers of the system. It uses its own topics, groups, databases and bucket on them. */
 export interface Servers {
-  /** A superuser's. */
+  /** The URL of a superuser. */
   readonly adminUrl: string;
   readonly kafka: { readonly brokers: readonly string[]; readonly prefix: string };
   readonly store: {
@@ -52,12 +52,12 @@ export interface Servers {
 
 interface SystemOptions {
   readonly servers: Servers;
-  /** For every service, or for one. */
+  /** Variables for all services, or for one. */
   readonly variables?: Partial<Record<ServiceName | 'all', Readonly<Record<string, string>>>>;
-  /** Where a service finds a part, when something stands between them: `host:port` for `host:port`. */
+  /** The address by which a service reaches a part through a proxy: `host:port` for `host:port`. */
   readonly link?: (from: ServiceName, to: Part, address: string) => Promise<string>;
-  /** Hears every line that a process writes to standard error, in the order in which they come. */
-  readonly heard?: (service: ServiceName, line: string) => void;
+  /** Called with every line that a process writes to standard error. */
+  readonly onLine?: (service: ServiceName, line: string) => void;
 }
 
 /** A process of a service. */
@@ -65,40 +65,45 @@ export interface Replica {
   readonly service: ServiceName;
   readonly pid: number;
   readonly child: ChildProcess;
-  /** Where it serves, if it does: `host:port`. */
+  /** The address of its RPCs or its API: `host:port`. */
   readonly address: string;
   readonly healthUrl: string;
-  /** All that it has written to standard error. */
+  /** Its standard error so far. */
   stderr(): string;
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
 export interface DistributedSystem {
   readonly url: string;
-  /** Those of a service that run. */
+  /** The running processes of a service. */
   replicas(service: ServiceName): readonly Replica[];
-  /** What the administrator's commands need to find key-management and to sign tokens. */
+  /** The environment of the admin command. */
   readonly administration: Readonly<Record<string, string>>;
   /** The database of each service, as its own role. */
   readonly databaseUrls: Readonly<Record<string, string>>;
-  /** What no log may hold. */
+  /** Secrets that must not appear in a log. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly store: Servers['store'];
-  /** Another process of the service; found by its callers beside those that there are, or alone. */
+  /** Starts another process of the service. Its callers find it by name, with the other processes. */
   start(service: ServiceName): Promise<Replica>;
-  /** In order, and leaves everything that it has made where it is. */
+  /** Stops all processes and keeps the data. */
   end(): Promise<void>;
-  /** Ends it and removes everything that it has made; what a server keeps that is away stays there. May be called twice. */
+  /** Stops all processes and removes the data, except on servers that do not answer. May be called twice. */
   stop(): Promise<void>;
 }
 
 /**
- * The system as it runs on many machines, on this one: databases of their own, each migrated by its service's command,
- * a process per service on loopback, found by names that a file says the addresses of, as a cluster's DNS would.
+ * Starts the distributed system on this machine: a database per service, migrated by the service's command, and a process
+ * per service on loopback. Services find each other by names that a file resolves in place of a cluster's DNS.
  */
-export async function startSystem({ servers, variables = {}, link, heard }: SystemOptions): Promise<DistributedSystem> {
+export async function startSystem({
+  servers,
+  variables = {},
+  link,
+  onLine,
+}: SystemOptions): Promise<DistributedSystem> {
   const suffix = randomBytes(6).toString('hex');
-  // By its real path, which is how it stands in the list of processes.
+  // The real path, as it appears in the list of processes.
   const directory = await mkdtemp(join(await realpath(tmpdir()), 'call-analysis-system-'));
   const pids = join(directory, 'pids');
   await mkdir(pids);
@@ -115,8 +120,8 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
   >;
   const running: Replica[] = [];
   const spawned = new Set<ChildProcess>();
-  const places = new Map<Replica, string>();
-  /** Services with the addresses at which they listen, or will. */
+  const hostOf = new Map<Replica, string>();
+  /** The services and the hosts on which they listen or will listen. */
   const taken = new Set<string>();
   const of = (service: ServiceName) => running.filter((each) => each.service === service);
   const linked = (from: ServiceName, to: Part, address: string) =>
@@ -173,10 +178,10 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
   }
 
   let announced = Promise.resolve();
-  /** Whoever looks a name up finds the whole list or the one before. */
+  /** Replaces the file of names atomically. */
   function announce(): Promise<void> {
     announced = announced.then(async () => {
-      const entries = SERVICES.map((service) => [`${service}.test`, of(service).map((each) => places.get(each)!)]);
+      const entries = SERVICES.map((service) => [`${service}.test`, of(service).map((each) => hostOf.get(each)!)]);
       await writeFile(`${hosts}.new`, JSON.stringify(Object.fromEntries(entries)));
       await rename(`${hosts}.new`, hosts);
     });
@@ -184,10 +189,10 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
   }
 
   function spawnService(service: ServiceName, args: readonly string[], env: Record<string, string>): ChildProcess {
-    // The watchdog knows a process of ours by the folder among its arguments.
+    // The watchdog recognises a process of this system by the folder in its arguments.
     const flags = ['--max-semi-space-size=32', '--no-allocation-site-pretenuring', `--diagnostic-dir=${directory}`];
-    // By default it would be one for the whole machine, and may be another user's.
-    const WORK_DIR = join(directory, 'hearing');
+    // The default is one folder for the machine, which may belong to another user.
+    const WORK_DIR = join(directory, 'transcribing');
     const own = { ...bareEnvironment(), WORK_DIR, NODE_OPTIONS: `--import=${names}`, TEST_NAMES: hosts };
     const child = spawn(process.execPath, [...flags, program, service, ...args], {
       env: { ...own, ...env },
@@ -209,23 +214,23 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
   }
 
   async function start(service: ServiceName): Promise<Replica> {
-    const place = Array.from({ length: 250 }, (_, number) => `127.0.0.${number + 1}`).find(
+    const host = Array.from({ length: 250 }, (_, number) => `127.0.0.${number + 1}`).find(
       (each) => !taken.has(`${service} ${each}`),
     )!;
-    taken.add(`${service} ${place}`);
+    taken.add(`${service} ${host}`);
     const env: Record<string, string> = {
       ...(await environment(service)),
       HEALTH_PORT: '0',
       ...(service === 'gateway'
-        ? { HOST: place, PORT: String(ports.gateway) }
-        : { RPC_HOST: place, RPC_PORT: String(ports[service]) }),
+        ? { HOST: host, PORT: String(ports.gateway) }
+        : { RPC_HOST: host, RPC_PORT: String(ports[service]) }),
     };
     const child = spawnService(service, [], env);
-    child.once('exit', () => taken.delete(`${service} ${place}`));
+    child.once('exit', () => taken.delete(`${service} ${host}`));
     let said = '';
     createInterface(child.stderr!).on('line', (line) => {
       said += `${line}\n`;
-      heard?.(service, line);
+      onLine?.(service, line);
     });
     const healthUrl = await new Promise<string>((resolve, reject) => {
       const fail = (what: string) => reject(new Error(`${service} ${what} before it was ready:\n${said}`));
@@ -234,7 +239,7 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
         fail(`took ${READY_WITHIN_MS / 1000} seconds`);
       }, READY_WITHIN_MS);
       child.once('error', reject);
-      // What it has said last is read by then.
+      // By then all of its output has been read.
       child.once('close', (code, signal) => {
         clearTimeout(timer);
         fail(`ended (${code ?? signal})`);
@@ -250,7 +255,7 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
       service,
       pid: child.pid!,
       child,
-      address: `${place}:${ports[service]}`,
+      address: `${host}:${ports[service]}`,
       healthUrl,
       stderr: () => said,
       async kill(signal) {
@@ -263,7 +268,7 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
       },
     };
     running.push(replica);
-    places.set(replica, place);
+    hostOf.set(replica, host);
     const gone = () => {
       running.splice(running.indexOf(replica), 1);
       announce().catch(() => {});
@@ -274,7 +279,7 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
     return replica;
   }
 
-  /** All find each other. */
+  /** Waits until all processes are ready. */
   async function settled(): Promise<void> {
     let last = '';
     const isReady = async ({ service, healthUrl }: Replica) => {
@@ -296,7 +301,7 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
   let stopping: Promise<void> | null = null;
   async function stop(): Promise<void> {
     await end();
-    // Those that have not got ready.
+    // Processes that never became ready.
     for (const child of spawned) child.kill('SIGKILL');
     const clearing = Promise.allSettled([
       dropDatabases(servers.adminUrl, roles),
@@ -319,7 +324,7 @@ export async function startSystem({ servers, variables = {}, link, heard }: Syst
   }
   return {
     get url() {
-      return `http://${places.get(of('gateway')[0]!)}:${ports.gateway}`;
+      return `http://${hostOf.get(of('gateway')[0]!)}:${ports.gateway}`;
     },
     replicas: of,
     get administration() {

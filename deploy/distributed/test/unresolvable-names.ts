@@ -1,11 +1,11 @@
-// Names that a test can lose, in the processes that load this: whatever ends in `.link` is 127.0.0.1, or as unknown to
-// everyone as a name is in a cluster whose DNS does not answer while the file that LOST_NAMES names lists it.
+// Loaded into processes of a test. Names that end in `.link` resolve to 127.0.0.1. While the file LOST_NAMES lists a name, it
+// cannot be resolved, as in a cluster whose DNS does not answer.
 import dns from 'node:dns';
 import { readFileSync } from 'node:fs';
 
 type Found = { readonly address: string; readonly family: 4 };
 
-/** Undefined for a name that is none of ours. */
+/** Undefined for other names. */
 function look(name: string): Found | Error | undefined {
   if (!name.endsWith('.link')) return undefined;
   const lost = (JSON.parse(readFileSync(process.env['LOST_NAMES']!, 'utf8')) as readonly string[]).includes(name);

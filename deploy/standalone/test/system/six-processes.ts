@@ -16,7 +16,7 @@ export async function sixProcesses(variables: Record<string, string>): Promise<S
   const system = await startSystem({
     servers: { adminUrl, kafka: kafkaForTests(), store },
     variables: { all: variables },
-    heard: (_, line) => (said += `${line}\n`),
+    onLine: (_, line) => (said += `${line}\n`),
   });
   const databases = new Map<string, Database>();
   for (const [service, url] of Object.entries(system.databaseUrls)) {
