@@ -21,8 +21,8 @@ export interface Field<Value = unknown, IsRequired extends boolean = boolean> {
   readonly isTranscript: boolean;
   /** Trimmed even in the metadata of a single upload, which has all other values taken as they are. */
   readonly isName: boolean;
-  /** Turns the text, which is not empty, into the value. */
-  readonly parse: (text: string, rules: FieldRules) => Value | ValueFault;
+  /** Turns the text, which is not empty, into the value, or returns its faults. */
+  readonly parse: (text: string, rules: FieldRules) => Value | ValueFault | readonly ValueFault[];
 }
 
 type Parse<Value> = Field<Value>['parse'];
@@ -56,7 +56,10 @@ export const transcriptFields = {
   duration: required<number>('duration', parseDuration),
   /** As it came, trimmed. `parseTranscript` accepts it. */
   anonymizedText: {
-    ...required<string>('anonymized_text', (text) => checkTranscript(text) ?? text),
+    ...required<string>('anonymized_text', (text) => {
+      const faults = checkTranscript(text);
+      return faults.length === 0 ? text : faults;
+    }),
     isTranscript: true,
   },
   /** Unix milliseconds. */

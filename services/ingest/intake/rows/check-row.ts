@@ -186,7 +186,7 @@ class RowReader<Each extends Fields> {
     if (fallback !== null) this.#text(fallback);
     const value = parse(text, this.#rules);
     if (typeof value !== 'object' || value === null) return value;
-    this.#fail(slot, text, value as ValueFault);
+    for (const fault of Array.isArray(value) ? value : [value]) this.#fail(slot, text, fault as ValueFault);
     return null;
   }
 
