@@ -13,7 +13,8 @@ import { announceCalls } from '../intake/announce-calls.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectProgress, projectTranscripts } from '../results/project-transcripts.ts';
 import { sweep } from '../sweep.ts';
-import { audioCsvOf, type CsvRow, goodAudio } from '../test/csv.ts';
+import { audioCsvOf, csvOf, type CsvRow, goodAudio } from '../test/csv.ts';
+import type { Erasure } from '../store/index.ts';
 import { counts, ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { analysis, type Call, callAnalyzed, callFailed, eventOf, transcriptReady } from '../test/events.ts';
 import { faultOf, objectsBut, recordingOf, zipOf } from '../test/fixtures.ts';
@@ -136,16 +137,36 @@ describe('an erased call', () => {
     expect(await calls.exists(call)).toBe(true);
   });
 
-  it('is erased once: concurrent requests get one receipt or NOT_FOUND, later ones NOT_FOUND', async () => {
-    const call = await calls.newCall();
-    const answers = await Promise.allSettled([calls.erase(call), calls.erase(call), calls.erase(call)]);
-    const receipts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    expect(receipts.length).toBeGreaterThan(0);
-    expect(new Set(receipts.map(({ erasedAt }) => erasedAt.getTime())).size).toBe(1);
-    const reasons = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
-    for (const reason of reasons) expect(reason).toMatchObject({ code: 'NOT_FOUND' });
+  it('is erased once: concurrent requests get one receipt, later ones NOT_FOUND', async () => {
+    const owner = service.newOwner();
+    const row = secrets();
+    await service.upload(owner, csvOf([{ ...row, duration: 'long' }]), 'skip');
+    const call = await calls.newCall(row, owner);
+    const [first, ...others] = await Promise.all([calls.erase(call), calls.erase(call), calls.erase(call)]);
+    expect(counts(first!.removed)).toMatchObject({ call: 1, refused_row: 1 });
+    expect(others).toEqual([first, first]);
+    await calls.expectNothingLeft(row, call);
     expect(await faultOf(calls.erase(call))).toMatchObject({ code: 'NOT_FOUND' });
   });
+
+  it.each(['find', 'identify'] as const)(
+    'has one receipt when another process erases it before this one can %s it',
+    async (step) => {
+      const call = await calls.newCall();
+      const { store } = service.parts;
+      let erased: Erasure | undefined;
+      const erasures = {
+        ...store.erasures,
+        [step]: async (firmUuid: string, callUuid: string) => {
+          erased ??= await calls.erase(call);
+          return store.erasures[step](firmUuid, callUuid);
+        },
+      };
+      const receipt = await calls.erase(call, { store: { ...store, erasures } });
+      expect(receipt).toEqual(erased);
+      expect(receipt.finishedAt).not.toBeNull();
+    },
+  );
 
   it('is erased quickly while many others are, without waiting for their connections', async () => {
     const owner = service.newOwner();
