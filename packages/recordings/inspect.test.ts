@@ -102,7 +102,7 @@ describe('the content of a file', () => {
 });
 
 describe('the stereo check', () => {
-  it.each([1, 3, 6])('refuses %d channels and reports the number', async (channels) => {
+  it.each([1, 3, 6, 33])('refuses %d channels and reports the number', async (channels) => {
     const info = await named('a.wav', wavFile({ channels }, DATA));
     try {
       requireStereo(info);
@@ -111,6 +111,19 @@ describe('the stereo check', () => {
       expect(error).toMatchObject({ kind: 'invalid', code: 'AUDIO_NOT_STEREO', details: { channels } });
       expect((error as Error).message).toContain(channels === 1 ? '1 channel' : `${channels} channels`);
     }
+  });
+
+  it.each<[string, number]>([
+    ['a.wav', 40],
+    ['a.aiff', 33],
+    ['a.au', 65_536],
+  ])('refuses %s with %d channels by their number', async (fileName, channels) => {
+    const data = new Uint8Array(4 * channels);
+    const file = { wav: () => wavFile({ channels }, data), aiff: () => aiffFile({ channels }, data), au: () => auFile({ channels }, data) };
+    const info = await named(fileName, file[fileName.slice(2) as keyof typeof file]());
+    expect(() => requireStereo(info)).toThrow(
+      expect.objectContaining({ code: 'AUDIO_NOT_STEREO', message: expect.stringContaining(`${channels} channels`) }),
+    );
   });
 
   it('accepts two channels', async () => {
