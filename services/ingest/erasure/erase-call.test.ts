@@ -59,7 +59,7 @@ describe('an erased call', () => {
     expect(counts(removed)).toEqual({ call: 1, transcript: 1, history_entry: 1, stored_file: 1, queued_event: 1 });
     await calls.expectNothingLeft(row, call!);
     expect(await service.callsOf(owner)).toHaveLength(4);
-    expect(await batch()).toMatchObject({ accepted: 5, byStatus: { queued: 4, erased: 1 } });
+    expect(await batch()).toMatchObject({ accepted: 5, byStatus: { queued: 4 }, erased: 1 });
     for (const { anonymized_text } of others) {
       const tables = (await calls.tracesOf({ anonymized_text })).map((trace) => trace.split(':')[0]);
       expect(tables).toEqual(expect.arrayContaining(['ingest.call', 'bus.job_common']));
@@ -228,7 +228,7 @@ describe('an erased call', () => {
     await calls.expectNothingLeft({ ...row, said }, call);
   });
 
-  it('counts as erased in its campaign, and its score no longer counts', async () => {
+  it('is counted beside the calls of its campaign, not among them, and its score no longer counts', async () => {
     const owner = service.newOwner();
     const campaign = await createCampaign(
       service.parts,
@@ -250,10 +250,10 @@ describe('an erased call', () => {
     await analyzed(first);
     await calls.erase(first);
     const now = () => service.parts.store.campaigns.get(owner.firmUuid, campaign.uuid);
-    expect(await now()).toMatchObject({ callsTotal: 2, callsByStatus: { queued: 1, erased: 1 }, averageScore: null });
+    expect(await now()).toMatchObject({ callsTotal: 1, callsByStatus: { queued: 1 }, callsErased: 1, averageScore: null });
     await service.parts.store.tally.fold();
     await calls.erase(second);
-    expect(await now()).toMatchObject({ callsTotal: 2, callsByStatus: { erased: 2 } });
+    expect(await now()).toMatchObject({ callsTotal: 0, callsByStatus: {}, callsErased: 2 });
   });
 
   it('is not announced, even when its range of calls was already read', async () => {
@@ -338,7 +338,7 @@ describe('the archive of a batch', () => {
     expect(await archives()).toEqual([]);
     // The first erasure removes the uploaded files, the last one the archive.
     expect(removed.map((each) => each['stored_file'] ?? 0)).toEqual([2, 0, 1]);
-    expect(await batch()).toMatchObject({ accepted: 3, byStatus: { erased: 3 } });
+    expect(await batch()).toMatchObject({ accepted: 3, byStatus: {}, erased: 3 });
   });
 
   it('is removed by the sweep once the other recordings are extracted', async () => {
