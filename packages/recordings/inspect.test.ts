@@ -114,13 +114,16 @@ describe('a codec that is not supported', () => {
     ['G.726 ADPCM', 'a.wav', wavFile({ tag: 0x45, channels: 1, bits: 4, blockBytes: 1 }, DATA)],
     ['GSM 6.10', 'a.aiff', aiffFile({ compression: 'agsm', channels: 1 }, DATA)],
     ['G.722', 'a.au', auFile({ encoding: 24, channels: 1 }, DATA)],
-  ])('in mono is refused by name, with the advice that two channels are needed: %s in %s', async (codec, name, file) => {
-    const message = await messageOf(name, file);
-    expect(message).toContain(codec);
-    expect(message).toContain('The recording is mono (1 channel), so converting it is not enough');
-    expect(message).toContain('two channels: the operator on one, the client on the other');
-    expect(message).not.toContain('keep both channels');
-  });
+  ])(
+    'in mono is refused by name, with the advice that two channels are needed: %s in %s',
+    async (codec, name, file) => {
+      const message = await messageOf(name, file);
+      expect(message).toContain(codec);
+      expect(message).toContain('The recording is mono (1 channel), so converting it is not enough');
+      expect(message).toContain('two channels: the operator on one, the client on the other');
+      expect(message).not.toContain('keep both channels');
+    },
+  );
 
   it('in stereo is refused with the advice to keep both channels', async () => {
     expect(await messageOf('a.wav', wavFile({ tag: 0x31 }, DATA))).toMatch(/GSM 6\.10 .* keep both channels\.$/);
@@ -151,7 +154,11 @@ describe('the stereo check', () => {
     ['a.au', 65_536],
   ])('refuses %s with %d channels by their number', async (fileName, channels) => {
     const data = new Uint8Array(4 * channels);
-    const file = { wav: () => wavFile({ channels }, data), aiff: () => aiffFile({ channels }, data), au: () => auFile({ channels }, data) };
+    const file = {
+      wav: () => wavFile({ channels }, data),
+      aiff: () => aiffFile({ channels }, data),
+      au: () => auFile({ channels }, data),
+    };
     const info = await named(fileName, file[fileName.slice(2) as keyof typeof file]());
     expect(() => requireStereo(info)).toThrow(
       expect.objectContaining({ code: 'AUDIO_NOT_STEREO', message: expect.stringContaining(`${channels} channels`) }),

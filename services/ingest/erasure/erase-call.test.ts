@@ -12,9 +12,9 @@ import { createCampaign } from '../campaigns/create-campaign.ts';
 import { announceCalls } from '../intake/announce-calls.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectProgress, projectTranscripts } from '../results/project-transcripts.ts';
+import type { Erasure } from '../store/index.ts';
 import { sweep } from '../sweep.ts';
 import { audioCsvOf, csvOf, type CsvRow, goodAudio } from '../test/csv.ts';
-import type { Erasure } from '../store/index.ts';
 import { counts, ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { analysis, type Call, callAnalyzed, callFailed, eventOf, transcriptReady } from '../test/events.ts';
 import { faultOf, objectsBut, recordingOf, zipOf } from '../test/fixtures.ts';
@@ -250,7 +250,12 @@ describe('an erased call', () => {
     await analyzed(first);
     await calls.erase(first);
     const now = () => service.parts.store.campaigns.get(owner.firmUuid, campaign.uuid);
-    expect(await now()).toMatchObject({ callsTotal: 1, callsByStatus: { queued: 1 }, callsErased: 1, averageScore: null });
+    expect(await now()).toMatchObject({
+      callsTotal: 1,
+      callsByStatus: { queued: 1 },
+      callsErased: 1,
+      averageScore: null,
+    });
     await service.parts.store.tally.fold();
     await calls.erase(second);
     expect(await now()).toMatchObject({ callsTotal: 0, callsByStatus: {}, callsErased: 2 });

@@ -41,7 +41,8 @@ function oneStream(channels: number): Layout {
 }
 
 function manyStreams(view: DataView, family: number, channels: number): Layout {
-  if (family !== 1 && family !== 255) throw unsupportedCodec('ogg', `Opus of channel mapping family ${family}`, channels);
+  if (family !== 1 && family !== 255)
+    throw unsupportedCodec('ogg', `Opus of channel mapping family ${family}`, channels);
   if (view.byteLength < 21 + channels) throw unreadable('The header of the Opus stream is cut off.');
   const streamCount = view.getUint8(19);
   const coupledStreamCount = view.getUint8(20);
