@@ -22,12 +22,25 @@ export function wrongContent(format: Format, found: string | null = null): Fault
   return invalidFormat(`The content of the .${format} file ${content}. Convert the recording to ${name}.`);
 }
 
-/** `codec` is the usual name of the codec, for the message. */
-export function unsupportedCodec(format: Format, codec: string): Fault {
+/**
+ * `codec` is the usual name of the codec, for the message. A conversion of a recording that is not stereo would end in
+ * AUDIO_NOT_STEREO, so the advice depends on `channels`: null when their number is unknown.
+ */
+export function unsupportedCodec(format: Format, codec: string, channels: number | null): Fault {
+  const problem = `${FORMAT_NAMES[format]} with ${codec} is not supported.`;
+  const target = 'WAV with 16-bit PCM, A-law or mu-law, to FLAC or to MP3';
+  if (channels === null || channels === 2) {
+    return invalidFormat(`${problem} Convert the recording to ${target}, and keep both channels.`);
+  }
   return invalidFormat(
-    `${FORMAT_NAMES[format]} with ${codec} is not supported. Convert the recording to WAV with 16-bit PCM, A-law or ` +
-      'mu-law, to FLAC or to MP3, and keep both channels.',
+    `${problem} The recording ${describeChannels(channels)}, so converting it is not enough: it must have two ` +
+      `channels: the operator on one, the client on the other. Record or export it in stereo and convert that to ${target}.`,
   );
+}
+
+/** Completes "The recording …". */
+export function describeChannels(channels: number): string {
+  return channels === 1 ? 'is mono (1 channel)' : `has ${channels} channels`;
 }
 
 /** The extension, the content or the codec is not accepted. */

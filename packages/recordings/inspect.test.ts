@@ -101,8 +101,43 @@ describe('the content of a file', () => {
   });
 });
 
+describe('a codec that is not supported', () => {
+  const messageOf = async (name: string, bytes: Uint8Array): Promise<string> => {
+    const { code, message } = await faultOf(named(name, bytes));
+    expect(code).toBe('INVALID_FILE_FORMAT');
+    return message;
+  };
+
+  it.each<[string, string, Uint8Array]>([
+    ['GSM 6.10', 'a.wav', wavFile({ tag: 0x31, channels: 1, bits: 0, blockBytes: 65 }, DATA)],
+    ['G.722', 'a.wav', wavFile({ tag: 0x28f, channels: 1, bits: 4, blockBytes: 1 }, DATA)],
+    ['G.726 ADPCM', 'a.wav', wavFile({ tag: 0x45, channels: 1, bits: 4, blockBytes: 1 }, DATA)],
+    ['GSM 6.10', 'a.aiff', aiffFile({ compression: 'agsm', channels: 1 }, DATA)],
+    ['G.722', 'a.au', auFile({ encoding: 24, channels: 1 }, DATA)],
+  ])(
+    'in mono is refused by name, with the advice that two channels are needed: %s in %s',
+    async (codec, name, file) => {
+      const message = await messageOf(name, file);
+      expect(message).toContain(codec);
+      expect(message).toContain('The recording is mono (1 channel), so converting it is not enough');
+      expect(message).toContain('two channels: the operator on one, the client on the other');
+      expect(message).not.toContain('keep both channels');
+    },
+  );
+
+  it('in stereo is refused with the advice to keep both channels', async () => {
+    expect(await messageOf('a.wav', wavFile({ tag: 0x31 }, DATA))).toMatch(/GSM 6\.10 .* keep both channels\.$/);
+  });
+
+  it('with more channels is refused with their number', async () => {
+    const message = await messageOf('a.wav', wavFile({ tag: 2, bits: 4, channels: 3, blockBytes: 512 }, DATA));
+    expect(message).toContain('MS ADPCM');
+    expect(message).toContain('The recording has 3 channels, so converting it is not enough');
+  });
+});
+
 describe('the stereo check', () => {
-  it.each([1, 3, 6])('refuses %d channels and reports the number', async (channels) => {
+  it.each([1, 3, 6, 33])('refuses %d channels and reports the number', async (channels) => {
     const info = await named('a.wav', wavFile({ channels }, DATA));
     try {
       requireStereo(info);
@@ -111,6 +146,23 @@ describe('the stereo check', () => {
       expect(error).toMatchObject({ kind: 'invalid', code: 'AUDIO_NOT_STEREO', details: { channels } });
       expect((error as Error).message).toContain(channels === 1 ? '1 channel' : `${channels} channels`);
     }
+  });
+
+  it.each<[string, number]>([
+    ['a.wav', 40],
+    ['a.aiff', 33],
+    ['a.au', 65_536],
+  ])('refuses %s with %d channels by their number', async (fileName, channels) => {
+    const data = new Uint8Array(4 * channels);
+    const file = {
+      wav: () => wavFile({ channels }, data),
+      aiff: () => aiffFile({ channels }, data),
+      au: () => auFile({ channels }, data),
+    };
+    const info = await named(fileName, file[fileName.slice(2) as keyof typeof file]());
+    expect(() => requireStereo(info)).toThrow(
+      expect.objectContaining({ code: 'AUDIO_NOT_STEREO', message: expect.stringContaining(`${channels} channels`) }),
+    );
   });
 
   it('accepts two channels', async () => {

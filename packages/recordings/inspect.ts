@@ -2,7 +2,7 @@ import { Fault } from '@call-analysis/fault';
 import { aiff } from './aiff/aiff.ts';
 import { au } from './au/au.ts';
 import { type DetectedContent, detectFormat } from './detect-format.ts';
-import { FORMAT_NAMES, invalidFormat, unreadable } from './faults.ts';
+import { describeChannels, FORMAT_NAMES, invalidFormat, unreadable } from './faults.ts';
 import { flac } from './flac/flac.ts';
 import { mp3 } from './mp3/mp3.ts';
 import { ogg } from './ogg/ogg.ts';
@@ -59,11 +59,10 @@ function misnamed(format: Format, detected: DetectedContent): Fault {
 export function requireStereo(info: RecordingInfo): void {
   const { channels } = info;
   if (channels === 2) return;
-  const found = channels === 1 ? 'is mono (1 channel)' : `has ${channels} channels`;
   throw new Fault(
     'invalid',
     'AUDIO_NOT_STEREO',
-    `The recording ${found}. It must be stereo: the operator on one channel, the client on the other.`,
+    `The recording ${describeChannels(channels)}. It must be stereo: the operator on one channel, the client on the other.`,
     { details: { channels } },
   );
 }

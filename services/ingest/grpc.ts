@@ -269,6 +269,7 @@ function batchMessage(batch: BatchProgress): Batch {
     duplicates: batch.duplicates,
     rejected: batch.rejected,
     by_status: batch.byStatus,
+    erased: batch.erased,
     ...present({ finished_at: batch.finishedAt?.toISOString() ?? null, rejected_uuid: batch.rejectedUuid }),
   };
 }

@@ -149,7 +149,7 @@ describe('erasing a call', () => {
     }
     await eventually(async () => (await statusOf((await find(kept)).uuid)) === 'completed');
     const answer = await client.call<Batch>('GET', `/api/v1/calls/batches/${batch}`);
-    expect(answer).toMatchObject({ accepted: 2, by_status: { completed: 1, erased: 1 } });
+    expect(answer).toMatchObject({ accepted: 2, by_status: { completed: 1 }, erased: 1 });
     expect(answer.finished_at).not.toBeNull();
     // Its partner_call_id can be used again.
     await sendTranscripts([gone]);
@@ -188,7 +188,7 @@ describe('erasing a call', () => {
     expect(answers.map(({ status }) => status)).toEqual(uuids.map(() => 200));
     await nothingLeft(calls, uuids);
     const batch = await client.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`);
-    expect(batch).toMatchObject({ accepted: 6, by_status: { erased: 6 } });
+    expect(batch).toMatchObject({ accepted: 6, by_status: {}, erased: 6 });
   });
 
   it('is possible only within the own firm', async () => {

@@ -73,7 +73,7 @@ export function codecOf({ channels, bits, compression }: Common): BlockCodec {
     case '23ni':
       return integers(32, true, channels);
     case 'raw ':
-      if (bits > 8) throw unsupportedCodec('aiff', `unsigned integers of ${bits} bits`);
+      if (bits > 8) throw unsupportedCodec('aiff', `unsigned integers of ${bits} bits`, channels);
       return pcm({ kind: 'unsigned', bytes: 1 }, channels);
     case 'fl32':
     case 'FL32':
@@ -90,14 +90,14 @@ export function codecOf({ channels, bits, compression }: Common): BlockCodec {
     case 'ima4':
       return imaQuickTime(channels);
     default:
-      throw unsupportedCodec('aiff', nameOf(compression));
+      throw unsupportedCodec('aiff', nameOf(compression), channels);
   }
 }
 
 function integers(bits: number, littleEndian: boolean, channels: number): BlockCodec {
   if (bits === 0) throw unreadable('The header of the AIFF file says that a sample has 0 bits.');
   const bytes = bytesForBits(bits);
-  if (bytes === null) throw unsupportedCodec('aiff', `integers of ${bits} bits`);
+  if (bytes === null) throw unsupportedCodec('aiff', `integers of ${bits} bits`, channels);
   return pcm({ kind: 'signed', bytes, littleEndian }, channels);
 }
 

@@ -76,6 +76,6 @@ function codecOf(encoding: number, channels: number, littleEndian: boolean): Blo
     case 27:
       return alaw(channels);
     default:
-      throw unsupportedCodec('au', NAMES[encoding] ?? `the encoding ${encoding}`);
+      throw unsupportedCodec('au', NAMES[encoding] ?? `the encoding ${encoding}`, channels);
   }
 }

@@ -13,14 +13,11 @@ export interface SampleData {
   readonly frames: number;
 }
 
-const MAX_CHANNELS = 32;
 const MAX_SAMPLE_RATE = 768_000;
 
-/** AUDIO_UNREADABLE for values that no recorder writes. */
+/** AUDIO_UNREADABLE for values that no recorder writes. Any number of channels is readable, so that it can be reported. */
 export function checkChannelsAndRate({ channels, sampleRate }: { channels: number; sampleRate: number }): void {
-  if (channels < 1 || channels > MAX_CHANNELS) {
-    throw unreadable(`The header says ${channels} channels; a recording has 1 to ${MAX_CHANNELS}.`);
-  }
+  if (channels < 1) throw unreadable('The header says that the recording has no channels.');
   if (!(sampleRate >= 1 && sampleRate <= MAX_SAMPLE_RATE)) {
     throw unreadable(`The header says ${sampleRate} samples per second; a recording has 1 to ${MAX_SAMPLE_RATE}.`);
   }

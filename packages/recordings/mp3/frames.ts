@@ -54,7 +54,9 @@ export async function readStart(source: Source): Promise<Mp3Start> {
   if (at === null) throw refusal(bytes, start > 0);
   const header = frameHeader(bytes, at);
   if (header === null) throw wrongContent('mp3');
-  if (header.layer !== 3) throw unsupportedCodec('mp3', `MPEG audio of layer ${header.layer === 2 ? 'II (MP2)' : 'I'}`);
+  if (header.layer !== 3) {
+    throw unsupportedCodec('mp3', `MPEG audio of layer ${header.layer === 2 ? 'II (MP2)' : 'I'}`, header.channels);
+  }
   const frame = bytes.subarray(at, at + header.sizeBytes);
   const tag = frame.length === header.sizeBytes ? vbrTag(frame, header) : null;
   const offset = start + at;
@@ -174,11 +176,11 @@ function refusal(bytes: Uint8Array, tagged: boolean): Error {
   let tried = 0;
   for (let at = 0; at + 4 <= bytes.length && tried < MAX_TRIES; at++) {
     if (bytes[at] !== 0xff) continue;
-    if (isAdts(bytes, at)) return unsupportedCodec('mp3', 'AAC (ADTS)');
+    if (isAdts(bytes, at)) return unsupportedCodec('mp3', 'AAC (ADTS)', null);
     const header = frameHeader(bytes, at);
     if (header?.sizeBytes !== 0) continue;
     tried++;
-    if (isFreeFormat(bytes, at, header)) return unsupportedCodec('mp3', 'free-format frames');
+    if (isFreeFormat(bytes, at, header)) return unsupportedCodec('mp3', 'free-format frames', header.channels);
   }
   if (tagged || frameHeader(bytes, 0) !== null) return unreadable('The MP3 file holds no complete frame.');
   return wrongContent('mp3');

@@ -35,9 +35,10 @@ export function readFormat(chunk: DataView, littleEndian: boolean): WavFormat {
   const u16 = (at: number): number => chunk.getUint16(at, littleEndian);
   const commonBytes = Math.min(COMMON_BYTES, chunk.byteLength);
   const extension = new DataView(chunk.buffer, chunk.byteOffset + commonBytes, chunk.byteLength - commonBytes);
+  const channels = u16(2);
   const format = {
-    tag: u16(0) === TAG.extensible ? subFormat(extension, littleEndian) : u16(0),
-    channels: u16(2),
+    tag: u16(0) === TAG.extensible ? subFormat(extension, littleEndian, channels) : u16(0),
+    channels,
     sampleRate: chunk.getUint32(4, littleEndian),
     bytesPerSecond: chunk.getUint32(8, littleEndian),
     blockBytes: u16(12),
@@ -55,14 +56,14 @@ const SUB_FORMAT_AT = 6;
 const SUB_FORMAT_BYTES = 16;
 const SUB_FORMAT_TAIL = '000000001000800000aa00389b71';
 
-function subFormat(extension: DataView, littleEndian: boolean): number {
+function subFormat(extension: DataView, littleEndian: boolean, channels: number): number {
   if (extension.byteLength < SUB_FORMAT_AT + SUB_FORMAT_BYTES) {
     throw unreadable('The format chunk of the WAV file is cut short.');
   }
   const bytes = new Uint8Array(extension.buffer, extension.byteOffset + SUB_FORMAT_AT, SUB_FORMAT_BYTES);
   const tail = Buffer.from(bytes.subarray(2)).toString('hex');
   if (littleEndian && tail !== SUB_FORMAT_TAIL) {
-    throw unsupportedCodec('wav', `the sub-format ${Buffer.from(bytes).toString('hex')}`);
+    throw unsupportedCodec('wav', `the sub-format ${Buffer.from(bytes).toString('hex')}`, channels);
   }
   // Writers of big-endian files swap the GUID's first field as two bytes or as four, so the tag is in either half.
   return extension.getUint16(SUB_FORMAT_AT, littleEndian) || extension.getUint16(SUB_FORMAT_AT + 2, littleEndian);
@@ -74,25 +75,25 @@ export function codecOf(format: WavFormat): BlockCodec {
     case TAG.pcm: {
       if (bits === 0) throw unreadable('The header of the WAV file says that a sample has 0 bits.');
       const bytes = containerBytes(format);
-      if (bytes === null) throw unsupportedCodec('wav', `integers of ${bits} bits`);
+      if (bytes === null) throw unsupportedCodec('wav', `integers of ${bits} bits`, channels);
       if (bytes === 1) return pcm({ kind: 'unsigned', bytes }, channels);
       return pcm({ kind: 'signed', bytes, littleEndian }, channels);
     }
     case TAG.float:
-      if (bits !== 32 && bits !== 64) throw unsupportedCodec('wav', `floats of ${bits} bits`);
+      if (bits !== 32 && bits !== 64) throw unsupportedCodec('wav', `floats of ${bits} bits`, channels);
       return pcm({ kind: 'float', bytes: bits === 32 ? 4 : 8, littleEndian }, channels);
     case TAG.alaw:
       return alaw(channels);
     case TAG.mulaw:
       return mulaw(channels);
     case TAG.imaAdpcm:
-      if (bits !== 4) throw unsupportedCodec('wav', `IMA ADPCM of ${bits} bits`);
+      if (bits !== 4) throw unsupportedCodec('wav', `IMA ADPCM of ${bits} bits`, channels);
       return orUnreadable(imaWav(channels, format.blockBytes));
     case TAG.msAdpcm:
-      if (channels > 2) throw unsupportedCodec('wav', `MS ADPCM of ${channels} channels`);
+      if (channels > 2) throw unsupportedCodec('wav', `MS ADPCM of ${channels} channels`, channels);
       return orUnreadable(msAdpcm(channels === 1 ? 1 : 2, format.blockBytes, coefficientsOf(format)));
     default:
-      throw unsupportedCodec('wav', codecOfTag(tag));
+      throw unsupportedCodec('wav', codecOfTag(tag), channels);
   }
 }
 

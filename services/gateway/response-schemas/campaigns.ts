@@ -11,6 +11,7 @@ const CampaignCalls = z
   .object({
     total: Count,
     by_status: z.record(z.string(), Count).meta({ description: 'Statuses without calls are left out.' }),
+    erased: Count.meta({ description: 'Counted neither in `total` nor in `by_status`.' }),
   })
   .meta({ id: 'CampaignCalls' });
 
@@ -25,7 +26,7 @@ const exampleCampaign = {
   ends_at: null,
   created_at: '2026-09-30T11:20:00.310Z',
   updated_at: '2026-10-01T04:00:12.004Z',
-  calls: { total: 53, by_status: { queued: 3, completed: 49, failed: 1 } },
+  calls: { total: 53, by_status: { queued: 3, completed: 49, failed: 1 }, erased: 0 },
   average_score: 81.4,
 };
 

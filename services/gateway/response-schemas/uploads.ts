@@ -95,7 +95,8 @@ export const BatchItem = z
     accepted: Count,
     duplicates: Count,
     rejected: Count,
-    by_status: z.record(z.string(), Count),
+    by_status: z.record(z.string(), Count).meta({ description: 'Without erased calls.' }),
+    erased: Count,
     finished_at: Time.nullable(),
     rejected_csv_url: z.url().nullable(),
   })
@@ -110,6 +111,7 @@ export const BatchItem = z
         duplicates: 0,
         rejected: 0,
         by_status: { completed: 53 },
+        erased: 0,
         finished_at: '2026-10-01T18:00:04.310Z',
         rejected_csv_url: null,
       },

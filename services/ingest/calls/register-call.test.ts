@@ -104,7 +104,7 @@ describe('a single upload', () => {
       uuid: call_uuid,
       source: 'audio',
       status: 'queued',
-      partner_call_id: 'p-1',
+      partner_call_id: ' p-1 ',
       direction: 'inbound',
       duration: 61.25,
       start_time: '2026-01-02T03:04:05.000Z',

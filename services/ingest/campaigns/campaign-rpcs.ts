@@ -97,6 +97,7 @@ function campaignMessage(campaign: Campaign): CampaignMessage {
     updated_at: campaign.updatedAt.toISOString(),
     calls_total: campaign.callsTotal,
     calls_by_status: { ...campaign.callsByStatus },
+    calls_erased: campaign.callsErased,
     ...(externalId !== null && { external_id: externalId }),
     ...(description !== null && { description }),
     ...(segmentType !== null && { segment_type: segmentType }),

@@ -21,9 +21,11 @@ export interface CampaignRow extends CampaignProperties {
 
 /** A campaign with the counters of its calls. */
 export interface Campaign extends CampaignRow {
+  /** Without erased calls, as is `callsByStatus`. */
   readonly callsTotal: number;
   /** Statuses that no call has are absent. */
   readonly callsByStatus: Readonly<Record<string, number>>;
+  readonly callsErased: number;
   /** Of the calls with a score, to one decimal; null when none has one. */
   readonly averageScore: number | null;
 }
@@ -43,8 +45,9 @@ const columns = `uuid, name, external_id AS "externalId", description, status, s
   starts_at AS "startsAt", ends_at AS "endsAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** The tally plus the changes that are not folded into it yet; see tally-store.ts. */
-const counts = `SELECT coalesce(sum(calls), 0)::bigint AS "callsTotal",
-    coalesce(jsonb_object_agg(status, calls) FILTER (WHERE calls <> 0), '{}') AS "callsByStatus",
+const counts = `SELECT coalesce(sum(calls) FILTER (WHERE status <> 'erased'), 0)::bigint AS "callsTotal",
+    coalesce(jsonb_object_agg(status, calls) FILTER (WHERE calls <> 0 AND status <> 'erased'), '{}') AS "callsByStatus",
+    coalesce(sum(calls) FILTER (WHERE status = 'erased'), 0)::bigint AS "callsErased",
     round(sum(score_sum) / nullif(sum(scored), 0), 1)::float8 AS "averageScore"
   FROM (
     SELECT status, sum(calls)::bigint AS calls, sum(scored) AS scored, sum(score_sum) AS score_sum FROM (

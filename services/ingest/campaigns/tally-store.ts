@@ -19,7 +19,7 @@ export function tally(db: Database) {
       );
     },
 
-    /** Counts an erased call, which the campaign reports as `erased` from now on. */
+    /** Counts an erased call. The campaign reports it beside its calls, not among them. */
     async addErased(tx: Sql, campaignUuid: string): Promise<void> {
       await tx.query(
         `INSERT INTO campaign_change (campaign_uuid, status, calls, scored, score_sum) VALUES ($1, 'erased', 1, 0, 0)`,

@@ -12,8 +12,9 @@ import { createCampaign } from '../campaigns/create-campaign.ts';
 import { announceCalls } from '../intake/announce-calls.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectProgress, projectTranscripts } from '../results/project-transcripts.ts';
+import type { Erasure } from '../store/index.ts';
 import { sweep } from '../sweep.ts';
-import { audioCsvOf, type CsvRow, goodAudio } from '../test/csv.ts';
+import { audioCsvOf, csvOf, type CsvRow, goodAudio } from '../test/csv.ts';
 import { counts, ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { analysis, type Call, callAnalyzed, callFailed, eventOf, transcriptReady } from '../test/events.ts';
 import { faultOf, objectsBut, recordingOf, zipOf } from '../test/fixtures.ts';
@@ -58,7 +59,7 @@ describe('an erased call', () => {
     expect(counts(removed)).toEqual({ call: 1, transcript: 1, history_entry: 1, stored_file: 1, queued_event: 1 });
     await calls.expectNothingLeft(row, call!);
     expect(await service.callsOf(owner)).toHaveLength(4);
-    expect(await batch()).toMatchObject({ accepted: 5, byStatus: { queued: 4, erased: 1 } });
+    expect(await batch()).toMatchObject({ accepted: 5, byStatus: { queued: 4 }, erased: 1 });
     for (const { anonymized_text } of others) {
       const tables = (await calls.tracesOf({ anonymized_text })).map((trace) => trace.split(':')[0]);
       expect(tables).toEqual(expect.arrayContaining(['ingest.call', 'bus.job_common']));
@@ -136,16 +137,36 @@ describe('an erased call', () => {
     expect(await calls.exists(call)).toBe(true);
   });
 
-  it('is erased once: concurrent requests get one receipt or NOT_FOUND, later ones NOT_FOUND', async () => {
-    const call = await calls.newCall();
-    const answers = await Promise.allSettled([calls.erase(call), calls.erase(call), calls.erase(call)]);
-    const receipts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    expect(receipts.length).toBeGreaterThan(0);
-    expect(new Set(receipts.map(({ erasedAt }) => erasedAt.getTime())).size).toBe(1);
-    const reasons = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
-    for (const reason of reasons) expect(reason).toMatchObject({ code: 'NOT_FOUND' });
+  it('is erased once: concurrent requests get one receipt, later ones NOT_FOUND', async () => {
+    const owner = service.newOwner();
+    const row = secrets();
+    await service.upload(owner, csvOf([{ ...row, duration: 'long' }]), 'skip');
+    const call = await calls.newCall(row, owner);
+    const [first, ...others] = await Promise.all([calls.erase(call), calls.erase(call), calls.erase(call)]);
+    expect(counts(first!.removed)).toMatchObject({ call: 1, refused_row: 1 });
+    expect(others).toEqual([first, first]);
+    await calls.expectNothingLeft(row, call);
     expect(await faultOf(calls.erase(call))).toMatchObject({ code: 'NOT_FOUND' });
   });
+
+  it.each(['find', 'identify'] as const)(
+    'has one receipt when another process erases it before this one can %s it',
+    async (step) => {
+      const call = await calls.newCall();
+      const { store } = service.parts;
+      let erased: Erasure | undefined;
+      const erasures = {
+        ...store.erasures,
+        [step]: async (firmUuid: string, callUuid: string) => {
+          erased ??= await calls.erase(call);
+          return store.erasures[step](firmUuid, callUuid);
+        },
+      };
+      const receipt = await calls.erase(call, { store: { ...store, erasures } });
+      expect(receipt).toEqual(erased);
+      expect(receipt.finishedAt).not.toBeNull();
+    },
+  );
 
   it('is erased quickly while many others are, without waiting for their connections', async () => {
     const owner = service.newOwner();
@@ -207,7 +228,7 @@ describe('an erased call', () => {
     await calls.expectNothingLeft({ ...row, said }, call);
   });
 
-  it('counts as erased in its campaign, and its score no longer counts', async () => {
+  it('is counted beside the calls of its campaign, not among them, and its score no longer counts', async () => {
     const owner = service.newOwner();
     const campaign = await createCampaign(
       service.parts,
@@ -229,10 +250,15 @@ describe('an erased call', () => {
     await analyzed(first);
     await calls.erase(first);
     const now = () => service.parts.store.campaigns.get(owner.firmUuid, campaign.uuid);
-    expect(await now()).toMatchObject({ callsTotal: 2, callsByStatus: { queued: 1, erased: 1 }, averageScore: null });
+    expect(await now()).toMatchObject({
+      callsTotal: 1,
+      callsByStatus: { queued: 1 },
+      callsErased: 1,
+      averageScore: null,
+    });
     await service.parts.store.tally.fold();
     await calls.erase(second);
-    expect(await now()).toMatchObject({ callsTotal: 2, callsByStatus: { erased: 2 } });
+    expect(await now()).toMatchObject({ callsTotal: 0, callsByStatus: {}, callsErased: 2 });
   });
 
   it('is not announced, even when its range of calls was already read', async () => {
@@ -317,7 +343,7 @@ describe('the archive of a batch', () => {
     expect(await archives()).toEqual([]);
     // The first erasure removes the uploaded files, the last one the archive.
     expect(removed.map((each) => each['stored_file'] ?? 0)).toEqual([2, 0, 1]);
-    expect(await batch()).toMatchObject({ accepted: 3, byStatus: { erased: 3 } });
+    expect(await batch()).toMatchObject({ accepted: 3, byStatus: {}, erased: 3 });
   });
 
   it('is removed by the sweep once the other recordings are extracted', async () => {

@@ -1,7 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
 import { writeTombstone } from '@call-analysis/call-processing';
 import { CallErased, createEvent } from '@call-analysis/events';
-import { notFound } from '@call-analysis/fault';
+import { Fault, notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import { UNFINISHED } from '../calls/call-status.ts';
@@ -17,20 +17,48 @@ interface Parts {
   readonly limits: Limits;
 }
 
+/** The erasures that run in this process. Concurrent requests for one call share its receipt. */
+const running = new WeakMap<Store, Map<string, Promise<Erasure>>>();
+
 /**
  * Erases a call. One transaction deletes its rows and publishes CallErased; the rest is removed afterwards, and retried
- * until it is gone. Until then, a repeated request returns the current receipt. Afterwards: Fault NOT_FOUND.
+ * until it is gone. Until then, a repeated request returns the current receipt. Afterwards: Fault NOT_FOUND, except for
+ * a request that began before the erasure was finished, which returns its receipt.
  */
 export async function eraseCall(parts: Parts, firmUuid: string, callUuid: string): Promise<Erasure> {
+  const ofStore = running.get(parts.store) ?? new Map<string, Promise<Erasure>>();
+  running.set(parts.store, ofStore);
+  const key = `${firmUuid}/${callUuid}`;
+  const started = ofStore.get(key);
+  if (started !== undefined) return started;
+  const erasing = erase(parts, firmUuid, callUuid).finally(() => ofStore.delete(key));
+  ofStore.set(key, erasing);
+  return erasing;
+}
+
+async function erase(parts: Parts, firmUuid: string, callUuid: string): Promise<Erasure> {
   const { store, bus } = parts;
+  const startedAt = new Date();
   const existing = await store.erasures.find(firmUuid, callUuid);
-  if (existing !== null && existing.finishedAt !== null) throw notFound('call');
-  const erasure = existing ?? (await deleteRows());
+  if (existing !== null && existing.finishedAt !== null) {
+    // Another process finished it while this request waited for the database.
+    if (existing.finishedAt > startedAt) return existing;
+    throw notFound('call');
+  }
+  const erasure = existing ?? (await deleteRows().catch(erasedMeanwhile));
   try {
     return (await finishErasure(parts, firmUuid, callUuid)) ?? erasure;
   } catch {
     // The consumer of CallErased finishes the erasure and logs the obstacle.
     return erasure;
+  }
+
+  /** Returns the erasure by another process that deleted the rows first. */
+  async function erasedMeanwhile(error: unknown): Promise<Erasure> {
+    const other =
+      error instanceof Fault && error.kind === 'not-found' ? await store.erasures.find(firmUuid, callUuid) : null;
+    if (other === null) throw error;
+    return other;
   }
 
   async function deleteRows(): Promise<Erasure> {

@@ -28,8 +28,6 @@ export interface CallIdentity {
   readonly startTime: Date;
   /** An uploaded transcript, as it was sent. */
   readonly text: string | null;
-  /** Of its recording. */
-  readonly fileName: string | null;
 }
 
 const columns = `firm_uuid AS "firmUuid", call_uuid AS "callUuid", batch_uuid AS "batchUuid", object_key AS "objectKey",
@@ -57,10 +55,9 @@ export function erasures(db: Sql) {
     /** Fault NOT_FOUND when there is no such call. */
     async identify(firmUuid: string, uuid: string): Promise<CallIdentity> {
       const rows = await db.query<CallIdentity>(
-        `SELECT call.firm_uuid AS "firmUuid", partner_call_id AS "partnerCallId", client_phone_number AS phone,
-           start_time AS "startTime", tagged_text AS text, file_name AS "fileName"
-         FROM call LEFT JOIN recording ON recording.firm_uuid = call.firm_uuid AND recording.call_uuid = call.uuid
-         WHERE call.firm_uuid = $1 AND call.uuid = $2`,
+        `SELECT firm_uuid AS "firmUuid", partner_call_id AS "partnerCallId", client_phone_number AS phone,
+           start_time AS "startTime", tagged_text AS text
+         FROM call WHERE firm_uuid = $1 AND uuid = $2`,
         [firmUuid, uuid],
       );
       if (rows[0] === undefined) throw notFound('call');

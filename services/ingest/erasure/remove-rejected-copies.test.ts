@@ -1,28 +1,30 @@
 import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
-import { csvOf } from '../test/csv.ts';
+import { audioCsvOf, csvOf, goodAudio } from '../test/csv.ts';
 import { counts, ErasedCalls, secrets } from '../test/erased-calls.ts';
+import { zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 
 const service = new IngestUnderTest();
 const calls = new ErasedCalls(service);
 
 describe('copies in rejected CSVs', () => {
-  it('are found by id, by text, or by phone number with start time, and other rows stay', async () => {
+  it('are found by id, or without an id by phone number, start time and text together, and other rows stay', async () => {
     const owner = service.newOwner();
     const row = secrets();
-    const other = secrets();
+    const withoutId = { ...row, partner_call_id: '' };
+    const otherId = `${row.partner_call_id}-2`;
+    const stays = (operator_name: string) => ({ duration: 'long', operator_name });
     const rejected = [
       { ...row, duration: 'long', operator_name: 'by id' },
-      { ...row, duration: 'long', partner_call_id: 'x', client_phone_number: '998900000000', operator_name: 'by text' },
-      {
-        ...row,
-        duration: 'long',
-        partner_call_id: 'y',
-        anonymized_text: '<client>Hm',
-        operator_name: 'by number and time',
-      },
-      { ...other, duration: 'long', operator_name: 'another' },
+      { partner_call_id: row.partner_call_id, duration: 'long', operator_name: 'by id alone' },
+      { ...withoutId, duration: 'long', operator_name: 'by all three' },
+      { ...row, partner_call_id: otherId, ...stays('another id') },
+      { anonymized_text: row.anonymized_text, ...stays('text alone') },
+      { ...withoutId, start_time: '2026-01-02T03:04:06', ...stays('another time') },
+      { ...withoutId, client_phone_number: '998900000000', ...stays('another number') },
+      { ...withoutId, anonymized_text: '<client>Hm', ...stays('another text') },
+      { ...secrets(), ...stays('another call') },
     ];
     await service.upload(owner, csvOf(rejected), 'skip');
     await service.upload(owner, csvOf([{ ...row, duration: 'long' }]), 'skip');
@@ -37,8 +39,22 @@ describe('copies in rejected CSVs', () => {
     const left = await keys();
     expect(left).toHaveLength(1);
     const lines = contents.get(left[0]!)!.split('\r\n');
-    expect(await read(left[0]!)).toBe([lines[0], lines[4], ''].join('\r\n'));
-    await calls.expectNothingLeft(row, call);
+    expect(await read(left[0]!)).toBe([lines[0], ...lines.slice(4)].join('\r\n'));
+  });
+
+  it('of a recording are found without an id by phone number and start time, and rows with a text stay', async () => {
+    const owner = service.newOwner();
+    const { anonymized_text, ...row } = secrets();
+    const rejected = [
+      { ...row, partner_call_id: '', audio_file_name: 'a.txt' },
+      { ...row, partner_call_id: 'other', audio_file_name: 'a.txt' },
+    ];
+    await service.uploadBatch(owner, audioCsvOf(rejected), zipOf(['a.wav']), 'skip');
+    const transcript = { ...row, anonymized_text, start_time: goodAudio.start_time };
+    await service.upload(owner, csvOf([{ ...transcript, partner_call_id: '', duration: 'long' }]), 'skip');
+    const call = await calls.newRecording(row, owner);
+    expect(counts((await calls.erase(call)).removed)).toMatchObject({ refused_row: 1 });
+    expect((await service.objectsOf(owner)).filter((key) => key.startsWith('rejected/'))).toHaveLength(2);
   });
 
   it('are removed without changing the format of the file: byte order mark, separator line and separator', async () => {

@@ -101,23 +101,24 @@ async function open({ objects, limits }: Parts, key: string): Promise<CsvFile | 
   return bytes === null ? null : readCsv(bytes, columns, unbounded);
 }
 
-/** A row is a copy when it has the call's id, its text, or its phone number with its start time or file name. */
+/**
+ * A row is a copy when it has the call's partner_call_id, or has none and the same phone number, start time and text.
+ * Neither a recording nor its row has a text.
+ */
 function copyTest({ columns: positions }: CsvFile, call: CallIdentity): (record: RawRecord) => boolean {
   const at = (name: string) => positions.get(name) ?? -1;
-  const [id, phone, time, text, file] = [
+  const [id, phone, time, text] = [
     at('partner_call_id'),
     at('client_phone_number'),
     at('start_time'),
     at('anonymized_text'),
-    at('audio_file_name'),
   ];
   const startMs = call.startTime.getTime();
   return ({ fields }) => {
     const value = (position: number) => fields[position]?.trim() ?? '';
-    if (call.partnerCallId !== null && value(id) === call.partnerCallId) return true;
-    if (call.text !== null && value(text) === call.text) return true;
-    if (value(phone) !== call.phone) return false;
-    if (call.fileName !== null && value(file) === call.fileName) return true;
+    const rowId = value(id);
+    if (rowId !== '') return rowId === call.partnerCallId;
+    if (value(phone) !== call.phone || value(text) !== (call.text ?? '')) return false;
     return [parseStartTime, parseTranscriptionStartTime].some((parse) => parse(value(time)) === startMs);
   };
 }

@@ -102,6 +102,22 @@ describe('a search for words', () => {
     expect(await listing.found(firmUuid, '1234-555')).toEqual([]);
   });
 
+  it('finds words of letters beyond U+FFFF, alone and among others, in every configuration', async () => {
+    const firmUuid = randomUUID();
+    const [deseret, adlam, plain] = await listing.addTexts(firmUuid, [
+      { text: '𐐔𐐯𐑅𐐨𐑉𐐯𐐻 𐐁 𐑏𐐭𐑌𐐮𐑁𐐴𐐼 code', language: 'en' },
+      { text: '𞤀𞤣𞤤𞤢𞤥, 𞤆𞤵𞤤𞤢𞤪', language: null },
+      { text: 'code', language: 'en' },
+    ]);
+    expect(await listing.found(firmUuid, '𐑏𐐭𐑌𐐮𐑁𐐴𐐼')).toEqual([deseret]);
+    for (const q of ['𐐁', '𐐩', '𐐼𐐯𐑅𐐨𐑉𐐯𐐻']) expect([q, await listing.found(firmUuid, q)]).toEqual([q, [deseret]]);
+    expect(await listing.found(firmUuid, '"𐐁 𐑏𐐭𐑌𐐮𐑁𐐴𐐼 code"')).toEqual([deseret]);
+    expect(await listing.found(firmUuid, '𞤆𞤵𞤤𞤢𞤪')).toEqual([adlam]);
+    expect(await listing.found(firmUuid, '𞤀𞤣𞤤𞤢𞤥 𞤆𞤵𞤤𞤢𞤪')).toEqual([adlam]);
+    expect(await listing.found(firmUuid, '𞤆𞤵𞤤𞤢')).toEqual([]);
+    expect(await listing.found(firmUuid, 'code -𐐁')).toEqual([plain]);
+  });
+
   it('knows no operators but quotes and a minus right before a word', async () => {
     const firmUuid = randomUUID();
     const [both, one] = await listing.addTexts(firmUuid, [

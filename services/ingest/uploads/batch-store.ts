@@ -37,7 +37,10 @@ export interface RejectedFile {
 }
 
 export interface BatchProgress extends Batch {
+  /** Without erased calls. */
   readonly byStatus: Record<string, number>;
+  /** The number of its erased calls. */
+  readonly erased: number;
   /** When its last call ended. Null while any call has not ended. */
   readonly finishedAt: Date | null;
 }
@@ -57,11 +60,10 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       const byStatus = Object.fromEntries(own.map((group) => [group.status, group.count]));
       // Only erasure removes a call from its batch.
       const erased = own.reduce((left, group) => left - group.count, batch.accepted);
-      if (erased > 0) byStatus['erased'] = erased;
       const running = own.some((group) => UNFINISHED.includes(group.status));
       const ended = [batch.createdAt, batch.erasedUntil ?? batch.createdAt, ...own.map((group) => group.latest)];
       const lastMs = Math.max(...ended.map((at) => at.getTime()));
-      return { ...batch, byStatus, finishedAt: running ? null : new Date(lastMs) };
+      return { ...batch, byStatus, erased, finishedAt: running ? null : new Date(lastMs) };
     });
   }
 

@@ -38,5 +38,5 @@ export function unsupportedStreams(firstPackets: readonly Uint8Array[]): Error {
   const names = OTHERS.filter(({ signature }) => firstPackets.some((packet) => hasText(packet, 0, signature)));
   return names.length === 0
     ? wrongContent('ogg', 'Ogg with an unknown codec')
-    : unsupportedCodec('ogg', names.map(({ name }) => name).join(' and '));
+    : unsupportedCodec('ogg', names.map(({ name }) => name).join(' and '), null);
 }

@@ -14,7 +14,7 @@ export function opus(head: Uint8Array): PacketCodec {
   const channels = view.getUint8(9);
   const gain = 10 ** (view.getInt16(16, true) / 256 / 20);
   const family = view.getUint8(18);
-  if (version >> 4 !== 0) throw unsupportedCodec('ogg', `Opus of version ${version}`);
+  if (version >> 4 !== 0) throw unsupportedCodec('ogg', `Opus of version ${version}`, channels);
   if (channels === 0) throw unreadable('The Opus stream says that it has no channels.');
   const layout = family === 0 ? oneStream(channels) : manyStreams(view, family, channels);
   let headers = 1;
@@ -41,7 +41,8 @@ function oneStream(channels: number): Layout {
 }
 
 function manyStreams(view: DataView, family: number, channels: number): Layout {
-  if (family !== 1 && family !== 255) throw unsupportedCodec('ogg', `Opus of channel mapping family ${family}`);
+  if (family !== 1 && family !== 255)
+    throw unsupportedCodec('ogg', `Opus of channel mapping family ${family}`, channels);
   if (view.byteLength < 21 + channels) throw unreadable('The header of the Opus stream is cut off.');
   const streamCount = view.getUint8(19);
   const coupledStreamCount = view.getUint8(20);

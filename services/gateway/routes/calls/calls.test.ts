@@ -319,6 +319,7 @@ describe('batches', () => {
     duplicates: 1,
     rejected: 0,
     by_status: { queued: 1, completed: 2 },
+    erased: 2,
   };
   const { batch_uuid: batch_id, ...sameInBoth } = batch;
   const item = { ...sameInBoth, batch_id };

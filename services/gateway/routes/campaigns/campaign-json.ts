@@ -13,7 +13,7 @@ export function campaignItem(campaign: Campaign) {
     ends_at: campaign.ends_at ?? null,
     created_at: campaign.created_at,
     updated_at: campaign.updated_at,
-    calls: { total: campaign.calls_total, by_status: campaign.calls_by_status },
+    calls: { total: campaign.calls_total, by_status: campaign.calls_by_status, erased: campaign.calls_erased ?? 0 },
     average_score: campaign.average_score ?? null,
   };
 }

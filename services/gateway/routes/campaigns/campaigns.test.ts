@@ -32,7 +32,7 @@ const shown = {
   ends_at: null,
   created_at: bare.created_at,
   updated_at: bare.updated_at,
-  calls: { total: 0, by_status: {} },
+  calls: { total: 0, by_status: {}, erased: 0 },
   average_score: null,
 };
 

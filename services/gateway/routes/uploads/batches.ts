@@ -91,6 +91,7 @@ export function batches(
       duplicates: batch.duplicates,
       rejected: batch.rejected,
       by_status: batch.by_status,
+      erased: batch.erased ?? 0,
       finished_at: batch.finished_at ?? null,
       rejected_csv_url: batch.rejected_uuid === undefined ? null : rejectedUrl(publicUrl, request, batch.rejected_uuid),
     };

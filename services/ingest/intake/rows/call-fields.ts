@@ -19,24 +19,30 @@ export interface Field<Value = unknown, IsRequired extends boolean = boolean> {
   readonly isRequired: IsRequired;
   /** A transcript, limited in bytes of UTF-8. Other values are limited in characters. */
   readonly isTranscript: boolean;
-  /** Turns the trimmed text, which is not empty, into the value. */
-  readonly parse: (text: string, rules: FieldRules) => Value | ValueFault;
+  /** Trimmed even in the metadata of a single upload, which has all other values taken as they are. */
+  readonly isName: boolean;
+  /** Turns the text, which is not empty, into the value, or returns its faults. */
+  readonly parse: (text: string, rules: FieldRules) => Value | ValueFault | readonly ValueFault[];
 }
 
 type Parse<Value> = Field<Value>['parse'];
 
 function required<Value>(column: string, parse: Parse<Value>): Field<Value, true> {
-  return { column, fallback: null, isRequired: true, isTranscript: false, parse };
+  return { column, fallback: null, isRequired: true, isTranscript: false, isName: false, parse };
 }
 
 function optional<Value>(column: string, parse: Parse<Value>, fallback: string | null = null): Field<Value, false> {
-  return { column, fallback, isRequired: false, isTranscript: false, parse };
+  return { column, fallback, isRequired: false, isTranscript: false, isName: false, parse };
+}
+
+function name<IsRequired extends boolean>(field: Field<string, IsRequired>): Field<string, IsRequired> {
+  return { ...field, isName: true };
 }
 
 const anyText = (text: string): string => text;
 
 const clientPhoneNumber = required<string>('client_phone_number', parsePhone);
-const operatorName = required('operator_name', anyText);
+const operatorName = name(required('operator_name', anyText));
 const segmentType = required<string>('segment_type', (text, rules) => rules.segmentType(text));
 const partnerCallId = optional('partner_call_id', anyText);
 const direction = optional<Direction>('direction', parseDirection);
@@ -50,7 +56,10 @@ export const transcriptFields = {
   duration: required<number>('duration', parseDuration),
   /** As it came, trimmed. `parseTranscript` accepts it. */
   anonymizedText: {
-    ...required<string>('anonymized_text', (text) => checkTranscript(text) ?? text),
+    ...required<string>('anonymized_text', (text) => {
+      const faults = checkTranscript(text);
+      return faults.length === 0 ? text : faults;
+    }),
     isTranscript: true,
   },
   /** Unix milliseconds. */
@@ -59,7 +68,7 @@ export const transcriptFields = {
   partnerCallId,
   operatorId: optional('operator_id', anyText),
   direction,
-  operatorGroupName: optional('operator_group_name', anyText, 'group_name'),
+  operatorGroupName: name(optional('operator_group_name', anyText, 'group_name')),
   disconnectReason,
 };
 
@@ -68,7 +77,7 @@ export const transcriptFields = {
  * "Presigned uploads".
  */
 export const audioFields = {
-  audioFileName: required('audio_file_name', anyText),
+  audioFileName: name(required('audio_file_name', anyText)),
   clientPhoneNumber,
   operatorName,
   /** Unix milliseconds. */
@@ -80,7 +89,7 @@ export const audioFields = {
   left: required<Role>('left_channel', (text) => parseChannel('left_channel', text)),
   partnerCallId,
   direction,
-  operatorGroupName: optional('operator_group_name', anyText),
+  operatorGroupName: name(optional('operator_group_name', anyText)),
   disconnectReason,
 };
 

@@ -38,20 +38,24 @@ export function checkTranscriptRow(
   { columns }: Pick<Header, 'columns'>,
   rules: TranscriptRules,
 ): (raw: RawRecord) => CheckedRow<TranscriptRecord> {
-  const row = new RowReader(transcriptFields, columns, rules);
+  const row = new RowReader(transcriptFields, columns, rules, 'all');
   return (raw) => row.read(raw).checked({});
 }
 
 /** Resolves a file name, given trimmed and as it came. Called once for every row that has a name. */
 export type FileRule<File> = (name: string, untrimmed: string) => File | ValueFault;
 
+/** The values that are trimmed before they are checked: all in a CSV, only names in the metadata of one upload. */
+export type Trimmed = 'all' | 'names';
+
 /** Creates the check for the rows of one CSV of recordings, or for the metadata of one upload. */
 export function checkAudioRow<File extends object>(
   { columns }: Pick<Header, 'columns'>,
   rules: CallRules,
   resolveFile: FileRule<File>,
+  trimmed: Trimmed = 'all',
 ): (raw: RawRecord) => CheckedRow<AudioRecord<File>> {
-  const row = new RowReader(audioFields, columns, { ...rules, maxTextBytes: 0 });
+  const row = new RowReader(audioFields, columns, { ...rules, maxTextBytes: 0 }, trimmed);
   return (raw) => {
     const { audioFileName, left, right } = row.read(raw).values;
     if (left !== null && left === right) row.fail('left', left, sameChannel);
@@ -69,12 +73,13 @@ function isFault(value: object): value is ValueFault {
 
 type Values<Each extends Fields> = { [Name in keyof Each]: RecordOf<Each>[Name] | null };
 
-/** Where a column is in the file (-1: the file lacks it), and how long its values may be. */
+/** Where a column is in the file (-1: the file lacks it), and how its values are read. */
 interface Slot {
   readonly column: string;
   readonly index: number;
   /** The longest value in bytes of UTF-8. Null when code points are limited instead. */
   readonly maxBytes: number | null;
+  readonly isTrimmed: boolean;
 }
 
 interface FieldSlot extends Slot {
@@ -88,7 +93,7 @@ const NO_FAULTS: readonly RowFault[] = [];
 const NO_ROW: RawRecord = { row: 0, fields: [], cut: null };
 
 /**
- * Reads the fields of one row after another and collects the faults of each. Values are trimmed as `trim` does it:
+ * Reads the fields of one row after another and collects the faults of each. Trimming is what `trim` does: it removes
  * Unicode white space, line ends and byte order marks. Control characters inside a value are allowed.
  */
 class RowReader<Each extends Fields> {
@@ -102,18 +107,20 @@ class RowReader<Each extends Fields> {
   /** Created with the first fault of the row: most rows have none. */
   #faults: RowFault[] | null = null;
 
-  constructor(fields: Each, columns: Header['columns'], rules: TranscriptRules) {
+  constructor(fields: Each, columns: Header['columns'], rules: TranscriptRules, trimmed: Trimmed) {
     const { segmentTypes, maxValueChars, maxTextBytes } = rules;
-    const slot = (column: string, maxBytes: number | null): Slot => {
-      return { column, index: columns.get(column) ?? -1, maxBytes };
+    const slot = (column: string, maxBytes: number | null, isName: boolean): Slot => {
+      return { column, index: columns.get(column) ?? -1, maxBytes, isTrimmed: isName || trimmed === 'all' };
     };
-    this.#slots = Object.entries(fields).map(([name, { column, fallback, isRequired, isTranscript, parse }]) => ({
-      ...slot(column, isTranscript ? maxTextBytes : null),
-      name,
-      parse,
-      isRequired,
-      fallback: fallback === null ? null : slot(fallback, null),
-    }));
+    this.#slots = Object.entries(fields).map(
+      ([name, { column, fallback, isRequired, isTranscript, isName, parse }]) => ({
+        ...slot(column, isTranscript ? maxTextBytes : null, isName),
+        name,
+        parse,
+        isRequired,
+        fallback: fallback === null ? null : slot(fallback, null, isName),
+      }),
+    );
     this.#blank = Object.fromEntries(this.#slots.map(({ name }) => [name, null])) as Values<Each>;
     this.#values = this.#blank;
     this.#columns = columns;
@@ -170,7 +177,7 @@ class RowReader<Each extends Fields> {
     const { isRequired, parse, fallback } = slot;
     const text = this.#text(slot);
     if (text === null) {
-      if (isRequired && !this.#isTooLong(slot, '') && this.#trimmed(slot) === '') {
+      if (isRequired && !this.#isTooLong(slot, '') && this.#fieldText(slot) === '') {
         this.#fail(slot, '', { fault: 'REQUIRED', message: `${slot.column} is empty. Fill it in.` });
       }
       return fallback === null ? null : this.#text(fallback);
@@ -179,13 +186,13 @@ class RowReader<Each extends Fields> {
     if (fallback !== null) this.#text(fallback);
     const value = parse(text, this.#rules);
     if (typeof value !== 'object' || value === null) return value;
-    this.#fail(slot, text, value as ValueFault);
+    for (const fault of Array.isArray(value) ? value : [value]) this.#fail(slot, text, fault as ValueFault);
     return null;
   }
 
-  /** The trimmed value. Null when it is empty, and when it is too long, which is a fault. */
+  /** The value. Null when it is empty, and when it is too long, which is a fault. */
   #text(slot: Slot): string | null {
-    const value = this.#trimmed(slot);
+    const value = this.#fieldText(slot);
     // Of a value that was cut, only the white space before the text may have been kept.
     if (value === '' && this.#raw.cut === null) return null;
     if (!this.#isTooLong(slot, value)) return value === '' ? null : value;
@@ -194,9 +201,10 @@ class RowReader<Each extends Fields> {
     return null;
   }
 
-  #trimmed({ index }: Slot): string {
+  #fieldText({ index, isTrimmed }: Slot): string {
     const value = this.#raw.fields[index];
     if (value === undefined || value.length === 0) return '';
+    if (!isTrimmed) return value;
     const first = value.charCodeAt(0);
     const last = value.charCodeAt(value.length - 1);
     // Most values begin and end with printable ASCII and need no trimming.
@@ -210,10 +218,11 @@ class RowReader<Each extends Fields> {
     return value.length > this.#maxChars * 2 || Array.from(value).length > this.#maxChars;
   }
 
-  #fail({ column, maxBytes }: Slot, value: string, { fault, message }: ValueFault): void {
+  #fail({ column, maxBytes, isTrimmed }: Slot, value: string, { fault, message }: ValueFault): void {
     // A transcript may contain line ends and the like, which are not its fault.
     const invisible = maxBytes === null ? invisibleIn(value) : '';
-    (this.#faults ??= []).push(rowFault(this.#raw.row, column, value, fault, message + invisible));
+    const padding = isTrimmed || value === value.trim() ? '' : ' Remove the white space around it.';
+    (this.#faults ??= []).push(rowFault(this.#raw.row, column, value, fault, message + padding + invisible));
   }
 
   #slot(name: keyof Each): FieldSlot {

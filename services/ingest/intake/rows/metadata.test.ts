@@ -35,23 +35,66 @@ function refusalOf(value: unknown): { code: string; message: string; fields: Fie
 const codesOf = (value: unknown) => refusalOf(value).fields.map(({ field, code }) => [field, code]);
 
 describe('the metadata of a single upload', () => {
-  it('becomes a record by the rules of a row, in which absent, null and empty values are null', () => {
-    const { record, ignoredFields } = read({
-      ...good,
-      direction: null,
-      partner_call_id: '',
-      operator_group_name: ' G ',
-    });
+  it('becomes a record by the rules of a row, in which absent and null fields are null', () => {
+    const { record, ignoredFields } = read({ ...good, direction: null });
     expect(record).toMatchObject({
       audioFileName: 'call.wav',
       startedMs: Date.UTC(2026, 0, 31, 9, 30),
       left: 'operator',
       direction: null,
       partnerCallId: null,
-      operatorGroupName: 'G',
+      operatorGroupName: null,
       disconnectReason: null,
     });
     expect(ignoredFields).toEqual([]);
+  });
+
+  it('has its names trimmed and its other values taken as they are', () => {
+    const { record } = read({
+      ...good,
+      audio_file_name: ' call.wav\n',
+      operator_name: ' Anna\u00a0',
+      operator_group_name: ' G ',
+      partner_call_id: ' 7 ',
+      disconnect_reason: '\tbusy ',
+    });
+    expect(record).toMatchObject({
+      audioFileName: 'call.wav',
+      file: { name: 'call.wav', untrimmed: ' call.wav\n' },
+      operatorName: 'Anna',
+      operatorGroupName: 'G',
+      partnerCallId: ' 7 ',
+      disconnectReason: '\tbusy ',
+    });
+    expect(read({ ...good, partner_call_id: ' ' }).record.partnerCallId).toBe(' ');
+  });
+
+  it.each([
+    ['client_phone_number', ' +998901234567', 'INVALID_PHONE_NUMBER'],
+    ['start_time', '2026-01-31 09:30 ', 'INVALID_DATETIME'],
+    ['segment_type', 'support ', 'UNKNOWN_SEGMENT_TYPE'],
+    ['left_channel', '\u00a0operator', 'INVALID_CHANNEL'],
+    ['direction', 'inbound\n', 'INVALID_DIRECTION'],
+  ])('with white space around %s is refused with that advice: %j', (field, value, code) => {
+    const { fields } = refusalOf({ ...good, [field]: value });
+    expect(fields).toEqual([{ field, code, message: expect.stringContaining('Remove the white space around it.') }]);
+  });
+
+  it('lists empty optional fields as faults, blank names included', () => {
+    const empty = { partner_call_id: '', direction: '', operator_group_name: ' ', disconnect_reason: '' };
+    const { code, fields } = refusalOf({ ...good, ...empty });
+    expect(code).toBe('VALIDATION_ERROR');
+    expect(fields).toEqual(
+      ['partner_call_id', 'direction', 'operator_group_name', 'disconnect_reason'].map((field) => ({
+        field,
+        code: 'EMPTY',
+        message: `${field} is empty. Give it a value or leave it out.`,
+      })),
+    );
+    expect(codesOf({ ...good, operator_name: ' ', segment_type: '' })).toEqual([
+      ['operator_name', 'REQUIRED'],
+      ['segment_type', 'REQUIRED'],
+    ]);
   });
 
   it('may have unknown fields, which are reported', () => {

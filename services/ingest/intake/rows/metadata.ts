@@ -1,5 +1,5 @@
 import { Fault, type FieldFault } from '@call-analysis/fault';
-import { type AudioRecord, audioColumns } from './call-fields.ts';
+import { type AudioRecord, audioFields, type Field } from './call-fields.ts';
 import { type CallRules, checkAudioRow } from './check-row.ts';
 import { excerpt, visible } from './row-fault.ts';
 
@@ -19,25 +19,28 @@ const PHONE = 'client_phone_number';
 const IGNORED_NAME_CHARS = 255;
 /** Unknown fields that a message lists. All are in the details. */
 const SHOWN_IGNORED = 20;
-const names = audioColumns.map(({ name }) => name);
+const allFields: readonly Field[] = Object.values(audioFields);
+const names = allFields.map(({ column }) => column);
 const columns = new Map(names.map((name, index) => [name, index]));
 
 /**
- * Reads the metadata of a single upload: a JSON object of strings, checked like a row of a CSV of recordings. A null
- * counts as absent (docs/api.md, "Single upload"). Fault INVALID_PHONE_NUMBER when a phone number was sent and is
- * invalid, else VALIDATION_ERROR. `details.fields` has all faults in both cases.
+ * Reads the metadata of a single upload: a JSON object of strings, checked like a row of a CSV of recordings, except
+ * that only names are trimmed. A null counts as absent, and an empty optional field is a fault (docs/api.md, "Single
+ * upload"). Fault INVALID_PHONE_NUMBER when a phone number was sent and is invalid, else VALIDATION_ERROR.
+ * `details.fields` has all faults in both cases.
  */
 export function readMetadata(text: string, rules: CallRules): Metadata {
   const sent = objectOf(text);
   const malformed = new Map<string, FieldFault>();
-  const fields = names.map((name) => {
+  const fields = allFields.map((field) => {
+    const name = field.column;
     const value = Object.hasOwn(sent, name) ? sent[name] : null;
     if (value === null) return '';
-    const fault = notText(name, value);
+    const fault = notText(name, value) ?? emptyText(field, String(value));
     if (fault !== null) malformed.set(name, fault);
     return fault === null ? String(value) : '';
   });
-  const check = checkAudioRow({ columns }, rules, (name, untrimmed): NamedFile => ({ name, untrimmed }));
+  const check = checkAudioRow({ columns }, rules, (name, untrimmed): NamedFile => ({ name, untrimmed }), 'names');
   const { record, faults } = check({ row: 1, fields, cut: null });
   // A malformed value was left empty. Only that it is malformed is reported.
   const found = new Map(faults.map(({ column, code, message }) => [column, { field: column ?? '', code, message }]));
@@ -81,6 +84,15 @@ function notText(field: string, value: unknown): FieldFault | null {
     return { field, code: 'INVALID_CHARACTER', message };
   }
   return null;
+}
+
+/**
+ * The fault of an optional field that was sent without a value, or null. It is not taken as absent: an empty
+ * partner_call_id, for example, would silently cost the upload its protection against repeats.
+ */
+function emptyText({ column, isRequired, isName }: Field, value: string): FieldFault | null {
+  if (isRequired || (isName ? value.trim() : value) !== '') return null;
+  return { field: column, code: 'EMPTY', message: `${column} is empty. Give it a value or leave it out.` };
 }
 
 /** The message names unknown fields too: a missing field may have been sent under another name. */

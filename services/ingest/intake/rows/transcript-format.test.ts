@@ -95,6 +95,20 @@ describe('a transcript', () => {
     });
   });
 
+  it('with text before its first tag and an empty utterance has both as faults, in that order', () => {
+    for (const [text, missing, empty] of [
+      ['hello<operator><client>hi', 'at character 6', 'Utterance 1 of'],
+      ['hello<operator>hi<client> ', 'at character 6', 'Utterance 2 of'],
+    ] as const) {
+      expect(checkTranscript(text)).toEqual([
+        { fault: 'MISSING_ROLE_TAG', message: expect.stringContaining(missing) },
+        { fault: 'EMPTY_UTTERANCE', message: expect.stringContaining(empty) },
+      ]);
+      expect(parseTranscript(text)).toMatchObject({ fault: 'MISSING_ROLE_TAG' });
+    }
+    expect(checkTranscript('hello').map(({ fault }) => fault)).toEqual(['MISSING_ROLE_TAG']);
+  });
+
   it.each([
     ['\u200b', '[U+200B]'],
     ['\u200e\u2060', '[U+200E][U+2060]'],
@@ -152,12 +166,14 @@ describe('any transcript', () => {
       fc.property(pieces, (parts) => {
         const text = parts.join('');
         const parsed = parseTranscript(text);
-        expect(checkTranscript(text)).toEqual('fault' in parsed ? parsed : null);
+        const found = checkTranscript(text);
+        if ('fault' in parsed) expect(found[0]).toEqual(parsed);
         const [before, ...utterances] = text.split(/<(?:operator|клиент)>/i);
-        let fault: string | null = null;
-        if (utterances.length === 0 || before?.trim() !== '') fault = 'MISSING_ROLE_TAG';
-        else if (utterances.some((each) => each.trim() === '')) fault = 'EMPTY_UTTERANCE';
-        expect('fault' in parsed ? parsed.fault : null).toBe(fault);
+        const faults: string[] = [];
+        if (utterances.length === 0 || before?.trim() !== '') faults.push('MISSING_ROLE_TAG');
+        if (utterances.some((each) => each.trim() === '')) faults.push('EMPTY_UTTERANCE');
+        expect(found.map(({ fault }) => fault)).toEqual(faults);
+        expect('fault' in parsed).toBe(faults.length > 0);
       }),
       { numRuns: 500 },
     );

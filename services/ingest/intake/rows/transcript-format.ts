@@ -40,20 +40,26 @@ export interface TaggedTranscript {
 export function parseTranscript(text: string): TaggedTranscript | ValueFault {
   const utterances: TaggedUtterance[] = [];
   const tags = new Set<string>();
-  const fault = walk(text, ({ name, role }, spoken) => {
+  const [fault] = walk(text, ({ name, role }, spoken) => {
     utterances.push({ role, text: spoken });
     tags.add(name);
   });
   return fault ?? { utterances, tags: [...tags] };
 }
 
-/** The fault that `parseTranscript` would return, or null. Creates no utterances, which makes it faster. */
-export function checkTranscript(text: string): ValueFault | null {
+/**
+ * All faults of a transcript: text before the first tag, then the first empty utterance. `parseTranscript` returns the
+ * first of them. Creates no utterances, which makes it faster.
+ */
+export function checkTranscript(text: string): readonly ValueFault[] {
   return walk(text, null);
 }
 
-/** Calls `visit` for every utterance. Stops at the first fault and returns it. */
-function walk(text: string, visit: ((tag: Tag, text: string) => void) | null): ValueFault | null {
+const NO_FAULTS: readonly ValueFault[] = [];
+
+/** Calls `visit` for the utterances before the first empty one. */
+function walk(text: string, visit: ((tag: Tag, text: string) => void) | null): readonly ValueFault[] {
+  let faults = NO_FAULTS;
   let speaker: Tag | null = null;
   let spokenAt = 0;
   let from = 0;
@@ -69,13 +75,13 @@ function walk(text: string, visit: ((tag: Tag, text: string) => void) | null): V
     const end = open < 0 ? text.length : open;
     const isEmpty = !hasText(text, from, end);
     if (speaker === null) {
-      if (tag === null || !isEmpty) return missingTag(text, open);
+      if (tag === null || !isEmpty) faults = [missingTag(text, open)];
     } else {
       count++;
-      if (isEmpty) return emptyUtterance(speaker, spokenAt, count);
+      if (isEmpty) return [...faults, emptyUtterance(speaker, spokenAt, count)];
       if (visit !== null) visit(speaker, text.slice(from, end).trim());
     }
-    if (tag === null) return null;
+    if (tag === null) return faults;
     speaker = tag;
     spokenAt = open;
     from = open + tag.name.length + 2;

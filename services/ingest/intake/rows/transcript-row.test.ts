@@ -104,6 +104,13 @@ describe('a row of a CSV of transcripts', () => {
     expect(check(raw({ ...good, ...values })).record).toBeNull();
   });
 
+  it('has both faults of a transcript that begins without a tag and has an empty utterance', () => {
+    expect(codes({ anonymized_text: 'hello<operator><client>hi' })).toEqual([
+      ['anonymized_text', 'MISSING_ROLE_TAG'],
+      ['anonymized_text', 'EMPTY_UTTERANCE'],
+    ]);
+  });
+
   it('counts characters as code points and transcripts as bytes', () => {
     expect(codes({ operator_name: '😀'.repeat(255) })).toEqual([]);
     expect(codes({ operator_name: '😀'.repeat(256) })).toEqual([['operator_name', 'TOO_LONG']]);
