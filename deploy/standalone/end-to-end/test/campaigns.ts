@@ -150,7 +150,7 @@ export function describeCampaigns(system: () => SystemUnderTest): void {
         const now = await client.read(uuid);
         return now.calls.by_status['completed'] === 4 ? now : undefined;
       });
-      expect(campaign.calls).toEqual({ total: 4, by_status: { completed: 4 } });
+      expect(campaign.calls).toEqual({ total: 4, by_status: { completed: 4 }, erased: 0 });
       const { body: page } = await client.ask<CallPage>('GET', `/${uuid}/calls?status=completed`);
       expect([page.count, new Set(page.items.map((item) => item.campaign_id))]).toEqual([4, new Set([uuid])]);
       const scores = page.items.map((item) => item.score ?? 0);
