@@ -114,9 +114,9 @@ describe('a PostgreSQL with a certificate from a private authority', () => {
     [
       'is not named',
       () => urlWith({ sslmode: 'require' }),
-      /no authority we know vouches for .*\?sslmode=verify-full&sslrootcert=/,
+      /signed by an unknown authority .*\?sslmode=verify-full&sslrootcert=/,
     ],
-    ['is another', () => urlWith({ sslmode: 'verify-full', sslrootcert: another }), /no authority we know vouches for/],
+    ['is another', () => urlWith({ sslmode: 'verify-full', sslrootcert: another }), /signed by an unknown authority/],
     [
       'has issued the certificate for another host',
       () => urlWith({ sslmode: 'verify-full', sslrootcert: ca }, '127.0.0.1'),
