@@ -198,7 +198,7 @@ describe('a start that fails', () => {
     await writeFile(join(DATA_DIR, 'postgres', 'cluster', 'letter.txt'), 'not a database');
     const { code, stderr } = await refusedStart({ DATA_DIR });
     expect(code).toBe(1);
-    expect(sentences(stderr)).toEqual([expect.stringContaining('is not empty and not a PostgreSQL database either')]);
+    expect(sentences(stderr)).toEqual([expect.stringContaining('is not empty and is not a PostgreSQL database')]);
     expect(await readdir(join(DATA_DIR, 'postgres', 'cluster'))).toEqual(['letter.txt']);
   });
 });

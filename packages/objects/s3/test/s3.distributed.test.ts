@@ -289,7 +289,7 @@ describe('s3 over a bad network', () => {
       { ...place, endpoint: `http://127.0.0.1:${proxy.port}` },
       { limits: hasty, log: { info: note, warn: note, error: note } },
     );
-    expect(lines).toEqual(['the object store does not answer yet; the start goes on without it']);
+    expect(lines).toEqual(['the object store does not answer yet; the start continues without it']);
     await expect(s3.ready()).rejects.toMatchObject(unavailable);
     proxy.heal();
     await waitUntil(() => lines.includes('the object store answers'));
@@ -315,7 +315,7 @@ describe('a start with s3', () => {
     const place = config({ createBucket: false });
     await expect(openS3(place)).rejects.toMatchObject({
       name: 'StartFault',
-      message: `The object store at ${place.endpoint} has no bucket "${place.bucket}". Make it, or set S3_CREATE_BUCKET to on, or check S3_BUCKET.`,
+      message: `The object store at ${place.endpoint} has no bucket "${place.bucket}". Create it, or set S3_CREATE_BUCKET to on, or check S3_BUCKET.`,
     });
     await clientOf(place).makeBucket(place.bucket);
     await expect(openS3(place)).resolves.toBeDefined();
