@@ -52,7 +52,7 @@ export async function chartFaults(): Promise<string[]> {
         faults.push(
           ...said(`${name}: ${manifest.kind} ${manifest.metadata.name}`, () => new Model(manifest).validate()),
         );
-      if (manifest.kind === 'Secret') faults.push(`${name}: a Secret stands in the chart itself.`);
+      if (manifest.kind === 'Secret') faults.push(`${name}: the chart itself contains a Secret.`);
       for (const label of ['name', 'instance', 'version', 'part-of', 'managed-by']) {
         if (manifest.metadata.labels?.[`app.kubernetes.io/${label}`] === undefined)
           faults.push(`${name}: ${manifest.kind} ${manifest.metadata.name} has no label ${label}.`);

@@ -25,11 +25,9 @@ export function scalingFaults(manifests: readonly Manifest[]): string[] {
 /** KEDA queries the queues of the consumers that have their service's name. */
 export function consumerFaults(): string[] {
   return ['transcription', 'analysis'].flatMap((service) => {
-    const names = globSync(`services/${service}/*.ts`).flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(/CONSUMER = '([\w.-]+)'/g)].map(([, name]) => name),
+    const names = globSync(`services/${service}/**/*.ts`, { exclude: [`services/${service}/node_modules`] }).flatMap(
+      (file) => [...readFileSync(file, 'utf8').matchAll(/CONSUMER = '([\w.-]+)'/g)].map(([, name]) => name),
     );
-    return names.includes(service)
-      ? []
-      : [`No consumer of ${service} is called ${service}, whose queue KEDA is told to watch.`];
+    return names.includes(service) ? [] : [`No consumer of ${service} is called ${service}, whose queue KEDA watches.`];
   });
 }
