@@ -2,7 +2,7 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/deploy', '<rootDir>/scripts'],
   testMatch: ['**/*.test.ts'],
-  // These need servers that jest.real.config.js and jest.distributed.config.js speak of.
+  // These need servers: see jest.real.config.js and jest.distributed.config.js.
   testPathIgnorePatterns: ['/node_modules/', '\\.(real|distributed)\\.test\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],

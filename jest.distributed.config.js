@@ -1,10 +1,10 @@
 import base from './jest.config.js';
 
-// The system that the end-to-end tests start is six processes then (deploy/standalone/test/system-under-test.ts).
+// The end-to-end tests then start six processes (deploy/standalone/test/system/system-under-test.ts).
 process.env['SYSTEM_UNDER_TEST'] = 'distributed';
 
-// Tests on a real Kafka, a real S3 store and links that fail. packages/testing/jest/start-distributed.ts says where these come
-// from; where one cannot be had the run fails.
+// Tests with a real Kafka, a real S3 store and links that fail. packages/testing/jest/start-distributed.ts starts the servers;
+// the run fails when one cannot be started.
 export default {
   ...base,
   testMatch: ['**/*.distributed.test.ts', '**/deploy/standalone/end-to-end/*.test.ts'],

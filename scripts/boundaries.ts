@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 
-/** What a place may reach. `from` and `to` are tested against paths from the root, with `/`. */
+/** A forbidden import. `from` and `to` are tested against paths from the root, with `/`. */
 interface Rule {
   readonly from: RegExp;
   readonly to: RegExp;
@@ -13,7 +13,7 @@ const rules: readonly Rule[] = [
   {
     from: /^services\/([^/]+)\//,
     to: /^services\/(?!SELF\/)/,
-    why: 'no service imports a service; they meet in proto and events',
+    why: 'no service imports a service; they share only proto and events',
   },
   { from: /^(packages|proto)\//, to: /^(services|deploy|bench)\//, why: 'no package imports a service' },
   { from: /^(services|packages|proto)\//, to: /^deploy\//, why: 'only deploy knows how services are put together' },
@@ -26,18 +26,18 @@ const rules: readonly Rule[] = [
   {
     from: /^services\/[^/]+\/(?!main\.ts$|start\.ts$|grpc\.ts$|consumers\.ts$|routes\/|.*(\.test|-under-test)\.ts$|test\/)/,
     to: /^services\/[^/]+\/(start|grpc|consumers)\.ts$|^services\/[^/]+\/routes\//,
-    // The list of everything that the edge serves.
+    // The list of all routes of the gateway.
     except: /^services\/gateway\/gateway\.ts$/,
     why: 'imports point one way: start, then routes, grpc and consumers, then use cases',
   },
   {
     from: /^services\/[^/]+\/domain\.ts$/,
     to: /^services\/[^/]+\/(store|generated)/,
-    why: 'rules know nothing of tables',
+    why: 'domain rules do not depend on tables',
   },
 ];
 
-/** Only these may read the environment of the process; account.ts hands some of it down to PostgreSQL's programs. */
+/** Only these may read the environment of the process; account.ts passes some of it to PostgreSQL's programs. */
 const readsEnvironment =
   /^(deploy\/standalone\/(admin\/|demo\/)?main\.ts|services\/[^/]+\/main\.ts|packages\/testing\/|packages\/postgres\/server\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
 

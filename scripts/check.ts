@@ -1,5 +1,5 @@
-// npm run check: types, lint, the import rule, whether migrations say what the Prisma schemas say, whether callers of
-// the last release still understand the RPC contracts, and whether the page of variables is current.
+// npm run check: types, lint, format, import rules, sizes of folders, whether migrations match the Prisma schemas, whether
+// the RPC contracts are compatible with the last release, and whether docs/configuration.md is current.
 import { spawnSync } from 'node:child_process';
 import { checkBoundaries } from './boundaries.ts';
 import { checkConfiguration } from './configuration.ts';

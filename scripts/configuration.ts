@@ -31,7 +31,7 @@ const processes: Readonly<Record<string, Shapes>> = {
   admin: remoteVariables,
 };
 
-/** What belongs together, in the order of the page; a variable stands under the first that has it. */
+/** The groups of variables, in the order of the page. A variable is listed in the first group that has it. */
 const groups: Readonly<Record<string, Shapes>> = {
   'The API': [EdgeVariables],
   'Bearer tokens and API keys': [SigningVariables, PepperVariables],
@@ -39,7 +39,7 @@ const groups: Readonly<Record<string, Shapes>> = {
   Kafka: [KafkaVariables],
   'The object store': [S3Variables],
   'Calls between services': [AddressVariables, RpcVariables],
-  'What is taken at most': [LimitVariables],
+  'Limits of uploads': [LimitVariables],
   'Speech to text': [SpeechVariables, WorkVariables],
   'Every process': [ProcessVariables],
   'npm start': standalone,
@@ -47,21 +47,21 @@ const groups: Readonly<Record<string, Shapes>> = {
 
 const introduction = `# Configuration
 
-All of it comes from the environment. A variable that is set to nothing counts as not set. What is wrong is said when a
-process starts, all at once, a sentence for each; half of what only works together is refused.
+All settings come from the environment. An empty variable counts as not set. When a process starts, it reports all faults
+together, one sentence for each. Variables that belong together must be set together.
 
-A secret (marked \\*) may come from a file instead, whose name is then in \`NAME_FILE\`. Durations are written like \`500ms\`,
-\`45s\`, \`30m\`, \`12h\`, \`7d\`. Of \`HOST\` and \`DATABASE_URL\`, \`npm start\` has a meaning of its own; see the end.
+A secret (marked \\*) may come from a file: set \`NAME_FILE\` to the path of the file. Durations are written like \`500ms\`,
+\`45s\`, \`30m\`, \`12h\`, \`7d\`. \`HOST\` and \`DATABASE_URL\` mean something different for \`npm start\`; see the last section.
 
-This page is made by \`npm run configuration\` from the schemas that the processes read their environment with.
+\`npm run configuration\` writes this page from the schemas with which the processes read their environment.
 
-## Who reads what
+## Variables by process
 
-● has to be set, ○ may be. The six services are processes of \`npm run service -- <name>\`; \`npm start\` runs all of them in
-one, and needs nothing. \`admin\` is the administrator's command where \`KEY_MANAGEMENT_ADDRESS\` is set; without it, it reads
-what \`npm start\` does.`;
+● is required, ○ is optional. The six services are the processes of \`npm run service -- <name>\`. \`npm start\` runs all of
+them in one process and requires no variable. \`admin\` is the admin command with \`KEY_MANAGEMENT_ADDRESS\`; without that
+variable it reads the variables of \`npm start\`.`;
 
-/** The whole page. */
+/** The complete page. */
 function configurationPage(): string {
   const described = Object.entries(processes).map(([name, shapes]) => ({ name, variables: describeVariables(shapes) }));
   const placed = new Set<string>();
@@ -82,25 +82,22 @@ function configurationPage(): string {
     }
   }
   const homeless = described.flatMap(({ variables }) => variables.filter(({ name }) => !placed.has(name)));
-  if (homeless.length > 0)
-    throw new Error(`${homeless.map(({ name }) => name).join(', ')} stand in no group of ${PAGE}`);
+  if (homeless.length > 0) throw new Error(`${homeless.map(({ name }) => name).join(', ')} are in no group of ${PAGE}`);
   return `${introduction}\n\n${matrix.join('\n')}\n\n${sections.join('\n\n')}\n`;
 }
 
-/** What means something else to \`npm start\`, or is its alone. */
+/** Variables that have another meaning for \`npm start\`, or that only it reads. */
 const OWN = new Set(['HOST', 'DATA_DIR', 'DATABASE_URL']);
 
-/** Whether the page is as the schemas are. */
+/** Whether docs/configuration.md is current. */
 export function checkConfiguration(): string[] {
   let page = '';
   try {
     page = readFileSync(PAGE, 'utf8');
   } catch {
-    // Then it is not current either.
+    // A missing page is not current either.
   }
-  return page === configurationPage()
-    ? []
-    : [`${PAGE} is not what the schemas say; npm run configuration writes it anew`];
+  return page === configurationPage() ? [] : [`${PAGE} is not current; npm run configuration writes it`];
 }
 
 function mark(variables: readonly Variable[], name: string): string {
@@ -113,7 +110,7 @@ function explained({ name, default: usual, secret, description }: Variable): str
   return `| \`${name}\`${secret ? ' \\*' : ''} | ${usual === undefined ? '' : code(usual)} | ${description} |`;
 }
 
-/** A value as it would be written; words stay words. */
+/** A value as code; a description as text. */
 function code(usual: string): string {
   return /[ '`]/.test(usual) ? usual : `\`${usual}\``;
 }

@@ -1,5 +1,5 @@
-// npm run check:deploy: what can be known of the image, of docker-compose.yml and of the chart without a container engine
-// and without a cluster. Fetches the programs that it looks with when they are not there yet.
+// npm run check:deploy: checks the Dockerfile, docker-compose.yml and the chart without a container engine and without a
+// cluster. Downloads the programs that it needs.
 import { spawnSync } from 'node:child_process';
 import { chartFaults } from './deploy/chart.ts';
 import { composeFaults } from './deploy/compose.ts';

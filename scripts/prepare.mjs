@@ -1,6 +1,5 @@
-// Makes a bare clone ready to run: packages as the lockfile pins them, then the code generated from
-// the proto files and the Prisma schemas. Runs on whatever Node the machine has, before every npm command,
-// and does nothing when nothing has changed since the last time.
+// Prepares a fresh clone: installs packages as the lockfile pins them, then generates code from the proto files and the
+// Prisma schemas. Runs before every npm command, on any version of Node, and does nothing when nothing has changed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -58,7 +57,7 @@ once(
 
 const protos = readdirSync(join(root, 'proto')).filter((name) => name.endsWith('.proto'));
 once('proto', ['pnpm-lock.yaml', ...protos.map((name) => `proto/${name}`)], ['proto/generated'], () => {
-  // What a message that is gone has left behind would still type-check.
+  // Generated types of removed messages would still type-check.
   rmSync(join(root, 'proto/generated'), { recursive: true, force: true });
   run('node_modules/.bin/proto-loader-gen-types', [
     '--keepCase',
@@ -80,7 +79,7 @@ for (const service of folders('services')) {
   if (!existsSync(join(root, schema)) || !/^generator /m.test(readFileSync(join(root, schema), 'utf8'))) continue;
   const name = service.split('/')[1];
   once(`prisma-${name}`, ['pnpm-lock.yaml', schema], [`${service}/generated`], () => {
-    // Generating needs no schema engine, but Prisma would fetch one; any program that exits 0 spares the download.
+    // Generating needs no schema engine, but Prisma would download one. Any program that exits with 0 prevents that.
     run('node_modules/.bin/prisma', ['generate', `--schema=${schema}`], {
       PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
       PRISMA_HIDE_UPDATE_MESSAGE: '1',

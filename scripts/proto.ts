@@ -1,22 +1,22 @@
-// Holds the RPC contracts against those of the last release: `node scripts/proto.ts`. `node scripts/proto.ts release`
-// makes the contracts as they are now the ones to hold on to.
+// `node scripts/proto.ts` checks whether the RPC contracts are compatible with the last release. `node scripts/proto.ts
+// release` makes the present contracts the released ones.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** What was last released, as `buf build` writes it. */
+/** The contracts of the last release, written by `buf build`. */
 const RELEASED = 'released.binpb';
 
-const ADVICE = `Callers and servers of two releases work side by side while one replaces the other. Give a changed field a new
-number and keep the old one as \`reserved\`, give a changed RPC a new name. Where nobody runs the last release any more:
+const ADVICE = `During an upgrade, callers and servers of two releases run at the same time. Give a changed field a new number
+and keep the old number as \`reserved\`; give a changed RPC a new name. If the last release is no longer in use:
 node scripts/proto.ts release`;
 
-/** What in the contracts callers of the last release would not understand, and what to do. */
+/** The incompatible changes since the last release, and advice. */
 export function checkProtos(folder = 'proto'): string[] {
   const { status, words } = buf(folder, 'breaking', '.', '--against', RELEASED);
   return status === 0 ? [] : [words, ADVICE];
 }
 
-/** Makes the contracts as they are now the released ones. */
+/** Makes the present contracts the released ones. */
 export function releaseProtos(folder = 'proto'): void {
   const { status, words } = buf(folder, 'build', '.', '--exclude-source-info', '-o', RELEASED);
   if (status !== 0) throw new Error(words);

@@ -1,22 +1,22 @@
 /**
- * Lets Schemathesis (https://schemathesis.io) loose on a service of its own: requests by the thousand, made from the
- * OpenAPI document, good and bad. It fails on a server error, and on an answer that the document does not speak of.
+ * Runs Schemathesis (https://schemathesis.io) on a new service: thousands of valid and invalid requests, generated from the
+ * OpenAPI document. Fails on a server error, and on a response that the document does not describe.
  *
  *   node scripts/schemathesis.ts DIR [EXAMPLES]
  *
- * Schemathesis comes from PyPI into DIR, a virtual environment that is made when it is not there (python3 with venv).
- * EXAMPLES is how many requests are made up for each endpoint and phase.
+ * Installs Schemathesis from PyPI into DIR, a virtual environment that is created if needed (python3 with venv). EXAMPLES
+ * is the number of generated requests per endpoint and phase.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { newFirm } from '../deploy/standalone/test/client/new-firm.ts';
 import { startService } from '../deploy/standalone/test/system/service-process.ts';
 
 const VERSION = '4.32.5';
-/** Kills the key that other endpoints are asked with, so it is asked by itself, at the end. */
+/** Deletes the key that other requests use, so it is tested separately, at the end. */
 const LAST = 'deleteAnApiKey';
 
 const [directory, examples = '10'] = process.argv.slice(2);
@@ -24,7 +24,7 @@ if (directory === undefined) {
   console.error('usage: node scripts/schemathesis.ts DIR [EXAMPLES]');
   process.exit(2);
 }
-const program = join(directory, 'bin', 'schemathesis');
+const program = resolve(directory, 'bin', 'schemathesis');
 if (!existsSync(program)) {
   execFileSync('python3', ['-m', 'venv', directory], { stdio: 'inherit' });
   execFileSync(join(directory, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${VERSION}`], { stdio: 'inherit' });
@@ -42,23 +42,25 @@ try {
   for (const which of [`--exclude-operation-id=${LAST}`, `--include-operation-id=${LAST}`]) {
     const options = ['--max-examples', examples, '--seed', '1', which];
     const run = spawn(program, ['--config-file', configuration, 'run', `${service.url}/openapi.json`, ...options], {
+      // It writes its folder .schemathesis here, which is removed with the data directory.
+      cwd: service.directory,
       stdio: 'inherit',
     });
     const [code] = (await once(run, 'exit')) as [number | null];
     if (code !== 0) process.exitCode = 1;
   }
 } finally {
-  // Warnings and errors alone are written; there should be none.
+  // Only warnings and errors are logged. There should be none.
   console.error(service.stderr());
   await service.stop();
 }
 
-/** One caller for every endpoint but those that only another role may use. */
+/** One user for every endpoint, except those that need another role. */
 function settings(admin: string, superuser: string, apiKey: string): string {
   const bearer = (token: string) => JSON.stringify(`Bearer ${token}`);
   return `
 workers = 2
-# A campaign that is not active is 409 and a revision that is not the newest 412, whatever else is wrong with the request.
+# An inactive campaign gets 409 and an outdated revision gets 412, whatever else is wrong with the request.
 checks.negative_data_rejection.expected-statuses = [400, 401, 403, 404, 406, 409, 412, 413, 422, 428]
 
 [auth.openapi.bearer]
@@ -71,8 +73,8 @@ api_key = ${JSON.stringify(apiKey)}
 include-path-regex = "^/external/api/v1/api-key"
 headers = { Authorization = ${bearer(superuser)} }
 
-# What no schema can say: a file must have been put, a name end like the recording's, one date follow the other, a phrase be
-# well-formed, and a cursor stand without a page.
+# Rules that a schema cannot express: a file must have been put, a name must end like the recording's, one date must follow
+# the other, a phrase must be well-formed, and a cursor excludes a page.
 [[operations]]
 include-path-regex = "(process-upload|audio/upload|/call-campaign|/call-campaign/[{]uuid[}]|/scorecards.*|/calls)$"
 checks.positive_data_acceptance.enabled = false

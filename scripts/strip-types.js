@@ -1,4 +1,4 @@
-// Jest runs the same TypeScript that Node runs: types are blanked out, nothing is compiled.
+// Jest runs the same TypeScript as Node: types are stripped, nothing is compiled.
 import { stripTypeScriptTypes } from 'node:module';
 
 export default { process: (source) => ({ code: stripTypeScriptTypes(source) }) };

@@ -11,7 +11,7 @@ import type { ApiClient } from '../../deploy/standalone/api-client.ts';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atMost, type Figure, noted, quantile } from '../harness/figure.ts';
-import { forgetPeak, peakMiB } from '../harness/memory.ts';
+import { resetPeak, peakMiB } from '../harness/memory.ts';
 import { processorSeconds } from '../harness/processor.ts';
 import { writeRows } from '../harness/rows.ts';
 import { writeConversations } from './conversations.ts';
@@ -21,19 +21,19 @@ import { type Bytes, grown, indexed, measureDatabases, measureObjects, measureTo
 import { minus, newFirmOf, secondsOfParts, SERVICES, startSix, total } from './system.ts';
 
 const WARM_UP = 500;
-/** Of five minutes, at 140 words a minute. */
+/** A conversation of five minutes, at 140 words a minute. */
 const CHARACTERS = 4_000;
 
 interface Passage {
   readonly perSecond: number;
-  /** Until the search index has the calls, too; and the processor time by part in them. */
+  /** Until the search index has the calls too; and the processor time by part until then. */
   readonly settledSeconds: number;
   readonly seconds: Record<string, number>;
 }
 
 /**
- * One batch of short transcripts from its acceptance to the completion of its last call: by six processes, and by the
- * standalone before. And what a call costs each part and leaves in it.
+ * A batch of short transcripts from its acceptance to the completion of its last call, on six processes and before that on
+ * one; and what a call costs and stores in each part.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const calls = quick ? 5_000 : 100_000;
@@ -133,8 +133,8 @@ async function standalone(
   try {
     const firm = await newFirm(service, { segmentTypes: ['support'] });
     await processBatch(firm, warmUp);
-    forgetPeak(service.pid);
-    // Already running: this only says where it is.
+    resetPeak(service.pid);
+    // The server is running, so this only returns its URL.
     const { adminUrl } = await startServer({ directory: join(service.directory, 'postgres'), log: () => {} });
     const [postmaster] = readFileSync(join(service.directory, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n');
     const seconds = () => ({
@@ -167,7 +167,7 @@ async function pass(
   return { perSecond: calls / elapsedSeconds, settledSeconds: (performance.now() - began) / 1000, seconds: taken };
 }
 
-/** Shares of a core that the parts take while nothing is asked of them: all together, then each. */
+/** The shares of a core that the idle parts take: in total, then for each part. */
 async function idleCost(system: DistributedSystem, servers: Servers, seconds: number): Promise<[string, number][]> {
   const before = secondsOfParts(system, servers);
   await pause(seconds * 1000);
@@ -177,7 +177,7 @@ async function idleCost(system: DistributedSystem, servers: Servers, seconds: nu
   return [['all', total(taken) / seconds], ...largest];
 }
 
-/** From the stamp of a call in the catalogue to the stamp of its analysis, one call at a time, by the database's clock. */
+/** The time from the creation of a call in the catalogue to the start of its analysis, by the database's clock. One call at a time. */
 async function startDelays(
   system: DistributedSystem,
   servers: Servers,
@@ -213,7 +213,7 @@ interface Measured {
   readonly passage: Passage;
   readonly before: Holdings;
   readonly after: Holdings;
-  /** Of the CSV, for each call. */
+  /** Bytes of the CSV for each call. */
   readonly rowBytes: number;
 }
 
@@ -227,7 +227,7 @@ async function measured(
   const ingest = databaseUrl(servers.postgres.adminUrl, new URL(system.databaseUrls['ingest']!).pathname.slice(1));
   await indexed(ingest);
   const before = await measureAll(system, servers);
-  for (const { pid } of SERVICES.flatMap((each) => system.replicas(each))) forgetPeak(pid);
+  for (const { pid } of SERVICES.flatMap((each) => system.replicas(each))) resetPeak(pid);
   const passage = await pass(firm, csv, calls, {
     seconds: () => secondsOfParts(system, servers),
     settled: () => indexed(ingest),
@@ -245,7 +245,7 @@ async function measureAll(system: DistributedSystem, servers: Servers): Promise<
   };
 }
 
-/** Processor time of a call by part, and how many cores were at work on average. */
+/** The processor time of a call by part, and the average number of busy cores. */
 function costs(call: string, { seconds, settledSeconds }: Passage, calls: number): Figure[] {
   const all = perCall(total(seconds), calls);
   const parts = Object.entries(seconds).toSorted(([, one], [, other]) => other - one);
@@ -272,10 +272,10 @@ function perCall(seconds: number, calls: number): number {
   return (seconds * 1e6) / calls;
 }
 
-/** Queues: what they have grown to is used again. */
+/** Tables of queues. Their space is used again. */
 const PASSING = /\(queues\)|_change/;
 
-/** What a call leaves behind for good, or until Kafka's retention ends. */
+/** What a call stores permanently, or until Kafka's retention ends. */
 function growths(call: string, { before, after, rowBytes }: Measured, calls: number): Figure[] {
   const places: [string, keyof Holdings][] = [
     ['in the database', 'tables'],

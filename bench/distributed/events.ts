@@ -11,12 +11,12 @@ import { processorSeconds } from '../harness/processor.ts';
 import { openServers, type Servers } from './servers.ts';
 
 const PARTITIONS = 12;
-/** Told in one transaction, as a large batch is announced; and sent in one request by the yardstick. */
+/** Events published in one transaction, as for a large batch, and sent in one request by the yardstick. */
 const TOGETHER = 500;
 const BODY_BYTES = 1024;
 
 const Counted = eventType('bench.counted.v1', z.object({ number: z.int(), text: z.string() }));
-/** Of words, so that it can be compressed as much as speech can. */
+/** Text of words, so that it compresses as well as speech. */
 const text = Array.from({ length: 200 }, (_, word) => `word${(word * 7919) % 997}`)
   .join(' ')
   .slice(0, BODY_BYTES - 28);
@@ -29,7 +29,7 @@ interface Passage {
   readonly cost: Record<'client' | 'postgres' | 'kafka', number>;
 }
 
-/** Events of 1 KiB from the first transaction that tells some to the return of the handler that counts the last. */
+/** Events of 1 KiB, from the first transaction that publishes some until the handler of the last returns. */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const servers = await openServers();
   const events = quick ? 10_000 : 100_000;
@@ -100,7 +100,7 @@ function makeEvents(count: number): Event[] {
   }));
 }
 
-/** The yardstick: the same messages in requests of as many, written as JSON, read, parsed and counted. */
+/** The yardstick: the same messages, in requests of the same size, written as JSON, read, parsed and counted. */
 async function bare({ kafka, postgres }: Servers, count: number): Promise<Passage> {
   const client = new kafkajs.Kafka({ brokers: kafka.brokers, clientId: 'bare', logLevel: kafkajs.logLevel.NOTHING });
   const topic = `bench-${randomBytes(6).toString('hex')}`;
@@ -174,7 +174,7 @@ async function throughBus(servers: Servers, transport: BusConfig['transport'], c
       concurrency: 2,
       routes: [route({ event: Counted, handle })],
     });
-    // The first one finds topics and groups unmade.
+    // The first event creates topics and groups.
     await service.transaction((tx) => bus.publish(tx, makeEvents(1)));
     await first.promise;
     const events = makeEvents(count);
@@ -202,7 +202,7 @@ async function drop(adminUrl: string, database: string, roles: readonly string[]
   }
 }
 
-/** Begins to count; what it returns says how it went. */
+/** Starts a measurement. The returned function ends it and returns the result. */
 function startWatch(postgres: number | null, kafka: number | null, events: number): () => Passage {
   const seconds = () => ({
     client: process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,

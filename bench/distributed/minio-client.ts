@@ -1,7 +1,7 @@
 import { Client } from 'minio';
 import type { Servers } from './servers.ts';
 
-/** The minio client, as anybody would use it. */
+/** The minio client with its default settings. */
 export function minioOf({ endpoint, accessKey, secretKey }: Omit<Servers['store'], 'pid'>): Client {
   const { hostname, port, protocol } = new URL(endpoint);
   const secure = protocol === 'https:';

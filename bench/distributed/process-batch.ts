@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient, Batch } from '../../deploy/standalone/api-client.ts';
 
 /**
- * Uploads the calls of a CSV and has them processed. Milliseconds from their acceptance to the end of the last one; it asks
- * rarely, because counting a large batch costs time, too. One that fails is an error.
+ * Uploads a CSV and processes it. Returns the milliseconds from the acceptance of its calls until the last has ended. Polls
+ * rarely, because counting a large batch costs time too. Throws when a call fails.
  */
 export async function processBatch(firm: ApiClient, csv: string, everyMs = 250): Promise<number> {
   const key = await firm.upload(await openAsBlob(csv));

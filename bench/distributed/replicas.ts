@@ -9,7 +9,7 @@ import { processBatch } from './process-batch.ts';
 import { openServers, type Servers } from './servers.ts';
 import { minus, newFirmOf, secondsOfParts, startSix, total } from './system.ts';
 
-/** About 37 KB of conversation a call, an hour's. */
+/** About 37 KB of conversation per call: an hour. */
 const LENGTH = 100;
 const WARM_UP = 50;
 
@@ -22,8 +22,8 @@ interface Passage {
 }
 
 /**
- * Calls of an hour brought to completion by one process of analysis, by two, and by one again. What two could reach at
- * most: twice as much, or what the cores leave when all parts share them.
+ * Calls of an hour, completed with one process of analysis, with two, and with one again. Two can reach at most twice the
+ * rate, or the rate that the cores allow when all parts share them.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const calls = quick ? 300 : 3_000;
@@ -113,7 +113,7 @@ async function pass(
   return { perSecond: calls / (elapsedMs / 1000), all: total(parts), analysis: parts['analysis']!, parts };
 }
 
-/** Analysis is one thread a process: one does 1/analysis calls a second at most; two do twice that, or cores/all. */
+/** Analysis has one thread per process: one process handles at most 1/analysis calls a second; two twice that, or cores/all. */
 function ceiling(
   one: Pick<Passage, 'all' | 'analysis'>,
   two: Pick<Passage, 'all' | 'analysis'>,

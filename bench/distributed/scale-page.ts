@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Figure } from '../harness/figure.ts';
 
 /**
- * Computes what more calls a day need from the figures that `npm run -s bench:distributed -- --json` printed into a file,
- * and writes both into docs/scale.md, between the marks for them. docs/scale.md has the formulas.
+ * Computes the needs of more calls a day from the figures of `npm run -s bench:distributed -- --json`, and writes both to
+ * docs/scale.md, between their marks. docs/scale.md has the formulas.
  */
 
 const scale = new URL('../../docs/scale.md', import.meta.url);
 const SCALES = [1e6, 1e8, 1e10] as const;
 
-/** Of a day's calls, how many come in its busiest hour; 1/24 if they came evenly. */
+/** The share of a day's calls in its busiest hour; 1/24 if they came evenly. */
 const BUSIEST_HOUR = 0.125;
 /** How busy a core, a relay or a disk may be in that hour. */
 const FILL = 0.5;
@@ -20,11 +20,11 @@ const RECORDED_SECONDS = 300;
 const REAL_TIME = 20;
 /** Two channels of 8 kHz, a byte a sample. */
 const RECORDING_BYTES = RECORDED_SECONDS * 2 * 8_000;
-/** What we ask of one PostgreSQL server at most; a large machine, and less than half of what its disks can. */
+/** The assumed limits of one PostgreSQL server: a large machine, with its disks less than half busy. */
 const DATABASE_CORES = 32;
 const DATABASE_LOG_BYTES = 100e6;
 const DATABASE_BYTES = 20e12;
-/** How long texts stay in the database. */
+/** How long texts are kept in the database. */
 const DAYS_IN_DATABASE = 90;
 const PARTITIONS = 12;
 
@@ -41,14 +41,14 @@ function find(name: string | RegExp): Figure {
   return found;
 }
 
-/** Microseconds of processor time that a call of five minutes costs a part. */
+/** Microseconds of processor time of a part for a call of five minutes. */
 const cost = (part: string) => find(`a long call in ${part}`).value;
 const left = (place: string) => find(`a long call leaves ${place}: all`).value;
 const inPostgres = figures
   .filter(({ name }) => /^a long call in .*PostgreSQL/.test(name))
   .reduce((sum, { value }) => sum + value, 0);
 const inIngestsDatabase = cost('ingest, PostgreSQL') + cost('PostgreSQL, the rest');
-/** Events a second: what one core does when it publishes, relays, reads and handles them all. */
+/** Events a second when one core publishes, relays, reads and handles all of them. */
 const relayed = 1e6 / find('outbox, Kafka, inbox: of this in Node').value;
 
 const peak = (calls: number) => (calls * BUSIEST_HOUR) / 3600;
@@ -91,7 +91,7 @@ const needs: [string, (calls: number) => string][] = [
   ['cells by the log of its database', (calls) => amount(byLog(calls))],
   ['**cells**', (calls) => amount(cells(calls))],
   ['recordings, a day, if every call has one', (calls) => bytes(calls * RECORDING_BYTES)],
-  ['cores that hear them, around the clock', (calls) => amount((calls * RECORDED_SECONDS) / REAL_TIME / 86_400)],
+  ['cores that transcribe them, around the clock', (calls) => amount((calls * RECORDED_SECONDS) / REAL_TIME / 86_400)],
 ];
 
 const used: (string | RegExp)[] = [
@@ -108,7 +108,7 @@ const used: (string | RegExp)[] = [
   'idle: all',
 ];
 
-/** What is less than this of the whole, or of the uploaded row, says nothing. */
+/** Smaller shares of the total, or of the uploaded row, are left out. */
 const WORTH_TELLING = 0.03;
 const ofLongCalls = figures.filter(
   ({ name, ratio }) => /^a long call (in|leaves) /.test(name) && ratio >= WORTH_TELLING,
@@ -129,7 +129,7 @@ write(scale, 'needs', [
   ...needs.map(([what, of]) => `| ${what} | ${SCALES.map(of).join(' | ')} |`),
 ]);
 
-/** Replaces what stands between the marks of that name. */
+/** Replaces the text between the marks of that name. */
 function write(page: URL, name: string, lines: readonly string[]): void {
   const [begin, end] = [`<!-- ${name}: written by bench/distributed/scale-page.ts -->\n`, `<!-- end of ${name} -->\n`];
   const text = readFileSync(page, 'utf8');

@@ -7,7 +7,7 @@ import { startKafka, startS3 } from '@call-analysis/testing';
 import { startWatchdog } from '../../packages/testing/watchdog/start-watchdog.ts';
 import { type DatabaseWatch, watchDatabase } from '../harness/processor.ts';
 
-/** A server, and its process where it is one of ours. */
+/** A server, and its pid if the benchmark started it. */
 interface Started<Place> {
   readonly place: Place;
   readonly pid: number | null;
@@ -15,7 +15,7 @@ interface Started<Place> {
 }
 
 export interface Servers {
-  /** A superuser's. It waits for the disk, as in earnest. */
+  /** The URL of a superuser. The server syncs to the disk, as in production. */
   readonly postgres: { readonly adminUrl: string; readonly pid: number | null; readonly watch: DatabaseWatch | null };
   readonly kafka: { readonly brokers: string[]; readonly pid: number | null };
   readonly store: {
@@ -29,7 +29,7 @@ export interface Servers {
 
 let running: Promise<Servers> | undefined;
 
-/** PostgreSQL, Kafka and an S3 store, one of each for the whole run; those that TEST_… variables name, or of our own. */
+/** One PostgreSQL, Kafka and S3 store for the run: those that TEST_… variables name, or new ones. */
 export function openServers(): Promise<Servers> {
   return (running ??= startAll());
 }

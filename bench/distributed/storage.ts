@@ -7,13 +7,12 @@ import { minioOf } from './minio-client.ts';
 import type { Servers } from './servers.ts';
 import { minus } from './system.ts';
 
-/** Bytes by what holds them. */
+/** Bytes by where they are stored. */
 export type Bytes = Record<string, number>;
 
 /**
- * What the system holds now: each table with what it keeps aside as `<schema>.<table>`, its indexes as
- * `<schema>.<table> indexes`, the tables of a service's queues together; and what PostgreSQL has written to its log so
- * far, for all of them.
+ * The present sizes: each table with its TOAST data as `<schema>.<table>`, its indexes as `<schema>.<table> indexes`, and the
+ * tables of a service's queues together; and the bytes that PostgreSQL has written to its log so far.
  */
 export async function measureDatabases(
   system: DistributedSystem,
@@ -49,7 +48,7 @@ export async function measureDatabases(
   return { tables, log };
 }
 
-/** Resolves when the search index of ingest has what the catalogue has. */
+/** Resolves when the search index of ingest is up to date. */
 export async function indexed(url: string): Promise<void> {
   await asked(url, async (client) => {
     for (;;) {
@@ -63,7 +62,7 @@ export async function indexed(url: string): Promise<void> {
   });
 }
 
-/** Bytes in the logs of the system's topics, one copy; none where the broker is not a process of ours. */
+/** Bytes in the logs of the system's topics, one copy. Empty when the benchmark did not start the broker. */
 export function measureTopics(servers: Servers, prefix: string): Bytes {
   const bytes: Bytes = {};
   if (servers.kafka.pid === null) return bytes;
@@ -91,7 +90,7 @@ export async function measureObjects({ store }: DistributedSystem): Promise<Byte
   return bytes;
 }
 
-/** The growth of each, largest first, without what does not grow by a byte a call. */
+/** The growth of each, largest first, without growth of less than a byte per call. */
 export function grown(after: Bytes, before: Bytes, calls: number): [string, number][] {
   return Object.entries(minus(after, before))
     .map(([name, bytes]): [string, number] => [name, bytes / calls])

@@ -6,7 +6,7 @@ import { readRemote } from '../../deploy/standalone/config.ts';
 import { processorSeconds } from '../harness/processor.ts';
 import type { Servers } from './servers.ts';
 
-/** The six processes on the servers, with topics, databases and a bucket of their own. */
+/** Starts six processes on the servers, with their own topics, databases and bucket. */
 export async function startSix(servers: Servers): Promise<DistributedSystem> {
   const { postgres, kafka, store } = servers;
   const own = randomBytes(6).toString('hex');
@@ -24,7 +24,7 @@ export async function startSix(servers: Servers): Promise<DistributedSystem> {
   });
 }
 
-/** A new firm of the system, and one of its administrators as a client. */
+/** Creates a firm and returns a client of one of its users. */
 export async function newFirmOf(system: DistributedSystem): Promise<ApiClient & { readonly firmUuid: string }> {
   const settings = readRemote(system.administration);
   if (settings === undefined) throw new Error('The system does not say where key-management is.');
@@ -43,7 +43,7 @@ export const SERVICES = ['gateway', 'key-management', 'ingest', 'audio', 'transc
 
 /**
  * Seconds of processor time so far by part: each service, its connections to PostgreSQL as `<service>, PostgreSQL`, the
- * rest of PostgreSQL, Kafka, the store. Servers of others are left out.
+ * rest of PostgreSQL, Kafka, the store. Servers that the benchmark did not start are left out.
  */
 export function secondsOfParts(system: DistributedSystem, servers: Servers): Record<string, number> {
   const parts: Record<string, number> = {};

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DistributedSystem } from '../../deploy/distributed/test/system.ts';
 import { atMost, type Figure, median, noted } from '../harness/figure.ts';
-import { forgetPeak, peakMiB, residentMiB } from '../harness/memory.ts';
+import { resetPeak, peakMiB, residentMiB } from '../harness/memory.ts';
 import { processorSeconds } from '../harness/processor.ts';
 import { form, post, recording, recordingMiB } from '../harness/recording.ts';
 import { minioOf } from './minio-client.ts';
@@ -9,13 +9,13 @@ import { openServers, type Servers } from './servers.ts';
 import { minus, newFirmOf, secondsOfParts, startSix, total } from './system.ts';
 
 const AT_ONCE = 16;
-/** What is sent is heard meanwhile, in children of transcription, and probed before. */
+/** Meanwhile the uploaded recordings are transcribed in child processes of transcription. */
 const restMs = 3_000;
 const parts = ['gateway', 'audio', 'ingest', 'the store'] as const;
 
 /**
- * One recording of 50 MiB from the client's first byte to the answer: taken out of its form, hashed, probed, stored in the
- * bucket and registered. Beside it the minio client putting the same bytes into the same store.
+ * One recording of 50 MiB from the client's first byte to the response: parsed from its form, hashed, probed, stored in the
+ * bucket and registered. Compared with the minio client, which puts the same bytes into the same store.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const servers = await openServers();
@@ -71,7 +71,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   }
 }
 
-/** The same bytes into the same bucket, each under a key of its own. */
+/** Puts the same bytes into the same bucket, each time under a new key. */
 function straight({ store }: DistributedSystem): () => Promise<void> {
   const client = minioOf(store);
   const file = Buffer.concat(recording);
@@ -97,14 +97,14 @@ async function memoryOfMany(
     pid: system.replicas(service)[0]!.pid,
   }));
   const before = watched.map(({ pid }) => residentMiB(pid));
-  for (const { pid } of watched) forgetPeak(pid);
+  for (const { pid } of watched) resetPeak(pid);
   await Promise.all(Array.from({ length: AT_ONCE }, send));
   return watched.map(({ service, pid }, i) => ({ service, value: peakMiB(pid) - before[i]! }));
 }
 
 const costRounds = 4;
 
-/** Seconds of processor time for one upload by the parts that it passes through. */
+/** Seconds of processor time of one upload, by part. */
 async function costOf(
   system: DistributedSystem,
   servers: Servers,

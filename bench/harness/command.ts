@@ -11,7 +11,7 @@ export interface Benchmark {
 /** Benchmarks by name, in the order in which they run. */
 export type Benchmarks = Readonly<Record<string, () => Promise<Benchmark>>>;
 
-/** What is asked for on the command line; ends the process where that is help or nonsense. */
+/** The options of the command line. Ends the process on --help and on unknown options. */
 export interface Asked {
   readonly names: readonly string[];
   readonly quick: boolean;
@@ -42,7 +42,7 @@ export function readCommand(benchmarks: Benchmarks, help: string): Asked {
   };
 }
 
-/** Runs what is asked for and prints it. `page` names the table of docs/performance.md that `--record` replaces. */
+/** Runs the benchmarks and prints their figures. `page` is the table of docs/performance.md that `--record` replaces. */
 export async function measure(
   benchmarks: Benchmarks,
   { names, quick, json, record }: Asked,
@@ -50,7 +50,7 @@ export async function measure(
 ): Promise<void> {
   const figures: Figure[] = [];
   const scratch = await mkdtemp(join(tmpdir(), 'call-analysis-bench-'));
-  // Where the launcher of the standalone keeps what every start of it begins with.
+  // The folder of the first start, which startService copies.
   process.env['TEST_SCRATCH'] ??= scratch;
   try {
     for (const name of names) {

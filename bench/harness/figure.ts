@@ -1,11 +1,11 @@
-/** One measured figure beside what it is held against, both from the same run (api.md, section 9). */
+/** A measured figure with its yardstick from the same run. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
   readonly yardstick: { readonly name: string; readonly value: number };
   readonly ratio: number;
-  /** What the middle half of the rounds lies between, where each round measured both sides and the ratio is their median. */
+  /** The quartiles of the ratio, if each round measured both sides and the ratio is the median of the rounds. */
   readonly spread?: readonly [number, number];
   /** In words, such as "ratio at least 0.45". */
   readonly goal: string;
@@ -17,7 +17,7 @@ interface Measured {
   value: number;
   unit: string;
   yardstick: { name: string; value: number };
-  /** Of rounds that measured both sides one after the other: what disturbs one of them disturbs the other too. */
+  /** The ratios of rounds that measured both sides one after the other, so that a disturbance affects both. */
   ratios?: readonly number[];
 }
 
@@ -31,7 +31,7 @@ export function atMost(goal: number, measured: Measured): Figure {
   return { ...figure, goal: `ratio at most ${goal}`, holds: figure.ratio <= goal };
 }
 
-/** Without a goal: a quantity beside one that helps to see what it means. */
+/** A figure without a goal. The yardstick is for comparison. */
 export function noted({ ratios, ...measured }: Measured): Figure {
   const figure = { ...measured, goal: 'none', holds: true };
   if (ratios === undefined) return { ...figure, ratio: measured.value / measured.yardstick.value };
@@ -47,14 +47,14 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** The ratio with two decimals, and its spread where there were rounds. */
+/** The ratio with two decimals, and its spread if there is one. */
 export function ratioText({ ratio, spread }: Figure): string {
   const [from, to] = spread ?? [];
   const middle = from === undefined || to === undefined ? '' : ` (${from.toFixed(2)} to ${to.toFixed(2)})`;
   return ratio.toFixed(2) + middle;
 }
 
-/** Three significant digits, or all digits of a number from 100 on. */
+/** Three significant digits, or all digits of a number of 100 or more. */
 export function amountText(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
 }

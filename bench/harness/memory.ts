@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** The most memory that a process has had resident since `forgetPeak`, in MiB. Linux only. */
+/** The peak resident memory of a process since `resetPeak`, in MiB. Linux only. */
 export function peakMiB(pid: number): number {
   return statusMiB(pid, 'VmHWM');
 }
@@ -9,7 +9,7 @@ export function residentMiB(pid: number): number {
   return statusMiB(pid, 'VmRSS');
 }
 
-export function forgetPeak(pid: number): void {
+export function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 

@@ -8,13 +8,13 @@ const GIB = 1024 ** 3;
 /** The tables of docs/performance.md. */
 export type PerformanceTable = 'standalone' | 'distributed';
 
-/** Replaces a table of docs/performance.md by these figures, with the machine and the day. */
+/** Replaces a table of docs/performance.md with these figures, the machine and the date. */
 export function recordFigures(table: PerformanceTable, figures: readonly Figure[]): void {
   const begin = `<!-- ${table}: written by npm run bench${table === 'distributed' ? ':distributed' : ''} -- --record -->\n`;
   const end = `<!-- end of ${table} -->\n`;
   const text = readFileSync(PAGE, 'utf8');
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/performance.md has no place for the table ${table}.`);
+  if (from < 0 || to < from) throw new Error(`docs/performance.md has no marks for the table ${table}.`);
   writeFileSync(PAGE, `${text.slice(0, from)}${begin}${tableOf(figures)}${text.slice(to)}`);
 }
 

@@ -1,24 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Linux counts in hundredths, whatever its kernel ticks at. */
+/** Linux reports hundredths of a second, whatever the tick rate of its kernel. */
 const TICKS = 100;
 
 interface Process {
   readonly pid: number;
   readonly parent: number;
-  /** Seconds of processor time, with those of its children that have ended. */
+  /** Seconds of processor time, including children that have ended. */
   readonly seconds: number;
 }
 
-/** Seconds of processor time that a process and all its descendants have taken so far. Linux only. */
+/** Seconds of processor time of a process and all its descendants so far. Linux only. */
 export function processorSeconds(pid: number): number {
   return familyOf(pid).reduce((sum, each) => sum + each.seconds, 0);
 }
 
 export interface DatabaseWatch {
   /**
-   * Seconds by the role that connections belong to; what none of them took, such as writing the log and cleaning, is under
-   * `server`.
+   * Seconds by the role of the connections. The rest, such as writing the log and autovacuum, is under `server`.
    */
   seconds(): Record<string, number>;
   stop(): void;
@@ -26,7 +25,7 @@ export interface DatabaseWatch {
 
 const lookEveryMs = 1_000;
 
-/** Watches the connections of a PostgreSQL server. Those that end have rested for seconds before, so that little is missed. */
+/** Watches the connections of a PostgreSQL server. Connections are idle for seconds before they end, so little is missed. */
 export function watchDatabase(postmaster: number): DatabaseWatch {
   const connections = new Map<number, { readonly role: string; readonly seconds: number }>();
   function look(): number {
@@ -65,11 +64,11 @@ function familyOf(pid: number): Process[] {
   return family;
 }
 
-/** None when it has just ended. */
+/** Empty when the process has just ended. */
 function statOf(pid: number): Process[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in parentheses may hold anything; what follows it begins with the third field.
+    // The name in parentheses may contain anything. The third field follows it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number) as [
       number,

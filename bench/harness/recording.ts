@@ -10,11 +10,11 @@ const samples = Buffer.alloc(50 * MIB - HEADER_BYTES);
 const head = wavHeader({ channels: 2, dataBytes: samples.length, sampleRate: 192_000, bits: 32 });
 let sent = 0;
 
-/** 50 MiB of WAV, 32-bit stereo at 192 kHz. It says nothing and is short, so that hearing it takes little. */
+/** 50 MiB of WAV, 32-bit stereo at 192 kHz. It is silent and short, so that transcribing it takes little time. */
 export const recording: readonly Buffer[] = [head, samples];
 export const recordingMiB = 50;
 
-/** The recording in a form with its metadata; each under an id of its own. */
+/** The recording in a form with its metadata, each with a new partner_call_id. */
 export function form(): Buffer[] {
   const metadata = JSON.stringify(metadataOf('silence.wav', { partner_call_id: `silence-${sent++}` }));
   const part = (name: string) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"`;
@@ -27,7 +27,7 @@ export function form(): Buffer[] {
   ];
 }
 
-/** Sends a form; anything but 200 is an error. */
+/** Sends a form. Throws unless the status is 200. */
 export async function post(url: string, body: readonly Buffer[], headers: Record<string, string> = {}): Promise<void> {
   const length = body.reduce((sum, piece) => sum + piece.length, 0);
   const sending = request(url, {

@@ -12,15 +12,14 @@ export const header =
   'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,partner_call_id,direction\n';
 
 /**
- * A row of about 450 bytes, or of a conversation that goes on `length` times as long; ids are unique by number, as a
- * partner's exports have them.
+ * A row of about 450 bytes, or with a conversation `length` times as long. Ids are numbered, as in exports of partners.
  */
 export function row(number: number, prefix: string, length = 1): string {
   const second = String(number % 60).padStart(2, '0');
   return `+99890${String(1_000_000 + (number % 9_000_000))},Ann,${60 + (number % 600)},"${dialogue.repeat(length)}",2026-10-01T09:00:${second},support,${prefix}-${number},inbound\n`;
 }
 
-/** Writes a CSV of so many rows, in flat memory. */
+/** Writes a CSV of `rows` rows, in constant memory. */
 export async function writeRows(path: string, rows: number, prefix: string, length = 1): Promise<void> {
   const file = createWriteStream(path, { highWaterMark: 4 * 1024 * 1024 });
   file.write(header);

@@ -12,8 +12,8 @@ import { atLeast, atMost, type Figure, median, quantile } from '../harness/figur
 import { writeRows } from '../harness/rows.ts';
 
 /**
- * Calls per second from the moment a batch is accepted to the moment its last call is completed in the catalogue;
- * and, on an idle service, how long after a call's acceptance its analysis begins.
+ * Calls per second from the acceptance of a batch until its last call is completed in the catalogue; and, on an idle
+ * service, the time from the acceptance of a call to the start of its analysis.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), 'call-analysis-rows-'));
@@ -54,7 +54,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   }
 }
 
-/** Asks rarely about a large batch: counting it costs the database time, too. */
+/** Polls rarely for a large batch, because counting its calls costs the database time too. */
 async function finished(firm: FirmClient, batch: string, calls = 1): Promise<void> {
   for (;;) {
     const { finished_at } = await firm.call<Batch>('GET', `/api/v1/calls/batches/${batch}`);
@@ -64,8 +64,8 @@ async function finished(firm: FirmClient, batch: string, calls = 1): Promise<voi
 }
 
 /**
- * The database's clock stamps the job of the analysis when it is taken up; the catalogue's stamp of the call is taken
- * before its transaction commits, so the measured wait includes the commit. One call at a time.
+ * Uses the timestamps of the database: when the job of the analysis starts, and when the call was created. The latter is
+ * taken before its transaction commits, so the measured wait includes the commit. One call at a time.
  */
 async function startDelays(
   dataDirectory: string,

@@ -11,13 +11,13 @@ import { ApiKeyAuthentication } from '../../services/gateway/authentication/api-
 import { atLeast, type Figure } from '../harness/figure.ts';
 
 const AT_ONCE = 64;
-/** More would only have PostgreSQL switch between them. */
+/** With more connections, PostgreSQL would only switch between them. */
 const CONNECTIONS = 16;
 
 /**
- * Verifications per second, 64 at once, beside the usual pattern of one SELECT and two UPDATEs for every request in the
- * same database. Cached: the gateway's gate as requests meet it. Uncached: the same gate forgetting at once, so that
- * every request is answered by key-management and its table; those that come together share an RPC and a lookup.
+ * Verifications per second, 64 at the same time, compared with the usual pattern of one SELECT and two UPDATEs per request
+ * in the same database. Cached: the gateway's authentication as it is. Uncached: with a cache that keeps nothing, so that
+ * key-management answers every request from its table; requests at the same time share an RPC and a query.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const seconds = quick ? 1 : 5;
@@ -28,7 +28,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     name: 'key-management',
   });
   try {
-    // As many firms as requests at once: those that ask about one key at the same time share one question.
+    // One firm per concurrent request, because requests with the same key at the same time share one RPC.
     const requests: IncomingMessage[] = [];
     for (let firms = 0; firms < AT_ONCE; firms++) {
       const firm = await newFirm(service, { role: 'SUPERUSER' });
@@ -41,7 +41,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const cached = new ApiKeyAuthentication({ keys });
     const uncached = new ApiKeyAuthentication({ keys, ttlMs: 0 });
     const pattern = await selectAndTwoUpdates(pool);
-    // In turn, so that a machine that slows down slows all three.
+    // Alternately, so that a slower machine affects all three.
     const rates = { pattern: 0, uncached: 0, cached: 0 };
     for (let round = 0; round < 3; round++) {
       rates.pattern += await perSecond(pattern, seconds / 3);

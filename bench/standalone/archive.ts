@@ -10,10 +10,10 @@ import { type ArchiveEntry, openEntry, readArchive, storedArchive } from '@call-
 import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
 
 const KEY = 'frozen/archive.zip';
-/** As many entries as the audio service takes out of an archive at the same time. */
+/** As many entries as the audio service extracts from an archive at the same time. */
 const AT_ONCE = 4;
 
-/** An archive judged by its directory, and its recordings taken out: inflated, checked and written to the store. */
+/** The validation of an archive by its directory, and the extraction of its recordings: inflated, checked and stored. */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const figures = await verdict(quick);
   if (spawnSync('unzip', ['-v']).error === undefined) return [...figures, ...(await extraction(quick))];
@@ -113,7 +113,7 @@ async function seconds(work: () => Promise<void>): Promise<number> {
   return (performance.now() - began) / 1000;
 }
 
-/** A minute of 8 kHz 16-bit stereo that deflates about as well as speech does: half of it near silence. */
+/** A minute of 8 kHz 16-bit stereo that compresses about as well as speech: half of it is almost silent. */
 function speechLike(seed: number): Buffer {
   const samples = new Int16Array(8000 * 60 * 2);
   let state = seed + 1;

@@ -4,12 +4,12 @@ import { CallQuery, listCalls } from '../../services/gateway/routes/calls/calls.
 import { atMost, type Figure, median } from '../harness/figure.ts';
 
 const ITEMS = 100;
-/** Of a round. */
+/** The repetitions of a round. */
 const PAGES = 200;
 
 /**
- * A page of a hundred calls, from what the catalogue gives to the text of the answer. Beside it the same text put together
- * by hand, member by member, knowing what needs no escaping. Rounds alternate, and processor time is what counts.
+ * A page of a hundred calls, from the catalogue's rows to the text of the response, compared with the same text written by
+ * hand, member by member, without needless escaping. Rounds alternate, and processor time is measured.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rows = Array.from({ length: ITEMS }, (_, number) => call(number));
@@ -21,11 +21,11 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const ours = async () => JSON.stringify((await listCalls(catalogue, caller, query)).body);
   const byHand = async () => pageByHand(rows);
   const [our, their] = [await ours(), await byHand()];
-  // The hand-written one would be no yardstick if it said something else.
+  // The yardstick must produce the same text.
   if (our !== their) throw new Error('The two pages differ.');
   const time = async (make: () => Promise<string>) => {
     const began = process.cpuUsage();
-    // What goes out is bytes: a string of many pieces would leave half of its work to whoever sends it.
+    // The response is bytes. A string of many pieces would leave half of the work to the code that sends it.
     for (let page = 0; page < PAGES; page++) Buffer.from(await make());
     const { user, system } = process.cpuUsage(began);
     return (user + system) / PAGES;
@@ -88,7 +88,7 @@ function pageByHand(rows: readonly Call[]): string {
   return `{"count":9000,"count_is_estimate":false,"items":[${rows.map(itemByHand).join(',')}],"next_cursor":"eyJhIjoxfQ"}`;
 }
 
-/** Whoever names people and groups may write what has to be escaped; all else comes from a list, or is a number or a time. */
+/** Only names of people and groups may need escaping. Other values come from a list, or are numbers or times. */
 function itemByHand(call: Call): string {
   const plain = (value: string | undefined) => (value === undefined ? 'null' : `"${value}"`);
   const free = (value: string | undefined) => (value === undefined ? 'null' : JSON.stringify(value));

@@ -7,16 +7,15 @@ import { startService } from '../../deploy/standalone/test/system/service-proces
 import { atMost, type Figure, quantile } from '../harness/figure.ts';
 
 const CAMPAIGNS = 100;
-/** Calls whose status changes in one transaction, as analyses come in, and the wait between two: 5,000 a second at most. */
+/** Calls that change their status in one transaction, as analyses arrive, and the pause between two: at most 5,000 a second. */
 const RESULTS = 200;
 const RESULTS_EVERY_MS = 40;
 const GOAL_MS = 50;
 const PATH = '/external/api/v1/call-campaign';
 
 /**
- * Milliseconds until a firm's campaigns are there with their counters and average scores, over HTTP with an API key,
- * while results come in for their calls. Beside it what counting the calls of one campaign takes, which the counters
- * spare.
+ * Milliseconds to read a firm's campaigns with their counters and average scores, over HTTP with an API key, while results
+ * arrive for their calls; compared with counting the calls of one campaign, which the counters make unnecessary.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const callsOfEach = quick ? 2000 : 100_000;
@@ -68,7 +67,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   }
 }
 
-/** Campaigns, their calls in every status, and the counters that taking these in and processing them leaves. */
+/** Creates campaigns, their calls in every status, and the counters as accepting and processing the calls would leave them. */
 async function fill(pool: Pool, firmUuid: string, callsOfEach: number): Promise<void> {
   await pool.query(
     `INSERT INTO campaign (firm_uuid, uuid, name, status, created_at, updated_at)

@@ -9,13 +9,13 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
-import { forgetPeak, peakMiB } from '../harness/memory.ts';
+import { resetPeak, peakMiB } from '../harness/memory.ts';
 import { writeRows } from '../harness/rows.ts';
 
 /**
- * Rows of a CSV of transcripts, from the request to process it to its answer: frozen, parsed, checked, deduplicated
- * against the firm's calls, committed. Beside it `\copy` of the same file into a bare table of the same columns, in the
- * same database: no checks, no indexes, no identities. Memory is the highest of the whole service's process.
+ * Rows of a CSV of transcripts, from the request for processing to its response: copied, parsed, validated, deduplicated
+ * against the firm's calls, committed. Compared with `\copy` of the same file into a plain table with the same columns in
+ * the same database: no validation, no indexes, no uuids. Memory is the peak of the service's process.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rows = quick ? 100_000 : 1_000_000;
@@ -68,9 +68,9 @@ async function intake(file: string, rows: number, withCopy: boolean) {
   try {
     const firm = await newFirm(service, { segmentTypes: ['support'] });
     const key = await firm.upload(await openAsBlob(file));
-    // Before the rows are in: afterwards their analysis keeps the database busy.
+    // Before the rows are accepted, because their analysis keeps the database busy.
     const copied = withCopy ? await copySeconds(service.directory, file) : 1;
-    forgetPeak(service.pid);
+    resetPeak(service.pid);
     const began = performance.now();
     const { data } = await firm.call<{ data: { accepted: number } }>('POST', '/api/v1/calls/process-upload', {
       metadata_key: key,
@@ -85,7 +85,7 @@ async function intake(file: string, rows: number, withCopy: boolean) {
 }
 
 async function copySeconds(directory: string, file: string): Promise<number> {
-  // The server runs already, so this only finds it.
+  // The server is running, so this only returns its URL.
   const server = await startServer({ directory: join(directory, 'postgres'), log: () => {} });
   const client = new Client({ connectionString: server.adminUrl });
   await client.connect();
@@ -99,7 +99,7 @@ async function copySeconds(directory: string, file: string): Promise<number> {
     );
     const seconds = (performance.now() - began) / 1000;
     await client.query('DROP TABLE copied');
-    // What it left to be written must not slow down what is measured next.
+    // Pending writes must not slow down the next measurement.
     await client.query('CHECKPOINT');
     return seconds;
   } finally {

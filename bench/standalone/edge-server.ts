@@ -8,9 +8,9 @@ import { defaultQuotas, RateLimits } from '../../services/gateway/rate-limits/ra
 import { listen } from '../../services/gateway/server.ts';
 
 /**
- * The edge with an endpoint that does nothing but know its caller, among all the others; or, as the yardstick, plain
- * express with that one route. Tells the parent process its URL, then its processor time whenever it is asked, and ends
- * with it.
+ * The gateway with an endpoint that only authenticates its caller, in addition to all others; or, as the yardstick, plain
+ * express with that one route. Sends its URL to the parent process, then its processor time on request, and ends with the
+ * parent.
  */
 const body = { count: 0, items: [] };
 const path = '/bare';
@@ -50,7 +50,7 @@ async function serve(kind: string): Promise<string> {
       }),
       'api-key': () => Promise.reject(new Error('No endpoint here takes a key.')),
     },
-    // Counted as ever, and high enough to let a whole run through.
+    // Limits are enforced as usual, and high enough for a complete run.
     limits: new RateLimits({ perFirm: defaultQuotas.perFirm * 1000, perAddress: defaultQuotas.perAddress * 1000 }),
     log,
     isDraining: () => false,

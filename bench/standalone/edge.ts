@@ -11,7 +11,7 @@ import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
 const CONNECTIONS = 50;
 const WARM_UP_SECONDS = 2;
 
-/** What one load of one server says. */
+/** The result of one load of one server. */
 interface Load {
   readonly perSecond: number;
   readonly p99: number;
@@ -24,11 +24,10 @@ interface Round {
 }
 
 /**
- * One authenticated GET with nothing behind it: request id, trace, bearer token, rate limits by address and firm, security
- * headers, metrics and a log line to a file, through a router with all other endpoints. Beside it plain express answering
- * the same body and doing nothing else. Each is a process of its own; they are loaded in turn, one right after the other,
- * and the ratio is the median of such rounds. Both are started several times: what a process is compiled to depends on
- * its first seconds, and stays.
+ * One authenticated GET without a backend: request id, trace, bearer token, rate limits by address and firm, security
+ * headers, metrics and a log line to a file, through a router with all other endpoints. Compared with plain express, which
+ * only returns the same body. Each is its own process. They are loaded alternately, and the ratio is the median of the
+ * rounds. Both are started several times, because the code that V8 compiles depends on the first seconds of a process.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const plan = quick ? { starts: 1, rounds: 3, seconds: 1 } : { starts: 4, rounds: 8, seconds: 1 };
@@ -45,7 +44,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   return [
     atLeast(0.9, figure('bare authenticated route', 'requests/s', 'plain express, requests/s', 'perSecond')),
     atMost(1.25, figure(`the same, p99 with ${CONNECTIONS} at once`, 'ms', 'plain express, ms', 'p99')),
-    // On a machine with other work to do this says more than how many went through in a second.
+    // On a busy machine this is more reliable than the rate of requests.
     atMost(1.11, figure('the same, processor time of a request', 'µs', 'plain express, µs', 'processorUs')),
   ];
 }
@@ -61,7 +60,7 @@ async function compare({ rounds, seconds }: { rounds: number; seconds: number })
     for (const server of [edge, express]) await load(server, WARM_UP_SECONDS, headers);
     const done: Round[] = [];
     for (let round = 0; round < rounds; round++) {
-      // Neither is always the one that comes after the other.
+      // The order alternates.
       const first = round % 2 === 0 ? await load(express, seconds, headers) : undefined;
       const ours = await load(edge, seconds, headers);
       done.push({ ours, theirs: first ?? (await load(express, seconds, headers)) });
@@ -91,7 +90,7 @@ async function load({ url, child }: Server, duration: number, headers: Record<st
 async function startServer(kind: string, log: number, asked: object) {
   const child = fork(fileURLToPath(new URL('./edge-server.ts', import.meta.url)), [kind], {
     stdio: ['ignore', 'inherit', log, 'ipc'],
-    // Both as `npm start` runs the service.
+    // Both run with the flags of `npm start`.
     execArgv: ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'],
     env: { ...process.env, EDGE: JSON.stringify(asked) },
   });
@@ -99,7 +98,7 @@ async function startServer(kind: string, log: number, asked: object) {
   return { child, url };
 }
 
-/** Processor time that the process has used so far, all threads and the system's part. */
+/** The processor time of the process so far: all threads, user and system. */
 async function processorUs(child: ChildProcess): Promise<number> {
   child.send('processor time');
   const [us] = (await once(child, 'message')) as [number];

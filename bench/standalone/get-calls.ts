@@ -12,13 +12,13 @@ import { atMost, type Figure, quantile } from '../harness/figure.ts';
 
 const LIMIT_MS = 50;
 const DAY_MS = 86_400_000;
-/** The calls were made in two years, one after the other. */
+/** The calls are spread over two years. */
 const BEGIN = Date.UTC(2024, 9, 1);
 const END = Date.UTC(2026, 9, 1);
 
 interface Asked {
   readonly name: string;
-  /** A filter of the kind, another one each time. */
+  /** A filter of this kind, different in each round. */
   readonly filter: (round: number) => Partial<CallFilter>;
   readonly sort?: Sort;
   readonly size?: number;
@@ -67,8 +67,8 @@ const questions: readonly Asked[] = [
 ];
 
 /**
- * How long a listing takes, at the 95th of a hundred, in a firm of ten million calls. Plans of PostgreSQL that read a
- * table from end to end are printed.
+ * The 95th percentile of the time of a listing, in a firm with ten million calls. Prints the plans of PostgreSQL that read a
+ * complete table.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const calls = quick ? 200_000 : 10_000_000;
@@ -127,7 +127,7 @@ async function measure(
   };
   for (const { name, filter, ...rest } of questions) {
     const times: number[] = [];
-    // The first ones find neither connections nor pages of the index in memory.
+    // The first listings have neither open connections nor index pages in memory.
     for (let round = -2; round < rounds; round++) {
       const began = performance.now();
       await list({ filter: { ...NO_FILTER, ...filter(Math.abs(round)) }, ...rest });
@@ -140,7 +140,7 @@ async function measure(
     const times: number[] = [];
     const filter = { ...NO_FILTER, status: ['completed'] };
     const sort = { by, isDescending: true };
-    // A cursor costs the same wherever it stands, so it is begun where a page does not reach.
+    // A cursor costs the same at any position, so it begins beyond the last page.
     let { nextCursor: cursor } = await list({ filter, sort, page: Math.min(1_000, calls / 200), size: 100 });
     for (let round = 0; round < rounds && cursor !== null; round++) {
       const began = performance.now();
@@ -155,7 +155,7 @@ async function measure(
 
 interface Watched {
   readonly db: Database;
-  /** Prints the plans of what ran since the last time, where they are not by index. */
+  /** Prints the plans since the last call that do not use an index. */
   explain(name: string): Promise<void>;
 }
 
@@ -190,7 +190,7 @@ function watch(db: Database): Watched {
   };
 }
 
-/** Many calls at once, into the catalogue and its index alike; the index is built when its rows are there. */
+/** Inserts many calls into the catalogue and its search index. The indexes are built after the rows are inserted. */
 async function fill(url: string, firmUuid: string, calls: number): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -240,7 +240,7 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
        SELECT "all".id, uuid, start_time, coalesce(round(score * 10), -1), state.id, origin.id, segment.id, operator.id, team.id, day.id, mark.id
        FROM call ${joined.join(' ')} ORDER BY call.uuid`,
     );
-    // Of twenty words each is in one conversation of a hundred; a rare one is in a few of all.
+    // Each of twenty words is in one conversation of a hundred; a rare word is in a few conversations.
     const shelf = 32_768;
     await client.query(
       `INSERT INTO facet (firm_uuid, kind, value, calls)

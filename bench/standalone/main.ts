@@ -2,25 +2,25 @@ import { type Benchmarks, measure, readCommand } from '../harness/command.ts';
 
 const help = `Usage: npm run bench -- [name…] [--json] [--quick] [--record]
 
-Measures the service on this machine, each figure beside a yardstick in the same run.
-Without a name everything is measured. Exits 0 whatever the figures.
+Measures the service on this machine. Each figure has a yardstick from the same run. Without a name, runs all benchmarks.
+Exits with 0 whatever the figures.
 
-  csv-intake   rows of an uploaded CSV checked, deduplicated and committed
-  analysis     accepted calls brought to completion, and how soon an idle service begins
+  csv-intake   rows of an uploaded CSV validated, deduplicated and committed
+  analysis     accepted calls completed per second, and how soon an idle service begins
   startup      second start, and memory when idle
   api-keys     verification of API keys
   upload       a recording of 50 MB from the client to the store
-  archive      a ZIP judged by its directory, and its recordings taken out
-  probing      what is inside a recording, found without decoding it
-  speech       the local engine: how fast, and how many words it gets wrong
-  edge         a bare authenticated route beside plain express
-  call-page    the JSON of a hundred calls beside JSON written by hand
+  archive      validation of a ZIP by its directory, and extraction of its recordings
+  probing      format and length of a recording, found without decoding it
+  speech       the local engine: its speed and word error rate
+  edge         an authenticated route without work, compared with plain express
+  call-page    the JSON of a hundred calls, compared with JSON written by hand
   get-calls    filters, cursors and search among ten million calls of one firm
   campaigns    a hundred campaigns of a hundred thousand calls, listed with their counters
 
   --quick      smaller inputs: a few seconds each, rougher figures
   --json       an array of figures instead of a table
-  --record     writes the figures into docs/performance.md too`;
+  --record     also writes the figures to docs/performance.md`;
 
 const benchmarks: Benchmarks = {
   'csv-intake': () => import('./csv-intake.ts'),

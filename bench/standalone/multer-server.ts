@@ -1,4 +1,4 @@
-// The yardstick of uploads: multer takes the same form and writes the file to a folder, and that is all. Run as a child.
+// The yardstick of uploads: multer receives the same form and only writes the file to a folder. Runs as a child process.
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';

@@ -12,7 +12,7 @@ const files = [
   'frozen-card.au',
 ];
 
-/** What it takes to say what is inside a recording, without decoding it: time, and bytes read of each sample. */
+/** The time and the bytes read to determine the format and length of each sample recording, without decoding it. */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const file of files) {

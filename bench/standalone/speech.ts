@@ -13,7 +13,7 @@ import {
 import { atLeast, atMost, type Figure } from '../harness/figure.ts';
 
 const folder = new URL('../../samples/recordings/', import.meta.url);
-/** A call of five minutes, as the README counts them. */
+/** A call of five minutes. */
 const CALL_SECONDS = 300;
 
 interface Line {
@@ -35,9 +35,9 @@ interface Counted {
 }
 
 /**
- * The local engine on the sample recordings, by one core: how fast, and how many words it gets wrong. Beside its word
- * error rate stands that of the same model given each line as someone cut it by hand: what is between the two is lost by
- * finding, cutting and mixing utterances. Two ways of speaking, for synthetic voices are hard for such models.
+ * The local engine on the sample recordings, on one core: its speed and its word error rate. The yardstick is the error rate
+ * of the same model on lines that were cut by hand: the difference is lost in finding and cutting utterances. Separate
+ * figures for each kind of voice, because synthetic voices are difficult for such models.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), 'call-analysis-speech-'));
@@ -105,7 +105,7 @@ function sideOf({ metadata }: Sample, role: Line['role']): 'left' | 'right' {
   return metadata.left_channel === role ? 'left' : 'right';
 }
 
-/** Each channel's words are held against that channel's words, so that whoever speaks at the same time does no harm. */
+/** Compares the words of each channel separately, so that simultaneous speech is not counted as an error. */
 function count(sum: Counted, lines: readonly Line[], heard: (role: Line['role']) => string): void {
   for (const role of ['operator', 'client'] as const) {
     const said = lines

@@ -3,7 +3,7 @@ import { startService } from '../../deploy/standalone/test/system/service-proces
 import { atMost, type Figure, median } from '../harness/figure.ts';
 import { residentMiB } from '../harness/memory.ts';
 
-/** From the start of the process to its `ready` line, on a data directory that exists; and memory a while later. */
+/** The time from the start of the process to its `ready` line, on an existing data directory; and its memory when idle. */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const first = await startService();
   await first.stop({ keep: true });

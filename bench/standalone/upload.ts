@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
-import { forgetPeak, peakMiB, residentMiB } from '../harness/memory.ts';
+import { resetPeak, peakMiB, residentMiB } from '../harness/memory.ts';
 import { form, post, recordingMiB } from '../harness/recording.ts';
 
 const AT_ONCE = 16;
 
 /**
- * One recording of 50 MiB in a form, from the first byte sent to the answer: parsed, hashed, stored, probed, registered.
- * Beside it multer taking the same body to disk. Both servers are processes of their own on loopback.
+ * One recording of 50 MiB in a form, from the first byte sent to the response: parsed, hashed, stored, probed, registered.
+ * Compared with multer, which writes the same body to disk. Both servers are separate processes on loopback.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 3 : 12;
@@ -27,7 +27,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     await theirs();
     await pause(2000);
     const before = residentMiB(service.pid);
-    forgetPeak(service.pid);
+    resetPeak(service.pid);
     await Promise.all(Array.from({ length: AT_ONCE }, ours));
     const rise = peakMiB(service.pid) - before;
     await pause(quick ? 3000 : 15_000);
@@ -35,7 +35,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     for (let round = 0; round < rounds; round++) {
       rates.theirs.push(await rate(theirs));
       rates.ours.push(await rate(ours));
-      // What was sent is being heard meanwhile.
+      // The uploaded recordings are transcribed meanwhile.
       await pause(quick ? 1000 : 3000);
     }
     const theirRate = median(rates.theirs);

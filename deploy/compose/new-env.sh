@@ -1,15 +1,15 @@
 #!/bin/sh
-# Writes .env from .env.example, with a new random value for each secret that is empty there. Never overwrites.
+# Writes .env from .env.example, with a random value for each empty secret. Never overwrites .env.
 set -eu
 cd "$(dirname "$0")/../.."
 
 if [ -e .env ]; then
-  echo ".env is there already; its secrets are those that the data was made with. Edit it, or move it away." >&2
+  echo ".env exists already, and the stored data depends on its secrets. Edit it, or move it away." >&2
   exit 1
 fi
-# For nobody else to read.
+# Only the owner may read the file.
 umask 077
-# Hexadecimal, since some stand in URLs.
+# Hexadecimal, because some are used in URLs.
 while IFS= read -r line; do
   case "$line" in
     [A-Z]*_PASSWORD= | JWT_SECRET= | API_KEY_PEPPER= | S3_ACCESS_KEY= | S3_SECRET_KEY=) echo "$line$(openssl rand -hex 32)" ;;
@@ -17,4 +17,4 @@ while IFS= read -r line; do
   esac
 done <.env.example >.env.part
 mv .env.part .env
-echo "Wrote .env. Keep it with your backups: without API_KEY_PEPPER no API key is known any more." >&2
+echo "Wrote .env. Keep it with your backups: without API_KEY_PEPPER every API key becomes invalid." >&2

@@ -61,7 +61,7 @@ describe('an incomplete or wrong configuration', () => {
         'LLM_URL and LLM_MODEL are set, but this version cannot analyze calls with a language model. Remove them from the environment.',
       ],
     ],
-    [{ KAFKA_BROKERS: 'kafka' }, ['KAFKA_BROKERS must be brokers with commas between them']],
+    [{ KAFKA_BROKERS: 'kafka' }, ['KAFKA_BROKERS must be brokers separated by commas']],
     [{ KAFKA_SASL_PASSWORD: 'telling' }, ['KAFKA_SASL_PASSWORD is set, so KAFKA_BROKERS must be set too.']],
     [{ JWT_SECRET: 'short-and-telling' }, ['JWT_SECRET must have at least 32 bytes.']],
     [{ API_KEY_PEPPER: 'short-and-telling' }, ['API_KEY_PEPPER must have at least 32 bytes.']],

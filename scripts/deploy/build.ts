@@ -15,7 +15,7 @@ import {
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { contextFilter, type Instruction, type Stage } from './dockerfile.ts';
 
-/** What a container of a stage would start with, its files lying in `root`. */
+/** The files (in `root`) and the settings of a container of a stage. */
 export interface Built {
   readonly root: string;
   readonly workdir: string;
@@ -27,9 +27,9 @@ export interface Built {
 }
 
 /**
- * Does what a Dockerfile's stages say in folders below `directory`, with this machine in place of the base image:
- * paths inside the image become paths below the stage's folder, RUN runs there. That holds for a Dockerfile whose RUNs
- * name no absolute paths but those of their mounts, which are left out; any other instruction than these is refused.
+ * Builds the stages of a Dockerfile in folders below `directory`, with this machine in place of the base image. Paths in
+ * the image become paths below the folder of the stage, where RUN runs. RUN may use no absolute paths, except those of its
+ * mounts, which are ignored. Unknown instructions are refused.
  */
 export function buildStages(stages: readonly Stage[], directory: string): ReadonlyMap<string, Built> {
   const built = new Map<string, Built>();
@@ -128,7 +128,7 @@ function copy({ flags, rest }: Instruction, state: Built, built: ReadonlyMap<str
   }
 }
 
-/** What is committed or could be, as far as `.dockerignore` lets it in. */
+/** Copies tracked and untracked files, except those in `.dockerignore`. */
 function copyContext(target: string): void {
   const isIn = contextFilter(readFileSync('.dockerignore', 'utf8'));
   const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others'], {
@@ -148,7 +148,7 @@ function chownAll(folder: string, owner: string): void {
   for (const path of pathsBelow(folder)) lchownSync(path, user!, group!);
 }
 
-/** Everything below a folder, links not followed. */
+/** All paths below a folder. Links are not followed. */
 export function* pathsBelow(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -157,7 +157,7 @@ export function* pathsBelow(folder: string): Generator<string> {
   }
 }
 
-/** Bytes of all files below, by the first two parts of their path; a link counts as nothing. */
+/** The sizes of all files in bytes, by the first two parts of their path. Links are not counted. */
 export function sizes(root: string): Map<string, number> {
   const found = new Map<string, number>();
   for (const path of pathsBelow(root)) {

@@ -11,10 +11,10 @@ import { consumerFaults, scalingFaults } from './scaling.ts';
 import { helm, kubeconform, kubernetesSchemas, npmTools } from './tools.ts';
 
 const chart = 'deploy/helm/call-analysis';
-/** The oldest version that Chart.yaml allows, and the newest whose schemas there are. */
+/** The oldest version that Chart.yaml allows, and the newest with published schemas. */
 const versions = ['v1.27.0', 'v1.37.0'];
 
-/** What is wrong with the chart, rendered with each file of values in ci/ and with values that must be refused. */
+/** The faults of the chart, rendered with each file of values in ci/ and with values that must be refused. */
 export async function chartFaults(): Promise<string[]> {
   const program = await helm();
   const { yaml, models } = await npmTools();
@@ -52,7 +52,7 @@ export async function chartFaults(): Promise<string[]> {
         faults.push(
           ...said(`${name}: ${manifest.kind} ${manifest.metadata.name}`, () => new Model(manifest).validate()),
         );
-      if (manifest.kind === 'Secret') faults.push(`${name}: a Secret stands in the chart itself.`);
+      if (manifest.kind === 'Secret') faults.push(`${name}: the chart itself contains a Secret.`);
       for (const label of ['name', 'instance', 'version', 'part-of', 'managed-by']) {
         if (manifest.metadata.labels?.[`app.kubernetes.io/${label}`] === undefined)
           faults.push(`${name}: ${manifest.kind} ${manifest.metadata.name} has no label ${label}.`);
@@ -88,14 +88,14 @@ function versionFaults(): string[] {
 
 async function schemaFaults(name: string, rendered: string, version: string): Promise<string[]> {
   const location = `${await kubernetesSchemas(version)}/{{.ResourceKind}}{{.KindSuffix}}.json`;
-  // These two kinds have models of their own.
+  // npmTools has models of these two kinds.
   const args = ['-strict', '-summary', '-skip', 'ScaledObject,ServiceMonitor', '-schema-location', location];
   const { status, output } = call(await kubeconform(), args, rendered);
   const checked = Number(/Valid: (\d+)/.exec(output)?.[1] ?? 0);
   return status === 0 && checked > 20 ? [] : [`${name}, Kubernetes ${version}: ${output}`];
 }
 
-/** Values that must be refused, beside those of minimal.yaml, and what is said then. */
+/** Values that must be refused, in addition to those of minimal.yaml, and the expected message. */
 const refusals: readonly (readonly [set: string, says: RegExp])[] = [
   ['database.existingSecret=', /services\.ingest\.database\.existingSecret must name the secret/],
   ['kafka.brokers=null', /kafka\.brokers must name at least one broker/],

@@ -26,7 +26,7 @@ interface Container {
 
 const VARIABLE = /\$\{(\w+)(?:(:-|:\?)([^}]*))?\}/g;
 
-/** What is wrong with docker-compose.yml, .env.example and the script that fills it in. */
+/** The faults of docker-compose.yml, .env.example and new-env.sh. */
 export async function composeFaults(): Promise<string[]> {
   const text = readFileSync('docker-compose.yml', 'utf8');
   const directory = mkdtempSync(join(tmpdir(), 'compose-'));
@@ -54,7 +54,7 @@ export async function composeFaults(): Promise<string[]> {
   }
 }
 
-/** Runs new-env.sh in a directory of its own and reads what it wrote. */
+/** Runs new-env.sh in a temporary directory and reads the .env that it writes. */
 function newEnv(directory: string): Record<string, string> {
   mkdirSync(join(directory, 'deploy/compose'), { recursive: true });
   copyFileSync('.env.example', join(directory, '.env.example'));
@@ -74,10 +74,10 @@ function variablesIn(text: string): Record<string, string> {
 
 function exampleFaults(text: string): string[] {
   const used = new Set([...text.matchAll(VARIABLE)].map(([, name]) => name!));
-  const told = new Set(Object.keys(variablesIn(readFileSync('.env.example', 'utf8'))));
+  const listed = new Set(Object.keys(variablesIn(readFileSync('.env.example', 'utf8'))));
   return [
-    ...[...used].filter((name) => !told.has(name)).map((name) => `.env.example does not tell of ${name}.`),
-    ...[...told].filter((name) => !used.has(name)).map((name) => `${name} of .env.example is used nowhere.`),
+    ...[...used].filter((name) => !listed.has(name)).map((name) => `.env.example does not have ${name}.`),
+    ...[...listed].filter((name) => !used.has(name)).map((name) => `${name} of .env.example is used nowhere.`),
   ];
 }
 
@@ -88,7 +88,7 @@ function literalFaults(text: string): string[] {
     .filter((line) => /^\s*[A-Z_]*(PASSWORD|SECRET|SECRET_KEY|ACCESS_KEY|PEPPER|DATABASE_URL): /.test(line));
   return lines
     .filter((line) => !/\$\{\w+:\?/.test(line))
-    .map((line) => `docker-compose.yml holds a secret: ${line.trim()}`);
+    .map((line) => `docker-compose.yml contains a secret: ${line.trim()}`);
 }
 
 function refusalFaults(text: string): string[] {
@@ -96,10 +96,10 @@ function refusalFaults(text: string): string[] {
   const required = new Set([...text.matchAll(VARIABLE)].filter(([, , kind]) => kind === ':?').map(([, name]) => name!));
   return [...required]
     .filter((name) => example[name] !== '')
-    .map((name) => `${name} must be empty in .env.example, so that everybody makes one.`);
+    .map((name) => `${name} must be empty in .env.example, so that every installation generates its own.`);
 }
 
-/** compose-go's program knows no environment, so the variables are put in before it reads the file. */
+/** The program of compose-go does not read the environment, so the variables are substituted before it reads the file. */
 function filledIn(text: string, env: Readonly<Record<string, string>>): string {
   return text.replaceAll(VARIABLE, (_, name: string, kind: string | undefined, rest: string | undefined) => {
     const value = env[name] ?? '';
@@ -157,7 +157,7 @@ function environmentOf({ environment = {} }: Container): Record<string, string> 
   return Object.fromEntries(told.map(([name, value]) => [name, String(value)]));
 }
 
-/** A container that is killed before it has closed breaks off what it has in hand. */
+/** A container that is killed before it has closed interrupts its work. */
 function graceFaults(name: string, container: Container | undefined): string[] {
   const { DRAIN = '5s', CLOSE_TIMEOUT = '10s' } = container === undefined ? {} : environmentOf(container);
   const [grace, drain, close] = [container?.stop_grace_period ?? '10s', DRAIN, CLOSE_TIMEOUT].map(
@@ -178,14 +178,14 @@ function connectionFaults(containers: Readonly<Record<string, Container>>): stri
   return room > wanted ? [] : [`docker-compose.yml: PostgreSQL has ${room} connections for ${wanted}.`];
 }
 
-/** The administrator's command finds key-management, and Kafka, where the dead letters lie. */
+/** The admin command can reach key-management and Kafka, which has the dead letters. */
 function adminFaults(container: Container | undefined): string[] {
   if (container === undefined) return ['docker-compose.yml has no admin.'];
   const environment = environmentOf(container);
   try {
     const [remote, kafka] = [readRemote(environment), kafkaOf(environment)];
     return [
-      ...(remote === undefined ? ['docker-compose.yml: admin is not told where key-management is.'] : []),
+      ...(remote === undefined ? ['docker-compose.yml: admin does not have the address of key-management.'] : []),
       ...(kafka === undefined ? ['docker-compose.yml: admin does not find the dead letters in Kafka.'] : []),
     ];
   } catch (error) {

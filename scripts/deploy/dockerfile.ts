@@ -1,4 +1,4 @@
-/** One line of a Dockerfile, continuations joined: `flags` are the `--name=value` before the rest. */
+/** An instruction of a Dockerfile, with its lines joined. `flags` are the `--name=value` before the rest. */
 export interface Instruction {
   readonly keyword: string;
   readonly flags: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface Stage {
   readonly instructions: readonly Instruction[];
 }
 
-/** The stages in order, `${NAME}` of global ARGs filled in by their defaults. */
+/** The stages in order, with `${NAME}` of global ARGs replaced by their defaults. */
 export function stagesOf(text: string): Stage[] {
   const globals: Record<string, string> = {};
   const stages: { name: string; from: string; instructions: Instruction[] }[] = [];
@@ -24,7 +24,7 @@ export function stagesOf(text: string): Stage[] {
       const [from = '', , name = String(stages.length)] = expanded(instruction.rest, globals).split(/\s+/);
       stages.push({ name, from, instructions: [] });
     } else if (stage === undefined) {
-      throw new Error(`${instruction.keyword} stands before the first FROM.`);
+      throw new Error(`${instruction.keyword} is before the first FROM.`);
     } else {
       stage.instructions.push(instruction);
     }
@@ -61,7 +61,7 @@ function expanded(text: string, values: Readonly<Record<string, string>>): strin
   return text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
 }
 
-/** Whether a `.dockerignore` lets this path, with `/` and from the root, into the context. The last rule that fits counts. */
+/** Whether `.dockerignore` keeps a path, relative to the root and with `/`, in the context. The last matching rule applies. */
 export function contextFilter(ignoreFile: string): (path: string) => boolean {
   const rules = ignoreFile
     .split('\n')
@@ -78,7 +78,7 @@ export function contextFilter(ignoreFile: string): (path: string) => boolean {
   };
 }
 
-/** A pattern fits what it names and all that is below. */
+/** A pattern matches a path and everything below it. */
 function expression(pattern: string): RegExp {
   const source = pattern
     .split('/')

@@ -11,7 +11,7 @@ interface Reads {
   readonly readConfig: (env: Readonly<Record<string, string>>) => unknown;
 }
 
-/** What Node itself reads. */
+/** The variables that Node reads. */
 const ofNode = new Set(['NODE_OPTIONS', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS']);
 
 const samples: Readonly<Record<string, string>> = {
@@ -20,8 +20,8 @@ const samples: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a service would say of this environment: variables that it does not know, and what it refuses when it starts.
- * Files that it names are replaced by samples, since they only exist where it runs.
+ * The faults that a service finds in this environment: unknown variables, and values that it refuses when it starts. Files
+ * that variables name are replaced by samples, because they exist only where the service runs.
  */
 export async function environmentFaults(
   service: string,
@@ -53,7 +53,7 @@ export async function environmentFaults(
   return faults;
 }
 
-/** One file that passes for a certificate, for a private key and for a public one. */
+/** A file that is valid as a certificate, as a private key and as a public key. */
 function samplePem(folder: string): string {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const path = join(folder, 'sample.pem');

@@ -6,12 +6,12 @@ interface Spec {
   readonly rules: readonly { readonly http: { readonly paths: readonly { readonly path: string }[] } }[];
 }
 
-/** /metrics asks for no proof. */
+/** /metrics needs no authentication. */
 const inside = new Set(['/metrics']);
 
-/** Where the ingress lets through more, or less, than what the gateway serves to the world. */
+/** Paths that the ingress wrongly exposes or blocks. */
 export function ingressFaults(manifests: readonly Manifest[]): string[] {
-  // The store is elsewhere, so the gateway serves no objects.
+  // With a separate store, the gateway serves no objects.
   const behind = { objects: null } as unknown as Parameters<typeof endpointsOf>[1];
   const served = [...new Set(endpointsOf({}, behind, new Readiness([])).map(({ path }) => path))];
   const ingresses = manifests.filter(({ kind }) => kind === 'Ingress').map(({ spec }) => spec as unknown as Spec);
@@ -21,11 +21,11 @@ export function ingressFaults(manifests: readonly Manifest[]): string[] {
       const open = paths.map(({ path }) => path.replace(/\/$/, ''));
       const isOpen = (path: string) => open.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
       return [
-        ...served.filter((path) => isOpen(path) && inside.has(path)).map((path) => `The ingress lets ${path} through.`),
-        ...served.filter((path) => !isOpen(path) && !inside.has(path)).map((path) => `The ingress shuts ${path} out.`),
+        ...served.filter((path) => isOpen(path) && inside.has(path)).map((path) => `The ingress exposes ${path}.`),
+        ...served.filter((path) => !isOpen(path) && !inside.has(path)).map((path) => `The ingress blocks ${path}.`),
         ...open
           .filter((prefix) => !served.some((path) => path.startsWith(prefix)))
-          .map((prefix) => `The ingress lets ${prefix} through, which nobody serves.`),
+          .map((prefix) => `The ingress exposes ${prefix}, which the gateway does not serve.`),
       ];
     });
 }

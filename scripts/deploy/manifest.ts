@@ -1,4 +1,4 @@
-/** What the chart renders. */
+/** A manifest that the chart renders. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -10,7 +10,7 @@ export interface Manifest {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** What a file of values says, as far as a check asks. */
+/** The values that the checks read. */
 export interface Values {
   readonly bindAddress?: string;
   readonly trustedCertificates?: object;

@@ -1,16 +1,16 @@
 import { componentOf, type Manifest } from './manifest.ts';
 
-/** How long helm waits for a hook unless it is told otherwise. */
+/** helm's default time limit for a hook. */
 const HELM_SECONDS = 300;
 
 /**
- * Migrations run before anything else of an upgrade, so what opens the network to them must come before them; and the job
- * must end before helm gives up on it, or nobody is told why.
+ * Migrations run before the rest of an upgrade, so their network policy must come before them. The job must end before helm
+ * gives up on it, or its reason is not reported.
  */
 export function migrationFaults(manifests: readonly Manifest[]): string[] {
   const of = (kind: string) => manifests.find((each) => each.kind === kind && componentOf(each) === 'migrations');
   const [job, policy] = [of('Job'), of('NetworkPolicy')];
-  if (job === undefined) return policy === undefined ? [] : ['There is a policy for migrations, and no job of them.'];
+  if (job === undefined) return policy === undefined ? [] : ['There is a policy for migrations, but no job.'];
   if (policy === undefined) return ['There is no policy for the job of migrations.'];
   const faults: string[] = [];
   if (hookOf(policy) !== hookOf(job))

@@ -16,7 +16,7 @@ interface Policy {
   readonly egress?: readonly Rule[];
 }
 
-/** Who calls whom. Whatever is not here must be impossible. */
+/** The permitted calls between services. All others must be impossible. */
 const calls = [
   'gateway → key-management',
   'gateway → ingest',
@@ -29,7 +29,7 @@ const calls = [
 
 const withDatabase = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'migrations'];
 
-/** What is no part of the chart: who reaches it, and by which variable it is named. A database is named in a secret. */
+/** Parts outside the chart: the services that reach them, and the variable with their address. A database URL is in a Secret. */
 const parts: Readonly<Record<string, { readonly by: readonly string[]; readonly variable?: string }>> = {
   database: { by: withDatabase },
   kafka: { by: [...withDatabase, 'gateway'], variable: 'KAFKA_BROKERS' },
@@ -40,7 +40,7 @@ const parts: Readonly<Record<string, { readonly by: readonly string[]; readonly 
 const DNS = 53;
 const POSTGRES = 5432;
 
-/** Where the policies open more, or less, than who calls whom asks for. */
+/** Connections that the policies wrongly allow or deny. */
 export function networkFaults(manifests: readonly Manifest[], values: Values): string[] {
   const policies = manifests
     .filter(({ kind }) => kind === 'NetworkPolicy')
@@ -91,7 +91,7 @@ export function networkFaults(manifests: readonly Manifest[], values: Values): s
   return faults;
 }
 
-/** The ports at which each service and the job of migrations find what their environments name. */
+/** The ports of the addresses in the environments of each service and of the job of migrations. */
 function needs(manifests: readonly Manifest[], values: Values): Map<string, number[]> {
   const needed = new Map<string, number[]>();
   for (const manifest of manifests) {
@@ -103,8 +103,8 @@ function needs(manifests: readonly Manifest[], values: Values): Map<string, numb
       const named = environments.flatMap((each) => (variable === undefined ? [] : [each[variable] ?? '']));
       const addresses = named.flatMap((text) => text.split(',')).filter((address) => address !== '');
       if (!by.includes(name) || (variable !== undefined && addresses.length === 0)) continue;
-      const told = values.networkPolicy?.[part]?.ports ?? [];
-      if (told.length > 0) ports.push(...told);
+      const configured = values.networkPolicy?.[part]?.ports ?? [];
+      if (configured.length > 0) ports.push(...configured);
       else ports.push(...(variable === undefined ? [POSTGRES] : addresses.map(portOf)));
     }
     needed.set(name, ports);
@@ -112,7 +112,7 @@ function needs(manifests: readonly Manifest[], values: Values): Map<string, numb
   return needed;
 }
 
-/** Of a URL or of host:port. */
+/** The port of a URL or of host:port. */
 function portOf(address: string): number {
   const { port, protocol } = new URL(address.includes('://') ? address : `tcp://${address}`);
   if (port !== '') return Number(port);
@@ -132,7 +132,7 @@ function namesOf(peers: readonly Peer[] | undefined): string[] {
 function differences<Each>(where: string, found: readonly Each[], expected: readonly Each[]): string[] {
   const [has, should] = [new Set(found), new Set(expected)];
   return [
-    ...[...has].filter((each) => !should.has(each)).map((each) => `${where}: ${each} is open and should not be.`),
-    ...[...should].filter((each) => !has.has(each)).map((each) => `${where}: ${each} is shut and should not be.`),
+    ...[...has].filter((each) => !should.has(each)).map((each) => `${where}: ${each} is allowed and should not be.`),
+    ...[...should].filter((each) => !has.has(each)).map((each) => `${where}: ${each} is denied and should not be.`),
   ];
 }

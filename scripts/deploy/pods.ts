@@ -41,17 +41,17 @@ interface Volume {
   readonly projected?: { readonly sources: readonly { readonly secret?: Items; readonly configMap?: Items }[] };
 }
 
-/** The containers of services in a manifest: of a Deployment one, of the job of migrations one for each service. */
+/** The containers of services in a manifest: one in a Deployment, one for each service in the job of migrations. */
 export function processesOf(manifest: Manifest): readonly Container[] {
   return (podOf(manifest)?.containers ?? []).filter(({ args: [service = ''] = [] }) => services.includes(service));
 }
 
-/** Variables as the process will see them; what comes from a secret counts as some text. */
+/** The variables of the process. Values from Secrets are placeholders. */
 export function environmentOf({ env = [] }: Container): Record<string, string> {
   return Object.fromEntries(env.map(({ name, value }) => [name, value ?? 'from-a-secret']));
 }
 
-/** What is wrong with the pods that a manifest makes, if it makes any. */
+/** The faults of the pods of a manifest, if it has any. */
 export async function podFaults(manifest: Manifest, values: Values): Promise<string[]> {
   const pod = podOf(manifest);
   if (pod === undefined) return [];
@@ -110,14 +110,13 @@ function isMounted(pod: Pod, container: Container, path: string): boolean {
   });
 }
 
-/** Where the values have not reached every process. */
+/** Values that did not reach every process. */
 function settingFaults(name: string, pod: Pod, container: Container, values: Values): string[] {
   const who = `${name}, ${container.name},`;
   const faults: string[] = [];
   const environment = environmentOf(container);
   const names = (container.env ?? []).map((each) => each.name);
-  for (const twice of names.filter((each, at) => names.indexOf(each) !== at))
-    faults.push(`${who} is told ${twice} twice.`);
+  for (const twice of names.filter((each, at) => names.indexOf(each) !== at)) faults.push(`${who} has ${twice} twice.`);
   for (const { name: variable, value } of values.services?.[container.args?.[0] ?? '']?.extraEnv ?? []) {
     if (environment[variable] !== value) faults.push(`${who} does not get ${variable} as extraEnv has it.`);
   }
@@ -128,7 +127,7 @@ function settingFaults(name: string, pod: Pod, container: Container, values: Val
   }
   const needed = ['HEALTH_HOST', ...(environment['DATABASE_URL_FILE'] === undefined ? [] : ['DATABASE_CONNECTIONS'])];
   for (const variable of needed)
-    if (environment[variable] === undefined) faults.push(`${who} is not told ${variable}.`);
+    if (environment[variable] === undefined) faults.push(`${who} does not have ${variable}.`);
   if (values.trustedCertificates !== undefined && environment['NODE_EXTRA_CA_CERTS'] === undefined)
     faults.push(`${who} does not know the trusted certificates.`);
   for (const { name: volume, mountPath } of values.extraVolumeMounts ?? []) {
@@ -139,7 +138,7 @@ function settingFaults(name: string, pod: Pod, container: Container, values: Val
   return faults;
 }
 
-/** A pod that is killed before it has closed breaks off what it has in hand. */
+/** A pod that is killed before it has closed interrupts its work. */
 function graceFaults(name: string, { containers, terminationGracePeriodSeconds: grace = 30 }: Pod): string[] {
   return containers.flatMap((container) => {
     const { DRAIN = '', CLOSE_TIMEOUT = '' } = environmentOf(container);
@@ -153,8 +152,8 @@ function graceFaults(name: string, { containers, terminationGracePeriodSeconds: 
 }
 
 /**
- * The gateway's pods stay reachable while a part behind it is away, or the whole API would be away with it; but none gets
- * requests before it has once found all parts.
+ * The gateway's pods stay reachable while a backend is down; otherwise the complete API would be down too. But a pod gets no
+ * requests before it has reached all backends once.
  */
 function probeFaults(service: string, { containers }: Pod): string[] {
   const served = readFileSync('packages/runtime/health-server.ts', 'utf8');

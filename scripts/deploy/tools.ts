@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fetchOnce, goProgram, need, run } from '../../packages/testing/servers/programs.ts';
 
-/** Programs that look at what is deployed, fetched once into the directory that the servers of tests are kept in. */
+/** Programs that check the deployment files, downloaded once into the directory of the test servers. */
 export const helm = () => goProgram({ name: 'helm', module: 'helm.sh/helm/v3/cmd/helm', version: 'v3.22.0' });
 
 export const kubeconform = () =>
@@ -31,7 +31,7 @@ export async function kubernetesSchemas(version: string): Promise<string> {
 
 const SCHEMAS = 'kubernetes_validate/kubernetes-json-schema';
 
-/** They refer to each other by an address that nothing answers at; side by side they do as well. */
+/** The schemas refer to each other by a path that does not exist; relative references work. */
 function makeRelative(folder: string): void {
   for (const name of readdirSync(folder)) {
     const { $id: _, ...schema } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Record<string, unknown>;
@@ -47,7 +47,7 @@ interface Yaml {
 }
 type Model = new (data: unknown) => { validate(): void };
 
-/** What reads YAML, and the shapes of the two kinds that are not Kubernetes' own. */
+/** A YAML parser, and models of the two kinds that are not part of Kubernetes. */
 export async function npmTools(): Promise<{ yaml: Yaml; models: Readonly<Record<string, Model>> }> {
   const folder = await fetchOnce('deploy-npm-1', process.env, async (target) => {
     writeFileSync(join(target, 'package.json'), '{ "private": true }');

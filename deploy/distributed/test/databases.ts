@@ -10,7 +10,7 @@ export async function allowSchemas(adminUrl: string, names: readonly string[]): 
   );
 }
 
-/** The databases and the roles of their names, whoever is still connected. */
+/** Drops the databases and the roles with their names, and closes remaining connections. */
 export async function dropDatabases(adminUrl: string, names: readonly string[]): Promise<void> {
   const url = databaseUrl(adminUrl, 'postgres');
   await asAdministrator(url, names, (name) => `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);

@@ -27,7 +27,7 @@ interface Question {
 
 const CAMPAIGNS = '/external/api/v1/call-campaign';
 
-/** More than any request may take; whoever waits so long has found a request that hangs. */
+/** Longer than any request may take. A request that takes longer hangs. */
 const HANGS_MS = 120_000;
 
 /**

@@ -96,12 +96,12 @@ describe('a trace', () => {
 
     // A consumer may log an event shortly after its result is visible.
     const { lines, events } = await eventually(() => {
-      const whole = service
+      const completeLines = service
         .stderr()
         .split('\n')
         .slice(0, -1)
         .filter((line) => line.includes(traceId));
-      const said = whole.map((line) => JSON.parse(line) as Record<string, unknown>);
+      const said = completeLines.map((line) => JSON.parse(line) as Record<string, unknown>);
       const handled = said.filter((line) => line['msg'] === 'event');
       return handled.length >= 2 ? { lines: said, events: handled } : undefined;
     });

@@ -61,8 +61,8 @@ describe('a call whose recording could not be extracted from its archive', () =>
       message: expect.stringContaining(erase),
     });
 
-    const whole = new Uint8Array(writeZip([{ name: 'a.wav', data: wav }]).bytes);
-    const { accepted, duplicates, message } = await process(await client.uploadBatch(csv, whole));
+    const intact = new Uint8Array(writeZip([{ name: 'a.wav', data: wav }]).bytes);
+    const { accepted, duplicates, message } = await process(await client.uploadBatch(csv, intact));
     expect([accepted, duplicates]).toEqual([0, 1]);
     expect(message).toBe(
       '0 calls were validated and queued for processing; 1 call was uploaded before. 1 of those uploaded before failed ' +
@@ -72,7 +72,7 @@ describe('a call whose recording could not be extracted from its archive', () =>
     expect([single.status, single.body.message]).toEqual([400, expect.stringContaining(erase)]);
 
     expect((await client.request('DELETE', `/api/v1/calls/${failed.uuid}`)).status).toBe(200);
-    expect(await process(await client.uploadBatch(csv, whole))).toMatchObject({ accepted: 1, duplicates: 0 });
+    expect(await process(await client.uploadBatch(csv, intact))).toMatchObject({ accepted: 1, duplicates: 0 });
     await eventually(async () => (await find('corrupt'))?.status === 'completed');
   });
 });

@@ -3,7 +3,7 @@
 {{- $duration := . -}}
 {{- $milliseconds := 0 -}}
 {{- range $unit, $worth := dict "d" 86400000 "h" 3600000 "m" 60000 "s" 1000 "ms" 1 -}}
-{{- /* What follows the unit keeps the m of "ms" from being read as minutes. */ -}}
+{{- /* A digit or the end must follow the unit, so that the m of "ms" is not read as minutes. */ -}}
 {{- $count := regexFind (printf "[0-9]+%s([0-9]|$)" $unit) $duration | regexFind "^[0-9]+" | default "0" -}}
 {{- $milliseconds = add $milliseconds (mul (int64 $count) $worth) -}}
 {{- end -}}

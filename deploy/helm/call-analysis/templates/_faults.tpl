@@ -1,4 +1,4 @@
-{{/* What the schema of the values cannot say, all of it at once. */}}
+{{/* Checks of the values that the schema cannot express. Reports all faults together. */}}
 {{- define "call-analysis.check" -}}
 {{- $values := .Values -}}
 {{- $faults := list -}}
@@ -11,7 +11,7 @@
 {{- $faults = append $faults (printf "rpc.tls.enabled is on, so rpc.tls.existingSecret or services.%s.rpcTlsSecret must name the secret with the certificate of %s." $name $name) -}}
 {{- end -}}
 {{- if and $settings.autoscaling.enabled (include "call-analysis.byQueueAge" (dict "root" $ "name" $name)) -}}
-{{- $faults = append $faults (printf "keda.enabled scales %s, so services.%s.autoscaling.enabled must be off: two that scale one deployment fight." $name $name) -}}
+{{- $faults = append $faults (printf "keda.enabled scales %s, so services.%s.autoscaling.enabled must be off: only one of them can scale a deployment." $name $name) -}}
 {{- end -}}
 {{- if gt ($settings.autoscaling.minReplicas | int) ($settings.autoscaling.maxReplicas | int) -}}
 {{- $faults = append $faults (printf "services.%s.autoscaling.minReplicas is above its maxReplicas." $name) -}}
@@ -35,7 +35,7 @@
 {{- if and .existingSecret .existingConfigMap }}{{ $faults = append $faults "trustedCertificates.existingSecret and trustedCertificates.existingConfigMap are both set; empty one of them." }}{{ end -}}
 {{- end -}}
 {{- if $values.keda.enabled -}}
-{{- if not (or $values.serviceMonitor.enabled $values.keda.scrapedOtherwise) }}{{ $faults = append $faults "keda.enabled scales by what Prometheus reads from /metrics, so serviceMonitor.enabled must be on, or keda.scrapedOtherwise where Prometheus is told of the pods by other means." }}{{ end -}}
+{{- if not (or $values.serviceMonitor.enabled $values.keda.scrapedOtherwise) }}{{ $faults = append $faults "keda.enabled scales by what Prometheus reads from /metrics, so serviceMonitor.enabled must be on, or keda.scrapedOtherwise if Prometheus scrapes the pods by other means." }}{{ end -}}
 {{- if and $values.networkPolicy.enabled (not $values.networkPolicy.metricsFrom) }}{{ $faults = append $faults "keda.enabled scales by what Prometheus reads from /metrics, so networkPolicy.metricsFrom must let it in." }}{{ end -}}
 {{- end -}}
 {{- if and $values.ingress.enabled (not $values.ingress.hosts) }}{{ $faults = append $faults "ingress.enabled is on, so ingress.hosts must name a host." }}{{ end -}}

@@ -20,7 +20,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What never changes, by which things find each other; without "name" for the release as a whole. */}}
+{{/* The labels of selectors, which never change. Without "name", those of the release. */}}
 {{- define "call-analysis.selector" -}}
 app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}

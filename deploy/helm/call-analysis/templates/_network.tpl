@@ -9,7 +9,7 @@
 {{- $ports | uniq | toJson -}}
 {{- end -}}
 
-{{/* One rule to whoever is at the ports of "reach", which is { to, ports } of the values, else at those of "addresses". */}}
+{{/* A rule for the ports of "reach", which is { to, ports } of the values, or else for those of "addresses". */}}
 {{- define "call-analysis.egress" -}}
 - ports:
     {{- range .reach.ports | default (include "call-analysis.portsOf" .addresses | fromJsonArray) }}

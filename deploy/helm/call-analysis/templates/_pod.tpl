@@ -1,4 +1,4 @@
-{{/* Where a service writes and where its secrets lie. */}}
+{{/* The volume mounts of a service: writable folders and secrets. */}}
 {{- define "call-analysis.mounts" -}}
 - name: tmp
   mountPath: /tmp
@@ -28,7 +28,7 @@
 {{- define "call-analysis.secretsVolume" -}}
 - name: secrets-{{ .name }}
   projected:
-    # Readable by the group of the pod alone.
+    # Readable only by the group of the pod.
     defaultMode: 0440
     sources:
       {{- range .secrets }}
@@ -40,12 +40,12 @@
       {{- end }}
 {{- end -}}
 
-{{/* Whether there are authorities beside those that Node knows. */}}
+{{/* Whether there are certificate authorities in addition to those that Node knows. */}}
 {{- define "call-analysis.trustsMore" -}}
 {{- with .Values.trustedCertificates }}{{ if or .existingSecret .existingConfigMap }}true{{ end }}{{ end -}}
 {{- end -}}
 
-{{/* The volumes that all pods have alike. */}}
+{{/* The volumes of all pods. */}}
 {{- define "call-analysis.sharedVolumes" -}}
 {{- if include "call-analysis.trustsMore" . }}
 {{- with .Values.trustedCertificates }}

@@ -117,7 +117,8 @@ export function describeMetrics(system: () => SystemUnderTest): void {
       expect(text).toMatch(/^speech_ears\{state="idle"\} 1$/m);
       expect(text).toContain('\n# TYPE calls gauge\n');
 
-      for (const line of text.trim().split('\n')) {
+      // The format allows empty lines.
+      for (const line of text.split('\n').filter((each) => each !== '')) {
         expect(line).toMatch(
           /^(# (HELP|TYPE) \w+ .+|[a-zA-Z_:][\w:]*(\{[a-z_]+="([^"\\]|\\.)*"(,[a-z_]+="([^"\\]|\\.)*")*\})? (-?[\d.e+-]+|NaN|\+Inf))$/,
         );

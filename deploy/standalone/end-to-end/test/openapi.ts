@@ -150,8 +150,8 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
       });
       await ask('DELETE /api/v1/calls/{uuid}', { uuid });
 
-      const heard = await ask('POST /api/v1/audio/upload', {}, await form(RECORDING));
-      const detail = await ask('GET /api/v1/calls/{uuid}', { uuid: String(heard.body['audio_id']) });
+      const uploaded = await ask('POST /api/v1/audio/upload', {}, await form(RECORDING));
+      const detail = await ask('GET /api/v1/calls/{uuid}', { uuid: String(uploaded.body['audio_id']) });
       const { url } = detail.body['audio'] as { url: string };
       await transfer('GET /objects/{key}', url);
       await transfer('GET /objects/{key}', url, { headers: { range: 'bytes=0-9' } });

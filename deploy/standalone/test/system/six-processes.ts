@@ -25,7 +25,7 @@ export async function sixProcesses(variables: Record<string, string>): Promise<S
   const running = () => NAMES.flatMap((name) => system.replicas(name));
   const healthy = new Set(running());
   const killed: ServiceName[] = [];
-  let turn = 0;
+  let nextVictim = 0;
 
   async function isSettled({ healthUrl }: Replica): Promise<boolean> {
     const answer = await fetch(`${healthUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
@@ -62,8 +62,8 @@ export async function sixProcesses(variables: Record<string, string>): Promise<S
       return running().map(({ pid }) => pid);
     },
     get metricsUrls() {
-      const behind = running().filter(({ service }) => service !== 'gateway');
-      return [system.url, ...behind.map(({ healthUrl }) => healthUrl)].map((url) => `${url}/metrics`);
+      const backends = running().filter(({ service }) => service !== 'gateway');
+      return [system.url, ...backends.map(({ healthUrl }) => healthUrl)].map((url) => `${url}/metrics`);
     },
     secrets: system.secrets,
     stderr: () => said,
@@ -83,7 +83,7 @@ export async function sixProcesses(variables: Record<string, string>): Promise<S
       return [...traces.flat(), ...(await tracesInBucket(store, words))];
     },
     async kill(...services) {
-      const victims = services.length > 0 ? services : [NAMES[turn++ % NAMES.length]!];
+      const victims = services.length > 0 ? services : [NAMES[nextVictim++ % NAMES.length]!];
       const replicas = victims.flatMap((service) => system.replicas(service));
       for (const replica of replicas) healthy.delete(replica);
       await Promise.all(replicas.map((replica) => replica.kill('SIGKILL')));
