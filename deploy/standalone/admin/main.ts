@@ -129,11 +129,11 @@ function limit(text: string): number {
   return number;
 }
 
-const REPLAY = `If a call failed because of the event, the call is retried instead of the event: it continues with its next
-attempt, as with POST /api/v1/calls/{call_uuid}/retry, also when it failed permanently. Every other event is delivered
-again, only to the consumer that gave it up. Prints { "replayed": n, "retried": m }: n dead letters were replayed and are
-no longer listed; for m of them the call was retried. A call that has not failed, has been retried since, or was erased
-does not change.`;
+const REPLAY = `If a call failed because of the event, the call is retried instead of the event: it continues with its
+next attempt, as with POST /api/v1/calls/{call_uuid}/retry, also when it failed permanently. Every other event is
+delivered again, only to the consumer that gave it up. Prints { "replayed": n, "retried": m }: n dead letters were
+replayed and are no longer listed; for m of them the call was retried. A call that has not failed, has been retried
+since, or was erased does not change.`;
 const SOURCE = `
 With KAFKA_BROKERS, dead letters are read from the topics *.dlq, as far back as these go. Otherwise they are read from
 the database of this machine, which keeps them for 30 days.`;
