@@ -156,7 +156,7 @@ function graceFaults(name: string, { containers, terminationGracePeriodSeconds: 
  * requests before it has reached all backends once.
  */
 function probeFaults(service: string, { containers }: Pod): string[] {
-  const served = readFileSync('packages/runtime/health-server.ts', 'utf8');
+  const served = readFileSync('packages/runtime/health/health-server.ts', 'utf8');
   const [startup, readiness] = service === 'gateway' ? ['/readyz', '/serving'] : ['/healthz', '/readyz'];
   return containers.flatMap(({ startupProbe, readinessProbe, livenessProbe }) => {
     const paths = [startupProbe, readinessProbe, livenessProbe].map((probe) => probe?.httpGet.path ?? 'nothing');

@@ -10,7 +10,6 @@ import { backendParts, serveEdge } from './gateway.ts';
 
 export type { Config } from './config.ts';
 export type { TokenRules } from './authentication/token.ts';
-export { edgeFrom, EdgeVariables, readPem, tokenRulesFrom, TokenVariables } from './variables.ts';
 
 export const events = { publishes: [], consumes: [ApiKeyRevoked] };
 
