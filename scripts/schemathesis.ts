@@ -17,7 +17,7 @@ import { startService } from '../deploy/standalone/test/system/service-process.t
 
 const VERSION = '4.32.5';
 /** Deletes the key that other requests use, so it is tested separately, at the end. */
-const LAST = 'deleteAnApiKey';
+const LAST = 'deleteApiKey';
 
 const [directory, examples = '10'] = process.argv.slice(2);
 if (directory === undefined) {
