@@ -1,5 +1,4 @@
-import { pruneClaims } from '@call-analysis/bus';
-import { pruneTombstones } from '@call-analysis/call-processing';
+import { pruneProcessed } from '@call-analysis/call-processing';
 import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
@@ -32,8 +31,7 @@ export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Pro
   }
   for (const [firmUuid, keys] of found) await removeOrphans(parts, firmUuid, keys);
   const { claimDays = 30 } = parts;
-  await pruneClaims(parts.db, claimDays);
-  await pruneTombstones(parts.db, claimDays);
+  await pruneProcessed(parts.db, claimDays);
 }
 
 /** Only the call catalogue knows which uploads became calls. Without its answer nothing is removed. */

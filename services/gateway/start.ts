@@ -13,12 +13,12 @@ export type { TokenRules } from './authentication/token.ts';
 
 export const events = { publishes: [], consumes: [ApiKeyRevoked] };
 
-/** It keeps nothing; only the topic that it hears is made where there is none. */
+/** The gateway has no database; this creates the topic that it listens to. */
 export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
   await prepareBus(config.bus, events, { name: 'gateway', log });
 }
 
-/** Listens once the news of revoked keys comes in. Rejects with StartFault when the address cannot be had. */
+/** Serves HTTP once revocations of keys arrive. Rejects with StartFault when the address is not available. */
 export async function start(
   config: Config,
   parts: { log: Logger; left?: TimeLeft },
@@ -38,16 +38,16 @@ export async function start(
     const bus = await openListener(config.bus, { name: 'gateway', log });
     closing.add('bus', () => bus.close());
     const apiKeys = new ApiKeyAuthentication({ keys });
-    const news = await bus.listen(ApiKeyRevoked, (event) => apiKeys.markDeleted(event.subject));
-    closing.add('news of revoked keys', () => news.stop());
+    const revocations = await bus.listen(ApiKeyRevoked, (event) => apiKeys.markDeleted(event.subject));
+    closing.add('revocations', () => revocations.stop());
     const objects = config.objects.store === 'disk' ? await openObjects(config.objects) : null;
-    const behind = { keyManagement: keys, ingest: calls, audio: recordings, analysis: scorecards, objects, apiKeys };
+    const backends = { keyManagement: keys, ingest: calls, audio: recordings, analysis: scorecards, objects, apiKeys };
     const readiness = new Readiness([
-      ...backendParts(behind),
-      // Without it a revoked key is found out when what is remembered of it lapses, which takes seconds.
+      ...backendParts(backends),
+      // Without Kafka a revoked key is refused when its cache entry expires, within 5 s.
       ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
     ]);
-    const edge = await serveEdge(config, behind, log, readiness, parts.left);
+    const edge = await serveEdge(config, backends, log, readiness, parts.left);
     closing.add('HTTP', () => edge.close());
     return { url: edge.url, readiness, close: () => closing.close() };
   } catch (error) {

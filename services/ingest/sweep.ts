@@ -1,5 +1,4 @@
-import { pruneClaims } from '@call-analysis/bus';
-import { pruneTombstones } from '@call-analysis/call-processing';
+import { pruneProcessed } from '@call-analysis/call-processing';
 import type { Objects } from '@call-analysis/objects';
 import type { Store } from './store/index.ts';
 import type { UploadSession } from './uploads/upload-store.ts';
@@ -27,8 +26,7 @@ export async function sweep({ store, objects, claimDays = 30 }: Parts, now: Date
   await sweepRejected(store, objects, now);
   await sweepArchives(store, objects, now);
   await sweepOrphans(store, objects, now.getTime() - ORPHAN_MS);
-  await pruneClaims(store.db, claimDays);
-  await pruneTombstones(store.db, claimDays);
+  await pruneProcessed(store.db, claimDays);
   await store.erasures.prune(claimDays);
 }
 
