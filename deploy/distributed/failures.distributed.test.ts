@@ -161,11 +161,12 @@ interface Promised {
 
 /** `spare`: extra time for a busy machine. */
 function judge(seen: readonly Answered[], after: Recovery, promise: Promised, spare: Recovery): Verdict {
-  const broken = seen.flatMap(({ request, outcome, ms, promised: { endings, withinS } }) => {
+  const broken = seen.flatMap(({ request, outcome, ms, body, promised: { endings, withinS } }) => {
     const ending = outcome.startsWith('503 UNAVAILABLE') ? '503' : outcome;
     const isKnown = endings.some((each) => each === ending);
     const isInTime = withinS === undefined || ms <= withinS * 1000 + spare.backMs;
-    const words = `${request}: ${outcome} after ${ms} ms, not ${endings.join(' or ')} within ${withinS} s`;
+    const { message = '' } = Object(body) as { message?: string };
+    const words = `${request}: ${outcome} (${message}) after ${ms} ms, not ${endings.join(' or ')} within ${withinS} s`;
     return isKnown && isInTime ? [] : [{ words, isLate: ms >= STOOD_STILL_MS && (isKnown || ending === '503') }];
   });
   const slow = (
