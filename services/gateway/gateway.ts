@@ -13,6 +13,7 @@ import { calls } from './routes/calls/calls.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { scorecards } from './routes/scorecards.ts';
+import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
 import { health } from './routes/service/health.ts';
 import { metrics } from './routes/service/metrics.ts';
@@ -96,5 +97,7 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, r
     ...scorecards(backends.analysis),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];
-  return [...endpoints, ...docs(endpoints, publicPath(edge.publicUrl))];
+  const base = publicPath(edge.publicUrl);
+  endpoints.push(...consolePage(base));
+  return [...endpoints, ...docs(endpoints, base)];
 }
