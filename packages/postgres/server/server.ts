@@ -11,7 +11,7 @@ export interface ServerOptions {
   log(message: string): void;
   /** Does not wait for the disk: for data that may be lost when the machine crashes. */
   readonly ephemeral?: boolean;
-  /** Default 100: enough for one process with all services. A process of one service may open DATABASE_CONNECTIONS. */
+  /** Default 200: each of seven services may open the default number of connections (see shareConnections). */
   readonly maxConnections?: number;
 }
 
@@ -59,7 +59,7 @@ export async function startServer(options: ServerOptions): Promise<PostgresServe
       paths,
       port,
       ephemeral: options.ephemeral === true,
-      maxConnections: options.maxConnections ?? 100,
+      maxConnections: options.maxConnections ?? 200,
       log: options.log,
     });
 
