@@ -307,6 +307,7 @@ describe('any document', () => {
       language: null,
       tags: [],
       segmentType: 'support',
+      firmLanguage: 'en' as const,
       duration: null,
       utterances: [{ role: 'operator' as const, text: 'a b c d Yes No a a a 🙂', start: null, end: null }],
     };
