@@ -1,6 +1,7 @@
 import { claim } from '@call-analysis/bus';
 import type { BodyOf, CallAnalyzed, CallFailed, Event } from '@call-analysis/events';
 import type { Store } from '../store/index.ts';
+import { factsOf } from './analysis-facts.ts';
 import { eventTime } from './event-time.ts';
 
 const CONSUMER = 'ingest.catalogue';
@@ -30,6 +31,7 @@ export async function projectAnalyses(
         score: data.analysis?.score ?? null,
         analysisUuid: data.analysis_uuid,
         body: data.analysis === null ? null : JSON.stringify(data.analysis),
+        needsReview: data.analysis === null ? null : (factsOf(data.analysis)?.needsReview ?? null),
       })),
     );
   });
