@@ -1,4 +1,4 @@
-import { Language } from '@call-analysis/events';
+import { Language, Resolution } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
@@ -42,7 +42,7 @@ const filters = {
     .meta({ description: 'The digits are compared; a plus sign makes no difference.' }),
   language: Language.optional(),
   topic: text(MAX_VALUE_CHARS).optional(),
-  resolution: z.enum(['resolved', 'follow_up', 'unresolved']).optional(),
+  resolution: Resolution.optional(),
   auto_failed: flag().optional(),
   duration_min: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
   duration_max: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
