@@ -7,6 +7,7 @@ import type { ApiKeyAuthentication } from './authentication/api-key.ts';
 import { bearerAuthentication } from './authentication/bearer.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { publicPath, publicUrl } from './http/request/public-url.ts';
+import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { calls } from './routes/calls/calls.ts';
@@ -58,6 +59,7 @@ export async function serveEdge(
   readiness = new Readiness(backendParts(backends)),
   left = timeLeft(),
 ): Promise<{ url: string; close(): Promise<void> }> {
+  const admission = new Admission(edge.concurrency ?? defaultConcurrency);
   const app = createApp({
     endpoints: endpointsOf(edge, backends, readiness),
     authentication: {
@@ -65,16 +67,19 @@ export async function serveEdge(
       'api-key': (request) => backends.apiKeys.authenticate(request),
     },
     limits: new RateLimits(edge.quotas ?? defaultQuotas),
+    admission,
     log,
     isDraining: () => readiness.isDraining,
     corsOrigins: edge.corsOrigins ?? [],
     trustedProxies: edge.trustedProxies ?? [],
   });
   const listening = await listen(app, edge);
+  const stopMeasuring = admission.measure();
   return {
     url: listening.url,
     async close() {
       readiness.drain();
+      stopMeasuring();
       const requests = await listening.close(left());
       if (requests > 0) log.warn({ requests }, 'requests that were not done in time are cut off');
     },
