@@ -1,4 +1,4 @@
-import { type FieldFault, invalidFields } from '@call-analysis/fault';
+import { type FieldFault, invalidFields, nameFault } from '@call-analysis/fault';
 import { z } from 'zod';
 import { LANGUAGES, REDACTIONS, ROLES } from './domain.ts';
 
@@ -18,18 +18,15 @@ const absentWhenEmpty = z
   .optional()
   .transform((text) => (text === '' ? undefined : text));
 
-/**
- * Trimmed, 1 to 255 code points, without control characters: PostgreSQL cannot store NUL, and no one types the others on
- * purpose. Characters that change the direction of text would make one name look like another.
- */
+/** Trimmed, 1 to 255 code points. */
 const Name = z
   .string()
   .trim()
   .refine((text) => text !== '' && [...text].length <= 255, 'must have 1 to 255 characters')
-  .refine(
-    (text) => !/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(text),
-    'must not contain control characters or characters that change the direction of text',
-  );
+  .superRefine((text, context) => {
+    const message = nameFault(text);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  });
 
 const Country = z
   .string()
