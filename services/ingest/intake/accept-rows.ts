@@ -101,7 +101,7 @@ async function acceptFile<Record extends CallRecord>(
     throw explained(error, kind);
   });
   const check = await kind.checkOf(file);
-  const rejected = new RejectedRows(objects, store.batches, firmUuid, file);
+  const rejected = new RejectedRows(objects, store, firmUuid, file);
   try {
     const { counts, ranges } = await insertRows(filledChunks(file, check, kind, tx), tx, rejected, (ids) =>
       store.calls.countEnded(tx.sql, firmUuid, ids),
