@@ -29,7 +29,7 @@ export async function sweep({ store, objects, claimDays = 30 }: Parts, now: Date
   await sweepOrphans(store, objects, now.getTime() - ORPHAN_MS);
   await pruneProcessed(store.db, claimDays);
   await store.erasures.prune(claimDays);
-  await store.rejectedRows.prune(uuidv7({ msecs: now.getTime() - ORPHAN_MS }));
+  await store.rejectedFilters.prune(uuidv7({ msecs: now.getTime() - ORPHAN_MS }));
 }
 
 /** Batches created after this time keep their archive for retries of failed extractions. */

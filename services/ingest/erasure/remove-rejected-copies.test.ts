@@ -107,16 +107,14 @@ describe('copies in rejected CSVs', () => {
     expect(counts((await calls.erase(again)).removed)['refused_row']).toBe(1);
     expect(read()).toBeLessThanOrEqual(3);
     opened.mockRestore();
-    const keys = 'SELECT 1 FROM rejected_row WHERE firm_uuid = $1';
-    expect(await service.db.query(keys, [owner.firmUuid])).toHaveLength(5);
   });
 
-  it('are found in files from before their rows had keys', async () => {
+  it('are found in files from before they had filters', async () => {
     const owner = service.newOwner();
     const row = secrets();
     await service.upload(owner, csvOf([{ ...row, duration: 'long' }]), 'skip');
-    await service.db.query('DELETE FROM rejected_row WHERE firm_uuid = $1', [owner.firmUuid]);
-    await service.db.query('UPDATE rejected_file SET has_keys = false WHERE firm_uuid = $1', [owner.firmUuid]);
+    await service.db.query('DELETE FROM rejected_filter WHERE firm_uuid = $1', [owner.firmUuid]);
+    await service.db.query('UPDATE rejected_file SET has_filter = false WHERE firm_uuid = $1', [owner.firmUuid]);
     expect(counts((await calls.erase(await calls.newCall(row, owner))).removed)['refused_row']).toBe(1);
   });
 

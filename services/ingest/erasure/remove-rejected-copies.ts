@@ -6,7 +6,7 @@ import { copiedHeader, copiedLine } from '../intake/csv/rejected.ts';
 import { audioColumns, transcriptColumns } from '../intake/rows/call-fields.ts';
 import { parseStartTime, parseTranscriptionStartTime } from '../intake/rows/start-time.ts';
 import type { CallIdentity, RejectedFile, Store } from '../store/index.ts';
-import { keysOfCopies, rejectedRowKeys } from './rejected-row-keys.ts';
+import { keysOfCopies } from './rejected-filter.ts';
 
 interface Parts {
   readonly store: Store;
@@ -20,7 +20,7 @@ interface Parts {
  */
 export async function removeRejectedCopies(parts: Parts, call: CallIdentity): Promise<number> {
   let rows = 0;
-  for (const file of await parts.store.rejectedRows.filesWith(call.firmUuid, keysOfCopies(call), new Date())) {
+  for (const file of await parts.store.rejectedFilters.filesWith(call.firmUuid, keysOfCopies(call), new Date())) {
     if ((await countRows(parts, file.objectKey, call)).copies === 0) continue;
     rows += await oneAtATime(file.uuid, () => rewrite(parts, file, call));
   }
@@ -36,8 +36,6 @@ async function rewrite(parts: Parts, { uuid, objectKey }: RejectedFile, call: Ca
     if (found.copies === 0) return 0;
     if (found.others > 0) {
       await objects.put(objectKey, Readable.from(withoutCopies(parts, objectKey, call), { objectMode: false }));
-      const gone = keysOfCopies(call).filter((key) => !found.keptKeys.has(key));
-      await store.rejectedRows.forget(tx, call.firmUuid, uuid, gone);
     } else {
       await objects.remove(objectKey);
       await store.batches.forgetRejected(uuid, tx);
@@ -63,30 +61,14 @@ async function oneAtATime<Result>(file: string, work: () => Promise<Result>): Pr
   }
 }
 
-interface RowCounts {
-  copies: number;
-  others: number;
-  /** The keys that a copy and another row have in common. */
-  readonly keptKeys: Set<bigint>;
-}
-
-async function countRows(parts: Parts, key: string, call: CallIdentity): Promise<RowCounts> {
-  const counts: RowCounts = { copies: 0, others: 0, keptKeys: new Set() };
+async function countRows(parts: Parts, key: string, call: CallIdentity): Promise<{ copies: number; others: number }> {
+  const counts = { copies: 0, others: 0 };
   const file = await open(parts, key);
   // The sweep removed it in the meantime.
   if (file === null) return counts;
   const isCopy = copyTest(file, call);
-  const keyOf = rejectedRowKeys(file.names);
-  const keys = new Set(keysOfCopies(call));
   for await (const records of file.batches) {
-    for (const record of records) {
-      if (isCopy(record)) counts.copies += 1;
-      else {
-        counts.others += 1;
-        const rowKey = keyOf(record.fields);
-        if (keys.has(rowKey)) counts.keptKeys.add(rowKey);
-      }
-    }
+    for (const record of records) counts[isCopy(record) ? 'copies' : 'others'] += 1;
   }
   return counts;
 }

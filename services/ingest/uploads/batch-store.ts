@@ -100,9 +100,9 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       return { count, items: await withProgress(found.map(batchOf)) };
     },
 
-    /** Call when the keys of its rows are stored. */
+    /** Call when its filter is stored. */
     async keepRejected(file: { uuid: string; firmUuid: string; objectKey: string; expiresAt: Date }): Promise<void> {
-      await prisma.rejectedFile.create({ data: { ...file, hasKeys: true } });
+      await prisma.rejectedFile.create({ data: { ...file, hasFilter: true } });
     },
 
     /** The object key of a CSV of rejected rows that has not expired. */
@@ -133,7 +133,7 @@ export function batches(prisma: IngestPrisma, db: Sql) {
 
     async forgetRejected(uuid: string, sql: Sql = db): Promise<void> {
       await sql.query('DELETE FROM rejected_file WHERE uuid = $1', [uuid]);
-      await sql.query('DELETE FROM rejected_row WHERE file_uuid = $1', [uuid]);
+      await sql.query('DELETE FROM rejected_filter WHERE file_uuid = $1', [uuid]);
     },
 
     async isRejectedKept(objectKey: string): Promise<boolean> {
