@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers';
 import { type BodyOf, CallsAccepted, type Event, TranscriptReady } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { CHUNK_ROWS } from '../intake/accept-rows.ts';
 import type { RowOutcome } from '../intake/copy/chunk.ts';
-import { intakeTransaction } from '../intake/copy/intake-store.ts';
+import { IntakeTransaction, intakeTransaction } from '../intake/copy/intake-store.ts';
 import { transcriptTables } from '../intake/copy/tables.ts';
 import type { TranscriptRecord } from '../intake/rows/call-fields.ts';
 import type { CheckedRow } from '../intake/rows/check-row.ts';
@@ -51,6 +51,16 @@ function codesOf({ faults }: Refused): [number | null, string][] {
 }
 
 describe('an upload that cannot be processed', () => {
+  it('is refused for an unclosed quote in its last line before most of its rows are stored', async () => {
+    const owner = service.newOwner();
+    const rows = Array.from({ length: 5 * CHUNK_ROWS }, (_, index) => ({ partner_call_id: `row-${index}` }));
+    const inserted = jest.spyOn(IntakeTransaction.prototype, 'insert');
+    const fault = await faultOf(service.upload(owner, `${csvOf(rows)}"never closed`));
+    expect(fault).toMatchObject({ code: 'INVALID_CSV', details: { row: rows.length + 2 } });
+    expect(inserted.mock.calls.length).toBeLessThanOrEqual(1);
+    inserted.mockRestore();
+  });
+
   it('is not found when its file is missing or no session of the user has its key', async () => {
     const owner = service.newOwner();
     const {
