@@ -2,7 +2,13 @@ import { resolve } from 'node:path';
 import type { Kafka } from '@call-analysis/bus';
 import { kafkaFrom, KafkaVariables } from '@call-analysis/bus/variables';
 import type { TokenRules } from '@call-analysis/gateway';
-import { edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from '@call-analysis/gateway/variables';
+import {
+  type Concurrency,
+  edgeFrom,
+  EdgeVariables,
+  tokenRulesFrom,
+  TokenVariables,
+} from '@call-analysis/gateway/variables';
 import { type Limits, limitsFrom, LimitVariables } from '@call-analysis/ingest/limits';
 import { PepperVariables } from '@call-analysis/key-management/pepper';
 import type { S3Config } from '@call-analysis/objects';
@@ -44,6 +50,8 @@ export interface Settings {
   readonly databaseUrl: string | undefined;
   /** Rate limits per firm and per address, in requests per minute. */
   readonly quotas: { readonly perFirm: number; readonly perAddress: number } | undefined;
+  /** Limits of requests in progress at the same time. */
+  readonly concurrency: Concurrency | undefined;
   /** Proxies whose X-Forwarded-For header is trusted. */
   readonly trustedProxies: readonly string[] | undefined;
   /** Origins whose pages may read responses. */
@@ -130,7 +138,7 @@ export function readSettings(environment: Environment): Settings {
     kafka: () => kafkaFrom(parseConfig(KafkaVariables, env)),
     s3: () => s3From(parseConfig(S3Variables, env)),
   });
-  const { host, port, publicUrl, quotas, trustedProxies, corsOrigins } = edgeFrom({
+  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins } = edgeFrom({
     ...read.edge,
     HOST: read.own.HOST,
   });
@@ -139,6 +147,7 @@ export function readSettings(environment: Environment): Settings {
     port,
     publicUrl,
     quotas,
+    concurrency,
     trustedProxies,
     corsOrigins,
     dataDirectory: resolve(read.own.DATA_DIR),

@@ -110,6 +110,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         port: settings.port,
         publicUrl: settings.publicUrl,
         quotas: settings.quotas,
+        concurrency: settings.concurrency,
         trustedProxies: settings.trustedProxies,
         corsOrigins: settings.corsOrigins,
         bus: bus.listener,

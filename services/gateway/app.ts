@@ -18,6 +18,7 @@ import { errorResponse, HttpError, isBug, routeNotFound } from './http/response/
 import { sendJson } from './http/response/json-response.ts';
 import { securityHeaders } from './http/response/security-headers.ts';
 import { handler, registerEndpoints } from './http/router.ts';
+import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import type { RateLimits } from './rate-limits/rate-limits.ts';
 
 /** Handles a request up to the end of its response. Never throws. */
@@ -27,6 +28,8 @@ export interface AppOptions {
   readonly endpoints: readonly Endpoint[];
   readonly authentication: Authentication;
   readonly limits: RateLimits;
+  /** Default: the limits of a process without settings. */
+  readonly admission?: Admission;
   readonly log: Logger;
   readonly isDraining: () => boolean;
   /** Origins whose pages may read responses. */
@@ -37,7 +40,16 @@ export interface AppOptions {
 
 /** The express app. A request passes through the middleware in the order below. */
 export function createApp(options: AppOptions): App {
-  const { endpoints, authentication, limits, log, isDraining, corsOrigins = [], trustedProxies = [] } = options;
+  const {
+    endpoints,
+    authentication,
+    limits,
+    admission = new Admission(defaultConcurrency),
+    log,
+    isDraining,
+    corsOrigins = [],
+    trustedProxies = [],
+  } = options;
   // Responses hold conversations and keys, so no cache may keep them.
   const commonHeaders = Object.entries({ ...securityHeaders(), 'cache-control': 'no-store' });
   const cors = new Cors(corsOrigins);
@@ -65,10 +77,11 @@ export function createApp(options: AppOptions): App {
     handler((request, response, next) => {
       if (!unlimited.has(request.url ?? '')) limits.countAddress(response.client.network, response);
       requireOneHost(request);
+      requireClearFraming(request);
       next();
     }),
   );
-  registerEndpoints(app, endpoints, { authentication, limits }, cors);
+  registerEndpoints(app, endpoints, { authentication, limits, admission }, cors);
   app.use(() => {
     throw routeNotFound();
   });
@@ -108,6 +121,24 @@ function requireOneHost(request: IncomingMessage): void {
   if (hosts > 1) throw new HttpError(400, 'INVALID_REQUEST', 'Send one Host header, not several.');
   if (hosts === 0 && request.httpVersion === '1.1') throw new HttpError(400, 'INVALID_REQUEST', 'Send a Host header.');
 }
+
+/**
+ * RFC 9112, 6.1 and 6.3. A proxy in front may find another end of a body that is not framed by `chunked` alone, or that an
+ * HTTP/1.0 client sends in chunks. The next request on such a connection cannot be trusted.
+ */
+function requireClearFraming(request: IncomingMessage): void {
+  const { 'transfer-encoding': encoding } = request.headers;
+  if (encoding === undefined) return;
+  if (request.httpVersion === '1.0') {
+    throw new HttpError(400, 'INVALID_REQUEST', 'HTTP/1.0 has no Transfer-Encoding. Send Content-Length.', CLOSE);
+  }
+  if (encoding.trim().toLowerCase() !== 'chunked') {
+    const message = 'The only Transfer-Encoding that is accepted is `chunked`. Send the body uncompressed.';
+    throw new HttpError(400, 'INVALID_REQUEST', message, CLOSE);
+  }
+}
+
+const CLOSE = { connection: 'close' };
 
 /** A client may leave at any moment. The request's log line says so, and there is no one to send an error to. */
 function isClientGone(error: unknown, request: IncomingMessage): boolean {

@@ -7,12 +7,14 @@ import type { ApiKeyAuthentication } from './authentication/api-key.ts';
 import { bearerAuthentication } from './authentication/bearer.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { publicPath, publicUrl } from './http/request/public-url.ts';
+import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { calls } from './routes/calls/calls.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { scorecards } from './routes/scorecards.ts';
+import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
 import { health } from './routes/service/health.ts';
 import { metrics } from './routes/service/metrics.ts';
@@ -57,6 +59,7 @@ export async function serveEdge(
   readiness = new Readiness(backendParts(backends)),
   left = timeLeft(),
 ): Promise<{ url: string; close(): Promise<void> }> {
+  const admission = new Admission(edge.concurrency ?? defaultConcurrency);
   const app = createApp({
     endpoints: endpointsOf(edge, backends, readiness),
     authentication: {
@@ -64,16 +67,19 @@ export async function serveEdge(
       'api-key': (request) => backends.apiKeys.authenticate(request),
     },
     limits: new RateLimits(edge.quotas ?? defaultQuotas),
+    admission,
     log,
     isDraining: () => readiness.isDraining,
     corsOrigins: edge.corsOrigins ?? [],
     trustedProxies: edge.trustedProxies ?? [],
   });
   const listening = await listen(app, edge);
+  const stopMeasuring = admission.measure();
   return {
     url: listening.url,
     async close() {
       readiness.drain();
+      stopMeasuring();
       const requests = await listening.close(left());
       if (requests > 0) log.warn({ requests }, 'requests that were not done in time are cut off');
     },
@@ -96,5 +102,7 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, r
     ...scorecards(backends.analysis),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];
-  return [...endpoints, ...docs(endpoints, publicPath(edge.publicUrl))];
+  const base = publicPath(edge.publicUrl);
+  endpoints.push(...consolePage(base));
+  return [...endpoints, ...docs(endpoints, base)];
 }

@@ -3,7 +3,10 @@ import { isIP } from 'node:net';
 import { ConfigFault, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { TokenRules } from './authentication/token.ts';
+import { type Concurrency, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, type Quotas } from './rate-limits/rate-limits.ts';
+
+export type { Concurrency } from './rate-limits/admission.ts';
 
 /** The settings of the HTTP edge. */
 export interface Edge {
@@ -14,6 +17,8 @@ export interface Edge {
   readonly publicUrl?: string | undefined;
   /** Rate limits of firms and addresses. */
   readonly quotas?: Quotas | undefined;
+  /** Limits of requests in progress at the same time. */
+  readonly concurrency?: Concurrency | undefined;
   /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustedProxies?: readonly string[] | undefined;
   /** Origins whose pages may read responses. `*` is any. Default: none. */
@@ -39,7 +44,21 @@ export const EdgeVariables = z.object({
   }),
   RATE_LIMIT_PER_ADDRESS: perMinute()
     .default(defaultQuotas.perAddress)
-    .meta({ description: 'The same for one client address. A failed authentication counts as 20 requests.' }),
+    .meta({ description: 'The same for one client address. It may fail to authenticate a twentieth as often.' }),
+  CONCURRENT_REQUESTS_PER_FIRM: count().default(defaultConcurrency.requestsPerFirm).meta({
+    description:
+      'Requests of one firm in progress at the same time, in each process. Others wait up to 5 s. 0 is no limit.',
+  }),
+  CONCURRENT_REQUESTS: count()
+    .default(defaultConcurrency.requests)
+    .meta({ description: 'The same for all firms together. Firms that wait take turns.' }),
+  CONCURRENT_UPLOADS_PER_FIRM: count().default(defaultConcurrency.uploadsPerFirm).meta({
+    description:
+      'Uploads of one firm in progress at the same time, in each process. Each takes up to 1 MiB of memory. Others wait up to 30 s. 0 is no limit.',
+  }),
+  CONCURRENT_UPLOADS: count()
+    .default(defaultConcurrency.uploads)
+    .meta({ description: 'The same for all firms together. Firms that wait take turns.' }),
   TRUST_PROXY: listOf(isProxy, 'must be addresses or networks separated by commas, such as 10.0.0.0/8')
     .default([])
     .meta({ description: 'Addresses and networks of proxies whose X-Forwarded-For header is trusted.' }),
@@ -75,6 +94,12 @@ export function edgeFrom(variables: z.output<typeof EdgeVariables>): Omit<Edge, 
     port: variables.PORT,
     publicUrl: variables.PUBLIC_URL,
     quotas: { perFirm: variables.RATE_LIMIT_PER_FIRM, perAddress: variables.RATE_LIMIT_PER_ADDRESS },
+    concurrency: {
+      requestsPerFirm: variables.CONCURRENT_REQUESTS_PER_FIRM,
+      requests: variables.CONCURRENT_REQUESTS,
+      uploadsPerFirm: variables.CONCURRENT_UPLOADS_PER_FIRM,
+      uploads: variables.CONCURRENT_UPLOADS,
+    },
     trustedProxies: variables.TRUST_PROXY,
     corsOrigins: variables.CORS_ORIGINS,
   };
@@ -107,6 +132,14 @@ function perMinute() {
   return z
     .string()
     .regex(/^\d{1,9}$/, 'must be a whole number of requests per minute, or 0 for no limit')
+    .transform(Number);
+}
+
+/** A number of requests at the same time. 0 is no limit. */
+function count() {
+  return z
+    .string()
+    .regex(/^\d{1,6}$/, 'must be a whole number, or 0 for no limit')
     .transform(Number);
 }
 

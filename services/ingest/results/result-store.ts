@@ -14,6 +14,16 @@ export interface AnalyzedCall {
   readonly analysisUuid: string;
   /** JSON text; null when there was nothing to analyze. */
   readonly body: string | null;
+  /** How many answers need a review; null when there was nothing to analyze. */
+  readonly needsReview?: number | null;
+}
+
+export interface WaitingCall {
+  readonly firmUuid: string;
+  readonly callUuid: string;
+  readonly attempt: number;
+  readonly reason: string;
+  readonly at: Date;
 }
 
 const fast = { level: 1 };
@@ -29,10 +39,11 @@ export const results = {
     await tx.query(
       `WITH result AS (
          SELECT * FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[], $6::float8[],
-           $7::uuid[], $8::bytea[], $9::uuid[])
-           AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body, firm_uuid)),
+           $7::uuid[], $8::bytea[], $9::uuid[], $10::int[])
+           AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body, firm_uuid, needs_review)),
        completed AS (
          UPDATE call SET status = 'completed', outcome = result.outcome, failure = NULL, score = result.score,
+           needs_review = result.needs_review, reviewed_at = NULL,
            language = coalesce(call.language, result.language), updated_at = greatest(result.at, created_at),
            history = history || jsonb_build_object('status', 'completed', 'at',
              to_char(greatest(result.at, created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
@@ -57,6 +68,29 @@ export const results = {
         analyzed.map((each) => each.analysisUuid),
         analyzed.map(({ body }) => (body === null ? null : deflateRawSync(body, fast))),
         analyzed.map((each) => each.firmUuid),
+        analyzed.map((each) => each.needsReview ?? null),
+      ],
+    );
+  },
+
+  /** Calls that are not finished are `analyzing` from now on, with the reason in their history. */
+  async wait(tx: Sql, waiting: readonly WaitingCall[]): Promise<void> {
+    if (waiting.length === 0) return;
+    await tx.query(
+      `UPDATE call SET status = 'analyzing', updated_at = greatest(waits.at, updated_at),
+         history = history || jsonb_build_object('status', 'analyzing', 'at',
+           to_char(greatest(waits.at, created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+           'detail', waits.reason)
+       FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::timestamptz[])
+         AS waits (firm_uuid, call_uuid, attempt, reason, at)
+       WHERE call.firm_uuid = waits.firm_uuid AND call.uuid = waits.call_uuid AND call.attempt = waits.attempt
+         AND call.status IN ${UNFINISHED_SQL}`,
+      [
+        waiting.map((each) => each.firmUuid),
+        waiting.map((each) => each.callUuid),
+        waiting.map((each) => each.attempt),
+        waiting.map((each) => each.reason),
+        waiting.map((each) => each.at),
       ],
     );
   },

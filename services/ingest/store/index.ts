@@ -66,5 +66,5 @@ export type { Recording, StoredRecording } from '../calls/recording-store.ts';
 export type { Campaign } from '../campaigns/campaign-store.ts';
 export type { CallIdentity, Erasure, Removed } from '../erasure/erasure-store.ts';
 export type { TranscribedCall, TranscriptionProgress } from '../results/transcript-store.ts';
-export { matchesFilter, NO_FILTER } from '../search/index.ts';
+export { matchesFilter, needsIndex, NO_FILTER } from '../search/index.ts';
 export type { CallFilter, CallQuery, Count, Page, Position, Sort } from '../search/index.ts';
