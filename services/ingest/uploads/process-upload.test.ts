@@ -512,6 +512,8 @@ describe('a partner_call_id that the firm already has', () => {
     const slow = objectsBut(objects, {
       async open(key) {
         opened.push(key);
+        // The first reader of a file stores its rows, and the second one looks ahead.
+        if (opened.indexOf(key) < opened.length - 1) return objects.open(key);
         const csv = await text(await objects.open(key));
         const lastRow = csv.lastIndexOf('\n', csv.length - 2) + 1;
         return Readable.from(
@@ -524,8 +526,8 @@ describe('a partner_call_id that the firm already has', () => {
       },
     });
     const batches = await Promise.all(keys.map((key) => service.process(owner, key, {}, { objects: slow })));
-    // Because of the deadlock, one of them was repeated.
-    expect(opened).toHaveLength(3);
+    // Because of the deadlock, one of them was repeated. Each time the file is read twice.
+    expect(opened).toHaveLength(6);
     expect(batches.map(({ accepted }) => accepted).toSorted((a, b) => a - b)).toEqual([CHUNK_ROWS - 1, CHUNK_ROWS + 1]);
     expect(batches.map(({ duplicates }) => duplicates).toSorted((a, b) => a - b)).toEqual([0, 2]);
     const calls = await service.callsOf(owner);
