@@ -25,7 +25,7 @@ export const consumers: readonly Consumer<Parts>[] = [
     routes: [
       consume(CallsAccepted, {
         each: announceCalls,
-        giveUp: ({ store }, event, reason) => giveUpAnnouncing(store, event, reason),
+        giveUp: giveUpAnnouncing,
       }),
     ],
   },
@@ -40,7 +40,7 @@ export const consumers: readonly Consumer<Parts>[] = [
         // Uploaded transcripts are published by this service itself.
         from: 'transcription',
         handle: projectTranscripts,
-        giveUp: ({ store }, event, reason) => giveUpTranscript(store, event, reason),
+        giveUp: (parts: Parts, event, reason) => giveUpTranscript(parts, event, reason),
       }),
     ],
   },
@@ -51,12 +51,12 @@ export const consumers: readonly Consumer<Parts>[] = [
     retries: RETRIES,
     routes: [
       consume(CallAnalyzed, {
-        handle: ({ store }, events) => projectAnalyses(store, events),
-        giveUp: ({ store }, event, reason) => giveUpResult(store, event, reason),
+        handle: projectAnalyses,
+        giveUp: giveUpResult,
       }),
       consume(CallFailed, {
-        handle: ({ store }, events) => projectFailures(store, events),
-        giveUp: ({ store }, event, reason) => giveUpResult(store, event, reason),
+        handle: projectFailures,
+        giveUp: giveUpResult,
       }),
     ],
   },
