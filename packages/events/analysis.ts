@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Role } from './transcript.ts';
 
 const Share = z.number().min(0).max(1);
 const Points = z.number();
@@ -14,11 +15,20 @@ export const Evidence = z.object({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
+/** What decided an answer. `fallback`: the phrases of a question that a language model should have answered. */
+export const DecidedBy = z.enum(['rule', 'fallback', 'model', 'person']);
+export type DecidedBy = z.infer<typeof DecidedBy>;
+
+/** The defaults are those of analyses from before these fields existed: rules answered every question. */
 export const Answer = z.object({
   uuid: z.uuid(),
   text: z.string(),
   weight: z.number().positive(),
+  /** The label; null while the question is open, and when it does not apply. */
   answer: z.string().nullable(),
+  decided_by: DecidedBy.default('rule'),
+  /** How sure the answer is; null when that is unknown. */
+  confidence: z.number().min(0).max(1).nullable().default(null),
   points: Points.nullable(),
   max_points: Points,
   not_applicable: z.boolean(),
@@ -30,16 +40,41 @@ export const Answer = z.object({
 });
 export type Answer = z.infer<typeof Answer>;
 
-/** One call under one scorecard revision, in the shape that the API shows (docs/api.md, "Calls"). */
+/** What was asked of a language model, and its price. Input tokens include the cached ones. */
+export const Usage = z.object({
+  requests: z.int().min(0),
+  input_tokens: z.int().min(0),
+  cached_input_tokens: z.int().min(0),
+  output_tokens: z.int().min(0),
+  /** Null when no prices are configured. The amount is a decimal number. */
+  cost: z.object({ amount: z.string().regex(/^\d+(\.\d+)?$/), currency: z.string() }).nullable(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+export const Resolution = z.enum(['resolved', 'follow_up', 'unresolved']);
+export type Resolution = z.infer<typeof Resolution>;
+
+const Sentiment = z.number().min(-1).max(1);
+
+/**
+ * One call under one scorecard revision, as the analyst made it. A reader of an older version drops fields it does not
+ * know, and one of this version fills in those that an older analysis lacks.
+ */
 export const Analysis = z.object({
   scorecard: z.object({ uuid: z.uuid(), name: z.string(), revision: z.int().min(1) }),
-  analyst: z.object({ name: z.string(), version: z.string() }),
+  analyst: z.object({ name: z.string(), version: z.string(), model: z.string().nullable().default(null) }),
   score: Score,
   auto_failed: z.boolean(),
+  /** An answer that would fail the call was found by phrases alone, or not proved. The score is as if there were none. */
+  auto_fail_suspected: z.boolean().default(false),
   sections: z.array(z.object({ name: z.string(), score: Score, questions: z.array(Answer) })),
   summary: z.string(),
+  /** Why the client called, in one line. */
+  reason: z.string().nullable().default(null),
+  resolution: Resolution.nullable().default(null),
   topics: z.array(z.string()),
-  sentiment: z.object({ operator: z.number().min(-1).max(1), client: z.number().min(-1).max(1) }),
+  /** Null where it is unknown. */
+  sentiment: z.object({ operator: Sentiment.nullable(), client: Sentiment.nullable() }),
   metrics: z.object({
     /** Shares of speaking time if the transcript has times, otherwise of words; `silence` is null without times. */
     talk_ratio: z.object({ operator: Share, client: Share, silence: Share.nullable() }),
@@ -50,9 +85,54 @@ export const Analysis = z.object({
     words: z.object({ operator: z.int().min(0), client: z.int().min(0) }),
     questions_asked: z.int().min(0),
   }),
+  /** Null when no language model was asked. */
+  usage: Usage.nullable().default(null),
   created_at: z.iso.datetime(),
 });
 export type Analysis = z.infer<typeof Analysis>;
+
+/**
+ * An analysis as `call.analyzed.v1` carries it. Its sentiment is always a number, because readers of an older version
+ * refuse null: it is 0 for the roles in `sentiment_unknown`.
+ */
+export const PublishedAnalysis = Analysis.extend({
+  sentiment: z.object({ operator: Sentiment, client: Sentiment }),
+  sentiment_unknown: z.array(Role).default([]),
+});
+export type PublishedAnalysis = z.infer<typeof PublishedAnalysis>;
+
+export function publishedAnalysis({ sentiment, ...analysis }: Analysis): PublishedAnalysis {
+  return {
+    ...analysis,
+    sentiment: { operator: sentiment.operator ?? 0, client: sentiment.client ?? 0 },
+    sentiment_unknown: Role.options.filter((role) => sentiment[role] === null),
+  };
+}
+
+export function receivedAnalysis({ sentiment, sentiment_unknown, ...analysis }: PublishedAnalysis): Analysis {
+  const known = (role: Role) => (sentiment_unknown.includes(role) ? null : sentiment[role]);
+  return { ...analysis, sentiment: { operator: known('operator'), client: known('client') } };
+}
+
+/** What a person has said about an analysis. */
+export const Review = z.object({
+  /** The user's uuid. */
+  by: z.uuid(),
+  at: z.iso.datetime(),
+  comment: z.string().nullable(),
+  /** Whether the person has looked at every answer. */
+  done: z.boolean(),
+});
+export type Review = z.infer<typeof Review>;
+
+/** An analysis with its identity and its review, in the shape that the API shows (docs/api.md, "Calls"). */
+export const ReviewedAnalysis = Analysis.extend({
+  uuid: z.uuid(),
+  /** Whether a person changed an answer of the score. */
+  score_source: z.enum(['machine', 'reviewed']).default('machine'),
+  review: Review.nullable().default(null),
+});
+export type ReviewedAnalysis = z.infer<typeof ReviewedAnalysis>;
 
 /** The stages of processing a call, in their order. */
 export const Stage = z.enum(['extraction', 'transcription', 'analysis']);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Analysis, Outcome, Stage } from './analysis.ts';
+import { Outcome, PublishedAnalysis, Stage } from './analysis.ts';
 import { eventType } from './envelope.ts';
 import { Language, Role, Utterance } from './transcript.ts';
 
@@ -121,7 +121,18 @@ export const CallAnalyzed = eventType(
     outcome: Outcome,
     language: Language.nullable(),
     /** Null when there was nothing to analyse (`no_speech`). The limits of scorecards keep it well under INLINE_BYTES. */
-    analysis: Analysis.nullable(),
+    analysis: PublishedAnalysis.nullable(),
+  }),
+  ofCall,
+);
+
+/** The analysis of a call waits for something outside the call, such as the server of the language model. */
+export const AnalysisWaiting = eventType(
+  'analysis.waiting.v1',
+  z.object({
+    attempt,
+    /** What it waits for, as a sentence for the history of the call. */
+    reason: z.string(),
   }),
   ofCall,
 );

@@ -96,10 +96,9 @@ function heard(phraseFault: PhraseFault) {
 }
 
 /** Decides by phrases: the first case whose condition is met gives the answer. */
-function ruleDecision(phraseFault: PhraseFault) {
+function phraseDecision(phraseFault: PhraseFault) {
   const Condition = heard(phraseFault);
   return z.strictObject({
-    by: z.literal('rule'),
     /** The question applies if these roles spoke and this condition is met. */
     applies: z
       .strictObject({ spoke: z.array(Role).max(2).default([]), heard: Condition.nullable().default(null) })
@@ -111,11 +110,32 @@ function ruleDecision(phraseFault: PhraseFault) {
     otherwise: Label,
   });
 }
+/** What the phrases of a question say. `otherwise` is the answer when nothing of the kind was said. */
+export type PhraseDecision = z.infer<ReturnType<typeof phraseDecision>>;
+
+function ruleDecision(phrases: ReturnType<typeof phraseDecision>) {
+  return z.strictObject({ by: z.literal('rule'), ...phrases.shape });
+}
 export type RuleDecision = z.infer<ReturnType<typeof ruleDecision>>;
 
 /** Decided by a language model, which gets `instructions` with the question. */
-const ModelDecision = z.strictObject({ by: z.literal('model'), instructions: line(1000).nullable().default(null) });
-export type ModelDecision = z.infer<typeof ModelDecision>;
+function modelDecision(phrases: ReturnType<typeof phraseDecision>) {
+  return z.strictObject({
+    by: z.literal('model'),
+    /** Whose words may be quoted for the answer. */
+    role: z.enum([...Role.options, 'any']).default('operator'),
+    instructions: line(1000).nullable().default(null),
+    /** Answers while no language model does. Without it the question stays open. */
+    fallback: phrases.nullable().default(null),
+  });
+}
+export type ModelDecision = z.infer<ReturnType<typeof modelDecision>>;
+
+/** The phrases that answer a question, or stand in for a language model; null when it has none. */
+export function phrasesOf(decided: RuleDecision | ModelDecision): PhraseDecision | null {
+  // A scorecard that was stored before fallbacks existed has none.
+  return decided.by === 'rule' ? decided : (decided.fallback ?? null);
+}
 
 export const Choice = z.strictObject({
   label: Label,
@@ -132,6 +152,7 @@ function report(check: Check, path: (string | number)[], message: string): void 
 }
 
 function question(phraseFault: PhraseFault) {
+  const phrases = phraseDecision(phraseFault);
   return z
     .strictObject({
       /** The uuid of an existing question of the scorecard. Absent for a new question, which gets one. */
@@ -139,7 +160,7 @@ function question(phraseFault: PhraseFault) {
       text: line(300),
       weight: z.number().positive().max(1000),
       choices: z.array(Choice).min(2).max(10),
-      decided: z.discriminatedUnion('by', [ruleDecision(phraseFault), ModelDecision]),
+      decided: z.discriminatedUnion('by', [ruleDecision(phrases), modelDecision(phrases)]),
     })
     .superRefine(({ choices, decided }, context) => {
       const labels = choices.map((choice) => choice.label);
@@ -150,12 +171,14 @@ function question(phraseFault: PhraseFault) {
       if (!choices.some((choice) => choice.points > 0)) {
         report(context, ['choices'], 'must have a choice that gives points');
       }
-      if (decided.by === 'model') return;
+      const decision = phrasesOf(decided);
+      if (decision === null) return;
+      const path = decided.by === 'rule' ? ['decided'] : ['decided', 'fallback'];
       const known = `must be the label of one of the question's choices: ${labels.join(', ')}`;
-      decided.cases.forEach(({ answer }, index) => {
-        if (!labels.includes(answer)) report(context, ['decided', 'cases', index, 'answer'], known);
+      decision.cases.forEach(({ answer }, index) => {
+        if (!labels.includes(answer)) report(context, [...path, 'cases', index, 'answer'], known);
       });
-      if (!labels.includes(decided.otherwise)) report(context, ['decided', 'otherwise'], known);
+      if (!labels.includes(decision.otherwise)) report(context, [...path, 'otherwise'], known);
     });
 }
 
@@ -210,14 +233,12 @@ export interface ScorecardBody {
 /** The conditions of all questions, in order. */
 export function listenedFor(sections: readonly SectionDraft[]): Heard[] {
   return sections.flatMap((section) =>
-    section.questions.flatMap(({ decided }) =>
-      decided.by === 'model'
-        ? []
-        : [
-            ...(decided.applies.heard === null ? [] : [decided.applies.heard]),
-            ...decided.cases.map(({ heard }) => heard),
-          ],
-    ),
+    section.questions.flatMap(({ decided }) => {
+      const phrases = phrasesOf(decided);
+      if (phrases === null) return [];
+      const { applies, cases } = phrases;
+      return [...(applies.heard === null ? [] : [applies.heard]), ...cases.map(({ heard }) => heard)];
+    }),
   );
 }
 

@@ -27,7 +27,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   open({ config, log, db, bus, objects, closing }, { analyst = ruleAnalyst }) {
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
-    closing.add('warm-up', warmUp(analyst));
+    closing.add('warm-up', warmUp());
     return { store: openStore(db), bus, objects, analyst, scorecardCache: new ScorecardCache(), firms };
   },
   rpcs: ({ store, firms }) => [scorecardService({ store, firms })],

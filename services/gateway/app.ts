@@ -65,6 +65,7 @@ export function createApp(options: AppOptions): App {
     handler((request, response, next) => {
       if (!unlimited.has(request.url ?? '')) limits.countAddress(response.client.network, response);
       requireOneHost(request);
+      requireClearFraming(request);
       next();
     }),
   );
@@ -108,6 +109,24 @@ function requireOneHost(request: IncomingMessage): void {
   if (hosts > 1) throw new HttpError(400, 'INVALID_REQUEST', 'Send one Host header, not several.');
   if (hosts === 0 && request.httpVersion === '1.1') throw new HttpError(400, 'INVALID_REQUEST', 'Send a Host header.');
 }
+
+/**
+ * RFC 9112, 6.1 and 6.3. A proxy in front may find another end of a body that is not framed by `chunked` alone, or that an
+ * HTTP/1.0 client sends in chunks. The next request on such a connection cannot be trusted.
+ */
+function requireClearFraming(request: IncomingMessage): void {
+  const { 'transfer-encoding': encoding } = request.headers;
+  if (encoding === undefined) return;
+  if (request.httpVersion === '1.0') {
+    throw new HttpError(400, 'INVALID_REQUEST', 'HTTP/1.0 has no Transfer-Encoding. Send Content-Length.', CLOSE);
+  }
+  if (encoding.trim().toLowerCase() !== 'chunked') {
+    const message = 'The only Transfer-Encoding that is accepted is `chunked`. Send the body uncompressed.';
+    throw new HttpError(400, 'INVALID_REQUEST', message, CLOSE);
+  }
+}
+
+const CLOSE = { connection: 'close' };
 
 /** A client may leave at any moment. The request's log line says so, and there is no one to send an error to. */
 function isClientGone(error: unknown, request: IncomingMessage): boolean {

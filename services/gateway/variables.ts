@@ -39,7 +39,7 @@ export const EdgeVariables = z.object({
   }),
   RATE_LIMIT_PER_ADDRESS: perMinute()
     .default(defaultQuotas.perAddress)
-    .meta({ description: 'The same for one client address. A failed authentication counts as 20 requests.' }),
+    .meta({ description: 'The same for one client address. It may fail to authenticate a twentieth as often.' }),
   TRUST_PROXY: listOf(isProxy, 'must be addresses or networks separated by commas, such as 10.0.0.0/8')
     .default([])
     .meta({ description: 'Addresses and networks of proxies whose X-Forwarded-For header is trusted.' }),

@@ -1,4 +1,5 @@
 import {
+  AnalysisWaiting,
   CallAnalyzed,
   CallErased,
   CallFailed,
@@ -13,7 +14,7 @@ import { ERASURES, finishErasures } from './erasure/finish-erasure.ts';
 import { announceCalls } from './intake/announce-calls.ts';
 import type { Parts } from './parts.ts';
 import { giveUpAnnouncing, giveUpResult, giveUpTranscript } from './results/give-up.ts';
-import { projectAnalyses, projectFailures } from './results/project-results.ts';
+import { projectAnalyses, projectFailures, projectWaiting } from './results/project-results.ts';
 import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
 
 const RETRIES = 10;
@@ -59,6 +60,13 @@ export const consumers: readonly Consumer<Parts>[] = [
         giveUp: giveUpResult,
       }),
     ],
+  },
+  {
+    consumer: 'ingest.waiting',
+    batchSize: 200,
+    retries: RETRIES,
+    // A lost note does not matter once the analysis is there.
+    routes: [consume(AnalysisWaiting, { handle: ({ store }, events) => projectWaiting(store, events) })],
   },
   {
     consumer: 'ingest.retries',

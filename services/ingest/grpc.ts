@@ -113,7 +113,7 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
       return {
         call: callMessage(detail.call),
         ...(detail.transcript === null ? {} : { transcript_json: JSON.stringify(detail.transcript) }),
-        analyses_json: [...detail.analyses],
+        analyses_json: detail.analyses.map((analysis) => JSON.stringify(analysis)),
         history: detail.history.map(({ status, at, detail: note }) => ({ status, at, ...present({ detail: note }) })),
         audio: detail.audio === null ? null : audioMessage(detail.audio),
       };

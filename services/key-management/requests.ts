@@ -1,4 +1,4 @@
-import { type FieldFault, invalidFields } from '@call-analysis/fault';
+import { type FieldFault, invalidFields, nameFault } from '@call-analysis/fault';
 import { z } from 'zod';
 import { ROLES } from './domain.ts';
 
@@ -15,15 +15,15 @@ const NewUuid = z.uuid('must be a uuid of version 1 to 8').toLowerCase();
 /** proto3 sends an absent string as an empty one. */
 const absentWhenEmpty = z.string().transform((text) => (text === '' ? undefined : text));
 
-/**
- * Trimmed, 1 to 255 code points, without control characters: PostgreSQL cannot store NUL, and no one types the others on
- * purpose.
- */
+/** Trimmed, 1 to 255 code points. */
 const Name = z
   .string()
   .trim()
   .refine((text) => text !== '' && [...text].length <= 255, 'must have 1 to 255 characters')
-  .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters');
+  .superRefine((text, context) => {
+    const message = nameFault(text);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  });
 
 const Country = z
   .string()

@@ -7,6 +7,8 @@ export interface Conversation {
   readonly language: Language | null;
   /** Role tags as written in the transcript, in lower case. */
   readonly tags: readonly string[];
+  /** The language of the firm: what an analyst writes is in it. Quotes are never translated. */
+  readonly firmLanguage: Language;
   readonly segmentType: string;
   /** In seconds; null when unknown. */
   readonly duration: number | null;
@@ -28,5 +30,7 @@ export interface Analyst {
   readonly name: string;
   /** Changes whenever the analyst might answer the same conversation differently. */
   readonly version: string;
+  /** The language model that it asks; null when it asks none. */
+  readonly model: string | null;
   analyze(conversation: Conversation, scorecard: Scorecard): Promise<AnalysisResult>;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type Answer,
   INLINE_BYTES,
-  type Language,
+  Language,
   MAX_QUESTIONS,
   ScorecardDraft,
   type Utterance,
@@ -182,10 +182,15 @@ describe('the rule analyst', () => {
     expect(answered(analyze('en', 'O: I will refund you.', 'C: Thanks.'), /solution/u).answer).toBe('Clear solution');
   });
 
-  it('scores 0 when the operator insults the client, and quotes the insult', () => {
+  it('only suspects that an insult by the operator fails the call, quotes it and asks for a review', () => {
     const result = analyze('ru', ...GOOD.ru, 'O: Вы идиот.');
-    expect(result).toMatchObject({ score: 0, auto_failed: true });
-    expect(answered(result, /respectful/u)).toMatchObject({ answer: 'Abusive', evidence: [{ quote: 'Вы идиот.' }] });
+    expect(result).toMatchObject({ auto_failed: false, auto_fail_suspected: true });
+    expect(result.score).toBeGreaterThan(0);
+    expect(answered(result, /respectful/u)).toMatchObject({
+      answer: 'Abusive',
+      needs_review: true,
+      evidence: [{ quote: 'Вы идиот.' }],
+    });
   });
 
   it.each<[Language, string]>([
@@ -414,7 +419,7 @@ describe('a question without an answer by rules', () => {
     revision: 1,
   });
 
-  it('does not count and is left for review when it is for a language model', () => {
+  it('stays open, does not count and is left for review when it is for a language model', () => {
     const result = analyzeByRules(
       conversationOf('en', 'O: Hello there.'),
       scorecardOf({ by: 'model' }, heardByRule({ lexicon: 'greeting' })),
@@ -422,14 +427,26 @@ describe('a question without an answer by rules', () => {
     const [forModel, byRule] = answersOf(result);
     expect(forModel).toMatchObject({
       answer: null,
+      decided_by: 'model',
       points: null,
-      not_applicable: true,
+      not_applicable: false,
       needs_review: true,
       evidence: [],
       evidence_absent: false,
     });
     expect(byRule).toMatchObject({ answer: 'Yes', needs_review: false });
     expect(result.score).toBe(100);
+  });
+
+  it('is answered by its fallback, for review, when it is for a language model', () => {
+    const { by: _by, ...fallback } = heardByRule({ lexicon: 'greeting' });
+    const result = analyzeByRules(
+      conversationOf('en', 'O: Hello there.'),
+      scorecardOf({ by: 'model', fallback }, heardByRule({ lexicon: 'greeting' })),
+    );
+    const [forModel, byRule] = answersOf(result);
+    expect(forModel).toMatchObject({ answer: 'Yes', decided_by: 'fallback', points: 1, needs_review: true });
+    expect(byRule).toMatchObject({ answer: 'Yes', decided_by: 'rule', needs_review: false });
   });
 
   it('is left for review, without delaying other calls, when its phrases match nearly every word', () => {
@@ -456,7 +473,7 @@ describe('a question without an answer by rules', () => {
     expect(costOf(scorecard)).toBeLessThan(100 * usual);
     const result = analyzeByRules(conversationOf('en', 'O: Hello.', ...lines), scorecard);
     const [broad, other] = answersOf(result);
-    expect(broad).toMatchObject({ answer: null, not_applicable: true, needs_review: true, evidence: [] });
+    expect(broad).toMatchObject({ answer: null, not_applicable: false, needs_review: true, evidence: [] });
     expect(other).toMatchObject({ answer: 'Yes', needs_review: false });
     expect(analyzeByRules(conversationOf('en', 'O: Hello.', ...lines), scorecard)).toEqual(result);
   });
@@ -487,6 +504,7 @@ describe('every analysis', () => {
   const conversation = fc.record({
     language: fc.constantFrom(...LANGUAGES),
     tags: fc.constant([]),
+    firmLanguage: fc.constantFrom(...Language.options),
     segmentType: fc.constant('support'),
     duration: fc.option(fc.nat(1000)),
     utterances: fc.array(

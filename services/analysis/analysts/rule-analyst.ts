@@ -13,7 +13,8 @@ const SENTIMENT_DAMPING = 2;
 /** Decides by phrases and rules. The same conversation always gets the same answers. */
 export const ruleAnalyst: Analyst = {
   name: 'rules',
-  version: '2',
+  version: '3',
+  model: null,
   analyze: (conversation, scorecard) => Promise.resolve(analyzeByRules(conversation, scorecard)),
 };
 
@@ -29,18 +30,22 @@ export function analyzeByRules(conversation: Conversation, scorecard: Scorecard)
   return {
     score: totals.score,
     auto_failed: totals.autoFailed,
+    auto_fail_suspected: totals.autoFailSuspected,
     sections: sections.map(({ name, questions }, index) => ({
       name,
       score: totals.sections[index] ?? null,
       questions: questions.map(({ answer }) => answer),
     })),
     summary: result.summary.write(utterances),
+    reason: null,
+    resolution: null,
     topics: rankTopics(result.mentions),
     sentiment: {
       operator: sentimentScore(result.positive.operator, result.negative.operator),
       client: sentimentScore(result.positive.client, result.negative.client),
     },
     metrics: measureConversation(utterances, result.wordCounts, result.questionsAsked, duration),
+    usage: null,
   };
 }
 

@@ -18,7 +18,7 @@ const calls = samples.map((sample) => {
   });
   const language = recognizeLanguage(utterances, [...tags]);
   const result = analyzeByRules(
-    { language, tags: [...tags], segmentType: 'x', duration: null, utterances },
+    { language, firmLanguage: 'en', tags: [...tags], segmentType: 'x', duration: null, utterances },
     defaultScorecard,
   );
   return { sample, language, score: result.score ?? -1 };

@@ -35,6 +35,7 @@ const received: string[] = [];
 const analyst: Analyst = {
   name: ruleAnalyst.name,
   version: ruleAnalyst.version,
+  model: null,
   async analyze(conversation, scorecard) {
     received.push(...conversation.utterances.map(({ text }) => text));
     for (const { text } of conversation.utterances) {
@@ -64,7 +65,7 @@ describe('a transcript', () => {
     });
     expect(published.data).toMatchObject({ attempt: 3, outcome: 'scored', language: 'en' });
     const analysis = published.data.analysis!;
-    expect(analysis.analyst).toEqual({ name: ruleAnalyst.name, version: ruleAnalyst.version });
+    expect(analysis.analyst).toEqual({ name: ruleAnalyst.name, version: ruleAnalyst.version, model: null });
     expect(analysis.scorecard).toMatchObject({ name: defaultScorecard.name, revision: 1 });
     expect(analysis.sections.map(({ name }) => name)).toEqual(defaultScorecard.sections.map(({ name }) => name));
     expect(analysis.score).toBeGreaterThan(0);

@@ -6,6 +6,7 @@ import {
   CallAnalyzed,
   createEvent,
   type Event,
+  publishedAnalysis,
   type TranscriptReady,
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
@@ -93,12 +94,19 @@ async function analyzeCall(
   let analysis: Analysis | null = null;
   if (utterances.length > 0) {
     const result = await analyst.analyze(
-      { language, tags: data.tags, segmentType: data.segment_type, duration: data.duration, utterances },
+      {
+        language,
+        firmLanguage: 'en',
+        tags: data.tags,
+        segmentType: data.segment_type,
+        duration: data.duration,
+        utterances,
+      },
       scorecard,
     );
     analysis = {
       scorecard: { uuid: scorecard.uuid, name: scorecard.name, revision: scorecard.revision },
-      analyst: { name: analyst.name, version: analyst.version },
+      analyst: { name: analyst.name, version: analyst.version, model: analyst.model },
       ...result,
       created_at: createdAt.toISOString(),
     };
@@ -108,7 +116,7 @@ async function analyzeCall(
     analysis_uuid: uuid,
     outcome: analysis === null ? 'no_speech' : 'scored',
     language,
-    analysis,
+    analysis: analysis && publishedAnalysis(analysis),
   });
   const row: NewAnalysis | null = analysis && {
     uuid,

@@ -1,4 +1,12 @@
-import type { Answer, Evidence, Heard, Question, RuleDecision } from '@call-analysis/events';
+import {
+  type Answer,
+  type DecidedBy,
+  type Evidence,
+  type Heard,
+  type PhraseDecision,
+  phrasesOf,
+  type Question,
+} from '@call-analysis/events';
 import { maxPoints } from '../scorecards/scorecard.ts';
 import type { ScoredAnswer } from '../scorecards/totals.ts';
 import type { SearchResult } from './search-conversation.ts';
@@ -9,23 +17,29 @@ export interface AnsweredQuestion {
   readonly scored: ScoredAnswer;
 }
 
-/** Answers a question of a scorecard from the matches in a conversation. */
+/**
+ * Answers a question of a scorecard from the matches in a conversation. The phrases of a question for a language model
+ * answer as its fallback, for a person to review.
+ */
 export function answerQuestion(question: Question, result: SearchResult, isLanguageUnknown: boolean): AnsweredQuestion {
-  const { decided } = question;
-  if (decided.by === 'model') {
+  const phrases = phrasesOf(question.decided);
+  if (phrases === null) {
     return leaveForReview(question, 'It is left to a language model, and none has answered.');
   }
-  if (result.isFirmSearchIncomplete && usesFirmPhrases(decided)) {
+  if (result.isFirmSearchIncomplete && usesFirmPhrases(phrases)) {
     return leaveForReview(
       question,
       'The phrases of this scorecard match so often that the call was not searched to its end.',
     );
   }
-  const outcome = applyRule(decided, result);
-  const answered = toAnswer(question, outcome);
-  if (!isLanguageUnknown) return answered;
-  const explanation = `${outcome.explanation} The language of the call is unknown.`;
-  return { ...answered, answer: { ...answered.answer, explanation, needs_review: true } };
+  const outcome = applyRule(phrases, result);
+  const { answer, scored, isAutoFail } = toAnswer(question, outcome);
+  const isFallback = question.decided.by === 'model';
+  const explanation = isLanguageUnknown
+    ? `${outcome.explanation} The language of the call is unknown.`
+    : outcome.explanation;
+  const needs_review = isFallback || isLanguageUnknown || isAutoFail;
+  return { answer: { ...answer, explanation, needs_review }, scored };
 }
 
 interface RuleOutcome {
@@ -35,7 +49,7 @@ interface RuleOutcome {
   readonly explanation: string;
 }
 
-function applyRule({ applies, cases, otherwise }: RuleDecision, { matches, spoke }: SearchResult): RuleOutcome {
+function applyRule({ applies, cases, otherwise }: PhraseDecision, { matches, spoke }: SearchResult): RuleOutcome {
   const count = (condition: Heard) => matches.get(condition)?.count ?? 0;
   const silent = applies.spoke.find((role) => !spoke[role]);
   if (silent !== undefined) {
@@ -58,37 +72,45 @@ function applyRule({ applies, cases, otherwise }: RuleDecision, { matches, spoke
   };
 }
 
-function usesFirmPhrases({ applies, cases }: RuleDecision): boolean {
+function usesFirmPhrases({ applies, cases }: PhraseDecision): boolean {
   const conditions = [...(applies.heard === null ? [] : [applies.heard]), ...cases.map(({ heard }) => heard)];
   return conditions.some(({ source }) => source.phrases !== undefined);
 }
 
-/** An answer for a question that a person must decide. It does not count for the score. */
+/** Leaves a question open, for a person to answer. It does not count for the score. */
 function leaveForReview(question: Question, explanation: string): AnsweredQuestion {
   const { answer, scored } = toAnswer(question, { label: null, evidence: [], explanation });
-  return { answer: { ...answer, evidence_absent: false, needs_review: true }, scored };
+  // No phrases were applied, so the question is still that of the model.
+  const decided_by: DecidedBy = question.decided.by === 'model' ? 'model' : 'rule';
+  return {
+    answer: { ...answer, decided_by, not_applicable: false, evidence_absent: false, needs_review: true },
+    scored,
+  };
 }
 
-function toAnswer(question: Question, { label, evidence, explanation }: RuleOutcome): AnsweredQuestion {
+function toAnswer(question: Question, { label, evidence, explanation }: RuleOutcome) {
   const choice = question.choices.find((each) => each.label === label) ?? null;
   const points = choice?.points ?? null;
   const most = maxPoints(question);
-  return {
-    answer: {
-      uuid: question.uuid,
-      text: question.text,
-      weight: question.weight,
-      answer: choice?.label ?? null,
-      points,
-      max_points: most,
-      not_applicable: choice === null,
-      evidence: [...evidence],
-      evidence_absent: evidence.length === 0,
-      needs_review: false,
-      explanation,
-    },
-    scored: { weight: question.weight, points, maxPoints: most, autoFail: choice?.auto_fail ?? false },
+  const isAutoFail = choice?.auto_fail ?? false;
+  const answer: Answer = {
+    uuid: question.uuid,
+    text: question.text,
+    weight: question.weight,
+    answer: choice?.label ?? null,
+    decided_by: question.decided.by === 'model' ? 'fallback' : 'rule',
+    confidence: null,
+    points,
+    max_points: most,
+    not_applicable: choice === null,
+    evidence: [...evidence],
+    evidence_absent: evidence.length === 0,
+    needs_review: false,
+    explanation,
   };
+  // A phrase alone never fails a call.
+  const autoFail = isAutoFail ? ('suspected' as const) : null;
+  return { answer, scored: { weight: question.weight, points, maxPoints: most, autoFail }, isAutoFail };
 }
 
 function nothingHeard(condition: Heard): string {

@@ -81,7 +81,7 @@ export function openScorecardStore(db: Database) {
          USING (scorecard_uuid, revision)`,
         [ids.map(({ uuid }) => uuid), ids.map(({ revision }) => revision)],
       );
-      return rows.map(({ uuid, revision, body }) => ({ uuid, revision, ...body }));
+      return rows.map(({ uuid, revision, body }) => ({ uuid, revision, ...body, sections: completed(body.sections) }));
     },
 
     /** Adds the default scorecard to a firm that does not have it, and makes it active. */
@@ -193,5 +193,17 @@ async function find(sql: Sql, firmUuid: string, uuid: string, revision?: number)
     [firmUuid, uuid, revision ?? null],
   );
   if (row === undefined) throw notFound(revision === undefined ? 'scorecard' : 'revision');
-  return row;
+  return { ...row, sections: completed(row.sections) };
 }
+
+/** Fills in what a question for a language model lacks that was stored before the field existed. */
+function completed(sections: ScorecardBody['sections']): ScorecardBody['sections'] {
+  return sections.map((section) => ({
+    ...section,
+    questions: section.questions.map((question) =>
+      question.decided.by === 'model' ? { ...question, decided: { ...MODEL_DEFAULTS, ...question.decided } } : question,
+    ),
+  }));
+}
+
+const MODEL_DEFAULTS = { role: 'operator', instructions: null, fallback: null } as const;

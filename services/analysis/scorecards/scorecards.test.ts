@@ -253,7 +253,7 @@ describe('a document', () => {
     expect(await service.db.query('SELECT FROM scorecard WHERE firm_uuid = $1', [caller.firm_uuid])).toEqual([]);
   });
 
-  it('with a question for a language model gets the answer "not applicable", marked for review', async () => {
+  it('with a question for a language model stays open, marked for review', async () => {
     const { uuid } = await create(documentAbout('alpha', {}, { decided: { by: 'model', instructions: 'Be fair.' } }));
     await activate(uuid);
     expect(await score('support', 'alpha')).toMatchObject({
@@ -261,7 +261,9 @@ describe('a document', () => {
       sections: [
         {
           score: null,
-          questions: [{ answer: null, points: null, not_applicable: true, needs_review: true, evidence_absent: false }],
+          questions: [
+            { answer: null, points: null, not_applicable: false, needs_review: true, evidence_absent: false },
+          ],
         },
       ],
     });

@@ -12,33 +12,39 @@ const scored = fc
     weight,
     maxPoints,
     points: share === null ? null : share * maxPoints,
-    autoFail: false,
+    autoFail: null,
   }));
 const sections = fc.array(fc.array(scored, { maxLength: 8 }), { maxLength: 4 });
-const notApplicable: ScoredAnswer = { weight: 7, points: null, maxPoints: 1, autoFail: true };
+const notApplicable: ScoredAnswer = { weight: 7, points: null, maxPoints: 1, autoFail: 'proved' };
 
 describe('totals', () => {
   it('weight the share of points of each answer', () => {
     const totals = computeTotals([
       [
-        { weight: 3, points: 1, maxPoints: 1, autoFail: false },
-        { weight: 1, points: 0, maxPoints: 5, autoFail: false },
+        { weight: 3, points: 1, maxPoints: 1, autoFail: null },
+        { weight: 1, points: 0, maxPoints: 5, autoFail: null },
       ],
-      [{ weight: 2, points: 1, maxPoints: 3, autoFail: false }],
+      [{ weight: 2, points: 1, maxPoints: 3, autoFail: null }],
     ]);
-    expect(totals).toEqual({ score: 61.1, sections: [75, 33.3], autoFailed: false });
+    expect(totals).toEqual({ score: 61.1, sections: [75, 33.3], autoFailed: false, autoFailSuspected: false });
   });
 
   it('are null where no question applies', () => {
-    expect(computeTotals([[notApplicable], []])).toEqual({ score: null, sections: [null, null], autoFailed: false });
+    expect(computeTotals([[notApplicable], []])).toEqual({
+      score: null,
+      sections: [null, null],
+      autoFailed: false,
+      autoFailSuspected: false,
+    });
   });
 
   it('are 0 after an auto-fail, which does not change the scores of the sections', () => {
-    const failed = { weight: 1, points: 0, maxPoints: 1, autoFail: true };
-    expect(computeTotals([[{ weight: 9, points: 1, maxPoints: 1, autoFail: false }], [failed]])).toEqual({
+    const failed: ScoredAnswer = { weight: 1, points: 0, maxPoints: 1, autoFail: 'proved' };
+    expect(computeTotals([[{ weight: 9, points: 1, maxPoints: 1, autoFail: null }], [failed]])).toEqual({
       score: 0,
       sections: [100, 0],
       autoFailed: true,
+      autoFailSuspected: false,
     });
   });
 
@@ -66,6 +72,12 @@ describe('totals', () => {
         expect(computeTotals([better]).score ?? 0).toBeGreaterThanOrEqual(computeTotals([answers]).score ?? 0);
       }),
     );
+  });
+
+  it('are as if there were no auto-fail while one is only suspected', () => {
+    const suspected: ScoredAnswer = { weight: 1, points: 0, maxPoints: 1, autoFail: 'suspected' };
+    const totals = computeTotals([[{ weight: 9, points: 1, maxPoints: 1, autoFail: null }, suspected]]);
+    expect(totals).toMatchObject({ score: 90, autoFailed: false, autoFailSuspected: true });
   });
 
   it('do not depend on the unit of the weights', () => {

@@ -4,7 +4,11 @@ export interface ScoredAnswer {
   /** Null when the question does not apply. */
   readonly points: number | null;
   readonly maxPoints: number;
-  readonly autoFail: boolean;
+  /**
+   * Whether the answer fails the call: `proved` by a model's verified answer or a person's, otherwise only `suspected`,
+   * which changes no score.
+   */
+  readonly autoFail: 'proved' | 'suspected' | null;
 }
 
 export interface Totals {
@@ -12,6 +16,8 @@ export interface Totals {
   readonly score: number | null;
   readonly sections: readonly (number | null)[];
   readonly autoFailed: boolean;
+  /** An answer may fail the call, and none is proved to. */
+  readonly autoFailSuspected: boolean;
 }
 
 /**
@@ -20,11 +26,14 @@ export interface Totals {
  * which show how the rest of the call was.
  */
 export function computeTotals(sections: readonly (readonly ScoredAnswer[])[]): Totals {
-  const autoFailed = sections.some((answers) => answers.some((answer) => answer.autoFail && answer.points !== null));
+  const has = (autoFail: ScoredAnswer['autoFail']) =>
+    sections.some((answers) => answers.some((answer) => answer.autoFail === autoFail && answer.points !== null));
+  const autoFailed = has('proved');
   return {
     score: autoFailed ? 0 : scoreOf(sections.flat()),
     sections: sections.map(scoreOf),
     autoFailed,
+    autoFailSuspected: !autoFailed && has('suspected'),
   };
 }
 

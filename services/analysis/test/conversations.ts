@@ -9,5 +9,5 @@ export function conversationOf(language: Language | null, ...lines: readonly str
     start: null,
     end: null,
   }));
-  return { language, tags: [], segmentType: 'support', duration: null, utterances };
+  return { language, firmLanguage: 'en' as const, tags: [], segmentType: 'support', duration: null, utterances };
 }

@@ -135,6 +135,15 @@ describe('bearer tokens', () => {
     expect(() => verifier(edKey)(signEdDsa([1], ed.privateKey))).toThrow(unauthenticated);
   });
 
+  it('whose payload is JSON within a JSON string are refused, whatever the algorithm', () => {
+    const nested = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(JSON.stringify(claims))}`;
+    const token = `${nested}.${createHmac('sha256', secret).update(nested).digest('base64url')}`;
+    expect(() => verifier({ kind: 'secret', secret })(token)).toThrow(unauthenticated);
+    const edKey = { kind: 'public-key', pem: pem(ed.publicKey) } as const;
+    const edToken = signEdDsa(JSON.stringify(claims) as unknown as object, ed.privateKey);
+    expect(() => verifier(edKey)(edToken)).toThrow(unauthenticated);
+  });
+
   it.each([
     ['a short secret', { kind: 'secret', secret: 'short' }],
     ['no PEM', { kind: 'public-key', pem: 'x' }],

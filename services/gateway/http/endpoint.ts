@@ -131,7 +131,7 @@ function authenticate(
 ): Caller | Promise<Caller> {
   const failed = (error: unknown): never => {
     const isRefused = error instanceof Fault && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
-    if (isRefused) limits.countFailedAuthentication(response.client.network);
+    if (isRefused) limits.countFailedAuthentication(response.client.network, response);
     throw error;
   };
   try {

@@ -1,4 +1,13 @@
-import { Analysis, Answer, Evidence, Outcome, Stage } from '@call-analysis/events';
+import {
+  Answer,
+  DecidedBy,
+  Evidence,
+  Outcome,
+  Resolution,
+  ReviewedAnalysis,
+  Stage,
+  Usage,
+} from '@call-analysis/events';
 import { z } from 'zod';
 import { nameSchema } from '../openapi/schemas.ts';
 import { failureCodes } from './error-details.ts';
@@ -10,14 +19,14 @@ nameSchema(Stage, 'FailureStage');
 nameSchema(Outcome, 'CallOutcome');
 nameSchema(Evidence, 'Evidence');
 nameSchema(Answer, 'Question');
-nameSchema(Analysis.shape.scorecard, 'AnalysisScorecard');
-nameSchema(Analysis.shape.analyst, 'Analyst');
-nameSchema(Analysis.shape.sections.element, 'Section');
-nameSchema(Analysis.shape.sentiment, 'Sentiment');
-nameSchema(Analysis.shape.metrics, 'CallMetrics');
-nameSchema(Analysis.shape.metrics.shape.talk_ratio, 'TalkRatio');
-nameSchema(Analysis.shape.metrics.shape.longest_monologue, 'LongestMonologue');
-nameSchema(Analysis.shape.metrics.shape.words, 'WordCounts');
+nameSchema(ReviewedAnalysis.shape.scorecard, 'AnalysisScorecard');
+nameSchema(ReviewedAnalysis.shape.analyst, 'Analyst');
+nameSchema(ReviewedAnalysis.shape.sections.element, 'Section');
+nameSchema(ReviewedAnalysis.shape.sentiment, 'Sentiment');
+nameSchema(ReviewedAnalysis.shape.metrics, 'CallMetrics');
+nameSchema(ReviewedAnalysis.shape.metrics.shape.talk_ratio, 'TalkRatio');
+nameSchema(ReviewedAnalysis.shape.metrics.shape.longest_monologue, 'LongestMonologue');
+nameSchema(ReviewedAnalysis.shape.metrics.shape.words, 'WordCounts');
 
 export const callStatuses = ['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled'] as const;
 export const CallStatus = z.enum(callStatuses).meta({ id: 'CallStatus' });
@@ -81,10 +90,12 @@ const exampleCall = {
 } as const;
 
 const exampleAnalysis = {
+  uuid: '019a4f3e-8000-7000-8000-000000000001',
   scorecard: { uuid: '019a4f3e-0000-7000-8000-000000000001', name: 'Default', revision: 1 },
-  analyst: { name: 'rules', version: '1' },
+  analyst: { name: 'model', version: '1', model: 'gpt-5-mini' },
   score: 87.5,
   auto_failed: false,
+  auto_fail_suspected: false,
   sections: [
     {
       name: 'Opening',
@@ -95,6 +106,8 @@ const exampleAnalysis = {
           text: 'Did the operator greet the client?',
           weight: 1,
           answer: 'yes',
+          decided_by: 'rule',
+          confidence: 0.97,
           points: 1,
           max_points: 1,
           not_applicable: false,
@@ -107,6 +120,8 @@ const exampleAnalysis = {
     },
   ],
   summary: 'The client asked where an order is; the operator found it.',
+  reason: 'An order has not arrived.',
+  resolution: 'resolved',
   topics: ['delivery'],
   sentiment: { operator: 0.4, client: 0.1 },
   metrics: {
@@ -116,7 +131,16 @@ const exampleAnalysis = {
     words: { operator: 120, client: 98 },
     questions_asked: 3,
   },
+  usage: {
+    requests: 1,
+    input_tokens: 3120,
+    cached_input_tokens: 2048,
+    output_tokens: 640,
+    cost: { amount: '0.0016', currency: 'USD' },
+  },
   created_at: '2026-10-01T18:00:01.870Z',
+  score_source: 'machine',
+  review: null,
 };
 
 export const CallItem = z.object(item).meta({ id: 'Call', examples: [exampleCall] });
@@ -134,7 +158,12 @@ export const CallPage = pageOf(CallItem)
     examples: [{ count: 1, count_is_estimate: false, items: [exampleCall], next_cursor: null }],
   });
 
-nameSchema(Analysis, 'Analysis');
+nameSchema(ReviewedAnalysis, 'Analysis');
+nameSchema(DecidedBy, 'DecidedBy');
+nameSchema(Usage, 'ModelUsage');
+nameSchema(Usage.shape.cost.unwrap(), 'Cost');
+nameSchema(Resolution, 'CallResolution');
+nameSchema(ReviewedAnalysis.shape.review.unwrap().unwrap(), 'Review');
 
 const Recording = z
   .object({
@@ -172,8 +201,10 @@ export const CallDetail = z
     ...item,
     audio: Recording.nullable(),
     transcript: Transcript.nullable(),
-    analysis: Analysis.nullable().meta({ description: 'The current one of `analyses`.' }),
-    analyses: z.array(Analysis).meta({ description: 'Newest first, each with the scorecard revision that it used.' }),
+    analysis: ReviewedAnalysis.nullable().meta({ description: 'The current one of `analyses`.' }),
+    analyses: z
+      .array(ReviewedAnalysis)
+      .meta({ description: 'Newest first, each with the scorecard revision that it used.' }),
     history: z.array(StatusChange),
   })
   .meta({

@@ -18,6 +18,7 @@ nameSchema(RuleDecision, 'RuleDecision', 'RuleDecisionDraft');
 nameSchema(ModelDecision, 'ModelDecision', 'ModelDecisionDraft');
 nameSchema(RuleDecision.shape.applies.unwrap(), 'RuleScope', 'RuleScopeDraft');
 nameSchema(RuleCase, 'RuleCase', 'RuleCaseDraft');
+nameSchema(ModelDecision.shape.fallback.unwrap().unwrap(), 'PhraseDecision', 'PhraseDecisionDraft');
 nameSchema(PhraseCondition, 'PhraseCondition', 'PhraseConditionDraft');
 nameSchema(PhraseCondition.shape.source, 'PhraseSource');
 

@@ -1,11 +1,11 @@
-import { type BodyOf, type Event, TranscriptReady } from '@call-analysis/events';
+import { AnalysisWaiting, type BodyOf, CallAnalyzed, type Event, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { projectAnalyses, projectFailures } from '../results/project-results.ts';
+import { projectAnalyses, projectFailures, projectWaiting } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
 import { csvOf, goodAudio } from '../test/csv.ts';
-import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
+import { analysis, type Call, callAnalyzed, callFailed, eventOf, transcriptReady } from '../test/events.ts';
 import { faultOf, recordingOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { analyzeCall } from './analyze-call.ts';
@@ -63,7 +63,7 @@ it('a completed call gets a second analysis, keeps the first, and its history sh
   await analyzed(call, 2, 60);
   const { call: row, analyses, history } = await read(call);
   expect(row).toMatchObject({ status: 'completed', outcome: 'scored', score: 60 });
-  expect(analyses.map((json) => (JSON.parse(json) as { score: number }).score)).toEqual([60, 40]);
+  expect(analyses.map(({ score }) => score)).toEqual([60, 40]);
   expect(history.map(({ status, detail }) => [status, detail])).toEqual([
     ['queued', null],
     ['completed', null],
@@ -83,7 +83,7 @@ it.each([-3_600_000, 3_600_000])(
     await analyzed(call, 2, 60, times[1]);
     const { call: row, analyses } = await read(call);
     expect(row).toMatchObject({ status: 'completed', score: 60 });
-    expect(analyses.map((json) => (JSON.parse(json) as { score: number }).score)).toEqual([60, 40]);
+    expect(analyses.map(({ score }) => score)).toEqual([60, 40]);
   },
 );
 
@@ -163,4 +163,49 @@ it("another firm's call is not found", async () => {
   const call = await uploaded();
   await analyzed(call, 1, 40);
   expect(await faultOf(analyze({ ...call, owner: service.newOwner() }))).toMatchObject({ code: 'NOT_FOUND' });
+});
+
+it('an analysis that was published before its newer fields existed is read with what they were then', async () => {
+  const call = await uploaded();
+  const event = callAnalyzed(call);
+  const { analyst, auto_fail_suspected: _1, reason: _2, resolution: _3, usage: _4, ...older } = event.data.analysis!;
+  const { sentiment_unknown: _5, ...published } = { ...older, analyst: { name: analyst.name, version: '2' } };
+  const data = CallAnalyzed.body.parse({ ...event.data, analysis: published });
+  await projectAnalyses(service.parts, [{ ...event, data }]);
+  expect((await read(call)).analyses).toEqual([
+    expect.objectContaining({
+      uuid: event.data.analysis_uuid,
+      analyst: { name: 'rules', version: '2', model: null },
+      auto_fail_suspected: false,
+      reason: null,
+      resolution: null,
+      usage: null,
+      sentiment: { operator: 0, client: 0 },
+      score_source: 'machine',
+      review: null,
+    }),
+  ]);
+});
+
+it('a sentiment that is unknown is published as 0 and read as null', async () => {
+  const call = await uploaded();
+  await projectAnalyses(service.parts, [
+    callAnalyzed(call, { analysis: { ...analysis, sentiment_unknown: ['client'] } }),
+  ]);
+  expect((await read(call)).analyses[0]?.sentiment).toEqual({ operator: 0, client: null });
+});
+
+it('a call whose analysis waits is analyzing, and its history says for what, until it is completed', async () => {
+  const call = await uploaded();
+  const reason = 'The language model does not answer.';
+  const waiting = eventOf(AnalysisWaiting, call, { attempt: 1, reason });
+  await projectWaiting(service.parts.store, [waiting]);
+  await projectWaiting(service.parts.store, [waiting]);
+  expect(await read(call)).toMatchObject({
+    call: { status: 'analyzing' },
+    history: [{ status: 'queued' }, { status: 'analyzing', detail: reason }],
+  });
+  await analyzed(call, 1, 40);
+  await projectWaiting(service.parts.store, [eventOf(AnalysisWaiting, call, { attempt: 1, reason })]);
+  expect((await read(call)).call.status).toBe('completed');
 });

@@ -1,4 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
+import { ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
 import type { CallRecord } from '../intake/rows/call-fields.ts';
@@ -59,19 +60,22 @@ export function calls(db: Database) {
     },
 
     /**
-     * A call and its analyses as JSON texts, newest first. Both are read by one statement, so the call's score is that
+     * A call and its analyses, newest first. Both are read by one statement, so the call's score is that
      * of the newest analysis.
      */
-    async withAnalyses(firmUuid: string, uuid: string): Promise<{ call: CallRow; analyses: string[] }> {
-      const rows = await db.query<CallRow & { bodies: Buffer[] }>(
+    async withAnalyses(firmUuid: string, uuid: string): Promise<{ call: CallRow; analyses: ReviewedAnalysis[] }> {
+      const rows = await db.query<CallRow & { bodies: Buffer[]; uuids: string[] }>(
         `SELECT ${CALL_COLUMNS}, ARRAY(
            SELECT body FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND call_uuid = call.uuid
-           ORDER BY analysis.created_at DESC, analysis.uuid DESC) AS bodies
+           ORDER BY analysis.created_at DESC, analysis.uuid DESC) AS bodies, ARRAY(
+           SELECT analysis.uuid FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND call_uuid = call.uuid
+           ORDER BY analysis.created_at DESC, analysis.uuid DESC)::text[] AS uuids
          FROM call WHERE firm_uuid = $1 AND uuid = $2`,
         [firmUuid, uuid],
       );
-      const { bodies, ...call } = found(rows);
-      return { call, analyses: bodies.map((body) => inflateRawSync(body).toString()) };
+      const { bodies, uuids, ...call } = found(rows);
+      const analyses = bodies.map((body, index) => storedAnalysis(uuids[index]!, inflateRawSync(body).toString()));
+      return { call, analyses };
     },
 
     /** An uploaded transcript as it was sent; null when the call has none. */
@@ -219,6 +223,11 @@ export function calls(db: Database) {
       return rows.length > 0;
     },
   };
+}
+
+/** Fills in what an analysis lacks that was stored before the field existed. */
+function storedAnalysis(uuid: string, body: string): ReviewedAnalysis {
+  return ReviewedAnalysis.parse({ ...(JSON.parse(body) as object), uuid });
 }
 
 function found<Row>(rows: readonly Row[]): Row {

@@ -1,4 +1,4 @@
-import type { Utterance } from '@call-analysis/events';
+import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { parseTranscript } from '../intake/rows/transcript-format.ts';
@@ -15,8 +15,8 @@ export interface CallDetail {
     readonly engine: string | null;
     readonly utterances: readonly Utterance[];
   } | null;
-  /** JSON texts, newest first. */
-  readonly analyses: readonly string[];
+  /** Newest first. */
+  readonly analyses: readonly ReviewedAnalysis[];
   readonly history: readonly HistoryEntry[];
 }
 

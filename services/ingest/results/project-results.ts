@@ -1,5 +1,12 @@
 import { type Bus, claim } from '@call-analysis/bus';
-import type { BodyOf, CallAnalyzed, CallFailed, Event } from '@call-analysis/events';
+import {
+  type AnalysisWaiting,
+  type BodyOf,
+  type CallAnalyzed,
+  type CallFailed,
+  type Event,
+  receivedAnalysis,
+} from '@call-analysis/events';
 import type { Store } from '../store/index.ts';
 import { eventTime } from './event-time.ts';
 import { publishEnded } from './publish-ended.ts';
@@ -35,11 +42,37 @@ export async function projectAnalyses(
         language: data.language,
         score: data.analysis?.score ?? null,
         analysisUuid: data.analysis_uuid,
-        body: data.analysis === null ? null : JSON.stringify(data.analysis),
+        body: data.analysis === null ? null : JSON.stringify(receivedAnalysis(data.analysis)),
       })),
     );
     const origins = new Map(fresh.map((event) => [`${event.firmuuid}/${event.subject}`, event]));
     await publishEnded(bus, tx, ended, (call) => origins.get(`${call.firmUuid}/${call.callUuid}`)!);
+  });
+}
+
+/** Notes in the history of calls that their analysis waits, and for what. */
+export async function projectWaiting(
+  store: Store,
+  events: readonly Event<BodyOf<typeof AnalysisWaiting>>[],
+): Promise<void> {
+  await store.transaction(async (tx) => {
+    const claimed = await claim(
+      tx,
+      CONSUMER,
+      events.map((event) => event.id),
+    );
+    await store.results.wait(
+      tx,
+      events
+        .filter(({ id }) => claimed.has(id))
+        .map(({ firmuuid, subject, time, data }) => ({
+          firmUuid: firmuuid,
+          callUuid: subject,
+          attempt: data.attempt,
+          reason: data.reason,
+          at: eventTime(time),
+        })),
+    );
   });
 }
 

@@ -29,6 +29,14 @@ type EndedRow = BodyOf<typeof CallEnded> & { readonly firm_uuid: string; readonl
 const ENDED_COLUMNS = `call.firm_uuid, call.uuid, call.status, call.outcome, call.score, call.segment_type,
   call.partner_call_id, call.batch_uuid, call.campaign_uuid, call.failure`;
 
+export interface WaitingCall {
+  readonly firmUuid: string;
+  readonly callUuid: string;
+  readonly attempt: number;
+  readonly reason: string;
+  readonly at: Date;
+}
+
 const fast = { level: 1 };
 
 /** Writes the analyses and failures of calls. */
@@ -76,6 +84,28 @@ export const results = {
       ],
     );
     return rows.map(endedCall);
+  },
+
+  /** Calls that are not finished are `analyzing` from now on, with the reason in their history. */
+  async wait(tx: Sql, waiting: readonly WaitingCall[]): Promise<void> {
+    if (waiting.length === 0) return;
+    await tx.query(
+      `UPDATE call SET status = 'analyzing', updated_at = greatest(waits.at, updated_at),
+         history = history || jsonb_build_object('status', 'analyzing', 'at',
+           to_char(greatest(waits.at, created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+           'detail', waits.reason)
+       FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::timestamptz[])
+         AS waits (firm_uuid, call_uuid, attempt, reason, at)
+       WHERE call.firm_uuid = waits.firm_uuid AND call.uuid = waits.call_uuid AND call.attempt = waits.attempt
+         AND call.status IN ${UNFINISHED_SQL}`,
+      [
+        waiting.map((each) => each.firmUuid),
+        waiting.map((each) => each.callUuid),
+        waiting.map((each) => each.attempt),
+        waiting.map((each) => each.reason),
+        waiting.map((each) => each.at),
+      ],
+    );
   },
 
   /** Does nothing when the call has ended, is past the stage, or is in another attempt. Returns the failed call. */

@@ -23,13 +23,17 @@ export function eventOf<Body>(type: EventType<Body>, { owner, uuid }: Call, data
 
 export const analysis: NonNullable<BodyOf<typeof CallAnalyzed>['analysis']> = {
   scorecard: { uuid: randomUUID(), name: 'Scorecard', revision: 1 },
-  analyst: { name: 'rules', version: '1' },
+  analyst: { name: 'rules', version: '1', model: null },
   score: 87.5,
   auto_failed: false,
+  auto_fail_suspected: false,
   sections: [],
   summary: 'A call.',
+  reason: null,
+  resolution: null,
   topics: [],
   sentiment: { operator: 0, client: 0 },
+  sentiment_unknown: [],
   metrics: {
     talk_ratio: { operator: 0.5, client: 0.5, silence: null },
     interruptions: null,
@@ -37,6 +41,7 @@ export const analysis: NonNullable<BodyOf<typeof CallAnalyzed>['analysis']> = {
     words: { operator: 1, client: 1 },
     questions_asked: 0,
   },
+  usage: null,
   created_at: '2026-01-02T03:04:05.000Z',
 };
 
