@@ -195,13 +195,8 @@ export const CampaignFinished = eventType(
   z.object({ status: z.enum(['completed', 'canceled']), by_status: ByStatus }),
 );
 
-const Money = z.object({ amount: z.string(), currency: z.string() });
-
-/** What a firm may spend in a month is spent. Published once for each budget and month. `subject` is the firm. */
-export const BudgetSpent = eventType(
-  'budget.spent.v1',
-  z.object({ monthly: Money, spent: Money, resets_at: z.iso.datetime() }),
-);
+/** A firm's budget of the month for language models is spent. `subject` is the firm. */
+export const BudgetSpent = eventType('budget.spent.v1', z.object({}));
 
 /** A call was erased. Every service removes its data about the call and stops working on it. */
 export const CallErased = eventType('call.erased.v1', z.object({ erased_at: z.iso.datetime() }), ofCall);

@@ -265,8 +265,9 @@ type StoredBatch = Omit<Batch, 'archiveBytes'> & {
   readonly finishPublished: boolean;
 };
 
-function batchOf({ finishPublished: _, ...row }: StoredBatch): Batch {
-  return { ...row, archiveBytes: row.archiveBytes === null ? null : Number(row.archiveBytes) };
+function batchOf(row: StoredBatch): Batch {
+  const { finishPublished: _finishPublished, ...batch } = row;
+  return { ...batch, archiveBytes: batch.archiveBytes === null ? null : Number(batch.archiveBytes) };
 }
 
 export type Batches = ReturnType<typeof batches>;

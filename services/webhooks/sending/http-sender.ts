@@ -136,13 +136,13 @@ function explain(error: unknown): string {
   return `${explanations[code] ?? 'the request failed'} (${code})`;
 }
 
-/** The error itself, or what a failed attempt on several addresses was caused by. */
+/** The error itself, or the first of those of an attempt on several addresses. */
 function causeOf(error: unknown): unknown {
-  return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
+  const { errors } = Object(error) as { errors?: unknown };
+  return Array.isArray(errors) && errors.length > 0 ? errors[0] : error;
 }
 
 function codeOf(error: unknown): string {
-  const reason = causeOf(error);
-  const code = reason instanceof Error && 'code' in reason ? reason.code : undefined;
+  const { code } = Object(causeOf(error)) as { code?: unknown };
   return typeof code === 'string' ? code : 'UNKNOWN';
 }
