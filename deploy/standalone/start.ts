@@ -51,6 +51,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         bus: bus.of('key_management'),
         listen: directory.socket('key-management'),
         pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
+        previousPepper: settings.previousPepper,
       },
       named('key-management'),
     );
@@ -121,6 +122,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         port: settings.port,
         publicUrl: settings.publicUrl,
         quotas: settings.quotas,
+        concurrency: settings.concurrency,
         trustedProxies: settings.trustedProxies,
         corsOrigins: settings.corsOrigins,
         bus: bus.listener,

@@ -18,6 +18,7 @@ import { errorResponse, HttpError, isBug, routeNotFound } from './http/response/
 import { sendJson } from './http/response/json-response.ts';
 import { securityHeaders } from './http/response/security-headers.ts';
 import { handler, registerEndpoints } from './http/router.ts';
+import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import type { RateLimits } from './rate-limits/rate-limits.ts';
 
 /** Handles a request up to the end of its response. Never throws. */
@@ -27,6 +28,8 @@ export interface AppOptions {
   readonly endpoints: readonly Endpoint[];
   readonly authentication: Authentication;
   readonly limits: RateLimits;
+  /** Default: the limits of a process without settings. */
+  readonly admission?: Admission;
   readonly log: Logger;
   readonly isDraining: () => boolean;
   /** Origins whose pages may read responses. */
@@ -37,7 +40,16 @@ export interface AppOptions {
 
 /** The express app. A request passes through the middleware in the order below. */
 export function createApp(options: AppOptions): App {
-  const { endpoints, authentication, limits, log, isDraining, corsOrigins = [], trustedProxies = [] } = options;
+  const {
+    endpoints,
+    authentication,
+    limits,
+    admission = new Admission(defaultConcurrency),
+    log,
+    isDraining,
+    corsOrigins = [],
+    trustedProxies = [],
+  } = options;
   // Responses hold conversations and keys, so no cache may keep them.
   const commonHeaders = Object.entries({ ...securityHeaders(), 'cache-control': 'no-store' });
   const cors = new Cors(corsOrigins);
@@ -69,7 +81,7 @@ export function createApp(options: AppOptions): App {
       next();
     }),
   );
-  registerEndpoints(app, endpoints, { authentication, limits }, cors);
+  registerEndpoints(app, endpoints, { authentication, limits, admission }, cors);
   app.use(() => {
     throw routeNotFound();
   });

@@ -91,16 +91,23 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
     },
 
     listCalls: async (request) => {
-      const { items, count, isEstimate, nextCursor } = await listCalls(store, ownerOf(request.caller).firmUuid, {
-        filter: filterOf(request),
-        sort: sortOf(request.sort),
-        page: Page.parse(request.page),
-        cursor: request.cursor ?? null,
-        size: Size.parse(request.size),
-      });
+      const { items, count, isEstimate, nextCursor, matches } = await listCalls(
+        store,
+        ownerOf(request.caller).firmUuid,
+        {
+          filter: filterOf(request),
+          sort: sortOf(request.sort),
+          page: Page.parse(request.page),
+          cursor: request.cursor ?? null,
+          size: Size.parse(request.size),
+        },
+      );
       return {
         count,
-        items: items.map(callMessage),
+        items: items.map((item) => ({
+          ...callMessage(item),
+          ...(matches.has(item.uuid) && { matches_json: JSON.stringify(matches.get(item.uuid)) }),
+        })),
         count_is_estimate: isEstimate,
         ...present({ next_cursor: nextCursor }),
       };
@@ -196,6 +203,16 @@ function filterOf(request: ListCallsRequest): CallFilter {
     scoreMin: request.score_min ?? null,
     scoreMax: request.score_max ?? null,
     q: request.q ?? null,
+    needsReview: request.needs_review ?? null,
+    reviewed: request.reviewed ?? null,
+    operatorId: request.operator_id ?? null,
+    clientPhoneNumber: request.client_phone_number ?? null,
+    language: request.language ?? null,
+    topic: request.topic ?? null,
+    resolution: request.resolution ?? null,
+    autoFailed: request.auto_failed ?? null,
+    durationMin: request.duration_min ?? null,
+    durationMax: request.duration_max ?? null,
   };
 }
 
@@ -256,6 +273,9 @@ function callMessage(call: CallRow): Call {
       score: call.score,
       batch_uuid: call.batch_uuid,
       campaign_uuid: call.campaign_uuid,
+      needs_review: call.needs_review,
+      reviewed_at: call.reviewed_at?.toISOString() ?? null,
+      score_source: call.score === null ? null : call.reviewed_at === null ? 'machine' : 'reviewed',
     }),
   };
 }

@@ -8,6 +8,7 @@ import {
   receivedAnalysis,
 } from '@call-analysis/events';
 import type { Store } from '../store/index.ts';
+import { factsOf } from './analysis-facts.ts';
 import { eventTime } from './event-time.ts';
 import { publishEnded } from './publish-ended.ts';
 
@@ -43,6 +44,7 @@ export async function projectAnalyses(
         score: data.analysis?.score ?? null,
         analysisUuid: data.analysis_uuid,
         body: data.analysis === null ? null : JSON.stringify(receivedAnalysis(data.analysis)),
+        needsReview: data.analysis === null ? null : (factsOf(data.analysis)?.needsReview ?? null),
       })),
     );
     const origins = new Map(fresh.map((event) => [`${event.firmuuid}/${event.subject}`, event]));

@@ -94,6 +94,14 @@ export function number(min: number, max: number) {
     .meta({ documentedAs: { type: 'number', minimum: min, maximum: max } });
 }
 
+/** A query parameter: `true` or `false`. */
+export function flag() {
+  return z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .meta({ documentedAs: { type: 'boolean' } });
+}
+
 /** A query parameter: a whole number. */
 export function wholeNumber(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;

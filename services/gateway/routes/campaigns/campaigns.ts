@@ -159,6 +159,7 @@ export function campaigns(
       endpoint({
         method: 'POST',
         path: `${CAMPAIGNS}/:uuid/${action}`,
+        lane: 'uploads',
         credentials: 'api-key',
         docs: {
           tag: 'Campaigns',
