@@ -50,6 +50,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         bus: bus.of('key_management'),
         listen: directory.socket('key-management'),
         pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
+        previousPepper: settings.previousPepper,
       },
       named('key-management'),
     );

@@ -65,6 +65,7 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
 }
 
 function given(rules: TokenRules | undefined): TokenRules {
-  if (rules === undefined) throw new ConfigFault('JWT_SECRET or JWT_PUBLIC_KEY_FILE must be set.');
+  if (rules === undefined)
+    throw new ConfigFault('JWT_SECRET or JWT_PUBLIC_KEY_FILE must be set. With JWT_JWKS_URL, neither is needed.');
   return rules;
 }

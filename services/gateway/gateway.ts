@@ -5,18 +5,22 @@ import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runt
 import { createApp } from './app.ts';
 import type { ApiKeyAuthentication } from './authentication/api-key.ts';
 import { bearerAuthentication } from './authentication/bearer.ts';
+import { SessionKeys } from './authentication/session-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { publicPath, publicUrl } from './http/request/public-url.ts';
 import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
+import { audit } from './routes/audit.ts';
 import { calls } from './routes/calls/calls.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { scorecards } from './routes/scorecards.ts';
+import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
 import { health } from './routes/service/health.ts';
 import { metrics } from './routes/service/metrics.ts';
+import { sessions } from './routes/sessions.ts';
 import { batches } from './routes/uploads/batches.ts';
 import { recordings } from './routes/uploads/recordings.ts';
 import { signedUrls } from './routes/uploads/signed-urls.ts';
@@ -62,7 +66,11 @@ export async function serveEdge(
   const app = createApp({
     endpoints: endpointsOf(edge, backends, readiness),
     authentication: {
-      bearer: bearerAuthentication({ tokens: edge.jwt, users: backends.keyManagement }),
+      bearer: bearerAuthentication({
+        tokens: edge.jwt,
+        keys: { sessions: new SessionKeys(backends.keyManagement) },
+        users: backends.keyManagement,
+      }),
       'api-key': (request) => backends.apiKeys.authenticate(request),
     },
     limits: new RateLimits(edge.quotas ?? defaultQuotas),
@@ -92,6 +100,8 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, r
     ...health(readiness),
     ...metrics(),
     ...apiKeys(backends.keyManagement),
+    ...audit(backends.keyManagement),
+    ...sessions(backends.keyManagement, edge.publicUrl),
     ...campaigns(backends.ingest),
     ...campaignCalls(backends.ingest, backends.audio, absolute),
     ...uploads(backends.ingest, absolute),
@@ -101,5 +111,7 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, r
     ...scorecards(backends.analysis),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];
-  return [...endpoints, ...docs(endpoints, publicPath(edge.publicUrl))];
+  const base = publicPath(edge.publicUrl);
+  endpoints.push(...consolePage(base));
+  return [...endpoints, ...docs(endpoints, base)];
 }

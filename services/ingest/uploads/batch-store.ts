@@ -100,8 +100,9 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       return { count, items: await withProgress(found.map(batchOf)) };
     },
 
+    /** Call when its filter is stored. */
     async keepRejected(file: { uuid: string; firmUuid: string; objectKey: string; expiresAt: Date }): Promise<void> {
-      await prisma.rejectedFile.create({ data: file });
+      await prisma.rejectedFile.create({ data: { ...file, hasFilter: true } });
     },
 
     /** The object key of a CSV of rejected rows that has not expired. */
@@ -115,14 +116,6 @@ export function batches(prisma: IngestPrisma, db: Sql) {
         );
       }
       return file.objectKey;
-    },
-
-    /** The CSVs of rejected rows that a firm can still download. */
-    async rejectedOf(firmUuid: string, now: Date): Promise<RejectedFile[]> {
-      return prisma.rejectedFile.findMany({
-        where: { firmUuid, expiresAt: { gt: now } },
-        select: { uuid: true, objectKey: true },
-      });
     },
 
     /** Keeps others from rewriting the file until the transaction ends. */
@@ -140,6 +133,7 @@ export function batches(prisma: IngestPrisma, db: Sql) {
 
     async forgetRejected(uuid: string, sql: Sql = db): Promise<void> {
       await sql.query('DELETE FROM rejected_file WHERE uuid = $1', [uuid]);
+      await sql.query('DELETE FROM rejected_filter WHERE file_uuid = $1', [uuid]);
     },
 
     async isRejectedKept(objectKey: string): Promise<boolean> {
