@@ -56,6 +56,8 @@ export interface Settings {
   readonly trustedProxies: readonly string[] | undefined;
   /** Origins whose pages may read responses. */
   readonly corsOrigins: readonly string[] | undefined;
+  /** The firms whose staff may act on every firm. Absent: any. */
+  readonly platformFirms?: readonly string[] | undefined;
   readonly jwt: JwtSettings;
   /** Absent: the pepper in the data directory. */
   readonly apiKeyPepper: string | undefined;
@@ -140,7 +142,7 @@ export function readSettings(environment: Environment): Settings {
     kafka: () => kafkaFrom(parseConfig(KafkaVariables, env)),
     s3: () => s3From(parseConfig(S3Variables, env)),
   });
-  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins } = edgeFrom({
+  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins, platformFirms } = edgeFrom({
     ...read.edge,
     HOST: read.own.HOST,
   });
@@ -152,6 +154,7 @@ export function readSettings(environment: Environment): Settings {
     concurrency,
     trustedProxies,
     corsOrigins,
+    ...(platformFirms !== undefined && { platformFirms }),
     dataDirectory: resolve(read.own.DATA_DIR),
     databaseUrl: read.own.DATABASE_URL,
     logLevel: read.telemetry.LOG_LEVEL,

@@ -114,6 +114,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         concurrency: settings.concurrency,
         trustedProxies: settings.trustedProxies,
         corsOrigins: settings.corsOrigins,
+        platformFirms: settings.platformFirms,
         bus: bus.listener,
         objects,
         keyManagement: keys.address,

@@ -3,6 +3,7 @@ import type { analysis, audio, ingest, keyManagement } from '@call-analysis/prot
 import type { Channel, Client } from '@call-analysis/rpc';
 import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
+import { Refusals } from './audit/refusals.ts';
 import type { ApiKeyAuthentication } from './authentication/api-key.ts';
 import { bearerAuthentication } from './authentication/bearer.ts';
 import { SessionKeys } from './authentication/session-keys.ts';
@@ -63,7 +64,9 @@ export async function serveEdge(
   left = timeLeft(),
 ): Promise<{ url: string; close(): Promise<void> }> {
   const admission = new Admission(edge.concurrency ?? defaultConcurrency);
+  const refusals = new Refusals(backends.keyManagement, log);
   const app = createApp({
+    refusals,
     endpoints: endpointsOf(edge, backends, readiness),
     authentication: {
       bearer: bearerAuthentication({
@@ -88,18 +91,23 @@ export async function serveEdge(
       readiness.drain();
       stopMeasuring();
       const requests = await listening.close(left());
+      await refusals.close();
       if (requests > 0) log.warn({ requests }, 'requests that were not done in time are cut off');
     },
   };
 }
 
 /** All endpoints of the API. */
-export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, readiness: Readiness): Endpoint[] {
+export function endpointsOf(
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms'>,
+  backends: Backends,
+  readiness: Readiness,
+): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
   const endpoints = [
     ...health(readiness),
     ...metrics(),
-    ...apiKeys(backends.keyManagement),
+    ...apiKeys(backends.keyManagement, edge.platformFirms),
     ...audit(backends.keyManagement),
     ...sessions(backends.keyManagement, edge.publicUrl),
     ...campaigns(backends.ingest),

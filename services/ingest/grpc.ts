@@ -137,6 +137,7 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
         parts,
         ownerOf(request.caller).firmUuid,
         Uuid.parse(request.call_uuid),
+        { userUuid: ownerOf(request.caller).userUuid, address: request.caller?.address ?? '' },
       );
       return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
     },

@@ -2,6 +2,7 @@ import { redeliveryWindowDays } from '@call-analysis/bus';
 import {
   AudioExtractionRequested,
   AudioStored,
+  AuditEntryAdded,
   AuditEntryCreated,
   CallErased,
   CallsAccepted,
@@ -33,6 +34,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     CallsAccepted,
     CallErased,
     CallsCanceled,
+    AuditEntryAdded,
     AuditEntryCreated,
   ],
   consumers,
