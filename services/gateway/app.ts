@@ -14,6 +14,7 @@ import type { Refusals } from './audit/refusals.ts';
 import { logOutcome } from './http/access-log.ts';
 import type { Authentication, Endpoint } from './http/endpoint.ts';
 import { clientAddress, networkOf } from './http/request/client-address.ts';
+import { compress } from './http/response/compress.ts';
 import { Cors } from './http/response/cors.ts';
 import { EdgeResponse } from './http/response/edge-response.ts';
 import { errorResponse, HttpError, isBug, routeNotFound } from './http/response/http-error.ts';
@@ -74,6 +75,7 @@ export function createApp(options: AppOptions): App {
       response.addHeaders(commonHeaders);
       response.addHeaders([['x-request-id', context.requestId]]);
       response.addHeaders(cors.headers(request));
+      compress(request, response);
       withContext(context, next);
     }),
   );
