@@ -5,6 +5,7 @@ import { campaignCalls } from '../campaigns/campaign-call-store.ts';
 import { campaigns } from '../campaigns/campaign-store.ts';
 import { tally } from '../campaigns/tally-store.ts';
 import { erasures } from '../erasure/erasure-store.ts';
+import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
@@ -46,6 +47,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     campaignCalls: campaignCalls(db),
     tally: tally(db),
     erasures: erasures(db),
+    rejectedFilters: rejectedFilters(db),
     intake,
     close: async () => {
       await intake.close();
@@ -56,7 +58,14 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
 
 export type Store = ReturnType<typeof openStore>;
 export type { ArchivedCall } from './announcements.ts';
-export type { AnnouncedBatch, Archive, Batch, BatchProgress, RejectedFile } from '../uploads/batch-store.ts';
+export type {
+  AnnouncedBatch,
+  Archive,
+  Batch,
+  BatchProgress,
+  RejectedFile,
+  UnfinishedBatch,
+} from '../uploads/batch-store.ts';
 export type { CallRow, Failure, HistoryEntry } from '../calls/call-row.ts';
 export { callLocked } from '../calls/call-store.ts';
 export type { ExistingCall, UploadedTranscript } from '../calls/call-store.ts';
