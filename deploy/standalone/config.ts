@@ -33,6 +33,7 @@ import {
   speechEngine,
   SpeechVariables,
 } from '@call-analysis/transcription/engines';
+import { WebhookVariables } from '@call-analysis/webhooks/variables';
 import { z } from 'zod';
 
 /** The settings of the complete system on one machine (docs/api.md, "Configuration and commands"). */
@@ -67,6 +68,8 @@ export interface Settings {
   readonly kafka?: Kafka | undefined;
   /** Absent: files are kept under the data directory. */
   readonly s3?: S3Config | undefined;
+  /** Whether webhooks may use http and addresses that are not public. */
+  readonly webhooksAllowPrivate: boolean;
   /** The limits of uploads. */
   readonly limits: Limits;
   /** Where traces are exported to. Absent: traces are not exported. */
@@ -118,6 +121,7 @@ export const variables = [
   PEPPER,
   LimitVariables,
   SpeechVariables,
+  WebhookVariables,
   KafkaVariables,
   S3Variables,
   TelemetryVariables,
@@ -137,6 +141,7 @@ export function readSettings(environment: Environment): Settings {
     traces: () => tracesFrom(parseConfig(TelemetryVariables, env)),
     limits: () => limitsFrom(parseConfig(LimitVariables, env)),
     speech: () => speechEngine(env),
+    webhooks: () => parseConfig(WebhookVariables, env),
     kafka: () => kafkaFrom(parseConfig(KafkaVariables, env)),
     s3: () => s3From(parseConfig(S3Variables, env)),
   });
@@ -161,6 +166,7 @@ export function readSettings(environment: Environment): Settings {
     previousPepper: read.pepper.API_KEY_PEPPER_PREVIOUS,
     limits: read.limits,
     speech: read.speech,
+    webhooksAllowPrivate: read.webhooks.WEBHOOK_ALLOW_PRIVATE,
     kafka: read.kafka,
     s3: read.s3,
     traces: read.traces,

@@ -1,5 +1,5 @@
 import type { Objects, SignedUrls } from '@call-analysis/objects';
-import type { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
+import type { analysis, audio, ingest, keyManagement, webhooks as webhooksDefinition } from '@call-analysis/proto';
 import type { Channel, Client } from '@call-analysis/rpc';
 import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
@@ -26,6 +26,7 @@ import { batches } from './routes/uploads/batches.ts';
 import { recordings } from './routes/uploads/recordings.ts';
 import { signedUrls } from './routes/uploads/signed-urls.ts';
 import { uploads } from './routes/uploads/uploads.ts';
+import { webhooks } from './routes/webhooks/webhooks.ts';
 import { listen } from './server.ts';
 import type { Edge } from './variables.ts';
 
@@ -35,22 +36,24 @@ export interface Backends {
   readonly ingest: Client<typeof ingest> & Pick<Channel, 'ready'>;
   readonly audio: Client<typeof audio> & Pick<Channel, 'ready'>;
   readonly analysis: Client<typeof analysis> & Pick<Channel, 'ready'>;
+  readonly webhooks: Client<typeof webhooksDefinition> & Pick<Channel, 'ready'>;
   /** Null where clients reach the object store directly, by URLs that it signs. */
   readonly objects: (Objects & SignedUrls) | null;
   readonly apiKeys: ApiKeyAuthentication;
 }
 
-/** The backends as parts of readiness. The gateway cannot serve its clients without each of them. */
+/** The backends as parts of readiness. The gateway cannot serve its clients without them, except the webhooks service. */
 export function backendParts(backends: Backends): Part[] {
   const channels = {
     'key-management': backends.keyManagement,
     ingest: backends.ingest,
     audio: backends.audio,
     analysis: backends.analysis,
+    webhooks: backends.webhooks,
   };
   return Object.entries(channels).map(([name, channel]) => ({
     name,
-    vital: true,
+    vital: name !== 'webhooks',
     check: () => channel.ready({ deadlineMs: 2000 }),
   }));
 }
@@ -111,6 +114,7 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, r
     ...calls(backends.ingest, absolute),
     ...jobs(backends.ingest),
     ...scorecards(backends.analysis),
+    ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];
   const base = publicPath(edge.publicUrl);

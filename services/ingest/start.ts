@@ -3,13 +3,17 @@ import {
   AudioExtractionRequested,
   AudioStored,
   AuditEntryCreated,
+  BatchFinished,
+  CallEnded,
   CallErased,
   CallsAccepted,
   CallsCanceled,
+  CampaignFinished,
   TranscriptReady,
 } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
+import { campaignFinisher } from './campaigns/finish-campaigns.ts';
 import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
@@ -21,6 +25,7 @@ import type { Parts } from './parts.ts';
 import { runIndexer } from './search/indexer/run-indexer.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
+import { batchFinisher } from './uploads/finish-batches.ts';
 
 export type { Config } from './config.ts';
 
@@ -35,8 +40,11 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     AudioStored,
     TranscriptReady,
     CallsAccepted,
+    CallEnded,
     CallErased,
     CallsCanceled,
+    BatchFinished,
+    CampaignFinished,
     AuditEntryCreated,
   ],
   consumers,
@@ -65,5 +73,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       run: (now) => runJobs({ ...parts, limits }, () => Date.now() > now.getTime() + JOBS_MS),
     },
     { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },
+    { name: 'finished campaigns', everyMs: 2_000, run: campaignFinisher(parts) },
+    { name: 'finished batches', everyMs: 1_000, run: batchFinisher(parts) },
   ],
 });

@@ -60,7 +60,14 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
 
 export type Store = ReturnType<typeof openStore>;
 export type { ArchivedCall } from './announcements.ts';
-export type { AnnouncedBatch, Archive, Batch, BatchProgress, RejectedFile } from '../uploads/batch-store.ts';
+export type {
+  AnnouncedBatch,
+  Archive,
+  Batch,
+  BatchProgress,
+  RejectedFile,
+  UnfinishedBatch,
+} from '../uploads/batch-store.ts';
 export type { CallRow, Failure, HistoryEntry } from '../calls/call-row.ts';
 export { callLocked } from '../calls/call-store.ts';
 export type { ExistingCall, UploadedTranscript } from '../calls/call-store.ts';
