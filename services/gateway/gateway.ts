@@ -14,6 +14,7 @@ import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
 import { calls } from './routes/calls/calls.ts';
+import { jobs } from './routes/calls/jobs.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { scorecards } from './routes/scorecards.ts';
@@ -119,6 +120,7 @@ export function endpointsOf(
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
+    ...jobs(backends.ingest),
     ...scorecards(backends.analysis),
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),

@@ -6,6 +6,7 @@ import { campaigns } from '../campaigns/campaign-store.ts';
 import { tally } from '../campaigns/tally-store.ts';
 import { erasures } from '../erasure/erasure-store.ts';
 import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
+import { jobs } from '../jobs/job-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
@@ -46,6 +47,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     campaigns: campaigns(db),
     campaignCalls: campaignCalls(db),
     tally: tally(db),
+    jobs: jobs(db),
     erasures: erasures(db),
     rejectedFilters: rejectedFilters(db),
     intake,
