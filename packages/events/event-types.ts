@@ -137,6 +137,9 @@ export const AnalysisWaiting = eventType(
   ofCall,
 );
 
+/** A firm's budget of the month for language models is spent. `subject` is the firm. */
+export const BudgetSpent = eventType('budget.spent.v1', z.object({}));
+
 /** A stage has given up on a call. */
 export const CallFailed = eventType(
   'call.failed.v1',

@@ -7,7 +7,7 @@ import { validateScorecardDraft } from './validate-scorecard-draft.ts';
 
 /** Stores a firm's new scorecard as its revision 1, not yet active. Faults: NOT_FOUND, VALIDATION_ERROR. */
 export async function createScorecard(
-  { store, firms }: { store: Store; firms: Firms },
+  { store, firms }: { store: Store; firms: Pick<Firms, 'segmentTypes'> },
   { firmUuid, userUuid }: { firmUuid: string; userUuid: string },
   document: string,
 ): Promise<StoredScorecard> {
