@@ -176,7 +176,7 @@ export function openRequestStore(db: Database) {
            WHERE (leased_until IS NULL OR leased_until <= now()) AND received_at < cutoff.at
              AND (first_failed_at < cutoff.at OR EXISTS (SELECT FROM outage WHERE since < cutoff.at))
            ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING event, '' AS lease, tries, announced, false AS "isSpent", (SELECT reason FROM outage) AS reason`,
+         RETURNING event, '' AS lease, tries, announced, false AS "isSpent", coalesce((SELECT reason FROM outage), announced) AS reason`,
         [giveUpAfterMs, limit],
       );
       return rows.map(({ event, ...row }) => ({ ...row, event: eventOf(event) }));
