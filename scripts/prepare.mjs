@@ -87,3 +87,12 @@ for (const service of folders('services')) {
     });
   });
 }
+
+// Built here, because the service that serves it may be installed without what builds it.
+const sources = (folder) =>
+  readdirSync(join(root, folder), { withFileTypes: true })
+    .filter(({ name }) => !['generated', 'node_modules'].includes(name))
+    .flatMap((entry) => (entry.isDirectory() ? sources(`${folder}/${entry.name}`) : [`${folder}/${entry.name}`]));
+once('console', ['pnpm-lock.yaml', ...sources('packages/console')], ['packages/console/generated/site'], () => {
+  run('node_modules/.bin/node', ['packages/console/build/build.ts']);
+});

@@ -8,7 +8,13 @@ import {
 import type { Kafka } from '@call-analysis/bus';
 import { kafkaFrom, KafkaVariables } from '@call-analysis/bus/variables';
 import type { TokenRules } from '@call-analysis/gateway';
-import { edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from '@call-analysis/gateway/variables';
+import {
+  type Concurrency,
+  edgeFrom,
+  EdgeVariables,
+  tokenRulesFrom,
+  TokenVariables,
+} from '@call-analysis/gateway/variables';
 import { type Limits, limitsFrom, LimitVariables } from '@call-analysis/ingest/limits';
 import { PepperVariables } from '@call-analysis/key-management/pepper';
 import type { S3Config } from '@call-analysis/objects';
@@ -33,6 +39,7 @@ import {
   speechEngine,
   SpeechVariables,
 } from '@call-analysis/transcription/engines';
+import { WebhookVariables } from '@call-analysis/webhooks/variables';
 import { z } from 'zod';
 
 /** The settings of the complete system on one machine (docs/api.md, "Configuration and commands"). */
@@ -50,13 +57,19 @@ export interface Settings {
   readonly databaseUrl: string | undefined;
   /** Rate limits per firm and per address, in requests per minute. */
   readonly quotas: { readonly perFirm: number; readonly perAddress: number } | undefined;
+  /** Limits of requests in progress at the same time. */
+  readonly concurrency: Concurrency | undefined;
   /** Proxies whose X-Forwarded-For header is trusted. */
   readonly trustedProxies: readonly string[] | undefined;
   /** Origins whose pages may read responses. */
   readonly corsOrigins: readonly string[] | undefined;
+  /** The firms whose staff may act on every firm. Absent: any. */
+  readonly platformFirms?: readonly string[] | undefined;
   readonly jwt: JwtSettings;
   /** Absent: the pepper in the data directory. */
   readonly apiKeyPepper: string | undefined;
+  /** The pepper before, while it is changed. */
+  readonly previousPepper?: string | undefined;
   /** The transcription engine. */
   readonly speech: LocalEngine | OtherEngine;
   /** Null: rules answer what they can. */
@@ -67,6 +80,8 @@ export interface Settings {
   readonly kafka?: Kafka | undefined;
   /** Absent: files are kept under the data directory. */
   readonly s3?: S3Config | undefined;
+  /** Whether webhooks may use http and addresses that are not public. */
+  readonly webhooksAllowPrivate: boolean;
   /** The limits of uploads. */
   readonly limits: Limits;
   /** Where traces are exported to. Absent: traces are not exported. */
@@ -117,6 +132,7 @@ export const variables = [
   SpeechVariables,
   LanguageModelVariables,
   ReviewVariables,
+  WebhookVariables,
   KafkaVariables,
   S3Variables,
   TelemetryVariables,
@@ -137,10 +153,11 @@ export function readSettings(environment: Environment): Settings {
     speech: () => speechEngine(env),
     languageModel: () => languageModelConfig(env),
     reviewBelow: () => parseConfig(ReviewVariables, env).REVIEW_BELOW,
+    webhooks: () => parseConfig(WebhookVariables, env),
     kafka: () => kafkaFrom(parseConfig(KafkaVariables, env)),
     s3: () => s3From(parseConfig(S3Variables, env)),
   });
-  const { host, port, publicUrl, quotas, trustedProxies, corsOrigins } = edgeFrom({
+  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins, platformFirms } = edgeFrom({
     ...read.edge,
     HOST: read.own.HOST,
   });
@@ -149,18 +166,22 @@ export function readSettings(environment: Environment): Settings {
     port,
     publicUrl,
     quotas,
+    concurrency,
     trustedProxies,
     corsOrigins,
+    ...(platformFirms !== undefined && { platformFirms }),
     dataDirectory: resolve(read.own.DATA_DIR),
     databaseUrl: read.own.DATABASE_URL,
     logLevel: read.telemetry.LOG_LEVEL,
     closeMs: read.close.CLOSE_TIMEOUT,
     jwt: read.jwt,
     apiKeyPepper: read.pepper.API_KEY_PEPPER,
+    previousPepper: read.pepper.API_KEY_PEPPER_PREVIOUS,
     limits: read.limits,
     speech: read.speech,
     languageModel: read.languageModel,
     reviewBelow: read.reviewBelow,
+    webhooksAllowPrivate: read.webhooks.WEBHOOK_ALLOW_PRIVATE,
     kafka: read.kafka,
     s3: read.s3,
     traces: read.traces,
@@ -169,29 +190,34 @@ export function readSettings(environment: Environment): Settings {
 
 const REMOTE = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true }).partial();
 
+const PUBLIC = EdgeVariables.pick({ PUBLIC_URL: true });
+
 /**
  * The variables of the admin command when each service is its own process. Dead letters are then in Kafka; key-management
  * answers everything else.
  */
-export const remoteVariables = [REMOTE, RpcTlsVariables, SigningVariables, KafkaVariables];
+export const remoteVariables = [REMOTE, PUBLIC, RpcTlsVariables, SigningVariables, KafkaVariables];
 
 /** How the admin command reaches a key-management that is not on this machine. */
 export interface RemoteSettings {
   readonly address: string;
   readonly tls?: Tls | undefined;
   readonly jwt: JwtSettings;
+  /** Where people reach the API. */
+  readonly publicUrl: string | undefined;
 }
 
 /** Undefined without KEY_MANAGEMENT_ADDRESS: the service is then on this machine. */
 export function readRemote(environment: Environment): RemoteSettings | undefined {
   if ((environment['KEY_MANAGEMENT_ADDRESS'] ?? '') === '') return undefined;
   const env = withSecrets(environment, remoteVariables);
-  const { address, tls, jwt } = readAll({
+  const { address, tls, jwt, publicUrl } = readAll({
+    publicUrl: () => parseConfig(PUBLIC, env).PUBLIC_URL,
     address: () => parseConfig(REMOTE.required(), env).KEY_MANAGEMENT_ADDRESS,
     tls: () => rpcTlsFrom(parseConfig(RpcTlsVariables, env)),
     jwt: () => jwtFrom(parseConfig(SigningVariables, env)),
   });
-  return { address, tls, jwt };
+  return { address, tls, jwt, publicUrl };
 }
 
 /** Throws ConfigFault when the keys do not go together, or one cannot be read. */
@@ -201,5 +227,7 @@ function jwtFrom(variables: z.output<typeof SigningVariables>): JwtSettings {
     throw new ConfigFault('JWT_PRIVATE_KEY_FILE is set, so JWT_PUBLIC_KEY_FILE must be set too.');
   }
   const rules = tokenRulesFrom(variables);
-  return { issuer: variables.JWT_ISSUER, audience: variables.JWT_AUDIENCE, key: rules?.key, privateKeyFile };
+  const { previousKeys, identityProvider } = rules ?? {};
+  const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = variables;
+  return { issuer, audience, key: rules?.key, previousKeys, identityProvider, privateKeyFile };
 }

@@ -1,3 +1,4 @@
+export { nameFault } from './name-fault.ts';
 export { nearestName } from './nearest-name.ts';
 
 /** The kind of a failure, which HTTP and gRPC each map to a status. */

@@ -144,6 +144,7 @@ const refusals: readonly (readonly [set: string, says: RegExp])[] = [
     /networkPolicy\.metricsFrom must let it in/,
   ],
   ['ingress.enabled=true', /ingress\.hosts must name a host/],
+  ['ingress.enabled=true', /gateway\.trustedProxies must name the addresses/],
   ['image.digest=abc', /image\/digest/],
 ];
 

@@ -1,6 +1,13 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
 import { pruneProcessed } from '@call-analysis/call-processing';
-import { AnalysisWaiting, BudgetSpent, CallAnalyzed, CallErased, CallFailed } from '@call-analysis/events';
+import {
+  AnalysisWaiting,
+  AuditEntryAdded,
+  BudgetSpent,
+  CallAnalyzed,
+  CallErased,
+  CallFailed,
+} from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import type { Analyst } from './analysts/analyst.ts';
 import { modelAnalyst } from './analysts/model/model-analyst.ts';
@@ -26,7 +33,7 @@ interface Parts extends AnalysisParts {
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, { analyst: Analyst }>({
   name: 'analysis',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [CallAnalyzed, CallFailed, AnalysisWaiting, BudgetSpent],
+  publishes: [AuditEntryAdded, CallAnalyzed, CallFailed, AnalysisWaiting, BudgetSpent],
   consumers,
   open({ config, log, db, bus, objects, closing }, { analyst = ruleAnalyst }) {
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
@@ -41,7 +48,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   },
   // The replica that is asking about the call stops; another consumes the erasure for certain.
   listeners: [{ event: CallErased, receive: ({ modelQueue }, event) => modelQueue?.inProgress.abort(event) }],
-  rpcs: ({ store, firms }) => [scorecardService({ store, firms })],
+  rpcs: ({ store, firms, bus }) => [scorecardService({ store, firms, bus })],
   // Calls are scored without it; only new scorecards have to wait.
   dependencies: ({ firms, modelQueue }) => [
     { name: 'key-management', vital: false, check: () => firms.ready() },

@@ -54,6 +54,40 @@ describe('an invalid request', () => {
     expect(body).toEqual({ status: 'error', code, message: expect.any(String), details: null });
   });
 
+  it.each([
+    ['HTTP/1.0 with chunks', 'HTTP/1.0', 'chunked'],
+    ['a transfer coding before the chunks', 'HTTP/1.1', 'gzip, chunked'],
+    ['chunks twice', 'HTTP/1.1', 'chunked, chunked'],
+  ])('of %s is refused, and nothing after it on the connection is read', async (_, version, encoding) => {
+    const path = '/api/v1/calls/upload';
+    const lines = ['Host: x', bearer, 'Content-Type: application/json', `Transfer-Encoding: ${encoding}`];
+    const broken = head(`POST ${path} ${version}`, ...lines, 'Connection: keep-alive');
+    const next = head('GET /healthz HTTP/1.1', 'Host: x', 'Connection: close');
+    const response = await rawExchange(edge.url, (socket) => socket.write(`${broken}2\r\n{}\r\n0\r\n\r\n${next}`));
+    expect(response).toMatch(/^HTTP\/1.1 400 /);
+    expect(response).toContain('"code":"INVALID_REQUEST"');
+    expect(response.match(/HTTP\/1.1 /g)).toHaveLength(1);
+    expect(response.toLowerCase()).toContain('connection: close');
+  });
+
+  it('behind others gets its error after their responses', async () => {
+    const end = Promise.withResolvers<void>();
+    edge.calls.listCalls = async () => {
+      await end.promise;
+      return { count: 7, items: [] };
+    };
+    const good = head('GET /api/v1/calls HTTP/1.1', 'Host: x', bearer);
+    const received = rawExchange(edge.url, (socket) => {
+      socket.write(`${good}${good}nonsense\r\n\r\n`);
+      setTimeout(() => socket.write('more nonsense\r\n\r\n'), 50);
+      setTimeout(end.resolve, 150);
+    });
+    const responses = await received;
+    edge.calls.listCalls = async () => ({ count: 0, items: [] });
+    expect(responses.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect(responses.match(/"count":7/g)).toHaveLength(2);
+  });
+
   it('for a tunnel gets the list of methods', async () => {
     const response = await rawExchange(edge.url, (socket) =>
       socket.write(head('CONNECT example.org:443 HTTP/1.1', 'Host: x')),
@@ -64,6 +98,28 @@ describe('an invalid request', () => {
   it('does not affect the next one', async () => {
     expect((await edge.request('GET', '/healthz')).body).toEqual({ status: 'ok' });
     expect((await edge.request('GET', '/readyz')).body).toEqual({ status: 'ready' });
+  });
+});
+
+describe('a client that ends its side after its request', () => {
+  it('gets its response, and then the connection is closed', async () => {
+    edge.calls.listCalls = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return { count: 7, items: [] };
+    };
+    const response = await rawExchange(edge.url, (socket) =>
+      socket.end(head('GET /api/v1/calls HTTP/1.1', 'Host: x', bearer)),
+    );
+    edge.calls.listCalls = async () => ({ count: 0, items: [] });
+    expect(parts(response).body).toMatchObject({ count: 7 });
+  });
+
+  it('in the middle of a body gets an error', async () => {
+    const lines = ['Host: x', 'Content-Type: application/json', 'Content-Length: 100', bearer];
+    const response = await rawExchange(edge.url, (socket) =>
+      socket.end(`${head('POST /api/v1/calls/upload HTTP/1.1', ...lines)}{`),
+    );
+    expect(response).toMatch(/^HTTP\/1.1 400 /);
   });
 });
 

@@ -46,11 +46,20 @@ export async function listen(
     requireHostHeader: false,
     noDelay: true,
   });
-  server.on('request', handle);
+  const inProgress = new RequestsInProgress();
+  const tracked: App = (request, response) => {
+    inProgress.add(request, response);
+    handle(request, response);
+  };
+  server.on('request', tracked);
   // The code that reads the body decides whether the client may send it.
-  server.on('checkContinue', handle);
-  server.on('checkExpectation', handle);
-  server.on('clientError', refuseBrokenRequest);
+  server.on('checkContinue', tracked);
+  server.on('checkExpectation', tracked);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
+    refuseBrokenRequest(error, socket, inProgress.before(socket)),
+  );
+  // A client may end its side of the connection after its last request, and still read the response.
+  (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.end(
       rawError(405, 'METHOD_NOT_ALLOWED', `This is not a proxy. It accepts ${METHODS}.`, [`Allow: ${METHODS}`]),
@@ -115,9 +124,50 @@ async function close(server: Server, open: ReadonlySet<Socket>, graceMs: number)
   return cut;
 }
 
-/** Answers bytes that are not a request, for which there is only a socket and no response. */
-function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || isResponding(socket)) {
+/** The requests of each connection whose responses are not sent yet, oldest first. */
+class RequestsInProgress {
+  readonly #bySocket = new WeakMap<object, Map<IncomingMessage, ServerResponse>>();
+
+  add(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const requests = this.#bySocket.get(socket) ?? new Map<IncomingMessage, ServerResponse>();
+    this.#bySocket.set(socket, requests.set(request, response));
+    response.once('close', () => requests.delete(request));
+  }
+
+  /** The responses that the client must get before it is told that what it sends now is not a request. */
+  before(socket: Duplex): ServerResponse[] {
+    // A request that has not arrived completely is the one that is broken.
+    const complete = [...(this.#bySocket.get(socket) ?? [])].filter(([request]) => request.complete);
+    return complete.map(([, response]) => response);
+  }
+}
+
+const refused = new WeakSet<object>();
+
+/**
+ * Answers bytes that are not a request, for which there is only a socket and no response. The client would read this as the
+ * response to an earlier request, or as part of it, so those are sent before.
+ */
+function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, before: readonly ServerResponse[]): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  // Node reports each further chunk of such bytes.
+  if (refused.has(socket)) return;
+  const last = before.at(-1);
+  if (last !== undefined) {
+    refused.add(socket);
+    last.once('close', () => sendRefusal(error, socket));
+    return;
+  }
+  if (isResponding(socket)) socket.destroy();
+  else sendRefusal(error, socket);
+}
+
+function sendRefusal(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable) {
     socket.destroy();
     return;
   }

@@ -2,8 +2,13 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 import { ConfigFault, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
+import type { TokenKey } from './authentication/signing-keys.ts';
 import type { TokenRules } from './authentication/token.ts';
+import { type Concurrency, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, type Quotas } from './rate-limits/rate-limits.ts';
+
+export { keyIdOf } from './authentication/signing-keys.ts';
+export type { Concurrency } from './rate-limits/admission.ts';
 
 /** The settings of the HTTP edge. */
 export interface Edge {
@@ -14,13 +19,19 @@ export interface Edge {
   readonly publicUrl?: string | undefined;
   /** Rate limits of firms and addresses. */
   readonly quotas?: Quotas | undefined;
+  /** Limits of requests in progress at the same time. */
+  readonly concurrency?: Concurrency | undefined;
   /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustedProxies?: readonly string[] | undefined;
   /** Origins whose pages may read responses. `*` is any. Default: none. */
   readonly corsOrigins?: readonly string[] | undefined;
+  /** The firms whose SUPERUSERs and WORKFLOW_ENGINEERs may act on every firm. Default: any. */
+  readonly platformFirms?: readonly string[] | undefined;
   /** How bearer tokens are checked. */
   readonly jwt: TokenRules;
 }
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Variables of the HTTP edge. */
 export const EdgeVariables = z.object({
@@ -39,13 +50,35 @@ export const EdgeVariables = z.object({
   }),
   RATE_LIMIT_PER_ADDRESS: perMinute()
     .default(defaultQuotas.perAddress)
-    .meta({ description: 'The same for one client address. A failed authentication counts as 20 requests.' }),
+    .meta({ description: 'The same for one client address. It may fail to authenticate a twentieth as often.' }),
+  CONCURRENT_REQUESTS_PER_FIRM: count().default(defaultConcurrency.requestsPerFirm).meta({
+    description:
+      'Requests of one firm in progress at the same time, in each process. Others wait up to 5 s. 0 is no limit.',
+  }),
+  CONCURRENT_REQUESTS: count()
+    .default(defaultConcurrency.requests)
+    .meta({ description: 'The same for all firms together. Firms that wait take turns.' }),
+  CONCURRENT_UPLOADS_PER_FIRM: count().default(defaultConcurrency.uploadsPerFirm).meta({
+    description:
+      'Uploads of one firm in progress at the same time, in each process. Each takes up to 1 MiB of memory. Others wait up to 30 s. 0 is no limit.',
+  }),
+  CONCURRENT_UPLOADS: count()
+    .default(defaultConcurrency.uploads)
+    .meta({ description: 'The same for all firms together. Firms that wait take turns.' }),
   TRUST_PROXY: listOf(isProxy, 'must be addresses or networks separated by commas, such as 10.0.0.0/8')
     .default([])
     .meta({ description: 'Addresses and networks of proxies whose X-Forwarded-For header is trusted.' }),
   CORS_ORIGINS: listOf(isOrigin, 'must be origins separated by commas, such as https://example.com, or *')
     .default([])
     .meta({ description: 'Origins whose pages may read responses, separated by commas. `*` is any.' }),
+  PLATFORM_FIRMS: listOf((each) => UUID.test(each), 'must be uuids of firms, separated by commas')
+    .transform((firms) => firms.map((each) => each.toLowerCase()))
+    .optional()
+    .meta({
+      description:
+        'The uuids of the firms whose SUPERUSERs and WORKFLOW_ENGINEERs manage the API keys of every firm, separated by commas.',
+      defaultText: 'any firm',
+    }),
 });
 
 /** Variables for the verification of bearer tokens. */
@@ -64,7 +97,27 @@ export const TokenVariables = z.object({
     .optional()
     .meta({ description: 'The secret of bearer tokens signed with HS256, at least 32 bytes.' }),
   JWT_PUBLIC_KEY_FILE: z.string().optional().meta({
-    description: 'Instead of JWT_SECRET: a PEM file with the public key of tokens signed with RS256, ES256 or EdDSA.',
+    description:
+      'Instead of JWT_SECRET: a PEM file with the public key of tokens signed with RS256, ES256 or EdDSA. While the key is changed, the file has both.',
+  }),
+  JWT_SECRET_PREVIOUS: z
+    .string()
+    .refine((secret) => Buffer.byteLength(secret) >= 32, 'must have at least 32 bytes')
+    .optional()
+    .meta({
+      description: 'While JWT_SECRET is changed: the one before, whose tokens are still accepted.',
+      secret: true,
+    }),
+  JWT_JWKS_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({
+      description:
+        'The address of the keys of an identity provider (JWKS), whose tokens are accepted too. RS256, ES256 and EdDSA.',
+    }),
+  JWT_JWKS_ISSUER: z.string().optional().meta({
+    description: "The issuer of the identity provider's tokens, required in their `iss` claim.",
+    defaultText: 'JWT_ISSUER',
   }),
 });
 
@@ -75,26 +128,70 @@ export function edgeFrom(variables: z.output<typeof EdgeVariables>): Omit<Edge, 
     port: variables.PORT,
     publicUrl: variables.PUBLIC_URL,
     quotas: { perFirm: variables.RATE_LIMIT_PER_FIRM, perAddress: variables.RATE_LIMIT_PER_ADDRESS },
+    concurrency: {
+      requestsPerFirm: variables.CONCURRENT_REQUESTS_PER_FIRM,
+      requests: variables.CONCURRENT_REQUESTS,
+      uploadsPerFirm: variables.CONCURRENT_UPLOADS_PER_FIRM,
+      uploads: variables.CONCURRENT_UPLOADS,
+    },
     trustedProxies: variables.TRUST_PROXY,
     corsOrigins: variables.CORS_ORIGINS,
+    ...(variables.PLATFORM_FIRMS !== undefined && { platformFirms: variables.PLATFORM_FIRMS }),
   };
 }
 
-/** Undefined without a secret and a public key. Throws ConfigFault when both are set, or when the key is invalid. */
+/**
+ * Undefined without a secret, a public key and an identity provider. Throws ConfigFault when secret and public key are both
+ * set, or when a key is invalid.
+ */
 export function tokenRulesFrom(variables: z.output<typeof TokenVariables>): TokenRules | undefined {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWT_SECRET: secret, JWT_PUBLIC_KEY_FILE: file } = variables;
+  const { JWT_SECRET_PREVIOUS: previous, JWT_JWKS_URL: jwksUrl, JWT_JWKS_ISSUER: jwksIssuer } = variables;
   if (secret !== undefined && file !== undefined) {
     throw new ConfigFault('JWT_SECRET and JWT_PUBLIC_KEY_FILE are both set; set only one of them.');
   }
-  if (secret !== undefined) return { issuer, audience, key: { kind: 'secret', secret } };
-  if (file === undefined) return undefined;
-  const pem = readPem('JWT_PUBLIC_KEY_FILE', file, createPublicKey).export({ type: 'spki', format: 'pem' }).toString();
-  return { issuer, audience, key: { kind: 'public-key', pem } };
+  if (jwksIssuer !== undefined && jwksUrl === undefined) {
+    throw new ConfigFault('JWT_JWKS_ISSUER is set, so JWT_JWKS_URL must be set too.');
+  }
+  const current: TokenKey[] = secret === undefined ? publicKeysIn(file) : [{ kind: 'secret', secret }];
+  if (current.length === 0 && previous === undefined && jwksUrl === undefined) return undefined;
+  const [key, ...others] = current;
+  const previousKeys: TokenKey[] = [
+    ...others,
+    ...(previous === undefined ? [] : [{ kind: 'secret' as const, secret: previous }]),
+  ];
+  return {
+    issuer,
+    audience,
+    key,
+    ...(previousKeys.length > 0 && { previousKeys }),
+    ...(jwksUrl !== undefined && { identityProvider: { jwksUrl, issuer: jwksIssuer ?? issuer } }),
+  };
+}
+
+/** More keys than a change needs would make a token with an unknown key expensive. */
+const MAX_PUBLIC_KEYS = 5;
+
+function publicKeysIn(file: string | undefined): TokenKey[] {
+  if (file === undefined) return [];
+  const text = readNamedFile('JWT_PUBLIC_KEY_FILE', file);
+  const blocks = text.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
+  if (blocks.length > MAX_PUBLIC_KEYS) {
+    throw new ConfigFault(`JWT_PUBLIC_KEY_FILE names ${file}, which has more than ${MAX_PUBLIC_KEYS} keys.`);
+  }
+  // Without a block, the reader explains what is wrong with the file.
+  return (blocks.length === 0 ? [text] : blocks).map((block) => {
+    const key = pemKey('JWT_PUBLIC_KEY_FILE', file, block, createPublicKey);
+    return { kind: 'public-key', pem: key.export({ type: 'spki', format: 'pem' }).toString() };
+  });
 }
 
 /** The key in the file that a variable names. Throws ConfigFault when it cannot be read. */
 export function readPem(variable: string, file: string, read: (pem: string) => KeyObject): KeyObject {
-  const pem = readNamedFile(variable, file);
+  return pemKey(variable, file, readNamedFile(variable, file), read);
+}
+
+function pemKey(variable: string, file: string, pem: string, read: (pem: string) => KeyObject): KeyObject {
   try {
     return read(pem);
   } catch {
@@ -107,6 +204,14 @@ function perMinute() {
   return z
     .string()
     .regex(/^\d{1,9}$/, 'must be a whole number of requests per minute, or 0 for no limit')
+    .transform(Number);
+}
+
+/** A number of requests at the same time. 0 is no limit. */
+function count() {
+  return z
+    .string()
+    .regex(/^\d{1,6}$/, 'must be a whole number, or 0 for no limit')
     .transform(Number);
 }
 

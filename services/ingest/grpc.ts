@@ -20,6 +20,7 @@ import { retryCall } from './calls/retry-call.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { eraseCall } from './erasure/erase-call.ts';
 import type { Firms } from './firms.ts';
+import { jobRpcs } from './jobs/job-rpcs.ts';
 import type { Limits } from './limits.ts';
 import { listCalls } from './listing/list-calls.ts';
 import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
@@ -50,6 +51,7 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
   const { store, objects } = parts;
   return implement(ingest, {
     ...campaignRpcs(parts),
+    ...jobRpcs(parts, filterOf),
 
     openUpload: async (request) => {
       const { metadata, audios, expiresIn } = await openUpload(parts, ownerOf(request.caller), {
@@ -91,16 +93,23 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
     },
 
     listCalls: async (request) => {
-      const { items, count, isEstimate, nextCursor } = await listCalls(store, ownerOf(request.caller).firmUuid, {
-        filter: filterOf(request),
-        sort: sortOf(request.sort),
-        page: Page.parse(request.page),
-        cursor: request.cursor ?? null,
-        size: Size.parse(request.size),
-      });
+      const { items, count, isEstimate, nextCursor, matches } = await listCalls(
+        store,
+        ownerOf(request.caller).firmUuid,
+        {
+          filter: filterOf(request),
+          sort: sortOf(request.sort),
+          page: Page.parse(request.page),
+          cursor: request.cursor ?? null,
+          size: Size.parse(request.size),
+        },
+      );
       return {
         count,
-        items: items.map(callMessage),
+        items: items.map((item) => ({
+          ...callMessage(item),
+          ...(matches.has(item.uuid) && { matches_json: JSON.stringify(matches.get(item.uuid)) }),
+        })),
         count_is_estimate: isEstimate,
         ...present({ next_cursor: nextCursor }),
       };
@@ -130,6 +139,7 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
         parts,
         ownerOf(request.caller).firmUuid,
         Uuid.parse(request.call_uuid),
+        { userUuid: ownerOf(request.caller).userUuid, address: request.caller?.address ?? '' },
       );
       return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
     },
@@ -196,6 +206,16 @@ function filterOf(request: ListCallsRequest): CallFilter {
     scoreMin: request.score_min ?? null,
     scoreMax: request.score_max ?? null,
     q: request.q ?? null,
+    needsReview: request.needs_review ?? null,
+    reviewed: request.reviewed ?? null,
+    operatorId: request.operator_id ?? null,
+    clientPhoneNumber: request.client_phone_number ?? null,
+    language: request.language ?? null,
+    topic: request.topic ?? null,
+    resolution: request.resolution ?? null,
+    autoFailed: request.auto_failed ?? null,
+    durationMin: request.duration_min ?? null,
+    durationMax: request.duration_max ?? null,
   };
 }
 
@@ -256,6 +276,9 @@ function callMessage(call: CallRow): Call {
       score: call.score,
       batch_uuid: call.batch_uuid,
       campaign_uuid: call.campaign_uuid,
+      needs_review: call.needs_review,
+      reviewed_at: call.reviewed_at?.toISOString() ?? null,
+      score_source: call.score === null ? null : call.reviewed_at === null ? 'machine' : 'reviewed',
     }),
   };
 }

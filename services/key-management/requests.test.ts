@@ -53,6 +53,8 @@ describe('a request', () => {
     ['a name of 256 characters', { name: 'x'.repeat(256) }],
     ['a name with a NUL', { name: 'a\0b' }],
     ['a name with a line break', { name: 'a\nb' }],
+    ['a name with a right-to-left override', { name: 'a\u202eb' }],
+    ['a segment type with an isolate', { segment_types: ['a\u2066b'] }],
     ['a country of digits', { country: '12' }],
     ['a country of letters that are not Latin', { country: 'уз' }],
     ['a uuid without a version', { uuid: '11111111-1111-0111-1111-111111111111' }],

@@ -26,6 +26,8 @@ export interface FaultySystem {
 }
 
 const DRAIN = '1s';
+/** Two replicas of each service may use all their connections. With the default, a busy run was refused connections. */
+const MAX_CONNECTIONS = 400;
 
 export async function startFaultySystem(): Promise<FaultySystem> {
   const ends: (() => Promise<unknown>)[] = [];
@@ -44,7 +46,7 @@ export async function startFaultySystem(): Promise<FaultySystem> {
     const [kafka, store, postgres] = await Promise.all([
       startKafka({ advertise: (address) => links.name('services → kafka', address) }),
       startS3(),
-      startServer({ directory: join(directory, 'postgres'), log: () => {} }),
+      startServer({ directory: join(directory, 'postgres'), maxConnections: MAX_CONNECTIONS, log: () => {} }),
     ]);
     ends.push(
       () => postgres.stop(),

@@ -25,7 +25,6 @@ const settings = {
   log_line_prefix: '%m [%p] ',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '100',
   shared_buffers: '256MB',
   max_wal_size: '4GB',
   wal_buffers: '32MB',
@@ -42,8 +41,7 @@ const settings = {
   log_checkpoints: 'off',
 };
 const durable = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
-// Tests run several systems of several processes on one server.
-const ephemeral = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' };
+const ephemeral = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 const logLimitBytes = 10 * 1024 * 1024;
 const obstacleTimeoutMs = 20_000;
@@ -54,6 +52,7 @@ export interface Launch {
   readonly account: Account;
   readonly paths: Paths;
   readonly ephemeral: boolean;
+  readonly maxConnections: number;
   /** Null for any free one. */
   readonly port: number | null;
   log(message: string): void;
@@ -92,7 +91,12 @@ async function launchOnce(options: Launch, port: number): Promise<Postmaster | s
       await log.truncate(0);
       logStart = 0;
     }
-    const chosen = { ...settings, ...(options.ephemeral ? ephemeral : durable), port: String(port) };
+    const chosen = {
+      ...settings,
+      ...(options.ephemeral ? ephemeral : durable),
+      max_connections: String(options.maxConnections),
+      port: String(port),
+    };
     const flags = Object.entries(chosen).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     // The log is a file and not a pipe: the server may outlive this process.
     child = account.spawn(binaries.postgres, ['-D', paths.cluster, ...flags], ['ignore', log.fd, log.fd]);

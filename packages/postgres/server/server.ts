@@ -11,6 +11,8 @@ export interface ServerOptions {
   log(message: string): void;
   /** Does not wait for the disk: for data that may be lost when the machine crashes. */
   readonly ephemeral?: boolean;
+  /** Default 200: each of seven services may open the default number of connections (see shareConnections). */
+  readonly maxConnections?: number;
 }
 
 /** A PostgreSQL server on this machine's loopback address. */
@@ -51,7 +53,15 @@ export async function startServer(options: ServerOptions): Promise<PostgresServe
   }
   const password = await readPassword(paths);
   const start = (port: number | null): Promise<Postmaster | null> =>
-    launch({ binaries, account, paths, port, ephemeral: options.ephemeral === true, log: options.log });
+    launch({
+      binaries,
+      account,
+      paths,
+      port,
+      ephemeral: options.ephemeral === true,
+      maxConnections: options.maxConnections ?? 200,
+      log: options.log,
+    });
 
   async function adoptOrStart(): Promise<{ postmaster: Postmaster; adopted: boolean }> {
     for (;;) {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import client, { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Label values in the order of their names. Only values that the source code bounds: never a uuid, a path or a name. */
@@ -21,10 +22,29 @@ const registry = new Registry();
 /** Media type of the metrics page, the text format of Prometheus. */
 export const EXPOSITION_TYPE = registry.contentType;
 
-let hasProcessMetrics = false;
+/** Making the page takes some milliseconds of processor time, and whoever reaches the port may ask for it. */
+const PAGE_EVERY_MS = 250;
 
-/** All metrics of this process, in the text format of Prometheus. */
+let hasProcessMetrics = false;
+let pageMadeAt = Number.NEGATIVE_INFINITY;
+let nextPage: Promise<string> | undefined;
+
+/**
+ * All metrics of this process, in the text format of Prometheus. The page is made after it was asked for, and at most four
+ * times a second: everyone who asks meanwhile gets the same one.
+ */
 export function exposition(): Promise<string> {
+  nextPage ??= makePage();
+  return nextPage;
+}
+
+async function makePage(): Promise<string> {
+  const sinceMs = performance.now() - pageMadeAt;
+  // Waits even when there is no need to, so that the assignment below comes after the one of `nextPage`.
+  await pause(sinceMs >= PAGE_EVERY_MS ? 0 : Math.min(PAGE_EVERY_MS, PAGE_EVERY_MS - sinceMs));
+  // Whoever asks from now on wants to see what happens from now on.
+  nextPage = undefined;
+  pageMadeAt = performance.now();
   // Measuring the event loop and garbage collection costs a process that is never asked nothing.
   if (!hasProcessMetrics) client.collectDefaultMetrics({ register: registry });
   hasProcessMetrics = true;

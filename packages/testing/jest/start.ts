@@ -13,6 +13,9 @@ interface Running {
   readonly watchdog: ChildProcess;
 }
 
+/** Tests run several systems of several processes on one server. */
+const MAX_CONNECTIONS = 400;
+
 let running: Running | null = null;
 
 /**
@@ -27,7 +30,9 @@ export default async function start(): Promise<void> {
   const directory = await mkdtemp(join(await realpath(tmpdir()), 'call-analysis-test-'));
   try {
     const named = process.env['TEST_DATABASE_URL'] !== undefined;
-    const server = named ? null : await startServer({ directory, ephemeral: true, log: () => {} });
+    const server = named
+      ? null
+      : await startServer({ directory, ephemeral: true, maxConnections: MAX_CONNECTIONS, log: () => {} });
     running = {
       server,
       directory,

@@ -173,9 +173,7 @@ describe('while the server is away', () => {
     const event = callOf(firm);
     await service.publish(event);
     await waitUntil(() => server.requests.length > 0);
-    await waitUntil(
-      async () => (await service.db.query('SELECT 1 FROM model_request WHERE first_failed_at IS NOT NULL')).length > 0,
-    );
+    await waitUntil(() => service.waiting.some(({ subject }) => subject === event.subject));
     await service.db.query(
       `UPDATE model_request SET received_at = now() - interval '25 hours', first_failed_at = now() - interval '25 hours'`,
     );

@@ -51,6 +51,8 @@ describe('a scorecard is refused', () => {
     ['without a name', ['name', undefined], 'name', 'is required'],
     ['with a name of spaces', ['name', '  '], 'name', 'must not be empty'],
     ['with a control character in a name', ['name', 'a\u0000b'], 'name', 'control characters'],
+    ['with a right-to-left override in its name', ['name', 'a\u202eb'], 'name', 'direction of text'],
+    ['with an isolate in a section’s name', ['sections.0.name', 'a\u2066b'], 'sections.0.name', 'direction of text'],
     ['with an unpaired surrogate in a name', ['name', '\ud800'], 'name', 'halves of characters'],
     ['for a segment type that the firm does not have', ['segment_type', 'suport'], 'segment_type', 'support, sales'],
     ['without sections', ['sections', []], 'sections', 'must have at least 1'],

@@ -1,5 +1,5 @@
 import { Language, type ScorecardDraft } from '@call-analysis/events';
-import { Fault, type FieldFault, nearestName } from '@call-analysis/fault';
+import { Fault, type FieldFault, nameFault, nearestName } from '@call-analysis/fault';
 import type { z } from 'zod';
 import { draftSchema, sizeFault } from './scorecard.ts';
 
@@ -25,6 +25,7 @@ export function validateScorecardDraft(document: string, references: References)
   const value: unknown = JSON.parse(document);
   const parsed = draftSchema.safeParse(value, { error: requirementMessage, reportInput: true });
   const faults = parsed.success ? [] : parsed.error.issues.flatMap(fieldFaults);
+  faults.push(...nameFaults(value, new Set(faults.map(({ field }) => field))));
   faults.push(...unknownReferences(value, references));
   if (parsed.success) {
     const message = sizeFault(parsed.data);
@@ -67,6 +68,18 @@ function unknownReferences(document: unknown, references: References): FieldFaul
     });
   });
   return faults;
+}
+
+/** Scorecards that are stored may have such names, so the schema, with which they are read too, accepts them. */
+function nameFaults(document: unknown, alreadyWrong: ReadonlySet<string>): FieldFault[] {
+  const names: [field: string, value: unknown][] = [['name', property(document, 'name')]];
+  listOf(property(document, 'sections')).forEach((section, index) => {
+    names.push([`sections.${index}.name`, property(section, 'name')]);
+  });
+  return names.flatMap(([field, value]) => {
+    const message = typeof value === 'string' && !alreadyWrong.has(field) ? nameFault(value.trim()) : null;
+    return message === null ? [] : [{ field, code: 'INVALID', message }];
+  });
 }
 
 function property(value: unknown, name: string): unknown {

@@ -3,6 +3,7 @@ import { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
 import type { Caller, Role } from '../authentication/caller.ts';
 import type { OperationDocs } from '../openapi/operation-docs.ts';
+import type { Admission, Lane } from '../rate-limits/admission.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import { type Form, type FormPiece, readForm } from './multipart/form.ts';
 import { readJson, readOptionalJson } from './request/json-body.ts';
@@ -35,6 +36,8 @@ export interface Endpoint {
   readonly body: z.ZodObject | Form | null;
   /** Not rate limited: monitoring must always get through. */
   readonly unlimited?: boolean;
+  /** What a request counts as while it is in progress. Default: a form is an upload, anything else is a request. */
+  readonly lane?: Lane;
   /** For the OpenAPI document, which takes the rest from the fields above. */
   readonly docs: OperationDocs;
   readonly handle: (input: HandlerInput<unknown, unknown, unknown>) => Promise<JsonResponse | undefined>;
@@ -46,6 +49,8 @@ export interface HandlerInput<WhoCalls, Query, Body> extends RoutedRequest {
   readonly body: Body;
   /** The client's address. */
   readonly address: string;
+  /** Waits until an upload of this firm may begin. For handlers that find out themselves whose it is. */
+  readonly beginUpload: (firmUuid: string) => Promise<void> | undefined;
 }
 
 export interface RoutedRequest {
@@ -70,7 +75,7 @@ export function endpoint<
   Query extends z.ZodObject = NoFields,
   Body extends z.ZodObject | Form = NoFields,
 >(
-  definition: Pick<Endpoint, 'method' | 'path' | 'roles' | 'unlimited' | 'docs'> & {
+  definition: Pick<Endpoint, 'method' | 'path' | 'roles' | 'unlimited' | 'lane' | 'docs'> & {
     credentials: Asks;
     query?: Query;
     body?: Body;
@@ -92,6 +97,7 @@ export function endpoint<
 export interface AccessChecks {
   readonly authentication: Authentication;
   readonly limits: RateLimits;
+  readonly admission: Admission;
 }
 
 /**
@@ -113,13 +119,26 @@ export async function handleRequest(endpoint: Endpoint, checks: AccessChecks, ro
   const query = request.url?.includes('?')
     ? parse(endpoint.query, queryOf(request.url))
     : (endpoint.emptyQuery ?? parse(endpoint.query, {}));
+  const { admission } = checks;
+  const begin = (lane: Lane, firmUuid: string) => admission.begin(lane, firmUuid, response);
+  const lane = endpoint.lane ?? (endpoint.body !== null && 'parts' in endpoint.body ? 'uploads' : 'requests');
+  if (caller !== null && (lane === 'uploads' || hasLargeBody(request))) {
+    const ahead = begin('uploads', caller.firmUuid);
+    if (ahead !== undefined) await ahead;
+  }
   let body: unknown = {};
   if (endpoint.body !== null) body = await readBody(endpoint.body, request, response);
   else if (endpoint.docs.bytes === undefined) {
     const sent = readOptionalJson(request, response);
     if (sent instanceof Promise) parse(NO_FIELDS, await sent);
   }
-  const result = await endpoint.handle({ ...routed, caller, query, body, address });
+  if (caller !== null && lane === 'requests') {
+    // After the body has arrived, so that a client that sends slowly delays no other request of its firm.
+    const ahead = begin('requests', caller.firmUuid);
+    if (ahead !== undefined) await ahead;
+  }
+  const beginUpload = (firmUuid: string) => begin('uploads', firmUuid);
+  const result = await endpoint.handle({ ...routed, caller, query, body, address, beginUpload });
   return result === undefined ? undefined : sendJson(request, response, result);
 }
 
@@ -131,7 +150,7 @@ function authenticate(
 ): Caller | Promise<Caller> {
   const failed = (error: unknown): never => {
     const isRefused = error instanceof Fault && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
-    if (isRefused) limits.countFailedAuthentication(response.client.network);
+    if (isRefused) limits.countFailedAuthentication(response.client.network, response);
     throw error;
   };
   try {
@@ -145,6 +164,13 @@ function authenticate(
 async function readBody(body: z.ZodObject | Form, request: IncomingMessage, response: EdgeResponse): Promise<unknown> {
   return 'parts' in body ? readForm(body, request, response) : parse(body, await readJson(request, response));
 }
+
+/** Whether the body may be large. It is in memory while the request waits. */
+function hasLargeBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE_BODY_BYTES;
+}
+
+const LARGE_BODY_BYTES = 64 * 1024;
 
 /** The call that the path names. A value that is not a uuid names no call and is not logged. */
 function callOf({ path }: Endpoint, params: Params): { call_uuid?: string } {

@@ -47,17 +47,30 @@ describe('rate limits', () => {
     await open({ quotas: { perFirm: 0, perAddress: 2 } });
     for (const path of ['/nothing', '/api/v1/calls/%zz']) expect((await edge.request('GET', path)).status).toBe(404);
     expect((await list()).status).toBe(429);
-    for (const path of ['/healthz', '/readyz', '/metrics']) {
+    for (const path of ['/healthz', '/readyz']) {
       const response = await edge.request('GET', path);
       expect([response.status, response.headers.get('ratelimit')]).toEqual([200, null]);
     }
+    expect((await edge.request('GET', '/metrics')).headers.get('ratelimit')).toBe('"metrics";r=599;t=1');
   });
 
-  it('count a failed authentication as many requests', async () => {
+  it('let an address read the metrics ten times a second', async () => {
+    await open({ quotas: { perFirm: 0, perAddress: 0 } });
+    const read = await Promise.all(Array.from({ length: 620 }, () => edge.request('GET', '/metrics')));
+    expect(read.filter(({ status }) => status === 200)).toHaveLength(600);
+    expect(read.filter(({ status, headers }) => status === 429 && headers.has('retry-after'))).toHaveLength(20);
+    expect((await list()).status).toBe(200);
+  });
+
+  it('count failed authentications on their own, so that a caller behind the same proxy gets in', async () => {
     await open({ quotas: { perFirm: 0, perAddress: 100 } });
     const statuses = [];
-    for (let tries = 0; tries < 6; tries++) statuses.push((await list({ authorization: 'Bearer a.b.c' })).status);
-    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    for (let tries = 0; tries < 300; tries++) statuses.push((await list({ authorization: 'Bearer a.b.c' })).status);
+    expect(statuses.slice(0, 6)).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(statuses.slice(6).every((status) => status === 429)).toBe(true);
+    const refused = await list({ authorization: 'Bearer a.b.c' });
+    expect([refused.body['code'], refused.headers.get('retry-after')]).toEqual(['RATE_LIMITED', '12']);
+    expect((await list()).status).toBe(200);
   });
 
   it('are off when they are 0', async () => {

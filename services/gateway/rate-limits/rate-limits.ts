@@ -11,8 +11,9 @@ export interface Quotas {
 /** A batch client sends a few requests a second. These limits stop a client that runs out of control. */
 export const defaultQuotas: Quotas = { perFirm: 30_000, perAddress: 60_000 };
 
-/** A failed authentication counts as this many requests, so that guessing costs more than using. */
+/** An address may fail to authenticate this many times less often than it may send requests. */
 const FAILURE_COST = 20;
+const FAILURES = 'Too many wrong credentials from your address';
 
 /**
  * Counts requests by address and, after authentication, by firm. The headers are those of
@@ -22,10 +23,13 @@ const FAILURE_COST = 20;
 export class RateLimits {
   readonly #byFirm: Quota | null;
   readonly #byAddress: Quota | null;
+  readonly #failures: Quota | null;
 
   constructor(quotas: Quotas) {
     this.#byFirm = quotas.perFirm === 0 ? null : new Quota('firm', quotas.perFirm);
     this.#byAddress = quotas.perAddress === 0 ? null : new Quota('address', quotas.perAddress);
+    const failures = Math.ceil(quotas.perAddress / FAILURE_COST);
+    this.#failures = failures === 0 ? null : new Quota('failed-authentication', failures, FAILURES);
   }
 
   /** Throws RATE_LIMITED when the address has used up its quota. */
@@ -38,23 +42,31 @@ export class RateLimits {
     this.#byFirm?.count(firmUuid, response);
   }
 
-  /** Never throws. The next request of the address may be refused. */
-  countFailedAuthentication(address: string): void {
-    this.#byAddress?.charge(address, FAILURE_COST - 1);
+  /**
+   * Throws RATE_LIMITED when too many authentications from the address have failed. They have a quota of their own and do
+   * not count by address: callers behind the same proxy who identify themselves are not refused because of them.
+   */
+  countFailedAuthentication(address: string, response: EdgeResponse): void {
+    this.#byAddress?.giveBack(address);
+    this.#failures?.count(address, response);
   }
 }
 
-class Quota {
+/** Requests per minute of each key. */
+export class Quota {
   readonly #name: string;
   readonly #policy: string;
+  readonly #excess: string;
   readonly #buckets: TokenBuckets;
 
-  constructor(name: string, perMinute: number) {
+  constructor(name: string, perMinute: number, excess = `Too many requests from your ${name}`) {
     this.#name = name;
+    this.#excess = excess;
     this.#policy = `"${name}";q=${perMinute};w=${WINDOW_MS / 1000}`;
     this.#buckets = new TokenBuckets({ perMinute });
   }
 
+  /** Throws RATE_LIMITED when the key has used it up. */
   count(key: string, response: EdgeResponse): void {
     const decision = this.#buckets.take(key, performance.now());
     const { remaining, fullInMs } = decision;
@@ -63,13 +75,13 @@ class Quota {
     if (!decision.isAllowed) throw this.#rateLimited(decision);
   }
 
-  charge(key: string, tokens: number): void {
-    this.#buckets.charge(key, tokens, performance.now());
+  giveBack(key: string): void {
+    this.#buckets.giveBack(key, performance.now());
   }
 
   #rateLimited({ waitMs }: Decision): HttpError {
     const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-    const message = `Too many requests from your ${this.#name}. Try again in ${seconds} s.`;
+    const message = `${this.#excess}. Try again in ${seconds} s.`;
     return new HttpError(429, 'RATE_LIMITED', message, { 'retry-after': String(seconds) });
   }
 }

@@ -39,10 +39,9 @@ export class TokenBuckets {
     return this.#decision(true, fullAt + this.#perTokenMs - nowMs, 0);
   }
 
-  /** Takes up to this many tokens, as many as there are. */
-  charge(key: string, tokens: number, nowMs: number): void {
-    const fullAt = Math.max(this.#fullAt(key, nowMs), nowMs) + tokens * this.#perTokenMs;
-    this.#recent.set(key, Math.min(fullAt, nowMs + WINDOW_MS));
+  /** Undoes one `take`. */
+  giveBack(key: string, nowMs: number): void {
+    this.#recent.set(key, Math.max(this.#fullAt(key, nowMs) - this.#perTokenMs, nowMs));
   }
 
   get size(): number {

@@ -63,6 +63,14 @@ const item = {
   failure: Failure.nullable(),
   created_at: Time,
   updated_at: Time,
+  needs_review: Count.nullable().meta({
+    description: 'How many answers of the current analysis need a review. Null without an analysis.',
+  }),
+  reviewed_at: Time.nullable().meta({ description: 'When a person reviewed the current analysis.' }),
+  score_source: z
+    .enum(['machine', 'reviewed'])
+    .nullable()
+    .meta({ description: 'Whether a person reviewed what the score is made of. Null without a score.' }),
 };
 
 const exampleCall = {
@@ -87,6 +95,9 @@ const exampleCall = {
   failure: null,
   created_at: '2026-10-01T18:00:00.120Z',
   updated_at: '2026-10-01T18:00:01.873Z',
+  needs_review: 0,
+  reviewed_at: null,
+  score_source: 'machine',
 } as const;
 
 const exampleAnalysis = {
@@ -145,7 +156,18 @@ const exampleAnalysis = {
 
 export const CallItem = z.object(item).meta({ id: 'Call', examples: [exampleCall] });
 
-export const CallPage = pageOf(CallItem)
+const Match = z
+  .object({ utterance: Count, start_char: Count, end_char: Count })
+  .meta({ id: 'Match', description: 'Characters are UTF-16 units. The end is exclusive.' });
+
+const ListedCall = z
+  .object({
+    ...item,
+    matches: z.array(Match).optional().meta({ description: 'With `q`: the first three places where its words occur.' }),
+  })
+  .meta({ id: 'ListedCall', examples: [exampleCall] });
+
+export const CallPage = pageOf(ListedCall)
   .extend({
     next_cursor: z
       .string()

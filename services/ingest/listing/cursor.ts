@@ -6,6 +6,13 @@ const UUID_BYTES = 16;
 /** The uuid, the start time as a double of Unix milliseconds, and the score in tenths as an int16. */
 const POSITION_BYTES = UUID_BYTES + 8 + 2;
 
+const SIGNED_ALWAYS = new Set(
+  (
+    'status outcome segmentType direction operatorName operatorGroupName partnerCallId batch campaign source startedFrom ' +
+    'startedTo scoreMin scoreMax q'
+  ).split(' '),
+);
+
 /** The listing that a cursor belongs to. */
 export interface CursorScope {
   readonly firmUuid: string;
@@ -41,7 +48,9 @@ export function openCursor(key: Uint8Array, scope: CursorScope, cursor: string):
 
 function macOf(key: Uint8Array, { firmUuid, filter, sort }: CursorScope, position: Buffer): Buffer {
   // Sorted, because the order of alternatives in a filter makes no difference.
+  // Filters that are not given count only if earlier releases signed them, whose cursors stay valid.
   const fields = Object.entries(filter)
+    .filter(([name, value]) => value !== null || SIGNED_ALWAYS.has(name))
     .map(([name, value]: [string, unknown]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value])
     .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
   const signed = JSON.stringify([firmUuid, fields, sort.by, sort.isDescending]);

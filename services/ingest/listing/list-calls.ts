@@ -5,12 +5,14 @@ import {
   type CallRow,
   type Count,
   matchesFilter,
+  needsIndex,
   type Page,
   type Position,
   type Sort,
   type Store,
 } from '../store/index.ts';
 import { openCursor, sealCursor } from './cursor.ts';
+import { findMatches, type Match } from './find-matches.ts';
 
 export interface ListCallsRequest {
   readonly filter: CallFilter;
@@ -25,6 +27,8 @@ export interface ListedCalls extends Count {
   readonly items: readonly CallRow[];
   /** Null on the last page. */
   readonly nextCursor: string | null;
+  /** By call, the first places where the words occur. Empty without words. */
+  readonly matches: ReadonlyMap<string, readonly Match[]>;
 }
 
 /** How long listing waits until the firm's pending changes are indexed. */
@@ -34,7 +38,7 @@ const MAX_CATALOGUE_READS = 20_000;
 /** The largest offset that pages reach. Beyond it clients use the cursor. */
 const MAX_OFFSET = 100_000;
 
-const NO_CALLS: ListedCalls = { items: [], count: 0, isEstimate: false, nextCursor: null };
+const NO_CALLS: ListedCalls = { items: [], count: 0, isEstimate: false, nextCursor: null, matches: new Map() };
 
 /**
  * A page of a firm's calls (docs/api.md, "Calls"). A client that follows the cursor to the end sees exactly once every
@@ -64,14 +68,20 @@ export async function listCalls(store: Store, firmUuid: string, request: ListCal
     shown.map(({ uuid }) => uuid),
   );
   const last = positions.length > size ? shown.at(-1) : undefined;
+  // A call that has changed since it was indexed is shown as it is now, or not at all.
+  const items = shown.flatMap(({ uuid }) => rows.get(uuid) ?? []).filter((row) => matchesFilter(filter, row));
   return {
-    // A call that has changed since it was indexed is shown as it is now, or not at all.
-    items: shown.flatMap(({ uuid }) => rows.get(uuid) ?? []).filter((row) => matchesFilter(filter, row)),
+    items,
+    matches: await matchesIn(store, firmUuid, filter, items),
     count: count.count,
     isEstimate: count.isEstimate,
     nextCursor:
       last === undefined ? null : sealCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, last),
   };
+}
+
+async function matchesIn(store: Store, firmUuid: string, { q }: CallFilter, items: readonly CallRow[]) {
+  return q === null ? new Map<string, Match[]>() : findMatches(store, firmUuid, q, items);
 }
 
 /** Parses the words and the cursor, and reports the faults of both together. */
@@ -115,7 +125,9 @@ async function fromIndex(store: Store, query: CallQuery, words: string | null): 
   }
   const { positions, count } = await store.search.find(query, words);
   const newest =
-    words === null && sort.by === 'created_at' ? await store.listing.inOrderMatching(query, MAX_CATALOGUE_READS) : null;
+    words === null && sort.by === 'created_at' && !needsIndex(query.filter)
+      ? await store.listing.inOrderMatching(query, MAX_CATALOGUE_READS)
+      : null;
   const known = Math.max(count.count, newest === null ? 0 : query.offset + newest.length);
   return { positions: newest ?? positions, count: { count: known, isEstimate: true } };
 }
@@ -128,10 +140,16 @@ async function byPartnerCallId(
 ): Promise<ListedCalls> {
   const row = await store.listing.findByPartnerCallId(firmUuid, filter.partnerCallId!);
   if (row === null || !matchesFilter(filter, row)) return NO_CALLS;
+  if (needsIndex(filter)) {
+    await store.search.catchUp(firmUuid, { words: false, withinMs: CATCH_UP_MS });
+    if (!(await store.search.matches(firmUuid, row.uuid, filter))) return NO_CALLS;
+  }
   if (words !== null) {
     await store.search.catchUp(firmUuid, { words: true, withinMs: CATCH_UP_MS });
     if (!(await store.search.hasWords(firmUuid, row.uuid, words))) return NO_CALLS;
   }
   const isShown = offset === 0 && after === null;
-  return { items: isShown ? [row] : [], count: 1, isEstimate: false, nextCursor: null };
+  const items = isShown ? [row] : [];
+  const matches = await matchesIn(store, firmUuid, filter, items);
+  return { items, count: 1, isEstimate: false, nextCursor: null, matches };
 }

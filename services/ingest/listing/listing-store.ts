@@ -1,5 +1,9 @@
-import type { Database } from '@call-analysis/postgres';
+import { inflateRawSync } from 'node:zlib';
+import type { Database, Sql } from '@call-analysis/postgres';
 import { CALL_COLUMNS, type CallRow } from '../calls/call-row.ts';
+import { parseTranscript } from '../intake/rows/transcript-format.ts';
+import { factsOf } from '../results/analysis-facts.ts';
+import { utterancesIn } from '../results/transcript-store.ts';
 import { type CallQuery, type Position, scoreRange } from '../search/index.ts';
 
 /** Reads for listings that go to the catalogue itself. All others go to the index in search/. */
@@ -14,7 +18,8 @@ export function listing(db: Database) {
         firmUuid,
         uuids,
       ]);
-      return new Map(rows.map((row) => [row.uuid, row]));
+      const counted = await countReviews(db, firmUuid, rows);
+      return new Map(counted.map((row) => [row.uuid, row]));
     },
 
     /** The positions of all calls in the order of creation: their uuids begin with the time. */
@@ -33,7 +38,30 @@ export function listing(db: Database) {
         `SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND partner_call_id = $2`,
         [firmUuid, partnerCallId],
       );
-      return rows[0] ?? null;
+      return rows[0] === undefined ? null : (await countReviews(db, firmUuid, rows))[0]!;
+    },
+
+    /** The texts of a call's utterances, in order. */
+    async texts(firmUuid: string, uuid: string): Promise<readonly string[]> {
+      const [row] = await db.query<{ tagged_text: string | null; body: Buffer | null }>(
+        `SELECT tagged_text, body FROM call
+           LEFT JOIN transcript ON transcript.firm_uuid = call.firm_uuid AND transcript.call_uuid = call.uuid
+         WHERE call.firm_uuid = $1 AND call.uuid = $2`,
+        [firmUuid, uuid],
+      );
+      if (row === undefined) return [];
+      if (row.body !== null) return utterancesIn(row.body).map(({ text }) => text);
+      const parsed = parseTranscript(row.tagged_text ?? '');
+      return 'fault' in parsed ? [] : parsed.utterances.map(({ text }) => text);
+    },
+
+    /** The stems of words in a text search configuration. A word without one is absent. */
+    async stems(configuration: string, words: readonly string[]): Promise<Map<string, string>> {
+      const rows = await db.query<{ word: string; stem: string | null }>(
+        `SELECT word, (tsvector_to_array(to_tsvector($1::text::regconfig, word)))[1] AS stem FROM unnest($2::text[]) AS word`,
+        [configuration, words],
+      );
+      return new Map(rows.flatMap(({ word, stem }) => (stem === null ? [] : [[word, stem] as const])));
     },
 
     /**
@@ -55,10 +83,14 @@ export function listing(db: Database) {
            SELECT uuid FROM read
            WHERE ($5 = '{}' OR status = ANY($5::text[])) AND ($6 = '{}' OR outcome = ANY($6::text[]))
              AND ($7 = '{}' OR segment_type = ANY($7::text[])) AND ($8 = '{}' OR direction = ANY($8::text[]))
-             AND ($9::text IS NULL OR operator_name = $9) AND ($10::text IS NULL OR operator_group_name = $10)
+             AND ($9::text IS NULL OR lower(operator_name) = lower($9)) AND ($10::text IS NULL OR lower(operator_group_name) = lower($10))
              AND ($11::uuid IS NULL OR campaign_uuid = $11) AND ($12::text IS NULL OR source = $12)
              AND ($13::timestamptz IS NULL OR start_time >= $13) AND ($14::timestamptz IS NULL OR start_time < $14)
              AND ($15::int IS NULL OR round(score * 10) BETWEEN $15 AND $16::int)
+             AND ($19::text IS NULL OR operator_id = $19) AND ($20::text IS NULL OR language = $20)
+             AND ($21::text IS NULL OR regexp_replace(client_phone_number, '\\D', '', 'g') = regexp_replace($21, '\\D', '', 'g'))
+             AND ($22::float8 IS NULL OR duration >= $22) AND ($23::float8 IS NULL OR duration <= $23)
+             AND ($24::boolean IS NULL OR (reviewed_at IS NOT NULL) = $24)
            ORDER BY uuid ${direction} LIMIT $17 OFFSET $18)
          SELECT uuid, count::int AS read FROM (SELECT count(*) FROM read) AS counted LEFT JOIN matching ON true ORDER BY uuid ${direction}`,
         [
@@ -80,6 +112,12 @@ export function listing(db: Database) {
           score?.high ?? null,
           limit,
           offset,
+          filter.operatorId,
+          filter.language,
+          filter.clientPhoneNumber,
+          filter.durationMin,
+          filter.durationMax,
+          filter.reviewed,
         ],
       );
       const found = rows.flatMap(({ uuid }) => (uuid === null ? [] : [uuid]));
@@ -93,4 +131,19 @@ export function listing(db: Database) {
       return key;
     },
   };
+}
+
+/** Fills in how many answers need a review, for calls that an earlier release has completed. */
+export async function countReviews(sql: Sql, firmUuid: string, rows: readonly CallRow[]): Promise<CallRow[]> {
+  const uncounted = rows.filter((row) => row.needs_review === null && row.outcome === 'scored');
+  if (uncounted.length === 0) return [...rows];
+  const analyses = await sql.query<{ uuid: string; body: Buffer }>(
+    `SELECT DISTINCT ON (call_uuid) call_uuid AS uuid, body FROM analysis
+     WHERE firm_uuid = $1 AND call_uuid = ANY($2) ORDER BY call_uuid, created_at DESC, analysis.uuid DESC`,
+    [firmUuid, uncounted.map(({ uuid }) => uuid)],
+  );
+  const counts = new Map(
+    analyses.map(({ uuid, body }) => [uuid, factsOf(JSON.parse(inflateRawSync(body).toString()))?.needsReview ?? null]),
+  );
+  return rows.map((row) => ({ ...row, needs_review: row.needs_review ?? counts.get(row.uuid) ?? null }));
 }

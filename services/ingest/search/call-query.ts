@@ -17,6 +17,18 @@ export interface CallFilter {
   readonly scoreMin: number | null;
   readonly scoreMax: number | null;
   readonly q: string | null;
+  /** Whether an answer needs a review. */
+  readonly needsReview: boolean | null;
+  readonly reviewed: boolean | null;
+  readonly operatorId: string | null;
+  readonly clientPhoneNumber: string | null;
+  readonly language: string | null;
+  readonly topic: string | null;
+  readonly resolution: string | null;
+  readonly autoFailed: boolean | null;
+  /** Seconds, inclusive. */
+  readonly durationMin: number | null;
+  readonly durationMax: number | null;
 }
 
 export const NO_FILTER: CallFilter = {
@@ -35,7 +47,22 @@ export const NO_FILTER: CallFilter = {
   scoreMin: null,
   scoreMax: null,
   q: null,
+  needsReview: null,
+  reviewed: null,
+  operatorId: null,
+  clientPhoneNumber: null,
+  language: null,
+  topic: null,
+  resolution: null,
+  autoFailed: null,
+  durationMin: null,
+  durationMax: null,
 };
+
+/** Whether only the index knows if a call matches, because the catalogue has no column for a condition. */
+export function needsIndex({ needsReview, topic, resolution, autoFailed }: CallFilter): boolean {
+  return [needsReview, topic, resolution, autoFailed].some((condition) => condition !== null);
+}
 
 /**
  * Calls with the same time or score are ordered by uuid. Calls without a score come last in both directions. Uuids begin
@@ -73,6 +100,11 @@ export interface Count {
 export interface Page {
   readonly positions: readonly Position[];
   readonly count: Count;
+}
+
+/** Durations are compared in whole milliseconds. */
+export function milliseconds(seconds: number): number {
+  return Math.round(seconds * 1000);
 }
 
 /** The lowest and the highest matching score in tenths; null when the filter matches any score, and none. */

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { Sql } from '@call-analysis/postgres';
 
 /**
  * The properties of a call that are facets. `all` holds the firm itself, `mark` the score, and `shelf` a block of
- * documents (see indexer/document-blocks.ts).
+ * documents (see indexer/document-blocks.ts). `number` is the operator's id, `length` a step of the duration, and
+ * `trait` one of `TRAITS`.
  */
 export type FacetKind =
   | 'all'
@@ -15,7 +17,15 @@ export type FacetKind =
   | 'batch'
   | 'day'
   | 'mark'
-  | 'shelf';
+  | 'shelf'
+  | 'language'
+  | 'resolution'
+  | 'topic'
+  | 'number'
+  | 'length'
+  | 'trait'
+  | 'scorecard'
+  | 'question';
 
 export interface Facet {
   readonly id: number;
@@ -30,6 +40,12 @@ export interface FacetKey {
   readonly kind: FacetKind;
   readonly value: string;
 }
+
+/** Properties that a call either has or not. */
+export const TRAITS = { needsReview: 'needs_review', reviewed: 'reviewed', autoFailed: 'auto_failed' } as const;
+
+/** The kinds whose values are compared without regard to case. */
+export const FOLDED_KINDS: readonly FacetKind[] = ['operator', 'team'];
 
 /** The score of a call that has none. */
 export const NO_SCORE = -1;
@@ -55,6 +71,62 @@ export function scoreValue(tenths: number): string {
 /** The day in UTC. */
 export function dayValue(time: Date): string {
   return time.toISOString().slice(0, 10);
+}
+
+/** A name without regard to case and to how its accents are encoded. */
+export function foldName(name: string): string {
+  return name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
+}
+
+/** Steps of a duration in seconds, about a fifth apart. Equal durations are in one step. */
+export function lengthStep(seconds: number): number {
+  return Math.floor(4 * Math.log2(1 + Math.max(0, seconds)));
+}
+
+/** A step as a value whose text order is the order of durations. */
+export function lengthValue(step: number): string {
+  return String(step).padStart(3, '0');
+}
+
+/** The digits of a phone number, by which numbers are compared. */
+export function phoneDigits(phone: string): string {
+  return phone.replaceAll(/\D/g, '');
+}
+
+/**
+ * The tag of a phone number in a firm: a negative number, which no facet has. A facet for every client would double the
+ * work of the indexer.
+ */
+export function phoneTag(firmUuid: string, phone: string): number {
+  const sum = createHash('sha256')
+    .update(`${firmUuid} ${phoneDigits(phone)}`)
+    .digest();
+  return -1 - sum.readUIntBE(0, 6);
+}
+
+/** The facets of operators or groups with this name, in any case. */
+export async function readFolded(sql: Sql, firmUuid: string, kind: FacetKind, name: string): Promise<Facet[]> {
+  const folded = foldName(name);
+  const facets = await sql.query<Facet & { folded: string | null }>(
+    `SELECT id, kind, value, calls, folded FROM facet
+     WHERE firm_uuid = $1 AND kind = $2 AND (folded = $3 OR folded IS NULL) AND kind IN ('operator', 'team')`,
+    [firmUuid, kind, folded],
+  );
+  return facets.filter((facet) => facet.folded !== null || foldName(facet.value) === folded);
+}
+
+/** Writes the folded names of facets that an earlier release has created. Returns how many there were. */
+export async function foldFacets(sql: Sql, limit: number): Promise<number> {
+  const facets = await sql.query<{ id: number; value: string }>(
+    `SELECT id, value FROM facet WHERE kind IN ('operator', 'team') AND folded IS NULL LIMIT $1`,
+    [limit],
+  );
+  if (facets.length === 0) return 0;
+  await sql.query(
+    'UPDATE facet SET folded = named.folded FROM unnest($1::int[], $2::text[]) AS named (id, folded) WHERE facet.id = named.id',
+    [facets.map(({ id }) => id), facets.map(({ value }) => foldName(value))],
+  );
+  return facets.length;
 }
 
 /** The facets with these values, as far as they exist. */
@@ -100,10 +172,16 @@ export async function ensureFacets(tx: Sql, keys: readonly FacetKey[]): Promise<
   const ids = new Map(existing.map((facet) => [facetKeyText(facet), facet.id]));
   const missing = distinct.filter((key) => !ids.has(facetKeyText(key)));
   if (missing.length === 0) return ids;
+  const folded = (each: FacetKey) => (FOLDED_KINDS.includes(each.kind) ? foldName(each.value) : null);
   const created = await tx.query<FacetKey & { id: number }>(
-    `INSERT INTO facet (firm_uuid, kind, value) SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[])
+    `INSERT INTO facet (firm_uuid, kind, value, folded) SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
      RETURNING id, firm_uuid AS "firmUuid", kind, value`,
-    [missing.map((each) => each.firmUuid), missing.map((each) => each.kind), missing.map((each) => each.value)],
+    [
+      missing.map((each) => each.firmUuid),
+      missing.map((each) => each.kind),
+      missing.map((each) => each.value),
+      missing.map(folded),
+    ],
   );
   for (const facet of created) ids.set(facetKeyText(facet), facet.id);
   return ids;
@@ -111,6 +189,16 @@ export async function ensureFacets(tx: Sql, keys: readonly FacetKey[]): Promise<
 
 export function facetKeyText({ firmUuid, kind, value }: FacetKey): string {
   return `${firmUuid} ${kind} ${value}`;
+}
+
+/** Writes what scorecards and questions are called now. */
+export async function labelFacets(tx: Sql, labels: ReadonlyMap<number, string>): Promise<void> {
+  if (labels.size === 0) return;
+  await tx.query(
+    `UPDATE facet SET label = named.label FROM unnest($1::int[], $2::text[]) AS named (id, label)
+     WHERE facet.id = named.id AND facet.label IS DISTINCT FROM named.label`,
+    [[...labels.keys()], [...labels.values()]],
+  );
 }
 
 /** Adds the changes by facet id to the counts. A value that no call has any more is deleted: it may name a person. */

@@ -1,13 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@call-analysis/postgres';
-import type { CallQuery, Page } from './call-query.ts';
+import type { CallFilter, CallQuery, Page } from './call-query.ts';
 import { indexDocuments } from './indexer/index-documents.ts';
-import { indexEntries, removeCall } from './indexer/index-entries.ts';
-import { changesSoFar, hasPendingDocuments, isPending, lastChange, noteNewCalls } from './indexer/pending-changes.ts';
+import { backfillEntries, indexEntries, removeCall } from './indexer/index-entries.ts';
+import {
+  changesSoFar,
+  hasBackfill,
+  hasPendingDocuments,
+  isPending,
+  lastChange,
+  noteNewCalls,
+} from './indexer/pending-changes.ts';
 import { countCalls } from './queries/count-calls.ts';
 import { countEntries } from './queries/count-entries.ts';
 import { countDocuments, findDocuments, hasWords, parseWords } from './queries/find-documents.ts';
-import { findEntries } from './queries/find-entries.ts';
+import { findEntries, matchesEntry } from './queries/find-entries.ts';
 import { resolveFilter } from './queries/resolve-filter.ts';
 
 /*
@@ -21,6 +28,10 @@ import { resolveFilter } from './queries/resolve-filter.ts';
  * - `call_search`  One entry for each call: facet ids, start time and score. Every facet column has a B-tree index on
  *                  (firm, facet, uuid): a posting list for each value, in the order of creation. The indexes include
  *                  the other columns, so that most filters read no table rows.
+ *                  The columns from `tags` on come from the current analysis: `tags` holds ids of further facets under one
+ *                  GIN index, the others are what statistics/ adds up.
+ * - `call_points`  The points of each answered question, for statistics by question.
+ * - `call_backfill` Calls whose entries were written before a column existed.
  * - `call_text`    One document for each transcript: its words as a tsvector with a GIN index. Tags, words that begin
  *                  with `#`, hold the document's language and the facets that never change. Column `shelf` is the
  *                  facet id of the document's block: about 32,000 documents with consecutive uuids.
@@ -69,6 +80,8 @@ export function search(db: Database) {
     /** Index the next calls or documents, of one firm or of all, and return how many there were. */
     indexEntries: (firmUuid: string | null) => indexEntries(db, firmUuid),
     indexDocuments: (firmUuid: string | null) => indexDocuments(db, firmUuid),
+    backfillEntries: () => backfillEntries(db),
+    hasBackfill: (firmUuid: string) => hasBackfill(db, firmUuid),
     changesSoFar: () => changesSoFar(db),
 
     /** How many calls the firm has, pending ones included. */
@@ -91,6 +104,12 @@ export function search(db: Database) {
           deadline,
         )
       );
+    },
+
+    /** Whether the entry of one call matches the filter, words and partner_call_id excepted. */
+    async matches(firmUuid: string, callUuid: string, given: CallFilter): Promise<boolean> {
+      const filter = await resolveFilter(db, firmUuid, given);
+      return filter !== null && matchesEntry(db, filter, callUuid);
     },
 
     /** `words` is a result of `parseWords`; null searches no words. The filter must have no partner_call_id. */
@@ -129,6 +148,6 @@ async function repeat(
   return true;
 }
 
-export { NO_FILTER, scoreRange } from './call-query.ts';
+export { needsIndex, NO_FILTER, scoreRange } from './call-query.ts';
 export type { CallFilter, CallQuery, Count, Page, Position, Sort } from './call-query.ts';
 export { matchesFilter } from './matches-filter.ts';

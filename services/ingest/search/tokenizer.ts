@@ -98,3 +98,36 @@ export function webSearchText(q: string, configuration: string): string {
     .map(({ minus, words }) => `${minus}"${words}"`)
     .join(' ');
 }
+
+/** A word of an utterance as the search compares it, and its place in the text. */
+export interface SpokenWord {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A word with the signs that normalizing removes or that part it. */
+const SPOKEN = /[\p{L}\p{N}\p{M}\p{Cf}\uFE00-\uFE0F'‘’ʻʼ`´′]+/gu;
+
+/** The words of a text in their places. Both parts of "don't" have the place of the whole. */
+export function spokenWords(text: string, configuration: string): SpokenWord[] {
+  return [...text.matchAll(SPOKEN)].flatMap(({ 0: spoken, index }) =>
+    tokenize(normalize(spoken, configuration))
+      .split(' ')
+      .filter((word) => word !== '')
+      .map((word) => ({ word, start: index, end: index + spoken.length })),
+  );
+}
+
+/** The phrases of a query that documents must have; a single word is a phrase of one. */
+export function queryPhrases(q: string, configuration: string): string[][] {
+  const normalized = normalize(q, configuration).replace(QUOTES, '"');
+  return [...normalized.matchAll(PHRASE_OR_WORD)]
+    .filter(([, minus]) => minus !== '-')
+    .map(([, , phrase, word = '']) =>
+      tokenize(phrase ?? word)
+        .split(' ')
+        .filter((each) => each !== ''),
+    )
+    .filter((words) => words.length > 0);
+}

@@ -5,6 +5,8 @@ import { campaignCalls } from '../campaigns/campaign-call-store.ts';
 import { campaigns } from '../campaigns/campaign-store.ts';
 import { tally } from '../campaigns/tally-store.ts';
 import { erasures } from '../erasure/erasure-store.ts';
+import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
+import { jobs } from '../jobs/job-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
@@ -45,7 +47,9 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     campaigns: campaigns(db),
     campaignCalls: campaignCalls(db),
     tally: tally(db),
+    jobs: jobs(db),
     erasures: erasures(db),
+    rejectedFilters: rejectedFilters(db),
     intake,
     close: async () => {
       await intake.close();
@@ -56,7 +60,14 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
 
 export type Store = ReturnType<typeof openStore>;
 export type { ArchivedCall } from './announcements.ts';
-export type { AnnouncedBatch, Archive, Batch, BatchProgress, RejectedFile } from '../uploads/batch-store.ts';
+export type {
+  AnnouncedBatch,
+  Archive,
+  Batch,
+  BatchProgress,
+  RejectedFile,
+  UnfinishedBatch,
+} from '../uploads/batch-store.ts';
 export type { CallRow, Failure, HistoryEntry } from '../calls/call-row.ts';
 export { callLocked } from '../calls/call-store.ts';
 export type { ExistingCall, UploadedTranscript } from '../calls/call-store.ts';
@@ -64,5 +75,5 @@ export type { Recording, StoredRecording } from '../calls/recording-store.ts';
 export type { Campaign } from '../campaigns/campaign-store.ts';
 export type { CallIdentity, Erasure, Removed } from '../erasure/erasure-store.ts';
 export type { TranscribedCall, TranscriptionProgress } from '../results/transcript-store.ts';
-export { matchesFilter, NO_FILTER } from '../search/index.ts';
+export { matchesFilter, needsIndex, NO_FILTER } from '../search/index.ts';
 export type { CallFilter, CallQuery, Count, Page, Position, Sort } from '../search/index.ts';

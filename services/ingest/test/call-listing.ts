@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { deflateRawSync } from 'node:zlib';
 import { expect } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 } from 'uuid';
@@ -20,6 +21,23 @@ export interface Call {
   batch: string | null;
   start: number;
   score: number | null;
+  operatorId: string | null;
+  phone: string;
+  language: string | null;
+  duration: number | null;
+  reviewed: boolean;
+  /** Null without an analysis. */
+  facts: Facts | null;
+}
+
+/** What the analysis of a call says. */
+export interface Facts {
+  needsReview: number;
+  autoFailed: boolean;
+  topics: string[];
+  resolution: string | null;
+  silence: number | null;
+  points: [question: string, points: number | null, max: number][];
 }
 
 export const NEWEST: Sort = { by: 'created_at', isDescending: true };
@@ -53,12 +71,21 @@ export class CallListing {
     await this.#service.db.transaction(async (tx) => {
       await tx.query(
         `INSERT INTO call (firm_uuid, uuid, source, status, outcome, direction, segment_type, operator_name, operator_group_name,
-           campaign_uuid, batch_uuid, start_time, score, client_phone_number, tagged_text)
+           campaign_uuid, batch_uuid, start_time, score, client_phone_number, tagged_text, operator_id, language, duration,
+           needs_review, reviewed_at)
          SELECT $1, c.uuid, c.source, c.status, c.outcome, c.direction, c.segment, c.operator, c.team, c.campaign, c.batch,
-           to_timestamp(c.start / 1000.0), c.score, '+998901234567', $3
+           to_timestamp(c.start / 1000.0), c.score, c.phone, $3, c."operatorId", c.language, c.duration,
+           (c.facts->>'needsReview')::int, CASE WHEN c.reviewed THEN now() END
          FROM jsonb_to_recordset($2::jsonb) AS c (uuid uuid, source text, status text, outcome text, direction text,
-           segment text, operator text, team text, campaign uuid, batch uuid, start float8, score float8)`,
+           segment text, operator text, team text, campaign uuid, batch uuid, start float8, score float8, "operatorId" text,
+           phone text, language text, duration float8, reviewed boolean, facts jsonb)`,
         [firmUuid, JSON.stringify(calls), transcript],
+      );
+      const analyzed = calls.filter(({ facts }) => facts !== null);
+      await tx.query(
+        `INSERT INTO analysis (uuid, firm_uuid, call_uuid, body, created_at)
+         SELECT gen_random_uuid(), $1, a.uuid, a.body, now() FROM unnest($2::uuid[], $3::bytea[]) AS a (uuid, body)`,
+        [firmUuid, analyzed.map(({ uuid }) => uuid), analyzed.map(({ facts }) => bodyOf(facts!))],
       );
       for (const { uuid } of calls) await store.search.noteNewCalls(tx, firmUuid, uuid, uuid, 1);
     });
@@ -96,6 +123,33 @@ export class CallListing {
   }
 }
 
+/** An analysis as the catalogue stores it. */
+export function bodyOf({ needsReview, autoFailed, topics, resolution, silence, points }: Facts): Buffer {
+  const questions = points.map(([uuid, reached, max_points], index) => ({
+    uuid,
+    text: `Question ${uuid}`,
+    weight: 1,
+    answer: reached === null ? null : String(reached),
+    points: reached,
+    max_points,
+    needs_review: index < needsReview,
+  }));
+  return deflateRawSync(
+    JSON.stringify({
+      scorecard: { uuid: SCORECARD, name: 'Default', revision: 1 },
+      auto_failed: autoFailed,
+      sections: [{ name: 'All', score: null, questions }],
+      topics,
+      resolution,
+      sentiment: { operator: 0, client: -0.25 },
+      metrics: { talk_ratio: { operator: 0.6, client: 0.4, silence }, interruptions: silence === null ? null : 2 },
+    }),
+  );
+}
+
+export const SCORECARD = '00000000-0000-7000-8000-00000000aaaa';
+const question = (n: number) => `00000000-0000-7000-8000-00000000000${n}`;
+
 let created = 0;
 
 export function callOf(change: Partial<Call> = {}): Call {
@@ -113,6 +167,12 @@ export function callOf(change: Partial<Call> = {}): Call {
     batch: null,
     start: BEGIN,
     score: 50,
+    operatorId: null,
+    phone: '+998901234567',
+    language: null,
+    duration: null,
+    reviewed: false,
+    facts: null,
     ...change,
   };
 }
@@ -132,11 +192,37 @@ const anyCall = fc.record({
   batch: fc.constantFrom(null, ...batches),
   start: fc.integer({ min: 0, max: 40 }).map((quarter) => BEGIN + (quarter * DAY) / 4),
   score: fc.constantFrom(null, 0, 12.3, 50, 71.4, 100),
+  operatorId: fc.constantFrom(null, '17', 'a-2'),
+  phone: fc.constantFrom('+998901234567', '998901234567', '+79161234567'),
+  language: fc.constantFrom(null, 'en', 'uz'),
+  duration: fc.constantFrom(null, 0, 12.25, 61, 3600),
+  facts: fc.option(
+    fc.record({
+      needsReview: fc.constantFrom(0, 0, 2),
+      autoFailed: fc.boolean(),
+      topics: fc.subarray(['delivery', 'refund', 'price']),
+      resolution: fc.constantFrom(null, 'resolved', 'unresolved'),
+      silence: fc.constantFrom(null, 0.125),
+      points: fc
+        .tuple(fc.constantFrom(null, 0, 0.5, 1), fc.constantFrom(null, 2))
+        .map(([one, other]): Facts['points'] => [
+          [question(1), one, 1],
+          [question(2), other, 2],
+        ]),
+    }),
+  ),
+  reviewed: fc.boolean(),
 });
 
 /** The same random calls for the same seed, with new uuids. */
 export function sampleCalls(count: number, seed: number): Call[] {
-  return fc.sample(anyCall, { numRuns: count, seed }).map((call): Call => ({ ...callOf(), ...call }));
+  return fc.sample(anyCall, { numRuns: count, seed }).map((call): Call => ({
+    ...callOf(),
+    ...call,
+    // A call without speech has no analysis, and only an analysis can be reviewed.
+    facts: call.outcome === 'no_speech' ? null : call.facts,
+    reviewed: call.reviewed && call.facts !== null && call.outcome !== 'no_speech',
+  }));
 }
 
 const some = <Value>(...values: Value[]) => fc.subarray(values, { minLength: 1 });
@@ -149,8 +235,18 @@ export const anyFilter = fc
       outcome: some('scored', 'no_speech'),
       segmentType: some('support', 'Поддержка', 'nobody'),
       direction: some('inbound', 'outbound'),
-      operatorName: fc.constantFrom('Aziza', "O'ktam", 'nobody'),
-      operatorGroupName: fc.constantFrom('Day', 'Night'),
+      operatorName: fc.constantFrom('Aziza', 'AZIZA', "o'KTAM", 'БОЛОТ', 'nobody'),
+      operatorGroupName: fc.constantFrom('Day', 'nighT'),
+      needsReview: fc.boolean(),
+      reviewed: fc.boolean(),
+      autoFailed: fc.boolean(),
+      operatorId: fc.constantFrom('17', 'nobody'),
+      clientPhoneNumber: fc.constantFrom('998901234567', '+79161234567', '1234567'),
+      language: fc.constantFrom('en', 'uz', 'ky'),
+      topic: fc.constantFrom('delivery', 'refund', 'other'),
+      resolution: fc.constantFrom('resolved', 'follow_up'),
+      durationMin: fc.constantFrom(0, 12.25, 12.26, 61),
+      durationMax: fc.constantFrom(0, 12.25, 60.9, 5000),
       batch: fc.constantFrom(...batches),
       campaign: fc.constantFrom(...campaigns),
       source: fc.constantFrom('audio', 'transcription'),
@@ -173,14 +269,28 @@ export function modelled(calls: readonly Call[], filter: CallFilter, { by, isDes
   const isOneOf = (wanted: readonly string[], value: string | null) =>
     wanted.length === 0 || wanted.includes(value ?? '-');
   const is = (wanted: string | null, value: string | null) => wanted === null || wanted === value;
+  const isName = (wanted: string | null, value: string | null) =>
+    is(wanted?.toLowerCase() ?? null, value?.toLowerCase() ?? null);
+  const digits = (phone: string) => phone.replace('+', '');
+  const flag = (wanted: boolean | null, value: boolean) => wanted === null || wanted === value;
   const matching = calls.filter(
     (call) =>
+      flag(filter.needsReview, (call.facts?.needsReview ?? 0) > 0) &&
+      flag(filter.reviewed, call.reviewed) &&
+      flag(filter.autoFailed, call.facts?.autoFailed ?? false) &&
+      is(filter.operatorId, call.operatorId) &&
+      (filter.clientPhoneNumber === null || digits(filter.clientPhoneNumber) === digits(call.phone)) &&
+      is(filter.language, call.language) &&
+      (filter.topic === null || (call.facts?.topics ?? []).includes(filter.topic)) &&
+      is(filter.resolution, call.facts?.resolution ?? null) &&
+      (filter.durationMin === null || (call.duration !== null && call.duration >= filter.durationMin)) &&
+      (filter.durationMax === null || (call.duration !== null && call.duration <= filter.durationMax)) &&
       isOneOf(filter.status, call.status) &&
       isOneOf(filter.outcome, call.outcome) &&
       isOneOf(filter.segmentType, call.segment) &&
       isOneOf(filter.direction, call.direction) &&
-      is(filter.operatorName, call.operator) &&
-      is(filter.operatorGroupName, call.team) &&
+      isName(filter.operatorName, call.operator) &&
+      isName(filter.operatorGroupName, call.team) &&
       is(filter.batch, call.batch) &&
       is(filter.campaign, call.campaign) &&
       is(filter.source, call.source) &&

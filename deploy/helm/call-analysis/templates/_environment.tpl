@@ -48,6 +48,10 @@
 {{- with .publicUrl }}{{ $_ := set $env "PUBLIC_URL" . }}{{ end -}}
 {{- $_ := set $env "RATE_LIMIT_PER_FIRM" (.rateLimitPerFirm | int64 | toString) -}}
 {{- $_ := set $env "RATE_LIMIT_PER_ADDRESS" (.rateLimitPerAddress | int64 | toString) -}}
+{{- $_ := set $env "CONCURRENT_REQUESTS_PER_FIRM" (.concurrentRequestsPerFirm | int64 | toString) -}}
+{{- $_ := set $env "CONCURRENT_REQUESTS" (.concurrentRequests | int64 | toString) -}}
+{{- $_ := set $env "CONCURRENT_UPLOADS_PER_FIRM" (.concurrentUploadsPerFirm | int64 | toString) -}}
+{{- $_ := set $env "CONCURRENT_UPLOADS" (.concurrentUploads | int64 | toString) -}}
 {{- with .trustedProxies }}{{ $_ := set $env "TRUST_PROXY" (join "," .) }}{{ end -}}
 {{- with .corsOrigins }}{{ $_ := set $env "CORS_ORIGINS" (join "," .) }}{{ end -}}
 {{- end -}}
@@ -67,6 +71,7 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- if eq .name "webhooks" }}{{ $_ := set $env "WEBHOOK_ALLOW_PRIVATE" (toString $values.webhooks.allowPrivate) }}{{ end -}}
 {{- range .secrets }}{{ $_ := set $env .variable (printf "/run/secrets/call-analysis/%s" .file) }}{{ end -}}
 {{- range .settings.extraEnv }}{{ $_ := set $env .name .value }}{{ end -}}
 {{- range $name, $value := $env }}

@@ -38,6 +38,7 @@
 {{- if not (or $values.serviceMonitor.enabled $values.keda.scrapedOtherwise) }}{{ $faults = append $faults "keda.enabled scales by what Prometheus reads from /metrics, so serviceMonitor.enabled must be on, or keda.scrapedOtherwise if Prometheus scrapes the pods by other means." }}{{ end -}}
 {{- if and $values.networkPolicy.enabled (not $values.networkPolicy.metricsFrom) }}{{ $faults = append $faults "keda.enabled scales by what Prometheus reads from /metrics, so networkPolicy.metricsFrom must let it in." }}{{ end -}}
 {{- end -}}
+{{- if and $values.ingress.enabled (not $values.gateway.trustedProxies) }}{{ $faults = append $faults "ingress.enabled is on, so gateway.trustedProxies must name the addresses or networks of the ingress controller, such as 10.0.0.0/8. Otherwise all clients share the rate limits of its address." }}{{ end -}}
 {{- if and $values.ingress.enabled (not $values.ingress.hosts) }}{{ $faults = append $faults "ingress.enabled is on, so ingress.hosts must name a host." }}{{ end -}}
 {{- if $faults }}{{ fail (printf "\n\n%s\n" (join "\n" $faults)) }}{{ end -}}
 {{- end -}}

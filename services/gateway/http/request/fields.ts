@@ -1,4 +1,4 @@
-import { notFound } from '@call-analysis/fault';
+import { nameFault, notFound } from '@call-analysis/fault';
 import { z } from 'zod';
 
 const MAX_PAGE = 2 ** 31 - 1;
@@ -11,6 +11,23 @@ export function text(maxLength: number) {
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
     .refine((value) => Array.from(value).length <= maxLength, `must have at most ${maxLength} characters`)
     .meta({ documentedAs: { type: 'string', minLength: 1, maxLength, pattern: '^[^\\u0000]*$' } });
+}
+
+/** A name that people give and others read, trimmed (`nameFault`). */
+export function name(maxLength: number) {
+  const hidden = String.raw`\u0000-\u001f\u007f-\u009f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069`;
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .superRefine((given, context) => {
+      const message = nameFault(given);
+      if (message !== null) context.addIssue({ code: 'custom', message });
+    })
+    .refine((given) => Array.from(given).length <= maxLength, `must have at most ${maxLength} characters`)
+    .meta({
+      documentedAs: { type: 'string', minLength: 1, maxLength, pattern: `^[^${hidden}]*[^\\s${hidden}][^${hidden}]*$` },
+    });
 }
 
 export function uuid() {
@@ -75,6 +92,14 @@ export function number(min: number, max: number) {
     .transform(Number)
     .refine((value) => value >= min && value <= max, message)
     .meta({ documentedAs: { type: 'number', minimum: min, maximum: max } });
+}
+
+/** A query parameter: `true` or `false`. */
+export function flag() {
+  return z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .meta({ documentedAs: { type: 'boolean' } });
 }
 
 /** A query parameter: a whole number. */

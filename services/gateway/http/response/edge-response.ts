@@ -21,6 +21,7 @@ export class EdgeResponse extends ServerResponse {
   client = { address: '', network: '' };
   /** Whether the connection closes after this response. Called when the head is written, which may be long after the request. */
   isLast: () => boolean = never;
+  readonly #atHead: (() => void)[] = [];
   /** Values by lower-case name. */
   readonly #headers = new Map<string, string | readonly string[]>();
 
@@ -33,6 +34,35 @@ export class EdgeResponse extends ServerResponse {
   appendToList(name: string, item: string): void {
     const items = this.#headers.get(name);
     this.#headers.set(name, items === undefined ? item : `${String(items)}, ${item}`);
+  }
+
+  override getHeader(name: string): string | string[] | undefined {
+    const value = this.#headers.get(name.toLowerCase());
+    return typeof value === 'string' || value === undefined ? value : [...value];
+  }
+
+  override hasHeader(name: string): boolean {
+    return this.#headers.has(name.toLowerCase());
+  }
+
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    this.#headers.set(name.toLowerCase(), Array.isArray(value) ? value : String(value));
+    return this;
+  }
+
+  override removeHeader(name: string): void {
+    this.#headers.delete(name.toLowerCase());
+  }
+
+  /** Calls this when the head is written, or when the connection is closed before. */
+  onHead(listener: () => void): void {
+    if (this.headersSent || this.destroyed) return listener();
+    if (this.#atHead.length === 0) this.once('close', () => this.#callAtHead());
+    this.#atHead.push(listener);
+  }
+
+  #callAtHead(): void {
+    for (const listener of this.#atHead.splice(0)) listener();
   }
 
   /** A header that is given here replaces an added one. */
@@ -49,6 +79,8 @@ export class EdgeResponse extends ServerResponse {
       if (typeof value === 'string') list.push(name, value);
       else for (const each of value) list.push(name, each);
     }
-    return super.writeHead(status, list);
+    super.writeHead(status, list);
+    if (this.#atHead.length > 0) this.#callAtHead();
+    return this;
   }
 }

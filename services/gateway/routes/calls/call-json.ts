@@ -32,7 +32,16 @@ export function callItem(call: Call) {
     failure: failureOf(call),
     created_at: call.created_at,
     updated_at: call.updated_at,
+    needs_review: call.needs_review ?? null,
+    reviewed_at: call.reviewed_at ?? null,
+    score_source: call.score_source ?? null,
   };
+}
+
+/** A call of a list; with a search also where its words occur. */
+export function listedCall(call: Call) {
+  const { matches_json: matches } = call;
+  return matches === undefined ? callItem(call) : { ...callItem(call), matches: JSON.parse(matches) as unknown };
 }
 
 /** One call with all details. ingest returns the analyses newest first, and the newest is the current one. */

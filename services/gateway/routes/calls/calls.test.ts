@@ -33,6 +33,9 @@ const full = {
   batch_uuid: 'b',
   campaign_uuid: 'c',
   failure: { stage: 'analysis', code: 'X', message: 'm', retryable: true, attempts: 6 },
+  needs_review: 2,
+  reviewed_at: '2026-01-02T00:00:00.000Z',
+  score_source: 'reviewed',
 };
 const { batch_uuid: batch_id, campaign_uuid: campaign_id, ...sameInBoth } = full;
 /** `full` as the public API shows it. */
@@ -49,11 +52,14 @@ const unknown = {
   score: null,
   batch_id: null,
   campaign_id: null,
+  needs_review: null,
+  reviewed_at: null,
+  score_source: null,
 };
 const fields = [
   'uuid, source, status, outcome, partner_call_id, client_phone_number, operator_name, operator_id',
   'operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, score, batch_id',
-  'campaign_id, failure, created_at, updated_at',
+  'campaign_id, failure, created_at, updated_at, needs_review, reviewed_at, score_source',
 ].flatMap((line) => line.split(', '));
 
 let edge: Fixture;

@@ -1,22 +1,24 @@
+import { Language, Resolution } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { anyOf, instant, number, page, pathUuid, size, text, uuid } from '../../http/request/fields.ts';
+import { anyOf, flag, instant, number, page, pathUuid, size, text, uuid } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/json-response.ts';
 import { CallDetail, CallItem, CallPage, CallStatus, ErasureReceipt } from '../../response-schemas/calls.ts';
-import { callerOf } from '../ingest-caller.ts';
-import { callDetail, callItem } from './call-json.ts';
+import { actorOf, callerOf } from '../ingest-caller.ts';
+import { callDetail, callItem, listedCall } from './call-json.ts';
 
 const PATH = '/api/v1/calls';
-/** Erasing searches every CSV of refused rows for copies of the call. */
+/** Erasing rewrites the CSVs of refused rows that have copies of the call. */
 const ERASE_MS = 60_000;
 
 const MAX_VALUE_CHARS = 255;
 const MAX_QUERY_CHARS = 255;
 const MAX_CURSOR_CHARS = 255;
+const MAX_DURATION = 1_000_000;
 
 const filters = {
   status: anyOf(CallStatus),
@@ -32,6 +34,18 @@ const filters = {
   started_to: instant().optional().meta({ description: 'Calls that started before this time.' }),
   score_min: number(0, 100).optional(),
   score_max: number(0, 100).optional(),
+  needs_review: flag().optional().meta({ description: 'Whether an answer of the current analysis needs a review.' }),
+  reviewed: flag().optional().meta({ description: 'Whether a person has reviewed the current analysis.' }),
+  operator_id: text(MAX_VALUE_CHARS).optional(),
+  client_phone_number: text(MAX_VALUE_CHARS)
+    .optional()
+    .meta({ description: 'The digits are compared; a plus sign makes no difference.' }),
+  language: Language.optional(),
+  topic: text(MAX_VALUE_CHARS).optional(),
+  resolution: Resolution.optional(),
+  auto_failed: flag().optional(),
+  duration_min: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
+  duration_max: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
   q: text(MAX_QUERY_CHARS)
     .refine((value) => /[\p{L}\p{N}]/u.test(value), 'must contain a word')
     .optional()
@@ -56,6 +70,21 @@ const filters = {
 export const CallQuery = consistent(z.strictObject(filters));
 const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: uuid().optional() }));
 
+const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...conditions } = filters;
+/** The filters of a list of calls in a JSON body, where numbers and booleans may be written as such. */
+export const CallFilter = z.preprocess(
+  (given) =>
+    typeof given === 'object' && given !== null && !Array.isArray(given)
+      ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(value)]))
+      : given,
+  z.strictObject({ ...conditions, campaign: uuid().optional() }),
+);
+
+function asText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asText);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}
+
 /** Adds the rules that concern two fields. */
 function consistent<Query extends z.ZodObject<typeof filters>>(query: Query): Query {
   // Also checked when fields are invalid, so that all faults are reported together.
@@ -78,6 +107,10 @@ function consistent<Query extends z.ZodObject<typeof filters>>(query: Query): Qu
         path: ['score_max'],
         error: 'must not be below score_min',
       },
+    )
+    .refine(
+      ({ duration_min: min, duration_max: max }) => !(typeof min === 'number' && typeof max === 'number' && min > max),
+      { ...always, path: ['duration_max'], error: 'must not be below duration_min' },
     );
 }
 
@@ -103,7 +136,7 @@ export async function listCalls(
     ...(campaign !== undefined && { campaign }),
   };
   const { count, items, next_cursor, count_is_estimate } = await catalogue.listCalls(request);
-  const page = { count, count_is_estimate: count_is_estimate ?? false, items: items.map(callItem) };
+  const page = { count, count_is_estimate: count_is_estimate ?? false, items: items.map(listedCall) };
   return { status: 200, body: { ...page, next_cursor: next_cursor ?? null } };
 }
 
@@ -191,8 +224,8 @@ export function calls(
           'Stops the processing of the call and removes its data: recording, transcript, analyses, history, queued events, and copies in refused rows. Files that were uploaded for its batch are removed too, a ZIP of recordings as soon as no other call needs it. Its `partner_call_id` can be used again. Its batch and campaign still count it, as `erased`. A repeated request returns the receipt while data is still being removed, and 404 afterwards.',
         responses: { 200: { description: 'What was removed, with counts.', schema: ErasureReceipt } },
       },
-      async handle({ caller, params }) {
-        const call = { caller: callerOf(caller), call_uuid: pathUuid(params['uuid'], 'call') };
+      async handle({ caller, params, address }) {
+        const call = { caller: actorOf(caller, address), call_uuid: pathUuid(params['uuid'], 'call') };
         const { uuid, erased_at, removed } = await catalogue.eraseCall(call, { deadlineMs: ERASE_MS });
         return { status: 200, body: { uuid, erased_at, removed: removed.map(({ what, count }) => ({ what, count })) } };
       },

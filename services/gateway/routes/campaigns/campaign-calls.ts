@@ -55,6 +55,7 @@ export function campaignCalls(
     endpoint({
       method: 'POST',
       path: `${CAMPAIGNS}/:uuid/calls/process-upload`,
+      lane: 'uploads',
       credentials: 'api-key',
       body: ProcessUpload,
       docs: {

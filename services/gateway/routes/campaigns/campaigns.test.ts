@@ -126,6 +126,8 @@ describe('creating a campaign', () => {
   it.each<[string, object, string]>([
     ['no name', {}, 'name'],
     ['a blank name', { name: '  ' }, 'name'],
+    ['a line break in its name', { name: 'a\nb' }, 'name'],
+    ['a right-to-left override in its name', { name: 'a\u202eb' }, 'name'],
     ['a name of 256 characters', { name: 'x'.repeat(256) }, 'name'],
     ['null where nothing is to clear', { name: 'x', description: null }, 'description'],
     ['a date without an offset', { name: 'x', starts_at: '2026-10-01T09:00:00' }, 'starts_at'],

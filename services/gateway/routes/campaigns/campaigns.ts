@@ -2,7 +2,7 @@ import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { anyOf, page, pathUuid, size, text } from '../../http/request/fields.ts';
+import { anyOf, name, page, pathUuid, size, text } from '../../http/request/fields.ts';
 import { CampaignItem, CampaignPage, CampaignStatus } from '../../response-schemas/campaigns.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
 import { campaignItem } from './campaign-json.ts';
@@ -18,7 +18,7 @@ const description = text(MAX_DESCRIPTION);
 
 const NewCampaign = z
   .strictObject({
-    name: name(),
+    name: name(255),
     external_id: text(255).optional(),
     description: description.optional(),
     segment_type: text(255).optional(),
@@ -32,7 +32,7 @@ const NewCampaign = z
 
 const Change = z
   .strictObject({
-    name: name().optional(),
+    name: name(255).optional(),
     description: description.nullable().optional(),
     starts_at: dates.starts_at.nullable().optional(),
     ends_at: dates.ends_at.nullable().optional(),
@@ -159,6 +159,7 @@ export function campaigns(
       endpoint({
         method: 'POST',
         path: `${CAMPAIGNS}/:uuid/${action}`,
+        lane: 'uploads',
         credentials: 'api-key',
         docs: {
           tag: 'Campaigns',
@@ -179,16 +180,6 @@ export function campaigns(
 
 export function campaignUuid(sent: string | undefined): string {
   return pathUuid(sent, 'campaign');
-}
-
-function name() {
-  return z
-    .string()
-    .trim()
-    .pipe(text(255))
-    .meta({
-      documentedAs: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' },
-    });
 }
 
 /** A field that is set at creation and cannot be changed. */

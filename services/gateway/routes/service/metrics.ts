@@ -1,8 +1,14 @@
 import { exposition, EXPOSITION_TYPE } from '@call-analysis/runtime';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { Quota } from '../../rate-limits/rate-limits.ts';
+
+/** Monitoring reads them every few seconds. Several may do so from behind the same address. */
+const PER_MINUTE = 600;
 
 /** The metrics of this process and of the services in it (docs/api.md, "Operations endpoints"). */
 export function metrics(): Endpoint[] {
+  // Not that of other requests: monitoring must get through while a client behind the same address uses that up.
+  const quota = new Quota('metrics', PER_MINUTE, 'The metrics were read too often from your address');
   return [
     endpoint({
       method: 'GET',
@@ -16,8 +22,10 @@ export function metrics(): Endpoint[] {
         description:
           'Metrics of the process that answers, in the text format of Prometheus. They contain no data of firms or calls.',
         responses: { 200: { description: 'The metrics.', type: 'text/plain' } },
+        errors: ['RATE_LIMITED'],
       },
       async handle({ request, response }) {
+        quota.count(response.client.network, response);
         const metrics = Buffer.from(await exposition());
         response.writeHead(200, { 'content-type': EXPOSITION_TYPE, 'content-length': metrics.length });
         response.end(request.method === 'HEAD' ? undefined : metrics);

@@ -22,6 +22,9 @@ const SignedQuery = z.looseObject(
   ),
 );
 
+/** A signed URL is valid for as long. */
+const PUT_MS = 60 * 60_000;
+
 const MEDIA = MEDIA_TYPES.map((type) => type.replace(/;.*/, ''));
 const FILE_HEADERS = {
   ETag: 'Identifies this version of the file.',
@@ -52,14 +55,22 @@ export function signedUrls(store: Objects & SignedUrls): Endpoint[] {
           'Uploads a file to a signed URL of an upload. Use the URL unchanged and send the bytes as the body.',
         bytes: 'The bytes of the file.',
         responses: { 200: { description: 'The complete file is stored.' } },
-        errors: ['FORBIDDEN', 'REQUEST_TIMEOUT', 'UPLOAD_TOO_LARGE', 'INSUFFICIENT_STORAGE'],
+        errors: [
+          'FORBIDDEN',
+          'REQUEST_TIMEOUT',
+          'UPLOAD_TOO_LARGE',
+          'RATE_LIMITED',
+          'UNAVAILABLE',
+          'INSUFFICIENT_STORAGE',
+        ],
       },
-      async handle({ request, response }) {
+      async handle({ request, response, beginUpload }) {
         const { key, maxBytes } = verifiedUrl(store, request);
         if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+        await beginUpload(firmOf(key));
         sendContinue(request, response);
         try {
-          await store.put(key, bodyStream(request), { maxBytes });
+          await store.put(key, bodyStream(request, { maxMs: PUT_MS }), { maxBytes });
         } catch (error) {
           throw error instanceof Fault && error.kind === 'too-large' ? tooLarge(maxBytes) : error;
         }
@@ -94,6 +105,11 @@ export function signedUrls(store: Objects & SignedUrls): Endpoint[] {
       },
     }),
   ];
+}
+
+/** The key of an upload begins with the country, the firm and the user. */
+function firmOf(key: string): string {
+  return key.split('/')[1] ?? key;
 }
 
 function verifiedUrl(store: SignedUrls, request: IncomingMessage): Exclude<SignedUrl, { refused: string }> {

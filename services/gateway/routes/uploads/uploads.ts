@@ -94,6 +94,7 @@ export function uploads(catalogue: Pick<Catalogue, 'openUpload' | 'processUpload
     endpoint({
       method: 'POST',
       path: '/api/v1/calls/process-upload',
+      lane: 'uploads',
       credentials: 'bearer',
       body: ProcessUpload,
       docs: processUploadDocs,

@@ -1,17 +1,22 @@
+import { inflateRawSync } from 'node:zlib';
 import type { Database, Sql, Transaction } from '@call-analysis/postgres';
 import { UNFINISHED } from '../../calls/call-status.ts';
+import { type AnalysisFacts, factsOf } from '../../results/analysis-facts.ts';
 import {
   changeFacetCounts,
   dayValue,
   ensureFacets,
   type FacetKey,
   facetKeyText,
+  foldFacets,
+  labelFacets,
   NO_SCORE,
   pairValue,
   scoreValue,
 } from '../facets.ts';
+import { factColumns, FACT_COLUMNS, type FactRow, factsIn, phoneTagOf, pointsOf, writePoints } from './entry-facts.ts';
 import { lockIndex, tryToLockIndex } from './index-lock.ts';
-import { type PendingCall, takeChanges } from './pending-changes.ts';
+import { type PendingCall, takeBackfill, takeChanges } from './pending-changes.ts';
 
 interface CatalogueCall {
   readonly firm_uuid: string;
@@ -31,6 +36,12 @@ interface CatalogueCall {
   readonly has_text: boolean;
   readonly text_language: string | null;
   readonly is_text_indexed: boolean;
+  readonly operator_id: string | null;
+  readonly client_phone_number: string;
+  readonly duration: number | null;
+  readonly is_reviewed: boolean;
+  /** The current analysis, with its review. */
+  readonly body: Buffer | null;
 }
 
 /** A row of `call_search`. */
@@ -41,6 +52,7 @@ interface Entry {
   readonly score: number;
   /** Facet ids in the order of `FACET_COLUMNS`. */
   readonly facets: readonly (number | null)[];
+  readonly facts: FactRow;
 }
 
 const FACET_COLUMNS = ['state', 'origin', 'segment', 'operator', 'team', 'campaign', 'batch', 'day', 'mark'];
@@ -59,24 +71,47 @@ export async function indexEntries(db: Database, firmUuid: string | null): Promi
   });
 }
 
+/**
+ * Indexes calls whose entries lack the columns of this release, while nothing else is pending. Returns how many there
+ * were.
+ */
+export async function backfillEntries(db: Database): Promise<number> {
+  return db.transaction(async (tx) => {
+    if (!(await tryToLockIndex(tx))) return 0;
+    const folded = await foldFacets(tx, NAMES_PER_TRANSACTION);
+    const pending = await takeBackfill(tx);
+    if (pending.length > 0) await updateEntries(tx, pending);
+    return folded + pending.length;
+  });
+}
+
+const NAMES_PER_TRANSACTION = 2_000;
+
 async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): Promise<void> {
   const withNewWords = new Set(pending.flatMap(({ uuid, hasNewWords }) => (hasNewWords ? [uuid] : [])));
   const distinct = [...new Map(pending.map((each) => [`${each.firmUuid} ${each.uuid}`, each])).values()];
   const keys = [distinct.map((each) => each.firmUuid), distinct.map((each) => each.uuid)];
   const calls = await tx.query<CatalogueCall>(
     `SELECT call.firm_uuid, call.uuid, source, status, outcome, operator_name, operator_group_name, direction, segment_type,
-       start_time, call.language, score, batch_uuid, campaign_uuid,
+       start_time, call.language, score, batch_uuid, campaign_uuid, operator_id, client_phone_number, duration,
+       reviewed_at IS NOT NULL AS is_reviewed,
+       CASE WHEN outcome IS DISTINCT FROM 'no_speech' THEN coalesce(review.body, latest.body) END AS body,
        tagged_text IS NOT NULL OR transcript.call_uuid IS NOT NULL AS has_text,
        call_text.language AS text_language, call_text.uuid IS NOT NULL AS is_text_indexed
      FROM unnest($1::uuid[], $2::uuid[]) AS named (firm_uuid, uuid)
        JOIN call ON call.firm_uuid = named.firm_uuid AND call.uuid = named.uuid
        LEFT JOIN facet ON facet.firm_uuid = call.firm_uuid AND facet.kind = 'all' AND facet.value = ''
        LEFT JOIN call_text ON call_text.firm = facet.id AND call_text.uuid = call.uuid
-       LEFT JOIN transcript ON transcript.firm_uuid = call.firm_uuid AND transcript.call_uuid = call.uuid`,
+       LEFT JOIN transcript ON transcript.firm_uuid = call.firm_uuid AND transcript.call_uuid = call.uuid
+       LEFT JOIN LATERAL (
+         SELECT analysis.uuid, analysis.body FROM analysis
+         WHERE analysis.call_uuid = call.uuid AND analysis.firm_uuid = call.firm_uuid
+         ORDER BY analysis.created_at DESC, analysis.uuid DESC LIMIT 1) AS latest ON true
+       LEFT JOIN review ON review.firm_uuid = call.firm_uuid AND review.call_uuid = call.uuid AND review.analysis_uuid = latest.uuid`,
     keys,
   );
-  const former = await tx.query<Record<string, number | null> & { uuid: string }>(
-    `SELECT firm, call_search.uuid, ${FACET_COLUMNS.join(', ')}
+  const former = await tx.query<Record<string, number | null> & { uuid: string; tags: number[] | null }>(
+    `SELECT firm, call_search.uuid, ${FACET_COLUMNS.join(', ')}, tags::float8[] AS tags
      FROM unnest($1::uuid[], $2::uuid[]) AS named (firm_uuid, uuid)
        JOIN facet ON facet.firm_uuid = named.firm_uuid AND facet.kind = 'all' AND facet.value = ''
        JOIN call_search ON call_search.firm = facet.id AND call_search.uuid = named.uuid`,
@@ -87,8 +122,9 @@ async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): 
   const count = (facets: readonly (number | null)[], by: number) => {
     for (const id of facets) if (id !== null) countChanges.set(id, (countChanges.get(id) ?? 0) + by);
   };
-  for (const row of former) count([row['firm']!, ...FACET_COLUMNS.map((column) => row[column] ?? null)], -1);
-  for (const { firm, facets } of entries) count([firm, ...facets], 1);
+  for (const row of former)
+    count([row['firm']!, ...FACET_COLUMNS.map((column) => row[column] ?? null), ...facetsIn(row.tags)], -1);
+  for (const { firm, facets, facts } of entries) count([firm, ...facets, ...facetsIn(facts.tags)], 1);
 
   await writeEntries(tx, entries);
   const present = new Set(entries.map(({ firm, uuid }) => `${firm} ${uuid}`));
@@ -96,6 +132,7 @@ async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): 
   for (const { firm, uuid } of deleted) {
     count([await removeDocument(tx, firm!, uuid)], -1);
     await tx.query('DELETE FROM call_search WHERE firm = $1 AND uuid = $2', [firm, uuid]);
+    await tx.query('DELETE FROM call_points WHERE firm = $1 AND uuid = $2', [firm, uuid]);
   }
   await changeFacetCounts(tx, countChanges);
   await queueDocuments(
@@ -108,19 +145,42 @@ async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): 
 }
 
 async function entriesOf(tx: Sql, calls: readonly CatalogueCall[]): Promise<Entry[]> {
-  const withFacets = calls.map((call) => ({ call, facets: facetsOf(call) }));
+  const withFacets = calls.map((call) => ({ call, facets: facetsOf(call), facts: factsIn(call, factsOfBody(call)) }));
   const all = ({ firm_uuid }: CatalogueCall): FacetKey => ({ firmUuid: firm_uuid, kind: 'all', value: '' });
   const ids = await ensureFacets(
     tx,
-    withFacets.flatMap(({ call, facets }) => [all(call), ...facets.filter((facet) => facet !== null)]),
+    withFacets.flatMap(({ call, facets, facts }) => [
+      all(call),
+      ...facets.filter((facet) => facet !== null),
+      ...facts.facets,
+    ]),
   );
-  return withFacets.map(({ call, facets }) => ({
-    firm: ids.get(facetKeyText(all(call)))!,
+  const idOf = (key: FacetKey) => ids.get(facetKeyText(key))!;
+  await labelFacets(
+    tx,
+    new Map(withFacets.flatMap(({ facts }) => facts.labels.map(({ key, label }) => [idOf(key), label] as const))),
+  );
+  await writePoints(
+    tx,
+    withFacets.flatMap(({ call, facts }) => pointsOf(idOf(all(call)), call.uuid, facts, idOf)),
+  );
+  return withFacets.map(({ call, facets, facts }) => ({
+    firm: idOf(all(call)),
     uuid: call.uuid,
     startTime: call.start_time,
     score: tenthsOf(call.score),
-    facets: facets.map((facet) => (facet === null ? null : ids.get(facetKeyText(facet))!)),
+    facets: facets.map((facet) => (facet === null ? null : idOf(facet))),
+    facts: factColumns(facts, phoneTagOf(call), idOf),
   }));
+}
+
+function factsOfBody({ body }: CatalogueCall): AnalysisFacts | null {
+  return body === null ? null : factsOf(JSON.parse(inflateRawSync(body).toString()));
+}
+
+/** The facets among the tags. The others are phone numbers. */
+function facetsIn(tags: readonly number[] | null): number[] {
+  return (tags ?? []).filter((tag) => tag > 0);
 }
 
 /** In the order of `FACET_COLUMNS`. */
@@ -145,11 +205,15 @@ function tenthsOf(score: number | null): number {
 
 async function writeEntries(tx: Sql, entries: readonly Entry[]): Promise<void> {
   if (entries.length === 0) return;
-  const columns = ['start_time', 'score', ...FACET_COLUMNS];
+  const columns = ['start_time', 'score', ...FACET_COLUMNS, ...FACT_COLUMNS.map(({ name }) => name)];
+  const placeholder = (index: number) => `$${index + 5 + FACET_COLUMNS.length}`;
   const isSame = `(${columns.map((name) => `call_search.${name}`).join(', ')}) IS NOT DISTINCT FROM (${columns.map((name) => `excluded.${name}`).join(', ')})`;
   await tx.query(
     `INSERT INTO call_search (firm, uuid, ${columns.join(', ')})
-     SELECT * FROM unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::int[], ${FACET_COLUMNS.map((_, index) => `$${index + 5}::int[]`).join(', ')})
+     SELECT firm, uuid, start_time, score, ${FACET_COLUMNS.join(', ')}, ${FACT_COLUMNS.map(({ name, type }) => `${name}::${type}`).join(', ')}
+     FROM unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::int[], ${FACET_COLUMNS.map((_, index) => `$${index + 5}::int[]`).join(', ')},
+       ${FACT_COLUMNS.map((_, index) => `${placeholder(index)}::text[]`).join(', ')})
+       AS entry (firm, uuid, ${columns.join(', ')})
      ON CONFLICT (firm, uuid) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')} WHERE NOT (${isSame})`,
     [
       entries.map(({ firm }) => firm),
@@ -157,6 +221,7 @@ async function writeEntries(tx: Sql, entries: readonly Entry[]): Promise<void> {
       entries.map(({ startTime }) => startTime),
       entries.map(({ score }) => score),
       ...FACET_COLUMNS.map((_, index) => entries.map(({ facets }) => facets[index] ?? null)),
+      ...FACT_COLUMNS.map(({ read }) => entries.map(({ facts }) => read(facts))),
     ],
   );
 }
@@ -201,15 +266,27 @@ export async function removeCall(tx: Sql, firmUuid: string, callUuid: string): P
     firmUuid,
     callUuid,
   ]);
-  const [entry] = await tx.query<Record<string, number | null>>(
-    `DELETE FROM call_search USING facet
-     WHERE facet.firm_uuid = $1 AND facet.kind = 'all' AND facet.value = '' AND call_search.firm = facet.id AND call_search.uuid = $2
-     RETURNING firm, ${FACET_COLUMNS.join(', ')}`,
+  const points = await tx.query(
+    `DELETE FROM call_points USING facet
+     WHERE facet.firm_uuid = $1 AND facet.kind = 'all' AND facet.value = '' AND call_points.firm = facet.id AND call_points.uuid = $2
+     RETURNING 1`,
     [firmUuid, callUuid],
   );
-  if (entry === undefined) return changes.length + documents.length;
+  const [entry] = await tx.query<Record<string, number | null> & { tags: number[] | null }>(
+    `DELETE FROM call_search USING facet
+     WHERE facet.firm_uuid = $1 AND facet.kind = 'all' AND facet.value = '' AND call_search.firm = facet.id AND call_search.uuid = $2
+     RETURNING firm, ${FACET_COLUMNS.join(', ')}, tags::float8[] AS tags`,
+    [firmUuid, callUuid],
+  );
+  const others = changes.length + documents.length + points.length;
+  if (entry === undefined) return others;
   const block = await removeDocument(tx, entry['firm']!, callUuid);
-  const facets = [entry['firm']!, block, ...FACET_COLUMNS.map((column) => entry[column] ?? null)];
+  const facets = [
+    entry['firm']!,
+    block,
+    ...FACET_COLUMNS.map((column) => entry[column] ?? null),
+    ...facetsIn(entry.tags),
+  ];
   await changeFacetCounts(tx, new Map(facets.flatMap((id) => (id === null ? [] : [[id, -1] as const]))));
-  return changes.length + documents.length + 1 + (block === null ? 0 : 1);
+  return others + 1 + (block === null ? 0 : 1);
 }

@@ -84,6 +84,31 @@ async function takeFromRange(tx: Sql, firmUuid: string | null): Promise<PendingC
     .map(({ uuid }) => ({ firmUuid: range.firm_uuid, uuid, hasNewWords: true }));
 }
 
+/** Takes the next calls whose entries lack the columns of this release, while no change is pending. */
+export async function takeBackfill(tx: Sql): Promise<PendingCall[]> {
+  const [range] = await tx.query<{ firm_uuid: string; first: string; last: string }>(
+    'SELECT * FROM call_backfill WHERE NOT EXISTS (SELECT FROM call_change) LIMIT 1',
+  );
+  if (range === undefined) return [];
+  const calls = await tx.query<{ uuid: string }>(
+    'SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid BETWEEN $2 AND $3 ORDER BY uuid LIMIT $4',
+    [range.firm_uuid, range.first, range.last, CALLS_PER_TRANSACTION + 1],
+  );
+  const next = calls[CALLS_PER_TRANSACTION];
+  await (next === undefined
+    ? tx.query('DELETE FROM call_backfill WHERE firm_uuid = $1', [range.firm_uuid])
+    : tx.query('UPDATE call_backfill SET first = $2 WHERE firm_uuid = $1', [range.firm_uuid, next.uuid]));
+  return calls
+    .slice(0, CALLS_PER_TRANSACTION)
+    .map(({ uuid }) => ({ firmUuid: range.firm_uuid, uuid, hasNewWords: false }));
+}
+
+/** Whether calls of the firm are still to be indexed for this release. */
+export async function hasBackfill(sql: Sql, firmUuid: string): Promise<boolean> {
+  const rows = await sql.query('SELECT 1 FROM call_backfill WHERE firm_uuid = $1', [firmUuid]);
+  return rows.length > 0;
+}
+
 /** The position of the firm's last committed change that is not indexed yet; null when the index is up to date. */
 export async function lastChange(sql: Sql, firmUuid: string): Promise<number | null> {
   const [row] = await sql.query<{ position: number | null }>(

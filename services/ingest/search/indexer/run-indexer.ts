@@ -26,7 +26,8 @@ export function runIndexer(store: Store, log: Logger): { stop(): Promise<void> }
     const began = performance.now();
     const entries = await store.search.indexEntries(null);
     const documents = signal.aborted ? 0 : await store.search.indexDocuments(null);
-    if (entries + documents === 0) return IDLE_MS;
+    const older = entries + documents > 0 || signal.aborted ? 0 : await store.search.backfillEntries();
+    if (entries + documents + older === 0) return IDLE_MS;
     return (performance.now() - began) * (changes > before ? PAUSE_WHILE_BUSY : PAUSE);
   }
 

@@ -2,7 +2,7 @@ import type { Database } from '@call-analysis/postgres';
 import type { Count } from '../call-query.ts';
 import { EntryQuery, run, type UuidRange } from './entry-query.ts';
 import { CERTAIN_FACTOR, EXACT_COUNT, MAX_READS } from './limits.ts';
-import { conditionsOf, type Postings, type ResolvedFilter, uuidRange } from './resolve-filter.ts';
+import { conditionsOf, isIn, type Postings, type ResolvedFilter, TAGS, uuidRange } from './resolve-filter.ts';
 
 /** Entries of the first, small sample. */
 const SAMPLE = 5_000;
@@ -14,19 +14,46 @@ const SAMPLE_POSITIONS = 16;
  * an estimate from a sample.
  */
 export async function countEntries(db: Database, filter: ResolvedFilter): Promise<Count> {
-  const { postings, total, range, started } = filter;
-  if (postings.length === 0) return { count: total, isEstimate: false };
-  const smallest = postings.reduce((best, each) => (each.size < best.size ? each : best));
+  const { postings, total, range, started, checks } = filter;
+  if (checks.length === 0 && postings.length === 0) return { count: total, isEstimate: false };
+  const all: Postings = { column: 'firm', keys: [filter.firm], size: total };
+  const smallest = postings.reduce((best, each) => (each.size < best.size ? each : best), all);
   const { size } = smallest;
-  if (postings.length === 1 && hasWholeDays(filter)) return { count: size, isEstimate: false };
+  if (checks.length === 0 && postings.length === 1 && hasWholeDays(filter) && !isUncounted(smallest))
+    return { count: size, isEstimate: false };
+  if (smallest.column === TAGS && size <= MAX_TAG_READS) return countTagged(db, filter, smallest);
   if (size <= MAX_READS || (range !== null && smallest !== started?.postings)) {
     const { read, matched } = await readAll(db, filter, smallest);
     if (read <= MAX_READS) return { count: matched, isEstimate: false };
   }
-  const population = await populationOf(db, filter, smallest);
+  const listed = postings.filter(({ column }) => column !== TAGS);
+  const population = await populationOf(
+    db,
+    filter,
+    listed.reduce((best, each) => (each.size < best.size ? each : best), all),
+  );
   const rough = await estimate(db, filter, population, SAMPLE);
   const count = rough > CERTAIN_FACTOR * EXACT_COUNT ? rough : await estimate(db, filter, population, MAX_READS);
   return { count, isEstimate: true };
+}
+
+/** Phone numbers are not counted. */
+function isUncounted({ column, keys }: Postings): boolean {
+  return column === TAGS && keys.some((key) => key < 0);
+}
+
+/** The most entries of tags that a count reads: they are read as a bitmap, several times as fast as one by one. */
+const MAX_TAG_READS = 60_000;
+
+async function countTagged(db: Database, filter: ResolvedFilter, postings: Postings): Promise<Count> {
+  const query = new EntryQuery(filter);
+  const entries = query.tagged(isIn(query, postings), ...conditionsOf(query, filter, postings));
+  const [row] = await run<{ count: number }>(db, `SELECT count(*)::int AS count FROM ${entries}`, query, {
+    sorting: false,
+    bitmaps: true,
+    indexes: false,
+  });
+  return { count: row!.count, isEstimate: false };
 }
 
 interface Read {

@@ -33,6 +33,13 @@ export class EntryQuery {
     return `call_search AS c WHERE ${all.join(' AND ')}`;
   }
 
+  /** The same, found by the index of tags, which alone serves the first condition. */
+  tagged(condition: string, ...conditions: readonly (string | null)[]): string {
+    const others = ['c.firm = $1', this.#within].filter((each) => each !== null).map(notIndexed);
+    const all = [condition, ...others, ...conditions.filter((each) => each !== null)];
+    return `call_search AS c WHERE ${all.join(' AND ')}`;
+  }
+
   /** The firm's documents that meet the conditions, as `t`; `withEntries` joins the entry of each, as `c`. */
   documents({ withEntries }: { withEntries: boolean }, ...conditions: readonly (string | null)[]): string {
     const entries = withEntries ? 'JOIN call_search AS c ON c.firm = t.firm AND c.uuid = t.uuid' : '';

@@ -2,7 +2,7 @@ import type { Database } from '@call-analysis/postgres';
 import type { CallQuery, Position } from '../call-query.ts';
 import { EntryQuery, orderBy, POSITION_COLUMNS, run } from './entry-query.ts';
 import { type Merge, type Plan, plansFor, type Scan, type Sorted } from './plans.ts';
-import { conditionsOf, type ResolvedFilter } from './resolve-filter.ts';
+import { conditionsOf, isIn, type Postings, type ResolvedFilter, TAGS } from './resolve-filter.ts';
 
 /**
  * A condition that matches a larger share of the firm's calls is checked on each entry, because reading its posting
@@ -17,6 +17,13 @@ export async function findEntries(db: Database, query: CallQuery, filter: Resolv
     if (found !== null) return found;
   }
   throw new Error('The last plan of a listing always has a result.');
+}
+
+/** Whether the entry of one call matches. */
+export async function matchesEntry(db: Database, filter: ResolvedFilter, callUuid: string): Promise<boolean> {
+  const sql = new EntryQuery(filter);
+  const found = sql.entries(`c.uuid = ${sql.value(callUuid, 'uuid')}`, ...conditionsOf(sql, filter, null));
+  return (await run(db, `SELECT 1 FROM ${found}`, sql, { sorting: false })).length > 0;
 }
 
 /** Null when the plan gave up: the matches are further on, or there are none. */
@@ -83,14 +90,23 @@ const LOWEST_UUID = '00000000-0000-0000-0000-000000000000';
 async function intersect(db: Database, query: CallQuery, filter: ResolvedFilter): Promise<Position[]> {
   const sql = new EntryQuery(filter);
   const page = pageOf(sql, query);
-  const narrow = filter.postings.filter(({ size }) => size < filter.total * BROAD_SHARE);
-  const indexed = (narrow.length === 0 ? filter.postings : narrow).map(
-    ({ column, keys }) => `c.${column} = ANY(${sql.value(keys, column === 'score' ? 'smallint[]' : 'int[]')})`,
-  );
-  const found = sql.entries(...indexed, ...conditionsOf(sql, filter, null));
+  const indexed = indexedBy(filter);
+  const [first] = indexed as [Postings];
+  const found =
+    first.column === TAGS
+      ? sql.tagged(isIn(sql, first), ...conditionsOf(sql, filter, first))
+      : sql.entries(...indexed.map((each) => isIn(sql, each)), ...conditionsOf(sql, filter, null));
   const text = `SELECT ${POSITION_COLUMNS} FROM (SELECT uuid, start_time, score FROM ${found} OFFSET 0) AS c
     WHERE ${sql.after(query.sort, query.after) ?? 'true'} ORDER BY ${orderBy(query.sort, 'c')} ${page}`;
   return run(db, text, sql, { sorting: true, bitmaps: true, indexes: false });
+}
+
+/** The posting lists to intersect. The shortest list of tags is read alone: its index knows no firm. */
+function indexedBy({ postings, total }: ResolvedFilter): readonly Postings[] {
+  const narrow = postings.filter(({ size }) => size < total * BROAD_SHARE);
+  const candidates = narrow.length === 0 ? postings : narrow;
+  const shortest = candidates.reduce((best, each) => (each.size < best.size ? each : best));
+  return shortest.column === TAGS ? [shortest] : candidates.filter(({ column }) => column !== TAGS);
 }
 
 async function sortMatches(

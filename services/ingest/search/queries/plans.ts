@@ -1,6 +1,6 @@
 import type { CallQuery } from '../call-query.ts';
 import { MAX_READS } from './limits.ts';
-import type { Postings, ResolvedFilter } from './resolve-filter.ts';
+import { type Postings, type ResolvedFilter, TAGS } from './resolve-filter.ts';
 
 /** The cost of descending to another key of an index, in entries read. */
 const DESCENT_COST = 30;
@@ -44,9 +44,9 @@ export type Plan = Scan | Merge | Sorted | Intersect;
 
 /** The plans to try one after the other. The last one never gives up. */
 export function plansFor({ sort, offset, limit }: CallQuery, filter: ResolvedFilter): Plan[] {
-  const { total, postings, started, scored, range } = filter;
+  const { total, postings, started, scored, range, checks, checkedShare } = filter;
   const wanted = offset + limit;
-  const expected = postings.reduce((calls, { size }) => (calls * size) / Math.max(total, 1), total);
+  const expected = postings.reduce((calls, { size }) => (calls * size) / Math.max(total, 1), total * checkedShare);
   // A condition on the sort column limits the scan instead of filtering it.
   const bound = sort.by === 'start_time' ? started?.postings : sort.by === 'score' ? scored?.postings : undefined;
   const others = postings.filter((each) => each !== bound);
@@ -61,9 +61,15 @@ export function plansFor({ sort, offset, limit }: CallQuery, filter: ResolvedFil
     (isMerged ? Math.min(each.size, each.keys.length * perKey(each)) : each.size * SORT_COST);
   const cheapestFirst = others.toSorted((a, b) => costOf(a) - costOf(b));
   const [cheapest] = cheapestFirst as [Postings];
-  const collect: Plan[] = isMerged
-    ? mergesOf(cheapestFirst, perKey, postings.length > 1)
-    : [{ kind: 'sort', postings: cheapest }];
+  // The lists of tags have no order, so they can only be intersected.
+  const lists = cheapestFirst.filter(({ column }) => column !== TAGS);
+  const isFiltered = postings.length > 1 || checks.length > 0;
+  const collect: Plan[] =
+    cheapest.column === TAGS
+      ? [{ kind: 'intersect' }]
+      : isMerged
+        ? mergesOf(lists, perKey, isFiltered)
+        : [{ kind: 'sort', postings: cheapest }];
   if (costOf(cheapest) <= scanned) return collect;
   return [{ kind: 'scan', limit: Math.round(Math.max(MIN_SCAN, PATIENCE * scanned)) }, ...collect];
 }

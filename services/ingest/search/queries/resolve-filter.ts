@@ -1,21 +1,29 @@
 import type { Database } from '@call-analysis/postgres';
-import { type CallFilter, scoreRange } from '../call-query.ts';
+import { type CallFilter, milliseconds, scoreRange } from '../call-query.ts';
 import {
   dayValue,
   DIRECTIONS,
   type Facet,
   type FacetKind,
+  lengthStep,
+  lengthValue,
   OUTCOMES,
   pairValue,
+  phoneTag,
   readFacetRange,
   readFacets,
+  readFolded,
   scoreValue,
   SOURCES,
   STATUSES,
+  TRAITS,
 } from '../facets.ts';
 import { EntryQuery, notIndexed, run, type UuidRange } from './entry-query.ts';
 
-/** Posting lists of one column: for each key, the entries that have it, in the order of uuids. */
+/**
+ * Posting lists of one column: for each key, the entries that have it, in the order of uuids. Those of column `tags` have
+ * no order: an entry has several tags.
+ */
 export interface Postings {
   readonly column: string;
   readonly keys: readonly number[];
@@ -37,7 +45,13 @@ export interface ResolvedFilter {
    * soon after they were held, so the calls of a few days are close together in the order of uuids.
    */
   readonly range: UuidRange | null;
+  /** Conditions that no posting list serves, and the share of calls that is expected to meet them. */
+  readonly checks: readonly ((query: EntryQuery) => string)[];
+  readonly checkedShare: number;
 }
+
+/** The column whose posting lists are those of a GIN index. */
+export const TAGS = 'tags';
 
 const FIRST_DAY = '0001-01-01';
 const LAST_DAY = '9999-12-31';
@@ -54,8 +68,15 @@ export async function resolveFilter(
   const score = scoreRange(filter);
   const { startedFrom: from, startedTo: to } = filter;
   const isDated = from !== null || to !== null;
-  const [facets, days, scores] = await Promise.all([
+  const traits = traitsOf(filter);
+  const tagged = taggedValues(filter);
+  const [facets, traitFacets, tagFacets, operators, teams, lengths, days, scores] = await Promise.all([
     readFacets(db, firmUuid, new Map([['all', ['']] as const, ...values])),
+    readFacets(db, firmUuid, new Map([['trait', traits.map(({ trait }) => trait)] as const])),
+    readFacets(db, firmUuid, new Map(tagged.map(({ kind, value }) => [kind, [value]] as const))),
+    filter.operatorName === null ? null : readFolded(db, firmUuid, 'operator', filter.operatorName),
+    filter.operatorGroupName === null ? null : readFolded(db, firmUuid, 'team', filter.operatorGroupName),
+    readLengths(db, firmUuid, filter),
     isDated
       ? readFacetRange(
           db,
@@ -75,6 +96,30 @@ export async function resolveFilter(
       facets.filter((facet) => facet.kind === kind),
     ),
   );
+  if (operators !== null) postings.push(postingsOf('operator', operators));
+  if (teams !== null) postings.push(postingsOf('team', teams));
+  for (const { kind } of tagged) {
+    postings.push(
+      postingsOf(
+        TAGS,
+        tagFacets.filter((facet) => facet.kind === kind),
+      ),
+    );
+  }
+  const traitCalls = (trait: string) => traitFacets.find(({ value }) => value === trait);
+  for (const { trait, wanted } of traits) {
+    if (wanted)
+      postings.push(
+        postingsOf(
+          TAGS,
+          [traitCalls(trait)].filter((facet) => facet !== undefined),
+        ),
+      );
+  }
+  if (lengths !== null) postings.push(postingsOf(TAGS, lengths));
+  if (filter.clientPhoneNumber !== null)
+    postings.push({ column: TAGS, keys: [phoneTag(firmUuid, filter.clientPhoneNumber)], size: CALLS_OF_A_CLIENT });
+  const without = traits.filter(({ wanted }) => !wanted).map(({ trait }) => traitCalls(trait));
   const started = isDated ? { from, to, postings: postingsOf('day', days) } : null;
   const scored =
     score === null
@@ -87,7 +132,69 @@ export async function resolveFilter(
   if (scored !== null) postings.push(scored.postings);
   if (postings.some(({ keys }) => keys.length === 0)) return null;
   const range = started !== null && postings.length > 1 ? await uuidRange(db, all.id, started.postings) : null;
-  return { firm: all.id, total: all.calls, postings, started, scored, range };
+  return {
+    firm: all.id,
+    total: all.calls,
+    postings,
+    started,
+    scored,
+    range,
+    checks: checksOf(
+      filter,
+      without.flatMap((facet) => (facet === undefined ? [] : [facet.id])),
+    ),
+    checkedShare: without.reduce((share, facet) => share * (1 - (facet?.calls ?? 0) / Math.max(all.calls, 1)), 1),
+  };
+}
+
+/** An estimate of how many calls a client has. The posting list itself is read to its end. */
+const CALLS_OF_A_CLIENT = 10;
+const LONGEST = '999';
+
+function traitsOf({ needsReview, reviewed, autoFailed }: CallFilter): { trait: string; wanted: boolean }[] {
+  const given = [
+    { trait: TRAITS.needsReview, wanted: needsReview },
+    { trait: TRAITS.reviewed, wanted: reviewed },
+    { trait: TRAITS.autoFailed, wanted: autoFailed },
+  ];
+  return given.flatMap(({ trait, wanted }) => (wanted === null ? [] : [{ trait, wanted }]));
+}
+
+function taggedValues({ language, topic, resolution, operatorId }: CallFilter): { kind: FacetKind; value: string }[] {
+  const given: [FacetKind, string | null][] = [
+    ['language', language],
+    ['topic', topic],
+    ['resolution', resolution],
+    ['number', operatorId],
+  ];
+  return given.flatMap(([kind, value]) => (value === null ? [] : [{ kind, value }]));
+}
+
+/** The steps between the shortest and the longest matching duration; null when the filter matches any. */
+async function readLengths(db: Database, firmUuid: string, filter: CallFilter): Promise<Facet[] | null> {
+  const { durationMin: min, durationMax: max } = filter;
+  if (min === null && max === null) return null;
+  // A duration is compared after rounding, which may take it to the step before or after.
+  const first = min === null ? 0 : Math.max(0, lengthStep(min - 0.001));
+  const last = max === null ? LONGEST : lengthValue(lengthStep(max + 0.001));
+  return readFacetRange(db, firmUuid, 'length', lengthValue(first), last);
+}
+
+function checksOf({ durationMin, durationMax }: CallFilter, withoutTags: readonly number[]) {
+  const checks: ((query: EntryQuery) => string)[] = [];
+  if (durationMin !== null)
+    checks.push((query) => `c.duration_ms >= ${query.value(milliseconds(durationMin), 'bigint')}`);
+  if (durationMax !== null)
+    checks.push((query) => `c.duration_ms <= ${query.value(milliseconds(durationMax), 'bigint')}`);
+  if (withoutTags.length > 0)
+    checks.push((query) => `coalesce(c.tags && ${query.value(withoutTags, 'bigint[]')}, false) IS NOT TRUE`);
+  return checks;
+}
+
+/** The condition that an entry is in one of the posting lists. */
+export function isIn(query: EntryQuery, { column, keys }: Postings): string {
+  if (column === TAGS) return `c.tags && ${query.value(keys, 'bigint[]')}`;
+  return `c.${column} = ANY(${query.value(keys, column === 'score' ? 'smallint[]' : 'int[]')})`;
 }
 
 /**
@@ -129,8 +236,6 @@ function facetValues(filter: CallFilter): Map<FacetKind, readonly string[]> {
     values.set('origin', pairs(filter.source === null ? SOURCES : [filter.source], directions));
   }
   if (filter.segmentType.length > 0) values.set('segment', [...new Set(filter.segmentType)]);
-  one('operator', filter.operatorName);
-  one('team', filter.operatorGroupName);
   one('campaign', filter.campaign);
   one('batch', filter.batch);
   return values;
@@ -143,14 +248,14 @@ function pairs(ones: readonly string[], others: readonly (string | null)[]): str
 /** All conditions of the filter, save the one of `served`: the postings that the query reads. */
 export function conditionsOf(
   query: EntryQuery,
-  { postings, started, scored }: ResolvedFilter,
+  { postings, started, scored, checks }: ResolvedFilter,
   served: Postings | null,
 ): string[] {
   const conditions: string[] = [];
   for (const each of postings) {
     // The start time and the score are compared by their columns below: the first and last day match only in part.
     if (each === served || each === started?.postings || each === scored?.postings) continue;
-    conditions.push(notIndexed(`c.${each.column} = ANY(${query.value(each.keys, 'int[]')})`));
+    conditions.push(notIndexed(isIn(query, each)));
   }
   if (started !== null && started.from !== null) {
     conditions.push(notIndexed(`c.start_time >= ${query.value(started.from, 'timestamptz')}`));
@@ -162,5 +267,6 @@ export function conditionsOf(
     const [low, high] = [query.value(scored.low, 'smallint'), query.value(scored.high, 'smallint')];
     conditions.push(notIndexed(`c.score BETWEEN ${low} AND ${high}`));
   }
+  for (const check of checks) conditions.push(notIndexed(check(query)));
   return conditions;
 }

@@ -1,0 +1,55 @@
+import createClient from 'openapi-fetch';
+import type { components, paths } from '../generated/api.ts';
+import { bearerToken, endSession, renewSession, SERVICE_URL } from '../session/session.ts';
+import { ApiError, Unreachable } from './errors.ts';
+
+export type Schemas = components['schemas'];
+
+/** The interface of the service, with the types of its OpenAPI document. Use it through `send`. */
+export const api = createClient<paths>({ baseUrl: SERVICE_URL, fetch: authorized, querySerializer });
+
+interface Answer<Data> {
+  readonly data?: Data;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** What a request was answered with. Throws ApiError or Unreachable. */
+export async function send<Data>(request: Promise<Answer<Data>>): Promise<Data> {
+  let answer: Answer<Data>;
+  try {
+    answer = await request;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new Unreachable();
+  }
+  if (answer.response.ok) return answer.data as Data;
+  throw ApiError.from(answer.response, answer.error);
+}
+
+/** A request with the user's token. A refused token is renewed once. */
+export async function authorized(request: Request): Promise<Response> {
+  const again = request.clone();
+  const response = await fetch(await withToken(request));
+  if (response.status !== 401) return response;
+  if (await renewSession()) return fetch(await withToken(again));
+  endSession();
+  return response;
+}
+
+async function withToken(request: Request): Promise<Request> {
+  const token = await bearerToken();
+  if (token !== null) request.headers.set('authorization', `Bearer ${token}`);
+  return request;
+}
+
+/** Lists repeat their parameter. What is undefined or empty is left out. */
+function querySerializer(query: object): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query) as [string, unknown][]) {
+    for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (each !== undefined && each !== null && each !== '') parameters.append(name, String(each));
+    }
+  }
+  return parameters.toString();
+}

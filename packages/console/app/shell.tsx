@@ -1,0 +1,74 @@
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { navigation } from '../pages/navigation.ts';
+import { useSessionState } from '../session/session.ts';
+import { Icon } from '../widgets/icon.tsx';
+import { Toasts } from '../widgets/toasts.tsx';
+import { Logo } from './logo.tsx';
+import { Preferences } from './preferences.tsx';
+import { shellTexts } from './shell-texts.ts';
+import { SignIn } from './sign-in.tsx';
+
+/** The frame of every page: navigation, preferences, and the sign-in of a user who is not signed in. */
+export function Shell() {
+  const session = useSessionState();
+  if (typeof session === 'string') return <SignIn state={session} />;
+  return <Frame />;
+}
+
+function Frame() {
+  const t = shellTexts.use();
+  const session = useSessionState();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const [isOpen, setOpen] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  const role = typeof session === 'string' ? null : session.role;
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <div className="shell">
+      <a
+        className="skip-link"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        {t('skip')}
+      </a>
+      <header className="side">
+        <Link to="/" className="brand">
+          <Logo />
+          <span>{t('product')}</span>
+        </Link>
+        <button
+          type="button"
+          className="button button-quiet button-icon menu-button"
+          aria-expanded={isOpen}
+          aria-controls="side-body"
+          aria-label={t('menu')}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name={isOpen ? 'close' : 'menu'} />
+        </button>
+        <div id="side-body" className="side-body" data-open={isOpen}>
+          <nav className="nav" aria-label={t('navigation')}>
+            {navigation
+              .filter(({ roles }) => roles === undefined || (role !== null && roles.includes(role)))
+              .map(({ to, text, icon }) => (
+                <Link key={to} to={to} activeProps={{ 'aria-current': 'page' }}>
+                  <Icon name={icon} />
+                  {t(text)}
+                </Link>
+              ))}
+          </nav>
+          <Preferences />
+        </div>
+      </header>
+      <main id="main" className="main" ref={main} tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Toasts />
+    </div>
+  );
+}

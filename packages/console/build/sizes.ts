@@ -1,0 +1,53 @@
+import { gzipSync } from 'node:zlib';
+
+/** What Vite says of each chunk: https://vite.dev/guide/backend-integration. */
+export type Manifest = Readonly<Record<string, Chunk>>;
+interface Chunk {
+  readonly file: string;
+  readonly isEntry?: boolean;
+  readonly isDynamicEntry?: boolean;
+  readonly imports?: readonly string[];
+}
+
+/** Gzipped kilobytes (1000 bytes) of JavaScript. */
+const FIRST_PAINT_KB = 150;
+const ALL_KB = 260;
+/** The page that people open first. */
+const FIRST_PAGE = 'pages/calls/calls-page.tsx';
+
+/** The sizes of the JavaScript, and which of them break a budget. */
+export function sizes(
+  manifest: Manifest,
+  read: (file: string) => Uint8Array,
+): { lines: readonly string[]; faults: string[] } {
+  const kilobytes = (files: Iterable<string>) =>
+    [...files].reduce((sum, file) => sum + gzipSync(read(file), { level: 9 }).length, 0) / 1000;
+  const chunks = Object.entries(manifest).filter(([, { file }]) => file.endsWith('.js'));
+  const entry = chunks.find(([, { isEntry }]) => isEntry === true);
+  if (entry === undefined || manifest[FIRST_PAGE] === undefined) throw new Error(`The build has no ${FIRST_PAGE}.`);
+  const first = new Set([...filesOf(manifest, entry[0]), ...filesOf(manifest, FIRST_PAGE)]);
+  const budgets = [
+    { name: 'first paint of the calls page', size: kilobytes(first), budget: FIRST_PAINT_KB },
+    { name: 'all', size: kilobytes(new Set(chunks.map(([, { file }]) => file))), budget: ALL_KB },
+  ];
+  return {
+    lines: budgets.map(
+      ({ name, size, budget }) =>
+        `JavaScript of the console, ${name}: ${size.toFixed(1)} kB gzipped (at most ${budget} kB)`,
+    ),
+    faults: budgets
+      .filter(({ size, budget }) => size > budget)
+      .map(
+        ({ name }) => `Too much JavaScript for ${name}. Load parts when they are needed, or leave a dependency out.`,
+      ),
+  };
+}
+
+/** A chunk's file and those that it imports before it runs. */
+function filesOf(manifest: Manifest, key: string, seen = new Set<string>()): Set<string> {
+  const chunk = manifest[key];
+  if (chunk === undefined || seen.has(chunk.file)) return seen;
+  seen.add(chunk.file);
+  for (const each of chunk.imports ?? []) filesOf(manifest, each, seen);
+  return seen;
+}

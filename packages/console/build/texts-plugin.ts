@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { compileMessage } from '@lingui/message-utils/compileMessage';
+import type { Plugin } from 'vite';
+import { toCyrillic } from './uzbek-cyrillic.ts';
+
+const QUERY = '/all?texts';
+const PREFIX = '\0texts:';
+
+/**
+ * Compiles the texts of a page. `./texts/all?texts`, of a folder with one JSON file per language, exports the URL of each
+ * language's compiled messages. They are fetched as JSON, so that a user loads one language only. The messages of Uzbek in
+ * Cyrillic are those in Latin, transliterated.
+ */
+export function texts(): Plugin {
+  let isServing = false;
+  return {
+    name: 'texts',
+    // Before the import is taken for a module of TypeScript.
+    enforce: 'pre',
+    configResolved(config) {
+      isServing = config.command === 'serve';
+    },
+    resolveId(source, importer) {
+      if (!source.endsWith(QUERY) || importer === undefined) return null;
+      return `${PREFIX}${join(dirname(importer), source.slice(0, -QUERY.length))}`;
+    },
+    load(id) {
+      if (!id.startsWith(PREFIX)) return null;
+      const folder = id.slice(PREFIX.length);
+      const page = basename(dirname(folder));
+      const urls = Object.entries(compiled(folder, (file) => this.addWatchFile(file))).map(([locale, messages]) => {
+        const source = JSON.stringify(messages);
+        if (isServing)
+          return `${JSON.stringify(locale)}: ${JSON.stringify(`data:application/json,${encodeURIComponent(source)}`)}`;
+        const file = this.emitFile({ type: 'asset', name: `${page}-${locale}.json`, source });
+        return `${JSON.stringify(locale)}: import.meta.ROLLUP_FILE_URL_${file}`;
+      });
+      return `export default { ${urls.join(', ')} };`;
+    },
+  };
+}
+
+type Messages = Record<string, string>;
+
+/** The messages of every language, compiled. */
+function compiled(folder: string, watch: (file: string) => void): Record<string, Record<string, unknown>> {
+  const read = (locale: string): Messages => {
+    const file = join(folder, `${locale}.json`);
+    watch(file);
+    return JSON.parse(readFileSync(file, 'utf8')) as Messages;
+  };
+  const uzbek = read('uz');
+  const all: Record<string, Messages> = {
+    en: read('en'),
+    ru: read('ru'),
+    uz: uzbek,
+    'uz-Cyrl': mapValues(uzbek, toCyrillic),
+    ky: read('ky'),
+    es: read('es'),
+  };
+  return Object.fromEntries(
+    Object.entries(all).map(([locale, messages]) => [locale, mapValues(messages, compileMessage)]),
+  );
+}
+
+function mapValues<In, Out>(object: Record<string, In>, change: (value: In) => Out): Record<string, Out> {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
+}

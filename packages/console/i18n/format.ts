@@ -1,0 +1,138 @@
+import { NAMES } from './calendar-names.ts';
+import { currentLocale } from './texts.ts';
+
+let zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The time zone that times are shown in: the browser's, until another is chosen. */
+export function timeZone(): string {
+  return zone;
+}
+
+/** Ignores a zone that the browser does not know. */
+export function setTimeZone(name: string): void {
+  try {
+    zone = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    // The zone stays as it was.
+  }
+}
+
+interface Parts {
+  readonly year: string;
+  readonly month: number;
+  readonly day: string;
+  readonly hour: string;
+  readonly minute: string;
+  readonly second: string;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** The numbers of a date are right in every browser; only names are not. */
+function partsOf(instant: string | Date): Parts {
+  let format = formats.get(zone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-GB', {
+      timeZone: zone,
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      hourCycle: 'h23',
+    });
+    formats.set(zone, format);
+  }
+  const found = Object.fromEntries(format.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]));
+  return {
+    year: found['year']!,
+    month: Number(found['month']),
+    day: String(Number(found['day'])),
+    hour: found['hour']!,
+    minute: found['minute']!,
+    second: found['second']!,
+  };
+}
+
+/** "3 Oct 2026". */
+export function date(instant: string | Date): string {
+  const { year, month, day } = partsOf(instant);
+  const names = NAMES[currentLocale()];
+  return names.date(day, names.shortMonths[month - 1]!, year);
+}
+
+/** "3 October 2026". */
+export function longDate(instant: string | Date): string {
+  const { year, month, day } = partsOf(instant);
+  const names = NAMES[currentLocale()];
+  return names.date(day, names.months[month - 1]!, year);
+}
+
+/** "3 Oct", for a day of the kind "2026-10-03". */
+export function dayOfMonth(day: string): string {
+  const [, month, number] = day.split('-');
+  const names = NAMES[currentLocale()];
+  return names.date(String(Number(number)), names.shortMonths[Number(month) - 1] ?? '', '');
+}
+
+/** "Oct 2026", for a month of the kind "2026-10". */
+export function monthOfYear(key: string): string {
+  const [year, month] = key.split('-');
+  return `${NAMES[currentLocale()].shortMonths[Number(month) - 1] ?? ''} ${year}`;
+}
+
+/** "14:05". */
+export function time(instant: string | Date): string {
+  const { hour, minute } = partsOf(instant);
+  return `${hour}:${minute}`;
+}
+
+/** "3 Oct 2026, 14:05". */
+export function dateTime(instant: string | Date): string {
+  return `${date(instant)}, ${time(instant)}`;
+}
+
+/** "14:05:09". */
+export function timeWithSeconds(instant: string | Date): string {
+  const { hour, minute, second } = partsOf(instant);
+  return `${hour}:${minute}:${second}`;
+}
+
+/** With the separators of the language, and as many decimals as given at most. */
+export function number(value: number, decimals = 0, least = 0): string {
+  const { decimal, group } = NAMES[currentLocale()];
+  const plain = value.toLocaleString('en-US', { maximumFractionDigits: decimals, minimumFractionDigits: least });
+  const [whole = '', fraction] = plain.split('.');
+  // Four digits need no separator in Spanish and Russian, and are no harder to read without it elsewhere.
+  const grouped = Math.abs(value) < 10_000 ? whole.replaceAll(',', '') : whole.replaceAll(',', group);
+  return fraction === undefined ? grouped : `${grouped}${decimal}${fraction}`;
+}
+
+/** A share from 0 to 1: "42 %", in English "42%". */
+export function percent(share: number, decimals = 0): string {
+  return `${number(share * 100, decimals)}${currentLocale() === 'en' ? '%' : '\u00a0%'}`;
+}
+
+/** A score of one decimal: "87.5". */
+export function score(value: number): string {
+  return number(value, 1, 1);
+}
+
+/** "3:07", and "1:03:07" from an hour. */
+export function duration(seconds: number): string {
+  const all = Math.max(0, Math.floor(seconds));
+  const two = (value: number) => String(value).padStart(2, '0');
+  const [hours, minutes, rest] = [Math.floor(all / 3600), Math.floor((all % 3600) / 60), all % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/** "1.5 MB". */
+export function bytes(value: number): string {
+  let unit = 0;
+  let amount = value;
+  while (amount >= 1000 && unit < UNITS.length - 1) [amount, unit] = [amount / 1000, unit + 1];
+  return `${number(amount, unit === 0 || amount >= 100 ? 0 : 1)}\u00a0${UNITS[unit]}`;
+}

@@ -1,0 +1,62 @@
+import { i18n } from '@lingui/core';
+import { useLingui } from '@lingui/react';
+import type { Locale } from './locales.ts';
+
+/** Values of a message's placeholders. Numbers are formatted first, save those that only choose a plural. */
+export type Values = Readonly<Record<string, string | number>>;
+export type Translate<Key extends string> = (key: Key, values?: Values) => string;
+
+interface Texts<Key extends string> {
+  /** Fetches the messages of a language, once. */
+  load(locale: Locale): Promise<void>;
+  /** The translations in the current language, for a component. */
+  use(): Translate<Key>;
+  /** Whether a key exists, for keys that come from the API. */
+  has(key: string): key is Key;
+  translate: Translate<Key>;
+}
+
+const all = new Set<Pick<Texts<never>, 'load'>>();
+
+/**
+ * The texts of one page. `urls` comes from `./texts?texts`: one JSON file of messages per language, of which the English
+ * one defines the keys.
+ */
+export function pageTexts<Key extends string>(page: string, urls: Readonly<Record<string, string>>): Texts<Key> {
+  const loads = new Map<Locale, Promise<void>>();
+  const translate: Translate<Key> = (key, values) => i18n._(`${page}.${key}`, values);
+  const texts: Texts<Key> = {
+    load(locale) {
+      const loading = loads.get(locale) ?? fetchMessages(page, locale, urls[locale] ?? '');
+      loads.set(locale, loading);
+      loading.catch(() => loads.delete(locale));
+      all.add(texts);
+      return loading;
+    },
+    use() {
+      useLingui();
+      return translate;
+    },
+    has: (key): key is Key => Object.hasOwn(i18n.messages, `${page}.${key}`),
+    translate,
+  };
+  return texts;
+}
+
+async function fetchMessages(page: string, locale: Locale, url: string): Promise<void> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`The texts of ${page} were answered with ${response.status}.`);
+  const messages = (await response.json()) as Record<string, string>;
+  i18n.load(locale, Object.fromEntries(Object.entries(messages).map(([key, text]) => [`${page}.${key}`, text])));
+}
+
+/** Shows the console in another language, once all texts in use are there. */
+export async function activateLocale(locale: Locale): Promise<void> {
+  await Promise.all([...all].map((texts) => texts.load(locale)));
+  i18n.activate(locale);
+  document.documentElement.lang = locale;
+}
+
+export function currentLocale(): Locale {
+  return (i18n.locale || 'en') as Locale;
+}

@@ -1,0 +1,117 @@
+import './calls.css';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import * as format from '../../i18n/format.ts';
+import { Icon } from '../../widgets/icon.tsx';
+import { Failed, Loading, State } from '../../widgets/states.tsx';
+import { useTitle } from '../../widgets/use-title.ts';
+import { type CallSearch, isFiltered } from './call-search.ts';
+import { CallsTable } from './calls-table.tsx';
+import { ColumnChoice } from './column-choice.tsx';
+import { storeColumns, storedColumns } from './columns.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { callsRoute } from './route.ts';
+import { SavedViews } from './saved-views.tsx';
+import { SelectionBar } from './selection-bar.tsx';
+import { callsTexts } from './texts.ts';
+import { useCalls } from './use-calls.ts';
+
+const TYPING_MS = 300;
+
+/** The calls of the firm: find, sort, choose, and open one. */
+export function CallsPage() {
+  const t = callsTexts.use();
+  const search = callsRoute.useSearch();
+  const navigate = useNavigate({ from: '/calls' });
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [columns, setColumns] = useState(storedColumns);
+  const calls = useCalls(search);
+  const selectedCalls = calls.items.filter(({ uuid }) => selected.has(uuid));
+  useTitle(t('title'));
+  const change = (changed: Partial<CallSearch>) => {
+    setSelected(new Set());
+    void navigate({ search: { ...search, ...changed }, replace: true });
+  };
+  return (
+    <div className="page calls-page">
+      <div className="page-head">
+        <h1>{t('title')}</h1>
+        <p className="muted number" role="status">
+          {calls.isPending
+            ? ''
+            : t(calls.isEstimate ? 'countAbout' : 'count', { n: calls.count, count: format.number(calls.count) })}
+          {calls.isStale && <span className="calls-stale"> · {t('stale')}</span>}
+        </p>
+      </div>
+      <div className="calls-tools">
+        <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
+        <div className="calls-choices">
+          <SavedViews search={search} onOpen={(view) => void navigate({ search: view })} />
+          <ColumnChoice
+            columns={columns}
+            onChange={(names) => {
+              storeColumns(names);
+              setColumns(names);
+            }}
+          />
+        </div>
+      </div>
+      <FilterBar search={search} onChange={change} calls={calls.items} />
+      {selectedCalls.length > 0 && <SelectionBar selected={selectedCalls} onClear={() => setSelected(new Set())} />}
+      {calls.isPending ? (
+        <Loading />
+      ) : calls.error !== null && calls.items.length === 0 ? (
+        <Failed error={calls.error} retry={calls.retry} />
+      ) : calls.items.length === 0 ? (
+        isFiltered(search) ? (
+          <State title={t('none.title')} text={t('none.text')}>
+            <button type="button" className="button" onClick={() => void navigate({ search: {} })}>
+              {t('none.clear')}
+            </button>
+          </State>
+        ) : (
+          <State title={t('empty.title')} text={t('empty.text')} />
+        )
+      ) : (
+        <CallsTable
+          calls={calls.items}
+          count={calls.count}
+          columns={columns}
+          sort={search.sort ?? '-created_at'}
+          onSort={(sort) => change({ sort: sort === '-created_at' ? undefined : sort })}
+          selected={selected}
+          onSelect={setSelected}
+          onEnd={calls.loadMore}
+          words={search.q}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Searches when the user stops typing. */
+function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const t = callsTexts.use();
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => {
+    // The service refuses a search without a word.
+    if (typed.trim() === value || (typed.trim() !== '' && !/[\p{L}\p{N}]/u.test(typed))) return;
+    const timer = setTimeout(() => onChange(typed.trim()), TYPING_MS);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <div className="calls-search" role="search">
+      <Icon name="search" />
+      <input
+        type="search"
+        className="input"
+        maxLength={255}
+        value={typed}
+        placeholder={t('search')}
+        aria-label={t('search')}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root-route.ts';
+import { currentLocale } from '../../i18n/texts.ts';
+import { callSearch } from './call-search.ts';
+import { callsTexts } from './texts.ts';
+
+export const homeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/calls', replace: true });
+  },
+});
+
+export const callsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/calls',
+  validateSearch: callSearch,
+  loader: () => callsTexts.load(currentLocale()),
+  component: lazyRouteComponent(() => import('./calls-page.tsx'), 'CallsPage'),
+});

@@ -1,0 +1,5 @@
+import { callRoute } from './call/route.ts';
+import { callsRoute, homeRoute } from './calls/route.ts';
+
+/** Every page. A page is a folder with its route, its component and its texts. The navigation is in navigation.ts. */
+export const pageRoutes = [homeRoute, callsRoute, callRoute] as const;

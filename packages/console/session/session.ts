@@ -1,0 +1,145 @@
+import { useSyncExternalStore } from 'react';
+
+export type Role = 'SUPERUSER' | 'WORKFLOW_ENGINEER' | 'ADMIN';
+
+export interface Session {
+  readonly token: string;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+  readonly userUuid: string;
+  readonly role: Role;
+}
+
+/** `code-refused`: signed out, and the link that was opened had been used or was too old. */
+export type SessionState = 'starting' | 'signed-out' | 'code-refused' | 'unreachable' | Session;
+
+/** The service, with the path that a proxy serves it under. */
+export const SERVICE_URL = new URL('..', document.baseURI).href.replace(/\/$/, '');
+const SESSION_URL = `${SERVICE_URL}/api/v1/session`;
+/** A token that expires sooner is replaced before it is used. */
+const SOON_MS = 60_000;
+
+let state: SessionState = 'starting';
+let renewal: Promise<boolean> | null = null;
+const listeners = new Set<() => void>();
+
+export function sessionState(): SessionState {
+  return state;
+}
+
+export function currentSession(): Session | null {
+  return typeof state === 'string' ? null : state;
+}
+
+export function useSessionState(): SessionState {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }, sessionState);
+}
+
+/** For components that are shown to signed-in users only. */
+export function useSession(): Session {
+  const current = useSessionState();
+  if (typeof current === 'string') throw new Error('No one is signed in.');
+  return current;
+}
+
+function become(next: SessionState): void {
+  state = next;
+  for (const listener of listeners) listener();
+}
+
+/** Signs in by the one-time code in the address, or by the cookie of an earlier sign-in. */
+export async function startSession(): Promise<void> {
+  const code = new URLSearchParams(location.hash.slice(1)).get('code');
+  if (code !== null) {
+    // A code works once. It must not stay in the history.
+    history.replaceState(history.state, '', location.pathname + location.search);
+    if (await signInByCode(code)) return;
+  }
+  if (await renewSession()) return;
+  if (state !== 'unreachable') become(code === null ? 'signed-out' : 'code-refused');
+}
+
+/** Whether the code was accepted. It is refused when it was used before, or is older than ten minutes. */
+export async function signInByCode(code: string): Promise<boolean> {
+  return accept(await post(SESSION_URL, { code }));
+}
+
+/** A new token for the cookie of the session. Several callers share one request. */
+export function renewSession(): Promise<boolean> {
+  renewal ??= post(`${SESSION_URL}/refresh`, {})
+    .then(accept)
+    .finally(() => {
+      renewal = null;
+    });
+  return renewal;
+}
+
+/** The token to send, renewed when it expires soon. Null when no one is signed in. */
+export async function bearerToken(): Promise<string | null> {
+  const session = currentSession();
+  if (session !== null && session.expiresAt - Date.now() < SOON_MS) await renewSession();
+  return currentSession()?.token ?? null;
+}
+
+export async function signOut(): Promise<void> {
+  const token = currentSession()?.token;
+  await fetch(SESSION_URL, {
+    method: 'DELETE',
+    credentials: 'same-origin',
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  }).catch(() => {});
+  become('signed-out');
+}
+
+/** After the service has refused the token. */
+export function endSession(): void {
+  become('signed-out');
+}
+
+async function post(url: string, body: object): Promise<Response | null> {
+  try {
+    return await fetch(url, {
+      method: 'POST',
+      credentials: 'same-origin',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  } catch {
+    return null;
+  }
+}
+
+async function accept(response: Response | null): Promise<boolean> {
+  if (response === null || response.status >= 500 || response.status === 429) {
+    // A user who is signed in stays so while the service is away.
+    if (currentSession() === null) become('unreachable');
+    return false;
+  }
+  if (!response.ok) {
+    if (response.status === 401) become('signed-out');
+    return false;
+  }
+  const { token, expires_at } = (await response.json()) as { token: string; expires_at: string };
+  become(sessionOf(token, Date.parse(expires_at)));
+  return true;
+}
+
+/** The service checks the token at every request. Here its claims only decide what is shown. */
+function sessionOf(token: string, expiresAt: number): Session {
+  const payload = token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/');
+  const { sub, role } = JSON.parse(atob(payload)) as { sub: string; role: Role };
+  return { token, expiresAt, userUuid: sub, role };
+}
+
+/** Only while the console is developed (`vite`), against a service that runs without sign-in. */
+export function signInByToken(token: string): boolean {
+  try {
+    become(sessionOf(token.trim(), Date.now() + 3_600_000));
+    return true;
+  } catch {
+    return false;
+  }
+}

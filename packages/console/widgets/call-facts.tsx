@@ -1,0 +1,34 @@
+import type { Schemas } from '../api/client.ts';
+import { shellTexts } from '../app/shell-texts.ts';
+import * as format from '../i18n/format.ts';
+
+type Status = Schemas['Call']['status'];
+
+const TONES: Readonly<Record<Status, string>> = {
+  queued: '',
+  transcribing: 'badge-accent',
+  analyzing: 'badge-accent',
+  completed: 'badge-good',
+  failed: 'badge-bad',
+  canceled: '',
+};
+
+export function StatusBadge({ status }: { status: Status }) {
+  const t = shellTexts.use();
+  return <span className={`badge ${TONES[status]}`}>{t(`status.${status}`)}</span>;
+}
+
+/** From this score a call is good, and from the next it is acceptable. */
+const GOOD = 80;
+const FAIR = 60;
+
+export function scoreTone(score: number): 'good' | 'warn' | 'bad' {
+  if (score >= GOOD) return 'good';
+  return score >= FAIR ? 'warn' : 'bad';
+}
+
+/** A score with its colour, and a dash where there is none. */
+export function Score({ value }: { value: number | null }) {
+  if (value === null) return <span className="muted">–</span>;
+  return <span className={`score score-${scoreTone(value)} number`}>{format.score(value)}</span>;
+}

@@ -1,0 +1,38 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+
+interface Props {
+  readonly title: string;
+  readonly isWide?: boolean;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** A modal dialog: the browser keeps the focus in it, closes it with Escape and returns the focus. */
+export function Dialog({ title, isWide = false, onClose, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const { current } = dialog;
+    current?.showModal();
+    return () => current?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      className={isWide ? 'dialog dialog-wide' : 'dialog'}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={({ target, currentTarget }) => {
+        if (target === currentTarget) onClose();
+      }}
+    >
+      <div className="dialog-content">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,70 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { ApiError, Unreachable } from '../api/errors.ts';
+import { shellTexts } from '../app/shell-texts.ts';
+
+/** A page or list that has nothing to show, and what to do about it. */
+export function State({ title, text, children }: { title: string; text?: string; children?: ReactNode }) {
+  return (
+    <div className="state">
+      <h2>{title}</h2>
+      {text !== undefined && <p>{text}</p>}
+      {children}
+    </div>
+  );
+}
+
+const SLOW_MS = 6_000;
+
+/** While something is fetched. Says so when it takes long. */
+export function Loading() {
+  const t = shellTexts.use();
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className="state" role="status">
+      <span className="visually-hidden">{t('loading')}</span>
+      <span className="skeleton" style={{ width: 'min(320px, 80%)', height: 14 }} />
+      <span className="skeleton" style={{ width: 'min(260px, 65%)', height: 14 }} />
+      <span className="skeleton" style={{ width: 'min(290px, 72%)', height: 14 }} />
+      {isSlow && <p>{t('slow')}</p>}
+    </div>
+  );
+}
+
+/** Something could not be fetched, and a button that tries again. */
+export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+  const t = shellTexts.use();
+  const { title, text } = useFailure(error);
+  return (
+    <div className="state" role="alert">
+      <h2>{title}</h2>
+      <p>{text}</p>
+      {error instanceof ApiError && error.requestId !== null && error.status >= 500 && (
+        <p>
+          <code>{error.requestId}</code>
+        </p>
+      )}
+      {retry !== undefined && (
+        <button type="button" className="button" onClick={retry}>
+          {t('retry')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** An error in the user's language, where it is known, else as the service words it. */
+export function useFailure(error: unknown): { title: string; text: string } {
+  const t = shellTexts.use();
+  if (error instanceof Unreachable) return { title: t('failed.offline'), text: t('failed.offlineText') };
+  if (error instanceof ApiError) {
+    if (error.status === 404) return { title: t('failed.notFound'), text: t('failed.notFoundText') };
+    if (error.status === 403) return { title: t('failed.forbidden'), text: t('failed.forbiddenText') };
+    if (error.status === 429 || error.status === 503) return { title: t('failed.busy'), text: t('failed.busyText') };
+    return { title: t('failed.title'), text: error.message };
+  }
+  return { title: t('failed.title'), text: t('failed.unknown') };
+}

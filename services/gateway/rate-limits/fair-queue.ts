@@ -1,0 +1,148 @@
+export interface FairQueueLimits {
+  /** How many of one firm, and of all firms, are in progress at the same time. 0 is no limit. */
+  readonly perFirm: number;
+  readonly total: number;
+  /** How many of one firm, and of all firms, may wait. */
+  readonly waitingPerFirm: number;
+  readonly waitingTotal: number;
+  readonly maxWaitMs: number;
+}
+
+/** Ends a turn. Calling it again does nothing. */
+export type EndTurn = () => void;
+
+/** Why there is no turn: the firm itself has too many requests, or all firms together have. */
+export type NoTurn = 'firm' | 'process';
+
+export interface Ticket {
+  /** Null when the caller left the queue. */
+  readonly turn: Promise<EndTurn | NoTurn | null>;
+  leave(): void;
+}
+
+interface Firm {
+  readonly uuid: string;
+  running: number;
+  /** The longest waiting first. */
+  readonly waiting: Set<Waiting>;
+}
+
+interface Waiting {
+  readonly timer: NodeJS.Timeout;
+  resolve(turn: EndTurn | NoTurn | null): void;
+}
+
+/**
+ * Gives turns to firms: one after the other, however many requests each of them has waiting. Within a firm the first to
+ * come is the first served. When too many wait, the firm with most of them loses its oldest.
+ */
+export class FairQueue {
+  readonly #limits: FairQueueLimits;
+  /** Only those that have a request in progress or waiting. */
+  readonly #firms = new Map<string, Firm>();
+  /** Those that wait and are under their limit. The next turn is the first one's, which then goes to the end. */
+  readonly #ready = new Set<Firm>();
+  #running = 0;
+  #waiting = 0;
+
+  constructor(limits: FairQueueLimits) {
+    this.#limits = limits;
+  }
+
+  /** A turn, the reason why there is none, or a ticket of the queue. */
+  enter(firmUuid: string): EndTurn | NoTurn | Ticket {
+    const firm = this.#firms.get(firmUuid) ?? { uuid: firmUuid, running: 0, waiting: new Set() };
+    this.#firms.set(firmUuid, firm);
+    if (firm.waiting.size === 0 && this.#isUnderLimit(firm) && this.#hasFreeTurn()) return this.#begin(firm);
+    if (firm.waiting.size >= this.#limits.waitingPerFirm) return this.#none('firm', firm);
+    if (this.#waiting >= this.#limits.waitingTotal && !this.#dropForAnother(firm)) return this.#none('process', firm);
+    return this.#wait(firm);
+  }
+
+  get inProgress(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  #isUnderLimit(firm: Firm): boolean {
+    return this.#limits.perFirm === 0 || firm.running < this.#limits.perFirm;
+  }
+
+  #hasFreeTurn(): boolean {
+    return this.#limits.total === 0 || this.#running < this.#limits.total;
+  }
+
+  #begin(firm: Firm): EndTurn {
+    firm.running++;
+    this.#running++;
+    let hasEnded = false;
+    return () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      firm.running--;
+      this.#running--;
+      if (firm.waiting.size > 0) this.#ready.add(firm);
+      this.#giveTurns();
+      this.#forget(firm);
+    };
+  }
+
+  #giveTurns(): void {
+    // A firm that is removed and added again during the iteration is visited again, after the others.
+    for (const firm of this.#ready) {
+      if (!this.#hasFreeTurn()) return;
+      this.#ready.delete(firm);
+      const [first] = firm.waiting;
+      if (first === undefined) continue;
+      this.#remove(firm, first);
+      first.resolve(this.#begin(firm));
+      if (firm.waiting.size > 0 && this.#isUnderLimit(firm)) this.#ready.add(firm);
+    }
+  }
+
+  #wait(firm: Firm): Ticket {
+    const { promise, resolve } = Promise.withResolvers<EndTurn | NoTurn | null>();
+    const end = (answer: NoTurn | null) => {
+      this.#remove(firm, waiting);
+      resolve(answer);
+      this.#forget(firm);
+    };
+    const timer = setTimeout(() => end(this.#isUnderLimit(firm) ? 'process' : 'firm'), this.#limits.maxWaitMs);
+    timer.unref();
+    const waiting = { timer, resolve };
+    firm.waiting.add(waiting);
+    this.#waiting++;
+    if (this.#isUnderLimit(firm)) this.#ready.add(firm);
+    return { turn: promise, leave: () => end(null) };
+  }
+
+  /** False when no other firm has more requests waiting than this one. */
+  #dropForAnother(firm: Firm): boolean {
+    let longest = firm;
+    for (const each of this.#firms.values()) if (each.waiting.size > longest.waiting.size) longest = each;
+    const [oldest] = longest.waiting;
+    if (longest === firm || oldest === undefined) return false;
+    this.#remove(longest, oldest);
+    oldest.resolve('process');
+    return true;
+  }
+
+  #remove(firm: Firm, waiting: Waiting): void {
+    if (!firm.waiting.delete(waiting)) return;
+    clearTimeout(waiting.timer);
+    this.#waiting--;
+    if (firm.waiting.size === 0) this.#ready.delete(firm);
+  }
+
+  #none(why: NoTurn, firm: Firm): NoTurn {
+    this.#forget(firm);
+    return why;
+  }
+
+  #forget(firm: Firm): void {
+    if (firm.running === 0 && firm.waiting.size === 0) this.#firms.delete(firm.uuid);
+  }
+}
