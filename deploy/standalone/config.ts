@@ -33,6 +33,7 @@ import {
   speechEngine,
   SpeechVariables,
 } from '@call-analysis/transcription/engines';
+import { WebhookVariables } from '@call-analysis/webhooks/variables';
 import { z } from 'zod';
 
 /** The settings of the complete system on one machine (docs/api.md, "Configuration and commands"). */
@@ -56,6 +57,8 @@ export interface Settings {
   readonly trustedProxies: readonly string[] | undefined;
   /** Origins whose pages may read responses. */
   readonly corsOrigins: readonly string[] | undefined;
+  /** The firms whose staff may act on every firm. Absent: any. */
+  readonly platformFirms?: readonly string[] | undefined;
   readonly jwt: JwtSettings;
   /** Absent: the pepper in the data directory. */
   readonly apiKeyPepper: string | undefined;
@@ -67,6 +70,8 @@ export interface Settings {
   readonly kafka?: Kafka | undefined;
   /** Absent: files are kept under the data directory. */
   readonly s3?: S3Config | undefined;
+  /** Whether webhooks may use http and addresses that are not public. */
+  readonly webhooksAllowPrivate: boolean;
   /** The limits of uploads. */
   readonly limits: Limits;
   /** Where traces are exported to. Absent: traces are not exported. */
@@ -118,6 +123,7 @@ export const variables = [
   PEPPER,
   LimitVariables,
   SpeechVariables,
+  WebhookVariables,
   KafkaVariables,
   S3Variables,
   TelemetryVariables,
@@ -137,10 +143,11 @@ export function readSettings(environment: Environment): Settings {
     traces: () => tracesFrom(parseConfig(TelemetryVariables, env)),
     limits: () => limitsFrom(parseConfig(LimitVariables, env)),
     speech: () => speechEngine(env),
+    webhooks: () => parseConfig(WebhookVariables, env),
     kafka: () => kafkaFrom(parseConfig(KafkaVariables, env)),
     s3: () => s3From(parseConfig(S3Variables, env)),
   });
-  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins } = edgeFrom({
+  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins, platformFirms } = edgeFrom({
     ...read.edge,
     HOST: read.own.HOST,
   });
@@ -152,6 +159,7 @@ export function readSettings(environment: Environment): Settings {
     concurrency,
     trustedProxies,
     corsOrigins,
+    ...(platformFirms !== undefined && { platformFirms }),
     dataDirectory: resolve(read.own.DATA_DIR),
     databaseUrl: read.own.DATABASE_URL,
     logLevel: read.telemetry.LOG_LEVEL,
@@ -161,6 +169,7 @@ export function readSettings(environment: Environment): Settings {
     previousPepper: read.pepper.API_KEY_PEPPER_PREVIOUS,
     limits: read.limits,
     speech: read.speech,
+    webhooksAllowPrivate: read.webhooks.WEBHOOK_ALLOW_PRIVATE,
     kafka: read.kafka,
     s3: read.s3,
     traces: read.traces,

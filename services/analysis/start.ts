@@ -1,6 +1,6 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
 import { pruneProcessed } from '@call-analysis/call-processing';
-import { CallAnalyzed, CallFailed } from '@call-analysis/events';
+import { AuditEntryAdded, CallAnalyzed, CallFailed } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import type { Analyst } from './analysts/analyst.ts';
 import { ruleAnalyst } from './analysts/rule-analyst.ts';
@@ -22,7 +22,7 @@ interface Parts extends AnalysisParts {
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, { analyst: Analyst }>({
   name: 'analysis',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [CallAnalyzed, CallFailed],
+  publishes: [AuditEntryAdded, CallAnalyzed, CallFailed],
   consumers,
   open({ config, log, db, bus, objects, closing }, { analyst = ruleAnalyst }) {
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
@@ -30,7 +30,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     closing.add('warm-up', warmUp());
     return { store: openStore(db), bus, objects, analyst, scorecardCache: new ScorecardCache(), firms };
   },
-  rpcs: ({ store, firms }) => [scorecardService({ store, firms })],
+  rpcs: ({ store, firms, bus }) => [scorecardService({ store, firms, bus })],
   // Calls are scored without it; only new scorecards have to wait.
   dependencies: ({ firms }) => [{ name: 'key-management', vital: false, check: () => firms.ready() }],
   schedules: ({ store }, { bus }) => [

@@ -1,8 +1,9 @@
 import type { Objects, SignedUrls } from '@call-analysis/objects';
-import type { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
+import type { analysis, audio, ingest, keyManagement, webhooks as webhooksDefinition } from '@call-analysis/proto';
 import type { Channel, Client } from '@call-analysis/rpc';
 import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
+import { Refusals } from './audit/refusals.ts';
 import type { ApiKeyAuthentication } from './authentication/api-key.ts';
 import { bearerAuthentication } from './authentication/bearer.ts';
 import { SessionKeys } from './authentication/session-keys.ts';
@@ -13,6 +14,7 @@ import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
 import { calls } from './routes/calls/calls.ts';
+import { jobs } from './routes/calls/jobs.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { scorecards } from './routes/scorecards.ts';
@@ -25,6 +27,7 @@ import { batches } from './routes/uploads/batches.ts';
 import { recordings } from './routes/uploads/recordings.ts';
 import { signedUrls } from './routes/uploads/signed-urls.ts';
 import { uploads } from './routes/uploads/uploads.ts';
+import { webhooks } from './routes/webhooks/webhooks.ts';
 import { listen } from './server.ts';
 import type { Edge } from './variables.ts';
 
@@ -34,22 +37,24 @@ export interface Backends {
   readonly ingest: Client<typeof ingest> & Pick<Channel, 'ready'>;
   readonly audio: Client<typeof audio> & Pick<Channel, 'ready'>;
   readonly analysis: Client<typeof analysis> & Pick<Channel, 'ready'>;
+  readonly webhooks: Client<typeof webhooksDefinition> & Pick<Channel, 'ready'>;
   /** Null where clients reach the object store directly, by URLs that it signs. */
   readonly objects: (Objects & SignedUrls) | null;
   readonly apiKeys: ApiKeyAuthentication;
 }
 
-/** The backends as parts of readiness. The gateway cannot serve its clients without each of them. */
+/** The backends as parts of readiness. The gateway cannot serve its clients without them, except the webhooks service. */
 export function backendParts(backends: Backends): Part[] {
   const channels = {
     'key-management': backends.keyManagement,
     ingest: backends.ingest,
     audio: backends.audio,
     analysis: backends.analysis,
+    webhooks: backends.webhooks,
   };
   return Object.entries(channels).map(([name, channel]) => ({
     name,
-    vital: true,
+    vital: name !== 'webhooks',
     check: () => channel.ready({ deadlineMs: 2000 }),
   }));
 }
@@ -63,7 +68,9 @@ export async function serveEdge(
   left = timeLeft(),
 ): Promise<{ url: string; close(): Promise<void> }> {
   const admission = new Admission(edge.concurrency ?? defaultConcurrency);
+  const refusals = new Refusals(backends.keyManagement, log);
   const app = createApp({
+    refusals,
     endpoints: endpointsOf(edge, backends, readiness),
     authentication: {
       bearer: bearerAuthentication({
@@ -88,18 +95,23 @@ export async function serveEdge(
       readiness.drain();
       stopMeasuring();
       const requests = await listening.close(left());
+      await refusals.close();
       if (requests > 0) log.warn({ requests }, 'requests that were not done in time are cut off');
     },
   };
 }
 
 /** All endpoints of the API. */
-export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, readiness: Readiness): Endpoint[] {
+export function endpointsOf(
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms'>,
+  backends: Backends,
+  readiness: Readiness,
+): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
   const endpoints = [
     ...health(readiness),
     ...metrics(),
-    ...apiKeys(backends.keyManagement),
+    ...apiKeys(backends.keyManagement, edge.platformFirms),
     ...audit(backends.keyManagement),
     ...sessions(backends.keyManagement, edge.publicUrl),
     ...campaigns(backends.ingest),
@@ -108,7 +120,9 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, r
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
+    ...jobs(backends.ingest),
     ...scorecards(backends.analysis),
+    ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];
   const base = publicPath(edge.publicUrl);

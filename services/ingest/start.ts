@@ -2,26 +2,36 @@ import { redeliveryWindowDays } from '@call-analysis/bus';
 import {
   AudioExtractionRequested,
   AudioStored,
+  AuditEntryAdded,
   AuditEntryCreated,
+  BatchFinished,
+  CallEnded,
   CallErased,
   CallsAccepted,
   CallsCanceled,
+  CampaignFinished,
   TranscriptReady,
 } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
+import { campaignFinisher } from './campaigns/finish-campaigns.ts';
 import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
+import { runJobs } from './jobs/run-jobs.ts';
 import { watchCalls } from './metrics.ts';
 import type { Parts } from './parts.ts';
 import { runIndexer } from './search/indexer/run-indexer.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
+import { batchFinisher } from './uploads/finish-batches.ts';
 
 export type { Config } from './config.ts';
+
+/** Closing waits for the portion of a job in progress and no longer. */
+const JOBS_MS = 5_000;
 
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
   name: 'ingest',
@@ -31,8 +41,12 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     AudioStored,
     TranscriptReady,
     CallsAccepted,
+    CallEnded,
     CallErased,
     CallsCanceled,
+    AuditEntryAdded,
+    BatchFinished,
+    CampaignFinished,
     AuditEntryCreated,
   ],
   consumers,
@@ -49,12 +63,19 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   rpcs: (parts, { limits }) => [rpcs({ ...parts, limits })],
   // Lists, uploads and results need no firm; only processing an upload does, and is refused meanwhile.
   dependencies: ({ firms }) => [{ name: 'key-management', vital: false, check: () => firms.ready() }],
-  schedules: (parts, { bus }) => [
+  schedules: (parts, { bus, limits }) => [
     {
       name: 'sweep',
       everyMs: 10 * 60_000,
       run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, now),
     },
+    {
+      name: 'jobs',
+      everyMs: 1_000,
+      run: (now) => runJobs({ ...parts, limits }, () => Date.now() > now.getTime() + JOBS_MS),
+    },
     { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },
+    { name: 'finished campaigns', everyMs: 2_000, run: campaignFinisher(parts) },
+    { name: 'finished batches', everyMs: 1_000, run: batchFinisher(parts) },
   ],
 });

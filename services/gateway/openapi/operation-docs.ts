@@ -7,6 +7,7 @@ export const tags = {
   Batches: 'The calls that one upload brought, and their progress.',
   Scorecards:
     'The questions by which calls are scored. A change makes a new revision; calls that were scored keep theirs.',
+  Webhooks: 'Addresses of the firm to which events are sent, signed as Standard Webhooks 1.0 defines.',
   Campaigns: 'Named groups of calls, managed with an API key.',
   'API keys': 'Keys of firms, managed by a system administrator.',
   Audit: 'Who did what in the firm, when and from where.',

@@ -6,6 +6,7 @@ import { campaigns } from '../campaigns/campaign-store.ts';
 import { tally } from '../campaigns/tally-store.ts';
 import { erasures } from '../erasure/erasure-store.ts';
 import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
+import { jobs } from '../jobs/job-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
@@ -50,6 +51,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     campaigns: campaigns(db),
     campaignCalls: campaignCalls(db),
     tally: tally(db),
+    jobs: jobs(db),
     erasures: erasures(db),
     rejectedFilters: rejectedFilters(db),
     intake,
@@ -62,7 +64,14 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
 
 export type Store = ReturnType<typeof openStore>;
 export type { ArchivedCall } from './announcements.ts';
-export type { AnnouncedBatch, Archive, Batch, BatchProgress, RejectedFile } from '../uploads/batch-store.ts';
+export type {
+  AnnouncedBatch,
+  Archive,
+  Batch,
+  BatchProgress,
+  RejectedFile,
+  UnfinishedBatch,
+} from '../uploads/batch-store.ts';
 export type { CallRow, Failure, HistoryEntry } from '../calls/call-row.ts';
 export { callLocked } from '../calls/call-store.ts';
 export type { ExistingCall, UploadedTranscript } from '../calls/call-store.ts';
