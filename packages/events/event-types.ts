@@ -185,6 +185,11 @@ export const AuditEntryCreated = eventType(
       'campaign.completed',
       'campaign.canceled',
       'campaign.calls_added',
+      'call.reviewed',
+      'call.review_withdrawn',
+      'call.channels_swapped',
+      'call.commented',
+      'call.comment_deleted',
     ]),
     /** The network address of the actor. */
     address: z.string(),

@@ -11,6 +11,8 @@ import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { calls } from './routes/calls/calls.ts';
+import { comments } from './routes/calls/comments.ts';
+import { reviews } from './routes/calls/reviews.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { scorecards } from './routes/scorecards.ts';
@@ -99,6 +101,8 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, r
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
+    ...reviews(backends.ingest, backends.analysis),
+    ...comments(backends.ingest),
     ...scorecards(backends.analysis),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];

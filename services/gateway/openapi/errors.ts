@@ -38,6 +38,7 @@ const known = {
   KEY_EXISTS: [409, 'The firm already has an active key.'],
   INVALID_TRANSITION: [409, 'The campaign is completed.'],
   EXTERNAL_ID_EXISTS: [409, 'Another campaign of the firm has this external_id.'],
+  ANALYSIS_CHANGED: [409, 'This is not the current analysis of the call. Read the call again.'],
   NOT_RETRYABLE: [409, 'Only a failed call whose failure is retryable can be retried.'],
   REVISION_CONFLICT: [412, 'The scorecard has a newer revision than the one that you changed.'],
   BODY_TOO_LARGE: [413, 'A JSON body may have at most 1 MiB.'],

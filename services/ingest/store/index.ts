@@ -4,10 +4,12 @@ import { recordings } from '../calls/recording-store.ts';
 import { campaignCalls } from '../campaigns/campaign-call-store.ts';
 import { campaigns } from '../campaigns/campaign-store.ts';
 import { tally } from '../campaigns/tally-store.ts';
+import { comments } from '../comments/comment-store.ts';
 import { erasures } from '../erasure/erasure-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
+import { reviews } from '../reviews/review-store.ts';
 import { search } from '../search/index.ts';
 import { batches } from '../uploads/batch-store.ts';
 import { uploads } from '../uploads/upload-store.ts';
@@ -42,6 +44,8 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     search: search(db),
     results,
     transcripts: transcripts(db),
+    reviews: reviews(db),
+    comments: comments(db),
     campaigns: campaigns(db),
     campaignCalls: campaignCalls(db),
     tally: tally(db),
