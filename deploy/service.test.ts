@@ -8,6 +8,7 @@ import { events as gateway } from '../services/gateway/start.ts';
 import { events as ingest } from '../services/ingest/start.ts';
 import { events as keyManagement } from '../services/key-management/start.ts';
 import { events as transcription } from '../services/transcription/start.ts';
+import { events as webhooks } from '../services/webhooks/start.ts';
 import './standalone/test/time-limit.ts';
 
 const script = fileURLToPath(new URL('./service.ts', import.meta.url));
@@ -23,7 +24,7 @@ async function run(...args: string[]) {
 
 describe('npm run service', () => {
   it('lists the services when the name is unknown or missing', async () => {
-    const known = 'The services are gateway, key-management, ingest, audio, transcription, analysis.\n';
+    const known = 'The services are gateway, key-management, ingest, audio, transcription, analysis, webhooks.\n';
     expect(await run('ingset')).toEqual({
       code: 2,
       stdout: '',
@@ -57,7 +58,7 @@ describe('npm run service', () => {
 });
 
 describe('every event that a service consumes', () => {
-  const services = { gateway, keyManagement, ingest, audio, transcription, analysis };
+  const services = { gateway, keyManagement, ingest, audio, transcription, analysis, webhooks };
 
   it('is published by a service, or by the administrator command', () => {
     const all = Object.values(services);
@@ -65,6 +66,10 @@ describe('every event that a service consumes', () => {
       ...all.flatMap(({ publishes }) => publishes.map(({ type }) => type)),
       // Published by `npm run -s admin -- dead-letter replay`.
       'calls.retry-requested.v1',
+      // Taken by webhooks before they are published.
+      'analysis.waiting.v1',
+      'budget.spent.v1',
+      'call.reviewed.v1',
     ]);
     const unpublished = all
       .flatMap(({ consumes }) => consumes.map(({ type }) => type))

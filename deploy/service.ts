@@ -1,7 +1,7 @@
 // npm run service -- <name> …: runs one service. The arguments after the name go to the service.
 import { nearestName } from '../packages/fault/index.ts';
 
-const services = ['gateway', 'key-management', 'ingest', 'audio', 'transcription', 'analysis'];
+const services = ['gateway', 'key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks'];
 
 const help = `Usage: npm run service -- <name> [migrate]
 

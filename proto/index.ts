@@ -10,8 +10,10 @@ import type {
   KeyManagementDefinition,
   KeyManagementHandlers,
 } from './generated/call_analysis/key_management/v1/KeyManagement.ts';
+import type { WebhooksDefinition, WebhooksHandlers } from './generated/call_analysis/webhooks/v1/Webhooks.ts';
 import type { ProtoGrpcType as IngestRoot } from './generated/ingest.ts';
 import type { ProtoGrpcType as KeyManagementRoot } from './generated/key-management.ts';
+import type { ProtoGrpcType as WebhooksRoot } from './generated/webhooks.ts';
 
 /** A service as its .proto file defines it. `Handlers` adds what the definition's type lacks: which methods stream. */
 export type Service<Definition, Handlers> = Definition & { readonly [handlersOf]?: Handlers };
@@ -36,3 +38,6 @@ export const audio: Service<AudioDefinition, AudioHandlers> =
 
 export const analysis: Service<AnalysisDefinition, AnalysisHandlers> =
   load<AnalysisRoot>('./analysis.proto').call_analysis.analysis.v1.Analysis.service;
+
+export const webhooks: Service<WebhooksDefinition, WebhooksHandlers> =
+  load<WebhooksRoot>('./webhooks.proto').call_analysis.webhooks.v1.Webhooks.service;

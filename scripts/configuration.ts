@@ -15,6 +15,8 @@ import { variables as keyManagement } from '../services/key-management/config.ts
 import { PepperVariables } from '../services/key-management/pepper.ts';
 import { variables as transcription, WorkVariables } from '../services/transcription/config.ts';
 import { SpeechVariables } from '../services/transcription/engines/config.ts';
+import { variables as webhooks } from '../services/webhooks/config.ts';
+import { WebhookVariables } from '../services/webhooks/variables.ts';
 
 export const PAGE = 'docs/configuration.md';
 
@@ -27,6 +29,7 @@ const processes: Readonly<Record<string, Shapes>> = {
   audio,
   transcription,
   analysis,
+  webhooks,
   'npm start': standalone,
   admin: remoteVariables,
 };
@@ -41,6 +44,7 @@ const groups: Readonly<Record<string, Shapes>> = {
   'Calls between services': [AddressVariables, RpcVariables],
   'Limits of uploads': [LimitVariables],
   'Speech to text': [SpeechVariables, WorkVariables],
+  Webhooks: [WebhookVariables],
   'Every process': [ProcessVariables],
   'npm start': standalone,
 };
@@ -57,7 +61,7 @@ A secret (marked \\*) may come from a file: set \`NAME_FILE\` to the path of the
 
 ## Variables by process
 
-● is required, ○ is optional. The six services are the processes of \`npm run service -- <name>\`. \`npm start\` runs all of
+● is required, ○ is optional. The seven services are the processes of \`npm run service -- <name>\`. \`npm start\` runs all of
 them in one process and requires no variable. \`admin\` is the admin command with \`KEY_MANAGEMENT_ADDRESS\`; without that
 variable it reads the variables of \`npm start\`.`;
 

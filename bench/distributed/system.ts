@@ -39,7 +39,15 @@ export async function newFirmOf(system: DistributedSystem): Promise<ApiClient & 
   }
 }
 
-export const SERVICES = ['gateway', 'key-management', 'ingest', 'audio', 'transcription', 'analysis'] as const;
+export const SERVICES = [
+  'gateway',
+  'key-management',
+  'ingest',
+  'audio',
+  'transcription',
+  'analysis',
+  'webhooks',
+] as const;
 
 /**
  * Seconds of processor time so far by part: each service, its connections to PostgreSQL as `<service>, PostgreSQL`, the

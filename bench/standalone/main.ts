@@ -14,6 +14,7 @@ Exits with 0 whatever the figures.
   probing      format and length of a recording, found without decoding it
   speech       the local engine: its speed and word error rate
   edge         an authenticated route without work, compared with plain express
+  fairness     a client beside a firm that sends five times what the service can answer
   call-page    the JSON of a hundred calls, compared with JSON written by hand
   get-calls    filters, cursors and search among ten million calls of one firm
   campaigns    a hundred campaigns of a hundred thousand calls, listed with their counters
@@ -32,6 +33,7 @@ const benchmarks: Benchmarks = {
   probing: () => import('./probing.ts'),
   speech: () => import('./speech.ts'),
   edge: () => import('./edge.ts'),
+  fairness: () => import('./fairness.ts'),
   'call-page': () => import('./call-page.ts'),
   'get-calls': () => import('./get-calls.ts'),
   campaigns: () => import('./campaigns.ts'),

@@ -3,7 +3,7 @@
 # service's role, which cannot connect to the other databases. Passwords come from NAME_DATABASE_PASSWORD.
 set -eu
 
-for service in key_management ingest audio transcription analysis; do
+for service in key_management ingest audio transcription analysis webhooks; do
   name="$(echo "$service" | tr '[:lower:]' '[:upper:]')_DATABASE_PASSWORD"
   eval "password=\${$name:?}"
   # psql reads the password from a variable and quotes it, so it never appears in the arguments of a process.

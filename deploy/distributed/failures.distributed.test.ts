@@ -23,7 +23,15 @@ import { reconcile, settled } from './test/reconciliation.ts';
 import { RetryingClient, type Reply, type Seen, transcripts } from './test/retrying-client.ts';
 import type { Replica, ServiceName } from './test/system.ts';
 
-const SERVICES: readonly ServiceName[] = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'];
+const SERVICES: readonly ServiceName[] = [
+  'key-management',
+  'ingest',
+  'audio',
+  'transcription',
+  'analysis',
+  'webhooks',
+  'gateway',
+];
 
 /** In the long run every fault of every link; otherwise `refused` and one or two others, so that each fault is covered. */
 const ROUNDS = edgePromises.flatMap(({ edge, answers }, index) =>

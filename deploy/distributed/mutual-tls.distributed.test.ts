@@ -10,7 +10,15 @@ import { silence } from '../standalone/test/client/silence.ts';
 import { RetryingClient } from './test/retrying-client.ts';
 import { type DistributedSystem, type ServiceName, startSystem } from './test/system.ts';
 
-const SERVICES: readonly ServiceName[] = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'];
+const SERVICES: readonly ServiceName[] = [
+  'key-management',
+  'ingest',
+  'audio',
+  'transcription',
+  'analysis',
+  'webhooks',
+  'gateway',
+];
 const authority = newAuthority('services');
 
 let directory: string;

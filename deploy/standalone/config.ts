@@ -33,6 +33,7 @@ import {
   speechEngine,
   SpeechVariables,
 } from '@call-analysis/transcription/engines';
+import { WebhookVariables } from '@call-analysis/webhooks/variables';
 import { z } from 'zod';
 
 /** The settings of the complete system on one machine (docs/api.md, "Configuration and commands"). */
@@ -59,12 +60,16 @@ export interface Settings {
   readonly jwt: JwtSettings;
   /** Absent: the pepper in the data directory. */
   readonly apiKeyPepper: string | undefined;
+  /** The pepper before, while it is changed. */
+  readonly previousPepper?: string | undefined;
   /** The transcription engine. */
   readonly speech: LocalEngine | OtherEngine;
   /** Absent: events stay within the database. */
   readonly kafka?: Kafka | undefined;
   /** Absent: files are kept under the data directory. */
   readonly s3?: S3Config | undefined;
+  /** Whether webhooks may use http and addresses that are not public. */
+  readonly webhooksAllowPrivate: boolean;
   /** The limits of uploads. */
   readonly limits: Limits;
   /** Where traces are exported to. Absent: traces are not exported. */
@@ -116,6 +121,7 @@ export const variables = [
   PEPPER,
   LimitVariables,
   SpeechVariables,
+  WebhookVariables,
   KafkaVariables,
   S3Variables,
   TelemetryVariables,
@@ -135,6 +141,7 @@ export function readSettings(environment: Environment): Settings {
     traces: () => tracesFrom(parseConfig(TelemetryVariables, env)),
     limits: () => limitsFrom(parseConfig(LimitVariables, env)),
     speech: () => speechEngine(env),
+    webhooks: () => parseConfig(WebhookVariables, env),
     kafka: () => kafkaFrom(parseConfig(KafkaVariables, env)),
     s3: () => s3From(parseConfig(S3Variables, env)),
   });
@@ -156,8 +163,10 @@ export function readSettings(environment: Environment): Settings {
     closeMs: read.close.CLOSE_TIMEOUT,
     jwt: read.jwt,
     apiKeyPepper: read.pepper.API_KEY_PEPPER,
+    previousPepper: read.pepper.API_KEY_PEPPER_PREVIOUS,
     limits: read.limits,
     speech: read.speech,
+    webhooksAllowPrivate: read.webhooks.WEBHOOK_ALLOW_PRIVATE,
     kafka: read.kafka,
     s3: read.s3,
     traces: read.traces,
@@ -166,29 +175,34 @@ export function readSettings(environment: Environment): Settings {
 
 const REMOTE = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true }).partial();
 
+const PUBLIC = EdgeVariables.pick({ PUBLIC_URL: true });
+
 /**
  * The variables of the admin command when each service is its own process. Dead letters are then in Kafka; key-management
  * answers everything else.
  */
-export const remoteVariables = [REMOTE, RpcTlsVariables, SigningVariables, KafkaVariables];
+export const remoteVariables = [REMOTE, PUBLIC, RpcTlsVariables, SigningVariables, KafkaVariables];
 
 /** How the admin command reaches a key-management that is not on this machine. */
 export interface RemoteSettings {
   readonly address: string;
   readonly tls?: Tls | undefined;
   readonly jwt: JwtSettings;
+  /** Where people reach the API. */
+  readonly publicUrl: string | undefined;
 }
 
 /** Undefined without KEY_MANAGEMENT_ADDRESS: the service is then on this machine. */
 export function readRemote(environment: Environment): RemoteSettings | undefined {
   if ((environment['KEY_MANAGEMENT_ADDRESS'] ?? '') === '') return undefined;
   const env = withSecrets(environment, remoteVariables);
-  const { address, tls, jwt } = readAll({
+  const { address, tls, jwt, publicUrl } = readAll({
+    publicUrl: () => parseConfig(PUBLIC, env).PUBLIC_URL,
     address: () => parseConfig(REMOTE.required(), env).KEY_MANAGEMENT_ADDRESS,
     tls: () => rpcTlsFrom(parseConfig(RpcTlsVariables, env)),
     jwt: () => jwtFrom(parseConfig(SigningVariables, env)),
   });
-  return { address, tls, jwt };
+  return { address, tls, jwt, publicUrl };
 }
 
 function refuseUnsupported(env: Environment): void {
@@ -208,5 +222,7 @@ function jwtFrom(variables: z.output<typeof SigningVariables>): JwtSettings {
     throw new ConfigFault('JWT_PRIVATE_KEY_FILE is set, so JWT_PUBLIC_KEY_FILE must be set too.');
   }
   const rules = tokenRulesFrom(variables);
-  return { issuer: variables.JWT_ISSUER, audience: variables.JWT_AUDIENCE, key: rules?.key, privateKeyFile };
+  const { previousKeys, identityProvider } = rules ?? {};
+  const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = variables;
+  return { issuer, audience, key: rules?.key, previousKeys, identityProvider, privateKeyFile };
 }

@@ -148,6 +148,12 @@ async function waitForLock(
   }
 }
 
+/** The URL of the service that runs on this data directory. Null while none does. */
+export function urlOfService(directory: string): string | null {
+  const holder = currentHolder(join(directory, 'holder.json'));
+  return holder !== null && isAlive(holder.pid) ? holder.url : null;
+}
+
 /** The process that wrote holder.json last. It may have ended. */
 function currentHolder(file: string): LockHolder | null {
   try {

@@ -8,6 +8,7 @@ import { databaseUrl, migrate, provision } from '@call-analysis/postgres';
 import { findServer, type PostgresServer, startServer } from '@call-analysis/postgres/server';
 import { type Closing, type Logger, StartFault } from '@call-analysis/runtime';
 import { migrations as transcriptionMigrations, schema as transcriptionSchema } from '@call-analysis/transcription';
+import { migrations as webhooksMigrations, schema as webhooksSchema } from '@call-analysis/webhooks';
 import { BUS, busSchema } from './bus.ts';
 import type { Settings } from './config.ts';
 import { type DataDirectoryLock, lockDataDirectory, type LockHolder } from './data-directory-lock.ts';
@@ -22,6 +23,7 @@ const services = [
   { schema: audioSchema, migrations: audioMigrations },
   { schema: transcriptionSchema, migrations: transcriptionMigrations },
   { schema: analysisSchema, migrations: analysisMigrations },
+  { schema: webhooksSchema, migrations: webhooksMigrations },
 ];
 
 interface Parts {

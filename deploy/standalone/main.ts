@@ -35,7 +35,11 @@ await runProcess({
     void running.lost.then(() => {
       throw new StartFault(`${settings.dataDirectory} was taken by another process while PostgreSQL was not running.`);
     });
-    console.log(`ready  ${running.url}\n\n${startHint}`);
+    console.log(`ready  ${running.url}\n`);
+    const { signInLink } = await import('./sign-in-link.ts');
+    const link = await signInLink(running, settings);
+    if (link !== null) console.log(`Sign in, once and within 10 minutes, as the first SUPERUSER:\n  ${link}\n`);
+    console.log(startHint);
     return running;
   },
 });

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -228,7 +228,7 @@ describe('the keys of bearer tokens', () => {
     };
     if (privateKey !== undefined) variables['JWT_PRIVATE_KEY_FILE'] = await file('other.pem', privateKey);
     const user = { uuid: userUuid, firm_uuid: userUuid, role: 'ADMIN' };
-    expect(() => issueToken(readSettings(variables).jwt, long, user, 1000)).toThrow(sentence);
+    expect(() => issueToken(readSettings(variables).jwt, long, user, 1000, randomUUID())).toThrow(sentence);
   });
 
   it('may be a secret in a file, and the issuer and audience come from the environment', async () => {

@@ -4,4 +4,5 @@ import { sampleSegmentTypes } from './demo/sample-segment-types.ts';
 export const startHint = `Next, in another terminal:
   npm run -s admin -- firm create --name 'Acme' --country UZ ${sampleSegmentTypes.map((name) => `--segment-type ${name}`).join(' ')}
   npm run -s admin -- user create --firm <uuid of the firm> --name 'Ann' --role ADMIN
-  npm run -s admin -- token issue --user <uuid of the user>`;
+  npm run -s admin -- token issue --user <uuid of the user>
+  npm run -s admin -- console link --user <uuid of the user>`;

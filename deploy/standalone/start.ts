@@ -5,6 +5,7 @@ import { start as startIngest } from '@call-analysis/ingest';
 import { start as startKeyManagement } from '@call-analysis/key-management';
 import { Closing, exportSpans, type Logger, timeLeft } from '@call-analysis/runtime';
 import { start as startTranscription } from '@call-analysis/transcription';
+import { start as startWebhooks } from '@call-analysis/webhooks';
 import { BUS, buses, requireEmptyEmbeddedBus } from './bus.ts';
 import type { Settings } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -50,12 +51,13 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         bus: bus.of('key_management'),
         listen: directory.socket('key-management'),
         pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
+        previousPepper: settings.previousPepper,
       },
       named('key-management'),
     );
     closing.add('key-management', () => keys.close());
     signal?.throwIfAborted();
-    const [ingest, transcription, analysis] = await Promise.all([
+    const [ingest, transcription, analysis, webhooks] = await Promise.all([
       startIngest(
         {
           databaseUrl: database.url('ingest'),
@@ -88,10 +90,20 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         },
         named('analysis'),
       ),
+      startWebhooks(
+        {
+          databaseUrl: database.url('webhooks'),
+          bus: bus.of('webhooks'),
+          listen: directory.socket('webhooks'),
+          allowPrivate: settings.webhooksAllowPrivate,
+        },
+        named('webhooks'),
+      ),
     ]);
     closing.add('ingest', () => ingest.close());
     closing.add('transcription', () => transcription.close());
     closing.add('analysis', () => analysis.close());
+    closing.add('webhooks', () => webhooks.close());
     signal?.throwIfAborted();
     const audio = await startAudio(
       {
@@ -120,6 +132,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         ingest: ingest.address,
         audio: audio.address,
         analysis: analysis.address,
+        webhooks: webhooks.address,
         jwt: { ...jwt, key: jwt.key ?? { kind: 'secret', secret: directory.secrets.jwtSecret } },
       },
       named('gateway'),

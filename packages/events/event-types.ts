@@ -153,6 +153,51 @@ export const CallFailed = eventType(
   ofCall,
 );
 
+/** What a call is after it has ended or was reviewed. No text of the conversation, and no phone number. */
+const CallState = z.object({
+  status: z.enum(['completed', 'failed']),
+  outcome: Outcome.nullable(),
+  /** 0 to 100, or null. */
+  score: z.number().nullable(),
+  segment_type: z.string(),
+  partner_call_id: z.string().nullable(),
+  batch_uuid: z.guid().nullable(),
+  campaign_uuid: z.guid().nullable(),
+  /** As in the list of calls; null for a completed call. */
+  failure: z
+    .object({
+      stage: z.string(),
+      code: z.string(),
+      message: z.string(),
+      retryable: z.boolean(),
+      attempts: z.int(),
+    })
+    .nullable(),
+});
+
+/** The catalogue shows a call as completed or failed. Published by the catalogue, once for each attempt. */
+export const CallEnded = eventType('call.ended.v1', CallState, ofCall);
+
+/** A person reviewed the analysis of a call. The score is the reviewed one. */
+export const CallReviewed = eventType('call.reviewed.v1', CallState, ofCall);
+
+const ByStatus = z.record(z.string(), z.int().min(0));
+
+/** The last call of a batch has ended. Published once for each batch, which is the subject. */
+export const BatchFinished = eventType('batch.finished.v1', z.object({ by_status: ByStatus }));
+
+/**
+ * A campaign was completed or canceled, and the last of its calls has ended. Published once for each campaign, which is
+ * the subject.
+ */
+export const CampaignFinished = eventType(
+  'campaign.finished.v1',
+  z.object({ status: z.enum(['completed', 'canceled']), by_status: ByStatus }),
+);
+
+/** A firm's budget of the month for language models is spent. `subject` is the firm. */
+export const BudgetSpent = eventType('budget.spent.v1', z.object({}));
+
 /** A call was erased. Every service removes its data about the call and stops working on it. */
 export const CallErased = eventType('call.erased.v1', z.object({ erased_at: z.iso.datetime() }), ofCall);
 
@@ -190,6 +235,11 @@ export const AuditEntryCreated = eventType(
       'call.channels_swapped',
       'call.commented',
       'call.comment_deleted',
+      'webhook.created',
+      'webhook.changed',
+      'webhook.deleted',
+      'webhook.secret_rotated',
+      'webhook.replayed',
     ]),
     /** The network address of the actor. */
     address: z.string(),

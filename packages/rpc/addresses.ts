@@ -7,6 +7,7 @@ export const AddressVariables = z.object({
   INGEST_ADDRESS: address('ingest'),
   AUDIO_ADDRESS: address('audio'),
   ANALYSIS_ADDRESS: address('analysis'),
+  WEBHOOKS_ADDRESS: address('webhooks'),
 });
 
 function address(service: string) {

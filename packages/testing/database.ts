@@ -12,7 +12,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-const schemas = ['key_management', 'ingest', 'audio', 'transcription', 'analysis', 'bus'];
+const schemas = ['key_management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks', 'bus'];
 // Roles belong to the server, which test files share. So all use the same password.
 const password = 'for-tests-only';
 

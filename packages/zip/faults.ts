@@ -61,7 +61,7 @@ export class EntryFaults {
   add(name: string, reason: string): void {
     this.#count++;
     if (this.#listed.length >= LISTED) return;
-    const characters = Array.from(name);
+    const characters = Array.from(name.slice(0, 2 * (SHOWN_NAME + 1)));
     const shown = characters.length > SHOWN_NAME ? `${characters.slice(0, SHOWN_NAME).join('')}…` : name;
     this.#listed.push({ name: shown, reason });
   }

@@ -1,6 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
 import { endRecords, writeZip, zip64Field, type ZipEnd, type ZipEntry, type ZipFields } from '@call-analysis/testing';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { defaultArchiveLimits, readArchive } from './read-archive.ts';
 import { WatchedSource, outcomeOf, namesOf } from './test/ranged-source.ts';
 
@@ -355,5 +355,26 @@ describe('an archive in an archive', () => {
   it('is one entry, and is not opened', async () => {
     const inner = writeZip([a, b]).bytes;
     expect(namesOf(await outcomeOf(writeZip([{ name: 'inner.zip', data: inner }]).bytes))).toEqual(['inner.zip']);
+  });
+});
+
+describe('an archive of many entries at fault', () => {
+  const faulty: [string, (index: number) => ZipEntry][] = [
+    ['names of 3,000 bytes', (index) => ({ name: `${'x'.repeat(3000)}${index}`, data })],
+    ['names of 400 letters that are not ASCII', (index) => ({ name: `${'ж'.repeat(400)}${index}`, data })],
+    ['names of letters with marks', (index) => ({ name: `${'e\u0323\u0301'.repeat(60)}${index}`, data })],
+  ];
+  it.each(faulty)('is refused without decoding or comparing %s as a whole', async (_, entry) => {
+    const entries = 20_000;
+    const { bytes } = writeZip(Array.from({ length: entries }, (_each, index) => entry(index)));
+    const normalize = jest.spyOn(String.prototype, 'normalize');
+    const refusal = await outcomeOf(bytes);
+    const calls = normalize.mock.calls.length;
+    normalize.mockRestore();
+    expect(refusal).toMatchObject({ code: 'UNSAFE_ARCHIVE' });
+    if (!('code' in refusal)) throw new Error('not refused');
+    expect(refusal.message).toContain(`(and ${entries - 1} more)`);
+    expect(Array.from(refusal.entries[0]!.name).length).toBeLessThanOrEqual(256);
+    expect(calls).toBeLessThan(100);
   });
 });

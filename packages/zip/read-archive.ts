@@ -1,6 +1,6 @@
 import type { ArchiveEntry } from './archive-entry.ts';
 import { DuplicateNames } from './checks/duplicate-names.ts';
-import { decodeName, isLitter, nestedName, unsafeName } from './checks/entry-name.ts';
+import { decodeName, isLitter, isTooLong, nestedName, unsafeName } from './checks/entry-name.ts';
 import { fileKind } from './checks/file-kind.ts';
 import { Overlaps } from './checks/overlaps.ts';
 import { EntryFaults, contradiction, unsafeArchive } from './faults.ts';
@@ -146,11 +146,12 @@ class EntryChecks {
       unsafeName(name, rawName.length),
       notFile,
       this.#tooLarge(header),
-      this.#names.check(names),
+      // A name that is too long is not compared: a directory may have hundreds of megabytes of them.
+      isTooLong(rawName) ? null : this.#names.check(names),
     ]) {
       if (reason !== null) this.#unsafe.add(name, reason);
     }
-    if (isLitter(name)) return;
+    if (isTooLong(rawName) || isLitter(name)) return;
     const nested = nestedName(name) ?? (kind === 'folder' ? 'is a folder' : null);
     if (nested !== null) return this.#nested.add(name, nested);
     const raw_name = rawName.toString('base64');

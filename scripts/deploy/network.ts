@@ -22,12 +22,13 @@ const calls = [
   'gateway → ingest',
   'gateway → audio',
   'gateway → analysis',
+  'gateway → webhooks',
   'ingest → key-management',
   'audio → ingest',
   'analysis → key-management',
 ];
 
-const withDatabase = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'migrations'];
+const withDatabase = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks', 'migrations'];
 
 /** Parts outside the chart: the services that reach them, and the variable with their address. A database URL is in a Secret. */
 const parts: Readonly<Record<string, { readonly by: readonly string[]; readonly variable?: string }>> = {

@@ -12,6 +12,7 @@ import express from 'express';
 import { logOutcome } from './http/access-log.ts';
 import type { Authentication, Endpoint } from './http/endpoint.ts';
 import { clientAddress, networkOf } from './http/request/client-address.ts';
+import { compress } from './http/response/compress.ts';
 import { Cors } from './http/response/cors.ts';
 import { EdgeResponse } from './http/response/edge-response.ts';
 import { errorResponse, HttpError, isBug, routeNotFound } from './http/response/http-error.ts';
@@ -70,6 +71,7 @@ export function createApp(options: AppOptions): App {
       response.addHeaders(commonHeaders);
       response.addHeaders([['x-request-id', context.requestId]]);
       response.addHeaders(cors.headers(request));
+      compress(request, response);
       withContext(context, next);
     }),
   );

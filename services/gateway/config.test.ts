@@ -13,6 +13,7 @@ environmentContract('gateway', {
     INGEST_ADDRESS: 'ingest:50051',
     AUDIO_ADDRESS: 'audio:50051',
     ANALYSIS_ADDRESS: 'analysis:50051',
+    WEBHOOKS_ADDRESS: 'webhooks:50051',
   },
   config: {
     host: '0.0.0.0',
@@ -28,6 +29,7 @@ environmentContract('gateway', {
     ingest: 'ingest:50051',
     audio: 'audio:50051',
     analysis: 'analysis:50051',
+    webhooks: 'webhooks:50051',
     tls: undefined,
   },
   // A public key can replace the secret.
@@ -62,6 +64,7 @@ environmentContract('gateway', {
       'INGEST_ADDRESS must be set',
       'AUDIO_ADDRESS must be set',
       'ANALYSIS_ADDRESS must be set',
+      'WEBHOOKS_ADDRESS must be set',
       'DRAIN must be a duration',
     ],
   ],

@@ -20,6 +20,7 @@ export interface Config extends Edge {
   readonly ingest: string;
   readonly audio: string;
   readonly analysis: string;
+  readonly webhooks: string;
   /** Who we are to the services behind, and who they must be; absent, nobody asks. */
   readonly tls?: Tls | undefined;
   /** Carries the news of revoked keys. */
@@ -59,12 +60,14 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
       ingest: addresses.INGEST_ADDRESS,
       audio: addresses.AUDIO_ADDRESS,
       analysis: addresses.ANALYSIS_ADDRESS,
+      webhooks: addresses.WEBHOOKS_ADDRESS,
       tls,
     },
   };
 }
 
 function given(rules: TokenRules | undefined): TokenRules {
-  if (rules === undefined) throw new ConfigFault('JWT_SECRET or JWT_PUBLIC_KEY_FILE must be set.');
+  if (rules === undefined)
+    throw new ConfigFault('JWT_SECRET or JWT_PUBLIC_KEY_FILE must be set. With JWT_JWKS_URL, neither is needed.');
   return rules;
 }

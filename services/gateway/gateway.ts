@@ -1,17 +1,20 @@
 import type { Objects, SignedUrls } from '@call-analysis/objects';
-import type { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
+import type { analysis, audio, ingest, keyManagement, webhooks as webhooksDefinition } from '@call-analysis/proto';
 import type { Channel, Client } from '@call-analysis/rpc';
 import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
 import type { ApiKeyAuthentication } from './authentication/api-key.ts';
 import { bearerAuthentication } from './authentication/bearer.ts';
+import { SessionKeys } from './authentication/session-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { publicPath, publicUrl } from './http/request/public-url.ts';
 import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
+import { audit } from './routes/audit.ts';
 import { calls } from './routes/calls/calls.ts';
 import { comments } from './routes/calls/comments.ts';
+import { jobs } from './routes/calls/jobs.ts';
 import { reviews } from './routes/calls/reviews.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
@@ -20,10 +23,12 @@ import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
 import { health } from './routes/service/health.ts';
 import { metrics } from './routes/service/metrics.ts';
+import { sessions } from './routes/sessions.ts';
 import { batches } from './routes/uploads/batches.ts';
 import { recordings } from './routes/uploads/recordings.ts';
 import { signedUrls } from './routes/uploads/signed-urls.ts';
 import { uploads } from './routes/uploads/uploads.ts';
+import { webhooks } from './routes/webhooks/webhooks.ts';
 import { listen } from './server.ts';
 import type { Edge } from './variables.ts';
 
@@ -33,22 +38,24 @@ export interface Backends {
   readonly ingest: Client<typeof ingest> & Pick<Channel, 'ready'>;
   readonly audio: Client<typeof audio> & Pick<Channel, 'ready'>;
   readonly analysis: Client<typeof analysis> & Pick<Channel, 'ready'>;
+  readonly webhooks: Client<typeof webhooksDefinition> & Pick<Channel, 'ready'>;
   /** Null where clients reach the object store directly, by URLs that it signs. */
   readonly objects: (Objects & SignedUrls) | null;
   readonly apiKeys: ApiKeyAuthentication;
 }
 
-/** The backends as parts of readiness. The gateway cannot serve its clients without each of them. */
+/** The backends as parts of readiness. The gateway cannot serve its clients without them, except the webhooks service. */
 export function backendParts(backends: Backends): Part[] {
   const channels = {
     'key-management': backends.keyManagement,
     ingest: backends.ingest,
     audio: backends.audio,
     analysis: backends.analysis,
+    webhooks: backends.webhooks,
   };
   return Object.entries(channels).map(([name, channel]) => ({
     name,
-    vital: true,
+    vital: name !== 'webhooks',
     check: () => channel.ready({ deadlineMs: 2000 }),
   }));
 }
@@ -65,7 +72,11 @@ export async function serveEdge(
   const app = createApp({
     endpoints: endpointsOf(edge, backends, readiness),
     authentication: {
-      bearer: bearerAuthentication({ tokens: edge.jwt, users: backends.keyManagement }),
+      bearer: bearerAuthentication({
+        tokens: edge.jwt,
+        keys: { sessions: new SessionKeys(backends.keyManagement) },
+        users: backends.keyManagement,
+      }),
       'api-key': (request) => backends.apiKeys.authenticate(request),
     },
     limits: new RateLimits(edge.quotas ?? defaultQuotas),
@@ -95,6 +106,8 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, r
     ...health(readiness),
     ...metrics(),
     ...apiKeys(backends.keyManagement),
+    ...audit(backends.keyManagement),
+    ...sessions(backends.keyManagement, edge.publicUrl),
     ...campaigns(backends.ingest),
     ...campaignCalls(backends.ingest, backends.audio, absolute),
     ...uploads(backends.ingest, absolute),
@@ -103,7 +116,9 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, r
     ...calls(backends.ingest, absolute),
     ...reviews(backends.ingest, backends.analysis),
     ...comments(backends.ingest),
+    ...jobs(backends.ingest),
     ...scorecards(backends.analysis),
+    ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];
   const base = publicPath(edge.publicUrl);

@@ -1,7 +1,7 @@
 import { openListener, prepareBus } from '@call-analysis/bus';
 import { ApiKeyRevoked } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
-import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
+import { analysis, audio, ingest, keyManagement, webhooks } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import { Closing, type Logger, Readiness, type RunningService, type TimeLeft } from '@call-analysis/runtime';
 import { ApiKeyAuthentication } from './authentication/api-key.ts';
@@ -35,13 +35,23 @@ export async function start(
     closing.add('audio channel', () => recordings.close());
     const scorecards = dial(analysis, config.analysis, { name: 'analysis', tls, log });
     closing.add('analysis channel', () => scorecards.close());
+    const hooks = dial(webhooks, config.webhooks, { name: 'webhooks', tls, log });
+    closing.add('webhooks channel', () => hooks.close());
     const bus = await openListener(config.bus, { name: 'gateway', log });
     closing.add('bus', () => bus.close());
     const apiKeys = new ApiKeyAuthentication({ keys });
     const revocations = await bus.listen(ApiKeyRevoked, (event) => apiKeys.markDeleted(event.subject));
     closing.add('revocations', () => revocations.stop());
     const objects = config.objects.store === 'disk' ? await openObjects(config.objects) : null;
-    const backends = { keyManagement: keys, ingest: calls, audio: recordings, analysis: scorecards, objects, apiKeys };
+    const backends = {
+      keyManagement: keys,
+      ingest: calls,
+      audio: recordings,
+      analysis: scorecards,
+      webhooks: hooks,
+      objects,
+      apiKeys,
+    };
     const readiness = new Readiness([
       ...backendParts(backends),
       // Without Kafka a revoked key is refused when its cache entry expires, within 5 s.

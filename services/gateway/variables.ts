@@ -2,10 +2,12 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 import { ConfigFault, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
+import type { TokenKey } from './authentication/signing-keys.ts';
 import type { TokenRules } from './authentication/token.ts';
 import { type Concurrency, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, type Quotas } from './rate-limits/rate-limits.ts';
 
+export { keyIdOf } from './authentication/signing-keys.ts';
 export type { Concurrency } from './rate-limits/admission.ts';
 
 /** The settings of the HTTP edge. */
@@ -83,7 +85,27 @@ export const TokenVariables = z.object({
     .optional()
     .meta({ description: 'The secret of bearer tokens signed with HS256, at least 32 bytes.' }),
   JWT_PUBLIC_KEY_FILE: z.string().optional().meta({
-    description: 'Instead of JWT_SECRET: a PEM file with the public key of tokens signed with RS256, ES256 or EdDSA.',
+    description:
+      'Instead of JWT_SECRET: a PEM file with the public key of tokens signed with RS256, ES256 or EdDSA. While the key is changed, the file has both.',
+  }),
+  JWT_SECRET_PREVIOUS: z
+    .string()
+    .refine((secret) => Buffer.byteLength(secret) >= 32, 'must have at least 32 bytes')
+    .optional()
+    .meta({
+      description: 'While JWT_SECRET is changed: the one before, whose tokens are still accepted.',
+      secret: true,
+    }),
+  JWT_JWKS_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({
+      description:
+        'The address of the keys of an identity provider (JWKS), whose tokens are accepted too. RS256, ES256 and EdDSA.',
+    }),
+  JWT_JWKS_ISSUER: z.string().optional().meta({
+    description: "The issuer of the identity provider's tokens, required in their `iss` claim.",
+    defaultText: 'JWT_ISSUER',
   }),
 });
 
@@ -105,21 +127,58 @@ export function edgeFrom(variables: z.output<typeof EdgeVariables>): Omit<Edge, 
   };
 }
 
-/** Undefined without a secret and a public key. Throws ConfigFault when both are set, or when the key is invalid. */
+/**
+ * Undefined without a secret, a public key and an identity provider. Throws ConfigFault when secret and public key are both
+ * set, or when a key is invalid.
+ */
 export function tokenRulesFrom(variables: z.output<typeof TokenVariables>): TokenRules | undefined {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWT_SECRET: secret, JWT_PUBLIC_KEY_FILE: file } = variables;
+  const { JWT_SECRET_PREVIOUS: previous, JWT_JWKS_URL: jwksUrl, JWT_JWKS_ISSUER: jwksIssuer } = variables;
   if (secret !== undefined && file !== undefined) {
     throw new ConfigFault('JWT_SECRET and JWT_PUBLIC_KEY_FILE are both set; set only one of them.');
   }
-  if (secret !== undefined) return { issuer, audience, key: { kind: 'secret', secret } };
-  if (file === undefined) return undefined;
-  const pem = readPem('JWT_PUBLIC_KEY_FILE', file, createPublicKey).export({ type: 'spki', format: 'pem' }).toString();
-  return { issuer, audience, key: { kind: 'public-key', pem } };
+  if (jwksIssuer !== undefined && jwksUrl === undefined) {
+    throw new ConfigFault('JWT_JWKS_ISSUER is set, so JWT_JWKS_URL must be set too.');
+  }
+  const current: TokenKey[] = secret === undefined ? publicKeysIn(file) : [{ kind: 'secret', secret }];
+  if (current.length === 0 && previous === undefined && jwksUrl === undefined) return undefined;
+  const [key, ...others] = current;
+  const previousKeys: TokenKey[] = [
+    ...others,
+    ...(previous === undefined ? [] : [{ kind: 'secret' as const, secret: previous }]),
+  ];
+  return {
+    issuer,
+    audience,
+    key,
+    ...(previousKeys.length > 0 && { previousKeys }),
+    ...(jwksUrl !== undefined && { identityProvider: { jwksUrl, issuer: jwksIssuer ?? issuer } }),
+  };
+}
+
+/** More keys than a change needs would make a token with an unknown key expensive. */
+const MAX_PUBLIC_KEYS = 5;
+
+function publicKeysIn(file: string | undefined): TokenKey[] {
+  if (file === undefined) return [];
+  const text = readNamedFile('JWT_PUBLIC_KEY_FILE', file);
+  const blocks = text.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
+  if (blocks.length > MAX_PUBLIC_KEYS) {
+    throw new ConfigFault(`JWT_PUBLIC_KEY_FILE names ${file}, which has more than ${MAX_PUBLIC_KEYS} keys.`);
+  }
+  // Without a block, the reader explains what is wrong with the file.
+  return (blocks.length === 0 ? [text] : blocks).map((block) => {
+    const key = pemKey('JWT_PUBLIC_KEY_FILE', file, block, createPublicKey);
+    return { kind: 'public-key', pem: key.export({ type: 'spki', format: 'pem' }).toString() };
+  });
 }
 
 /** The key in the file that a variable names. Throws ConfigFault when it cannot be read. */
 export function readPem(variable: string, file: string, read: (pem: string) => KeyObject): KeyObject {
-  const pem = readNamedFile(variable, file);
+  return pemKey(variable, file, readNamedFile(variable, file), read);
+}
+
+function pemKey(variable: string, file: string, pem: string, read: (pem: string) => KeyObject): KeyObject {
   try {
     return read(pem);
   } catch {

@@ -26,7 +26,7 @@ export const consumers: readonly Consumer<Parts>[] = [
     routes: [
       consume(CallsAccepted, {
         each: announceCalls,
-        giveUp: ({ store }, event, reason) => giveUpAnnouncing(store, event, reason),
+        giveUp: giveUpAnnouncing,
       }),
     ],
   },
@@ -41,7 +41,7 @@ export const consumers: readonly Consumer<Parts>[] = [
         // Uploaded transcripts are published by this service itself.
         from: 'transcription',
         handle: projectTranscripts,
-        giveUp: ({ store }, event, reason) => giveUpTranscript(store, event, reason),
+        giveUp: (parts: Parts, event, reason) => giveUpTranscript(parts, event, reason),
       }),
     ],
   },
@@ -52,12 +52,12 @@ export const consumers: readonly Consumer<Parts>[] = [
     retries: RETRIES,
     routes: [
       consume(CallAnalyzed, {
-        handle: ({ store }, events) => projectAnalyses(store, events),
-        giveUp: ({ store }, event, reason) => giveUpResult(store, event, reason),
+        handle: projectAnalyses,
+        giveUp: giveUpResult,
       }),
       consume(CallFailed, {
-        handle: ({ store }, events) => projectFailures(store, events),
-        giveUp: ({ store }, event, reason) => giveUpResult(store, event, reason),
+        handle: projectFailures,
+        giveUp: giveUpResult,
       }),
     ],
   },

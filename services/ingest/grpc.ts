@@ -23,6 +23,7 @@ import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { commentRpcs } from './comments/comment-rpcs.ts';
 import { eraseCall } from './erasure/erase-call.ts';
 import type { Firms } from './firms.ts';
+import { jobRpcs } from './jobs/job-rpcs.ts';
 import type { Limits } from './limits.ts';
 import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
@@ -64,6 +65,7 @@ export function rpcs(parts: {
     ...campaignRpcs(parts),
     ...reviewRpcs(parts),
     ...commentRpcs(parts),
+    ...jobRpcs(parts, filterOf),
 
     openUpload: async (request) => {
       const { metadata, audios, expiresIn } = await openUpload(parts, ownerOf(request.caller), {

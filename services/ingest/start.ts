@@ -3,26 +3,36 @@ import {
   AudioExtractionRequested,
   AudioStored,
   AuditEntryCreated,
+  BatchFinished,
+  CallEnded,
+  CallReviewed,
   CallErased,
   CallsAccepted,
   CallsCanceled,
+  CampaignFinished,
   TranscriptReady,
 } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
+import { campaignFinisher } from './campaigns/finish-campaigns.ts';
 import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
+import { runJobs } from './jobs/run-jobs.ts';
 import { watchCalls } from './metrics.ts';
 import type { Parts } from './parts.ts';
 import { dialScorecards } from './reviews/scorecards.ts';
 import { runIndexer } from './search/indexer/run-indexer.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
+import { batchFinisher } from './uploads/finish-batches.ts';
 
 export type { Config } from './config.ts';
+
+/** Closing waits for the portion of a job in progress and no longer. */
+const JOBS_MS = 5_000;
 
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
   name: 'ingest',
@@ -32,8 +42,12 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     AudioStored,
     TranscriptReady,
     CallsAccepted,
+    CallEnded,
+    CallReviewed,
     CallErased,
     CallsCanceled,
+    BatchFinished,
+    CampaignFinished,
     AuditEntryCreated,
   ],
   consumers,
@@ -56,12 +70,19 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     // Only a review needs it.
     { name: 'analysis', vital: false, check: () => scorecards.ready() },
   ],
-  schedules: (parts, { bus }) => [
+  schedules: (parts, { bus, limits }) => [
     {
       name: 'sweep',
       everyMs: 10 * 60_000,
       run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, now),
     },
+    {
+      name: 'jobs',
+      everyMs: 1_000,
+      run: (now) => runJobs({ ...parts, limits }, () => Date.now() > now.getTime() + JOBS_MS),
+    },
     { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },
+    { name: 'finished campaigns', everyMs: 2_000, run: campaignFinisher(parts) },
+    { name: 'finished batches', everyMs: 1_000, run: batchFinisher(parts) },
   ],
 });

@@ -1,5 +1,6 @@
 import { pruneProcessed } from '@call-analysis/call-processing';
 import type { Objects } from '@call-analysis/objects';
+import { v7 as uuidv7 } from 'uuid';
 import type { Store } from './store/index.ts';
 import type { UploadSession } from './uploads/upload-store.ts';
 
@@ -28,6 +29,8 @@ export async function sweep({ store, objects, claimDays = 30 }: Parts, now: Date
   await sweepOrphans(store, objects, now.getTime() - ORPHAN_MS);
   await pruneProcessed(store.db, claimDays);
   await store.erasures.prune(claimDays);
+  await store.jobs.prune(claimDays);
+  await store.rejectedFilters.prune(uuidv7({ msecs: now.getTime() - ORPHAN_MS }));
 }
 
 /** Batches created after this time keep their archive for retries of failed extractions. */

@@ -3,7 +3,36 @@ import { Fault } from '@call-analysis/fault';
 export const ROLES = ['SUPERUSER', 'WORKFLOW_ENGINEER', 'ADMIN'] as const;
 export type Role = (typeof ROLES)[number];
 
-export interface Firm {
+/** The languages in which sentences can be written for a firm. */
+export const LANGUAGES = ['en', 'ru', 'uz', 'ky', 'es'] as const;
+export const REDACTIONS = ['none', 'for_model', 'stored'] as const;
+
+/** What a firm can change about itself. */
+export interface FirmSettings {
+  /** The language of every sentence that is written for the firm. */
+  readonly language: (typeof LANGUAGES)[number];
+  /** An IANA name. */
+  readonly timeZone: string;
+  /** Whether personal data in transcripts is kept from language models, or is not stored at all. */
+  readonly redaction: (typeof REDACTIONS)[number];
+  readonly retention: Retention;
+}
+
+/** Days. Null: until the data is erased. */
+export interface Retention {
+  readonly audioDays: number | null;
+  readonly transcriptDays: number | null;
+  readonly callsDays: number | null;
+}
+
+export const DEFAULT_SETTINGS: FirmSettings = {
+  language: 'en',
+  timeZone: 'UTC',
+  redaction: 'none',
+  retention: { audioDays: null, transcriptDays: null, callsDays: null },
+};
+
+export interface Firm extends FirmSettings {
   readonly uuid: string;
   readonly name: string;
   /** ISO 3166-1 alpha-2, upper case. */
@@ -19,6 +48,8 @@ export interface User {
   readonly role: Role;
   /** The firm's API user, on whose behalf its API key acts. */
   readonly webApiOnly: boolean;
+  /** Bearer tokens that were issued before are refused. */
+  readonly tokensRevokedBefore: Date | null;
 }
 
 /** Who performs an action, as recorded in the audit log. */
@@ -41,6 +72,16 @@ export const ADMINISTRATOR: Actor = { name: 'admin', address: 'local' };
 export function requireRole(caller: Caller, allowed: readonly Role[], action: string): void {
   if (allowed.some((role) => role === caller.role)) return;
   throw new Fault('forbidden', 'FORBIDDEN', `${action} requires the role ${allowed.join(' or ')}.`);
+}
+
+/** An API user acts by its firm's API key alone, so that nothing outlives the key. Fault: API_USER. */
+export function requirePerson(user: User, action: string): void {
+  if (!user.webApiOnly) return;
+  throw new Fault(
+    'conflict',
+    'API_USER',
+    `${action} is for people. This is the API user of a firm, which has an API key.`,
+  );
 }
 
 export function noSuch(thing: 'firm' | 'user' | 'API key'): Fault {

@@ -1,34 +1,51 @@
 import { keyManagement } from '@call-analysis/proto';
 import type { ApiKey as ApiKeyReply } from '@call-analysis/proto/key_management/v1/ApiKey';
+import type { AuditEntry as AuditEntryReply } from '@call-analysis/proto/key_management/v1/AuditEntry';
+import type { CreateKeyReply } from '@call-analysis/proto/key_management/v1/CreateKeyReply';
 import type { Firm as FirmReply } from '@call-analysis/proto/key_management/v1/Firm';
 import type { KeyVerdict as KeyVerdictReply } from '@call-analysis/proto/key_management/v1/KeyVerdict';
+import type { SessionReply } from '@call-analysis/proto/key_management/v1/SessionReply';
 import type { User as UserReply } from '@call-analysis/proto/key_management/v1/User';
 import { implement } from '@call-analysis/rpc';
+import type { z } from 'zod';
 import type { HashKey, KeyVerdict } from './api-keys/api-key.ts';
-import { createKey } from './api-keys/create-key.ts';
+import { type CreatedKey, createKey } from './api-keys/create-key.ts';
 import { deleteKey } from './api-keys/delete-key.ts';
 import { listKeys } from './api-keys/list-keys.ts';
 import type { Uses } from './api-keys/record-use.ts';
+import { rotateKey } from './api-keys/rotate-key.ts';
 import { verifyKeys } from './api-keys/verify-keys.ts';
+import type { AuditEntry, Refusal } from './audit/audit-store.ts';
 import { listAuditEntries } from './audit/list-audit-entries.ts';
 import type { Firm, User } from './domain.ts';
 import { addSegmentType } from './firms-and-users/add-segment-type.ts';
 import { createFirm } from './firms-and-users/create-firm.ts';
 import { createUser } from './firms-and-users/create-user.ts';
 import { listUsers } from './firms-and-users/list-users.ts';
+import { recordToken } from './firms-and-users/record-token.ts';
 import { removeUser } from './firms-and-users/remove-user.ts';
+import { revokeTokens } from './firms-and-users/revoke-tokens.ts';
+import { updateFirm } from './firms-and-users/update-firm.ts';
 import * as requests from './requests.ts';
 import { parse } from './requests.ts';
+import { createSignInCode } from './sessions/create-sign-in-code.ts';
+import type { SessionKey } from './sessions/session-keys.ts';
+import { closeSession, type OpenedSession, openSession, refreshSession } from './sessions/sessions.ts';
 import type { ListedKey, Store } from './store.ts';
 
 /** The service of proto/key-management.proto. */
-export function keyManagementService(parts: { store: Store; hashKey: HashKey; uses: Uses }) {
+export function keyManagementService(parts: {
+  store: Store;
+  hashKey: HashKey;
+  previousHashKeys: readonly HashKey[];
+  uses: Uses;
+  sessionKeys: readonly [SessionKey, ...SessionKey[]];
+}) {
   const { store } = parts;
   return implement(keyManagement, {
     async createKey(request) {
-      const { actor, firm_uuid } = parse(requests.CreateKey, request);
-      const { apiKey, prefix, firm } = await createKey(parts, actor, firm_uuid);
-      return { api_key: apiKey, key_prefix: prefix, firm_uuid: firm.uuid, firm_name: firm.name };
+      const { actor, firm_uuid, expires_at } = parse(requests.CreateKey, request);
+      return createdKeyReply(await createKey(parts, actor, firm_uuid, expires_at ?? null));
     },
     async listKeys(request) {
       const { actor, page, size } = parse(requests.ListKeys, request);
@@ -40,15 +57,21 @@ export function keyManagementService(parts: { store: Store; hashKey: HashKey; us
       await deleteKey(parts, actor, key_uuid);
       return {};
     },
+    async rotateKey(request) {
+      const { actor, key_uuid, grace_seconds } = parse(requests.RotateKey, request);
+      return createdKeyReply(await rotateKey(parts, actor, key_uuid, grace_seconds));
+    },
     async verifyKeys(request) {
       const { api_keys } = parse(requests.VerifyKeys, request);
       const verdicts = await verifyKeys(parts, api_keys);
       return { verdicts: verdicts.map(verdictReply) };
     },
     async findUser(request) {
-      const { user_uuid } = parse(requests.FindUser, request);
+      const { user_uuid, session_uuid } = parse(requests.FindUser, request);
       const user = await store.findUser(user_uuid);
-      return user === null ? {} : { user: userReply(user) };
+      if (user === null) return {};
+      if (session_uuid !== undefined && !(await store.hasSession(session_uuid, user_uuid))) return {};
+      return { user: userReply(user) };
     },
     async findFirm(request) {
       const { firm_uuid } = parse(requests.FindFirm, request);
@@ -56,8 +79,26 @@ export function keyManagementService(parts: { store: Store; hashKey: HashKey; us
       return firm === null ? {} : { firm: firmReply(firm) };
     },
     async createFirm(request) {
-      const { segment_types: segmentTypes, ...firm } = parse(requests.CreateFirm, request);
-      return firmReply(await createFirm(parts, { ...firm, segmentTypes }));
+      const {
+        segment_types: segmentTypes,
+        language,
+        time_zone: timeZone,
+        ...firm
+      } = parse(requests.CreateFirm, request);
+      const settings = { ...(language !== undefined && { language }), ...(timeZone !== undefined && { timeZone }) };
+      return firmReply(await createFirm(parts, { ...firm, ...settings, segmentTypes }));
+    },
+    async updateFirm(request) {
+      const { firm_uuid, language, time_zone: timeZone, redaction, retention } = parse(requests.UpdateFirm, request);
+      const days = retention ?? {};
+      return firmReply(
+        await updateFirm(parts, firm_uuid, {
+          language,
+          timeZone,
+          redaction,
+          retention: { audioDays: days.audio_days, transcriptDays: days.transcript_days, callsDays: days.calls_days },
+        }),
+      );
     },
     async listFirms() {
       const firms = await store.listFirms();
@@ -81,32 +122,131 @@ export function keyManagementService(parts: { store: Store; hashKey: HashKey; us
       const { removedAt, ...user } = await removeUser(parts, user_uuid);
       return { user: userReply(user), removed_at: removedAt.toISOString() };
     },
+    async recordToken(request) {
+      const { user_uuid, token_uuid } = parse(requests.RecordToken, request);
+      return { user: userReply(await recordToken(parts, user_uuid, token_uuid)) };
+    },
+    async revokeTokens(request) {
+      const { user_uuid } = parse(requests.OfUser, request);
+      const { user, revokedBefore } = await revokeTokens(parts, user_uuid);
+      return { user: userReply(user), revoked_before: revokedBefore.toISOString() };
+    },
+    async createSignInCode(request) {
+      const { user_uuid } = parse(requests.CreateSignInCode, request);
+      const { code, expiresAt, userUuid } = await createSignInCode(parts, user_uuid ?? null);
+      return { code, expires_at: expiresAt.toISOString(), user_uuid: userUuid };
+    },
+    async openSession(request) {
+      const { code, address } = parse(requests.OpenSession, request);
+      const { secret, ...session } = await openSession(parts, code, address);
+      return { ...sessionReply(session), secret };
+    },
+    async refreshSession(request) {
+      const { secret } = parse(requests.RefreshSession, request);
+      return sessionReply(await refreshSession(parts, secret));
+    },
+    async closeSession(request) {
+      const { secret, address } = parse(requests.CloseSession, request);
+      await closeSession(parts, secret, address);
+      return {};
+    },
+    async listSessionKeys() {
+      return { keys: parts.sessionKeys.map(({ kid, pem }) => ({ kid, pem })) };
+    },
     async listAudit(request) {
-      const { firm_uuid: firmUuid, limit } = parse(requests.ListAudit, request);
-      const entries = await listAuditEntries(parts, { firmUuid, limit });
-      return {
-        entries: entries.map(({ at, actor, action, subject, part, requestId, address }) => ({
-          at: at.toISOString(),
-          actor,
-          action,
-          subject: part === null ? subject : `${subject}/${part}`,
-          request_id: requestId,
-          address,
-        })),
-      };
+      const { firm_uuid: firmUuid, before_id: beforeId, ...filter } = parse(requests.ListAudit, request);
+      const { count, entries } = await listAuditEntries(parts, {
+        subject: undefined,
+        from: undefined,
+        to: undefined,
+        ...filter,
+        firmUuid,
+        beforeId,
+      });
+      return { count, entries: entries.map(auditReply) };
+    },
+    async recordRefusals(request) {
+      const { refusals } = parse(requests.RecordRefusals, request);
+      await store.addRefusals(refusals.map(refusalOf));
+      return {};
     },
   });
 }
 
-function firmReply({ uuid, name, country, segmentTypes }: Firm): FirmReply {
-  return { uuid, name, country, segment_types: [...segmentTypes] };
+/** The subject and the firm of an entry that concerns no known user. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+function refusalOf(sent: z.output<typeof requests.RecordRefusals>['refusals'][number]): Refusal {
+  return {
+    eventId: sent.uuid,
+    at: sent.at,
+    actor: sent.user_uuid ?? 'unknown',
+    action: sent.action,
+    subject: sent.user_uuid ?? NOBODY,
+    firmUuid: sent.firm_uuid ?? NOBODY,
+    code: sent.code,
+    requestId: sent.request_id,
+    address: sent.address,
+  };
 }
 
-function userReply({ uuid, firmUuid, name, role, webApiOnly }: User): UserReply {
-  return { uuid, firm_uuid: firmUuid, name, role, web_api_only: webApiOnly };
+function auditReply(entry: AuditEntry): AuditEntryReply {
+  const { id, at, actor, action, subject, part, requestId, address, code } = entry;
+  return {
+    at: at.toISOString(),
+    actor,
+    action,
+    subject: part === null ? subject : `${subject}/${part}`,
+    request_id: requestId,
+    address,
+    id: id.toString(),
+    ...(code !== null && { code }),
+  };
 }
 
-function keyReply({ uuid, prefix, firm, createdAt, lastUsed }: ListedKey): ApiKeyReply {
+function sessionReply({ token, tokenExpiresAt, sessionExpiresAt }: OpenedSession): SessionReply {
+  return {
+    secret: '',
+    token,
+    token_expires_at: tokenExpiresAt.toISOString(),
+    session_expires_at: sessionExpiresAt.toISOString(),
+  };
+}
+
+function createdKeyReply({ apiKey, prefix, firm }: CreatedKey): CreateKeyReply {
+  return { api_key: apiKey, key_prefix: prefix, firm_uuid: firm.uuid, firm_name: firm.name };
+}
+
+function firmReply({ uuid, name, country, segmentTypes, language, timeZone, redaction, retention }: Firm): FirmReply {
+  const { audioDays, transcriptDays, callsDays } = retention;
+  return {
+    uuid,
+    name,
+    country,
+    segment_types: [...segmentTypes],
+    language,
+    time_zone: timeZone,
+    redaction,
+    retention: {
+      ...(audioDays !== null && { audio_days: audioDays }),
+      ...(transcriptDays !== null && { transcript_days: transcriptDays }),
+      ...(callsDays !== null && { calls_days: callsDays }),
+    },
+  };
+}
+
+function userReply({ uuid, firmUuid, name, role, webApiOnly, tokensRevokedBefore }: User): UserReply {
+  return {
+    uuid,
+    firm_uuid: firmUuid,
+    name,
+    role,
+    web_api_only: webApiOnly,
+    ...(tokensRevokedBefore !== null && { tokens_revoked_before: tokensRevokedBefore.toISOString() }),
+  };
+}
+
+function keyReply({ uuid, prefix, firm, createdAt, lastUsed, expiresAt }: ListedKey): ApiKeyReply {
   return {
     uuid,
     key_prefix: prefix,
@@ -115,6 +255,7 @@ function keyReply({ uuid, prefix, firm, createdAt, lastUsed }: ListedKey): ApiKe
     firm_name: firm.name,
     created_at: createdAt.toISOString(),
     ...(lastUsed === null ? {} : { last_used: lastUsed.toISOString() }),
+    ...(expiresAt === null ? {} : { expires_at: expiresAt.toISOString() }),
   };
 }
 

@@ -3,13 +3,18 @@ import { prismaAdapter } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
 import { keyHasher } from './api-keys/api-key.ts';
 import { recordUses } from './api-keys/record-use.ts';
+import { pruneRefusals } from './audit/prune-refusals.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { PrismaClient } from './generated/client.ts';
 import { keyManagementService } from './grpc.ts';
+import { sessionKey } from './sessions/session-keys.ts';
 import { openStore } from './store.ts';
 
 export type { Config } from './config.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 type Parts = Parameters<typeof keyManagementService>[0];
 
@@ -25,7 +30,18 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     const uses = recordUses({ store, log });
     // A database that does not answer must not delay the end; the uses of the last seconds are then lost.
     closing.add('uses of keys', () => uses.close(), { boundMs: 3_000 });
-    return { store, hashKey: keyHasher(config.pepper), uses };
+    const previous = config.previousPepper === undefined ? [] : [config.previousPepper];
+    return {
+      store,
+      hashKey: keyHasher(config.pepper),
+      previousHashKeys: previous.map(keyHasher),
+      uses,
+      sessionKeys: [sessionKey(config.pepper), ...previous.map(sessionKey)],
+    };
   },
   rpcs: (parts) => [keyManagementService(parts)],
+  schedules: ({ store }) => [
+    { name: 'expired sessions', everyMs: HOUR_MS, run: (now) => store.pruneSessions(now) },
+    { name: 'old entries of refused requests', everyMs: MINUTE_MS, run: (now) => pruneRefusals({ store }, now) },
+  ],
 });

@@ -4,8 +4,19 @@ import type { EventType } from '@call-analysis/events';
 import { unavailable } from '@call-analysis/fault';
 import { type Database, prismaSql, translateError } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import type { Actor, Firm, Page, User } from './domain.ts';
+import {
+  addPublishedAuditEntries,
+  addRefusals,
+  type AuditEntry,
+  type AuditFilter,
+  listAuditEntries,
+  type PublishedAuditEntry,
+  pruneRefusals,
+  type Refusal,
+} from './audit/audit-store.ts';
+import type { Actor, Firm, FirmSettings, Page, User } from './domain.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
+import { hasSession, pruneSessions, type SessionRows, sessionRows } from './sessions/session-store.ts';
 
 export const schema = 'key_management';
 
@@ -20,6 +31,8 @@ export interface ListedKey {
   readonly createdAt: Date;
   /** Null before the first use. */
   readonly lastUsed: Date | null;
+  /** Null: never. */
+  readonly expiresAt: Date | null;
 }
 
 /** The result of a lookup by hash. For an unknown hash, all values are zeros and `active` is false. */
@@ -31,37 +44,40 @@ export interface FoundKey {
   readonly active: boolean;
 }
 
+export interface DeletedKeys {
+  readonly firmUuid: string;
+  /** The deleted key and those that it replaced. */
+  readonly uuids: readonly string[];
+}
+
+export interface ReplacedKey {
+  readonly firmUuid: string;
+  readonly userUuid: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+}
+
 export interface NewKey {
   readonly uuid: string;
   readonly firmUuid: string;
   readonly userUuid: string;
   readonly prefix: string;
   readonly hash: Buffer;
-}
-
-export interface AuditEntry {
-  readonly at: Date;
-  readonly actor: string;
-  readonly action: string;
-  /** The uuid of what the action was performed on. */
-  readonly subject: string;
-  /** The name of the part of the subject that the action concerns, if that part has no uuid. */
-  readonly part: string | null;
-  readonly requestId: string;
-  readonly address: string;
-}
-
-/** An audit entry that another service has published. */
-export interface PublishedAuditEntry extends Omit<AuditEntry, 'part'> {
-  readonly eventId: string;
-  readonly firmUuid: string;
+  readonly expiresAt: Date | null;
 }
 
 export type Action =
   | 'api_key.created'
   | 'api_key.deleted'
+  | 'api_key.rotated'
   | 'firm.created'
+  | 'firm.changed'
   | 'segment_type.added'
+  | 'session.opened'
+  | 'session.closed'
+  | 'sign_in_link.created'
+  | 'token.issued'
+  | 'token.revoked'
   | 'user.created'
   | 'user.removed';
 
@@ -85,19 +101,35 @@ export interface Store {
   listActiveKeys(page: Page): Promise<{ count: number; items: ListedKey[] }>;
   /** One result for each hash, in order. Null counts as an unknown hash. */
   findKeysByHash(hashes: readonly (Buffer | null)[]): Promise<FoundKey[]>;
+  /** Stores a key under another hash. */
+  rehashKey(uuid: string, hash: Buffer): Promise<void>;
   /** Takes milliseconds since the epoch by key. A time before the stored one changes nothing. */
   saveLastUsed(uses: ReadonlyMap<string, number>): Promise<void>;
-  /** Newest first, of one firm or of all firms. */
-  listAuditEntries(filter: { firmUuid: string | undefined; limit: number }): Promise<AuditEntry[]>;
+  /** Whether the session is the user's and has not ended. */
+  hasSession(uuid: string, userUuid: string): Promise<boolean>;
+  /** Removes what has expired. */
+  pruneSessions(now: Date): Promise<void>;
+  /** Newest first. */
+  listAuditEntries(filter: AuditFilter): Promise<{ count: number; entries: AuditEntry[] }>;
   /** Adds entries to the audit log. An event that is delivered again adds nothing. */
   addPublishedAuditEntries(entries: readonly PublishedAuditEntry[]): Promise<void>;
+  /** Adds refused requests to the audit log. One that is reported again adds nothing. */
+  addRefusals(refusals: readonly Refusal[]): Promise<void>;
+  /** Removes the oldest entries of refused requests, except the newest `keep`. Returns their number. */
+  pruneRefusals(keep: number, before: Date): Promise<number>;
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
 }
 
-export interface Transaction {
+export interface Transaction extends SessionRows {
   findFirm(uuid: string): Promise<Firm | null>;
   addFirm(firm: Firm): Promise<void>;
+  changeFirm(uuid: string, settings: FirmSettings): Promise<void>;
+  /** Null also for a removed user. */
+  findUser(uuid: string): Promise<User | null>;
+  /** The oldest one that was not removed. */
+  findFirstSuperuser(): Promise<User | null>;
+  revokeTokens(userUuid: string, before: Date): Promise<void>;
   /** False when the firm already has it. */
   addSegmentType(firmUuid: string, name: string): Promise<boolean>;
   /** The uuid of the firm's API user. */
@@ -106,8 +138,15 @@ export interface Transaction {
   /** Marks the user as removed. Null when there is no such user, or the user was removed before. */
   removeUser(userUuid: string, at: Date): Promise<User | null>;
   createKey(key: NewKey): Promise<void>;
-  /** Marks the key as deleted and returns its firm's uuid. Null when there is no such key, or it was deleted before. */
-  deleteKey(keyUuid: string): Promise<string | null>;
+  /**
+   * Deletes an active key, with the keys that it replaced, or a replaced key that still works. Null when there is no such
+   * key.
+   */
+  deleteKey(keyUuid: string): Promise<DeletedKeys | null>;
+  /** Marks an active key as replaced: it works until `graceUntil`. Null when there is no such key. */
+  replaceKey(keyUuid: string, graceUntil: Date): Promise<ReplacedKey | null>;
+  /** Marks the firm's key as deleted if it has expired, so that the firm can have another. */
+  removeExpiredKey(firmUuid: string): Promise<void>;
   /** Adds an audit entry with the id of the current request. `part` names a part of the subject that has no uuid. */
   addAuditEntry(actor: Actor, action: Action, subject: string, firmUuid: string, part?: string): Promise<void>;
   /** Publishes an event if and only if the transaction commits. */
@@ -117,7 +156,9 @@ export interface Transaction {
 // Returns a row of the same size for every hash, so that an unknown key takes as long as a deleted one.
 const FIND_KEYS = `
   SELECT COALESCE(uuid, zero) AS uuid, COALESCE(firm_uuid, zero) AS firm_uuid, COALESCE(user_uuid, zero) AS user_uuid,
-         COALESCE(hash, zeros) AS hash, COALESCE(enabled AND deleted_at IS NULL, false) AS active
+         COALESCE(hash, zeros) AS hash,
+         COALESCE(COALESCE(expires_at > now(), true) AND (enabled AND deleted_at IS NULL OR grace_until > now()), false)
+           AS active
   FROM unnest($1::bytea[]) WITH ORDINALITY AS request (wanted, position)
   CROSS JOIN (VALUES ('00000000-0000-0000-0000-000000000000'::uuid, decode(repeat('00', 32), 'hex')))
        AS nothing (zero, zeros)
@@ -132,7 +173,11 @@ const SAVE_LAST_USED = `
 /** As long as a caller waits for a reply, so that a database that stalls for some seconds aborts no transaction. */
 const TRANSACTION_TIMEOUT_MS = 10_000;
 
-const ACTIVE = { enabled: true, deletedAt: null } as const;
+const active = () => ({
+  enabled: true,
+  deletedAt: null,
+  OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
+});
 const SEGMENT_TYPES = { segmentTypes: { orderBy: { position: 'asc' } } } as const;
 
 export function openStore({ prisma, database, bus }: { prisma: PrismaClient; database: Database; bus: Bus }): Store {
@@ -163,16 +208,18 @@ export function openStore({ prisma, database, bus }: { prisma: PrismaClient; dat
       ),
     listActiveKeys: ({ page, size }) =>
       translated(async () => {
-        const count = await prisma.apiKey.count({ where: ACTIVE });
+        const where = active();
+        const count = await prisma.apiKey.count({ where });
         const skip = (page - 1) * size;
         if (skip >= count) return { count, items: [] };
         const items = await prisma.apiKey.findMany({
-          where: ACTIVE,
+          where,
           select: {
             uuid: true,
             prefix: true,
             createdAt: true,
             lastUsed: true,
+            expiresAt: true,
             firm: { select: { uuid: true, name: true } },
           },
           orderBy: [{ createdAt: 'desc' }, { uuid: 'desc' }],
@@ -182,22 +229,19 @@ export function openStore({ prisma, database, bus }: { prisma: PrismaClient; dat
         return { count, items };
       }),
     findKeysByHash: (hashes) => database.prepared<FoundKey>('find_keys_by_hash', FIND_KEYS, [hashes]),
+    async rehashKey(uuid, hash) {
+      await database.query('UPDATE api_key SET hash = $2 WHERE uuid = $1', [uuid, hash]);
+    },
     async saveLastUsed(uses) {
       const times = [...uses.values()].map((at) => new Date(at).toISOString());
       await database.query(SAVE_LAST_USED, [[...uses.keys()], times]);
     },
-    listAuditEntries: ({ firmUuid, limit }) =>
-      translated(() =>
-        prisma.auditEntry.findMany({
-          where: firmUuid === undefined ? {} : { firmUuid },
-          orderBy: { id: 'desc' },
-          take: limit,
-        }),
-      ),
-    addPublishedAuditEntries: (entries) =>
-      translated(async () => {
-        await prisma.auditEntry.createMany({ data: [...entries], skipDuplicates: true });
-      }),
+    hasSession: (uuid, userUuid) => translated(() => hasSession(prisma, uuid, userUuid)),
+    pruneSessions: (now) => translated(() => pruneSessions(prisma, now)),
+    listAuditEntries: (filter) => translated(() => listAuditEntries(prisma, filter)),
+    addPublishedAuditEntries: (entries) => translated(() => addPublishedAuditEntries(prisma, entries)),
+    addRefusals: (refusals) => translated(() => addRefusals(prisma, refusals)),
+    pruneRefusals: (keep, before) => pruneRefusals(database, keep, before),
     async ping() {
       await database.query('SELECT 1');
     },
@@ -207,10 +251,23 @@ export function openStore({ prisma, database, bus }: { prisma: PrismaClient; dat
 function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
   return {
     findFirm: (uuid) => findFirm(tx, uuid),
-    async addFirm({ segmentTypes, ...firm }) {
-      await tx.firm.create({ data: firm });
+    ...sessionRows(tx),
+    async addFirm({ segmentTypes, retention, ...firm }) {
+      await tx.firm.create({ data: { ...firm, ...retention } });
       // Positions come from a sequence, which follows the order of the rows in one insert.
       await tx.segmentType.createMany({ data: segmentTypes.map((name) => ({ firmUuid: firm.uuid, name })) });
+    },
+    async changeFirm(uuid, { language, timeZone, redaction, retention }) {
+      await tx.firm.update({ where: { uuid }, data: { language, timeZone, redaction, ...retention } });
+    },
+    findUser: (uuid) => tx.user.findUnique({ where: { uuid, deletedAt: null } }),
+    findFirstSuperuser: () =>
+      tx.user.findFirst({
+        where: { role: 'SUPERUSER', webApiOnly: false, deletedAt: null },
+        orderBy: [{ createdAt: 'asc' }, { uuid: 'asc' }],
+      }),
+    async revokeTokens(uuid, before) {
+      await tx.user.update({ where: { uuid }, data: { tokensRevokedBefore: before } });
     },
     async addSegmentType(firmUuid, name) {
       const { count } = await tx.segmentType.createMany({ data: [{ firmUuid, name }], skipDuplicates: true });
@@ -234,12 +291,39 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
       await tx.apiKey.create({ data: { ...key, hash: new Uint8Array(hash) } });
     },
     async deleteKey(uuid) {
+      const now = new Date();
+      const inGrace = { graceUntil: { gt: now } };
+      const deletion = { enabled: false, deletedAt: now, graceUntil: null };
       const [deleted] = await tx.apiKey.updateManyAndReturn({
         where: { uuid, deletedAt: null },
-        data: { deletedAt: new Date(), enabled: false },
+        data: deletion,
         select: { firmUuid: true },
       });
-      return deleted?.firmUuid ?? null;
+      // A firm whose key is deleted must not be reached by the key before it either.
+      const replaced = await tx.apiKey.updateManyAndReturn({
+        where: deleted === undefined ? { uuid, ...inGrace } : { firmUuid: deleted.firmUuid, ...inGrace },
+        data: { graceUntil: null },
+        select: { uuid: true, firmUuid: true },
+      });
+      const firmUuid = deleted?.firmUuid ?? replaced[0]?.firmUuid;
+      if (firmUuid === undefined) return null;
+      const uuids = replaced.map((each) => each.uuid);
+      return { firmUuid, uuids: deleted === undefined ? uuids : [uuid, ...uuids] };
+    },
+    async replaceKey(uuid, graceUntil) {
+      const [replaced] = await tx.apiKey.updateManyAndReturn({
+        where: { uuid, ...active() },
+        data: { enabled: false, deletedAt: new Date(), graceUntil },
+        select: { firmUuid: true, userUuid: true, createdAt: true, expiresAt: true },
+      });
+      return replaced ?? null;
+    },
+    async removeExpiredKey(firmUuid) {
+      const now = new Date();
+      await tx.apiKey.updateMany({
+        where: { firmUuid, deletedAt: null, expiresAt: { lte: now } },
+        data: { enabled: false, deletedAt: now },
+      });
     },
     async addAuditEntry({ name, address }, action, subject, firmUuid, part) {
       const requestId = currentContext()?.requestId ?? '';
@@ -269,9 +353,19 @@ async function findFirm(client: Prisma.TransactionClient, uuid: string): Promise
   return row === null ? null : toFirm(row);
 }
 
-function toFirm(row: { uuid: string; name: string; country: string; segmentTypes: { name: string }[] }): Firm {
-  const { uuid, name, country } = row;
-  return { uuid, name, country, segmentTypes: row.segmentTypes.map((each) => each.name) };
+function toFirm(row: Prisma.FirmGetPayload<{ include: typeof SEGMENT_TYPES }>): Firm {
+  const { uuid, name, country, timeZone, audioDays, transcriptDays, callsDays } = row;
+  return {
+    uuid,
+    name,
+    country,
+    segmentTypes: row.segmentTypes.map((each) => each.name),
+    // Only values that requests.ts has parsed are stored.
+    language: row.language as Firm['language'],
+    timeZone,
+    redaction: row.redaction as Firm['redaction'],
+    retention: { audioDays, transcriptDays, callsDays },
+  };
 }
 
 /** Runs a query and translates the errors of Prisma. */

@@ -21,10 +21,11 @@ const DATABASES = {
   audio: 'audio',
   transcription: 'transcription',
   analysis: 'analysis',
+  webhooks: 'webhooks',
 };
-const CALLED = ['key-management', 'ingest', 'audio', 'analysis'] as const;
+const CALLED = ['key-management', 'ingest', 'audio', 'analysis', 'webhooks'] as const;
 /** Each comes after the services that it calls. */
-const SERVICES = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'gateway'] as const;
+const SERVICES = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks', 'gateway'] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 type Called = (typeof CALLED)[number];

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { Fault } from '@call-analysis/fault';
 import { keyManagement } from '@call-analysis/proto';
+import type { AuditEntry } from '@call-analysis/proto/key_management/v1/AuditEntry';
 import { type Client, dial } from '@call-analysis/rpc';
 import { StartFault } from '@call-analysis/runtime';
 import type { RemoteSettings } from '../config.ts';
@@ -7,19 +10,43 @@ import { issueToken } from './issue-token.ts';
 /** What the admin command does through key-management (docs/api.md, "Configuration and commands"). */
 export function administration(
   keys: Client<typeof keyManagement>,
-  settings: Pick<RemoteSettings, 'jwt'>,
+  settings: Pick<RemoteSettings, 'jwt'> & Partial<Pick<RemoteSettings, 'publicUrl'>>,
   storedSecret: string | undefined,
 ) {
   return {
-    async createFirm(firm: { uuid?: string; name: string; country: string; segmentTypes: string[] }) {
+    async createFirm(firm: NewFirm) {
       return firmOf(
         await keys.createFirm({
           uuid: firm.uuid ?? '',
           name: firm.name,
           country: firm.country,
           segment_types: firm.segmentTypes,
+          language: firm.language ?? '',
+          time_zone: firm.timeZone ?? '',
         }),
       );
+    },
+
+    /** Also shows the settings of the firm; without a change it does nothing else. */
+    async updateFirm(firmUuid: string, change: FirmChange) {
+      const { retention, ...settings } = change;
+      const days = Object.entries(retention ?? {}).filter(([, value]) => value !== undefined);
+      const firm = await keys.updateFirm({
+        firm_uuid: firmUuid,
+        ...settings,
+        ...(days.length > 0 && { retention: Object.fromEntries(days) }),
+      });
+      return {
+        ...firmOf(firm),
+        language: firm.language,
+        time_zone: firm.time_zone,
+        redaction: firm.redaction,
+        retention: {
+          audio_days: firm.retention?.audio_days ?? null,
+          transcript_days: firm.retention?.transcript_days ?? null,
+          calls_days: firm.retention?.calls_days ?? null,
+        },
+      };
     },
 
     async listFirms() {
@@ -46,22 +73,85 @@ export function administration(
     },
 
     async issueToken(userUuid: string, ttlMs: number) {
-      const { user } = await keys.findUser({ user_uuid: userUuid });
-      if (user === undefined || user === null)
+      const { user: found } = await keys.findUser({ user_uuid: userUuid });
+      if (found === undefined || found === null)
         throw new StartFault(`There is no user ${userUuid}. "user list" shows a firm's users.`);
-      return issueToken(settings.jwt, storedSecret, user, ttlMs);
+      const tokenUuid = randomUUID();
+      const issued = issueToken(settings.jwt, storedSecret, found, ttlMs, tokenUuid);
+      // Shown only once it is in the audit log.
+      await keys.recordToken({ user_uuid: userUuid, token_uuid: tokenUuid });
+      return issued;
     },
 
-    async listAudit(firmUuid: string | undefined, limit: number) {
-      return (await keys.listAudit({ firm_uuid: firmUuid ?? '', limit })).entries.map((entry) => ({
-        at: entry.at,
-        actor: entry.actor,
-        action: entry.action,
-        subject: entry.subject,
-        request_id: entry.request_id,
-        address: entry.address,
-      }));
+    async revokeTokens(userUuid: string) {
+      const { user, revoked_before } = await keys.revokeTokens({ user_uuid: userUuid });
+      return { user_uuid: user?.uuid ?? userUuid, revoked_before };
     },
+
+    /** A link that signs a user in once. Without a user, the installation's first SUPERUSER; null when there is none. */
+    async signInLink(userUuid: string | null, serviceUrl: string) {
+      try {
+        const { code, expires_at, user_uuid } = await keys.createSignInCode({ user_uuid: userUuid ?? '' });
+        const base = (settings.publicUrl ?? serviceUrl).replace(/\/+$/, '');
+        return { link: `${base}/console/#code=${code}`, expires_at, user_uuid };
+      } catch (error) {
+        if (userUuid === null && error instanceof Fault && error.kind === 'not-found') return null;
+        throw error;
+      }
+    },
+
+    /** The newest entries, in pages, so that any number of them needs little memory. */
+    async *listAudit(filter: AuditFilter, limit: number) {
+      let before_id = '';
+      for (let left = limit; left > 0;) {
+        const size = Math.min(left, AUDIT_PAGE);
+        const { entries } = await keys.listAudit({ ...filter, limit: size, before_id });
+        yield* entries.map(auditEntryOf);
+        left -= entries.length;
+        before_id = entries.at(-1)?.id ?? '';
+        if (entries.length < size) return;
+      }
+    },
+  };
+}
+
+export interface NewFirm {
+  readonly uuid?: string;
+  readonly name: string;
+  readonly country: string;
+  readonly segmentTypes: string[];
+  readonly language?: string;
+  readonly timeZone?: string;
+}
+
+/** A number of days of 0 removes the limit. */
+export interface FirmChange {
+  readonly language?: string;
+  readonly time_zone?: string;
+  readonly redaction?: string;
+  readonly retention?: { readonly [Name in 'audio_days' | 'transcript_days' | 'calls_days']?: number | undefined };
+}
+
+export interface AuditFilter {
+  readonly firm_uuid?: string;
+  readonly actor?: string;
+  readonly action?: string;
+  readonly subject?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+const AUDIT_PAGE = 1000;
+
+function auditEntryOf(entry: AuditEntry) {
+  return {
+    at: entry.at,
+    actor: entry.actor,
+    action: entry.action,
+    subject: entry.subject,
+    request_id: entry.request_id,
+    address: entry.address,
+    ...(entry.code !== undefined && { code: entry.code }),
   };
 }
 
@@ -69,7 +159,7 @@ export type Administration = ReturnType<typeof administration>;
 
 export function dialAdministration(
   address: string,
-  settings: Pick<RemoteSettings, 'jwt' | 'tls'>,
+  settings: Pick<RemoteSettings, 'jwt' | 'tls'> & Partial<Pick<RemoteSettings, 'publicUrl'>>,
   storedSecret: string | undefined,
 ) {
   const keys = dial(keyManagement, address, { name: 'key-management', deadlineMs: 15_000, tls: settings.tls });

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sign as signBytes } from 'node:crypto';
-import { readPem } from '@call-analysis/gateway/variables';
+import { keyIdOf, readPem } from '@call-analysis/gateway/variables';
 import { StartFault } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
 import type { JwtSettings } from '../config.ts';
@@ -8,14 +8,24 @@ export interface TokenUser {
   readonly uuid: string;
   readonly firm_uuid: string;
   readonly role: string;
+  readonly tokens_revoked_before?: string;
 }
 
 /**
  * A bearer token with the claims that the gateway requires (docs/api.md, "Keys and users"). `storedSecret`, of the data
  * directory, signs when the settings have no key.
  */
-export function issueToken(settings: JwtSettings, storedSecret: string | undefined, user: TokenUser, ttlMs: number) {
-  const issuedAt = Math.floor(Date.now() / 1000);
+export function issueToken(
+  settings: JwtSettings,
+  storedSecret: string | undefined,
+  user: TokenUser,
+  ttlMs: number,
+  tokenUuid: string,
+) {
+  const key = signingKey(settings, storedSecret);
+  // Seconds are cut off. A token that is issued after a revocation in the same second must not count as issued before it.
+  const revokedBefore = Date.parse(user.tokens_revoked_before ?? '1970-01-01T00:00:00Z');
+  const issuedAt = Math.max(Math.floor(Date.now() / 1000), Math.ceil(revokedBefore / 1000));
   const expiresAt = issuedAt + Math.max(1, Math.floor(ttlMs / 1000));
   const claims = {
     sub: user.uuid,
@@ -25,25 +35,26 @@ export function issueToken(settings: JwtSettings, storedSecret: string | undefin
     aud: settings.audience,
     iat: issuedAt,
     exp: expiresAt,
+    jti: tokenUuid,
   };
   return {
-    token: sign(claims, signingKey(settings, storedSecret)),
+    token: sign(claims, key.signing, key.kid),
     expires_at: new Date(expiresAt * 1000).toISOString(),
     user: { uuid: user.uuid, firm_uuid: user.firm_uuid, role: user.role },
   };
 }
 
-function sign(claims: object, key: KeyObject): string {
+function sign(claims: object, key: KeyObject, keyid: string): string {
   switch (key.asymmetricKeyType) {
     case undefined:
-      return jwt.sign(claims, key, { algorithm: 'HS256' });
+      return jwt.sign(claims, key, { algorithm: 'HS256', keyid });
     case 'rsa':
-      return jwt.sign(claims, key, { algorithm: 'RS256' });
+      return jwt.sign(claims, key, { algorithm: 'RS256', keyid });
     case 'ec':
-      return jwt.sign(claims, key, { algorithm: 'ES256' });
+      return jwt.sign(claims, key, { algorithm: 'ES256', keyid });
     case 'ed25519':
     case 'ed448':
-      return signEdDsa(claims, key);
+      return signEdDsa(claims, key, keyid);
     default:
       throw new StartFault(
         `Tokens cannot be issued with a key of type ${key.asymmetricKeyType}; use RSA, P-256 or Ed25519.`,
@@ -52,16 +63,25 @@ function sign(claims: object, key: KeyObject): string {
 }
 
 /** jsonwebtoken 9 does not support EdDSA. */
-function signEdDsa(claims: object, key: KeyObject): string {
+function signEdDsa(claims: object, key: KeyObject, kid: string): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const signed = `${part({ alg: 'EdDSA', typ: 'JWT' })}.${part(claims)}`;
+  const signed = `${part({ alg: 'EdDSA', typ: 'JWT', kid })}.${part(claims)}`;
   return `${signed}.${signBytes(null, Buffer.from(signed), key).toString('base64url')}`;
 }
 
-function signingKey({ key, privateKeyFile }: JwtSettings, storedSecret: string | undefined): KeyObject {
+/**
+ * With several public keys, the private key may belong to any of them: every gateway knows the new public key before the
+ * first token is signed with it.
+ */
+function signingKey(
+  { key, previousKeys = [], privateKeyFile }: JwtSettings,
+  storedSecret: string | undefined,
+): { signing: KeyObject; kid: string } {
   if (key?.kind !== 'public-key') {
     const secret = key?.secret ?? storedSecret;
-    if (secret !== undefined) return createSecretKey(Buffer.from(secret));
+    if (secret !== undefined) {
+      return { signing: createSecretKey(Buffer.from(secret)), kid: keyIdOf({ kind: 'secret', secret }) };
+    }
     throw new StartFault(
       "To issue a token, set JWT_SECRET to the gateway's secret, or set JWT_PUBLIC_KEY_FILE and JWT_PRIVATE_KEY_FILE.",
     );
@@ -72,10 +92,14 @@ function signingKey({ key, privateKeyFile }: JwtSettings, storedSecret: string |
     );
   }
   const signing = readPem('JWT_PRIVATE_KEY_FILE', privateKeyFile, createPrivateKey);
-  if (!createPublicKey(signing).equals(createPublicKey(key.pem))) {
+  const verifying = createPublicKey(signing);
+  const own = [key, ...previousKeys].find(
+    (each) => each.kind === 'public-key' && verifying.equals(createPublicKey(each.pem)),
+  );
+  if (own === undefined) {
     throw new StartFault(
       'JWT_PRIVATE_KEY_FILE and JWT_PUBLIC_KEY_FILE do not belong together, so no token would be valid.',
     );
   }
-  return signing;
+  return { signing, kid: keyIdOf(own) };
 }

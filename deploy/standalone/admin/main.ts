@@ -1,10 +1,12 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { Settings } from '../config.ts';
 import type { DataDirectory } from '../data-directory.ts';
-import type { Administration } from './administration.ts';
+import type { Administration, AuditFilter } from './administration.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
 
 /** How long to wait for a service that is starting or stopping. Meanwhile it accepts no commands. */
@@ -112,8 +114,8 @@ async function isReady(admin: { ready(): Promise<void> }): Promise<boolean> {
   }
 }
 
-const LONGEST_TTL = '36500d';
-const LONGEST_TTL_MS = 36_500 * 24 * 3600 * 1000;
+const LONGEST_TTL = '30d';
+const LONGEST_TTL_MS = 30 * 24 * 3600 * 1000;
 
 function ttl(text: string): number {
   const ms = parseDuration(text);
@@ -126,6 +128,22 @@ function limit(text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 1 || number > 1000)
     throw new InvalidArgumentError('It must be a number from 1 to 1000.');
+  return number;
+}
+
+const MOST_ENTRIES = 100_000_000;
+
+function entryLimit(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > MOST_ENTRIES)
+    throw new InvalidArgumentError('It must be a whole number from 1.');
+  return number;
+}
+
+function days(text: string): number {
+  const number = text === 'none' ? 0 : Number(text);
+  if (!/^(?:\d{1,5}|none)$/.test(text) || number > 36_500 || text === '0')
+    throw new InvalidArgumentError('It must be a number of days from 1 to 36500, or none.');
   return number;
 }
 
@@ -145,6 +163,22 @@ async function print(work: (admin: Administration) => Promise<unknown>): Promise
   write(await administer(work));
 }
 
+/** Prints an array element by element. */
+async function printEach(values: AsyncIterable<unknown>): Promise<void> {
+  let before = '[';
+  for await (const value of values) {
+    const text = JSON.stringify(value, null, 2).replaceAll('\n', '\n  ');
+    if (!process.stdout.write(`${before}\n  ${text}`)) await once(process.stdout, 'drain');
+    before = ',';
+  }
+  process.stdout.write(before === '[' ? '[]\n' : '\n]\n');
+}
+
+function versionOf(): string {
+  const file = new URL('../../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
 function write(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
@@ -153,6 +187,7 @@ const program = new Command('npm run -s admin --')
   .description(
     'Manages firms, users, tokens, the audit log and dead letters. Prints one JSON value. Works with or without a running service.',
   )
+  .version(versionOf(), '--version', 'print the version')
   .exitOverride()
   .showHelpAfterError('Add --help for the options.');
 
@@ -163,9 +198,57 @@ firm
   .requiredOption('--name <name>', 'its name')
   .requiredOption('--country <code>', 'two letters, as in ISO 3166')
   .option('--segment-type <name>', 'a segment type of the firm; may be repeated', collect, [])
+  .option('--language <language>', 'of what is written for the firm: en, ru, uz, ky or es (default: en)')
+  .option('--time-zone <name>', 'an IANA name such as Asia/Tashkent (default: UTC)')
   .option('--uuid <uuid>', 'its uuid, if it already has one')
-  .action((options: { name: string; country: string; segmentType: string[]; uuid?: string }) =>
-    print((admin) => admin.createFirm({ ...options, segmentTypes: options.segmentType })),
+  .action(
+    (options: {
+      name: string;
+      country: string;
+      segmentType: string[];
+      language?: string;
+      timeZone?: string;
+      uuid?: string;
+    }) => print((admin) => admin.createFirm({ ...options, segmentTypes: options.segmentType })),
+  );
+firm
+  .command('update')
+  .description('change settings of a firm, and print them')
+  .requiredOption('--firm <uuid>', 'the firm')
+  .option('--language <language>', 'of what is written for the firm: en, ru, uz, ky or es')
+  .option('--time-zone <name>', 'an IANA name such as Asia/Tashkent')
+  .addOption(
+    new Option('--redaction <what>', 'whether personal data is kept from language models, or not stored').choices([
+      'none',
+      'for_model',
+      'stored',
+    ]),
+  )
+  .option('--retention-days <days>', 'how long calls are kept, or none for no limit', days)
+  .option('--audio-retention-days <days>', 'how long recordings are kept, or none', days)
+  .option('--transcript-retention-days <days>', 'how long transcripts are kept, or none', days)
+  .action(
+    (options: {
+      firm: string;
+      language?: string;
+      timeZone?: string;
+      redaction?: string;
+      retentionDays?: number;
+      audioRetentionDays?: number;
+      transcriptRetentionDays?: number;
+    }) =>
+      print((admin) =>
+        admin.updateFirm(options.firm, {
+          ...(options.language !== undefined && { language: options.language }),
+          ...(options.timeZone !== undefined && { time_zone: options.timeZone }),
+          ...(options.redaction !== undefined && { redaction: options.redaction }),
+          retention: {
+            calls_days: options.retentionDays,
+            audio_days: options.audioRetentionDays,
+            transcript_days: options.transcriptRetentionDays,
+          },
+        }),
+      ),
   );
 firm
   .command('list')
@@ -206,14 +289,30 @@ user
   .requiredOption('--user <uuid>', 'the user')
   .action((options: { user: string }) => print((admin) => admin.removeUser(options.user)));
 
-program
-  .command('token')
-  .description('bearer tokens')
+const token = program.command('token').description('bearer tokens');
+token
   .command('issue')
   .description('issue a token to a user')
   .requiredOption('--user <uuid>', 'the user')
   .option('--ttl <duration>', `how long it is valid, at most ${LONGEST_TTL}`, ttl, 12 * 3600 * 1000)
   .action((options: { user: string; ttl: number }) => print((admin) => admin.issueToken(options.user, options.ttl)));
+
+token
+  .command('revoke')
+  .description('revoke all tokens of a user that were issued before now, and end their sessions; works within 5 s')
+  .requiredOption('--user <uuid>', 'the user')
+  .action((options: { user: string }) => print((admin) => admin.revokeTokens(options.user)));
+
+program
+  .command('console')
+  .description('the page for people')
+  .command('link')
+  .description('print a link that signs a user in once, within 10 minutes')
+  .requiredOption('--user <uuid>', 'the user')
+  .action(async (options: { user: string }) => {
+    const { serviceUrl } = await import('./service-url.ts');
+    await print((admin) => admin.signInLink(options.user, serviceUrl(process.env)));
+  });
 
 program
   .command('audit')
@@ -221,9 +320,17 @@ program
   .command('list')
   .description('list the newest entries')
   .option('--firm <uuid>', 'only of this firm')
-  .option('--limit <number>', 'how many, 1 to 1000', limit, 100)
-  .action((options: { firm?: string; limit: number }) =>
-    print((admin) => admin.listAudit(options.firm, options.limit)),
+  .option('--actor <actor>', "only of this actor: a user's uuid, admin or unknown")
+  .option('--action <action>', 'only of this action, such as api_key.created')
+  .option('--subject <uuid>', 'only about this subject')
+  .option('--from <time>', 'only from this time, such as 2026-10-01T00:00:00Z')
+  .option('--to <time>', 'only before this time')
+  .option('--limit <number>', 'how many', entryLimit, 100)
+  .action(
+    ({ limit: count, firm: firm_uuid, ...filter }: { limit: number; firm?: string } & Omit<AuditFilter, 'firm_uuid'>) =>
+      administer((admin) =>
+        printEach(admin.listAudit({ ...filter, ...(firm_uuid !== undefined && { firm_uuid }) }, count)),
+      ),
   );
 
 const deadLetter = program.command('dead-letter').description('events that a consumer gave up');

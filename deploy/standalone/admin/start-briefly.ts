@@ -24,6 +24,7 @@ export function withKeyManagement<Result>(
         bus: buses(settings, database.url).of('key_management'),
         listen: directory.socket('admin'),
         pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
+        previousPepper: settings.previousPepper,
       },
       { log },
     );

@@ -25,6 +25,8 @@ export class DuplicateNames {
   }
 }
 
+/** The name is in NFC, and lower case alone changes that only where there are combining marks. */
 function fold(name: string): string {
-  return name.toLowerCase().normalize('NFC');
+  const lower = name.toLowerCase();
+  return lower !== name && /\p{M}/u.test(lower) ? lower.normalize('NFC') : lower;
 }

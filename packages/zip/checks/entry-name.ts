@@ -18,26 +18,42 @@ const CP437 = upperHalf(
     'αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0',
 );
 
-function upperHalf(characters: string): readonly string[] {
-  return [...Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)), ...characters];
+/** The UTF-16 unit of each byte. */
+function upperHalf(characters: string): Uint16Array {
+  return Uint16Array.from({ length: 256 }, (_, byte) => (byte < 128 ? byte : characters.charCodeAt(byte - 128)));
 }
 
-/** All readings of a name after NFC, the likelier one first. Null when the flag says UTF-8 and the bytes are not. */
+/**
+ * All readings of a name after NFC, the likelier one first. Null when the flag says UTF-8 and the bytes are not. Of a name
+ * that is too long, the beginning is decoded, as much as a message shows.
+ */
 export function decodeName(raw: Buffer, flags: number): readonly [string, ...string[]] | null {
+  if (raw.length > MAX_NAME_BYTES) return decodeBeginning(raw, flags);
   if (isAscii(raw)) return [raw.toString('latin1')];
   if (isUtf8(raw)) return [raw.toString('utf8').normalize('NFC')];
   if ((flags & UTF8_FLAG) !== 0) return null;
   return [decode(raw, CP866), decode(raw, CP437)];
 }
 
-function decode(raw: Buffer, page: readonly string[]): string {
-  let text = '';
-  for (const byte of raw) text += page[byte] ?? '';
-  return text;
+function decodeBeginning(raw: Buffer, flags: number): readonly [string] | null {
+  // Four bytes for each of the 255 characters, and one more character, so that the message shows that it is cut.
+  const beginning = raw.subarray(0, 4 * (MAX_NAME_BYTES + 1));
+  if (isUtf8(raw)) return [beginning.toString('utf8').replace(/\ufffd+$/u, '')];
+  return (flags & UTF8_FLAG) === 0 ? [decode(beginning, CP866)] : null;
+}
+
+function decode(raw: Buffer, page: Uint16Array): string {
+  const units = Buffer.allocUnsafe(2 * raw.length);
+  for (let index = 0; index < raw.length; index++) units.writeUInt16LE(page[raw[index]!]!, 2 * index);
+  return units.toString('utf16le');
 }
 
 /** Matches most names: nothing in them can mean anything but a file in the root. */
 const HARMLESS = /^[^\p{Cc}\\/:.][^\p{Cc}\\/:]*$/u;
+
+export function isTooLong(raw: Buffer): boolean {
+  return raw.length > MAX_NAME_BYTES;
+}
 
 /** Why a name is unsafe, or null (docs/api.md, "Presigned uploads", UNSAFE_ARCHIVE). */
 export function unsafeName(name: string, rawBytes: number): string | null {

@@ -3,7 +3,7 @@ import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import type { Caller } from './caller.ts';
 import { ShortLivedCache } from './short-lived-cache.ts';
-import { type TokenRules, tokenVerifier, unauthenticated } from './token.ts';
+import { type RemoteKeys, type TokenRules, tokenVerifier, unauthenticated, type VerifiedToken } from './token.ts';
 
 /** Shorter than the cache's time to live, so that no result is older than that. */
 const DEADLINE_MS = 3000;
@@ -11,35 +11,71 @@ const SCHEME = 'bearer ';
 
 export type Users = Pick<Client<typeof keyManagement>, 'findUser'>;
 
+/** What key-management knows about a user. */
+interface Standing {
+  readonly firmUuid: string;
+  readonly isApiUser: boolean;
+  /** Milliseconds since the epoch. */
+  readonly tokensRevokedBefore: number;
+}
+
 /**
- * Identifies callers by their bearer token. Role and firm are those of the token. The user must exist in that firm, as of
- * at most `ttlMs` ago.
+ * Identifies callers by their bearer token. Role and firm are those of the token. As of at most `ttlMs` ago, the user must
+ * exist in that firm, the token must not be revoked, and its session must not have ended.
  */
 export function bearerAuthentication(options: {
   tokens: TokenRules;
+  keys?: RemoteKeys;
   users: Users;
   ttlMs?: number;
 }): (request: IncomingMessage) => Caller | Promise<Caller> {
-  const verify = tokenVerifier(options.tokens);
-  const firms = new ShortLivedCache<string | null>({
+  const verify = tokenVerifier(options.tokens, options.keys);
+  const standings = new ShortLivedCache<Standing | null>({
     ttlMs: options.ttlMs ?? 5000,
     maxEntries: 10_000,
-    keep: (firm) => firm !== null,
+    keep: (standing) => standing !== null,
   });
 
+  async function findStanding({ caller, sessionUuid = '' }: VerifiedToken): Promise<Standing | null> {
+    const { user } = await options.users.findUser(
+      { user_uuid: caller.userUuid, session_uuid: sessionUuid },
+      { deadlineMs: DEADLINE_MS },
+    );
+    if (user === undefined || user === null) return null;
+    return {
+      firmUuid: user.firm_uuid.toLowerCase(),
+      isApiUser: user.web_api_only,
+      tokensRevokedBefore: user.tokens_revoked_before === undefined ? 0 : Date.parse(user.tokens_revoked_before),
+    };
+  }
+
+  function authorize(token: VerifiedToken): Caller | Promise<Caller> {
+    const { caller, sessionUuid } = token;
+    const key = sessionUuid === undefined ? caller.userUuid : `${caller.userUuid} ${sessionUuid}`;
+    const standing = standings.get(key, () => findStanding(token));
+    return standing instanceof Promise ? standing.then((found) => allowed(token, found)) : allowed(token, standing);
+  }
+
   return (request) => {
-    const caller = verify(tokenOf(request));
-    const firm = firms.get(caller.userUuid, async () => {
-      const { user } = await options.users.findUser({ user_uuid: caller.userUuid }, { deadlineMs: DEADLINE_MS });
-      return user?.firm_uuid.toLowerCase() ?? null;
-    });
-    return firm instanceof Promise ? firm.then((found) => inFirm(caller, found)) : inFirm(caller, firm);
+    const token = verify(tokenOf(request));
+    return token instanceof Promise ? token.then(authorize) : authorize(token);
   };
 }
 
-function inFirm(caller: Caller, firm: string | null): Caller {
-  if (firm === caller.firmUuid) return caller;
-  throw unauthenticated('The user of the bearer token is unknown, was removed or belongs to another firm.');
+function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, standing: Standing | null): Caller {
+  if (standing === null && sessionUuid !== undefined) {
+    throw unauthenticated('The session of the bearer token has ended. Sign in again.');
+  }
+  if (standing?.firmUuid !== caller.firmUuid) {
+    throw unauthenticated('The user of the bearer token is unknown, was removed or belongs to another firm.');
+  }
+  if (standing.isApiUser) {
+    throw unauthenticated("The bearer token is of a firm's API user. Send the firm's API key instead.");
+  }
+  if (issuedAt * 1000 < standing.tokensRevokedBefore) {
+    throw unauthenticated('The bearer token was revoked. Ask your system administrator for a new one.');
+  }
+  return caller;
 }
 
 function tokenOf(request: IncomingMessage): string {

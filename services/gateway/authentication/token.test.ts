@@ -1,6 +1,7 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import jwt from 'jsonwebtoken';
+import { keyIdOf } from './signing-keys.ts';
 import { type TokenRules, tokenVerifier } from './token.ts';
 
 const secret = 'a secret of thirty-two bytes or more';
@@ -55,8 +56,8 @@ describe.each(kinds)('a $name token', ({ name, key, make }) => {
   const verify = verifier(key);
 
   it('identifies the caller', () => {
-    expect(verify(make(claims))).toEqual(caller);
-    expect(verify(make({ ...claims, aud: ['others', 'them'] }))).toEqual(caller);
+    expect(verify(make(claims))).toMatchObject({ caller });
+    expect(verify(make({ ...claims, aud: ['others', 'them'] }))).toMatchObject({ caller });
   });
 
   it.each([
@@ -95,7 +96,7 @@ describe.each(kinds)('a $name token', ({ name, key, make }) => {
 
   it('is valid from its start to its expiry, to the second', () => {
     const token = make({ ...claims, nbf: now - 60, exp: now + 60 });
-    for (const at of [now - 60, now + 59.999]) expect(verify(token, at)).toEqual(caller);
+    for (const at of [now - 60, now + 59.999]) expect(verify(token, at)).toMatchObject({ caller });
     // The signature was verified before, which does not matter.
     for (const at of [now - 60.001, now + 60]) expect(() => verify(token, at)).toThrow(unauthenticated);
   });
@@ -155,4 +156,46 @@ describe('bearer tokens', () => {
   ] as const)('cannot be checked with %s, and the start says so', (_, key) => {
     expect(() => verifier(key)).toThrow(expect.objectContaining({ name: 'StartFault' }));
   });
+});
+
+describe('several keys', () => {
+  const older = 'an older secret of thirty-two bytes';
+  const tokens = {
+    issuer: 'us',
+    audience: 'them',
+    key: { kind: 'secret', secret },
+    previousKeys: [{ kind: 'secret', secret: older }],
+  } as const;
+  const verify = tokenVerifier(tokens);
+
+  it('accept the tokens of each, with its id, without an id and with an id of another issuer', () => {
+    for (const signing of [secret, older]) {
+      const kid = keyIdOf({ kind: 'secret', secret: signing });
+      for (const keyid of [undefined, kid, 'elsewhere']) {
+        const token = jwt.sign(claims, signing, keyid === undefined ? {} : { keyid });
+        expect(verify(token)).toMatchObject({ caller });
+      }
+    }
+  });
+
+  it('refuse a token whose id is that of a key that did not sign it, and one of a key that was removed', () => {
+    const keyid = keyIdOf({ kind: 'secret', secret });
+    expect(() => verify(jwt.sign(claims, older, { keyid }))).toThrow(unauthenticated);
+    expect(() => tokenVerifier({ ...tokens, previousKeys: [] })(jwt.sign(claims, older))).toThrow(unauthenticated);
+  });
+
+  it('of different kinds never verify by the algorithm of another', () => {
+    const mixed = tokenVerifier({ ...tokens, key: { kind: 'public-key', pem: pem(rsa.publicKey) } });
+    expect(mixed(jwt.sign(claims, rsa.privateKey, { algorithm: 'RS256' }))).toMatchObject({ caller });
+    expect(mixed(jwt.sign(claims, older))).toMatchObject({ caller });
+    const confused = createHmac('sha256', pem(rsa.publicKey)).update(`${encode({ alg: 'HS256' })}.${encode(claims)}`);
+    const token = `${encode({ alg: 'HS256' })}.${encode(claims)}.${confused.digest('base64url')}`;
+    expect(() => mixed(token)).toThrow(unauthenticated);
+  });
+});
+
+it('a payload that is JSON within a JSON string is refused', () => {
+  const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(JSON.stringify(claims))}`;
+  const token = `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+  expect(() => verifier({ kind: 'secret', secret })(token)).toThrow(unauthenticated);
 });

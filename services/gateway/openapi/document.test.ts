@@ -58,6 +58,7 @@ const NOT_CODES = new Set([
   'WORKFLOW_ENGINEER',
   'ERR_HTTP_REQUEST_TIMEOUT',
   'ERR_STREAM_PREMATURE_CLOSE',
+  'UND_ERR_CONNECT_TIMEOUT',
   'HPE_HEADER_OVERFLOW',
   'Z_BUF_ERROR',
   'Z_DATA_ERROR',
@@ -74,7 +75,7 @@ const IGNORED_FILES =
 /** Every string that looks like a code in the services whose errors clients receive. */
 async function codesInUse(): Promise<Set<string>> {
   const found = new Set<string>();
-  for (const service of ['gateway', 'ingest', 'audio', 'transcription', 'analysis']) {
+  for (const service of ['gateway', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks']) {
     const folder = new URL(`../../${service}/`, import.meta.url);
     for (const name of await readdir(folder, { recursive: true })) {
       if (!name.endsWith('.ts') || IGNORED_FILES.test(name)) continue;

@@ -8,8 +8,11 @@ export const tags = {
   Reviews: "People's judgement beside the machine's: reviews, comments, and how far both agree.",
   Scorecards:
     'The questions by which calls are scored. A change makes a new revision; calls that were scored keep theirs.',
+  Webhooks: 'Addresses of the firm to which events are sent, signed as Standard Webhooks 1.0 defines.',
   Campaigns: 'Named groups of calls, managed with an API key.',
   'API keys': 'Keys of firms, managed by a system administrator.',
+  Audit: 'Who did what in the firm, when and from where.',
+  Sessions: 'Sign in with a one-time link, for pages that people use.',
   Files: 'Signed URLs, as other endpoints return them. The URL itself is the authorization.',
   Service: 'The state of the service itself.',
 } as const;

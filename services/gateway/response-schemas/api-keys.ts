@@ -29,6 +29,7 @@ const ApiKey = z
     firm: Firm,
     created_at: Time,
     last_used: Time.nullable().meta({ description: 'Up to one minute late. Null before the first use.' }),
+    expires_at: Time.optional().meta({ description: 'Only of a key that expires.' }),
   })
   .meta({ id: 'ApiKey' });
 

@@ -1,5 +1,6 @@
 import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
+import type { CreateKeyReply } from '@call-analysis/proto/key_management/v1/CreateKeyReply';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
@@ -10,7 +11,9 @@ import { CreatedKey, KeyPage } from '../response-schemas/api-keys.ts';
 const PATH = '/external/api/v1/api-key';
 
 /** docs/api.md, "Keys and users". */
-export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | 'listKeys' | 'deleteKey'>): Endpoint[] {
+export function apiKeys(
+  keys: Pick<Client<typeof keyManagement>, 'createKey' | 'listKeys' | 'deleteKey' | 'rotateKey'>,
+): Endpoint[] {
   return [
     endpoint({
       method: 'POST',
@@ -18,7 +21,10 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
       credentials: 'bearer',
       roles: ['SUPERUSER', 'WORKFLOW_ENGINEER'],
       body: z
-        .strictObject({ firm_uuid: uuid() })
+        .strictObject({
+          firm_uuid: uuid(),
+          expires_at: futureTime().optional().meta({ description: 'When the key ends. Without it, never.' }),
+        })
         .meta({ id: 'CreateApiKeyRequest', examples: [{ firm_uuid: '1a2b3c4d-0000-4000-8000-000000000001' }] }),
       docs: {
         tag: 'API keys',
@@ -29,9 +35,12 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
         errors: ['NOT_FOUND', 'KEY_EXISTS'],
       },
       async handle({ caller, body, address }) {
-        const created = await keys.createKey({ actor: actorOf(caller, address), firm_uuid: body.firm_uuid });
-        const { api_key, key_prefix, firm_uuid, firm_name } = created;
-        return { status: 201, body: { api_key, key_prefix, firm: { uuid: firm_uuid, name: firm_name } } };
+        const created = await keys.createKey({
+          actor: actorOf(caller, address),
+          firm_uuid: body.firm_uuid,
+          ...(body.expires_at !== undefined && { expires_at: body.expires_at }),
+        });
+        return { status: 201, body: createdKey(created) };
       },
     }),
     endpoint({
@@ -60,9 +69,40 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
               firm: { uuid: key.firm_uuid, name: key.firm_name },
               created_at: key.created_at,
               last_used: key.last_used ?? null,
+              ...(key.expires_at !== undefined && { expires_at: key.expires_at }),
             })),
           },
         };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${PATH}/:api_key_uuid/rotate`,
+      credentials: 'bearer',
+      roles: ['SUPERUSER'],
+      body: z
+        .strictObject({
+          grace_seconds: z
+            .int('must be a whole number')
+            .min(0, 'must be from 0 to 86400')
+            .max(86_400, 'must be from 0 to 86400')
+            .default(0)
+            .meta({ description: 'For how long the old key still works.' }),
+        })
+        .meta({ id: 'RotateApiKeyRequest', examples: [{ grace_seconds: 3600 }] }),
+      docs: {
+        tag: 'API keys',
+        id: 'rotateApiKey',
+        summary: 'Replace an API key',
+        description:
+          'The new key is shown only in this response. The old one works for the grace period and is no longer listed; deleting either key ends it earlier.',
+        responses: { 201: { description: 'The new key.', schema: CreatedKey } },
+        errors: ['NOT_FOUND'],
+      },
+      async handle({ caller, params, body, address }) {
+        const key_uuid = keyUuid(params['api_key_uuid']);
+        const created = await keys.rotateKey({ actor: actorOf(caller, address), key_uuid, ...body });
+        return { status: 201, body: createdKey(created) };
       },
     }),
     endpoint({
@@ -79,14 +119,32 @@ export function apiKeys(keys: Pick<Client<typeof keyManagement>, 'createKey' | '
         responses: { 204: { description: 'The key is deleted.' } },
       },
       async handle({ caller, params, address }) {
-        const parsed = uuid().safeParse(params['api_key_uuid']);
-        // The same message as key-management's, which does not mention a firm: keys of all firms are managed here.
-        if (!parsed.success) throw new Fault('not-found', 'NOT_FOUND', 'There is no such API key. Check the uuid.');
-        await keys.deleteKey({ actor: actorOf(caller, address), key_uuid: parsed.data });
+        const key_uuid = keyUuid(params['api_key_uuid']);
+        await keys.deleteKey({ actor: actorOf(caller, address), key_uuid });
         return { status: 204 };
       },
     }),
   ];
+}
+
+function keyUuid(given: string | undefined): string {
+  const parsed = uuid().safeParse(given);
+  if (parsed.success) return parsed.data;
+  // The same message as key-management's, which does not mention a firm: keys of all firms are managed here.
+  throw new Fault('not-found', 'NOT_FOUND', 'There is no such API key. Check the uuid.');
+}
+
+function createdKey({ api_key, key_prefix, firm_uuid, firm_name }: CreateKeyReply) {
+  return { api_key, key_prefix, firm: { uuid: firm_uuid, name: firm_name } };
+}
+
+/** ISO 8601 with an offset, in the future. */
+function futureTime() {
+  return z.iso
+    .datetime({ offset: true, error: 'must be a time such as 2027-01-01T00:00:00Z' })
+    .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
+    .transform((time) => new Date(time).toISOString())
+    .meta({ documentedAs: { type: 'string', format: 'date-time' } });
 }
 
 function actorOf(caller: Caller, address: string) {

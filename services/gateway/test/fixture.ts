@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '@call-analysis/fault';
 import { type Objects, openObjects, type SignedUrls } from '@call-analysis/objects';
-import { analysis, audio, ingest, keyManagement } from '@call-analysis/proto';
+import { analysis, audio, ingest, keyManagement, webhooks } from '@call-analysis/proto';
 import { dial, type Handlers, implement, serve } from '@call-analysis/rpc';
 import { Closing, createLog, Readiness, timeLeft } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
@@ -23,11 +23,12 @@ type Keys = Handlers<typeof keyManagement>;
 type Ingest = Handlers<typeof ingest>;
 type Audio = Handlers<typeof audio>;
 type Analysis = Handlers<typeof analysis>;
+type Webhooks = Handlers<typeof webhooks>;
 
 export interface Fixture {
   readonly url: string;
   /** The RPC addresses of the backends. */
-  readonly addresses: Readonly<Record<'keyManagement' | 'ingest' | 'audio' | 'analysis', string>>;
+  readonly addresses: Readonly<Record<'keyManagement' | 'ingest' | 'audio' | 'analysis' | 'webhooks', string>>;
   readonly objects: Objects & SignedUrls;
   readonly apiKeys: ApiKeyAuthentication;
   /** The RPC handlers of the backends. Tests set the ones that they need. */
@@ -35,6 +36,7 @@ export interface Fixture {
   readonly calls: Partial<Ingest>;
   readonly recordings: Partial<Audio>;
   readonly scorecards: Partial<Analysis>;
+  readonly webhooks: Partial<Webhooks>;
   readonly log: Record<string, unknown>[];
   /** Sends a request with a valid bearer token of the role, ADMIN by default. */
   request(method: string, path: string, options?: RequestOptions): Promise<ReceivedResponse>;
@@ -112,6 +114,13 @@ export async function openFixture(
     log: quiet,
   });
   closing.add('analysis', () => analysisServer.stop(0));
+  const hooks: Partial<Webhooks> = {};
+  const webhookServer = await serve({
+    address: '127.0.0.1:0',
+    services: [implement(webhooks, replaceable<Webhooks>(hooks, webhooks))],
+    log: quiet,
+  });
+  closing.add('webhooks', () => webhookServer.stop(0));
   const keyChannel = dial(keyManagement, keyServer.address, { name: 'key-management', deadlineMs: 60_000 });
   closing.add('channel', () => keyChannel.close());
   const ingestChannel = dial(ingest, ingestServer.address, { name: 'ingest', deadlineMs });
@@ -120,6 +129,8 @@ export async function openFixture(
   closing.add('channel', () => audioChannel.close());
   const analysisChannel = dial(analysis, analysisServer.address, { name: 'analysis', deadlineMs });
   closing.add('channel', () => analysisChannel.close());
+  const webhookChannel = dial(webhooks, webhookServer.address, { name: 'webhooks', deadlineMs });
+  closing.add('channel', () => webhookChannel.close());
   const objects = await openObjects({ store: 'disk', directory, secret });
   const apiKeys = new ApiKeyAuthentication({ keys: keyChannel, ...(keyTtlMs !== undefined && { ttlMs: keyTtlMs }) });
   const config: Edge = {
@@ -133,6 +144,7 @@ export async function openFixture(
     ingest: ingestChannel,
     audio: audioChannel,
     analysis: analysisChannel,
+    webhooks: webhookChannel,
     objects,
     apiKeys,
   };
@@ -150,6 +162,7 @@ export async function openFixture(
       ingest: ingestServer.address,
       audio: audioServer.address,
       analysis: analysisServer.address,
+      webhooks: webhookServer.address,
     },
     objects,
     apiKeys,
@@ -157,6 +170,7 @@ export async function openFixture(
     calls,
     recordings,
     scorecards,
+    webhooks: hooks,
     log: lines,
     async request(method, path, { role = 'ADMIN', headers = {}, json, body } = {}) {
       const response = await fetch(running.url + path, {

@@ -40,11 +40,11 @@ async function recorded(): Promise<Call> {
 
 async function analyzed(call: Call, attempt: number, score: number, time = new Date().toISOString()): Promise<void> {
   const event = callAnalyzed(call, { attempt, analysis: { ...analysis, score, created_at: time } });
-  await projectAnalyses(service.parts.store, [{ ...event, time }]);
+  await projectAnalyses(service.parts, [{ ...event, time }]);
 }
 
 async function failed(call: Call, stage: 'extraction' | 'transcription' | 'analysis', attempt = 1): Promise<void> {
-  await projectFailures(service.parts.store, [callFailed(call, { attempt, stage })]);
+  await projectFailures(service.parts, [callFailed(call, { attempt, stage })]);
 }
 
 const analyze = ({ owner, uuid }: Call) => analyzeCall(service.parts, owner.firmUuid, uuid);
@@ -93,7 +93,7 @@ it.each([-3_600_000, 3_600_000])(
     const time = new Date(Date.now() + offMs).toISOString();
     const [scored, failing] = [await uploaded(), await uploaded()];
     await analyzed(scored, 1, 40, time);
-    await projectFailures(service.parts.store, [{ ...callFailed(failing), time }]);
+    await projectFailures(service.parts, [{ ...callFailed(failing), time }]);
     for (const { owner, uuid } of [scored, failing]) {
       const { created_at, updated_at } = await service.parts.store.calls.get(owner.firmUuid, uuid);
       expect(updated_at.getTime()).toBeGreaterThanOrEqual(created_at.getTime());
@@ -171,7 +171,7 @@ it('an analysis that was published before its newer fields existed is read with 
   const { analyst, auto_fail_suspected: _1, reason: _2, resolution: _3, usage: _4, ...older } = event.data.analysis!;
   const { sentiment_unknown: _5, ...published } = { ...older, analyst: { name: analyst.name, version: '2' } };
   const data = CallAnalyzed.body.parse({ ...event.data, analysis: published });
-  await projectAnalyses(service.parts.store, [{ ...event, data }]);
+  await projectAnalyses(service.parts, [{ ...event, data }]);
   expect((await read(call)).analyses).toEqual([
     expect.objectContaining({
       uuid: event.data.analysis_uuid,
@@ -189,7 +189,7 @@ it('an analysis that was published before its newer fields existed is read with 
 
 it('a sentiment that is unknown is published as 0 and read as null', async () => {
   const call = await uploaded();
-  await projectAnalyses(service.parts.store, [
+  await projectAnalyses(service.parts, [
     callAnalyzed(call, { analysis: { ...analysis, sentiment_unknown: ['client'] } }),
   ]);
   expect((await read(call)).analyses[0]?.sentiment).toEqual({ operator: 0, client: null });

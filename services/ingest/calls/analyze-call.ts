@@ -17,10 +17,15 @@ export interface AnalyzeParts {
  * Requests a new analysis of a call with the scorecard that is now in force. Earlier analyses are kept. Fault
  * INVALID_TRANSITION while the call is being processed, and when it has no transcript.
  */
-export async function analyzeCall(parts: AnalyzeParts, firmUuid: string, callUuid: string): Promise<CallRow> {
+export async function analyzeCall(
+  parts: AnalyzeParts,
+  firmUuid: string,
+  callUuid: string,
+  priority = 0,
+): Promise<CallRow> {
   return parts.store.transaction(async (tx) => {
     const call = await parts.store.calls.lock(tx, firmUuid, callUuid);
-    return analyzeLocked(parts, tx, firmUuid, call, 'new analysis requested');
+    return analyzeLocked(parts, tx, firmUuid, call, { detail: 'new analysis requested', priority });
   });
 }
 
@@ -30,13 +35,13 @@ export async function analyzeLocked(
   tx: Transaction,
   firmUuid: string,
   call: CallRow,
-  detail: string,
+  { detail, priority = 0 }: { readonly detail: string; readonly priority?: number },
 ): Promise<CallRow> {
   const { store, bus } = parts;
   const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
   if (!canReopen) throw cannotReopen(call);
   const reopened = await store.calls.reopen(tx, firmUuid, call.uuid, new Date(), detail);
-  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  const origin = { firmuuid: firmUuid, priority, traceparent: currentContext()?.traceparent };
   await bus.publish(tx, [await transcriptReady(parts, tx, reopened, origin)]);
   return reopened;
 }

@@ -23,7 +23,7 @@ const corrupt = {
 async function fail(owner: Owner, change: Partial<typeof failure> | typeof corrupt = corrupt): Promise<string[]> {
   const calls = await service.callsOf(owner);
   await projectFailures(
-    service.parts.store,
+    service.parts,
     calls.map(({ uuid }) => callFailed({ owner, uuid }, change)),
   );
   return calls.map(({ uuid }) => uuid);

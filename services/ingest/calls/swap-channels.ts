@@ -15,7 +15,7 @@ export async function swapChannels(parts: AnalyzeParts, actor: Actor, callUuid: 
       throw invalidTransition('This call is a transcription. Only a recording has channels to swap.', []);
     await store.recordings.swapRoles(tx, firmUuid, callUuid);
     await store.transcripts.swapRoles(tx, firmUuid, callUuid);
-    const reopened = await analyzeLocked(parts, tx, firmUuid, call, 'channels swapped');
+    const reopened = await analyzeLocked(parts, tx, firmUuid, call, { detail: 'channels swapped' });
     await bus.publish(tx, [auditEntry(actor, 'call.channels_swapped', callUuid)]);
     return reopened;
   });

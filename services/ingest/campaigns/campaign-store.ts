@@ -165,6 +165,26 @@ export function campaigns(db: Database) {
       );
     },
 
+    /** Completed and canceled campaigns, of any firm, for which CampaignFinished was not published. */
+    async unfinished(after: CampaignName | null, limit: number): Promise<CampaignName[]> {
+      return db.query<CampaignName>(
+        `SELECT firm_uuid AS "firmUuid", uuid FROM campaign
+         WHERE NOT finish_published AND status IN ('completed', 'canceled')
+           AND ($1::uuid IS NULL OR (firm_uuid, uuid) > ($1, $2)) ORDER BY firm_uuid, uuid LIMIT $3`,
+        [after?.firmUuid ?? null, after?.uuid ?? null, limit],
+      );
+    },
+
+    /** Returns false when another process marked it before. */
+    async setFinishPublished(tx: Sql, { firmUuid, uuid }: CampaignName): Promise<boolean> {
+      const rows = await tx.query(
+        `UPDATE campaign SET finish_published = true WHERE firm_uuid = $1 AND uuid = $2 AND NOT finish_published
+         RETURNING 1`,
+        [firmUuid, uuid],
+      );
+      return rows.length > 0;
+    },
+
     async setCallsCanceled({ firmUuid, uuid }: CampaignName): Promise<void> {
       await db.query('UPDATE campaign SET calls_to_cancel = false WHERE firm_uuid = $1 AND uuid = $2', [
         firmUuid,

@@ -25,11 +25,11 @@ const service = new IngestUnderTest();
 const calls = new ErasedCalls(service);
 
 async function analyzed(call: Call, attempt = 1, summary = 'A call.'): Promise<void> {
-  await projectAnalyses(service.parts.store, [callAnalyzed(call, { attempt, analysis: { ...analysis, summary } })]);
+  await projectAnalyses(service.parts, [callAnalyzed(call, { attempt, analysis: { ...analysis, summary } })]);
 }
 
 async function failed(call: Call): Promise<void> {
-  await projectFailures(service.parts.store, [callFailed(call)]);
+  await projectFailures(service.parts, [callFailed(call)]);
 }
 
 async function transcribed(call: Call, said: string): Promise<void> {

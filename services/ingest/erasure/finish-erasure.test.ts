@@ -35,7 +35,7 @@ describe('an interrupted erasure', () => {
     await calls.expectNothingLeft(row, call);
   });
 
-  it.each(['list', 'head', 'remove'] as const)(
+  it.each(['list', 'remove'] as const)(
     'is finished by the consumer when the object store cannot %s',
     async (operation) => {
       const row = secrets();

@@ -1,5 +1,5 @@
 import { buffer, text } from 'node:stream/consumers';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { audioCsvOf, csvOf, goodAudio } from '../test/csv.ts';
 import { counts, ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { zipOf } from '../test/fixtures.ts';
@@ -90,6 +90,32 @@ describe('copies in rejected CSVs', () => {
     const left = await text(await service.parts.objects.open(file!));
     expect(left).toContain(other.partner_call_id);
     expect(rows.filter(({ partner_call_id }) => left.includes(partner_call_id))).toEqual([]);
+  });
+
+  it('are found without reading the files that have none', async () => {
+    const owner = service.newOwner();
+    const row = secrets();
+    for (let file = 0; file < 5; file++)
+      await service.upload(owner, csvOf([{ ...secrets(), duration: 'long' }]), 'skip');
+    const call = await calls.newCall(row, owner);
+    const opened = jest.spyOn(service.parts.objects, 'open');
+    const read = () => opened.mock.calls.filter(([key]) => key.startsWith('rejected/')).length;
+    expect(counts((await calls.erase(call)).removed)['refused_row']).toBeUndefined();
+    expect(read()).toBe(0);
+    const again = await calls.newCall(row, owner);
+    await service.upload(owner, csvOf([{ ...row, duration: 'long' }]), 'skip');
+    expect(counts((await calls.erase(again)).removed)['refused_row']).toBe(1);
+    expect(read()).toBeLessThanOrEqual(3);
+    opened.mockRestore();
+  });
+
+  it('are found in files from before they had filters', async () => {
+    const owner = service.newOwner();
+    const row = secrets();
+    await service.upload(owner, csvOf([{ ...row, duration: 'long' }]), 'skip');
+    await service.db.query('DELETE FROM rejected_filter WHERE firm_uuid = $1', [owner.firmUuid]);
+    await service.db.query('UPDATE rejected_file SET has_filter = false WHERE firm_uuid = $1', [owner.firmUuid]);
+    expect(counts((await calls.erase(await calls.newCall(row, owner))).removed)['refused_row']).toBe(1);
   });
 
   it('of another firm stay', async () => {

@@ -6,6 +6,7 @@ import { copiedHeader, copiedLine } from '../intake/csv/rejected.ts';
 import { audioColumns, transcriptColumns } from '../intake/rows/call-fields.ts';
 import { parseStartTime, parseTranscriptionStartTime } from '../intake/rows/start-time.ts';
 import type { CallIdentity, RejectedFile, Store } from '../store/index.ts';
+import { keysOfCopies } from './rejected-filter.ts';
 
 interface Parts {
   readonly store: Store;
@@ -19,7 +20,7 @@ interface Parts {
  */
 export async function removeRejectedCopies(parts: Parts, call: CallIdentity): Promise<number> {
   let rows = 0;
-  for (const file of await parts.store.batches.rejectedOf(call.firmUuid, new Date())) {
+  for (const file of await parts.store.rejectedFilters.filesWith(call.firmUuid, keysOfCopies(call), new Date())) {
     if ((await countRows(parts, file.objectKey, call)).copies === 0) continue;
     rows += await oneAtATime(file.uuid, () => rewrite(parts, file, call));
   }

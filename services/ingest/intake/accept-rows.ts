@@ -11,6 +11,7 @@ import type { Archive, Batch, Store } from '../store/index.ts';
 import { announcements, CallRanges } from './announce-calls.ts';
 import type { Chunk, RowOutcome } from './copy/chunk.ts';
 import { type IntakeTransaction, intakeTransaction, type NewBatch } from './copy/intake-store.ts';
+import { LookAhead } from './csv/look-ahead.ts';
 import { type CsvFile, type RawRecord, readCsv } from './csv/reader.ts';
 import { RejectedRows } from './rejected-rows.ts';
 import type { CallRecord } from './rows/call-fields.ts';
@@ -93,17 +94,20 @@ async function acceptFile<Record extends CallRecord>(
 ): Promise<Batch> {
   const { store, objects, limits } = parts;
   const { firmUuid, actor, campaignUuid, sessionUuid, csvKey, archive, onError } = upload;
-  const file = await readCsv(await objects.open(csvKey), kind.columns, {
-    maxBytes: limits.csvBytes,
-    maxRows: limits.csvRows,
-    maxTextBytes: limits.transcriptBytes,
-  }).catch((error: unknown) => {
+  const open = async () =>
+    readCsv(await objects.open(csvKey), kind.columns, {
+      maxBytes: limits.csvBytes,
+      maxRows: limits.csvRows,
+      maxTextBytes: limits.transcriptBytes,
+    });
+  const file = await open().catch((error: unknown) => {
     throw explained(error, kind);
   });
   const check = await kind.checkOf(file);
-  const rejected = new RejectedRows(objects, store.batches, firmUuid, file);
+  const ahead = new LookAhead(open);
+  const rejected = new RejectedRows(objects, store, firmUuid, file);
   try {
-    const { counts, ranges } = await insertRows(filledChunks(file, check, kind, tx), tx, rejected, (ids) =>
+    const { counts, ranges } = await insertRows(filledChunks(file, check, kind, tx, ahead), tx, rejected, (ids) =>
       store.calls.countEnded(tx.sql, firmUuid, ids),
     );
     rejected.addUnnamedFiles(check.unnamedFiles());
@@ -137,6 +141,8 @@ async function acceptFile<Record extends CallRecord>(
   } catch (error) {
     await rejected.discard(error);
     throw error;
+  } finally {
+    await ahead.stop();
   }
 }
 
@@ -204,11 +210,15 @@ async function* filledChunks<Record extends CallRecord>(
   { check }: FileCheck<Record>,
   { announcedChars }: UploadKind<Record>,
   tx: IntakeTransaction<Record>,
+  ahead: LookAhead,
 ): AsyncGenerator<FilledChunk<Record>> {
   let rows: PendingRow[] = [];
   let chunk = tx.newChunk();
   let heldChars = 0;
+  let isFirst = true;
   for await (const batch of batches) {
+    if (!isFirst) await ahead.proceed();
+    isFirst = false;
     for (const raw of batch) {
       const checked = check(raw);
       const { record, partnerCallId, faults } = checked;

@@ -3,13 +3,16 @@ import { PassThrough } from 'node:stream';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
-import type { Batches } from '../uploads/batch-store.ts';
+import { filterOf, type RowKey, rowKeys } from '../erasure/rejected-filter.ts';
+import type { Store } from '../store/index.ts';
 import type { CsvFile, RawRecord } from './csv/reader.ts';
 import { rejectedHeader, rejectedLine } from './csv/rejected.ts';
 import { type RowFault, invisibleIn } from './rows/row-fault.ts';
 
 /** docs/api.md, "Presigned uploads": the answer lists the first 100 faults. */
 const LISTED_FAULTS = 100;
+/** Rows of one part of the filter: memory does not grow with the file. */
+const KEYS_PER_PART = 40_000;
 const KEEP_MS = 7 * 24 * 3600 * 1000;
 
 /** Collects the rejected rows of one upload: the first faults for the answer, all rows for a CSV to correct and resend. */
@@ -18,21 +21,26 @@ export class RejectedRows {
   /** Files of the archive that no row names. */
   unnamedFiles = 0;
   readonly #objects: Objects;
-  readonly #batches: Batches;
+  readonly #store: Pick<Store, 'batches' | 'rejectedFilters'>;
   readonly #firmUuid: string;
   readonly #file: CsvFile;
   readonly #uuid = uuidv7();
   readonly #faults: RowFault[] = [];
   #faultCount = 0;
+  readonly #keyOf: (fields: readonly string[]) => RowKey;
+  /** Keys of the rows after the last stored part of the filter. */
+  #keys: RowKey[] = [];
+  #parts = 0;
   /** The CSV on its way to the object store. Null until the first row. */
   #bytes: PassThrough | null = null;
   #stored: Promise<unknown> = Promise.resolve();
 
-  constructor(objects: Objects, batches: Batches, firmUuid: string, file: CsvFile) {
+  constructor(objects: Objects, store: Pick<Store, 'batches' | 'rejectedFilters'>, firmUuid: string, file: CsvFile) {
     this.#objects = objects;
-    this.#batches = batches;
+    this.#store = store;
     this.#firmUuid = firmUuid;
     this.#file = file;
+    this.#keyOf = rowKeys(file.names);
   }
 
   get #key(): string {
@@ -52,6 +60,8 @@ export class RejectedRows {
     if (!this.#bytes.write(rejectedLine(this.#file, row, faults))) {
       await Promise.race([once(this.#bytes, 'drain'), this.#stored]);
     }
+    this.#keys.push(this.#keyOf(row.fields));
+    if (this.#keys.length >= KEYS_PER_PART) await this.#storeFilter();
   }
 
   /** Adds the files of the archive that no row names. Call after the last row. */
@@ -70,7 +80,8 @@ export class RejectedRows {
     if (this.#bytes === null) return null;
     this.#bytes.end();
     await this.#stored;
-    await this.#batches.keepRejected({
+    await this.#storeFilter();
+    await this.#store.batches.keepRejected({
       uuid: this.#uuid,
       firmUuid: this.#firmUuid,
       objectKey: this.#key,
@@ -85,7 +96,13 @@ export class RejectedRows {
     this.#bytes.destroy();
     await this.#stored.catch(() => {});
     await this.#objects.remove(this.#key);
-    await this.#batches.forgetRejected(this.#uuid);
+    await this.#store.batches.forgetRejected(this.#uuid);
+  }
+
+  async #storeFilter(): Promise<void> {
+    const keys = this.#keys;
+    this.#keys = [];
+    await this.#store.rejectedFilters.add(this.#firmUuid, this.#uuid, this.#parts++, filterOf(keys));
   }
 
   /** The gateway turns `rejected_uuid` into a URL. */

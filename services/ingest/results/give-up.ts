@@ -1,35 +1,55 @@
-import { DISCARD, type FailureReason, type GiveUpResult } from '@call-analysis/bus';
+import { type Bus, DISCARD, type FailureReason, type GiveUpResult } from '@call-analysis/bus';
 import { findErased } from '@call-analysis/call-processing';
 import { CallsAccepted, type Event } from '@call-analysis/events';
 import { z } from 'zod';
 import { NOT_ANNOUNCED } from '../store/announcements.ts';
 import type { Store } from '../store/index.ts';
+import { publishEnded } from './publish-ended.ts';
+
+interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+}
 
 /** Fails the calls that could not be announced, so that none stays queued forever. Each can be retried. */
-export async function giveUpAnnouncing(store: Store, event: Event, { attempts }: FailureReason): Promise<void> {
+export async function giveUpAnnouncing(
+  { store, bus }: Parts,
+  event: Event,
+  { attempts }: FailureReason,
+): Promise<void> {
   const range = CallsAccepted.body.safeParse(event.data);
   if (!range.success) return;
   const batch = await store.batches.find(event.firmuuid, event.subject);
   const stage = batch?.kind === 'audio' ? 'extraction' : 'analysis';
   const message = `The call could not be queued for ${stage}. Retry it.`;
   const failure = { stage, code: NOT_ANNOUNCED, message, retryable: true, attempts };
-  await store.announcements.failQueued(event.firmuuid, event.subject, range.data, failure, new Date());
+  await store.transaction(async (tx) => {
+    const ended = await store.announcements.failQueued(
+      tx,
+      event.firmuuid,
+      event.subject,
+      range.data,
+      failure,
+      new Date(),
+    );
+    await publishEnded(bus, tx, ended, () => event);
+  });
 }
 
 /** Fails a call whose analysis or failure could not be stored. */
-export async function giveUpResult(store: Store, event: Event, reason: FailureReason): Promise<GiveUpResult> {
-  return failUnstored(store, event, 'analysis', reason);
+export async function giveUpResult(parts: Parts, event: Event, reason: FailureReason): Promise<GiveUpResult> {
+  return failUnstored(parts, event, 'analysis', reason);
 }
 
 /** Fails a call whose transcript could not be stored. */
-export async function giveUpTranscript(store: Store, event: Event, reason: FailureReason): Promise<GiveUpResult> {
-  return failUnstored(store, event, 'transcription', reason);
+export async function giveUpTranscript(parts: Parts, event: Event, reason: FailureReason): Promise<GiveUpResult> {
+  return failUnstored(parts, event, 'transcription', reason);
 }
 
 const Attempt = z.object({ attempt: z.int().min(1) });
 
 async function failUnstored(
-  store: Store,
+  { store, bus }: Parts,
   event: Event,
   stage: string,
   { attempts }: FailureReason,
@@ -41,6 +61,7 @@ async function failUnstored(
     if ((await findErased(tx, [event])).size > 0) return DISCARD;
     if (!result.success) return;
     const call = { firmUuid: event.firmuuid, callUuid: event.subject, attempt: result.data.attempt };
-    await store.results.fail(tx, call, failure, new Date());
+    const ended = await store.results.fail(tx, call, failure, new Date());
+    await publishEnded(bus, tx, ended, () => event);
   });
 }

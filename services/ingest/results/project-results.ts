@@ -1,4 +1,4 @@
-import { claim } from '@call-analysis/bus';
+import { type Bus, claim } from '@call-analysis/bus';
 import {
   type AnalysisWaiting,
   type BodyOf,
@@ -10,12 +10,18 @@ import {
 import type { Store } from '../store/index.ts';
 import { factsOf } from './analysis-facts.ts';
 import { eventTime } from './event-time.ts';
+import { publishEnded } from './publish-ended.ts';
+
+interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+}
 
 const CONSUMER = 'ingest.catalogue';
 
-/** Writes analyses into the catalogue. An event that is delivered again has no effect. */
+/** Writes analyses into the catalogue and publishes CallEnded. An event that is delivered again has no effect. */
 export async function projectAnalyses(
-  store: Store,
+  { store, bus }: Parts,
   events: readonly Event<BodyOf<typeof CallAnalyzed>>[],
 ): Promise<void> {
   await store.transaction(async (tx) => {
@@ -26,7 +32,7 @@ export async function projectAnalyses(
     );
     const fresh = events.filter((event) => claimed.has(event.id));
     if (fresh.length === 0) return;
-    await store.results.complete(
+    const ended = await store.results.complete(
       tx,
       fresh.map(({ firmuuid, subject, time, data }) => ({
         firmUuid: firmuuid,
@@ -41,6 +47,8 @@ export async function projectAnalyses(
         needsReview: data.analysis === null ? null : (factsOf(data.analysis)?.needsReview ?? null),
       })),
     );
+    const origins = new Map(fresh.map((event) => [`${event.firmuuid}/${event.subject}`, event]));
+    await publishEnded(bus, tx, ended, (call) => origins.get(`${call.firmUuid}/${call.callUuid}`)!);
   });
 }
 
@@ -70,9 +78,9 @@ export async function projectWaiting(
   });
 }
 
-/** Fails calls with the reason that the stage reported. An event that is delivered again has no effect. */
+/** Fails calls with the reason that the stage reported and publishes CallEnded. An event that is delivered again has no effect. */
 export async function projectFailures(
-  store: Store,
+  { store, bus }: Parts,
   events: readonly Event<BodyOf<typeof CallFailed>>[],
 ): Promise<void> {
   await store.transaction(async (tx) => {
@@ -81,10 +89,12 @@ export async function projectFailures(
       CONSUMER,
       events.map((event) => event.id),
     );
-    for (const { id, firmuuid, subject, time, data } of events) {
-      if (!claimed.has(id)) continue;
-      const { attempt, ...failure } = data;
-      await store.results.fail(tx, { firmUuid: firmuuid, callUuid: subject, attempt }, failure, eventTime(time));
+    for (const event of events) {
+      if (!claimed.has(event.id)) continue;
+      const { attempt, ...failure } = event.data;
+      const call = { firmUuid: event.firmuuid, callUuid: event.subject, attempt };
+      const ended = await store.results.fail(tx, call, failure, eventTime(event.time));
+      await publishEnded(bus, tx, ended, () => event);
     }
   });
 }

@@ -1,4 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
+import type { BodyOf, CallEnded } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 import type { Failure } from '../calls/call-row.ts';
 import { statusesBefore, UNFINISHED_SQL } from '../calls/call-status.ts';
@@ -18,6 +19,18 @@ export interface AnalyzedCall {
   readonly needsReview?: number | null;
 }
 
+/** A call that has just been completed or has just failed. */
+export interface EndedCall {
+  readonly firmUuid: string;
+  readonly callUuid: string;
+  readonly state: BodyOf<typeof CallEnded>;
+}
+
+type EndedRow = BodyOf<typeof CallEnded> & { readonly firm_uuid: string; readonly uuid: string };
+
+const ENDED_COLUMNS = `call.firm_uuid, call.uuid, call.status, call.outcome, call.score, call.segment_type,
+  call.partner_call_id, call.batch_uuid, call.campaign_uuid, call.failure`;
+
 export interface WaitingCall {
   readonly firmUuid: string;
   readonly callUuid: string;
@@ -33,10 +46,11 @@ export const results = {
   /**
    * Completes calls with their analyses. A call that has ended, or whose later attempt has started, stays as it is:
    * status only moves forward within an attempt. An analysis is always dated after those of earlier attempts,
-   * whatever its publisher's clock says, because the score of a call is that of its newest analysis.
+   * whatever its publisher's clock says, because the score of a call is that of its newest analysis. Returns the calls
+   * that it completed.
    */
-  async complete(tx: Sql, analyzed: readonly AnalyzedCall[]): Promise<void> {
-    await tx.query(
+  async complete(tx: Sql, analyzed: readonly AnalyzedCall[]): Promise<EndedCall[]> {
+    const rows = await tx.query<EndedRow>(
       `WITH result AS (
          SELECT * FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[], $6::float8[],
            $7::uuid[], $8::bytea[], $9::uuid[], $10::int[])
@@ -51,13 +65,15 @@ export const results = {
          FROM result
          WHERE call.firm_uuid = result.firm_uuid AND call.uuid = result.call_uuid AND call.attempt = result.attempt
            AND call.status IN ${UNFINISHED_SQL}
-         RETURNING call.uuid, call.firm_uuid, call.attempt, result.analysis_uuid, result.body, result.at)
-       INSERT INTO analysis (uuid, call_uuid, firm_uuid, body, created_at)
-       SELECT analysis_uuid, uuid, firm_uuid, body, CASE WHEN attempt = 1 THEN at ELSE greatest(at, (
-         SELECT max(created_at) + interval '1 millisecond' FROM analysis AS earlier
-         WHERE earlier.firm_uuid = completed.firm_uuid AND earlier.call_uuid = completed.uuid)) END
-       FROM completed WHERE body IS NOT NULL
-       ON CONFLICT (uuid) DO NOTHING`,
+         RETURNING ${ENDED_COLUMNS}, call.attempt, result.analysis_uuid, result.body, result.at),
+       stored AS (
+         INSERT INTO analysis (uuid, call_uuid, firm_uuid, body, created_at)
+         SELECT analysis_uuid, uuid, firm_uuid, body, CASE WHEN attempt = 1 THEN at ELSE greatest(at, (
+           SELECT max(created_at) + interval '1 millisecond' FROM analysis AS earlier
+           WHERE earlier.firm_uuid = completed.firm_uuid AND earlier.call_uuid = completed.uuid)) END
+         FROM completed WHERE body IS NOT NULL
+         ON CONFLICT (uuid) DO NOTHING)
+       SELECT ${ENDED_COLUMNS} FROM completed AS call`,
       [
         analyzed.map((each) => each.callUuid),
         analyzed.map((each) => each.attempt),
@@ -71,6 +87,7 @@ export const results = {
         analyzed.map((each) => each.needsReview ?? null),
       ],
     );
+    return rows.map(endedCall);
   },
 
   /** Calls that are not finished are `analyzing` from now on, with the reason in their history. */
@@ -95,30 +112,35 @@ export const results = {
     );
   },
 
-  /** Does nothing when the call has ended, is past the stage, or is in another attempt. */
+  /** Does nothing when the call has ended, is past the stage, or is in another attempt. Returns the failed call. */
   async fail(
     tx: Sql,
     { firmUuid, callUuid, attempt }: { firmUuid: string; callUuid: string; attempt: number },
     failure: Failure,
     now: Date,
-  ): Promise<void> {
+  ): Promise<EndedCall[]> {
     const which = 'firm_uuid = $5 AND uuid = $6 AND attempt = $7 AND status = ANY($8)';
-    await failWhere(tx, failure, now, which, [firmUuid, callUuid, attempt, statusesBefore(failure.stage)]);
+    return failWhere(tx, failure, now, which, [firmUuid, callUuid, attempt, statusesBefore(failure.stage)]);
   },
 };
 
-/** Fails the calls that `which` selects: a condition whose parameters begin with $5. */
+/** Fails the calls that `which` selects, a condition whose parameters begin with $5, and returns them. */
 export async function failWhere(
   sql: Sql,
   failure: Failure,
   now: Date,
   which: string,
   values: readonly unknown[],
-): Promise<void> {
-  await sql.query(
+): Promise<EndedCall[]> {
+  const rows = await sql.query<EndedRow>(
     `UPDATE call SET status = 'failed', failure = $1, updated_at = greatest($2, created_at),
        history = history || jsonb_build_object('status', 'failed', 'at', $3::text, 'detail', $4::text)
-     WHERE ${which}`,
+     WHERE ${which} RETURNING ${ENDED_COLUMNS}`,
     [JSON.stringify(failure), now, now.toISOString(), `${failure.stage}: ${failure.code}`, ...values],
   );
+  return rows.map(endedCall);
+}
+
+function endedCall({ firm_uuid, uuid, ...state }: EndedRow): EndedCall {
+  return { firmUuid: firm_uuid, callUuid: uuid, state };
 }

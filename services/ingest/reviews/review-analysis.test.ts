@@ -97,7 +97,7 @@ async function analyzed(): Promise<{ call: Call; analysisUuid: string }> {
 
 async function analyze(call: Call, attempt: number): Promise<string> {
   const event = callAnalyzed(call, { attempt, analysis: body });
-  await projectAnalyses(service.parts.store, [event]);
+  await projectAnalyses(service.parts, [event]);
   return event.data.analysis_uuid;
 }
 

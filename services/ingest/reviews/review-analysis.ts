@@ -1,6 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
-import type { ReviewedAnalysis } from '@call-analysis/events';
+import { CallReviewed, createEvent, type Event, type ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
+import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '../audit-entry.ts';
 import { factsOf } from '../results/analysis-facts.ts';
 import type { CallRow, Store } from '../store/index.ts';
@@ -45,7 +46,7 @@ export async function reviewAnalysis(
     await store.reviews.save(tx, { firmUuid, callUuid }, reviewed, review.answers);
     await store.reviews.saveCompared(tx, { firmUuid, callUuid }, machine, compareAnswers(machine, review));
     await applyToCall(store, tx, firmUuid, call, reviewed, at);
-    await bus.publish(tx, [auditEntry(actor, 'call.reviewed', callUuid)]);
+    await bus.publish(tx, [auditEntry(actor, 'call.reviewed', callUuid), ...reviewedEvents(firmUuid, call, reviewed)]);
     return reviewed;
   });
 }
@@ -70,6 +71,25 @@ export async function withdrawReview(
     await bus.publish(tx, [auditEntry(actor, 'call.review_withdrawn', callUuid)]);
     return machine;
   });
+}
+
+/** What others are told of a review. A call that is being processed has not ended, and they are told when it does. */
+function reviewedEvents(firmUuid: string, call: CallRow, { score }: ReviewedAnalysis): Event[] {
+  const { status } = call;
+  if (status !== 'completed' && status !== 'failed') return [];
+  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  return [
+    createEvent('ingest', CallReviewed, call.uuid, origin, {
+      status,
+      outcome: call.outcome === 'scored' || call.outcome === 'no_speech' ? call.outcome : null,
+      score,
+      segment_type: call.segment_type,
+      partner_call_id: call.partner_call_id,
+      batch_uuid: call.batch_uuid,
+      campaign_uuid: call.campaign_uuid,
+      failure: call.failure,
+    }),
+  ];
 }
 
 /** The call's score is that of its current analysis, with its review. A call without speech keeps none. */

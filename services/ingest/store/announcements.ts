@@ -2,7 +2,7 @@ import type { Database, Sql } from '@call-analysis/postgres';
 import type { EntryRecord } from '@call-analysis/zip';
 import type { Failure } from '../calls/call-row.ts';
 import { UPLOADED_TRANSCRIPT_COLUMNS, type UploadedTranscript } from '../calls/call-store.ts';
-import { failWhere } from '../results/result-store.ts';
+import { type EndedCall, failWhere } from '../results/result-store.ts';
 
 /** A range of a batch's calls in the order of uuids, both ends inclusive. */
 export interface CallRange {
@@ -62,16 +62,17 @@ export function announcements(db: Database) {
       );
     },
 
-    /** Fails every call that is still queued in its first attempt. */
+    /** Fails every call that is still queued in its first attempt, and returns them. */
     async failQueued(
+      tx: Sql,
       firmUuid: string,
       batchUuid: string,
       { first, last }: CallRange,
       failure: Failure,
       now: Date,
-    ): Promise<void> {
+    ): Promise<EndedCall[]> {
       const which = `firm_uuid = $5 AND uuid BETWEEN $7 AND $8 AND batch_uuid = $6 AND status = 'queued' AND attempt = 1`;
-      await failWhere(db, failure, now, which, [firmUuid, batchUuid, first, last]);
+      return failWhere(tx, failure, now, which, [firmUuid, batchUuid, first, last]);
     },
 
     /** Uuids of the calls that failed because they could not be announced. */

@@ -6,11 +6,14 @@ import { campaigns } from '../campaigns/campaign-store.ts';
 import { tally } from '../campaigns/tally-store.ts';
 import { comments } from '../comments/comment-store.ts';
 import { erasures } from '../erasure/erasure-store.ts';
+import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
+import { jobs } from '../jobs/job-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
 import { reviews } from '../reviews/review-store.ts';
 import { search } from '../search/index.ts';
+import { statistics } from '../statistics/statistic-store.ts';
 import { batches } from '../uploads/batch-store.ts';
 import { uploads } from '../uploads/upload-store.ts';
 import { announcements } from './announcements.ts';
@@ -42,6 +45,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     recordings: recordings(db),
     listing: listing(db),
     search: search(db),
+    statistics: statistics(db),
     results,
     transcripts: transcripts(db),
     reviews: reviews(db),
@@ -49,7 +53,9 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     campaigns: campaigns(db),
     campaignCalls: campaignCalls(db),
     tally: tally(db),
+    jobs: jobs(db),
     erasures: erasures(db),
+    rejectedFilters: rejectedFilters(db),
     intake,
     close: async () => {
       await intake.close();
@@ -60,7 +66,14 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
 
 export type Store = ReturnType<typeof openStore>;
 export type { ArchivedCall } from './announcements.ts';
-export type { AnnouncedBatch, Archive, Batch, BatchProgress, RejectedFile } from '../uploads/batch-store.ts';
+export type {
+  AnnouncedBatch,
+  Archive,
+  Batch,
+  BatchProgress,
+  RejectedFile,
+  UnfinishedBatch,
+} from '../uploads/batch-store.ts';
 export type { CallRow, Failure, HistoryEntry } from '../calls/call-row.ts';
 export { callLocked } from '../calls/call-store.ts';
 export type { ExistingCall, UploadedTranscript } from '../calls/call-store.ts';

@@ -30,6 +30,14 @@ export interface Batch {
 /** The fields that announcing its calls needs. */
 export type AnnouncedBatch = Pick<Batch, 'uuid' | 'kind' | 'archiveKey' | 'archiveBytes'>;
 
+/** A batch that is not finished, as far as finding its calls needs it. */
+export interface UnfinishedBatch {
+  readonly uuid: string;
+  readonly firmUuid: string;
+  readonly firstCall: string | null;
+  readonly lastCall: string | null;
+}
+
 /** A CSV of rejected rows. */
 export interface RejectedFile {
   readonly uuid: string;
@@ -100,8 +108,9 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       return { count, items: await withProgress(found.map(batchOf)) };
     },
 
+    /** Call when its filter is stored. */
     async keepRejected(file: { uuid: string; firmUuid: string; objectKey: string; expiresAt: Date }): Promise<void> {
-      await prisma.rejectedFile.create({ data: file });
+      await prisma.rejectedFile.create({ data: { ...file, hasFilter: true } });
     },
 
     /** The object key of a CSV of rejected rows that has not expired. */
@@ -115,14 +124,6 @@ export function batches(prisma: IngestPrisma, db: Sql) {
         );
       }
       return file.objectKey;
-    },
-
-    /** The CSVs of rejected rows that a firm can still download. */
-    async rejectedOf(firmUuid: string, now: Date): Promise<RejectedFile[]> {
-      return prisma.rejectedFile.findMany({
-        where: { firmUuid, expiresAt: { gt: now } },
-        select: { uuid: true, objectKey: true },
-      });
     },
 
     /** Keeps others from rewriting the file until the transaction ends. */
@@ -140,6 +141,7 @@ export function batches(prisma: IngestPrisma, db: Sql) {
 
     async forgetRejected(uuid: string, sql: Sql = db): Promise<void> {
       await sql.query('DELETE FROM rejected_file WHERE uuid = $1', [uuid]);
+      await sql.query('DELETE FROM rejected_filter WHERE file_uuid = $1', [uuid]);
     },
 
     async isRejectedKept(objectKey: string): Promise<boolean> {
@@ -149,6 +151,49 @@ export function batches(prisma: IngestPrisma, db: Sql) {
     /** Records that one of its calls, which had ended at that time, was erased. */
     async erased(tx: Sql, uuid: string, endedAt: Date): Promise<void> {
       await tx.query('UPDATE batch SET erased_until = greatest(erased_until, $2) WHERE uuid = $1', [uuid, endedAt]);
+    },
+
+    /** Batches of any firm for which BatchFinished was not published, in the order of uuids, beginning after `after`. */
+    async unfinished(after: string | null, limit: number): Promise<UnfinishedBatch[]> {
+      return db.query<UnfinishedBatch>(
+        `SELECT uuid, firm_uuid AS "firmUuid", first_call AS "firstCall", last_call AS "lastCall" FROM batch
+         WHERE NOT finish_published AND ($1::uuid IS NULL OR uuid > $1) ORDER BY uuid LIMIT $2`,
+        [after, limit],
+      );
+    },
+
+    /** The last call of the batch, up to `upTo`, that has not ended; null when there is none. */
+    async lastUnfinishedCall({ uuid, firmUuid, firstCall }: UnfinishedBatch, upTo: string): Promise<string | null> {
+      const [call] = await db.query<{ uuid: string }>(
+        `SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid BETWEEN $2 AND $3 AND batch_uuid = $4
+           AND status IN ${UNFINISHED_SQL} ORDER BY uuid DESC LIMIT 1`,
+        [firmUuid, firstCall, upTo, uuid],
+      );
+      return call?.uuid ?? null;
+    },
+
+    /**
+     * Marks a batch as finished and returns the number of its calls in each status. Null when another process marked it
+     * before, or when a call has not ended after all, because it was retried.
+     */
+    async finish(tx: Sql, { uuid, firmUuid }: UnfinishedBatch): Promise<Record<string, number> | null> {
+      const marked = await tx.query(
+        'UPDATE batch SET finish_published = true WHERE uuid = $1 AND NOT finish_published RETURNING 1',
+        [uuid],
+      );
+      if (marked.length === 0) return null;
+      const groups = await tx.query<{ status: string; count: number }>(
+        `SELECT status, count(*)::int AS count
+         FROM batch JOIN call ON call.firm_uuid = batch.firm_uuid AND call.uuid BETWEEN first_call AND last_call
+           AND call.batch_uuid = batch.uuid
+         WHERE batch.firm_uuid = $1 AND batch.uuid = $2 GROUP BY status`,
+        [firmUuid, uuid],
+      );
+      if (groups.some(({ status }) => UNFINISHED.includes(status))) {
+        await tx.query('UPDATE batch SET finish_published = false WHERE uuid = $1', [uuid]);
+        return null;
+      }
+      return Object.fromEntries(groups.map(({ status, count }) => [status, count]));
     },
 
     /** The archive of a batch, which cannot be removed until the transaction ends. Null when it was removed. */
@@ -209,8 +254,14 @@ export interface Archive {
   readonly bytes: number;
 }
 
-function batchOf(row: Omit<Batch, 'archiveBytes'> & { readonly archiveBytes: bigint | null }): Batch {
-  return { ...row, archiveBytes: row.archiveBytes === null ? null : Number(row.archiveBytes) };
+type StoredBatch = Omit<Batch, 'archiveBytes'> & {
+  readonly archiveBytes: bigint | null;
+  readonly finishPublished: boolean;
+};
+
+function batchOf(row: StoredBatch): Batch {
+  const { finishPublished: _finishPublished, ...batch } = row;
+  return { ...batch, archiveBytes: batch.archiveBytes === null ? null : Number(batch.archiveBytes) };
 }
 
 export type Batches = ReturnType<typeof batches>;

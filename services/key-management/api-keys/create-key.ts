@@ -19,6 +19,7 @@ export async function createKey(
   { store, hashKey }: { store: Store; hashKey: HashKey },
   caller: Caller,
   firmUuid: string,
+  expiresAt: Date | null = null,
 ): Promise<CreatedKey> {
   requireRole(caller, ['SUPERUSER', 'WORKFLOW_ENGINEER'], 'Creating an API key');
   const apiKey = makeKey(firmUuid);
@@ -28,8 +29,9 @@ export async function createKey(
     return await store.transaction(async (tx) => {
       const firm = await tx.findFirm(firmUuid);
       if (firm === null) throw noSuch('firm');
+      await tx.removeExpiredKey(firmUuid);
       const userUuid = (await tx.findApiUser(firmUuid)) ?? (await addApiUser(tx, caller, firmUuid));
-      await tx.createKey({ uuid, firmUuid, userUuid, prefix, hash: hashKey(apiKey) });
+      await tx.createKey({ uuid, firmUuid, userUuid, prefix, hash: hashKey(apiKey), expiresAt });
       await tx.addAuditEntry(caller, 'api_key.created', uuid, firmUuid);
       return { apiKey, prefix, firm: { uuid: firm.uuid, name: firm.name } };
     });
@@ -48,7 +50,7 @@ export async function createKey(
 
 async function addApiUser(tx: Transaction, caller: Caller, firmUuid: string): Promise<string> {
   const uuid = randomUUID();
-  await tx.addUser({ uuid, firmUuid, name: 'API user', role: 'ADMIN', webApiOnly: true });
+  await tx.addUser({ uuid, firmUuid, name: 'API user', role: 'ADMIN', webApiOnly: true, tokensRevokedBefore: null });
   await tx.addAuditEntry(caller, 'user.created', uuid, firmUuid);
   return uuid;
 }

@@ -4,21 +4,36 @@ import { hasKeyForm, type HashKey, type KeyVerdict } from './api-key.ts';
 import type { Uses } from './record-use.ts';
 
 /**
- * Verifies keys with one lookup and returns their verdicts in the same order. The work is the same whether a key exists,
- * was deleted or never existed (one hash, one row of the lookup, one constant-time comparison), so that the time reveals
- * nothing.
+ * Verifies keys with one lookup for each pepper and returns their verdicts in the same order. The work is the same whether
+ * a key exists, was deleted or never existed (one hash, one row of the lookup, one constant-time comparison), so that the
+ * time reveals nothing. A valid key that is stored under a previous pepper is stored under the current one from now on.
  */
 export async function verifyKeys(
-  { store, hashKey, uses }: { store: Store; hashKey: HashKey; uses: Uses },
+  parts: { store: Store; hashKey: HashKey; previousHashKeys: readonly HashKey[]; uses: Uses },
   keys: readonly string[],
 ): Promise<KeyVerdict[]> {
-  const hashes = keys.map((key) => (hasKeyForm(key) ? hashKey(key) : null));
-  const found = await store.findKeysByHash(hashes);
-  const verdicts = hashes.map((hash, index) => verdictFor(hash, found[index]));
+  const { store, hashKey, previousHashKeys, uses } = parts;
+  const verdicts = await verdictsUnder(store, hashKey, keys);
+  for (const previous of previousHashKeys) {
+    if (verdicts.every(({ verdict }) => verdict !== 'UNKNOWN')) break;
+    const older = await verdictsUnder(store, previous, keys);
+    for (const [index, key] of keys.entries()) {
+      const found = older[index];
+      if (verdicts[index]?.verdict !== 'UNKNOWN' || found === undefined || found.verdict === 'UNKNOWN') continue;
+      verdicts[index] = found;
+      if (found.keyUuid !== undefined) await store.rehashKey(found.keyUuid, hashKey(key));
+    }
+  }
   for (const { keyUuid } of verdicts) {
     if (keyUuid !== undefined) uses.record(keyUuid);
   }
   return verdicts;
+}
+
+async function verdictsUnder(store: Store, hashKey: HashKey, keys: readonly string[]): Promise<KeyVerdict[]> {
+  const hashes = keys.map((key) => (hasKeyForm(key) ? hashKey(key) : null));
+  const found = await store.findKeysByHash(hashes);
+  return hashes.map((hash, index) => verdictFor(hash, found[index]));
 }
 
 function verdictFor(hash: Buffer | null, found: FoundKey | undefined): KeyVerdict {

@@ -33,7 +33,7 @@ it('an audit entry that another service publishes is recorded once, with the tim
     await publish(created, started);
     await waitUntil(async () => (await service.auditedActions({ firm_uuid: firm })).includes('campaign.started'));
     const { entries } = await service.client.listAudit({ firm_uuid: firm, limit: 10 });
-    const common = { actor: user, subject: campaign, address: '192.0.2.7' };
+    const common = { actor: user, subject: campaign, address: '192.0.2.7', id: expect.any(String) };
     expect(entries).toEqual([
       { ...common, action: 'campaign.started', at: started.time, request_id: 'request-campaign.started' },
       { ...common, action: 'campaign.created', at: created.time, request_id: 'request-campaign.created' },
@@ -52,7 +52,7 @@ describe('the audit log', () => {
       await service.client.deleteKey({ actor: superuser, key_uuid: uuid });
       const { users } = await service.client.listUsers({ firm_uuid });
       const { entries } = await service.client.listAudit({ limit: 10 });
-      const inRequest = { request_id: context.requestId, at: expect.stringMatching(/Z$/) };
+      const inRequest = { id: expect.any(String), request_id: context.requestId, at: expect.stringMatching(/Z$/) };
       const caller = { ...inRequest, actor: UNKNOWN_UUID, address: '192.0.2.7' };
       expect(entries).toEqual([
         { ...caller, action: 'api_key.deleted', subject: uuid },

@@ -13,6 +13,7 @@ export async function recordAuditEntries(
       actor: data.actor,
       action: data.action,
       subject,
+      part: null,
       firmUuid: firmuuid,
       requestId: requestid ?? '',
       address: data.address,

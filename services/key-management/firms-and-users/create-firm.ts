@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
-import { ADMINISTRATOR, type Firm } from '../domain.ts';
+import { ADMINISTRATOR, DEFAULT_SETTINGS, type Firm, type FirmSettings } from '../domain.ts';
 import { Duplicate, type Store } from '../store.ts';
 
 /**
@@ -9,9 +9,9 @@ import { Duplicate, type Store } from '../store.ts';
  */
 export async function createFirm(
   { store }: { store: Store },
-  properties: Omit<Firm, 'uuid'> & { readonly uuid?: string | undefined },
+  properties: Omit<Firm, 'uuid' | keyof FirmSettings> & Partial<FirmSettings> & { readonly uuid?: string | undefined },
 ): Promise<Firm> {
-  const firm: Firm = { ...properties, uuid: properties.uuid ?? randomUUID() };
+  const firm: Firm = { ...DEFAULT_SETTINGS, ...properties, uuid: properties.uuid ?? randomUUID() };
   try {
     await store.transaction(async (tx) => {
       await tx.addFirm(firm);

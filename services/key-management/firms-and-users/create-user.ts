@@ -7,7 +7,7 @@ export async function createUser(
   { store }: { store: Store },
   properties: Pick<User, 'firmUuid' | 'name' | 'role'>,
 ): Promise<User> {
-  const user: User = { ...properties, uuid: randomUUID(), webApiOnly: false };
+  const user: User = { ...properties, uuid: randomUUID(), webApiOnly: false, tokensRevokedBefore: null };
   await store.transaction(async (tx) => {
     if ((await tx.findFirm(user.firmUuid)) === null) throw noSuch('firm');
     await tx.addUser(user);

@@ -15,10 +15,39 @@ describe('firms', () => {
       name: 'Кыргыз Телеком',
       country: 'KG',
       segment_types: ['Сатуу', 'Колдоо', 'Аба'],
+      language: 'en',
+      time_zone: 'UTC',
+      redaction: 'none',
+      retention: {},
     };
     expect(await service.client.createFirm(given)).toEqual(firm);
     expect(await service.client.findFirm({ firm_uuid: uuid })).toMatchObject({ firm });
     expect(await service.client.listFirms({})).toEqual({ firms: [firm] });
+  });
+
+  it('have settings that change one by one; a change that changes nothing is not recorded', async () => {
+    const firm_uuid = await service.newFirm();
+    await service.client.updateFirm({ firm_uuid, language: 'ky', time_zone: 'asia/bishkek' });
+    await service.client.updateFirm({ firm_uuid, redaction: 'stored', retention: { audio_days: 30, calls_days: 90 } });
+    const changed = await service.client.updateFirm({ firm_uuid, language: 'ky', retention: { audio_days: 0 } });
+    expect(changed).toMatchObject({
+      language: 'ky',
+      time_zone: 'Asia/Bishkek',
+      redaction: 'stored',
+      retention: { calls_days: 90 },
+    });
+    expect(changed.retention).not.toHaveProperty('audio_days', 30);
+    expect((await service.client.findFirm({ firm_uuid })).firm).toEqual(changed);
+    expect(await service.auditedActions({ firm_uuid })).toHaveLength(6);
+    for (const wrong of [
+      { language: 'de' },
+      { time_zone: 'Mars/Base' },
+      { time_zone: '+05:00' },
+      { redaction: 'some' },
+    ]) {
+      const update = service.client.updateFirm({ firm_uuid, ...wrong });
+      await expect(update).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+    }
   });
 
   it('get a random uuid when none is given', async () => {

@@ -7,7 +7,7 @@ export interface RemovedUser extends User {
 }
 
 /**
- * Removes a user permanently. The gateway refuses the user's tokens once its cache entry expires, within seconds.
+ * Removes a user permanently and ends the user's sessions. The gateway refuses the user's tokens once its cache entry expires, within seconds.
  * Faults: NOT_FOUND, also when the user was removed before; API_USER.
  */
 export async function removeUser({ store }: { store: Store }, userUuid: string): Promise<RemovedUser> {
@@ -23,6 +23,7 @@ export async function removeUser({ store }: { store: Store }, userUuid: string):
         "The firm's API key acts on behalf of this user. Delete that key instead.",
       );
     }
+    await tx.endSessionsOf(user.uuid);
     await tx.addAuditEntry(ADMINISTRATOR, 'user.removed', user.uuid, user.firmUuid);
     return { ...user, removedAt };
   });

@@ -59,6 +59,7 @@ async function run(behaviour: string): Promise<void> {
     case 'long-text':
       return send({
         type: 'done',
+        residentBytes: 0,
         transcript: {
           ...transcript,
           utterances: Array.from({ length: 6000 }, (_, at) => ({
@@ -70,11 +71,15 @@ async function run(behaviour: string): Promise<void> {
         },
       });
     case 'silence':
-      return send({ type: 'done', transcript: { ...transcript, engine: null, language: null, utterances: [] } });
+      return send({
+        type: 'done',
+        residentBytes: 0,
+        transcript: { ...transcript, engine: null, language: null, utterances: [] },
+      });
     case 'environment':
       return send({ type: 'error', message: JSON.stringify(process.env), stack: undefined });
   }
-  send({ type: 'done', transcript });
+  send({ type: 'done', transcript, residentBytes: behaviour === 'large' ? 500 * 1024 ** 2 : 0 });
 }
 
 process.on('message', (message: ToWorker) => {

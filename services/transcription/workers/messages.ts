@@ -27,7 +27,12 @@ export type FromWorker =
   | { readonly type: 'progress'; readonly seconds: number }
   /** Requests the text of a segment. The worker waits for the answer. */
   | { readonly type: 'segment'; readonly samples: Float32Array; readonly language: Language | null }
-  | { readonly type: 'done'; readonly transcript: RecordingTranscript }
+  | {
+      readonly type: 'done';
+      readonly transcript: RecordingTranscript;
+      /** What the worker holds of memory after the recording. */
+      readonly residentBytes: number;
+    }
   | { readonly type: 'fault'; readonly kind: FaultKind; readonly code: string; readonly message: string }
   /** An unexpected error: a bug. */
   | { readonly type: 'error'; readonly message: string; readonly stack: string | undefined };

@@ -67,6 +67,16 @@ describe('transcription workers', () => {
     expect(pool.pids).toEqual([pid]);
   });
 
+  it('are replaced between recordings once they hold more than 400 MB', async () => {
+    const pool = open({ size: 1 });
+    const jobs = [transcribe(pool, 'large'), transcribe(pool, 'hello')];
+    const [pid] = pool.pids;
+    for (const { utterances } of await Promise.all(jobs)) expect(utterances).toHaveLength(1);
+    expect(pool.pids).toHaveLength(1);
+    expect(pool.pids).not.toEqual([pid]);
+    await waitUntil(() => !isRunning(pid!));
+  });
+
   it('end when they are idle', async () => {
     const pool = open({ idleMs: 50 });
     const job = transcribe(pool, 'hello');

@@ -13,6 +13,8 @@ export interface WorkerPoolOptions {
   /** A worker that is idle for so long ends. */
   readonly idleMs?: number;
   readonly stallMs?: number;
+  /** A worker that holds more memory after a recording is replaced. */
+  readonly maxResidentBytes?: number;
   /** A test double for the worker's main file. */
   readonly program?: string;
 }
@@ -29,6 +31,8 @@ export interface RecordingJob {
 }
 
 const IDLE_MS = 30_000;
+/** The bundled model needs half of this; its runtime keeps what the largest segment needed. */
+const MAX_RESIDENT_BYTES = 400 * 1024 * 1024;
 /** A large model on a busy machine may need a minute or two for one segment. */
 const STALL_MS = 180_000;
 
@@ -121,6 +125,7 @@ export class TranscriptionWorkerPool {
       worker.kill();
       return;
     }
+    if (worker.residentBytes > (this.#options.maxResidentBytes ?? MAX_RESIDENT_BYTES)) worker.kill();
     const next = this.#waiting.shift();
     if (next !== undefined) {
       if (worker.isAlive) this.#busy.add(worker);

@@ -38,6 +38,7 @@ export class WorkerProcess {
   readonly #options: WorkerProcessOptions;
   #job: Job | undefined;
   #isAlive = true;
+  #residentBytes = 0;
   /** The end of what the process has written there. */
   #standardError = '';
 
@@ -65,6 +66,11 @@ export class WorkerProcess {
 
   get isAlive(): boolean {
     return this.#isAlive;
+  }
+
+  /** What the process held of memory after its last recording. */
+  get residentBytes(): number {
+    return this.#residentBytes;
   }
 
   get pid(): number | undefined {
@@ -108,6 +114,7 @@ export class WorkerProcess {
         await this.#transcribeSegment(job, message);
         break;
       case 'done':
+        this.#residentBytes = message.residentBytes;
         this.#end(() => job.resolve(message.transcript));
         break;
       case 'fault':

@@ -54,7 +54,7 @@ async function transcribe({ file, format, recognition }: Extract<ToWorker, { typ
         send({ type: 'progress', seconds });
       },
     });
-    send({ type: 'done', transcript });
+    send({ type: 'done', transcript, residentBytes: process.memoryUsage.rss() });
   } catch (error) {
     if (error instanceof Fault) send({ type: 'fault', kind: error.kind, code: error.code, message: error.message });
     else if (error instanceof Error) send({ type: 'error', message: error.message, stack: error.stack });

@@ -71,6 +71,7 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- if eq .name "webhooks" }}{{ $_ := set $env "WEBHOOK_ALLOW_PRIVATE" (toString $values.webhooks.allowPrivate) }}{{ end -}}
 {{- range .secrets }}{{ $_ := set $env .variable (printf "/run/secrets/call-analysis/%s" .file) }}{{ end -}}
 {{- range .settings.extraEnv }}{{ $_ := set $env .name .value }}{{ end -}}
 {{- range $name, $value := $env }}

@@ -4,7 +4,7 @@ Everything else in this chart follows from this table and the values.
 */}}
 {{- define "call-analysis.services" -}}
 gateway:
-  calls: [key-management, ingest, audio, analysis]
+  calls: [key-management, ingest, audio, analysis, webhooks]
 key-management:
   database: true
   rpc: true
@@ -26,6 +26,9 @@ analysis:
   store: true
   rpc: true
   calls: [key-management]
+webhooks:
+  database: true
+  rpc: true
 {{- end -}}
 
 {{/* The values of one service: (dict "root" $ "name" "ingest"), as YAML. */}}

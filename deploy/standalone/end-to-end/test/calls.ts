@@ -294,7 +294,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
         403,
       );
       const admin = administrator(service.administration);
-      const entries = await admin.listAudit(engineer.firmUuid, 100);
+      const entries = await Array.fromAsync(admin.listAudit({ firm_uuid: engineer.firmUuid }, 100));
       admin.close();
       expect(entries.map(({ action }) => action)).toEqual(
         expect.arrayContaining(['api_key.created', 'user.created', 'firm.created']),

@@ -118,7 +118,7 @@ async function newPartner() {
 async function auditOf(firmUuid: string, campaignUuid: string) {
   const administration = administrator(service.administration);
   try {
-    const entries = await administration.listAudit(firmUuid, 100);
+    const entries = await Array.fromAsync(administration.listAudit({ firm_uuid: firmUuid }, 100));
     return entries.filter(({ subject }) => subject === campaignUuid);
   } finally {
     administration.close();

@@ -5,7 +5,15 @@ import { type Replica, type ServiceName, startSystem } from '../../../distribute
 import { eventually } from '../client/retry.ts';
 import type { SystemUnderTest } from './system-under-test.ts';
 
-const NAMES: readonly ServiceName[] = ['gateway', 'ingest', 'analysis', 'audio', 'transcription', 'key-management'];
+const NAMES: readonly ServiceName[] = [
+  'gateway',
+  'ingest',
+  'analysis',
+  'audio',
+  'transcription',
+  'key-management',
+  'webhooks',
+];
 
 /** One process per service, on the PostgreSQL, Kafka and S3 store of the test run. */
 export async function sixProcesses(variables: Record<string, string>): Promise<SystemUnderTest> {

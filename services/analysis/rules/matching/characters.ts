@@ -16,6 +16,7 @@ export const QUESTION = 7;
 export const INVERTED_QUESTION = 8;
 /** A quote never contains a control character or an unpaired surrogate. */
 export const CONTROL = 9;
+/** Half of a character beyond U+FFFF, whose kind `kindBeyond` tells. */
 export const SURROGATE = 10;
 
 const APOSTROPHES = "'`´ʹʻʼʽˈ‘’‛′＇";
@@ -43,6 +44,22 @@ const folds = new Uint16Array(0x10000);
 export const KIND: Readonly<Uint8Array> = kinds;
 /** The unit that matching compares instead: lower case, without marks, with look-alike letters merged. */
 export const FOLD: Readonly<Uint16Array> = folds;
+
+const LETTER_BEYOND = /^[\p{L}\p{N}]$/u;
+const MARK_BEYOND = /^\p{M}$/u;
+
+/** The kind of a character beyond U+FFFF: LETTER, MARK or SEPARATOR. */
+export function kindBeyond(codePoint: number): number {
+  const character = String.fromCodePoint(codePoint);
+  if (LETTER_BEYOND.test(character)) return LETTER;
+  return MARK_BEYOND.test(character) ? MARK : SEPARATOR;
+}
+
+/** The unit that matching compares instead of a letter beyond U+FFFF; 0 when there is none, as for most scripts. */
+export function foldBeyond(codePoint: number): number {
+  const plain = String.fromCodePoint(codePoint).normalize('NFKD');
+  return plain.length === 1 ? folds[plain.charCodeAt(0)]! : 0;
+}
 
 function foldLetter(character: string): number {
   const bare = character.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\p{M}/gu, '');

@@ -59,11 +59,39 @@ describe('phrases are found', () => {
     ['with groups of words', 'please ring me back', ['please (call|ring me) back'], ['please ring me back']],
     ['with a number', 'in 24 hours', ['in # hours'], ['in 24 hours']],
     ['next to emoji without splitting them', '😀hello😀', ['hello'], ['hello']],
+    ['beside words of letters beyond U+FFFF', '\u{1E922}\u{1E92B} hello \u{1E924}', ['hello'], ['hello']],
+    ['as complete words when a letter beyond U+FFFF continues them', 'hello\u{20BB7}', ['hello'], []],
+    [
+      'in mathematical letters',
+      '\u{1D421}\u{1D41E}\u{1D425}\u{1D425}\u{1D428} you',
+      ['hello'],
+      ['\u{1D421}\u{1D41E}\u{1D425}\u{1D425}\u{1D428}'],
+    ],
     ['not across the end of a sentence', 'Thank. You', ['thank you'], []],
     ['across an ellipsis', 'thank... you', ['thank you'], ['thank... you']],
     ['unless an exception covers them', 'a problem, no problem', ['problem', '! no problem'], ['problem']],
   ])('%s', (_name, text, phrases, expected) => {
     expect(found(text, phrases)).toEqual(expected);
+  });
+});
+
+describe('words', () => {
+  const read = (text: string) => {
+    const words = new Words();
+    words.read(text, compilePhrasebook([]));
+    return Array.from({ length: words.count }, (_, index) => text.slice(words.starts[index], words.ends[index]));
+  };
+
+  it('may be written in letters beyond U+FFFF, with the marks on them', () => {
+    expect(read('\u{1E922}\u{1E92B}\u{1E944}, \u{20BB7}野家! 😀 a\u{1D400}')).toEqual([
+      '\u{1E922}\u{1E92B}\u{1E944}',
+      '\u{20BB7}野家',
+      'a\u{1D400}',
+    ]);
+  });
+
+  it('are not made of emoji, nor of halves of characters', () => {
+    expect(read('😀😀 \ud83d \udc00 ok')).toEqual(['ok']);
   });
 });
 

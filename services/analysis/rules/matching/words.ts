@@ -3,8 +3,10 @@ import {
   CONTROL,
   DOT,
   EXCLAMATION,
+  foldBeyond,
   INVERTED_QUESTION,
   KIND,
+  kindBeyond,
   LETTER,
   MARK,
   QUESTION,
@@ -51,6 +53,14 @@ export class Words {
     while (at < length) {
       let unit = text.charCodeAt(at);
       let kind = KIND[unit];
+      /** The units of the character. */
+      let size = 1;
+      if (kind === SURROGATE && isPairAt(text, at)) {
+        const codePoint = text.codePointAt(at)!;
+        kind = kindBeyond(codePoint);
+        unit = kind === LETTER ? foldBeyond(codePoint) : 0;
+        size = 2;
+      }
       if (kind === LETTER) {
         const start = at;
         let end = at;
@@ -64,16 +74,23 @@ export class Words {
               if (next === 0) isInTrie = false;
               else node = next;
             }
-            end = at + 1;
+            end = at + size;
           } else if (kind === MARK) {
-            end = at + 1;
+            end = at + size;
           } else if (kind !== SILENT) {
             break;
           }
-          at += 1;
+          at += size;
           if (at >= length) break;
           unit = text.charCodeAt(at);
           kind = KIND[unit];
+          size = 1;
+          if (kind === SURROGATE && isPairAt(text, at)) {
+            const codePoint = text.codePointAt(at)!;
+            kind = kindBeyond(codePoint);
+            unit = kind === LETTER ? foldBeyond(codePoint) : 0;
+            size = 2;
+          }
         }
         at = end;
         if (count === capacity) {
@@ -88,7 +105,7 @@ export class Words {
         count += 1;
         continue;
       }
-      at += 1;
+      at += size;
       if (kind === 0) continue;
       let ends = false;
       if (kind === CLAUSE_END) {
@@ -106,13 +123,11 @@ export class Words {
           // An ellipsis is a pause and does not end the sentence.
           while (at < length && KIND[text.charCodeAt(at)] === DOT) at += 1;
           if (pendingBreak === 0) pendingBreak = CLAUSE_BREAK;
-        } else if (at >= length || KIND[text.charCodeAt(at)] !== LETTER) {
+        } else if (at >= length || !isLetterAt(text, at)) {
           ends = true;
         }
       } else if (kind === SURROGATE) {
-        const isPair = unit < 0xdc00 && at < length && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
-        if (isPair) at += 1;
-        else ends = true;
+        ends = true;
       }
       if (ends) {
         pendingBreak = SENTENCE_BREAK;
@@ -160,4 +175,13 @@ export class Words {
     this.sets = sets;
     this.breaks = breaks;
   }
+}
+
+function isPairAt(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+}
+
+function isLetterAt(text: string, at: number): boolean {
+  const kind = KIND[text.charCodeAt(at)];
+  return kind === SURROGATE && isPairAt(text, at) ? kindBeyond(text.codePointAt(at)!) === LETTER : kind === LETTER;
 }

@@ -36,6 +36,24 @@ export class EdgeResponse extends ServerResponse {
     this.#headers.set(name, items === undefined ? item : `${String(items)}, ${item}`);
   }
 
+  override getHeader(name: string): string | string[] | undefined {
+    const value = this.#headers.get(name.toLowerCase());
+    return typeof value === 'string' || value === undefined ? value : [...value];
+  }
+
+  override hasHeader(name: string): boolean {
+    return this.#headers.has(name.toLowerCase());
+  }
+
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    this.#headers.set(name.toLowerCase(), Array.isArray(value) ? value : String(value));
+    return this;
+  }
+
+  override removeHeader(name: string): void {
+    this.#headers.delete(name.toLowerCase());
+  }
+
   /** Calls this when the head is written, or when the connection is closed before. */
   onHead(listener: () => void): void {
     if (this.headersSent || this.destroyed) return listener();

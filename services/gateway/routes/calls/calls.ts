@@ -12,7 +12,7 @@ import { callerOf } from '../ingest-caller.ts';
 import { callDetail, callItem, listedCall } from './call-json.ts';
 
 const PATH = '/api/v1/calls';
-/** Erasing searches every CSV of refused rows for copies of the call. */
+/** Erasing rewrites the CSVs of refused rows that have copies of the call. */
 const ERASE_MS = 60_000;
 
 const MAX_VALUE_CHARS = 255;
@@ -69,6 +69,21 @@ const filters = {
 /** Filters of any list of calls. */
 export const CallQuery = consistent(z.strictObject(filters));
 const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: uuid().optional() }));
+
+const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...conditions } = filters;
+/** The filters of a list of calls in a JSON body, where numbers and booleans may be written as such. */
+export const CallFilter = z.preprocess(
+  (given) =>
+    typeof given === 'object' && given !== null && !Array.isArray(given)
+      ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(value)]))
+      : given,
+  z.strictObject({ ...conditions, campaign: uuid().optional() }),
+);
+
+function asText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asText);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}
 
 /** Adds the rules that concern two fields. */
 function consistent<Query extends z.ZodObject<typeof filters>>(query: Query): Query {

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { pageOf, Time, Uuid } from './fields.ts';
+
+/** docs/api.md, "Webhooks". */
+
+export const WebhookEvent = z
+  .enum([
+    'call.completed',
+    'call.failed',
+    'call.reviewed',
+    'call.erased',
+    'batch.finished',
+    'campaign.finished',
+    'budget.spent',
+    'webhook.test',
+  ])
+  .meta({ id: 'WebhookEvent' });
+
+const exampleWebhook = {
+  uuid: '019a4f3e-8888-7000-8000-000000000001',
+  url: 'https://crm.example.com/hooks/calls',
+  events: ['call.completed', 'call.failed'],
+  description: 'CRM',
+  enabled: true,
+  disabled_reason: null,
+  created_at: '2026-10-01T04:00:00.000Z',
+};
+
+const item = z.object({
+  uuid: Uuid,
+  url: z.string(),
+  events: z.array(WebhookEvent),
+  description: z.string().nullable(),
+  enabled: z.boolean().meta({ description: 'Events are sent to enabled webhooks only.' }),
+  disabled_reason: z.string().nullable().meta({ description: 'Null while it is enabled.' }),
+  created_at: Time,
+});
+
+export const Webhook = item.meta({ id: 'Webhook', examples: [exampleWebhook] });
+
+export const WebhookPage = pageOf(Webhook).meta({
+  id: 'WebhookPage',
+  examples: [{ count: 1, items: [exampleWebhook] }],
+});
+
+export const WebhookWithSecret = item
+  .extend({ secret: z.string().meta({ description: 'Verifies signatures. It is not shown again.' }) })
+  .meta({
+    id: 'WebhookWithSecret',
+    examples: [{ ...exampleWebhook, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }],
+  });
+
+export const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({ id: 'DeliveryStatus' });
+
+const exampleDelivery = {
+  uuid: '019a4f3e-9999-7000-8000-000000000001',
+  event: 'call.completed',
+  status: 'pending',
+  attempts: 1,
+  last_status: 503,
+  last_error: 'answered 503',
+  next_at: '2026-10-01T04:00:05.310Z',
+  created_at: '2026-10-01T04:00:00.004Z',
+};
+
+export const Delivery = z
+  .object({
+    uuid: Uuid.meta({ description: 'The `webhook-id` of all its attempts.' }),
+    event: WebhookEvent,
+    status: DeliveryStatus,
+    attempts: z.int().min(0),
+    last_status: z.int().nullable().meta({ description: 'The HTTP status of the last answer.' }),
+    last_error: z.string().nullable(),
+    next_at: Time.nullable().meta({ description: 'When it is sent next; null when it is not.' }),
+    created_at: Time,
+  })
+  .meta({ id: 'WebhookDelivery', examples: [exampleDelivery] });
+
+export const DeliveryPage = pageOf(Delivery).meta({
+  id: 'WebhookDeliveryPage',
+  examples: [{ count: 1, items: [exampleDelivery] }],
+});
+
+export const Replay = z
+  .object({ deliveries: z.int().min(0).meta({ description: 'How many are sent again.' }) })
+  .meta({ id: 'WebhookReplay', examples: [{ deliveries: 1841 }] });

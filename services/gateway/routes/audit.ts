@@ -1,0 +1,59 @@
+import type { keyManagement } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { instant, page, size, text } from '../http/request/fields.ts';
+import { AuditPage } from '../response-schemas/audit.ts';
+
+const subject = z
+  .string()
+  .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\/[^\0]{1,255})?$/iu, 'must be a uuid, as entries show it')
+  .refine((value) => value.isWellFormed(), 'must be well-formed text')
+  .meta({ documentedAs: { type: 'string', format: 'uuid' } });
+
+/** docs/api.md, "Keys and users". */
+export function audit(keys: Pick<Client<typeof keyManagement>, 'listAudit'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/api/v1/audit',
+      credentials: 'bearer',
+      roles: ['ADMIN', 'SUPERUSER'],
+      query: z.strictObject({
+        actor: text(255).optional().meta({ description: "A user's uuid, or `admin`." }),
+        action: text(64).optional().meta({ description: 'Such as `api_key.created`.' }),
+        subject: subject.optional().meta({ description: 'What the action was performed on.' }),
+        from: instant().optional().meta({ description: 'Inclusive.' }),
+        to: instant().optional().meta({ description: 'Exclusive.' }),
+        page,
+        size,
+      }),
+      docs: {
+        tag: 'Audit',
+        id: 'listAuditEntries',
+        summary: "List the firm's audit log",
+        description: 'Newest first. Refused requests are counted once a minute for each caller, address and code.',
+        responses: { 200: { description: 'A page of entries.', schema: AuditPage } },
+      },
+      async handle({ caller, query }) {
+        const { page: number, size: limit, ...filter } = query;
+        const { count, entries } = await keys.listAudit({ firm_uuid: caller.firmUuid, ...filter, limit, page: number });
+        return {
+          status: 200,
+          body: {
+            count,
+            items: entries.map(({ at, actor, action, subject: of, request_id, address, code }) => ({
+              at,
+              actor,
+              action,
+              subject: of,
+              request_id,
+              address,
+              ...(code !== undefined && { code }),
+            })),
+          },
+        };
+      },
+    }),
+  ];
+}

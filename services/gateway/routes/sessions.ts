@@ -1,0 +1,125 @@
+import type { IncomingMessage } from 'node:http';
+import { Fault } from '@call-analysis/fault';
+import type { keyManagement } from '@call-analysis/proto';
+import type { SessionReply } from '@call-analysis/proto/key_management/v1/SessionReply';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { text } from '../http/request/fields.ts';
+import { publicPath } from '../http/request/public-url.ts';
+import { SessionToken } from '../response-schemas/sessions.ts';
+
+const PATH = '/api/v1/session';
+const COOKIE = 'call_analysis_session';
+
+type Keys = Pick<Client<typeof keyManagement>, 'openSession' | 'refreshSession' | 'closeSession'>;
+
+/**
+ * Sessions of people who use a page in a browser (docs/api.md, "Console, client, command line, MCP"). The cookie is good
+ * for these addresses alone, and only for pages of the same origin. Everything else needs the token, which other origins
+ * cannot read.
+ */
+export function sessions(keys: Keys, configuredUrl: string | undefined): Endpoint[] {
+  const isSecure = (request: IncomingMessage): boolean =>
+    configuredUrl?.startsWith('https:') === true || request.headers['x-forwarded-proto'] === 'https';
+  const path = `${publicPath(configuredUrl).replace(/\/$/, '')}${PATH}`;
+
+  function cookie(request: IncomingMessage, value: string, expiresAt: string): string {
+    const attributes = `Path=${path}; Expires=${new Date(expiresAt).toUTCString()}; HttpOnly; SameSite=Strict`;
+    return `${COOKIE}=${value}; ${attributes}${isSecure(request) ? '; Secure' : ''}`;
+  }
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: PATH,
+      credentials: 'none',
+      body: z
+        .strictObject({ code: text(512).meta({ description: 'What follows `#code=` in the link.' }) })
+        .meta({ id: 'OpenSessionRequest', examples: [{ code: 'jV3bQ0W1m0zS2nYb7mT4Yt5rU8oH2c9dXq6eK1fL0pA' }] }),
+      docs: {
+        tag: 'Sessions',
+        id: 'openSession',
+        summary: 'Sign in with a one-time link',
+        description: `Sets a cookie with which the session is refreshed, for at most 7 days. A session that is not refreshed for 12 hours ends. ${OWN_PAGES}`,
+        responses: { 200: { description: 'A bearer token of 15 minutes.', schema: SessionToken } },
+        errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
+      },
+      async handle({ request, body, address }) {
+        requireSameOrigin(request, configuredUrl);
+        const opened = await keys.openSession({ code: body.code, address });
+        return {
+          status: 200,
+          headers: { 'set-cookie': cookie(request, opened.secret, opened.session_expires_at) },
+          body: tokenOf(opened),
+        };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${PATH}/refresh`,
+      credentials: 'none',
+      docs: {
+        tag: 'Sessions',
+        id: 'refreshSession',
+        summary: 'Get a new token for a session',
+        description: `Requires the cookie of the session. ${OWN_PAGES}`,
+        responses: { 200: { description: 'A bearer token of 15 minutes.', schema: SessionToken } },
+        errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
+      },
+      async handle({ request }) {
+        requireSameOrigin(request, configuredUrl);
+        const secret = secretOf(request);
+        if (secret === null) throw new Fault('unauthenticated', 'UNAUTHENTICATED', 'There is no session. Sign in.');
+        return { status: 200, body: tokenOf(await keys.refreshSession({ secret })) };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: PATH,
+      credentials: 'none',
+      docs: {
+        tag: 'Sessions',
+        id: 'closeSession',
+        summary: 'Sign out',
+        description: `Tokens of the session are refused within 5 seconds. Without a session this does nothing. ${OWN_PAGES}`,
+        responses: { 204: { description: 'The session has ended.' } },
+        errors: ['FORBIDDEN'],
+      },
+      async handle({ request, address }) {
+        requireSameOrigin(request, configuredUrl);
+        const secret = secretOf(request);
+        if (secret !== null) await keys.closeSession({ secret, address });
+        return { status: 204, headers: { 'set-cookie': cookie(request, '', new Date(0).toISOString()) } };
+      },
+    }),
+  ];
+}
+
+const OWN_PAGES = 'Pages of other origins are refused.';
+
+function tokenOf({ token, token_expires_at }: SessionReply) {
+  return { token, expires_at: token_expires_at };
+}
+
+function secretOf(request: IncomingMessage): string | null {
+  const pattern = new RegExp(`(?:^|;)\\s*${COOKIE}=([\\w-]{1,512})\\s*(?:;|$)`);
+  return pattern.exec(request.headers.cookie ?? '')?.[1] ?? null;
+}
+
+/**
+ * Refuses requests that a browser sends for a page of another origin. A browser says so itself, whatever a proxy has
+ * changed on the way; an old one sends the origin alone. A client that is no browser sends neither.
+ */
+function requireSameOrigin(request: IncomingMessage, configuredUrl: string | undefined): void {
+  const { origin, host } = request.headers;
+  const site = request.headers['sec-fetch-site'];
+  if (site !== undefined ? site === 'same-origin' || site === 'none' : isOwn(origin, host, configuredUrl)) return;
+  throw new Fault('forbidden', 'FORBIDDEN', 'Sessions are only for pages of this service.');
+}
+
+function isOwn(origin: string | undefined, host: string | undefined, configuredUrl: string | undefined): boolean {
+  if (origin === undefined) return true;
+  if (configuredUrl !== undefined && origin === new URL(configuredUrl).origin) return true;
+  return URL.canParse(origin) && new URL(origin).host === host;
+}

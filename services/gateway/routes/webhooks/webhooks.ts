@@ -1,0 +1,282 @@
+import type { webhooks as definition } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { anyOf, instant, page, pathUuid, size, text } from '../../http/request/fields.ts';
+import {
+  Delivery,
+  DeliveryPage,
+  DeliveryStatus,
+  Replay,
+  Webhook,
+  WebhookEvent,
+  WebhookPage,
+  WebhookWithSecret,
+} from '../../response-schemas/webhooks.ts';
+import { actorOf } from '../ingest-caller.ts';
+import { deliveryJson, webhookJson, webhookWithSecretJson } from './webhook-json.ts';
+
+/** The webhooks service. */
+export type Webhooks = Omit<Client<typeof definition>, 'ready' | 'close'>;
+
+const MAX_URL = 2048;
+const MAX_DESCRIPTION = 255;
+/** A replay may be of a million deliveries. */
+const REPLAY_MS = 60_000;
+
+const url = text(MAX_URL).meta({ examples: ['https://crm.example.com/hooks/calls'] });
+const events = z.array(WebhookEvent).min(1);
+const description = text(MAX_DESCRIPTION);
+
+const NewWebhook = z.strictObject({ url, events, description: description.nullable().optional() }).meta({
+  id: 'CreateWebhookRequest',
+  examples: [{ url: 'https://crm.example.com/hooks/calls', events: ['call.completed'], description: 'CRM' }],
+});
+
+const Change = z
+  .strictObject({
+    url: url.optional(),
+    events: events.optional(),
+    description: description.nullable().optional(),
+    enabled: z.boolean().optional(),
+  })
+  .meta({ id: 'ChangeWebhookRequest', examples: [{ enabled: true }] });
+
+const Period = z
+  .strictObject({ from: instant(), to: instant() })
+  .meta({ id: 'ReplayWebhookRequest', examples: [{ from: '2026-10-01T00:00:00Z', to: '2026-10-02T00:00:00Z' }] });
+
+/** Where the endpoints are and how their callers identify themselves. */
+interface Access {
+  readonly path: string;
+  readonly credentials: 'bearer' | 'api-key';
+  /** Ends the names of the operations. */
+  readonly suffix: string;
+}
+
+const accesses: readonly Access[] = [
+  { path: '/api/v1/webhooks', credentials: 'bearer', suffix: '' },
+  { path: '/external/api/v1/webhooks', credentials: 'api-key', suffix: 'ByApiKey' },
+];
+
+/** docs/api.md, "Webhooks": for users and, under another path, for API keys. */
+export function webhooks(service: Webhooks): Endpoint[] {
+  return accesses.flatMap((access) => [...registrations(service, access), ...deliveries(service, access)]);
+}
+
+function registrations(service: Webhooks, { path, credentials, suffix }: Access): Endpoint[] {
+  const access = { credentials, roles: ['ADMIN'] } as const;
+  const tag = 'Webhooks';
+  return [
+    endpoint({
+      ...access,
+      method: 'POST',
+      path,
+      body: NewWebhook,
+      docs: {
+        tag,
+        id: `createWebhook${suffix}`,
+        summary: 'Create a webhook',
+        description:
+          'The response contains the secret that verifies signatures. It is not shown again. The URL must begin with https:// and lead to a public address.',
+        responses: { 201: { description: 'The webhook with its secret.', schema: WebhookWithSecret } },
+        errors: ['URL_NOT_ALLOWED', 'TOO_MANY_WEBHOOKS'],
+      },
+      async handle({ caller, body: { description: given, ...body }, address }) {
+        const created = await service.createWebhook({
+          caller: actorOf(caller, address),
+          ...body,
+          ...(typeof given === 'string' && { description: given }),
+        });
+        return { status: 201, body: webhookWithSecretJson(created) };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'GET',
+      path,
+      query: z.strictObject({ page, size }),
+      docs: {
+        tag,
+        id: `listWebhooks${suffix}`,
+        summary: 'List webhooks',
+        description: 'Newest first.',
+        responses: { 200: { description: 'A page of webhooks.', schema: WebhookPage } },
+      },
+      async handle({ caller, query, address }) {
+        const { count, items } = await service.listWebhooks({ caller: actorOf(caller, address), ...query });
+        return { status: 200, body: { count, items: items.map(webhookJson) } };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'GET',
+      path: `${path}/:uuid`,
+      docs: {
+        tag,
+        id: `getWebhook${suffix}`,
+        summary: 'Get a webhook',
+        responses: { 200: { description: 'The webhook.', schema: Webhook } },
+      },
+      async handle({ caller, params, address }) {
+        const request = { caller: actorOf(caller, address), webhook_uuid: webhookUuid(params['uuid']) };
+        return { status: 200, body: webhookJson(await service.getWebhook(request)) };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'PATCH',
+      path: `${path}/:uuid`,
+      body: Change,
+      docs: {
+        tag,
+        id: `changeWebhook${suffix}`,
+        summary: 'Change a webhook',
+        description:
+          'Fields that are left out stay as they are; null clears the description. Events that happen while a webhook is disabled are stored as failed deliveries, which a replay sends.',
+        responses: { 200: { description: 'The webhook.', schema: Webhook } },
+        errors: ['URL_NOT_ALLOWED'],
+      },
+      async handle({ caller, params, body: { description: given, ...body }, address }) {
+        const changed = await service.changeWebhook({
+          caller: actorOf(caller, address),
+          webhook_uuid: webhookUuid(params['uuid']),
+          ...present(body),
+          ...(typeof given === 'string' && { description: given }),
+          clear_description: given === null,
+        });
+        return { status: 200, body: webhookJson(changed) };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'DELETE',
+      path: `${path}/:uuid`,
+      docs: {
+        tag,
+        id: `deleteWebhook${suffix}`,
+        summary: 'Delete a webhook',
+        description: 'Nothing more is sent to it, and its deliveries are removed.',
+        responses: { 204: { description: 'It is deleted.' } },
+      },
+      async handle({ caller, params, address }) {
+        await service.deleteWebhook({
+          caller: actorOf(caller, address),
+          webhook_uuid: webhookUuid(params['uuid']),
+        });
+        return { status: 204 };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'POST',
+      path: `${path}/:uuid/rotate-secret`,
+      docs: {
+        tag,
+        id: `rotateWebhookSecret${suffix}`,
+        summary: 'Rotate the secret of a webhook',
+        description: 'For 24 hours deliveries are signed with the old secret too.',
+        responses: { 200: { description: 'The webhook with its new secret.', schema: WebhookWithSecret } },
+      },
+      async handle({ caller, params, address }) {
+        const request = { caller: actorOf(caller, address), webhook_uuid: webhookUuid(params['uuid']) };
+        return { status: 200, body: webhookWithSecretJson(await service.rotateSecret(request)) };
+      },
+    }),
+  ];
+}
+
+function deliveries(service: Webhooks, { path, credentials, suffix }: Access): Endpoint[] {
+  const access = { credentials, roles: ['ADMIN'] } as const;
+  const tag = 'Webhooks';
+  return [
+    endpoint({
+      ...access,
+      method: 'POST',
+      path: `${path}/:uuid/test`,
+      docs: {
+        tag,
+        id: `testWebhook${suffix}`,
+        summary: 'Test a webhook',
+        description: 'Sends the event `webhook.test`, whether or not the webhook subscribes to it.',
+        responses: { 202: { description: 'The delivery, which is about to be sent.', schema: Delivery } },
+        errors: ['WEBHOOK_DISABLED'],
+      },
+      async handle({ caller, params, address }) {
+        const request = { caller: actorOf(caller, address), webhook_uuid: webhookUuid(params['uuid']) };
+        return { status: 202, body: deliveryJson(await service.testWebhook(request)) };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'GET',
+      path: `${path}/:uuid/deliveries`,
+      query: z.strictObject({ status: anyOf(DeliveryStatus), page, size }),
+      docs: {
+        tag,
+        id: `listWebhookDeliveries${suffix}`,
+        summary: 'List the deliveries of a webhook',
+        description: 'Newest first. They are kept for 30 days.',
+        responses: { 200: { description: 'A page of deliveries.', schema: DeliveryPage } },
+      },
+      async handle({ caller, params, query, address }) {
+        const request = { caller: actorOf(caller, address), webhook_uuid: webhookUuid(params['uuid']), ...query };
+        const { count, items } = await service.listDeliveries(request);
+        return { status: 200, body: { count, items: items.map(deliveryJson) } };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'POST',
+      path: `${path}/:uuid/deliveries/:delivery_uuid/retry`,
+      docs: {
+        tag,
+        id: `retryWebhookDelivery${suffix}`,
+        summary: 'Send a delivery again',
+        description: 'Immediately, also when it was delivered. If the attempt fails, the schedule starts again.',
+        responses: { 202: { description: 'The delivery, which is about to be sent.', schema: Delivery } },
+        errors: ['WEBHOOK_DISABLED'],
+      },
+      async handle({ caller, params, address }) {
+        const retried = await service.retryDelivery({
+          caller: actorOf(caller, address),
+          webhook_uuid: webhookUuid(params['uuid']),
+          delivery_uuid: pathUuid(params['delivery_uuid'], 'delivery'),
+        });
+        return { status: 202, body: deliveryJson(retried) };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'POST',
+      path: `${path}/:uuid/replay`,
+      body: Period,
+      docs: {
+        tag,
+        id: `replayWebhook${suffix}`,
+        summary: 'Send the deliveries of a period again',
+        description:
+          'All deliveries that were created from `from` on and before `to`, also those that were delivered. Each keeps its `webhook-id`.',
+        responses: { 202: { description: 'The number of deliveries.', schema: Replay } },
+        errors: ['WEBHOOK_DISABLED'],
+      },
+      async handle({ caller, params, body, address }) {
+        const { deliveries: count } = await service.replay(
+          { caller: actorOf(caller, address), webhook_uuid: webhookUuid(params['uuid']), ...body },
+          { deadlineMs: REPLAY_MS },
+        );
+        return { status: 202, body: { deliveries: count } };
+      },
+    }),
+  ];
+}
+
+function webhookUuid(given: string | undefined): string {
+  return pathUuid(given, 'webhook');
+}
+
+/** The fields that are not undefined. */
+function present<Fields extends object>(fields: Fields) {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
+}

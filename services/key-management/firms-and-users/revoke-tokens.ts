@@ -1,0 +1,21 @@
+import { ADMINISTRATOR, noSuch, type User } from '../domain.ts';
+import type { Store } from '../store.ts';
+
+/**
+ * Revokes every bearer token that was issued to a user before now, and ends the user's sessions. The gateway refuses them
+ * once its cache entry expires, within 5 s. Fault: NOT_FOUND.
+ */
+export async function revokeTokens(
+  { store }: { store: Store },
+  userUuid: string,
+): Promise<{ user: User; revokedBefore: Date }> {
+  const revokedBefore = new Date();
+  return store.transaction(async (tx) => {
+    const user = await tx.findUser(userUuid);
+    if (user === null) throw noSuch('user');
+    await tx.revokeTokens(userUuid, revokedBefore);
+    await tx.endSessionsOf(userUuid);
+    await tx.addAuditEntry(ADMINISTRATOR, 'token.revoked', userUuid, user.firmUuid);
+    return { user: { ...user, tokensRevokedBefore: revokedBefore }, revokedBefore };
+  });
+}

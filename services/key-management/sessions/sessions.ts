@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { Fault } from '@call-analysis/fault';
+import type { User } from '../domain.ts';
+import type { Store } from '../store.ts';
+import { hashSecret, newSecret } from './secret.ts';
+import { type SessionKey, sessionToken } from './session-keys.ts';
+
+/** A session that is not refreshed for this long ends. */
+const IDLE_MS = 12 * 3600 * 1000;
+const LONGEST_MS = 7 * 24 * 3600 * 1000;
+
+interface Parts {
+  readonly store: Store;
+  /** The first one signs. */
+  readonly sessionKeys: readonly [SessionKey, ...SessionKey[]];
+}
+
+export interface OpenedSession {
+  readonly token: string;
+  readonly tokenExpiresAt: Date;
+  readonly sessionExpiresAt: Date;
+}
+
+/** Signs the user of a one-time code in. The code cannot be used again. Fault: UNAUTHENTICATED. */
+export async function openSession(
+  { store, sessionKeys }: Parts,
+  code: string,
+  address: string,
+): Promise<OpenedSession & { secret: string }> {
+  const now = Date.now();
+  const secret = newSecret();
+  const session = {
+    uuid: randomUUID(),
+    hash: hashSecret(secret),
+    idleUntil: new Date(now + IDLE_MS),
+    expiresAt: new Date(now + LONGEST_MS),
+  };
+  const user = await store.transaction(async (tx) => {
+    const userUuid = await tx.takeSignInCode(hashSecret(code), new Date(now));
+    const found = userUuid === null ? null : await tx.findUser(userUuid);
+    if (found === null) return null;
+    await tx.addSession({ ...session, userUuid: found.uuid });
+    await tx.addAuditEntry({ name: found.uuid, address }, 'session.opened', found.uuid, found.firmUuid);
+    return found;
+  });
+  if (user === null) {
+    throw new Fault(
+      'unauthenticated',
+      'UNAUTHENTICATED',
+      'The sign-in link was used before, has expired or is incomplete. Ask your system administrator for a new one.',
+    );
+  }
+  return { secret, ...withToken(sessionKeys[0], user, session, now) };
+}
+
+/** A new token for a session that has not ended. Fault: UNAUTHENTICATED. */
+export async function refreshSession({ store, sessionKeys }: Parts, secret: string): Promise<OpenedSession> {
+  const now = Date.now();
+  const refreshed = await store.transaction(async (tx) => {
+    const session = await tx.extendSession(hashSecret(secret), new Date(now), new Date(now + IDLE_MS));
+    const user = session === null ? null : await tx.findUser(session.userUuid);
+    return session === null || user === null ? null : { session, user };
+  });
+  if (refreshed === null) {
+    throw new Fault('unauthenticated', 'UNAUTHENTICATED', 'The session has ended. Sign in again.');
+  }
+  return withToken(sessionKeys[0], refreshed.user, refreshed.session, now);
+}
+
+/** Ends a session. Gateways refuse its tokens within 5 s. */
+export async function closeSession({ store }: Pick<Parts, 'store'>, secret: string, address: string): Promise<void> {
+  await store.transaction(async (tx) => {
+    const session = await tx.endSession(hashSecret(secret));
+    const user = session === null ? null : await tx.findUser(session.userUuid);
+    if (user === null) return;
+    await tx.addAuditEntry({ name: user.uuid, address }, 'session.closed', user.uuid, user.firmUuid);
+  });
+}
+
+function withToken(
+  key: SessionKey,
+  user: User,
+  session: { readonly uuid: string; readonly expiresAt: Date },
+  nowMs: number,
+): OpenedSession {
+  const { token, expiresAt } = sessionToken(key, user, session.uuid, nowMs);
+  return { token, tokenExpiresAt: expiresAt, sessionExpiresAt: session.expiresAt };
+}

@@ -1,0 +1,21 @@
+import { findErased } from '@call-analysis/call-processing';
+import type { Event } from '@call-analysis/events';
+import type { Parts } from '../parts.ts';
+import type { NewDelivery } from './delivery-store.ts';
+
+/**
+ * Stores events as deliveries of the endpoints that subscribe to them. An event that arrives again changes nothing, since
+ * its id is the delivery's. Events about erased calls are dropped.
+ */
+export async function recordEvents<Body>(
+  { store, sender }: Parts,
+  events: readonly Event<Body>[],
+  deliveryOf: (event: Event<Body>) => NewDelivery,
+): Promise<void> {
+  const endpoints = await store.db.transaction(async (tx) => {
+    const erased = await findErased(tx, events);
+    const kept = events.filter(({ subject }) => !erased.has(subject));
+    return kept.length === 0 ? [] : store.deliveries.add(tx, kept.map(deliveryOf));
+  });
+  sender.wake(endpoints);
+}

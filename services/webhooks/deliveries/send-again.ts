@@ -1,0 +1,66 @@
+import { Fault } from '@call-analysis/fault';
+import { v7 as uuidv7 } from 'uuid';
+import { type Actor, auditEntry } from '../audit-entry.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { Parts } from '../parts.ts';
+import type { Delivery } from './delivery-store.ts';
+import { test } from './webhook-body.ts';
+
+type SendingParts = Pick<Parts, 'store' | 'bus' | 'sender'>;
+
+const DELIVERIES_PER_TRANSACTION = 5_000;
+
+/** Sends the event webhook.test to an enabled endpoint. */
+export async function sendTest({ store, sender }: SendingParts, firmUuid: string, uuid: string): Promise<Delivery> {
+  const time = new Date().toISOString();
+  const event = { id: uuidv7(), source: 'webhooks', type: '', time, subject: uuid, firmuuid: firmUuid, priority: 0 };
+  const delivery = await store.db.transaction(async (tx) => {
+    requireEnabled(await store.endpoints.get(firmUuid, uuid, tx));
+    return store.deliveries.addFor(tx, uuid, test({ ...event, data: null }));
+  });
+  sender.wake([uuid]);
+  return delivery;
+}
+
+/** Sends a delivery again now, whatever came of it. */
+export async function retryDelivery(
+  { store, sender }: SendingParts,
+  firmUuid: string,
+  uuid: string,
+  deliveryUuid: string,
+): Promise<Delivery> {
+  const delivery = await store.db.transaction(async (tx) => {
+    requireEnabled(await store.endpoints.get(firmUuid, uuid, tx));
+    return store.deliveries.retry(tx, uuid, deliveryUuid);
+  });
+  sender.wake([uuid]);
+  return delivery;
+}
+
+/**
+ * Sends all deliveries again that were created in a period, also those that were delivered, under the same ids. Returns
+ * their number. When it is interrupted, some are sent again; repeating it sends all.
+ */
+export async function replay(
+  { store, bus, sender }: SendingParts,
+  actor: Actor,
+  uuid: string,
+  period: { from: Date; to: Date },
+): Promise<number> {
+  requireEnabled(await store.endpoints.get(actor.firmUuid, uuid));
+  await store.db.transaction((tx) => bus.publish(tx, [auditEntry(actor, 'webhook.replayed', uuid)]));
+  let total = 0;
+  for (let after: string | null = null; ;) {
+    const { count, last } = await store.deliveries.replay(uuid, period, after, DELIVERIES_PER_TRANSACTION);
+    total += count;
+    sender.wake([uuid]);
+    if (last === null) return total;
+    after = last;
+  }
+}
+
+function requireEnabled({ enabled, disabledReason }: Endpoint): void {
+  if (enabled) return;
+  const message = `The webhook is disabled (${disabledReason}). Enable it first with PATCH { "enabled": true }.`;
+  throw new Fault('conflict', 'WEBHOOK_DISABLED', message);
+}

@@ -1,0 +1,64 @@
+import type {
+  BatchFinished,
+  BodyOf,
+  BudgetSpent,
+  CallEnded,
+  CallReviewed,
+  CampaignFinished,
+  Event,
+} from '@call-analysis/events';
+import type { EventName } from '../endpoints/endpoint.ts';
+import type { NewDelivery } from './delivery-store.ts';
+
+/** The body of a webhook (docs/api.md, "Webhooks"): ids, status and score; no phone number and no text of a conversation. */
+function delivery({ id, firmuuid, subject, time }: Event, event: EventName, data: object): NewDelivery {
+  const body = JSON.stringify({ type: event, timestamp: time, data });
+  return { uuid: id.toLowerCase(), firmUuid: firmuuid, event, subject, body };
+}
+
+export function callEnded(event: Event<BodyOf<typeof CallEnded>>): NewDelivery {
+  return delivery(event, event.data.status === 'completed' ? 'call.completed' : 'call.failed', callData(event));
+}
+
+export function callReviewed(event: Event<BodyOf<typeof CallReviewed>>): NewDelivery {
+  return delivery(event, 'call.reviewed', callData(event));
+}
+
+/** Of an erased call nothing is known but its uuid. */
+export function callErased(event: Event): NewDelivery {
+  const unknown = { status: null, outcome: null, score: null, segment_type: null, partner_call_id: null };
+  const none = { batch_id: null, campaign_id: null, failure: null };
+  return delivery(event, 'call.erased', { call_uuid: event.subject, ...unknown, ...none });
+}
+
+export function batchFinished(event: Event<BodyOf<typeof BatchFinished>>): NewDelivery {
+  return delivery(event, 'batch.finished', { batch_id: event.subject, by_status: event.data.by_status });
+}
+
+export function campaignFinished(event: Event<BodyOf<typeof CampaignFinished>>): NewDelivery {
+  const { status, by_status } = event.data;
+  return delivery(event, 'campaign.finished', { campaign_id: event.subject, status, by_status });
+}
+
+export function budgetSpent(event: Event<BodyOf<typeof BudgetSpent>>): NewDelivery {
+  return delivery(event, 'budget.spent', event.data);
+}
+
+export function test(event: Event): NewDelivery {
+  return delivery(event, 'webhook.test', { webhook_uuid: event.subject });
+}
+
+function callData({ subject, data }: Event<BodyOf<typeof CallEnded>>): object {
+  const { status, outcome, score, segment_type, partner_call_id, batch_uuid, campaign_uuid, failure } = data;
+  return {
+    call_uuid: subject,
+    status,
+    outcome,
+    score,
+    segment_type,
+    partner_call_id,
+    batch_id: batch_uuid,
+    campaign_id: campaign_uuid,
+    failure,
+  };
+}

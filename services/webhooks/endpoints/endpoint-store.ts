@@ -1,0 +1,128 @@
+import { notFound } from '@call-analysis/fault';
+import type { Database, Sql } from '@call-analysis/postgres';
+import { disabledReasons, type Endpoint, type OldSecret } from './endpoint.ts';
+
+const columns = `uuid, firm_uuid AS "firmUuid", url, events, description, enabled, disabled_reason AS "disabledReason",
+  created_at AS "createdAt"`;
+
+export interface Secrets {
+  readonly secret: string;
+  readonly oldSecrets: readonly OldSecret[];
+}
+
+export type EndpointChange = Pick<Endpoint, 'url' | 'events' | 'description' | 'enabled'>;
+
+/** The endpoints of firms. Statements for users are limited to one firm. */
+export function endpoints(db: Database) {
+  return {
+    async add(tx: Sql, endpoint: Endpoint, secret: string): Promise<void> {
+      const { uuid, firmUuid, url, events, description, createdAt } = endpoint;
+      await tx.query(
+        `INSERT INTO endpoint (uuid, firm_uuid, url, events, description, secret, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        [uuid, firmUuid, url, events, description, secret, createdAt],
+      );
+    },
+
+    /** Locks the firm's endpoints until the transaction ends, and counts them. */
+    async countLocked(tx: Sql, firmUuid: string): Promise<number> {
+      await tx.query("SELECT pg_advisory_xact_lock(hashtext('endpoints'), hashtext($1))::text", [firmUuid]);
+      const [row] = await tx.query<{ count: number }>(
+        'SELECT count(*)::int AS count FROM endpoint WHERE firm_uuid = $1 AND deleted_at IS NULL',
+        [firmUuid],
+      );
+      return row!.count;
+    },
+
+    async get(firmUuid: string, uuid: string, sql: Sql = db, lock: '' | 'FOR UPDATE' = ''): Promise<Endpoint> {
+      const [row] = await sql.query<Endpoint>(
+        `SELECT ${columns} FROM endpoint WHERE firm_uuid = $1 AND uuid = $2 AND deleted_at IS NULL ${lock}`,
+        [firmUuid, uuid],
+      );
+      if (row === undefined) throw notFound('webhook');
+      return row;
+    },
+
+    /** Newest first. */
+    async list(firmUuid: string, page: number, size: number): Promise<{ count: number; items: Endpoint[] }> {
+      const [[total], items] = await Promise.all([
+        db.query<{ count: number }>(
+          'SELECT count(*)::int AS count FROM endpoint WHERE firm_uuid = $1 AND deleted_at IS NULL',
+          [firmUuid],
+        ),
+        db.query<Endpoint>(
+          `SELECT ${columns} FROM endpoint WHERE firm_uuid = $1 AND deleted_at IS NULL
+           ORDER BY created_at DESC, uuid DESC LIMIT $2 OFFSET $3`,
+          [firmUuid, size, (page - 1) * size],
+        ),
+      ]);
+      return { count: total!.count, items };
+    },
+
+    /** Enabling an endpoint begins its five days without success anew. */
+    async change(tx: Sql, uuid: string, change: EndpointChange): Promise<void> {
+      await tx.query(
+        `UPDATE endpoint SET url = $2, events = $3, description = $4,
+           disabled_reason = CASE WHEN $5 THEN NULL ELSE coalesce(disabled_reason, $6) END,
+           failing_since = CASE WHEN $5 AND NOT enabled THEN NULL ELSE failing_since END, enabled = $5
+         WHERE uuid = $1`,
+        [uuid, change.url, change.events, change.description, change.enabled, disabledReasons.byUser],
+      );
+    },
+
+    async secretsOf(tx: Sql, uuid: string): Promise<Secrets> {
+      const [row] = await tx.query<Secrets>(
+        'SELECT secret, old_secrets AS "oldSecrets" FROM endpoint WHERE uuid = $1',
+        [uuid],
+      );
+      return row!;
+    },
+
+    async setSecrets(tx: Sql, uuid: string, { secret, oldSecrets }: Secrets): Promise<void> {
+      await tx.query('UPDATE endpoint SET secret = $2, old_secrets = $3 WHERE uuid = $1', [
+        uuid,
+        secret,
+        JSON.stringify(oldSecrets),
+      ]);
+    },
+
+    /** Nothing is sent to it any more. `removeDeleted` removes what is stored. */
+    async markDeleted(tx: Sql, uuid: string): Promise<void> {
+      await tx.query("UPDATE endpoint SET deleted_at = now(), enabled = false, secret = '' WHERE uuid = $1", [uuid]);
+    },
+
+    /** Marks all endpoints of a firm that was removed. */
+    async markDeletedOfFirm(tx: Sql, firmUuid: string): Promise<void> {
+      await tx.query(
+        "UPDATE endpoint SET deleted_at = now(), enabled = false, secret = '' WHERE firm_uuid = $1 AND deleted_at IS NULL",
+        [firmUuid],
+      );
+    },
+
+    /** Removes up to `limit` deliveries of deleted endpoints, and the endpoints that have none. Returns how many rows. */
+    async removeDeleted(limit: number): Promise<number> {
+      const deliveries = await db.query(
+        `DELETE FROM delivery WHERE (endpoint_uuid, uuid) IN (
+           SELECT delivery.endpoint_uuid, delivery.uuid FROM endpoint JOIN delivery ON endpoint_uuid = endpoint.uuid
+           WHERE deleted_at IS NOT NULL LIMIT $1) RETURNING 1`,
+        [limit],
+      );
+      if (deliveries.length > 0) return deliveries.length;
+      const removed = await db.query(
+        `DELETE FROM endpoint WHERE deleted_at < now() - interval '1 minute'
+           AND NOT EXISTS (SELECT FROM delivery WHERE endpoint_uuid = endpoint.uuid) RETURNING 1`,
+      );
+      return removed.length;
+    },
+
+    /** How many endpoints get events, and how many do not, for each reason. */
+    async countByState(): Promise<{ state: string; count: number }[]> {
+      return db.query(
+        `SELECT coalesce(disabled_reason, 'enabled') AS state, count(*)::int AS count FROM endpoint
+         WHERE deleted_at IS NULL GROUP BY 1`,
+      );
+    },
+  };
+}
+
+export type Endpoints = ReturnType<typeof endpoints>;

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+/** The types of events that a firm can subscribe to. */
+export const SUBSCRIBABLE = [
+  'call.completed',
+  'call.failed',
+  'call.reviewed',
+  'call.erased',
+  'batch.finished',
+  'campaign.finished',
+  'budget.spent',
+  'webhook.test',
+] as const;
+export const EventName = z.enum(SUBSCRIBABLE);
+export type EventName = z.infer<typeof EventName>;
+
+/** Why an endpoint gets nothing. */
+export const disabledReasons = {
+  byUser: 'disabled by a user',
+  gone: 'the endpoint answered 410 Gone',
+  failing: 'no delivery succeeded for five days',
+} as const;
+
+/** An endpoint as the API shows it. */
+export interface Endpoint {
+  readonly uuid: string;
+  readonly firmUuid: string;
+  readonly url: string;
+  readonly events: readonly EventName[];
+  readonly description: string | null;
+  readonly enabled: boolean;
+  readonly disabledReason: string | null;
+  readonly createdAt: Date;
+}
+
+/** A replaced secret, which signs too until then. */
+export interface OldSecret {
+  readonly secret: string;
+  /** ISO 8601. */
+  readonly until: string;
+}

@@ -1,0 +1,112 @@
+import { webhooks } from '@call-analysis/proto';
+import type { Caller } from '@call-analysis/proto/webhooks/v1/Caller';
+import type { Delivery as DeliveryMessage } from '@call-analysis/proto/webhooks/v1/Delivery';
+import type { Webhook } from '@call-analysis/proto/webhooks/v1/Webhook';
+import { implement } from '@call-analysis/rpc';
+import { z } from 'zod';
+import type { Actor } from './audit-entry.ts';
+import type { Delivery } from './deliveries/delivery-store.ts';
+import { replay, retryDelivery, sendTest } from './deliveries/send-again.ts';
+import { changeEndpoint, deleteEndpoint } from './endpoints/change-endpoint.ts';
+import { createEndpoint } from './endpoints/create-endpoint.ts';
+import { type Endpoint, EventName } from './endpoints/endpoint.ts';
+import { rotateSecret } from './endpoints/rotate-secret.ts';
+import type { Parts } from './parts.ts';
+
+const Uuid = z.guid();
+const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
+const Events = z.array(EventName);
+const Statuses = z.array(z.enum(['pending', 'delivered', 'failed']));
+const Time = z.iso.datetime().transform((time) => new Date(time));
+
+/** The service of proto/webhooks.proto. The gateway has validated requests; URLs are judged here. */
+export function webhookService(parts: Parts) {
+  const { endpoints, deliveries } = parts.store;
+  return implement(webhooks, {
+    async createWebhook({ caller, url, events, description }) {
+      const given = { url, events: Events.min(1).parse(events), description: description ?? null };
+      return withSecret(await createEndpoint(parts, actorOf(caller), given));
+    },
+    async listWebhooks(request) {
+      const { page, size } = Page.parse(request);
+      const { count, items } = await endpoints.list(actorOf(request.caller).firmUuid, page, size);
+      return { count, items: items.map(webhookMessage) };
+    },
+    async getWebhook({ caller, webhook_uuid }) {
+      return webhookMessage(await endpoints.get(actorOf(caller).firmUuid, Uuid.parse(webhook_uuid)));
+    },
+    async changeWebhook({ caller, webhook_uuid, url, events, description, clear_description, enabled }) {
+      const changed = await changeEndpoint(parts, actorOf(caller), Uuid.parse(webhook_uuid), {
+        ...(url !== undefined && { url }),
+        ...(events.length > 0 && { events: Events.parse(events) }),
+        ...(description !== undefined && { description }),
+        ...(clear_description && { description: null }),
+        ...(enabled !== undefined && { enabled }),
+      });
+      return webhookMessage(changed);
+    },
+    async deleteWebhook({ caller, webhook_uuid }) {
+      await deleteEndpoint(parts, actorOf(caller), Uuid.parse(webhook_uuid));
+      return {};
+    },
+    async rotateSecret({ caller, webhook_uuid }) {
+      return withSecret(await rotateSecret(parts, actorOf(caller), Uuid.parse(webhook_uuid)));
+    },
+    async testWebhook({ caller, webhook_uuid }) {
+      return deliveryMessage(await sendTest(parts, actorOf(caller).firmUuid, Uuid.parse(webhook_uuid)));
+    },
+    async listDeliveries(request) {
+      const { page, size } = Page.parse(request);
+      const { uuid } = await endpoints.get(actorOf(request.caller).firmUuid, Uuid.parse(request.webhook_uuid));
+      const { count, items } = await deliveries.list(uuid, Statuses.parse(request.status), page, size);
+      return { count, items: items.map(deliveryMessage) };
+    },
+    async retryDelivery({ caller, webhook_uuid, delivery_uuid }) {
+      const { firmUuid } = actorOf(caller);
+      return deliveryMessage(await retryDelivery(parts, firmUuid, Uuid.parse(webhook_uuid), Uuid.parse(delivery_uuid)));
+    },
+    async replay({ caller, webhook_uuid, from, to }) {
+      const period = { from: Time.parse(from), to: Time.parse(to) };
+      return { deliveries: await replay(parts, actorOf(caller), Uuid.parse(webhook_uuid), period) };
+    },
+  });
+}
+
+function actorOf(caller: Caller | null): Actor {
+  return {
+    firmUuid: Uuid.parse(caller?.firm_uuid),
+    userUuid: Uuid.parse(caller?.user_uuid),
+    address: caller?.address ?? '',
+  };
+}
+
+function webhookMessage(endpoint: Endpoint): Webhook {
+  const { uuid, url, events, description, enabled, disabledReason, createdAt } = endpoint;
+  return {
+    uuid,
+    url,
+    events: [...events],
+    ...(description !== null && { description }),
+    enabled,
+    ...(disabledReason !== null && { disabled_reason: disabledReason }),
+    created_at: createdAt.toISOString(),
+  };
+}
+
+function withSecret({ endpoint, secret }: { endpoint: Endpoint; secret: string }) {
+  return { webhook: webhookMessage(endpoint), secret };
+}
+
+function deliveryMessage(delivery: Delivery): DeliveryMessage {
+  const { uuid, event, status, attempts, lastStatus, lastError, nextAt, createdAt } = delivery;
+  return {
+    uuid,
+    event,
+    status,
+    attempts,
+    ...(lastStatus !== null && { last_status: lastStatus }),
+    ...(lastError !== null && { last_error: lastError }),
+    ...(nextAt !== null && { next_at: nextAt.toISOString() }),
+    created_at: createdAt.toISOString(),
+  };
+}

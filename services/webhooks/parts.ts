@@ -1,0 +1,12 @@
+import type { Bus } from '@call-analysis/bus';
+import type { UrlRules } from './addresses/check-url.ts';
+import type { Sender } from './sending/sender.ts';
+import type { Store } from './store.ts';
+
+/** What the use cases of this service work with. */
+export interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly sender: Sender;
+  readonly urlRules: UrlRules;
+}

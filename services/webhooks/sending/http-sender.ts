@@ -1,0 +1,148 @@
+import { isIP } from 'node:net';
+import { Agent } from 'undici';
+import { hostOf } from '../addresses/check-url.ts';
+import { AddressNotAllowed, guardedLookup, notAllowed, type Resolve } from '../addresses/lookup.ts';
+import { isPublicAddress } from '../addresses/public-address.ts';
+import { retryAfterMs } from './schedule.ts';
+
+/** An attempt that has no answer by then has failed. */
+export const ANSWER_MS = 15_000;
+/** The rest of a longer answer is not read, and its connection is closed. */
+const MAX_ANSWER_BYTES = 16 * 1024;
+
+export interface Answer {
+  /** Null when there was no answer. */
+  readonly status: number | null;
+  /** Why it is no success: a short sentence for the owner of the endpoint. Null for a 2xx. */
+  readonly error: string | null;
+  readonly retryAfterMs: number | null;
+  /** Whether there was no answer in time. */
+  readonly isTimeout: boolean;
+}
+
+export interface HttpSender {
+  /** Posts a body once. Resolves whatever comes of it; rejects with the signal's reason when the signal aborts. */
+  send(url: string, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface HttpSenderOptions {
+  readonly allowPrivate: boolean;
+  readonly resolve: Resolve;
+  readonly answerMs?: number;
+}
+
+/** Posts to addresses on the public internet, and follows no redirects. */
+export function openHttpSender({ allowPrivate, resolve, answerMs = ANSWER_MS }: HttpSenderOptions): HttpSender {
+  const agent = new Agent({
+    connect: { timeout: answerMs, ...(!allowPrivate && { lookup: guardedLookup(resolve) }) },
+    // The time for the complete attempt has a timer of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: 10_000,
+    allowH2: false,
+  });
+  return {
+    async send(url, headers, body, signal) {
+      const late = new AbortController();
+      const stop = () => late.abort();
+      const timer = setTimeout(stop, answerMs);
+      signal.addEventListener('abort', stop, { once: true });
+      try {
+        const { origin, pathname, search, hostname, protocol } = target(url);
+        if (!allowPrivate) requirePublic(hostname, protocol);
+        const response = await agent.request({
+          origin,
+          path: pathname + search,
+          method: 'POST',
+          headers,
+          body,
+          signal: late.signal,
+        });
+        const { statusCode: status } = response;
+        // The answer is known. Reading its body only keeps the connection usable.
+        await response.body.dump({ limit: MAX_ANSWER_BYTES, signal: late.signal }).catch(() => {});
+        const retryAfter = response.headers['retry-after'];
+        return {
+          status,
+          error: status >= 200 && status < 300 ? null : refusal(status),
+          retryAfterMs: retryAfterMs(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter),
+          isTimeout: false,
+        };
+      } catch (error) {
+        signal.throwIfAborted();
+        const isTimeout = late.signal.aborted || codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT';
+        const why = isTimeout ? `no answer within ${answerMs / 1000} s` : explain(error);
+        return { status: null, error: why, retryAfterMs: null, isTimeout };
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', stop);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+interface Target extends Pick<URL, 'origin' | 'pathname' | 'search' | 'protocol'> {
+  /** An IPv6 address without its brackets. */
+  readonly hostname: string;
+}
+
+const MAX_TARGETS = 1_000;
+const targets = new Map<string, Target>();
+
+/** The parts of a URL. Parsing one takes a tenth of the time of an attempt. */
+function target(url: string): Target {
+  const known = targets.get(url);
+  if (known !== undefined) return known;
+  const parsed = new URL(url);
+  const { origin, pathname, search, protocol } = parsed;
+  const parts = { origin, pathname, search, protocol, hostname: hostOf(parsed) };
+  if (targets.size >= MAX_TARGETS) targets.clear();
+  targets.set(url, parts);
+  return parts;
+}
+
+/** A lookup judges names; no lookup is made for an address. */
+function requirePublic(hostname: string, protocol: string): void {
+  if (protocol !== 'https:') throw new AddressNotAllowed('The URL does not begin with https://');
+  if (isIP(hostname) !== 0 && !isPublicAddress(hostname)) throw notAllowed(hostname);
+}
+
+function refusal(status: number): string {
+  const hint = status >= 300 && status < 400 ? '; redirects are not followed' : '';
+  return `answered ${status}${hint}`;
+}
+
+const explanations: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ENOTFOUND: 'the name does not resolve',
+  EAI_AGAIN: 'the name does not resolve',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate cannot be verified',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
+  UND_ERR_SOCKET: 'the connection was closed',
+};
+
+function explain(error: unknown): string {
+  const reason = causeOf(error);
+  if (reason instanceof AddressNotAllowed) return reason.message;
+  const code = codeOf(error);
+  return `${explanations[code] ?? 'the request failed'} (${code})`;
+}
+
+/** The error itself, or the first of those of an attempt on several addresses. */
+function causeOf(error: unknown): unknown {
+  const { errors } = Object(error) as { errors?: unknown };
+  return Array.isArray(errors) && errors.length > 0 ? errors[0] : error;
+}
+
+function codeOf(error: unknown): string {
+  const { code } = Object(causeOf(error)) as { code?: unknown };
+  return typeof code === 'string' ? code : 'UNKNOWN';
+}

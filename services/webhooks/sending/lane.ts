@@ -1,0 +1,68 @@
+import type { KeyObject } from 'node:crypto';
+import type { DueDelivery, LeasedEndpoint } from './lease-store.ts';
+import { signingKey } from './signature.ts';
+
+/** The most attempts at the same time for one endpoint. */
+export const MAX_CONCURRENCY = 32;
+const FIRST_CONCURRENCY = 4;
+/** Deliveries read ahead, for each attempt that may run. */
+const READ_AHEAD = 4;
+/** A longer Retry-After delays its own delivery, but does not hold up the other deliveries of the endpoint for longer. */
+const LONGEST_PAUSE_MS = 3_600_000;
+
+/**
+ * What this process is sending to one endpoint. Each endpoint has a lane of its own, so one that is slow or dead delays no
+ * other. The number of attempts at the same time doubles with successes and falls to one when the endpoint does not answer.
+ */
+export class Lane {
+  readonly endpointUuid: string;
+  /** Read and not yet begun. */
+  readonly queued: { readonly delivery: DueDelivery; readonly endpoint: LeasedEndpoint }[] = [];
+  /** The uuids that were read and whose results are not stored yet. */
+  readonly known = new Set<string>();
+  running = 0;
+  isReading = false;
+  /** Nothing was due when it was read last. */
+  isExhausted = false;
+  idleSince = Date.now();
+  isClosed = false;
+  #concurrency = FIRST_CONCURRENCY;
+  #pausedUntil = 0;
+  #keys: { readonly of: string; readonly keys: readonly { key: KeyObject; until: number }[] } | undefined;
+
+  constructor(endpointUuid: string) {
+    this.endpointUuid = endpointUuid;
+  }
+
+  get concurrency(): number {
+    return this.#concurrency;
+  }
+
+  /** How many deliveries to read now; 0 when there are enough. */
+  get room(): number {
+    if (this.queued.length >= this.#concurrency) return 0;
+    return Math.max(this.#concurrency * READ_AHEAD - this.known.size, 0);
+  }
+
+  isPaused(now = Date.now()): boolean {
+    return now < this.#pausedUntil;
+  }
+
+  /** Adapts to what came of an attempt. */
+  learn(result: 'success' | 'refusal' | 'silence', retryAfterMs: number | null): void {
+    if (result === 'success') this.#concurrency = Math.min(2 * this.#concurrency, MAX_CONCURRENCY);
+    else if (result === 'refusal') this.#concurrency = Math.max(this.#concurrency >> 1, 1);
+    else this.#concurrency = 1;
+    if (retryAfterMs !== null) this.#pausedUntil = Date.now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
+  }
+
+  /** The keys that sign now: that of the secret, and those of replaced secrets for their last day. */
+  keysOf({ secret, oldSecrets }: LeasedEndpoint, now = Date.now()): KeyObject[] {
+    const of = [secret, ...oldSecrets.map((old) => `${old.secret} ${old.until}`)].join(' ');
+    if (this.#keys?.of !== of) {
+      const old = oldSecrets.map((each) => ({ key: signingKey(each.secret), until: Date.parse(each.until) }));
+      this.#keys = { of, keys: [{ key: signingKey(secret), until: Number.POSITIVE_INFINITY }, ...old] };
+    }
+    return this.#keys.keys.filter(({ until }) => now < until).map(({ key }) => key);
+  }
+}

@@ -1,0 +1,47 @@
+import { redeliveryWindowDays } from '@call-analysis/bus';
+import { AuditEntryCreated } from '@call-analysis/events';
+import { defineService } from '@call-analysis/service';
+import { type Resolve, resolveBySystem } from './addresses/lookup.ts';
+import type { Config } from './config.ts';
+import { consumers } from './consumers.ts';
+import { webhookService } from './grpc.ts';
+import { watchWebhooks } from './metrics.ts';
+import type { Parts } from './parts.ts';
+import { openHttpSender } from './sending/http-sender.ts';
+import { runSender, type SenderOptions } from './sending/sender.ts';
+import { openStore } from './store.ts';
+import { settleEndpoints, sweep } from './sweep.ts';
+
+export type { Config } from './config.ts';
+
+interface Replacements {
+  /** Resolves names in tests. */
+  readonly resolve: Resolve;
+  /** The time for an answer, in tests. */
+  readonly answerMs: number;
+  readonly sender: Partial<SenderOptions>;
+}
+
+/** Attempts that run when the service closes have so long to end; then another process repeats them. */
+const CLOSE_MS = 5_000;
+
+export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, Replacements>({
+  name: 'webhooks',
+  migrations: new URL('./prisma/migrations', import.meta.url),
+  publishes: [AuditEntryCreated],
+  consumers,
+  open({ config: { allowPrivate }, log, db, bus, closing }, { resolve = resolveBySystem, answerMs, sender: options }) {
+    const store = openStore(db);
+    closing.add('metrics of webhooks', watchWebhooks(store));
+    const http = openHttpSender({ allowPrivate, resolve, ...(answerMs !== undefined && { answerMs }) });
+    closing.add('connections to endpoints', () => http.close());
+    const sender = runSender({ leases: store.leases, http, log }, options);
+    closing.add('sender', () => sender.close(CLOSE_MS));
+    return { store, bus, sender, urlRules: { allowPrivate, resolve } };
+  },
+  rpcs: (parts) => [webhookService(parts)],
+  schedules: ({ store }, { bus }) => [
+    { name: 'deleted and disabled webhooks', everyMs: 2_000, run: () => settleEndpoints(store) },
+    { name: 'sweep', everyMs: 10 * 60_000, run: () => sweep(store, redeliveryWindowDays(bus)) },
+  ],
+});
