@@ -86,6 +86,8 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
           objects,
           listen: directory.socket('analysis'),
           keyManagement: keys.address,
+          languageModel: settings.languageModel,
+          reviewBelow: settings.reviewBelow,
         },
         named('analysis'),
       ),

@@ -9,7 +9,7 @@ import { validateScorecardDraft } from './validate-scorecard-draft.ts';
 
 /** Stores a firm's new scorecard as its revision 1, not yet active. Faults: NOT_FOUND, VALIDATION_ERROR. */
 export async function createScorecard(
-  { store, firms, bus }: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> },
+  { store, firms, bus }: { store: Store; firms: Pick<Firms, 'segmentTypes'>; bus: Pick<Bus, 'publish'> },
   actor: Actor,
   document: string,
 ): Promise<StoredScorecard> {
