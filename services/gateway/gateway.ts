@@ -16,6 +16,7 @@ import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
 import { calls } from './routes/calls/calls.ts';
 import { jobs } from './routes/calls/jobs.ts';
+import { playback } from './routes/calls/playback.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { scorecards } from './routes/scorecards.ts';
@@ -125,6 +126,7 @@ export function endpointsOf(
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
+    ...playback(backends.audio, absolute),
     ...jobs(backends.ingest),
     ...scorecards(backends.analysis),
     ...webhooks(backends.webhooks),

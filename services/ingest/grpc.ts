@@ -238,6 +238,8 @@ function storedOf(recording: Recording | null | undefined): StoredRecording {
 function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {
   return {
     file_name: audio.fileName,
+    left_channel: audio.left,
+    right_channel: audio.right,
     format: audio.format,
     channels: audio.channels,
     sample_rate: audio.sampleRate,
