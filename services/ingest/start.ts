@@ -2,6 +2,7 @@ import { redeliveryWindowDays } from '@call-analysis/bus';
 import {
   AudioExtractionRequested,
   AudioStored,
+  AuditEntryAdded,
   AuditEntryCreated,
   BatchFinished,
   CallEnded,
@@ -43,6 +44,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     CallEnded,
     CallErased,
     CallsCanceled,
+    AuditEntryAdded,
     BatchFinished,
     CampaignFinished,
     AuditEntryCreated,
