@@ -1,3 +1,4 @@
+import type { Bus } from '@call-analysis/bus';
 import { analysis } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/analysis/v1/GivenAnswer';
@@ -5,6 +6,7 @@ import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysi
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { type Actor, auditEntry } from './audit-entry.ts';
 import type { Firms } from './firms.ts';
 import { addUp, type GivenAnswer } from './scorecards/add-up.ts';
 import { createScorecard } from './scorecards/create-scorecard.ts';
@@ -17,7 +19,7 @@ const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Revision = z.int().min(0);
 
 /** The service of proto/analysis.proto. The gateway has validated requests; documents are validated here. */
-export function scorecardService(parts: { store: Store; firms: Firms }) {
+export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> }) {
   const { scorecards } = parts.store;
   return implement(analysis, {
     async listScorecards(request) {
@@ -38,9 +40,13 @@ export function scorecardService(parts: { store: Store; firms: Firms }) {
       return reply(await reviseScorecard(parts, callerOf(request.caller), base, request.document));
     },
     async activateScorecard(request) {
-      const { firmUuid } = callerOf(request.caller);
+      const actor = callerOf(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
-      return reply(await scorecards.activate(firmUuid, uuid));
+      return reply(
+        await scorecards.activate(actor.firmUuid, uuid, (tx) =>
+          parts.bus.publish(tx, [auditEntry(actor, 'scorecard.activated', uuid)]),
+        ),
+      );
     },
     async addUp(request) {
       const { firmUuid } = callerOf(request.caller);
@@ -84,8 +90,12 @@ function givenAnswer({ question_uuid, answer, decided_by }: GivenAnswerMessage):
   return { questionUuid: question_uuid, answer: answer ?? null, decidedBy: decided_by };
 }
 
-function callerOf(caller: Caller | null): { firmUuid: string; userUuid: string } {
-  return { firmUuid: Uuid.parse(caller?.firm_uuid), userUuid: Uuid.parse(caller?.user_uuid) };
+function callerOf(caller: Caller | null): Actor {
+  return {
+    firmUuid: Uuid.parse(caller?.firm_uuid),
+    userUuid: Uuid.parse(caller?.user_uuid),
+    address: caller?.address ?? '',
+  };
 }
 
 function reply(scorecard: StoredScorecard): ScorecardReply {

@@ -156,6 +156,7 @@ export function rpcs(parts: {
         parts,
         ownerOf(request.caller).firmUuid,
         Uuid.parse(request.call_uuid),
+        { userUuid: ownerOf(request.caller).userUuid, address: request.caller?.address ?? '' },
       );
       return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
     },
@@ -254,6 +255,8 @@ function storedOf(recording: Recording | null | undefined): StoredRecording {
 function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {
   return {
     file_name: audio.fileName,
+    left_channel: audio.left,
+    right_channel: audio.right,
     format: audio.format,
     channels: audio.channels,
     sample_rate: audio.sampleRate,

@@ -2,6 +2,7 @@ import { redeliveryWindowDays } from '@call-analysis/bus';
 import {
   AudioExtractionRequested,
   AudioStored,
+  AuditEntryAdded,
   AuditEntryCreated,
   BatchFinished,
   CallEnded,
@@ -46,6 +47,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     CallReviewed,
     CallErased,
     CallsCanceled,
+    AuditEntryAdded,
     BatchFinished,
     CampaignFinished,
     AuditEntryCreated,

@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from '@call-analysis/postgres';
+import { type Database, openDatabase, type SessionLimits } from '@call-analysis/postgres';
 import { calls } from '../calls/call-store.ts';
 import { recordings } from '../calls/recording-store.ts';
 import { campaignCalls } from '../campaigns/campaign-call-store.ts';
@@ -19,6 +19,9 @@ import { uploads } from '../uploads/upload-store.ts';
 import { announcements } from './announcements.ts';
 import { openPrisma } from './prisma.ts';
 
+/** Copying the rows of a large batch is one statement, and its file is read between two statements of a transaction. */
+const INTAKE_LIMITS: SessionLimits = { statementMs: 60 * 60_000, idleInTransactionMs: 10 * 60_000 };
+
 /**
  * Every access to this service's tables. A use case opens a transaction here and passes it to the methods of the
  * stores; it sends no SQL itself. At most `intakes` batch uploads are written at the same time, and the others wait:
@@ -32,6 +35,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     schema: db.schema,
     poolSize: intakes,
     connectTimeoutMs: 0,
+    limits: INTAKE_LIMITS,
     applicationName: 'ingest intake',
   });
   return {
