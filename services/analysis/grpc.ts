@@ -1,9 +1,11 @@
+import type { Bus } from '@call-analysis/bus';
 import { analysis } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { type Actor, auditEntry } from './audit-entry.ts';
 import type { Firms } from './firms.ts';
 import { createScorecard } from './scorecards/create-scorecard.ts';
 import { reviseScorecard } from './scorecards/revise-scorecard.ts';
@@ -15,7 +17,7 @@ const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Revision = z.int().min(0);
 
 /** The service of proto/analysis.proto. The gateway has validated requests; documents are validated here. */
-export function scorecardService(parts: { store: Store; firms: Firms }) {
+export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> }) {
   const { scorecards } = parts.store;
   return implement(analysis, {
     async listScorecards(request) {
@@ -36,9 +38,13 @@ export function scorecardService(parts: { store: Store; firms: Firms }) {
       return reply(await reviseScorecard(parts, callerOf(request.caller), base, request.document));
     },
     async activateScorecard(request) {
-      const { firmUuid } = callerOf(request.caller);
+      const actor = callerOf(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
-      return reply(await scorecards.activate(firmUuid, uuid));
+      return reply(
+        await scorecards.activate(actor.firmUuid, uuid, (tx) =>
+          parts.bus.publish(tx, [auditEntry(actor, 'scorecard.activated', uuid)]),
+        ),
+      );
     },
     async listRevisions(request) {
       const { firmUuid } = callerOf(request.caller);
@@ -57,8 +63,12 @@ export function scorecardService(parts: { store: Store; firms: Firms }) {
   });
 }
 
-function callerOf(caller: Caller | null): { firmUuid: string; userUuid: string } {
-  return { firmUuid: Uuid.parse(caller?.firm_uuid), userUuid: Uuid.parse(caller?.user_uuid) };
+function callerOf(caller: Caller | null): Actor {
+  return {
+    firmUuid: Uuid.parse(caller?.firm_uuid),
+    userUuid: Uuid.parse(caller?.user_uuid),
+    address: caller?.address ?? '',
+  };
 }
 
 function reply(scorecard: StoredScorecard): ScorecardReply {

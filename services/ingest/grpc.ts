@@ -20,6 +20,7 @@ import { retryCall } from './calls/retry-call.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { eraseCall } from './erasure/erase-call.ts';
 import type { Firms } from './firms.ts';
+import { jobRpcs } from './jobs/job-rpcs.ts';
 import type { Limits } from './limits.ts';
 import { listCalls } from './listing/list-calls.ts';
 import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
@@ -50,6 +51,7 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
   const { store, objects } = parts;
   return implement(ingest, {
     ...campaignRpcs(parts),
+    ...jobRpcs(parts, filterOf),
 
     openUpload: async (request) => {
       const { metadata, audios, expiresIn } = await openUpload(parts, ownerOf(request.caller), {
@@ -137,6 +139,7 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
         parts,
         ownerOf(request.caller).firmUuid,
         Uuid.parse(request.call_uuid),
+        { userUuid: ownerOf(request.caller).userUuid, address: request.caller?.address ?? '' },
       );
       return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
     },
@@ -235,6 +238,8 @@ function storedOf(recording: Recording | null | undefined): StoredRecording {
 function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {
   return {
     file_name: audio.fileName,
+    left_channel: audio.left,
+    right_channel: audio.right,
     format: audio.format,
     channels: audio.channels,
     sample_rate: audio.sampleRate,

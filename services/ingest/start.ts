@@ -2,6 +2,7 @@ import { redeliveryWindowDays } from '@call-analysis/bus';
 import {
   AudioExtractionRequested,
   AudioStored,
+  AuditEntryAdded,
   AuditEntryCreated,
   BatchFinished,
   CallEnded,
@@ -19,6 +20,7 @@ import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
+import { runJobs } from './jobs/run-jobs.ts';
 import { watchCalls } from './metrics.ts';
 import type { Parts } from './parts.ts';
 import { runIndexer } from './search/indexer/run-indexer.ts';
@@ -27,6 +29,9 @@ import { sweep } from './sweep.ts';
 import { batchFinisher } from './uploads/finish-batches.ts';
 
 export type { Config } from './config.ts';
+
+/** Closing waits for the portion of a job in progress and no longer. */
+const JOBS_MS = 5_000;
 
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
   name: 'ingest',
@@ -39,6 +44,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     CallEnded,
     CallErased,
     CallsCanceled,
+    AuditEntryAdded,
     BatchFinished,
     CampaignFinished,
     AuditEntryCreated,
@@ -57,11 +63,16 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   rpcs: (parts, { limits }) => [rpcs({ ...parts, limits })],
   // Lists, uploads and results need no firm; only processing an upload does, and is refused meanwhile.
   dependencies: ({ firms }) => [{ name: 'key-management', vital: false, check: () => firms.ready() }],
-  schedules: (parts, { bus }) => [
+  schedules: (parts, { bus, limits }) => [
     {
       name: 'sweep',
       everyMs: 10 * 60_000,
       run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, now),
+    },
+    {
+      name: 'jobs',
+      everyMs: 1_000,
+      run: (now) => runJobs({ ...parts, limits }, () => Date.now() > now.getTime() + JOBS_MS),
     },
     { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },
     { name: 'finished campaigns', everyMs: 2_000, run: campaignFinisher(parts) },

@@ -67,7 +67,6 @@ async function show(running: Standalone, settings: Settings, signal: AbortSignal
   const firm = await admin.createFirm({ name: 'Demo', country: 'UZ', segmentTypes: sampleSegmentTypes });
   const user = await admin.createUser({ firm: firm.uuid, name: 'Demo', role: 'ADMIN' });
   const { token } = await admin.issueToken(user.uuid, 12 * 3600 * 1000);
-  admin.close();
   const api = apiClient(running, token, signal, retryWhenBusy(fetch));
 
   const metadata_key = await api.upload(await transcripts());
@@ -90,13 +89,19 @@ async function show(running: Standalone, settings: Settings, signal: AbortSignal
     conversation(transcribed.find((call) => call.partner_call_id === single[0]!.metadata['partner_call_id'])!),
   );
 
+  // Made last, because it is good for ten minutes.
+  const signIn = await admin.signInLink(user.uuid, running.url);
+  admin.close();
   console.log(`The service is at ${running.url}
 A bearer token of the demo firm, valid for twelve hours:
 
   TOKEN='${token}'
   curl -H "Authorization: Bearer $TOKEN" '${running.url}/api/v1/calls?size=3'
 `);
-  if (!options.includes('--exit')) console.log('Ctrl-C stops it and removes its data.');
+  if (options.includes('--exit')) return;
+  if (signIn !== null)
+    console.log(`The calls in your browser, signed in (once, within 10 minutes):\n\n  ${signIn.link}\n`);
+  console.log('Ctrl-C stops it and removes its data.');
 }
 
 function sentenceOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 
 interface Props {
   /** What the button shows. */
@@ -8,6 +8,8 @@ interface Props {
   readonly className?: string;
   readonly children: (close: () => void) => ReactNode;
   readonly isDisabled?: boolean;
+  /** Open when it appears: the user has just asked for it. */
+  readonly opensAtOnce?: boolean;
 }
 
 const GAP = 4;
@@ -17,7 +19,7 @@ const MARGIN = 8;
  * A button that opens a panel beside it. The browser's popover closes it by Escape or a click elsewhere and returns the
  * focus; what is in it are ordinary controls.
  */
-export function Popup({ label, name, className = 'button', children, isDisabled = false }: Props) {
+export function Popup({ label, name, className = 'button', children, isDisabled = false, opensAtOnce = false }: Props) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
@@ -25,6 +27,11 @@ export function Popup({ label, name, className = 'button', children, isDisabled 
   useLayoutEffect(() => {
     if (isOpen && button.current !== null && panel.current !== null) place(panel.current, button.current);
   });
+  useEffect(() => {
+    if (opensAtOnce) panel.current?.showPopover({ source: button.current! });
+    // Only when it appears.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, []);
   return (
     <>
       <button

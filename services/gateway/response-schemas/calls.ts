@@ -195,6 +195,8 @@ const Recording = z
     sample_rate: z.int().min(1).meta({ description: 'Hertz.' }),
     duration: z.number().min(0).meta({ description: 'Seconds.' }),
     size: Count.meta({ description: 'Bytes.' }),
+    left_channel: z.enum(['operator', 'client']).nullable().meta({ description: 'Who speaks on the left channel.' }),
+    right_channel: z.enum(['operator', 'client']).nullable(),
     url: z.url().meta({ description: 'A signed URL of the recording. It supports Range.' }),
     url_expires_at: Time,
   })

@@ -17,14 +17,14 @@ interface Parts {
  * Requests a new analysis of a call with the scorecard that is now in force. Earlier analyses are kept. Fault
  * INVALID_TRANSITION while the call is being processed, and when it has no transcript.
  */
-export async function analyzeCall(parts: Parts, firmUuid: string, callUuid: string): Promise<CallRow> {
+export async function analyzeCall(parts: Parts, firmUuid: string, callUuid: string, priority = 0): Promise<CallRow> {
   const { store, bus } = parts;
   return store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
     if (!canReopen) throw cannotReopen(call);
     const reopened = await store.calls.reopen(tx, firmUuid, callUuid, new Date());
-    const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+    const origin = { firmuuid: firmUuid, priority, traceparent: currentContext()?.traceparent };
     await bus.publish(tx, [await transcriptReady(parts, tx, reopened, origin)]);
     return reopened;
   });

@@ -54,6 +54,17 @@ export function calls(db: Database) {
       return one(db, firmUuid, uuid, false);
     },
 
+    /** How long the transcripts of these calls are together, in bytes of UTF-8; of recordings about. */
+    async textBytes(firmUuid: string, uuids: readonly string[]): Promise<number> {
+      const [row] = await db.query<{ bytes: number }>(
+        `SELECT coalesce(sum(coalesce(octet_length(tagged_text), 0) + 3 * coalesce(octet_length(body), 0)), 0)::float8 AS bytes
+         FROM call LEFT JOIN transcript ON transcript.firm_uuid = call.firm_uuid AND transcript.call_uuid = call.uuid
+         WHERE call.firm_uuid = $1 AND call.uuid = ANY($2)`,
+        [firmUuid, uuids],
+      );
+      return row!.bytes;
+    },
+
     /** Locks the call until the transaction ends, so that two actions on one call run one after the other. */
     async lock(tx: Sql, firmUuid: string, uuid: string): Promise<CallRow> {
       return one(tx, firmUuid, uuid, true);

@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from '@call-analysis/postgres';
+import { type Database, openDatabase, type SessionLimits } from '@call-analysis/postgres';
 import { calls } from '../calls/call-store.ts';
 import { recordings } from '../calls/recording-store.ts';
 import { campaignCalls } from '../campaigns/campaign-call-store.ts';
@@ -6,6 +6,7 @@ import { campaigns } from '../campaigns/campaign-store.ts';
 import { tally } from '../campaigns/tally-store.ts';
 import { erasures } from '../erasure/erasure-store.ts';
 import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
+import { jobs } from '../jobs/job-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
@@ -14,6 +15,9 @@ import { batches } from '../uploads/batch-store.ts';
 import { uploads } from '../uploads/upload-store.ts';
 import { announcements } from './announcements.ts';
 import { openPrisma } from './prisma.ts';
+
+/** Copying the rows of a large batch is one statement, and its file is read between two statements of a transaction. */
+const INTAKE_LIMITS: SessionLimits = { statementMs: 60 * 60_000, idleInTransactionMs: 10 * 60_000 };
 
 /**
  * Every access to this service's tables. A use case opens a transaction here and passes it to the methods of the
@@ -28,6 +32,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     schema: db.schema,
     poolSize: intakes,
     connectTimeoutMs: 0,
+    limits: INTAKE_LIMITS,
     applicationName: 'ingest intake',
   });
   return {
@@ -46,6 +51,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     campaigns: campaigns(db),
     campaignCalls: campaignCalls(db),
     tally: tally(db),
+    jobs: jobs(db),
     erasures: erasures(db),
     rejectedFilters: rejectedFilters(db),
     intake,

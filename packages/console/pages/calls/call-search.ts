@@ -5,13 +5,15 @@ export type CallQuery = NonNullable<paths['/api/v1/calls']['get']['parameters'][
 export type Sort = NonNullable<CallQuery['sort']>;
 
 /** Filters of which any of several values may match. */
-export const LISTS = ['status', 'outcome', 'segment_type', 'direction'] as const;
+export const LISTS = ['status', 'outcome', 'segment_type', 'direction'] as const satisfies readonly (keyof CallQuery)[];
 /** Filters of one value. */
 export const SINGLES = [
   'q',
   'source',
   'operator_name',
   'operator_group_name',
+  'operator_id',
+  'client_phone_number',
   'partner_call_id',
   'batch',
   'campaign',
@@ -19,7 +21,15 @@ export const SINGLES = [
   'started_to',
   'score_min',
   'score_max',
-] as const;
+  'duration_min',
+  'duration_max',
+  'needs_review',
+  'reviewed',
+  'language',
+  'topic',
+  'resolution',
+  'auto_failed',
+] as const satisfies readonly (keyof CallQuery)[];
 export type ListFilter = (typeof LISTS)[number];
 export type SingleFilter = (typeof SINGLES)[number];
 export type FilterName = ListFilter | SingleFilter;

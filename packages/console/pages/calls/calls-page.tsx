@@ -7,8 +7,12 @@ import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
 import { type CallSearch, isFiltered } from './call-search.ts';
 import { CallsTable } from './calls-table.tsx';
-import { storedColumns } from './columns.tsx';
+import { ColumnChoice } from './column-choice.tsx';
+import { storeColumns, storedColumns } from './columns.tsx';
+import { FilterBar } from './filter-bar.tsx';
 import { callsRoute } from './route.ts';
+import { SavedViews } from './saved-views.tsx';
+import { SelectionBar } from './selection-bar.tsx';
 import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
 
@@ -20,8 +24,9 @@ export function CallsPage() {
   const search = callsRoute.useSearch();
   const navigate = useNavigate({ from: '/calls' });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [columns] = useState(storedColumns);
+  const [columns, setColumns] = useState(storedColumns);
   const calls = useCalls(search);
+  const selectedCalls = calls.items.filter(({ uuid }) => selected.has(uuid));
   useTitle(t('title'));
   const change = (changed: Partial<CallSearch>) => {
     setSelected(new Set());
@@ -40,7 +45,19 @@ export function CallsPage() {
       </div>
       <div className="calls-tools">
         <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
+        <div className="calls-choices">
+          <SavedViews search={search} onOpen={(view) => void navigate({ search: view })} />
+          <ColumnChoice
+            columns={columns}
+            onChange={(names) => {
+              storeColumns(names);
+              setColumns(names);
+            }}
+          />
+        </div>
       </div>
+      <FilterBar search={search} onChange={change} calls={calls.items} />
+      {selectedCalls.length > 0 && <SelectionBar selected={selectedCalls} onClear={() => setSelected(new Set())} />}
       {calls.isPending ? (
         <Loading />
       ) : calls.error !== null && calls.items.length === 0 ? (

@@ -4,6 +4,7 @@ import { useMedia } from '../../widgets/use-media.ts';
 import { useVirtualRows } from '../../widgets/virtual-rows.ts';
 import type { Sort } from './call-search.ts';
 import { columnOf, type ColumnName, nextSort } from './columns.tsx';
+import { Snippet } from './snippet.tsx';
 import { callsTexts } from './texts.ts';
 import type { Call } from './use-calls.ts';
 
@@ -22,8 +23,10 @@ interface Props {
 }
 
 const ROW_PX = 40;
-/** On a narrow window a row has two lines. */
-const NARROW_ROW_PX = 74;
+/** On a narrow window a row has three lines. */
+const NARROW_ROW_PX = 76;
+/** The line under a row that shows the words that were searched for. */
+const SNIPPET_PX = 24;
 /** Rows before the end of the list at which more are fetched. */
 const AHEAD = 40;
 
@@ -33,7 +36,7 @@ export function CallsTable(props: Props) {
   const t = callsTexts.use();
   const scroller = useRef<HTMLDivElement>(null);
   const isNarrow = useMedia('(max-width: 700px)');
-  const rowHeight = isNarrow ? NARROW_ROW_PX : ROW_PX;
+  const rowHeight = (isNarrow ? NARROW_ROW_PX : ROW_PX) + (props.words === undefined ? 0 : SNIPPET_PX);
   const { from, to } = useVirtualRows(scroller, calls.length, rowHeight);
   const last = useRef<number | null>(null);
   useKeptPosition(scroller, calls, rowHeight);
@@ -120,6 +123,11 @@ export function CallsTable(props: Props) {
                     )}
                   </span>
                 ))}
+                {props.words !== undefined && (
+                  <span role="cell" className="calls-hit">
+                    <Snippet call={call} />
+                  </span>
+                )}
               </div>
             );
           })}

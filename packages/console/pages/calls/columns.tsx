@@ -39,6 +39,15 @@ export const COLUMNS = {
   language: { width: '104px', cell: ({ language }) => languageName(language) },
   status: { width: '132px', cell: ({ status }) => <StatusBadge status={status} /> },
   score: { width: '84px', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
+  needs_review: {
+    width: '110px',
+    isNumber: true,
+    cell: ({ needs_review }) => (needs_review === null || needs_review === 0 ? '' : format.number(needs_review)),
+  },
+  reviewed_at: {
+    width: 'minmax(150px, 1.1fr)',
+    cell: ({ reviewed_at }) => (reviewed_at === null ? '' : format.dateTime(reviewed_at)),
+  },
   partner_call_id: { width: 'minmax(110px, 1fr)', cell: ({ partner_call_id }) => foreign(partner_call_id) },
   disconnect_reason: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.disconnect_reason) },
   failure: { width: 'minmax(140px, 1.5fr)', cell: ({ failure }) => foreign(failure?.message ?? null) },
@@ -62,6 +71,7 @@ const DEFAULTS: readonly ColumnName[] = [
   'language',
   'status',
   'score',
+  'needs_review',
 ];
 const STORED = 'console.calls.columns';
 

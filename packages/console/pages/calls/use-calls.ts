@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { callQuery, type CallSearch } from './call-search.ts';
 
-export type Call = Schemas['Call'];
+export type Call = Schemas['ListedCall'];
 
 const PAGE_SIZE = 100;
 const POLL_MS = 4_000;

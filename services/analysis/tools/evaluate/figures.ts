@@ -1,0 +1,128 @@
+/** How well given answers agree with the right ones. Null where a figure has no meaning. */
+export interface Figures {
+  readonly n: number;
+  /** The share of answers that are right. */
+  readonly accuracy: number | null;
+  /** The mean, over the right answers that occur, of the share of them that was given. */
+  readonly balancedAccuracy: number | null;
+  /** Matthews' correlation, for two or more answers; null when either side has one answer alone. */
+  readonly correlation: number | null;
+  /** Cohen's kappa; null when chance alone would agree always. */
+  readonly kappa: number | null;
+  /** What always giving the commonest right answer reaches. */
+  readonly majorityAccuracy: number | null;
+  /** The share of answers that are marked for review. */
+  readonly reviewShare: number | null;
+  /** The accuracy of the answers that are not marked; null when all are. */
+  readonly restAccuracy: number | null;
+}
+
+/** An answer beside the right one. Null, "does not apply", is an answer like any other. */
+export interface Pair {
+  readonly right: string | null;
+  readonly given: string | null;
+  readonly needsReview: boolean;
+}
+
+export function figuresOf(pairs: readonly Pair[]): Figures {
+  const n = pairs.length;
+  const right = countBy(pairs.map((pair) => pair.right));
+  const given = countBy(pairs.map((pair) => pair.given));
+  const hits = countBy(pairs.filter(isRight).map((pair) => pair.right));
+  const agreed = pairs.filter(isRight).length;
+  const rest = pairs.filter(({ needsReview }) => !needsReview);
+  /** The sum over answers of how often each is right times how often it is given. */
+  let crossed = 0;
+  for (const [answer, count] of right) crossed += count * (given.get(answer) ?? 0);
+  return {
+    n,
+    accuracy: share(agreed, n),
+    balancedAccuracy: mean([...right].map(([answer, count]) => (hits.get(answer) ?? 0) / count)),
+    correlation: quotient(
+      agreed * n - crossed,
+      Math.sqrt((n * n - sumOfSquares(right)) * (n * n - sumOfSquares(given))),
+    ),
+    kappa: quotient(agreed * n - crossed, n * n - crossed),
+    majorityAccuracy: share(Math.max(0, ...right.values()), n),
+    reviewShare: share(n - rest.length, n),
+    restAccuracy: share(rest.filter(isRight).length, rest.length),
+  };
+}
+
+/**
+ * Figures of several questions together. The majority is that of each question. Balance, correlation and kappa are null:
+ * the same label means something else in another question.
+ */
+export function figuresOfQuestions(byQuestion: ReadonlyMap<string, readonly Pair[]>): Figures {
+  const pairs = [...byQuestion.values()].flat();
+  const guessed = [...byQuestion.values()].map((each) => Math.max(...countBy(each.map(({ right }) => right)).values()));
+  return {
+    ...figuresOf(pairs),
+    balancedAccuracy: null,
+    correlation: null,
+    kappa: null,
+    majorityAccuracy: share(
+      guessed.reduce((sum, count) => sum + count, 0),
+      pairs.length,
+    ),
+  };
+}
+
+function isRight({ right, given }: Pair): boolean {
+  return right === given;
+}
+
+function countBy(answers: readonly (string | null)[]): Map<string | null, number> {
+  const counts = new Map<string | null, number>();
+  for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  return counts;
+}
+
+function sumOfSquares(counts: ReadonlyMap<unknown, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count * count, 0);
+}
+
+function share(part: number, whole: number): number | null {
+  return quotient(part, whole);
+}
+
+function mean(values: readonly number[]): number | null {
+  return quotient(
+    values.reduce((sum, value) => sum + value, 0),
+    values.length,
+  );
+}
+
+function quotient(part: number, whole: number): number | null {
+  return whole === 0 ? null : part / whole;
+}
+
+/** Of pairs of which one was handled well and one badly: in how many the better one has the higher score. */
+export interface Order {
+  readonly pairs: number;
+  readonly right: number;
+  readonly equal: number;
+}
+
+/** Counts complete pairs in which both conversations have a score. */
+export function orderOf(
+  scores: readonly {
+    readonly pair: string | null;
+    readonly handled: 'well' | 'badly' | null;
+    readonly score: number | null;
+  }[],
+): Order {
+  const byPair = new Map<string, { well?: number; badly?: number }>();
+  for (const { pair, handled, score } of scores) {
+    if (pair === null || handled === null || score === null) continue;
+    byPair.set(pair, { ...byPair.get(pair), [handled]: score });
+  }
+  const complete = [...byPair.values()].filter(
+    (pair): pair is { well: number; badly: number } => pair.well !== undefined && pair.badly !== undefined,
+  );
+  return {
+    pairs: complete.length,
+    right: complete.filter(({ well, badly }) => well > badly).length,
+    equal: complete.filter(({ well, badly }) => well === badly).length,
+  };
+}

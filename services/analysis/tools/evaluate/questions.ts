@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import type { Scorecard } from '../../scorecards/scorecard.ts';
+import { EvaluationFault } from './labelled-conversations.ts';
+
+const Labels = z.record(z.string(), z.string());
+
+/** How the questions of labelled files correspond to those of a scorecard. docs/evaluation.md describes it. */
+export const QuestionMap = z.record(
+  z.string(),
+  z.strictObject({
+    /** The uuid of the question in the scorecard. */
+    question: z.guid(),
+    /** The answer in the files that a label of the scorecard stands for. A label that is not named stands for itself. */
+    labels: Labels.default({}),
+    /** Answers in the files that count as another one, because the scorecard does not distinguish them. */
+    counts_as: Labels.default({}),
+  }),
+);
+export type QuestionMap = z.infer<typeof QuestionMap>;
+
+/** The questions of the conversations in evaluation/ and those of the default scorecard. */
+export const WRITERS_QUESTIONS = new URL('../../evaluation/questions.json', import.meta.url);
+
+export async function readQuestionMap(file: URL | string): Promise<QuestionMap> {
+  const parsed = QuestionMap.safeParse(JSON.parse(await readFile(file, 'utf8')));
+  if (parsed.success) return parsed.data;
+  throw new EvaluationFault(`${String(file)}: ${z.prettifyError(parsed.error)}`);
+}
+
+/** Answers that are labelled by the uuid of the question and by the labels of the scorecard. */
+export function questionsOfScorecard({ sections }: Scorecard): QuestionMap {
+  const questions = sections.flatMap((section) => section.questions);
+  return Object.fromEntries(questions.map(({ uuid }) => [uuid, { question: uuid, labels: {}, counts_as: {} }]));
+}

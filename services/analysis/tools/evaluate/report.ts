@@ -1,0 +1,152 @@
+import { type Figures, figuresOf, figuresOfQuestions, type Order, orderOf } from './figures.ts';
+import type { Judged } from './judged-answers.ts';
+import { compareAnswers, type PairedTest } from './paired-test.ts';
+
+/** One row: a question, or all of them, in a language, or in all of them. */
+export interface Row extends Figures {
+  readonly question: string;
+  readonly language: string;
+}
+
+export interface Report {
+  readonly analyst: string;
+  readonly conversations: number;
+  readonly rows: readonly Row[];
+  /** Pairs of which one call was handled well and one badly, by language. */
+  readonly order: Readonly<Record<string, Order>>;
+  readonly cost: Judged['cost'];
+}
+
+export interface Comparison {
+  readonly first: string;
+  readonly second: string;
+  readonly rows: readonly (PairedTest & { readonly question: string; readonly language: string })[];
+}
+
+export const ALL = 'all';
+
+export function reportOf({ analyst, answers, scores, cost }: Judged): Report {
+  const languages = [...new Set(scores.map(({ language }) => language))].sort();
+  return {
+    analyst,
+    conversations: scores.length,
+    rows: cellsOf(answers).map(({ question, language, cell }) => ({
+      question,
+      language,
+      ...(question === ALL ? figuresOfQuestions(Map.groupBy(cell, (each) => each.question)) : figuresOf(cell)),
+    })),
+    order: Object.fromEntries(
+      [...languages, ALL].map((language) => [
+        language,
+        orderOf(scores.filter((score) => language === ALL || score.language === language)),
+      ]),
+    ),
+    cost,
+  };
+}
+
+/** Compares what two analysts answered to the same questions. */
+export function compare(one: Judged, other: Judged): Comparison {
+  const keyOf = ({ conversation, question }: { conversation: string; question: string }) =>
+    JSON.stringify([conversation, question]);
+  const others = new Map(other.answers.map((answer) => [keyOf(answer), answer]));
+  const both = one.answers.flatMap((answer) => {
+    const second = others.get(keyOf(answer));
+    return second === undefined ? [] : [{ ...answer, second: second.given }];
+  });
+  return {
+    first: one.analyst,
+    second: other.analyst,
+    rows: cellsOf(both).map(({ question, language, cell }) => ({
+      question,
+      language,
+      ...compareAnswers(
+        cell.map(({ given, right }) => given === right),
+        cell.map(({ second, right }) => second === right),
+      ),
+    })),
+  };
+}
+
+/** The answers of each question in each language, of each question, of each language, and all. */
+function cellsOf<Each extends { readonly question: string; readonly language: string }>(answers: readonly Each[]) {
+  const questions = [...new Set(answers.map(({ question }) => question))];
+  const languages = [...new Set(answers.map(({ language }) => language))].sort();
+  return [...questions, ALL].flatMap((question) =>
+    [...languages, ALL]
+      .map((language) => ({
+        question,
+        language,
+        cell: answers.filter(
+          (each) =>
+            (question === ALL || each.question === question) && (language === ALL || each.language === language),
+        ),
+      }))
+      .filter(({ cell }) => cell.length > 0),
+  );
+}
+
+/** The report as a table for people. */
+export function writeReport({ analyst, conversations, rows, order, cost }: Report): string {
+  const header = ['question', 'language', 'n', 'right', 'balanced', 'MCC', 'kappa', 'majority', 'review', 'rest right'];
+  const body = rows.map((row) => [
+    row.question,
+    row.language,
+    String(row.n),
+    percent(row.accuracy),
+    percent(row.balancedAccuracy),
+    decimal(row.correlation),
+    decimal(row.kappa),
+    percent(row.majorityAccuracy),
+    percent(row.reviewShare),
+    percent(row.restAccuracy),
+  ]);
+  const ordered = Object.entries(order)
+    .filter(([, { pairs }]) => pairs > 0)
+    .map(
+      ([language, { pairs, right, equal }]) =>
+        `${language} ${right} of ${pairs}${equal > 0 ? ` (${equal} equal)` : ''}`,
+    );
+  return [
+    `Analyst: ${analyst}. Conversations: ${conversations}.`,
+    '',
+    table([header, ...body]),
+    '',
+    ...(ordered.length === 0 ? [] : [`Pairs in which the better call has the higher score: ${ordered.join(', ')}.`]),
+    `Cost: ${cost === null ? 'none, or unknown' : `${cost.amount.toFixed(6)} ${cost.currency}`}.`,
+  ].join('\n');
+}
+
+export function writeComparison({ first, second, rows }: Comparison): string {
+  const header = ['question', 'language', `only ${first} right`, `only ${second} right`, 'p'];
+  const body = rows.map((row) => [
+    row.question,
+    row.language,
+    String(row.firstOnly),
+    String(row.secondOnly),
+    row.p.toFixed(4),
+  ]);
+  return [
+    'The same answers by both, with the p of the exact McNemar test (two-sided, not corrected for many rows):',
+    '',
+    table([header, ...body]),
+  ].join('\n');
+}
+
+/** Markdown, so that a report can be pasted into a page as it is. */
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((text, column) => (column < 2 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0))).join(' | ')} |`;
+  const rule = `| ${widths.map((width, column) => (column < 2 ? '-'.repeat(width) : `${'-'.repeat(Math.max(1, width - 1))}:`)).join(' | ')} |`;
+  const [header, ...body] = rows;
+  return [line(header ?? []), rule, ...body.map(line)].join('\n');
+}
+
+function percent(share: number | null): string {
+  return share === null ? '–' : `${Math.round(share * 100)}%`;
+}
+
+function decimal(value: number | null): string {
+  return value === null ? '–' : value.toFixed(2);
+}
