@@ -38,7 +38,7 @@ const benchmarks: Benchmarks = {
   'call-page': () => import('./call-page.ts'),
   'get-calls': () => import('./get-calls.ts'),
   campaigns: () => import('./campaigns.ts'),
-  webhooks: () => import('./webhooks.ts'),
+  webhooks: () => import('./webhooks/deliveries.ts'),
 };
 
 await measure(benchmarks, readCommand(benchmarks, help), 'standalone');

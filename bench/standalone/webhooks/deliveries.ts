@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { startServer } from '@call-analysis/postgres/server';
 import { Pool } from 'pg';
 import { Agent } from 'undici';
-import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
-import { startService } from '../../deploy/standalone/test/system/service-process.ts';
-import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
-import { peakMiB, resetPeak, residentMiB } from '../harness/memory.ts';
+import { newFirm } from '../../../deploy/standalone/test/client/new-firm.ts';
+import { startService } from '../../../deploy/standalone/test/system/service-process.ts';
+import { atLeast, atMost, type Figure, median } from '../../harness/figure.ts';
+import { peakMiB, resetPeak, residentMiB } from '../../harness/memory.ts';
 
 const ROUNDS = 3;
 /** As the service, for one endpoint. */
@@ -105,7 +105,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
 }
 
 async function openSink(): Promise<{ url: string; process: ChildProcess }> {
-  const program = fileURLToPath(new URL('./webhook-sink.ts', import.meta.url));
+  const program = fileURLToPath(new URL('./sink.ts', import.meta.url));
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [port] = (await once(child.stdout!, 'data')) as [Buffer];
   return { url: `http://127.0.0.1:${port.toString().trim()}`, process: child };
