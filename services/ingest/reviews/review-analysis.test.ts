@@ -1,4 +1,4 @@
-import { AuditEntryCreated, type BodyOf, CallAnalyzed, type Event, TranscriptReady } from '@call-analysis/events';
+import { AuditEntryAdded, type BodyOf, type CallAnalyzed, type Event, TranscriptReady } from '@call-analysis/events';
 import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -22,11 +22,11 @@ import { reviewAnalysis, withdrawReview } from './review-analysis.ts';
 import type { PersonAnswer } from './scorecards.ts';
 
 const service = new IngestUnderTest();
-let audited: Event<BodyOf<typeof AuditEntryCreated>>[];
+let audited: Event<BodyOf<typeof AuditEntryAdded>>[];
 let ready: Event<BodyOf<typeof TranscriptReady>>[];
 
 beforeAll(async () => {
-  audited = await service.collect(AuditEntryCreated);
+  audited = await service.collect(AuditEntryAdded);
   ready = await service.collect(TranscriptReady);
 });
 

@@ -2,7 +2,7 @@ import type { Bus } from '@call-analysis/bus';
 import { CallReviewed, createEvent, type Event, type ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import { currentContext } from '@call-analysis/runtime';
-import { type Actor, auditEntry } from '../audit-entry.ts';
+import { type Actor, addedAuditEntry } from '../audit-entry.ts';
 import { factsOf } from '../results/analysis-facts.ts';
 import type { CallRow, Store } from '../store/index.ts';
 import { compareAnswers } from './compare-answers.ts';
@@ -46,7 +46,10 @@ export async function reviewAnalysis(
     await store.reviews.save(tx, { firmUuid, callUuid }, reviewed, review.answers);
     await store.reviews.saveCompared(tx, { firmUuid, callUuid }, machine, compareAnswers(machine, review));
     await applyToCall(store, tx, firmUuid, call, reviewed, at);
-    await bus.publish(tx, [auditEntry(actor, 'call.reviewed', callUuid), ...reviewedEvents(firmUuid, call, reviewed)]);
+    await bus.publish(tx, [
+      addedAuditEntry(actor, 'call.reviewed', callUuid),
+      ...reviewedEvents(firmUuid, call, reviewed),
+    ]);
     return reviewed;
   });
 }
@@ -68,7 +71,7 @@ export async function withdrawReview(
       throw notFound('review');
     const machine = await store.reviews.machineAnalysis(tx, firmUuid, callUuid, current);
     await applyToCall(store, tx, firmUuid, call, machine, null);
-    await bus.publish(tx, [auditEntry(actor, 'call.review_withdrawn', callUuid)]);
+    await bus.publish(tx, [addedAuditEntry(actor, 'call.review_withdrawn', callUuid)]);
     return machine;
   });
 }
