@@ -73,6 +73,7 @@ describe('the limits of ingest', () => {
       csvBytes: 5_368_709_120,
       csvRows: 10_000_000,
       zipBytes: 53_687_091_200,
+      storageQuotaBytes: null,
       transcriptBytes: 4_194_304,
       valueChars: 255,
     });

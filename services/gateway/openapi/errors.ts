@@ -22,6 +22,7 @@ const known = {
   MISSING_COLUMN: [400, 'Columns are missing: start_time.'],
   DUPLICATE_COLUMN: [400, 'Columns are repeated: start_time.'],
   EMPTY_FILE: [400, 'The file has no records.'],
+  STORAGE_QUOTA_EXCEEDED: [400, "Your firm's storage quota is 1000000000 bytes."],
   TOO_MANY_ROWS: [400, 'The file has too many rows.'],
   INVALID_ZIP: [400, 'The archive is not a ZIP.'],
   UNSAFE_ARCHIVE: [400, 'Entries of the archive overlap.'],
