@@ -15,8 +15,10 @@ import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
 import { calls } from './routes/calls/calls.ts';
+import { comments } from './routes/calls/comments.ts';
 import { jobs } from './routes/calls/jobs.ts';
 import { playback } from './routes/calls/playback.ts';
+import { reviews } from './routes/calls/reviews.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { scorecards } from './routes/scorecards.ts';
@@ -126,6 +128,8 @@ export function endpointsOf(
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
+    ...reviews(backends.ingest, backends.analysis),
+    ...comments(backends.ingest),
     ...playback(backends.audio, absolute),
     ...jobs(backends.ingest),
     ...scorecards(backends.analysis),
