@@ -16,7 +16,8 @@ export function useKeys(keys: Keys): void {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (document.querySelector('dialog[open], [popover]:popover-open') !== null) return;
       const target = event.target as HTMLElement;
-      if (target.closest('input:not([type=checkbox], [type=range]), textarea, select, [contenteditable]') !== null) return;
+      if (target.closest('input:not([type=checkbox], [type=range]), textarea, select, [contenteditable]') !== null)
+        return;
       if ((event.key === ' ' || event.key === 'Enter') && target.closest('button, a, input') !== null) return;
       const act = latest.current[event.key];
       if (act === undefined) return;

@@ -179,7 +179,12 @@ function Erase({ call, onClose }: { call: CallDetail; onClose: () => void }) {
         <button type="button" className="button" onClick={onClose}>
           {t('cancel')}
         </button>
-        <button type="button" className="button button-danger" disabled={erase.isPending} onClick={() => erase.mutate()}>
+        <button
+          type="button"
+          className="button button-danger"
+          disabled={erase.isPending}
+          onClick={() => erase.mutate()}
+        >
           {t('erase')}
         </button>
       </div>

@@ -41,9 +41,8 @@ export function CallView({ call, words, firstQuestion }: Props) {
     if (evidence === undefined) return;
     setShown({ index: evidence.utterance });
     const utterance = call.transcript?.utterances[evidence.utterance];
-    if (isPlayed && utterance?.start != null && utterance.end != null && call.audio !== null) {
-      player.playFrom(utterance.start, utterance.end);
-    }
+    const { start = null, end = null } = utterance ?? {};
+    if (isPlayed && start !== null && end !== null && call.audio !== null) player.playFrom(start, end);
   };
   const activate = (question: Question | null) => {
     setActive(question?.uuid ?? null);
@@ -135,10 +134,12 @@ function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementPro
     const next = at < 0 ? (by > 0 ? 0 : questions.length - 1) : Math.min(questions.length - 1, Math.max(0, at + by));
     onActivate(questions[next] ?? null);
   };
-  const numbers = labels.slice(0, 9).map((label, index): [string, () => void] => [
-    String(index + 1),
-    () => active !== null && review.answer(active, label),
-  ]);
+  const numbers = labels
+    .slice(0, 9)
+    .map((label, index): [string, () => void] => [
+      String(index + 1),
+      () => active !== null && review.answer(active, label),
+    ]);
   useKeys({
     j: () => move(1),
     k: () => move(-1),

@@ -144,7 +144,11 @@ function NewComment({
         <button type="button" className="button button-small" onClick={onClose}>
           {t('cancel')}
         </button>
-        <button type="submit" className="button button-primary button-small" disabled={add.isPending || text.trim() === ''}>
+        <button
+          type="submit"
+          className="button button-primary button-small"
+          disabled={add.isPending || text.trim() === ''}
+        >
           {t('save')}
         </button>
       </div>

@@ -12,7 +12,12 @@ const MOST = 4;
 export function Compare({ analyses, onClose }: { analyses: readonly Analysis[]; onClose: () => void }) {
   const t = callTexts.use();
   const shown = analyses.slice(0, MOST);
-  const texts = new Map(shown.toReversed().flatMap(questionsOf).map(({ uuid, text }) => [uuid, text]));
+  const texts = new Map(
+    shown
+      .toReversed()
+      .flatMap(questionsOf)
+      .map(({ uuid, text }) => [uuid, text]),
+  );
   const answers = shown.map((analysis) => new Map(questionsOf(analysis).map((question) => [question.uuid, question])));
   return (
     <Dialog title={t('compare')} isWide onClose={onClose}>

@@ -71,11 +71,7 @@ export function PlayerPanel({ call, recording, player, playback }: Props) {
         <Position audio={player.audio} duration={duration} />
         <label>
           <span className="visually-hidden">{t('speed')}</span>
-          <select
-            className="input"
-            value={player.rate}
-            onChange={({ target }) => player.setRate(Number(target.value))}
-          >
+          <select className="input" value={player.rate} onChange={({ target }) => player.setRate(Number(target.value))}>
             {RATES.map((rate) => (
               <option key={rate} value={rate}>
                 {format.number(rate, 2)}×

@@ -32,7 +32,7 @@ export function QuestionCard(props: Props) {
           </span>
         </span>
         {needs_review && <span className="badge badge-warn">{t('review')}</span>}
-        {question.decided_by === 'person' && <span className="badge badge-accent">{t('decided.person')}</span>}
+        {question.decided_by === 'person' && <span className="badge badge-accent">{t('person')}</span>}
       </button>
       {isActive && <Details {...props} />}
     </li>
@@ -45,7 +45,7 @@ function Details({ question, choices, onQuote, onAnswer }: Props) {
   const isPersons = question.decided_by === 'person';
   return (
     <div className="question-details">
-      <p className="foreign">{question.explanation}</p>
+      {question.explanation !== '' && <p className="foreign">{question.explanation}</p>}
       {question.evidence.map((evidence, index) => (
         <button
           key={`${evidence.utterance} ${evidence.start_char}`}

@@ -13,9 +13,7 @@ export const callRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/calls/$uuid',
   validateSearch: (raw: Record<string, unknown>): CallPageSearch =>
-    Object.fromEntries(
-      ['q', 'question'].flatMap((name) => (typeof raw[name] === 'string' ? [[name, raw[name]]] : [])),
-    ),
+    Object.fromEntries(['q', 'question'].flatMap((name) => (typeof raw[name] === 'string' ? [[name, raw[name]]] : []))),
   loader: () => callTexts.load(currentLocale()),
   component: lazyRouteComponent(() => import('./call-page.tsx'), 'CallPage'),
 });

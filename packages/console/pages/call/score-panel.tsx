@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
-import { Icon } from '../../widgets/icon.tsx';
 import { Score, scoreTone } from '../../widgets/call-facts.tsx';
+import { Icon } from '../../widgets/icon.tsx';
 import { QuestionCard } from './question-card.tsx';
 import { callTexts } from './texts.ts';
 import type { Analysis, Question } from './use-call.ts';
@@ -32,9 +32,7 @@ export function ScorePanel({ analysis, choices, review, active, onActivate, onQu
         <Dial value={analysis.score} />
         <div className="score-facts">
           <div className="score-badges">
-            <span className="badge">
-              {t(analysis.score_source === 'reviewed' ? 'byPerson' : 'byMachine')}
-            </span>
+            <span className="badge">{t(analysis.score_source === 'reviewed' ? 'byPerson' : 'byMachine')}</span>
             {analysis.auto_failed && <span className="badge badge-bad">{t('autoFailed')}</span>}
             {analysis.auto_fail_suspected && <span className="badge badge-warn">{t('autoFailSuspected')}</span>}
             {open > 0 && (
@@ -125,11 +123,27 @@ function Facts({ analysis }: { analysis: Analysis }) {
   const { metrics, topics, reason, resolution } = analysis;
   const { operator, client, silence } = metrics.talk_ratio;
   const facts: [name: string, value: ReactNode][] = [
-    ...(reason === null ? [] : [[t('reason'), <span key="r" className="foreign">{reason}</span>] as [string, ReactNode]]),
+    ...(reason === null
+      ? []
+      : [
+          [
+            t('reason'),
+            <span key="r" className="foreign">
+              {reason}
+            </span>,
+          ] as [string, ReactNode],
+        ]),
     ...(resolution === null ? [] : [[t('resolution'), t(`resolution.${resolution}`)] as [string, ReactNode]]),
     ...(topics.length === 0
       ? []
-      : [[t('topics'), <span key="t" className="foreign">{topics.join(', ')}</span>] as [string, ReactNode]]),
+      : [
+          [
+            t('topics'),
+            <span key="t" className="foreign">
+              {topics.join(', ')}
+            </span>,
+          ] as [string, ReactNode],
+        ]),
     [
       t('talk'),
       `${t('role.operator')} ${format.percent(operator)} · ${t('role.client')} ${format.percent(client)}${silence === null ? '' : ` · ${t('silence')} ${format.percent(silence)}`}`,

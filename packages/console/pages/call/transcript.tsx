@@ -67,7 +67,11 @@ export function Transcript({ call, player, question, words, shown, under }: Prop
                 {/* The button beside it does the same by keyboard. */}
                 {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions */}
                 <div
-                  className={start === null || call.audio === null ? 'utterance-text foreign' : 'utterance-text foreign utterance-heard'}
+                  className={
+                    start === null || call.audio === null
+                      ? 'utterance-text foreign'
+                      : 'utterance-text foreign utterance-heard'
+                  }
                   onClick={(event) => playWord(event, utterance, player, call.audio !== null)}
                 >
                   <Highlighted text={text} spans={spansOf(utterance, question, pattern)} />
@@ -96,9 +100,7 @@ function spansOf({ index, text }: Utterance, question: Question | null, pattern:
 
 /** The words of a search, and longer words that begin with them. */
 function wordPattern(words: string | undefined): RegExp | null {
-  const wanted = (words ?? '')
-    .replaceAll(/(?:^|\s)-\S+/g, ' ')
-    .match(/[\p{L}\p{N}]+/gu);
+  const wanted = (words ?? '').replaceAll(/(?:^|\s)-\S+/g, ' ').match(/[\p{L}\p{N}]+/gu);
   if (wanted === null) return null;
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${wanted.join('|')})[\\p{L}\\p{N}]*`, 'giu');
 }
