@@ -17,6 +17,7 @@ import { calls } from './routes/calls/calls.ts';
 import { jobs } from './routes/calls/jobs.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
+import { money } from './routes/money.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
@@ -120,8 +121,9 @@ export function endpointsOf(
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
-    ...jobs(backends.ingest),
+    ...jobs(backends.ingest, backends.analysis),
     ...scorecards(backends.analysis),
+    ...money(backends.analysis),
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];

@@ -39,6 +39,7 @@ const known = {
   KEY_EXISTS: [409, 'The firm already has an active key.'],
   INVALID_TRANSITION: [409, 'The campaign is completed.'],
   EXTERNAL_ID_EXISTS: [409, 'Another campaign of the firm has this external_id.'],
+  PRICES_UNKNOWN: [409, 'Nobody knows what the language model costs. Have its prices configured first.'],
   NOT_RETRYABLE: [409, 'Only a failed call whose failure is retryable can be retried.'],
   WEBHOOK_DISABLED: [409, 'The webhook is disabled. Enable it first.'],
   TOO_MANY_WEBHOOKS: [409, 'A firm has at most 100 webhooks.'],
