@@ -230,11 +230,6 @@ export const AuditEntryCreated = eventType(
       'campaign.completed',
       'campaign.canceled',
       'campaign.calls_added',
-      'webhook.created',
-      'webhook.changed',
-      'webhook.deleted',
-      'webhook.secret_rotated',
-      'webhook.replayed',
     ]),
     /** The network address of the actor. */
     address: z.string(),

@@ -6,6 +6,7 @@ import { createApp } from './app.ts';
 import { Refusals } from './audit/refusals.ts';
 import type { ApiKeyAuthentication } from './authentication/api-key.ts';
 import { bearerAuthentication } from './authentication/bearer.ts';
+import { identityProvider } from './authentication/identity-provider.ts';
 import { SessionKeys } from './authentication/session-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { publicPath, publicUrl } from './http/request/public-url.ts';
@@ -14,7 +15,10 @@ import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
 import { calls } from './routes/calls/calls.ts';
+import { comments } from './routes/calls/comments.ts';
 import { jobs } from './routes/calls/jobs.ts';
+import { playback } from './routes/calls/playback.ts';
+import { reviews } from './routes/calls/reviews.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { money } from './routes/money.ts';
@@ -69,6 +73,7 @@ export async function serveEdge(
   left = timeLeft(),
 ): Promise<{ url: string; close(): Promise<void> }> {
   const admission = new Admission(edge.concurrency ?? defaultConcurrency);
+  const jwksUrl = edge.jwt.identityProvider?.jwksUrl;
   const refusals = new Refusals(backends.keyManagement, log);
   const app = createApp({
     refusals,
@@ -76,7 +81,10 @@ export async function serveEdge(
     authentication: {
       bearer: bearerAuthentication({
         tokens: edge.jwt,
-        keys: { sessions: new SessionKeys(backends.keyManagement) },
+        keys: {
+          sessions: new SessionKeys(backends.keyManagement),
+          identityProvider: jwksUrl === undefined ? undefined : identityProvider(jwksUrl),
+        },
         users: backends.keyManagement,
       }),
       'api-key': (request) => backends.apiKeys.authenticate(request),
@@ -122,6 +130,9 @@ export function endpointsOf(
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
     ...jobs(backends.ingest, backends.analysis),
+    ...reviews(backends.ingest, backends.analysis),
+    ...comments(backends.ingest),
+    ...playback(backends.audio, absolute),
     ...scorecards(backends.analysis),
     ...money(backends.analysis),
     ...webhooks(backends.webhooks),
