@@ -19,6 +19,7 @@ import { comments } from './routes/calls/comments.ts';
 import { jobs } from './routes/calls/jobs.ts';
 import { playback } from './routes/calls/playback.ts';
 import { reviews } from './routes/calls/reviews.ts';
+import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { money } from './routes/money.ts';
@@ -132,6 +133,7 @@ export function endpointsOf(
     ...jobs(backends.ingest, backends.analysis),
     ...reviews(backends.ingest, backends.analysis),
     ...comments(backends.ingest),
+    ...statistics(backends.ingest),
     ...playback(backends.audio, absolute),
     ...scorecards(backends.analysis),
     ...money(backends.analysis),
