@@ -70,6 +70,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
           objects,
           listen: directory.socket('ingest'),
           keyManagement: keys.address,
+          analysis: directory.socket('analysis'),
           limits: settings.limits,
         },
         named('ingest'),

@@ -1,12 +1,15 @@
 import type { Bus } from '@call-analysis/bus';
 import { analysis } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
+import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/analysis/v1/GivenAnswer';
 import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { type Actor, auditEntry } from './audit-entry.ts';
 import type { Firms } from './firms.ts';
+import { type MoneyParts, moneyRpcs } from './money/money-rpcs.ts';
+import { addUp, type GivenAnswer } from './scorecards/add-up.ts';
 import { createScorecard } from './scorecards/create-scorecard.ts';
 import { reviseScorecard } from './scorecards/revise-scorecard.ts';
 import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store.ts';
@@ -17,9 +20,10 @@ const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Revision = z.int().min(0);
 
 /** The service of proto/analysis.proto. The gateway has validated requests; documents are validated here. */
-export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> }) {
+export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> } & MoneyParts) {
   const { scorecards } = parts.store;
   return implement(analysis, {
+    ...moneyRpcs(parts),
     async listScorecards(request) {
       const { firmUuid } = callerOf(request.caller);
       await scorecards.ensureDefault(firmUuid);
@@ -46,6 +50,27 @@ export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<
         ),
       );
     },
+    async addUp(request) {
+      const { firmUuid } = callerOf(request.caller);
+      const scorecard = await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision);
+      const added = addUp(
+        scorecard,
+        request.machine.map(givenAnswer),
+        request.person.map(givenAnswer),
+        request.machine_auto_failed,
+      );
+      return {
+        ...(added.score !== null && { score: added.score }),
+        auto_failed: added.autoFailed,
+        auto_fail_suspected: added.autoFailSuspected,
+        sections: added.sections.map((score) => (score === null ? {} : { score })),
+        questions: added.questions.map(({ uuid, points, maxPoints }) => ({
+          question_uuid: uuid,
+          ...(points !== null && { points }),
+          max_points: maxPoints,
+        })),
+      };
+    },
     async listRevisions(request) {
       const { firmUuid } = callerOf(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
@@ -61,6 +86,10 @@ export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<
       };
     },
   });
+}
+
+function givenAnswer({ question_uuid, answer, decided_by }: GivenAnswerMessage): GivenAnswer {
+  return { questionUuid: question_uuid, answer: answer ?? null, decidedBy: decided_by };
 }
 
 function callerOf(caller: Caller | null): Actor {

@@ -48,7 +48,9 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   },
   // The replica that is asking about the call stops; another consumes the erasure for certain.
   listeners: [{ event: CallErased, receive: ({ modelQueue }, event) => modelQueue?.inProgress.abort(event) }],
-  rpcs: ({ store, firms, bus }) => [scorecardService({ store, firms, bus })],
+  rpcs: ({ store, firms, bus, scorecardCache }, { languageModel: model }) => [
+    scorecardService({ store, firms, bus, scorecardCache, model }),
+  ],
   // Calls are scored without it; only new scorecards have to wait.
   dependencies: ({ firms, modelQueue }) => [
     { name: 'key-management', vital: false, check: () => firms.ready() },

@@ -15,10 +15,14 @@ import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
 import { calls } from './routes/calls/calls.ts';
+import { comments } from './routes/calls/comments.ts';
 import { jobs } from './routes/calls/jobs.ts';
 import { playback } from './routes/calls/playback.ts';
+import { reviews } from './routes/calls/reviews.ts';
+import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
+import { money } from './routes/money.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
@@ -126,9 +130,13 @@ export function endpointsOf(
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
+    ...jobs(backends.ingest, backends.analysis),
+    ...reviews(backends.ingest, backends.analysis),
+    ...comments(backends.ingest),
+    ...statistics(backends.ingest),
     ...playback(backends.audio, absolute),
-    ...jobs(backends.ingest),
     ...scorecards(backends.analysis),
+    ...money(backends.analysis),
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];

@@ -6,6 +6,7 @@ import {
   AuditEntryCreated,
   BatchFinished,
   CallEnded,
+  CallReviewed,
   CallErased,
   CallsAccepted,
   CallsCanceled,
@@ -23,7 +24,9 @@ import { rpcs } from './grpc.ts';
 import { runJobs } from './jobs/run-jobs.ts';
 import { watchCalls } from './metrics.ts';
 import type { Parts } from './parts.ts';
+import { dialScorecards } from './reviews/scorecards.ts';
 import { runIndexer } from './search/indexer/run-indexer.ts';
+import { maintainStatistics } from './statistics/maintain-statistics.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
 import { batchFinisher } from './uploads/finish-batches.ts';
@@ -42,6 +45,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     TranscriptReady,
     CallsAccepted,
     CallEnded,
+    CallReviewed,
     CallErased,
     CallsCanceled,
     AuditEntryAdded,
@@ -56,13 +60,19 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     closing.add('metrics of the calls', watchCalls(db));
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
+    const scorecards = dialScorecards(config.analysis, { tls: config.tls, log });
+    closing.add('analysis client', () => scorecards.close());
     const indexer = runIndexer(store, log);
     closing.add('index of calls', () => indexer.stop());
-    return { store, bus, objects, firms };
+    return { store, bus, objects, firms, scorecards };
   },
   rpcs: (parts, { limits }) => [rpcs({ ...parts, limits })],
   // Lists, uploads and results need no firm; only processing an upload does, and is refused meanwhile.
-  dependencies: ({ firms }) => [{ name: 'key-management', vital: false, check: () => firms.ready() }],
+  dependencies: ({ firms, scorecards }) => [
+    { name: 'key-management', vital: false, check: () => firms.ready() },
+    // Only a review needs it.
+    { name: 'analysis', vital: false, check: () => scorecards.ready() },
+  ],
   schedules: (parts, { bus, limits }) => [
     {
       name: 'sweep',
@@ -74,6 +84,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       everyMs: 1_000,
       run: (now) => runJobs({ ...parts, limits }, () => Date.now() > now.getTime() + JOBS_MS),
     },
+    { name: 'statistics', everyMs: 5_000, run: () => maintainStatistics(parts) },
     { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },
     { name: 'finished campaigns', everyMs: 2_000, run: campaignFinisher(parts) },
     { name: 'finished batches', everyMs: 1_000, run: batchFinisher(parts) },

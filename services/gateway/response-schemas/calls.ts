@@ -1,10 +1,10 @@
 import {
-  Answer,
   DecidedBy,
   Evidence,
   Outcome,
   Resolution,
   ReviewedAnalysis,
+  ReviewedAnswer,
   Stage,
   Usage,
 } from '@call-analysis/events';
@@ -18,7 +18,8 @@ import { Count, pageOf, Time, Uuid } from './fields.ts';
 nameSchema(Stage, 'FailureStage');
 nameSchema(Outcome, 'CallOutcome');
 nameSchema(Evidence, 'Evidence');
-nameSchema(Answer, 'Question');
+nameSchema(ReviewedAnswer, 'Question');
+nameSchema(ReviewedAnswer.shape.machine.unwrap().unwrap(), 'MachineAnswer');
 nameSchema(ReviewedAnalysis.shape.scorecard, 'AnalysisScorecard');
 nameSchema(ReviewedAnalysis.shape.analyst, 'Analyst');
 nameSchema(ReviewedAnalysis.shape.sections.element, 'Section');
@@ -126,6 +127,8 @@ const exampleAnalysis = {
           evidence_absent: false,
           needs_review: false,
           explanation: 'The operator said "Good morning".',
+          machine: null,
+          comment: null,
         },
       ],
     },

@@ -71,13 +71,16 @@ export function calls(db: Database) {
     },
 
     /**
-     * A call and its analyses, newest first. Both are read by one statement, so the call's score is that
+     * A call and its analyses with their reviews, newest first. Both are read by one statement, so the call's score is that
      * of the newest analysis.
      */
     async withAnalyses(firmUuid: string, uuid: string): Promise<{ call: CallRow; analyses: ReviewedAnalysis[] }> {
       const rows = await db.query<CallRow & { bodies: Buffer[]; uuids: string[] }>(
         `SELECT ${CALL_COLUMNS}, ARRAY(
-           SELECT body FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND call_uuid = call.uuid
+           SELECT coalesce(review.body, analysis.body) FROM analysis
+             LEFT JOIN review ON review.firm_uuid = analysis.firm_uuid AND review.call_uuid = analysis.call_uuid
+               AND review.analysis_uuid = analysis.uuid
+           WHERE analysis.firm_uuid = call.firm_uuid AND analysis.call_uuid = call.uuid
            ORDER BY analysis.created_at DESC, analysis.uuid DESC) AS bodies, ARRAY(
            SELECT analysis.uuid FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND call_uuid = call.uuid
            ORDER BY analysis.created_at DESC, analysis.uuid DESC)::text[] AS uuids
@@ -209,13 +212,13 @@ export function calls(db: Database) {
       return found(rows);
     },
 
-    /** Starts a new attempt from the analysis. Earlier analyses are kept. */
-    async reopen(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
+    /** Starts a new attempt from the analysis. Earlier analyses are kept. `detail` goes into the history. */
+    async reopen(tx: Sql, firmUuid: string, uuid: string, now: Date, detail: string): Promise<CallRow> {
       const rows = await tx.query<CallRow>(
         `UPDATE call SET status = 'analyzing', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3,
-           history = history || jsonb_build_object('status', 'analyzing', 'at', $4::text, 'detail', 'new analysis requested')
+           history = history || jsonb_build_object('status', 'analyzing', 'at', $4::text, 'detail', $5::text)
          WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
-        [firmUuid, uuid, now, now.toISOString()],
+        [firmUuid, uuid, now, now.toISOString(), detail],
       );
       return found(rows);
     },

@@ -108,6 +108,9 @@ export function search(db: Database) {
       );
     },
 
+    /** The filter as ids of facets, words and partner_call_id excepted; null when no call can match. */
+    resolve: (firmUuid: string, filter: CallFilter) => resolveFilter(db, firmUuid, filter),
+
     /** Whether the entry of one call matches the filter, words and partner_call_id excepted. */
     async matches(firmUuid: string, callUuid: string, given: CallFilter): Promise<boolean> {
       const filter = await resolveFilter(db, firmUuid, given);

@@ -4,13 +4,16 @@ import { recordings } from '../calls/recording-store.ts';
 import { campaignCalls } from '../campaigns/campaign-call-store.ts';
 import { campaigns } from '../campaigns/campaign-store.ts';
 import { tally } from '../campaigns/tally-store.ts';
+import { comments } from '../comments/comment-store.ts';
 import { erasures } from '../erasure/erasure-store.ts';
 import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
 import { jobs } from '../jobs/job-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
+import { reviews } from '../reviews/review-store.ts';
 import { search } from '../search/index.ts';
+import { statistics } from '../statistics/statistic-store.ts';
 import { batches } from '../uploads/batch-store.ts';
 import { uploads } from '../uploads/upload-store.ts';
 import { announcements } from './announcements.ts';
@@ -46,8 +49,11 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     recordings: recordings(db),
     listing: listing(db),
     search: search(db),
+    statistics: statistics(db),
     results,
     transcripts: transcripts(db),
+    reviews: reviews(db),
+    comments: comments(db),
     campaigns: campaigns(db),
     campaignCalls: campaignCalls(db),
     tally: tally(db),
