@@ -1,27 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { delimiter, join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { administrator } from '../../test/client/new-firm.ts';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-export async function openBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: findChromium(),
-    // Tests may run as root, where the sandbox does not work. Only pages of the service under test are opened.
-    args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
-  });
-}
-
-function findChromium(): string {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  const found = folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find((path) => existsSync(path));
-  if (found !== undefined) return found;
-  throw new Error('The tests of the console need Chromium. Install it: apt-get install -y chromium');
-}
 
 export interface Visit {
   readonly page: Page;

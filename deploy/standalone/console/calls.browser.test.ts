@@ -5,7 +5,8 @@ import { type Client, newFirm } from '../test/client/new-firm.ts';
 import { eventually } from '../test/client/retry.ts';
 import { csvOf } from '../test/client/valid-uploads.ts';
 import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
-import { accessibilityFaults, openBrowser, overflow, signInLink, visit, type Visit } from './test/browser.ts';
+import { accessibilityFaults, overflow, signInLink, visit, type Visit } from './test/browser.ts';
+import { launchChromium } from './test/console-page.ts';
 
 let service: SystemUnderTest;
 let browser: Browser;
@@ -23,7 +24,7 @@ interface Item {
 const list = (query: string) => client.call<{ count: number; items: Item[] }>('GET', `/api/v1/calls?${query}`);
 
 beforeAll(async () => {
-  browser = await openBrowser();
+  browser = await launchChromium();
   service = await startSystemUnderTest();
   client = await newFirm(service);
   const key = await client.upload(await transcripts());
