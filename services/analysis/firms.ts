@@ -1,11 +1,42 @@
+import { Language } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import { keyManagement } from '@call-analysis/proto';
 import { dial, type DialOptions } from '@call-analysis/rpc';
+import { z } from 'zod';
 
-/** Asks key-management, which owns the firms. Nothing is cached: a new segment type counts immediately. */
+/** How a firm wants its calls analyzed. A key-management of an older version does not say. */
+const FirmSettings = z.object({
+  /** Empty when unknown. */
+  name: z.string().catch(''),
+  language: Language.catch('en'),
+  redaction: z.enum(['none', 'for_model', 'stored']).catch('none'),
+});
+export type FirmSettings = z.infer<typeof FirmSettings>;
+
+/** A changed setting counts after this long. Calls are analyzed many times faster than firms change. */
+const REMEMBER_MS = 10_000;
+const MOST_REMEMBERED = 10_000;
+
+/** Asks key-management, which owns the firms. Segment types are not cached: a new one counts immediately. */
 export function dialFirms(address: string, options: Pick<DialOptions, 'tls' | 'log'> = {}) {
   const client = dial(keyManagement, address, { ...options, name: 'key-management', deadlineMs: 5_000 });
+  const remembered = new Map<string, { settings: FirmSettings; until: number }>();
   return {
+    /** Without key-management the last known settings count, or the defaults: calls are analyzed without it. */
+    async settings(firmUuid: string): Promise<FirmSettings> {
+      const known = remembered.get(firmUuid);
+      if (known !== undefined && performance.now() < known.until) return known.settings;
+      let settings: FirmSettings;
+      try {
+        const { firm } = await client.findFirm({ firm_uuid: firmUuid });
+        settings = FirmSettings.parse(firm ?? {});
+      } catch {
+        settings = known?.settings ?? FirmSettings.parse({});
+      }
+      if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+      remembered.set(firmUuid, { settings, until: performance.now() + REMEMBER_MS });
+      return settings;
+    },
     /** Fault: NOT_FOUND. */
     async segmentTypes(firmUuid: string): Promise<ReadonlySet<string>> {
       const { firm } = await client.findFirm({ firm_uuid: firmUuid });
@@ -18,4 +49,4 @@ export function dialFirms(address: string, options: Pick<DialOptions, 'tls' | 'l
 }
 
 /** The part that use cases call. */
-export type Firms = Pick<ReturnType<typeof dialFirms>, 'segmentTypes'>;
+export type Firms = Pick<ReturnType<typeof dialFirms>, 'segmentTypes' | 'settings'>;

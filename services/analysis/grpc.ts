@@ -20,7 +20,7 @@ export function scorecardService(parts: { store: Store; firms: Firms }) {
   return implement(analysis, {
     async listScorecards(request) {
       const { firmUuid } = callerOf(request.caller);
-      await scorecards.ensureDefault(firmUuid);
+      await scorecards.ensureDefault(firmUuid, (await parts.firms.settings(firmUuid)).language);
       const { count, items } = await scorecards.list(firmUuid, Page.parse(request));
       return { count, items: items.map(scorecardMessage) };
     },

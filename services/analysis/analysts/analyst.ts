@@ -10,6 +10,9 @@ export interface Conversation {
   /** The language of the firm: what an analyst writes is in it. Quotes are never translated. */
   readonly firmLanguage: Language;
   readonly segmentType: string;
+  /** Null or absent when unknown. Saying it counts as an introduction, and so does the name of the firm. */
+  readonly operatorName?: string | null | undefined;
+  readonly firmName?: string | null | undefined;
   /** In seconds; null when unknown. */
   readonly duration: number | null;
   readonly utterances: readonly Utterance[];

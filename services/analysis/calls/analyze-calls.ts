@@ -11,8 +11,10 @@ import {
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
-import type { Analyst } from '../analysts/analyst.ts';
+import type { AnalysisResult, Analyst } from '../analysts/analyst.ts';
+import type { Firms } from '../firms.ts';
 import { recognizeLanguage } from '../rules/recognize-language.ts';
+import { seemSwapped, SWAPPED_NOTE } from '../rules/swapped-channels.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
@@ -26,6 +28,7 @@ export interface Parts {
   readonly bus: Bus;
   readonly objects: Objects;
   readonly analyst: Analyst;
+  readonly firms: Pick<Firms, 'settings'>;
   readonly scorecardCache: ScorecardCache;
 }
 
@@ -82,21 +85,25 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
 }
 
 async function analyzeCall(
-  { objects, analyst }: Parts,
+  { objects, analyst, firms }: Parts,
   event: TranscriptReadyEvent,
   scorecard: Scorecard,
 ): Promise<AnalyzedCall> {
   const { data } = event;
+  const firm = await firms.settings(event.firmuuid);
   const utterances = await unpackTranscript(objects, data.transcript);
   const language = data.language ?? recognizeLanguage(utterances, data.tags);
   const createdAt = new Date();
   const uuid = uuidv7();
   let analysis: Analysis | null = null;
+  let note: string | null = null;
   if (utterances.length > 0) {
-    const result = await analyst.analyze(
+    let result = await analyst.analyze(
       {
         language,
-        firmLanguage: 'en',
+        firmLanguage: firm.language,
+        operatorName: data.operator_name,
+        firmName: firm.name,
         tags: data.tags,
         segmentType: data.segment_type,
         duration: data.duration,
@@ -104,6 +111,13 @@ async function analyzeCall(
       },
       scorecard,
     );
+    if (
+      data.source === 'audio' &&
+      seemSwapped({ language, utterances, operatorName: data.operator_name, firmName: firm.name })
+    ) {
+      note = SWAPPED_NOTE[firm.language];
+      result = allForReview(result);
+    }
     analysis = {
       scorecard: { uuid: scorecard.uuid, name: scorecard.name, revision: scorecard.revision },
       analyst: { name: analyst.name, version: analyst.version, model: analyst.model },
@@ -117,6 +131,7 @@ async function analyzeCall(
     outcome: analysis === null ? 'no_speech' : 'scored',
     language,
     analysis: analysis && publishedAnalysis(analysis),
+    note,
   });
   const row: NewAnalysis | null = analysis && {
     uuid,
@@ -129,4 +144,12 @@ async function analyzeCall(
     createdAt,
   };
   return { event, analyzed, row };
+}
+
+function allForReview(result: AnalysisResult): AnalysisResult {
+  const sections = result.sections.map((section) => ({
+    ...section,
+    questions: section.questions.map((question) => ({ ...question, needs_review: true })),
+  }));
+  return { ...result, sections };
 }
