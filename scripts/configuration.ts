@@ -6,6 +6,7 @@ import { S3Variables } from '../packages/objects/index.ts';
 import { AddressVariables, RpcVariables } from '../packages/rpc/index.ts';
 import { DatabaseVariables, describeVariables, ProcessVariables, type Variable } from '../packages/runtime/index.ts';
 import { variables as analysis } from '../services/analysis/config.ts';
+import { LanguageModelVariables, ReviewVariables } from '../services/analysis/language-model/config.ts';
 import { variables as audio } from '../services/audio/config.ts';
 import { variables as gateway } from '../services/gateway/config.ts';
 import { EdgeVariables } from '../services/gateway/variables.ts';
@@ -44,6 +45,7 @@ const groups: Readonly<Record<string, Shapes>> = {
   'Calls between services': [AddressVariables, RpcVariables],
   'Limits of uploads': [LimitVariables],
   'Speech to text': [SpeechVariables, WorkVariables],
+  'The language model': [LanguageModelVariables, ReviewVariables],
   Webhooks: [WebhookVariables],
   'Every process': [ProcessVariables],
   'npm start': standalone,

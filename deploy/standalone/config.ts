@@ -1,4 +1,10 @@
 import { resolve } from 'node:path';
+import {
+  type LanguageModelConfig,
+  languageModelConfig,
+  LanguageModelVariables,
+  ReviewVariables,
+} from '@call-analysis/analysis/variables';
 import type { Kafka } from '@call-analysis/bus';
 import { kafkaFrom, KafkaVariables } from '@call-analysis/bus/variables';
 import type { TokenRules } from '@call-analysis/gateway';
@@ -57,6 +63,8 @@ export interface Settings {
   readonly trustedProxies: readonly string[] | undefined;
   /** Origins whose pages may read responses. */
   readonly corsOrigins: readonly string[] | undefined;
+  /** The firms whose staff may act on every firm. Absent: any. */
+  readonly platformFirms?: readonly string[] | undefined;
   readonly jwt: JwtSettings;
   /** Absent: the pepper in the data directory. */
   readonly apiKeyPepper: string | undefined;
@@ -64,6 +72,10 @@ export interface Settings {
   readonly previousPepper?: string | undefined;
   /** The transcription engine. */
   readonly speech: LocalEngine | OtherEngine;
+  /** Null: rules answer what they can. */
+  readonly languageModel: LanguageModelConfig | null;
+  /** Answers that are less sure need a review. */
+  readonly reviewBelow: number;
   /** Absent: events stay within the database. */
   readonly kafka?: Kafka | undefined;
   /** Absent: files are kept under the data directory. */
@@ -83,9 +95,6 @@ export interface JwtSettings extends Omit<TokenRules, 'key'> {
   /** Signs tokens when they are checked with a public key. */
   readonly privateKeyFile: string | undefined;
 }
-
-/** Variables of a language model, which this version does not support. A start with any of them is refused. */
-const unsupported = ['LLM_URL', 'LLM_MODEL'];
 
 const StandaloneVariables = z.object({
   HOST: EdgeVariables.shape.HOST.unwrap()
@@ -121,6 +130,8 @@ export const variables = [
   PEPPER,
   LimitVariables,
   SpeechVariables,
+  LanguageModelVariables,
+  ReviewVariables,
   WebhookVariables,
   KafkaVariables,
   S3Variables,
@@ -131,7 +142,6 @@ export const variables = [
 export function readSettings(environment: Environment): Settings {
   const env = withSecrets(environment, variables);
   const read = readAll({
-    unsupported: () => refuseUnsupported(env),
     own: () => parseConfig(StandaloneVariables, env),
     edge: () => parseConfig(EDGE, env),
     jwt: () => jwtFrom(parseConfig(SigningVariables, env)),
@@ -141,11 +151,13 @@ export function readSettings(environment: Environment): Settings {
     traces: () => tracesFrom(parseConfig(TelemetryVariables, env)),
     limits: () => limitsFrom(parseConfig(LimitVariables, env)),
     speech: () => speechEngine(env),
+    languageModel: () => languageModelConfig(env),
+    reviewBelow: () => parseConfig(ReviewVariables, env).REVIEW_BELOW,
     webhooks: () => parseConfig(WebhookVariables, env),
     kafka: () => kafkaFrom(parseConfig(KafkaVariables, env)),
     s3: () => s3From(parseConfig(S3Variables, env)),
   });
-  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins } = edgeFrom({
+  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins, platformFirms } = edgeFrom({
     ...read.edge,
     HOST: read.own.HOST,
   });
@@ -157,6 +169,7 @@ export function readSettings(environment: Environment): Settings {
     concurrency,
     trustedProxies,
     corsOrigins,
+    ...(platformFirms !== undefined && { platformFirms }),
     dataDirectory: resolve(read.own.DATA_DIR),
     databaseUrl: read.own.DATABASE_URL,
     logLevel: read.telemetry.LOG_LEVEL,
@@ -166,6 +179,8 @@ export function readSettings(environment: Environment): Settings {
     previousPepper: read.pepper.API_KEY_PEPPER_PREVIOUS,
     limits: read.limits,
     speech: read.speech,
+    languageModel: read.languageModel,
+    reviewBelow: read.reviewBelow,
     webhooksAllowPrivate: read.webhooks.WEBHOOK_ALLOW_PRIVATE,
     kafka: read.kafka,
     s3: read.s3,
@@ -203,16 +218,6 @@ export function readRemote(environment: Environment): RemoteSettings | undefined
     jwt: () => jwtFrom(parseConfig(SigningVariables, env)),
   });
   return { address, tls, jwt, publicUrl };
-}
-
-function refuseUnsupported(env: Environment): void {
-  const set = unsupported.filter((name) => (env[name] ?? '') !== '');
-  if (set.length === 0) return;
-  const missing = unsupported.filter((name) => !set.includes(name));
-  const half = missing.length === 0 ? '' : ` without ${missing.join(' and ')}`;
-  throw new ConfigFault(
-    `${set.join(' and ')} ${set.length === 1 ? 'is' : 'are'} set${half}, but this version cannot analyze calls with a language model. Remove ${set.length === 1 ? 'it' : 'them'} from the environment.`,
-  );
 }
 
 /** Throws ConfigFault when the keys do not go together, or one cannot be read. */

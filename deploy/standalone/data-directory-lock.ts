@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { USUAL_LIMITS } from '@call-analysis/postgres';
 import { isAlive, StartFault } from '@call-analysis/runtime';
 import { Client } from 'pg';
 import { z } from 'zod';
@@ -116,7 +117,12 @@ export async function lockDataDirectory(
 
 /** Returns null when the database does not answer. */
 async function connect(options: { connectionString: string }): Promise<Client | null> {
-  const client = new Client({ ...options, connectionTimeoutMillis: 10_000 });
+  const client = new Client({
+    ...options,
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: USUAL_LIMITS.statementMs,
+    idle_in_transaction_session_timeout: USUAL_LIMITS.idleInTransactionMs,
+  });
   client.on('error', () => {});
   try {
     await client.connect();

@@ -22,6 +22,8 @@ const Secrets = z.object({
   apiKeyPepper: z.string(),
   /** Signs the presigned URLs of the disk store. */
   urlSecret: z.string(),
+  /** While it is changed: the one before. */
+  previousUrlSecret: z.string().optional(),
   /** The password of every service's database role. */
   databasePassword: z.string(),
 });

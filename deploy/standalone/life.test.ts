@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { bareEnvironment } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDataDirectory } from './data-directory.ts';
 import { type Client, newFirm } from './test/client/new-firm.ts';
@@ -31,6 +34,19 @@ async function stopCleanly(service: ServiceProcess): Promise<void> {
   expect({ code, stderr: service.stderr() }).toEqual({ code: 0, stderr: expect.any(String) });
 }
 
+/** Runs a pipeline of a shell, which ends when all of its programs have ended. */
+async function piped(pipeline: string, dataDirectory: string): Promise<{ stdout: string }> {
+  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+  const shell = spawn('/bin/sh', ['-c', pipeline], {
+    env: { ...bareEnvironment(), NODE: process.execPath, MAIN: main, DATA_DIR: dataDirectory, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let stdout = '';
+  shell.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  await once(shell, 'close');
+  return { stdout };
+}
+
 /** The lines of standard error that are not log lines. */
 function sentences(stderr: string): string[] {
   return stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
@@ -44,6 +60,16 @@ describe('a running service', () => {
     return `${ino} of ${mtimeNs}`;
   }
   const database = () => fileOf('postgres', 'cluster', 'PG_VERSION');
+  it.each([
+    ['the ready line', 'exec', /^ready  http/],
+    ['what npm writes before', 'echo before; exec', /^before\n$/],
+  ])('does not outlive a reader that ends after %s', async (_, command, read) => {
+    const directory = join(scratch, 'piped');
+    const { stdout } = await piped(`{ ${command} "$NODE" "$MAIN"; } | head -1`, directory);
+    expect(stdout).toMatch(read);
+    expect(await postgresOf(directory)).toBeNull();
+  });
+
   let first: { readonly client: Client; readonly database: string } | undefined;
 
   it.each(['SIGTERM', 'SIGINT'] as const)(

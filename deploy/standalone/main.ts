@@ -1,5 +1,6 @@
 import { createLog, earlyLogLevel, SHUTDOWN_MARGIN_MS, runProcess, StartFault } from '@call-analysis/runtime';
 import { readSettings } from './config.ts';
+import { watchOutputReader } from './output-reader.ts';
 import { startHint } from './start-hint.ts';
 
 const help = `Usage: npm start
@@ -22,6 +23,15 @@ const log = createLog({ name: 'call-analysis', level: earlyLogLevel(process.env)
 
 let graceMs = SHUTDOWN_MARGIN_MS;
 
+/** Whoever reads more than the first lines has begun to by then. Later the end of the reader does not stop the service. */
+const READER_MS = 10_000;
+
+const output = watchOutputReader();
+void output.gone.then(() => {
+  console.error('The program that reads standard output has ended, so the service stops. Start it without a pipe.');
+  process.kill(process.pid, 'SIGTERM');
+});
+
 await runProcess({
   log,
   graceMs: () => graceMs,
@@ -40,6 +50,7 @@ await runProcess({
     const link = await signInLink(running, settings);
     if (link !== null) console.log(`Sign in, once and within 10 minutes, as the first SUPERUSER:\n  ${link}\n`);
     console.log(startHint);
+    setTimeout(output.stopChecking, READER_MS).unref();
     return running;
   },
 });

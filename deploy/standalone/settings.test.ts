@@ -45,22 +45,9 @@ describe('an incomplete or wrong configuration', () => {
       ['S3_ENDPOINT is set', 'S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY must be set too.'],
     ],
     [{ SPEECH_URL: 'http://127.0.0.1:9000' }, ['SPEECH_URL is set, so SPEECH_MODEL must be set too.']],
-    [
-      { LLM_MODEL: 'small' },
-      [
-        'LLM_MODEL is set without LLM_URL, but this version cannot analyze calls with a language model. Remove it from the environment.',
-      ],
-    ],
-    [
-      { LLM_URL: 'http://127.0.0.1:9' },
-      ['LLM_URL is set without LLM_MODEL, but this version cannot analyze calls with a language model. Remove it'],
-    ],
-    [
-      { LLM_MODEL: 'small', LLM_URL: 'http://127.0.0.1:9' },
-      [
-        'LLM_URL and LLM_MODEL are set, but this version cannot analyze calls with a language model. Remove them from the environment.',
-      ],
-    ],
+    [{ LLM_MODEL: 'small' }, ['LLM_MODEL is set, so LLM_URL must be set too.']],
+    [{ LLM_URL: 'http://127.0.0.1:9' }, ['LLM_URL is set, so LLM_MODEL must be set too.']],
+    [{ LLM_API_KEY: 'k' }, ['LLM_API_KEY is set, so LLM_URL and LLM_MODEL must be set too.']],
     [{ KAFKA_BROKERS: 'kafka' }, ['KAFKA_BROKERS must be brokers separated by commas']],
     [{ KAFKA_SASL_PASSWORD: 'telling' }, ['KAFKA_SASL_PASSWORD is set, so KAFKA_BROKERS must be set too.']],
     [{ JWT_SECRET: 'short-and-telling' }, ['JWT_SECRET must have at least 32 bytes.']],

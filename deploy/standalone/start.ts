@@ -38,7 +38,12 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     const database = await openDatabase(settings, directory, 'start', { log, closing, signal });
     signal?.throwIfAborted();
     if (settings.kafka !== undefined) await requireEmptyEmbeddedBus(database.url(BUS));
-    const disk = { store: 'disk' as const, directory: directory.objects, secret: directory.secrets.urlSecret };
+    const disk = {
+      store: 'disk' as const,
+      directory: directory.objects,
+      secret: directory.secrets.urlSecret,
+      previousSecret: directory.secrets.previousUrlSecret,
+    };
     const objects = settings.s3 ?? disk;
     const bus = buses(settings, database.url, objects);
     const { jwt } = settings;
@@ -65,6 +70,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
           objects,
           listen: directory.socket('ingest'),
           keyManagement: keys.address,
+          analysis: directory.socket('analysis'),
           limits: settings.limits,
         },
         named('ingest'),
@@ -86,6 +92,8 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
           objects,
           listen: directory.socket('analysis'),
           keyManagement: keys.address,
+          languageModel: settings.languageModel,
+          reviewBelow: settings.reviewBelow,
         },
         named('analysis'),
       ),
@@ -125,6 +133,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         concurrency: settings.concurrency,
         trustedProxies: settings.trustedProxies,
         corsOrigins: settings.corsOrigins,
+        platformFirms: settings.platformFirms,
         bus: bus.listener,
         objects,
         keyManagement: keys.address,

@@ -125,10 +125,27 @@ export const Review = z.object({
 });
 export type Review = z.infer<typeof Review>;
 
+/** An answer of a reviewed analysis. */
+export const ReviewedAnswer = Answer.extend({
+  /** What the machine had answered; null unless a person decided. */
+  machine: z
+    .object({
+      answer: z.string().nullable(),
+      decided_by: DecidedBy,
+      confidence: z.number().min(0).max(1).nullable(),
+    })
+    .nullable()
+    .default(null),
+  /** What the person said about the answer. */
+  comment: z.string().nullable().default(null),
+});
+export type ReviewedAnswer = z.infer<typeof ReviewedAnswer>;
+
 /** An analysis with its identity and its review, in the shape that the API shows (docs/api.md, "Calls"). */
 export const ReviewedAnalysis = Analysis.extend({
   uuid: z.uuid(),
-  /** Whether a person changed an answer of the score. */
+  sections: z.array(z.object({ name: z.string(), score: Score, questions: z.array(ReviewedAnswer) })),
+  /** Whether a person has reviewed what the score is made of. */
   score_source: z.enum(['machine', 'reviewed']).default('machine'),
   review: Review.nullable().default(null),
 });

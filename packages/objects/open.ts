@@ -12,6 +12,8 @@ export type ObjectsConfig =
       readonly directory: string;
       /** Signs URLs: 32 bytes or more, the same in all processes that share the directory. */
       readonly secret: string;
+      /** While the secret is changed: the one before. */
+      readonly previousSecret?: string | undefined;
     }
   | S3Config;
 

@@ -3,6 +3,8 @@ export { shareConnections } from './database/connections.ts';
 export type { Connections } from './database/connections.ts';
 export { openDatabase } from './database/database.ts';
 export type { Database, DatabaseOptions, PreparedSql, Transaction, TransactionOptions } from './database/database.ts';
+export { limitOptions, MIGRATION_LIMITS, USUAL_LIMITS } from './database/session-limits.ts';
+export type { SessionLimits } from './database/session-limits.ts';
 export { sqlState, translateError } from './database/errors.ts';
 export { ensureSchema, migrate, requireMigrated } from './migrations/migrate.ts';
 export type { MigrateOptions } from './migrations/migrate.ts';

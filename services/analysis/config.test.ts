@@ -21,6 +21,8 @@ environmentContract('analysis', {
     objects: store.settings,
     ...serving.settings,
     keyManagement: 'key-management:50051',
+    languageModel: null,
+    reviewBelow: 0.7,
   },
   secret: 'DATABASE_URL',
   refusals: [
@@ -31,6 +33,11 @@ environmentContract('analysis', {
       { KEY_MANAGEMENT_ADDRESS: 'key-management' },
       ['KEY_MANAGEMENT_ADDRESS must be written like host:port, not "key-management".'],
     ],
+    [{ LLM_URL: 'http://llm:8000/v1' }, ['LLM_URL is set, so LLM_MODEL must be set too.']],
+    [{ LLM_URL: 'http://a:b@llm/v1', LLM_MODEL: 'm' }, ['LLM_URL must not contain a user or password']],
+    [{ LLM_API_KEY: 'k' }, ['LLM_API_KEY is set, so LLM_URL and LLM_MODEL must be set too.']],
+    [{ LLM_PRICE_INPUT: '1' }, ['LLM_PRICE_INPUT and LLM_PRICE_OUTPUT must be set together.']],
+    [{ REVIEW_BELOW: '2' }, ['REVIEW_BELOW must be a number from 0 to 1']],
     ...serving.refusals,
   ],
   wrong: [

@@ -1,6 +1,7 @@
-import { CallErased, TranscriptReady } from '@call-analysis/events';
+import { CallErased, CallsCanceled, TranscriptReady } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
 import { analyzeCalls, CONSUMER, type Parts } from './calls/analyze-calls.ts';
+import { cancelCalls } from './calls/cancel-calls.ts';
 import { eraseCall, ERASURE_CONSUMER } from './calls/erase-call.ts';
 import { giveUpAnalysis } from './calls/give-up-analysis.ts';
 
@@ -16,5 +17,9 @@ export const consumers: readonly Consumer<Parts>[] = [
     batchSize: 100,
     // An erasure is never given up: it is retried until it succeeds.
     routes: [consume(CallErased, { each: eraseCall, giveUp: eraseCall })],
+  },
+  {
+    consumer: 'analysis.cancellations',
+    routes: [consume(CallsCanceled, { each: cancelCalls })],
   },
 ];

@@ -1,10 +1,15 @@
+import type { Bus } from '@call-analysis/bus';
 import { analysis } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
+import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/analysis/v1/GivenAnswer';
 import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { type Actor, auditEntry } from './audit-entry.ts';
 import type { Firms } from './firms.ts';
+import { type MoneyParts, moneyRpcs } from './money/money-rpcs.ts';
+import { addUp, type GivenAnswer } from './scorecards/add-up.ts';
 import { createScorecard } from './scorecards/create-scorecard.ts';
 import { reviseScorecard } from './scorecards/revise-scorecard.ts';
 import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store.ts';
@@ -15,9 +20,10 @@ const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Revision = z.int().min(0);
 
 /** The service of proto/analysis.proto. The gateway has validated requests; documents are validated here. */
-export function scorecardService(parts: { store: Store; firms: Firms }) {
+export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> } & MoneyParts) {
   const { scorecards } = parts.store;
   return implement(analysis, {
+    ...moneyRpcs(parts),
     async listScorecards(request) {
       const { firmUuid } = callerOf(request.caller);
       await scorecards.ensureDefault(firmUuid, (await parts.firms.settings(firmUuid)).language);
@@ -36,9 +42,34 @@ export function scorecardService(parts: { store: Store; firms: Firms }) {
       return reply(await reviseScorecard(parts, callerOf(request.caller), base, request.document));
     },
     async activateScorecard(request) {
-      const { firmUuid } = callerOf(request.caller);
+      const actor = callerOf(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
-      return reply(await scorecards.activate(firmUuid, uuid));
+      return reply(
+        await scorecards.activate(actor.firmUuid, uuid, (tx) =>
+          parts.bus.publish(tx, [auditEntry(actor, 'scorecard.activated', uuid)]),
+        ),
+      );
+    },
+    async addUp(request) {
+      const { firmUuid } = callerOf(request.caller);
+      const scorecard = await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision);
+      const added = addUp(
+        scorecard,
+        request.machine.map(givenAnswer),
+        request.person.map(givenAnswer),
+        request.machine_auto_failed,
+      );
+      return {
+        ...(added.score !== null && { score: added.score }),
+        auto_failed: added.autoFailed,
+        auto_fail_suspected: added.autoFailSuspected,
+        sections: added.sections.map((score) => (score === null ? {} : { score })),
+        questions: added.questions.map(({ uuid, points, maxPoints }) => ({
+          question_uuid: uuid,
+          ...(points !== null && { points }),
+          max_points: maxPoints,
+        })),
+      };
     },
     async listRevisions(request) {
       const { firmUuid } = callerOf(request.caller);
@@ -57,8 +88,16 @@ export function scorecardService(parts: { store: Store; firms: Firms }) {
   });
 }
 
-function callerOf(caller: Caller | null): { firmUuid: string; userUuid: string } {
-  return { firmUuid: Uuid.parse(caller?.firm_uuid), userUuid: Uuid.parse(caller?.user_uuid) };
+function givenAnswer({ question_uuid, answer, decided_by }: GivenAnswerMessage): GivenAnswer {
+  return { questionUuid: question_uuid, answer: answer ?? null, decidedBy: decided_by };
+}
+
+function callerOf(caller: Caller | null): Actor {
+  return {
+    firmUuid: Uuid.parse(caller?.firm_uuid),
+    userUuid: Uuid.parse(caller?.user_uuid),
+    address: caller?.address ?? '',
+  };
 }
 
 function reply(scorecard: StoredScorecard): ScorecardReply {

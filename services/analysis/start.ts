@@ -1,15 +1,25 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
 import { pruneProcessed } from '@call-analysis/call-processing';
-import { CallAnalyzed, CallFailed } from '@call-analysis/events';
+import {
+  AnalysisWaiting,
+  AuditEntryAdded,
+  BudgetSpent,
+  CallAnalyzed,
+  CallErased,
+  CallFailed,
+} from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import type { Analyst } from './analysts/analyst.ts';
-import { ruleAnalyst } from './analysts/rule-analyst.ts';
+import { modelAnalyst } from './analysts/model/model-analyst.ts';
+import { openRuleAnalyst } from './analysts/rule-analyst.ts';
 import { warmUp } from './analysts/warm-up.ts';
 import type { Parts as AnalysisParts } from './calls/analyze-calls.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { scorecardService } from './grpc.ts';
+import { openLanguageModel } from './language-model/language-model.ts';
+import { ModelQueue, type ModelQueueParts } from './queue/model-queue.ts';
 import { ScorecardCache } from './scorecards/scorecard-cache.ts';
 import { openStore } from './store.ts';
 
@@ -17,23 +27,50 @@ export type { Config } from './config.ts';
 
 interface Parts extends AnalysisParts {
   readonly firms: ReturnType<typeof dialFirms>;
+  readonly modelQueue: ModelQueue | undefined;
 }
 
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, { analyst: Analyst }>({
   name: 'analysis',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [CallAnalyzed, CallFailed],
+  publishes: [AuditEntryAdded, CallAnalyzed, CallFailed, AnalysisWaiting, BudgetSpent],
   consumers,
-  open({ config, log, db, bus, objects, closing }, { analyst = ruleAnalyst }) {
+  open({ config, log, db, bus, objects, closing }, { analyst = openRuleAnalyst(config.reviewBelow) }) {
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
     closing.add('warm-up', warmUp());
-    return { store: openStore(db), bus, objects, analyst, scorecardCache: new ScorecardCache(), firms };
+    const store = openStore(db);
+    const scorecardCache = new ScorecardCache();
+    const shared = { store, bus, objects, scorecardCache, firms };
+    const modelQueue = openModelQueue(config, { ...shared, log, ruleAnalyst: analyst });
+    if (modelQueue !== undefined) closing.add('model queue', () => modelQueue.close());
+    return { ...shared, analyst, modelQueue };
   },
-  rpcs: ({ store, firms }) => [scorecardService({ store, firms })],
+  // The replica that is asking about the call stops; another consumes the erasure for certain.
+  listeners: [{ event: CallErased, receive: ({ modelQueue }, event) => modelQueue?.inProgress.abort(event) }],
+  rpcs: ({ store, firms, bus, scorecardCache }, { languageModel: model }) => [
+    scorecardService({ store, firms, bus, scorecardCache, model }),
+  ],
   // Calls are scored without it; only new scorecards have to wait.
-  dependencies: ({ firms }) => [{ name: 'key-management', vital: false, check: () => firms.ready() }],
+  dependencies: ({ firms, modelQueue }) => [
+    { name: 'key-management', vital: false, check: () => firms.ready() },
+    ...(modelQueue === undefined ? [] : [{ name: 'language model', vital: false, check: () => modelQueue.ready() }]),
+  ],
   schedules: ({ store }, { bus }) => [
     { name: 'sweep', everyMs: 3_600_000, run: () => pruneProcessed(store.db, redeliveryWindowDays(bus)) },
   ],
 });
+
+/** Undefined without a language model. */
+function openModelQueue(
+  { languageModel, reviewBelow = 0.7 }: Config,
+  parts: Omit<ModelQueueParts, 'modelAnalyst' | 'model' | 'config'>,
+): ModelQueue | undefined {
+  if (languageModel === undefined || languageModel === null) return undefined;
+  const { contextTokens, prices } = languageModel;
+  const model = openLanguageModel(languageModel, parts.store.requests);
+  const analyst = modelAnalyst(model, { reviewBelow, contextTokens, prices });
+  const queue = new ModelQueue({ ...parts, modelAnalyst: analyst, model, config: languageModel });
+  queue.start();
+  return queue;
+}

@@ -1,4 +1,6 @@
 import type { Database, Sql } from '@call-analysis/postgres';
+import { openMoneyStore } from './money/money-store.ts';
+import { openRequestStore } from './queue/request-store.ts';
 import { openScorecardStore } from './scorecards/scorecard-store.ts';
 
 export interface NewAnalysis {
@@ -12,13 +14,15 @@ export interface NewAnalysis {
   readonly createdAt: Date;
 }
 
-/** The database of this service. Only this file and scorecards/scorecard-store.ts query its tables. */
+/** The database of this service. Its tables are queried by this file and the stores that it opens. */
 export function openStore(db: Database) {
   return {
     /** For transactions, and for the tables of claims and tombstones that shared packages use. */
     db,
 
     scorecards: openScorecardStore(db),
+    requests: openRequestStore(db),
+    money: openMoneyStore(db),
 
     async removeAnalyses(tx: Sql, firmUuid: string, callUuid: string): Promise<void> {
       await tx.query('DELETE FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2', [firmUuid, callUuid]);

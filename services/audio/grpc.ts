@@ -4,13 +4,29 @@ import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/Uploa
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { counted } from './metrics.ts';
+import { Playbacks } from './playback/read-playback.ts';
 import { type Uploader, type UploadPiece, uploadRecording } from './upload-recording.ts';
 
 const Uuid = z.uuid().toLowerCase();
 
 /** The RPCs that this service serves. The gateway has validated the requests. Here they are only asserted. */
-export function rpcs(parts: Parameters<typeof uploadRecording>[0]) {
+export function rpcs(parts: Parameters<typeof uploadRecording>[0] & ConstructorParameters<typeof Playbacks>[0]) {
+  const playbacks = new Playbacks(parts);
   return implement(audio, {
+    getPlayback: async ({ firm_uuid, call_uuid }) => {
+      const { waveform, ...playback } = await playbacks.read(Uuid.parse(firm_uuid), Uuid.parse(call_uuid));
+      const [left = [], right = []] = waveform.channels;
+      return {
+        url: playback.url,
+        url_expires_at: playback.urlExpiresAt.toISOString(),
+        format: playback.format,
+        converted: playback.isConverted,
+        duration: waveform.duration,
+        peaks_per_second: waveform.peaksPerSecond,
+        left: Buffer.from(left),
+        right: Buffer.from(right),
+      };
+    },
     uploadRecording: async (requests) => {
       const messages = requests[Symbol.asyncIterator]();
       const first = await messages.next();

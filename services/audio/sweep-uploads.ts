@@ -3,7 +3,7 @@ import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { readMarker, UPLOADING } from './recordings/recording-objects.ts';
+import { readMarker, removePlayback, UPLOADING } from './recordings/recording-objects.ts';
 
 /** Calls that one request asks for. */
 const CALLS_PER_REQUEST = 100;
@@ -40,7 +40,10 @@ async function removeOrphans({ objects, ingest }: Parts, firmUuid: string, keys:
   const call_uuids = markers.map(({ callUuid }) => callUuid);
   const known = new Set((await ingest.findCalls({ firm_uuid: firmUuid, call_uuids })).call_uuids);
   for (const { key, callUuid, recordingKey } of markers) {
-    if (!known.has(callUuid)) await objects.remove(recordingKey);
+    if (!known.has(callUuid)) {
+      await objects.remove(recordingKey);
+      await removePlayback(objects, firmUuid, callUuid);
+    }
     await objects.remove(key);
   }
 }

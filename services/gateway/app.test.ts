@@ -119,7 +119,11 @@ describe('request ids', () => {
 describe('methods', () => {
   it('are listed by OPTIONS and 405', async () => {
     const options = await edge.request('OPTIONS', '/api/v1/calls');
-    expect([options.status, options.headers.get('allow'), options.text]).toEqual([204, 'GET, HEAD, OPTIONS', '']);
+    expect([options.status, options.headers.get('allow'), options.text]).toEqual([
+      204,
+      'GET, HEAD, DELETE, OPTIONS',
+      '',
+    ]);
     const wrong = await edge.request('DELETE', '/external/api/v1/api-key');
     expect(wrong.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
     const objects = await edge.request('POST', '/objects/a/b');

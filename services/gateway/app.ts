@@ -1,4 +1,5 @@
 import { IncomingMessage } from 'node:http';
+import { Fault } from '@call-analysis/fault';
 import {
   childTraceparent,
   currentContext,
@@ -9,6 +10,7 @@ import {
   withContext,
 } from '@call-analysis/runtime';
 import express from 'express';
+import type { Refusals } from './audit/refusals.ts';
 import { logOutcome } from './http/access-log.ts';
 import type { Authentication, Endpoint } from './http/endpoint.ts';
 import { clientAddress, networkOf } from './http/request/client-address.ts';
@@ -29,6 +31,8 @@ export interface AppOptions {
   readonly endpoints: readonly Endpoint[];
   readonly authentication: Authentication;
   readonly limits: RateLimits;
+  /** Records refused requests in the audit log. */
+  readonly refusals?: Refusals | undefined;
   /** Default: the limits of a process without settings. */
   readonly admission?: Admission;
   readonly log: Logger;
@@ -101,13 +105,19 @@ export function createApp(options: AppOptions): App {
   async function sendError(error: unknown, request: IncomingMessage, response: EdgeResponse): Promise<void> {
     if (isClientGone(error, request)) return;
     if (isBug(error)) log.error({ err: error }, 'a request failed');
+    const answer = errorResponse(error, currentContext()?.requestId ?? '');
+    if (answer.status === 401 || answer.status === 403) options.refusals?.record(response, codeOf(error));
     if (response.headersSent) {
       // Part of the response has been sent. Only a broken connection can still show that it is incomplete.
       request.socket.destroy();
       return;
     }
-    await sendJson(request, response, errorResponse(error, currentContext()?.requestId ?? ''));
+    await sendJson(request, response, answer);
   }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Fault || error instanceof HttpError ? error.code : 'INTERNAL';
 }
 
 /** RFC 9112, 3.2.2: a server must also accept the form that proxies receive, with the host before the path. */

@@ -3,8 +3,10 @@ import type { analysis, audio, ingest, keyManagement, webhooks as webhooksDefini
 import type { Channel, Client } from '@call-analysis/rpc';
 import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
+import { Refusals } from './audit/refusals.ts';
 import type { ApiKeyAuthentication } from './authentication/api-key.ts';
 import { bearerAuthentication } from './authentication/bearer.ts';
+import { identityProvider } from './authentication/identity-provider.ts';
 import { SessionKeys } from './authentication/session-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { publicPath, publicUrl } from './http/request/public-url.ts';
@@ -13,8 +15,14 @@ import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
 import { calls } from './routes/calls/calls.ts';
+import { comments } from './routes/calls/comments.ts';
+import { jobs } from './routes/calls/jobs.ts';
+import { playback } from './routes/calls/playback.ts';
+import { reviews } from './routes/calls/reviews.ts';
+import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
+import { money } from './routes/money.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
@@ -66,12 +74,18 @@ export async function serveEdge(
   left = timeLeft(),
 ): Promise<{ url: string; close(): Promise<void> }> {
   const admission = new Admission(edge.concurrency ?? defaultConcurrency);
+  const jwksUrl = edge.jwt.identityProvider?.jwksUrl;
+  const refusals = new Refusals(backends.keyManagement, log);
   const app = createApp({
+    refusals,
     endpoints: endpointsOf(edge, backends, readiness),
     authentication: {
       bearer: bearerAuthentication({
         tokens: edge.jwt,
-        keys: { sessions: new SessionKeys(backends.keyManagement) },
+        keys: {
+          sessions: new SessionKeys(backends.keyManagement),
+          identityProvider: jwksUrl === undefined ? undefined : identityProvider(jwksUrl),
+        },
         users: backends.keyManagement,
       }),
       'api-key': (request) => backends.apiKeys.authenticate(request),
@@ -91,18 +105,23 @@ export async function serveEdge(
       readiness.drain();
       stopMeasuring();
       const requests = await listening.close(left());
+      await refusals.close();
       if (requests > 0) log.warn({ requests }, 'requests that were not done in time are cut off');
     },
   };
 }
 
 /** All endpoints of the API. */
-export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, readiness: Readiness): Endpoint[] {
+export function endpointsOf(
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms'>,
+  backends: Backends,
+  readiness: Readiness,
+): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
   const endpoints = [
     ...health(readiness),
     ...metrics(),
-    ...apiKeys(backends.keyManagement),
+    ...apiKeys(backends.keyManagement, edge.platformFirms),
     ...audit(backends.keyManagement),
     ...sessions(backends.keyManagement, edge.publicUrl),
     ...campaigns(backends.ingest),
@@ -111,7 +130,13 @@ export function endpointsOf(edge: Pick<Edge, 'publicUrl'>, backends: Backends, r
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
+    ...jobs(backends.ingest, backends.analysis),
+    ...reviews(backends.ingest, backends.analysis),
+    ...comments(backends.ingest),
+    ...statistics(backends.ingest),
+    ...playback(backends.audio, absolute),
     ...scorecards(backends.analysis),
+    ...money(backends.analysis),
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];

@@ -15,6 +15,8 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
 const SWEEP_MS = 50;
+/** How long a client whose bytes are not a request may go on sending. */
+const DISCARD_MS = 5000;
 /** Every method that some address accepts. */
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
@@ -150,15 +152,16 @@ const refused = new WeakSet<object>();
  * response to an earlier request, or as part of it, so those are sent before.
  */
 function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, before: readonly ServerResponse[]): void {
+  // Node reports each further chunk of such bytes. Closing the connection while they arrive would reset it, and the client
+  // would lose the response.
+  if (refused.has(socket)) return;
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  // Node reports each further chunk of such bytes.
-  if (refused.has(socket)) return;
+  refused.add(socket);
   const last = before.at(-1);
   if (last !== undefined) {
-    refused.add(socket);
     last.once('close', () => sendRefusal(error, socket));
     return;
   }
@@ -171,6 +174,8 @@ function sendRefusal(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
+  const cutOff = setTimeout(() => socket.destroy(), DISCARD_MS).unref();
+  socket.once('close', () => clearTimeout(cutOff));
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       socket.end(

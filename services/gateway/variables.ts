@@ -25,9 +25,13 @@ export interface Edge {
   readonly trustedProxies?: readonly string[] | undefined;
   /** Origins whose pages may read responses. `*` is any. Default: none. */
   readonly corsOrigins?: readonly string[] | undefined;
+  /** The firms whose SUPERUSERs and WORKFLOW_ENGINEERs may act on every firm. Default: any. */
+  readonly platformFirms?: readonly string[] | undefined;
   /** How bearer tokens are checked. */
   readonly jwt: TokenRules;
 }
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Variables of the HTTP edge. */
 export const EdgeVariables = z.object({
@@ -67,6 +71,14 @@ export const EdgeVariables = z.object({
   CORS_ORIGINS: listOf(isOrigin, 'must be origins separated by commas, such as https://example.com, or *')
     .default([])
     .meta({ description: 'Origins whose pages may read responses, separated by commas. `*` is any.' }),
+  PLATFORM_FIRMS: listOf((each) => UUID.test(each), 'must be uuids of firms, separated by commas')
+    .transform((firms) => firms.map((each) => each.toLowerCase()))
+    .optional()
+    .meta({
+      description:
+        'The uuids of the firms whose SUPERUSERs and WORKFLOW_ENGINEERs manage the API keys of every firm, separated by commas.',
+      defaultText: 'any firm',
+    }),
 });
 
 /** Variables for the verification of bearer tokens. */
@@ -124,6 +136,7 @@ export function edgeFrom(variables: z.output<typeof EdgeVariables>): Omit<Edge, 
     },
     trustedProxies: variables.TRUST_PROXY,
     corsOrigins: variables.CORS_ORIGINS,
+    ...(variables.PLATFORM_FIRMS !== undefined && { platformFirms: variables.PLATFORM_FIRMS }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { AuditEntryCreated, type BodyOf, createEvent, type Event } from '@call-analysis/events';
+import { AuditEntryAdded, AuditEntryCreated, type BodyOf, createEvent, type Event } from '@call-analysis/events';
 import { currentContext } from '@call-analysis/runtime';
 import type { Owner } from './uploads/upload-store.ts';
 
@@ -16,4 +16,14 @@ export function auditEntry(
 ): Event<BodyOf<typeof AuditEntryCreated>> {
   const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   return createEvent('ingest', AuditEntryCreated, subject, origin, { actor: userUuid, action, address });
+}
+
+/** The same for actions on anything but campaigns. The action has two names: `call.erased`. */
+export function addedAuditEntry(
+  { firmUuid, userUuid, address }: Actor,
+  action: string,
+  subject: string,
+): Event<BodyOf<typeof AuditEntryAdded>> {
+  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  return createEvent('ingest', AuditEntryAdded, subject, origin, { actor: userUuid, action, address });
 }

@@ -8,7 +8,13 @@ const DATABASE_URL = 'postgresql://ingest:telling@db/ingest';
 environmentContract('ingest', {
   readConfig,
   variables,
-  env: { DATABASE_URL, ...brokers.env, ...store.env, KEY_MANAGEMENT_ADDRESS: 'key-management:50051' },
+  env: {
+    DATABASE_URL,
+    ...brokers.env,
+    ...store.env,
+    KEY_MANAGEMENT_ADDRESS: 'key-management:50051',
+    ANALYSIS_ADDRESS: 'analysis:50051',
+  },
   config: {
     databaseUrl: DATABASE_URL,
     connections: 24,
@@ -23,6 +29,7 @@ environmentContract('ingest', {
     objects: store.settings,
     ...serving.settings,
     keyManagement: 'key-management:50051',
+    analysis: 'analysis:50051',
     limits: defaultLimits,
   },
   secret: 'DATABASE_URL',
@@ -34,6 +41,7 @@ environmentContract('ingest', {
       { KEY_MANAGEMENT_ADDRESS: 'key-management' },
       ['KEY_MANAGEMENT_ADDRESS must be written like host:port, not "key-management".'],
     ],
+    [{ ANALYSIS_ADDRESS: 'analysis' }, ['ANALYSIS_ADDRESS must be written like host:port, not "analysis".']],
     [{ CSV_MAX_BYTES: '5 gigs' }, ['CSV_MAX_BYTES must be a size like 1048576, 512KiB, 50MiB or 5GiB']],
     [{ CSV_MAX_BYTES: '1023' }, ['CSV_MAX_BYTES must be 1KiB to 5TiB']],
     [{ ZIP_MAX_BYTES: '6TiB' }, ['ZIP_MAX_BYTES must be 1KiB to 5TiB']],
@@ -52,6 +60,7 @@ environmentContract('ingest', {
       'KAFKA_BROKERS must be set',
       'S3_ENDPOINT is set, so',
       'KEY_MANAGEMENT_ADDRESS must be set',
+      'ANALYSIS_ADDRESS must be set',
       'RPC_PORT must be a port',
       'DRAIN must be a duration',
     ],
@@ -64,6 +73,7 @@ describe('the limits of ingest', () => {
       csvBytes: 5_368_709_120,
       csvRows: 10_000_000,
       zipBytes: 53_687_091_200,
+      storageQuotaBytes: null,
       transcriptBytes: 4_194_304,
       valueChars: 255,
     });

@@ -11,6 +11,8 @@ import { type Limits, limitsFrom, LimitVariables } from './limits.ts';
 export interface Config extends DatabaseConfig, ObjectsServiceConfig, RpcConfig {
   /** Where key-management serves. */
   readonly keyManagement: string;
+  /** Where analysis serves. */
+  readonly analysis: string;
   readonly limits: Limits;
 }
 
@@ -20,6 +22,7 @@ export const { variables, readConfig } = serviceConfig<Config>({
   rpc: true,
   own: {
     keyManagement: address('KEY_MANAGEMENT_ADDRESS'),
+    analysis: address('ANALYSIS_ADDRESS'),
     limits: { variables: LimitVariables, read: (env) => limitsFrom(parseConfig(LimitVariables, env)) },
   },
 });

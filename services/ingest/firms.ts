@@ -7,6 +7,8 @@ export interface Firm {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly country: string;
   readonly segmentTypes: ReadonlySet<string>;
+  /** IANA name; absent means UTC. */
+  readonly timeZone?: string;
 }
 
 /** A client of key-management, which owns the firms. Answers are not cached, so a new segment type is valid immediately. */
@@ -16,7 +18,12 @@ export function dialFirms(address: string, options: Pick<DialOptions, 'tls' | 'l
     async find(firmUuid: string): Promise<Firm> {
       const { firm } = await client.findFirm({ firm_uuid: firmUuid });
       if (firm === undefined || firm === null) throw notFound('firm');
-      return { uuid: firm.uuid, country: firm.country, segmentTypes: new Set(firm.segment_types) };
+      return {
+        uuid: firm.uuid,
+        country: firm.country,
+        segmentTypes: new Set(firm.segment_types),
+        timeZone: firm.time_zone,
+      };
     },
     ready: () => client.ready(),
     close: () => client.close(),

@@ -11,17 +11,24 @@ import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
+import type { Actor } from './audit-entry.ts';
 import { analyzeCall } from './calls/analyze-call.ts';
 import { failureWithHint } from './calls/ended-without-result.ts';
 import { type CallDetail, readCall } from './calls/read-call.ts';
 import { recordAudio } from './calls/record-audio.ts';
 import { type NewRecording, registerCall } from './calls/register-call.ts';
 import { retryCall } from './calls/retry-call.ts';
+import { swapChannels } from './calls/swap-channels.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
+import { commentRpcs } from './comments/comment-rpcs.ts';
 import { eraseCall } from './erasure/erase-call.ts';
 import type { Firms } from './firms.ts';
+import { jobRpcs } from './jobs/job-rpcs.ts';
 import type { Limits } from './limits.ts';
 import { listCalls } from './listing/list-calls.ts';
+import { reviewRpcs } from './reviews/review-rpcs.ts';
+import type { Scorecards } from './reviews/scorecards.ts';
+import { statisticRpcs } from './statistics/statistic-rpcs.ts';
 import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
 import { openUpload } from './uploads/open-upload.ts';
 import { processUpload } from './uploads/process-upload.ts';
@@ -46,10 +53,21 @@ const Stored = z.object({
 });
 
 /** The RPCs of this service. The gateway has validated requests, so a fault here is an internal error. */
-export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: Firms; limits: Limits }) {
+export function rpcs(parts: {
+  store: Store;
+  bus: Bus;
+  objects: Objects;
+  firms: Firms;
+  scorecards: Scorecards;
+  limits: Limits;
+}) {
   const { store, objects } = parts;
   return implement(ingest, {
     ...campaignRpcs(parts),
+    ...reviewRpcs(parts),
+    ...statisticRpcs(parts, filterOf),
+    ...commentRpcs(parts),
+    ...jobRpcs(parts, filterOf),
 
     openUpload: async (request) => {
       const { metadata, audios, expiresIn } = await openUpload(parts, ownerOf(request.caller), {
@@ -132,11 +150,15 @@ export function rpcs(parts: { store: Store; bus: Bus; objects: Objects; firms: F
     analyzeCall: async (request) =>
       callMessage(await analyzeCall(parts, ownerOf(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
 
+    swapChannels: async (request) =>
+      callMessage(await swapChannels(parts, actorOf(request.caller), Uuid.parse(request.call_uuid))),
+
     eraseCall: async (request) => {
       const { callUuid, erasedAt, removed } = await eraseCall(
         parts,
         ownerOf(request.caller).firmUuid,
         Uuid.parse(request.call_uuid),
+        { userUuid: ownerOf(request.caller).userUuid, address: request.caller?.address ?? '' },
       );
       return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
     },
@@ -235,6 +257,8 @@ function storedOf(recording: Recording | null | undefined): StoredRecording {
 function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {
   return {
     file_name: audio.fileName,
+    left_channel: audio.left,
+    right_channel: audio.right,
     format: audio.format,
     channels: audio.channels,
     sample_rate: audio.sampleRate,
@@ -247,6 +271,10 @@ function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {
 
 function ownerOf(caller: Caller | null | undefined): Owner {
   return { firmUuid: Uuid.parse(caller?.firm_uuid), userUuid: Uuid.parse(caller?.user_uuid) };
+}
+
+function actorOf(caller: Caller | null | undefined): Actor {
+  return { ...ownerOf(caller), address: caller?.address ?? '' };
 }
 
 function callMessage(call: CallRow): Call {

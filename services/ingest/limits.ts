@@ -10,6 +10,8 @@ export interface Limits {
   readonly transcriptBytes: number;
   /** Of any other value, in code points. */
   readonly valueChars: number;
+  /** Of the stored recordings and archives of one firm. Null: none. */
+  readonly storageQuotaBytes: number | null;
 }
 
 const KIB = 1024;
@@ -34,6 +36,10 @@ export const LimitVariables = z.object({
   VALUE_MAX_CHARS: count(255)
     .prefault('255')
     .meta({ description: 'The longest other value of a call, in characters.' }),
+  STORAGE_QUOTA: byteSize().optional().meta({
+    description:
+      'The most that the stored recordings and archives of one firm may have, written like `500GiB`. Default: no quota.',
+  }),
 });
 
 export function limitsFrom(variables: z.output<typeof LimitVariables>): Limits {
@@ -43,6 +49,7 @@ export function limitsFrom(variables: z.output<typeof LimitVariables>): Limits {
     zipBytes: variables.ZIP_MAX_BYTES,
     transcriptBytes: variables.TRANSCRIPT_MAX_BYTES,
     valueChars: variables.VALUE_MAX_CHARS,
+    storageQuotaBytes: variables.STORAGE_QUOTA ?? null,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
 import type { Objects } from '@call-analysis/objects';
 import type { dialFirms } from './firms.ts';
+import type { dialScorecards } from './reviews/scorecards.ts';
 import type { Store } from './store/index.ts';
 
 /** What the use cases of this service work with. */
@@ -9,4 +10,5 @@ export interface Parts {
   readonly bus: Bus;
   readonly objects: Objects;
   readonly firms: ReturnType<typeof dialFirms>;
+  readonly scorecards: ReturnType<typeof dialScorecards>;
 }

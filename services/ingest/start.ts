@@ -2,9 +2,11 @@ import { redeliveryWindowDays } from '@call-analysis/bus';
 import {
   AudioExtractionRequested,
   AudioStored,
+  AuditEntryAdded,
   AuditEntryCreated,
   BatchFinished,
   CallEnded,
+  CallReviewed,
   CallErased,
   CallsAccepted,
   CallsCanceled,
@@ -19,14 +21,20 @@ import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
+import { runJobs } from './jobs/run-jobs.ts';
 import { watchCalls } from './metrics.ts';
 import type { Parts } from './parts.ts';
+import { dialScorecards } from './reviews/scorecards.ts';
 import { runIndexer } from './search/indexer/run-indexer.ts';
+import { maintainStatistics } from './statistics/maintain-statistics.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
 import { batchFinisher } from './uploads/finish-batches.ts';
 
 export type { Config } from './config.ts';
+
+/** Closing waits for the portion of a job in progress and no longer. */
+const JOBS_MS = 5_000;
 
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
   name: 'ingest',
@@ -37,8 +45,10 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     TranscriptReady,
     CallsAccepted,
     CallEnded,
+    CallReviewed,
     CallErased,
     CallsCanceled,
+    AuditEntryAdded,
     BatchFinished,
     CampaignFinished,
     AuditEntryCreated,
@@ -50,19 +60,31 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     closing.add('metrics of the calls', watchCalls(db));
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
+    const scorecards = dialScorecards(config.analysis, { tls: config.tls, log });
+    closing.add('analysis client', () => scorecards.close());
     const indexer = runIndexer(store, log);
     closing.add('index of calls', () => indexer.stop());
-    return { store, bus, objects, firms };
+    return { store, bus, objects, firms, scorecards };
   },
   rpcs: (parts, { limits }) => [rpcs({ ...parts, limits })],
   // Lists, uploads and results need no firm; only processing an upload does, and is refused meanwhile.
-  dependencies: ({ firms }) => [{ name: 'key-management', vital: false, check: () => firms.ready() }],
-  schedules: (parts, { bus }) => [
+  dependencies: ({ firms, scorecards }) => [
+    { name: 'key-management', vital: false, check: () => firms.ready() },
+    // Only a review needs it.
+    { name: 'analysis', vital: false, check: () => scorecards.ready() },
+  ],
+  schedules: (parts, { bus, limits }) => [
     {
       name: 'sweep',
       everyMs: 10 * 60_000,
       run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, now),
     },
+    {
+      name: 'jobs',
+      everyMs: 1_000,
+      run: (now) => runJobs({ ...parts, limits }, () => Date.now() > now.getTime() + JOBS_MS),
+    },
+    { name: 'statistics', everyMs: 5_000, run: () => maintainStatistics(parts) },
     { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },
     { name: 'finished campaigns', everyMs: 2_000, run: campaignFinisher(parts) },
     { name: 'finished batches', everyMs: 1_000, run: batchFinisher(parts) },

@@ -29,6 +29,7 @@ export async function sweep({ store, objects, claimDays = 30 }: Parts, now: Date
   await sweepOrphans(store, objects, now.getTime() - ORPHAN_MS);
   await pruneProcessed(store.db, claimDays);
   await store.erasures.prune(claimDays);
+  await store.jobs.prune(claimDays);
   await store.rejectedFilters.prune(uuidv7({ msecs: now.getTime() - ORPHAN_MS }));
 }
 

@@ -1,4 +1,4 @@
-import { AuditEntryCreated, type BodyOf, createEvent, type Event } from '@call-analysis/events';
+import { AuditEntryAdded, type BodyOf, createEvent, type Event } from '@call-analysis/events';
 import { currentContext } from '@call-analysis/runtime';
 
 /** The user who performs an action, with the client's network address. */
@@ -8,12 +8,12 @@ export interface Actor {
   readonly address: string;
 }
 
-/** An entry for the firm's audit log. Publish it in the transaction of the action, so that both happen or neither. */
+/** An entry for the firm's audit log. The action has two names: `webhook.created`. Publish it in the transaction of the action, so that both happen or neither. */
 export function auditEntry(
   { firmUuid, userUuid, address }: Actor,
-  action: BodyOf<typeof AuditEntryCreated>['action'],
+  action: string,
   subject: string,
-): Event<BodyOf<typeof AuditEntryCreated>> {
+): Event<BodyOf<typeof AuditEntryAdded>> {
   const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-  return createEvent('webhooks', AuditEntryCreated, subject, origin, { actor: userUuid, action, address });
+  return createEvent('webhooks', AuditEntryAdded, subject, origin, { actor: userUuid, action, address });
 }

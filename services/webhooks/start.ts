@@ -1,5 +1,5 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
-import { AuditEntryCreated } from '@call-analysis/events';
+import { AuditEntryAdded } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import { type Resolve, resolveBySystem } from './addresses/lookup.ts';
 import type { Config } from './config.ts';
@@ -28,7 +28,7 @@ const CLOSE_MS = 5_000;
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, Replacements>({
   name: 'webhooks',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [AuditEntryCreated],
+  publishes: [AuditEntryAdded],
   consumers,
   open({ config: { allowPrivate }, log, db, bus, closing }, { resolve = resolveBySystem, answerMs, sender: options }) {
     const store = openStore(db);

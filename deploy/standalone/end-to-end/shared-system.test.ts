@@ -4,6 +4,7 @@ import { describeCalls } from './test/calls.ts';
 import { describeCampaigns } from './test/campaigns.ts';
 import { describeMetrics } from './test/metrics.ts';
 import { describeOpenapi } from './test/openapi.ts';
+import { describePeople } from './test/people.ts';
 import { describeScorecards } from './test/scorecards.ts';
 
 // One system for all suites that kill nothing, change no settings and measure no memory: starting six processes takes
@@ -22,4 +23,5 @@ describe('metrics', () => describeMetrics(running));
 describe('scorecards', () => describeScorecards(running));
 describe('calls', () => describeCalls(running));
 describe('campaigns', () => describeCampaigns(running));
+describe('people', () => describePeople(running));
 describe('openapi', () => describeOpenapi(running));

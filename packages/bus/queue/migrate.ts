@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Sql, translateError } from '@call-analysis/postgres';
+import { limitOptions, MIGRATION_LIMITS, type Sql, translateError } from '@call-analysis/postgres';
 import { Client } from 'pg';
 import { PgBoss } from 'pg-boss';
 import { tuneAutovacuum } from './queue-store.ts';
@@ -21,6 +21,7 @@ export async function migrateQueues(
   try {
     const boss = new PgBoss({
       connectionString: url,
+      options: limitOptions(MIGRATION_LIMITS),
       schema,
       createSchema: !(await schemaExists(url, schema)),
       migrate: true,

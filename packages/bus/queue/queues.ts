@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
-import { type Sql, translateError } from '@call-analysis/postgres';
+import { limitOptions, type Sql, translateError, USUAL_LIMITS } from '@call-analysis/postgres';
 import { StartFault } from '@call-analysis/runtime';
 import { type Db, PgBoss } from 'pg-boss';
 import type { Log } from '../config.ts';
@@ -46,6 +46,8 @@ export const INDEXES_ONLY = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'merge
 // A crash of the database may lose that an event was fetched or finished; the event is then delivered again, which may
 // happen anyway. But the process may have acted on what was lost, so statements that belong together need a transaction.
 const ASYNCHRONOUS_COMMIT = '-c synchronous_commit=off';
+/** Of one statement, for the client and for the server. */
+const QUERY_MS = 120_000;
 const MAINTENANCE_SECONDS = 300;
 const DAY_SECONDS = 86_400;
 const RETRY_EVERY_MS = 500;
@@ -56,11 +58,11 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
     connectionString: options.url,
     application_name: `${options.name} bus`,
     max: options.connections,
-    options: `${INDEXES_ONLY} ${ASYNCHRONOUS_COMMIT}`,
+    options: `${INDEXES_ONLY} ${ASYNCHRONOUS_COMMIT} ${limitOptions({ ...USUAL_LIMITS, statementMs: QUERY_MS })}`,
     // Without keep-alive, a connection that died silently would block its worker forever.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    query_timeout: 120_000,
+    query_timeout: QUERY_MS,
   };
   const boss = new PgBoss({
     ...connection,

@@ -1,5 +1,6 @@
 import { callRoute } from './call/route.ts';
 import { callsRoute, homeRoute } from './calls/route.ts';
+import { reviewRoute } from './review/route.ts';
 
 /** Every page. A page is a folder with its route, its component and its texts. The navigation is in navigation.ts. */
-export const pageRoutes = [homeRoute, callsRoute, callRoute] as const;
+export const pageRoutes = [homeRoute, callsRoute, callRoute, reviewRoute] as const;

@@ -36,9 +36,13 @@ const FOLDER_MODE = 0o700;
  * Objects in a directory of the local file system. Several processes may share the directory.
  * Signed URLs are paths that the gateway serves.
  */
-export async function openDisk(options: { directory: string; secret: string }): Promise<Objects & SignedUrls> {
+export async function openDisk(options: {
+  directory: string;
+  secret: string;
+  previousSecret?: string | undefined;
+}): Promise<Objects & SignedUrls> {
   const root = resolve(options.directory);
-  const disk = new Disk(root, new UrlSigner(options.secret));
+  const disk = new Disk(root, new UrlSigner(options.secret, options.previousSecret));
   await mkdir(join(root, INCOMING), { recursive: true, mode: FOLDER_MODE });
   await removeStale(join(root, INCOMING));
   return disk;

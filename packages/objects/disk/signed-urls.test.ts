@@ -51,6 +51,18 @@ describe('signed URLs', () => {
     expect(verify(other.sign('PUT', 'a', 60, 1))).toEqual({ refused: 'not-signed' });
   });
 
+  it('that the previous secret signed are valid while it is configured, and new ones are signed by the new secret', () => {
+    const [before, next] = ['a secret of thirty-two bytes or more', 'another secret of thirty-two bytes!!'];
+    const allows = (verifier: UrlSigner, signed: string) => {
+      const { pathname, searchParams } = new URL(signed, 'http://service');
+      return verifier.verify('PUT', pathname, searchParams);
+    };
+    const changing = new UrlSigner(next, before);
+    expect(allows(changing, url)).toMatchObject({ maxBytes: 1000 });
+    expect(allows(new UrlSigner(next), changing.sign('PUT', 'a', 60, 1))).toMatchObject({ key: 'a' });
+    expect(allows(new UrlSigner(next), url)).toEqual({ refused: 'not-signed' });
+  });
+
   it('are refused with one character changed', () => {
     const letters = 'abcXYZ019%/._-&=+'.split('');
     fc.assert(

@@ -14,11 +14,12 @@ export interface SignedUrls {
 }
 
 export class UrlSigner implements SignedUrls {
-  readonly #secret: KeyObject;
+  /** The first one signs. */
+  readonly #secrets: readonly [KeyObject, ...KeyObject[]];
 
-  constructor(secret: string) {
-    if (Buffer.byteLength(secret) < 32) throw new Error('The secret of object URLs must have 32 bytes or more.');
-    this.#secret = createSecretKey(secret, 'utf8');
+  /** URLs that were signed with the previous secret are valid until they expire. */
+  constructor(secret: string, previousSecret?: string) {
+    this.#secrets = [secretKey(secret), ...(previousSecret === undefined ? [] : [secretKey(previousSecret)])];
   }
 
   /** A path with a query that is valid for `expiresInSeconds`, one method and one key. */
@@ -26,7 +27,8 @@ export class UrlSigner implements SignedUrls {
     const path = keyParts(key).map(encodeURIComponent).join('/');
     const expires = String(Math.floor(Date.now() / 1000) + expiresInSeconds);
     const max = String(maxBytes);
-    const query = new URLSearchParams({ expires, max, method, signature: this.#signature(method, key, expires, max) });
+    const signature = signatureOf(this.#secrets[0], method, key, expires, max);
+    const query = new URLSearchParams({ expires, max, method, signature });
     return `${PREFIX}${path}?${query}`;
   }
 
@@ -36,19 +38,26 @@ export class UrlSigner implements SignedUrls {
     if (key === null || !expires || !max || !signature || query.size !== PARAMETERS.length) {
       return { refused: 'not-signed' };
     }
-    const expected = Buffer.from(this.#signature(method, key, expires, max));
     const given = Buffer.from(signature);
-    const signed = given.length === expected.length && timingSafeEqual(given, expected) && signedMethod === method;
-    if (!signed) return { refused: 'not-signed' };
+    const isSigned = this.#secrets.some((secret) => {
+      const expected = Buffer.from(signatureOf(secret, method, key, expires, max));
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    });
+    if (!isSigned || signedMethod !== method) return { refused: 'not-signed' };
     return now.getTime() < Number(expires) * 1000 ? { key, maxBytes: Number(max) } : { refused: 'expired' };
   }
+}
 
-  // JSON separates the parts, so no key can be chosen that reads as another key with another limit.
-  #signature(method: string, key: string, expires: string, max: string): string {
-    return createHmac('sha256', this.#secret)
-      .update(JSON.stringify(['object-url', method, key, expires, max]))
-      .digest('base64url');
-  }
+function secretKey(secret: string): KeyObject {
+  if (Buffer.byteLength(secret) < 32) throw new Error('The secret of object URLs must have 32 bytes or more.');
+  return createSecretKey(secret, 'utf8');
+}
+
+// JSON separates the parts, so no key can be chosen that reads as another key with another limit.
+function signatureOf(secret: KeyObject, method: string, key: string, expires: string, max: string): string {
+  return createHmac('sha256', secret)
+    .update(JSON.stringify(['object-url', method, key, expires, max]))
+    .digest('base64url');
 }
 
 function decodePath(path: string): string | null {

@@ -1,4 +1,5 @@
 import { escapeIdentifier } from 'pg';
+import { limitOptions, type SessionLimits } from './session-limits.ts';
 
 /** What pg needs to connect to one schema, to which names without a schema then refer. */
 export interface SchemaConnection {
@@ -11,15 +12,18 @@ export interface SchemaConnection {
 const TIMES = '-c timezone=UTC -c datestyle=ISO';
 
 /**
- * The URL's own `options` are kept and come first, so that the schema and the format of times override them. They are
+ * The URL's own `options` are kept. They override the limits, and the schema and the format of times override them. They are
  * removed from the URL, because in pg the URL overrides the configuration.
  */
-export function schemaConnection(url: string, schema: string): SchemaConnection {
+export function schemaConnection(url: string, schema: string, limits?: SessionLimits): SchemaConnection {
   const address = parseUrl(url);
   const searchPath = `-c search_path=${escapeOption(escapeIdentifier(schema))}`;
   const own = address.searchParams.get('options');
   address.searchParams.delete('options');
-  return { connectionString: address.href, options: [...(own ? [own] : []), TIMES, searchPath].join(' ') };
+  return {
+    connectionString: address.href,
+    options: [limitOptions(limits), ...(own ? [own] : []), TIMES, searchPath].join(' '),
+  };
 }
 
 /** Parses a connection URL. The error does not quote a malformed one, which may hold a password. */

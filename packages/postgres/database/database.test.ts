@@ -39,6 +39,24 @@ describe('queries', () => {
     await other.close();
   });
 
+  it('have limits, and longer ones where they are given', async () => {
+    const settings = `SELECT current_setting('statement_timeout') AS statement,
+                             current_setting('idle_in_transaction_session_timeout') AS idle`;
+    expect(await database.query(settings)).toEqual([{ statement: '5min', idle: '2min' }]);
+    const limits = { statementMs: 100, idleInTransactionMs: 100 };
+    const strict = openDatabase({ url: home.url('ingest'), schema: 'ingest', limits });
+    await expect(strict.query('SELECT pg_sleep(30)')).rejects.toMatchObject({ code: '57014' });
+    const left = strict.transaction(async (tx) => {
+      await tx.query("INSERT INTO counters VALUES ('left', 1)");
+      await pause(500);
+      await tx.query('SELECT 1');
+    });
+    await expect(left).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await strict.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await names()).toEqual([]);
+    await strict.close();
+  });
+
   it('a schema may have any name', async () => {
     const odd = `odd "one" \\ ' of, ours`;
     const other = openDatabase({ url: home.adminUrl, schema: odd });

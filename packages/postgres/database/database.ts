@@ -3,6 +3,7 @@ import { Client, type ClientConfig, Pool, type PoolClient, type QueryResult, typ
 import { schemaConnection } from './connection.ts';
 import { isUnreachable, sqlState, translateError } from './errors.ts';
 import { measurePool } from './pool-metrics.ts';
+import type { SessionLimits } from './session-limits.ts';
 import { closeSilentConnections, type SilenceLimits } from './silent-connections.ts';
 import type { Sql } from './sql.ts';
 
@@ -16,6 +17,8 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   /** How long to wait for a free or a new connection. Default 10,000. With 0 there is no limit for a free one. */
   readonly connectTimeoutMs?: number;
+  /** When PostgreSQL cancels a statement or ends a transaction. Default: five minutes, and two without a statement. */
+  readonly limits?: SessionLimits;
   /** When a connection on which no data arrives is checked and closed. */
   readonly silence?: SilenceLimits;
 }
@@ -75,7 +78,7 @@ class BoundedClient extends Client {
 
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new Pool({
-    ...schemaConnection(options.url, options.schema),
+    ...schemaConnection(options.url, options.schema, options.limits),
     Client: BoundedClient,
     max: options.poolSize ?? 10,
     application_name: options.applicationName,

@@ -2,8 +2,9 @@ import { Fault, unavailable } from '@call-analysis/fault';
 import { isUntrusted } from './connection-advice.ts';
 
 // SQLSTATE classes and codes of temporary failures:
-// 08 connection, 53 out of disk, memory or connections, 57P01–57P05 shutting down, starting up or disconnected.
-const transientState = /^(?:08|53|57P0[1-5])/;
+// 08 connection, 53 out of disk, memory or connections, 57P01–57P05 shutting down, starting up or disconnected, 25P03 the
+// connection was closed because its transaction was left open.
+const transientState = /^(?:08|53|57P0[1-5]|25P03)/;
 
 const networkCodes = new Set([
   'ECONNREFUSED',

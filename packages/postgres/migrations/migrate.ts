@@ -8,6 +8,7 @@ import { adviceOn, refuseSharedProcesses } from '../database/connection-advice.t
 import { schemaConnection } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState, translateError } from '../database/errors.ts';
+import { MIGRATION_LIMITS } from '../database/session-limits.ts';
 
 export interface MigrateOptions {
   readonly url: string;
@@ -97,7 +98,7 @@ async function withLock<Result>(
   const opened: Client[] = [];
   const open = async () => {
     const client = new Client({
-      ...schemaConnection(url, schema),
+      ...schemaConnection(url, schema, MIGRATION_LIMITS),
       application_name: 'migrate',
       connectionTimeoutMillis: 10_000,
     });

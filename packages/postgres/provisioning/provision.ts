@@ -2,6 +2,7 @@ import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { adviceOn } from '../database/connection-advice.ts';
 import { parseUrl } from '../database/connection.ts';
 import { translateError } from '../database/errors.ts';
+import { USUAL_LIMITS } from '../database/session-limits.ts';
 import { scramVerifier, verifies } from './scram.ts';
 
 /** A schema and the only role that may use it. */
@@ -61,7 +62,13 @@ export function databaseUrl(url: string, database: string, as?: { user: string; 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   let client: Client | undefined;
   try {
-    client = new Client({ connectionString: url, application_name: 'provision', connectionTimeoutMillis: 10_000 });
+    client = new Client({
+      connectionString: url,
+      application_name: 'provision',
+      connectionTimeoutMillis: 10_000,
+      statement_timeout: USUAL_LIMITS.statementMs,
+      idle_in_transaction_session_timeout: USUAL_LIMITS.idleInTransactionMs,
+    });
     client.on('error', () => {});
     await client.connect();
     return await work(client);

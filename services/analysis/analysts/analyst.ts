@@ -9,6 +9,8 @@ export interface Conversation {
   readonly tags: readonly string[];
   /** The language of the firm: what an analyst writes is in it. Quotes are never translated. */
   readonly firmLanguage: Language;
+  /** Whether personal data is replaced in what a language model gets. */
+  readonly redactForModel?: boolean;
   readonly segmentType: string;
   /** Null or absent when unknown. Saying it counts as an introduction, and so does the name of the firm. */
   readonly operatorName?: string | null | undefined;
@@ -35,5 +37,5 @@ export interface Analyst {
   readonly version: string;
   /** The language model that it asks; null when it asks none. */
   readonly model: string | null;
-  analyze(conversation: Conversation, scorecard: Scorecard): Promise<AnalysisResult>;
+  analyze(conversation: Conversation, scorecard: Scorecard, signal?: AbortSignal): Promise<AnalysisResult>;
 }

@@ -7,12 +7,14 @@ import type { Store } from '../store.ts';
 export const ERASURE_CONSUMER = 'analysis.erasures';
 
 /**
- * Removes the analyses of a call, and its pending events and dead letters in this service. The result of an analysis that
+ * Removes the analyses of a call, its request to a language model, and its pending events and dead letters in this service. The result of an analysis that
  * is still running is dropped when it ends.
  */
 export async function eraseCall({ store, bus }: { store: Store; bus: Bus }, event: Event): Promise<void> {
   await store.db.transaction(async (tx) => {
     await stopProcessing(bus, tx, event);
+    await store.requests.removeCalls(tx, event.firmuuid, [event.subject]);
+    await store.money.forgetCall(tx, event.firmuuid, event.subject);
     await store.removeAnalyses(tx, event.firmuuid, event.subject);
   });
 }

@@ -1,4 +1,6 @@
+import type { Bus } from '@call-analysis/bus';
 import { v7 as uuidv7 } from 'uuid';
+import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Firms } from '../firms.ts';
 import type { Store } from '../store.ts';
 import type { StoredScorecard } from './scorecard-store.ts';
@@ -7,16 +9,24 @@ import { validateScorecardDraft } from './validate-scorecard-draft.ts';
 
 /** Stores a firm's new scorecard as its revision 1, not yet active. Faults: NOT_FOUND, VALIDATION_ERROR. */
 export async function createScorecard(
-  { store, firms }: { store: Store; firms: Firms },
-  { firmUuid, userUuid }: { firmUuid: string; userUuid: string },
+  { store, firms, bus }: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> },
+  actor: Actor,
   document: string,
 ): Promise<StoredScorecard> {
+  const { firmUuid, userUuid } = actor;
   const segmentTypes = await firms.segmentTypes(firmUuid);
   const draft = validateScorecardDraft(document, { segmentTypes, segmentType: null, questionUuids: new Set() });
   // The default comes first: once another scorecard is active for all segment types, it could no longer be added.
   await store.scorecards.ensureDefault(firmUuid, (await firms.settings(firmUuid)).language);
   const uuid = uuidv7();
   const segmentType = draft.segment_type ?? null;
-  await store.scorecards.add({ uuid, firmUuid, segmentType, createdBy: userUuid }, toScorecardBody(draft, uuidv7));
+  await store.db.transaction(async (tx) => {
+    await store.scorecards.add(
+      { uuid, firmUuid, segmentType, createdBy: userUuid },
+      toScorecardBody(draft, uuidv7),
+      tx,
+    );
+    await bus.publish(tx, [auditEntry(actor, 'scorecard.created', uuid)]);
+  });
   return store.scorecards.find(firmUuid, uuid);
 }

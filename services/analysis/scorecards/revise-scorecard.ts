@@ -1,5 +1,7 @@
+import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import { v7 as uuidv7 } from 'uuid';
+import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Store } from '../store.ts';
 import type { RevisionId, StoredScorecard } from './scorecard-store.ts';
 import { questionUuids, toScorecardBody } from './scorecard.ts';
@@ -11,11 +13,12 @@ import { validateScorecardDraft } from './validate-scorecard-draft.ts';
  * Faults: NOT_FOUND, REVISION_CONFLICT, VALIDATION_ERROR.
  */
 export async function reviseScorecard(
-  { store: { db, scorecards } }: { store: Store },
-  { firmUuid, userUuid }: { firmUuid: string; userUuid: string },
+  { store: { db, scorecards }, bus }: { store: Store; bus: Pick<Bus, 'publish'> },
+  actor: Actor,
   { uuid, revision }: RevisionId,
   document: string,
 ): Promise<StoredScorecard> {
+  const { firmUuid, userUuid } = actor;
   return db.transaction(async (tx) => {
     const { segmentType, ...newest } = await scorecards.lock(tx, firmUuid, uuid);
     if (newest.revision !== revision) {
@@ -29,6 +32,7 @@ export async function reviseScorecard(
     const references = { segmentTypes: null, segmentType, questionUuids: questionUuids(newest) };
     const body = toScorecardBody(validateScorecardDraft(document, references), uuidv7);
     await scorecards.addRevision(tx, { uuid, revision: revision + 1 }, body, userUuid);
+    await bus.publish(tx, [auditEntry(actor, 'scorecard.revised', uuid)]);
     return scorecards.find(firmUuid, uuid, undefined, tx);
   });
 }

@@ -101,8 +101,9 @@ export function openScorecardStore(db: Database) {
     async add(
       added: { uuid: string; firmUuid: string; segmentType: string | null; createdBy: string },
       body: ScorecardBody,
+      sql: Sql = db,
     ): Promise<void> {
-      await db.query(
+      await sql.query(
         `WITH added AS (
            INSERT INTO scorecard (uuid, firm_uuid, is_default, segment_type, created_at)
            VALUES ($1, $2, false, $3, now()) RETURNING uuid)
@@ -127,8 +128,15 @@ export function openScorecardStore(db: Database) {
       await tx.query('UPDATE scorecard SET revision = $2 WHERE uuid = $1', [uuid, revision]);
     },
 
-    /** Makes a scorecard active in place of the active one of its firm and segment type. Fault: NOT_FOUND. */
-    async activate(firmUuid: string, uuid: string): Promise<StoredScorecard> {
+    /**
+     * Makes a scorecard active in place of the active one of its firm and segment type. `record` runs in the same
+     * transaction. Fault: NOT_FOUND.
+     */
+    async activate(
+      firmUuid: string,
+      uuid: string,
+      record: (tx: Sql) => Promise<void> = async () => {},
+    ): Promise<StoredScorecard> {
       return db.transaction(async (tx) => {
         const { segmentType } = await find(tx, firmUuid, uuid);
         // Two activations of the same firm and segment type run one after the other.
@@ -142,6 +150,7 @@ export function openScorecardStore(db: Database) {
           [firmUuid, segmentType, uuid],
         );
         await tx.query('UPDATE scorecard SET is_active = true WHERE firm_uuid = $1 AND uuid = $2', [firmUuid, uuid]);
+        await record(tx);
         return find(tx, firmUuid, uuid);
       });
     },

@@ -4,12 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type Bus, type ConsumerDepth, migrateBus, openBus, route } from '@call-analysis/bus';
-import { type BodyOf, CallAnalyzed, CallFailed, type Event, TranscriptReady } from '@call-analysis/events';
+import {
+  AnalysisWaiting,
+  type BodyOf,
+  BudgetSpent,
+  CallAnalyzed,
+  CallErased,
+  CallFailed,
+  createEvent,
+  type Event,
+  TranscriptReady,
+} from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { analysis, keyManagement } from '@call-analysis/proto';
 import { dial, serve } from '@call-analysis/rpc';
-import { Closing, createLog } from '@call-analysis/runtime';
+import { Closing, createLog, type Readiness } from '@call-analysis/runtime';
 import { freshDatabase, waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { Analyst } from '../analysts/analyst.ts';
@@ -29,6 +39,7 @@ interface Opened {
   readonly config: Config;
   readonly db: Database;
   readonly bus: Bus;
+  readonly readiness: readonly Readiness[];
   put(key: string, text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -40,6 +51,8 @@ interface Opened {
 export class TestService {
   readonly analyzed: CallAnalyzedEvent[] = [];
   readonly failed: CallFailedEvent[] = [];
+  readonly waiting: Event<BodyOf<typeof AnalysisWaiting>>[] = [];
+  readonly spent: Event[] = [];
   /** The log of the service, as JSON lines. */
   readonly logLines: string[] = [];
   #opened: Opened | undefined;
@@ -49,9 +62,9 @@ export class TestService {
   /** The languages of firms; those of the others are unknown. */
   readonly languages = new Map<string, string>();
 
-  constructor(analyst: Analyst, replicas: number) {
+  constructor(analyst: Analyst, replicas: number, change: Partial<Config> = {}) {
     beforeAll(async () => {
-      this.#opened = await this.#open(analyst, replicas);
+      this.#opened = await this.#open(analyst, replicas, change);
     });
     afterAll(() => this.#opened?.close());
   }
@@ -101,13 +114,25 @@ export class TestService {
     return required(depths.find(({ consumer }) => consumer === 'analysis'));
   }
 
+  async erase(event: Event): Promise<void> {
+    await this.publish(
+      createEvent('ingest', CallErased, event.subject, event, { erased_at: new Date().toISOString() }),
+    );
+  }
+
+  /** The parts that a replica reports as missing, without which it does less. */
+  async notReady(): Promise<readonly string[]> {
+    const missing = await Promise.all(required(this.#opened).readiness.map((each) => each.missing()));
+    return missing.flatMap(({ others }) => others);
+  }
+
   /** Waits until every queue is empty, including that of the test's own consumer. */
   async waitUntilIdle(): Promise<void> {
     const { bus } = required(this.#opened);
     await waitUntil(async () => (await bus.depths()).every(({ waiting, active }) => waiting + active === 0));
   }
 
-  async #open(analyst: Analyst, replicas: number): Promise<Opened> {
+  async #open(analyst: Analyst, replicas: number, change: Partial<Config>): Promise<Opened> {
     const log = createLog({ name: 'analysis', destination: { write: (line) => void this.logLines.push(line) } });
     const closing = new Closing();
     const directory = await mkdtemp(join(tmpdir(), 'call-analysis-analysis-'));
@@ -138,6 +163,7 @@ export class TestService {
       listen: '127.0.0.1:0',
       keyManagement: keys.address,
       retries: 1,
+      ...change,
     };
     await migrateBus(config.bus);
     await migrate({ url: databaseUrl, schema, folder: migrations });
@@ -147,10 +173,12 @@ export class TestService {
     closing.add('bus', () => bus.close());
     const objects = await openObjects(config.objects);
     const addresses: string[] = [];
+    const readiness: Readiness[] = [];
     for (let replica = 0; replica < replicas; replica++) {
       const service = await start(config, { log, analyst });
       closing.add('service', () => service.close());
       addresses.push(service.address);
+      readiness.push(service.readiness);
     }
     const client = dialAnalysis(required(addresses[0]));
     closing.add('client', () => client.close());
@@ -159,11 +187,13 @@ export class TestService {
       batchSize: 200,
       routes: [
         route({ event: CallAnalyzed, handle: async (events) => void this.analyzed.push(...events) }),
+        route({ event: AnalysisWaiting, handle: async (events) => void this.waiting.push(...events) }),
+        route({ event: BudgetSpent, handle: async (events) => void this.spent.push(...events) }),
         route({ event: CallFailed, handle: async (events) => void this.failed.push(...events) }),
       ],
     });
     const put = async (key: string, text: string) => void (await objects.put(key, Readable.from([text])));
-    return { config, client, db, bus, put, close: () => closing.close() };
+    return { config, client, db, bus, readiness, put, close: () => closing.close() };
   }
 }
 

@@ -21,8 +21,31 @@ export function readMarker(key: string): { firmUuid: string; callUuid: string; r
   return { firmUuid, callUuid, recordingKey: key.replace(UPLOADING, 'recordings/') };
 }
 
-/** Removes the recording of the event's call in any format. The marker goes last: the sweep finds what it still marks. */
+/** The copy of a recording that browsers play. */
+export function playableKey(firmUuid: string, callUuid: string): string {
+  return `playback/${firmUuid}/${callUuid}.wav`;
+}
+
+/** The peaks of a recording, as JSON. */
+export function waveformKey(firmUuid: string, callUuid: string): string {
+  return `playback/${firmUuid}/${callUuid}.json`;
+}
+
+/** Marks that a playback is being made. */
+export function playbackMarkerKey(firmUuid: string, callUuid: string): string {
+  return `${UPLOADING}${firmUuid}/${callUuid}.playback`;
+}
+
+/** The marker goes last, as with recordings. */
+export async function removePlayback(objects: Objects, firmUuid: string, callUuid: string): Promise<void> {
+  await objects.remove(waveformKey(firmUuid, callUuid));
+  await objects.remove(playableKey(firmUuid, callUuid));
+  await objects.remove(playbackMarkerKey(firmUuid, callUuid));
+}
+
+/** Removes what was made of a recording to play it, and the recording of the event's call in any format. The marker goes last: the sweep finds what it still marks. */
 export async function removeRecording(objects: Objects, { firmuuid, subject }: Event): Promise<void> {
+  await removePlayback(objects, firmuuid, subject);
   for (const format of FORMATS) {
     const key = recordingKey(firmuuid, subject, format);
     await objects.remove(key);

@@ -15,6 +15,7 @@ import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase, waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
+import { firmUuid } from './recordings.ts';
 
 export type Failed = Event<BodyOf<typeof CallFailed>>;
 type Catalogue = Pick<Handlers<typeof ingest>, 'registerCall' | 'recordAudio' | 'findCalls'>;
@@ -82,6 +83,10 @@ export class AudioUnderTest {
     options?: CallOptions,
   ) {
     return present(this.#opened).client.uploadRecording(stream(requests), options);
+  }
+
+  playback(callUuid: string) {
+    return present(this.#opened).client.getPlayback({ firm_uuid: firmUuid, call_uuid: callUuid });
   }
 
   /** The keys of all stored recordings and markers. */

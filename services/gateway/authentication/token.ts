@@ -76,7 +76,7 @@ export function tokenVerifier(
     }
     const payload = openLocally(token, header);
     if (payload !== undefined) return issued(payload, Number.POSITIVE_INFINITY);
-    if (remote.identityProvider !== undefined) return verifyProvided(token, remote.identityProvider);
+    if (remote.identityProvider !== undefined) return verifyProvided(token, header.alg, remote.identityProvider);
     throw forged();
   }
 
@@ -97,8 +97,8 @@ export function tokenVerifier(
     return ofSession(payload, performance.now() + REMOTE_KEY_TTL_MS);
   }
 
-  async function verifyProvided(token: string, provider: IdentityProvider): Promise<Claims> {
-    const payload = await provider.open(token);
+  async function verifyProvided(token: string, alg: unknown, provider: IdentityProvider): Promise<Claims> {
+    const payload = await provider.open(token, alg);
     if (payload === undefined) throw forged();
     return provided(payload, performance.now() + REMOTE_KEY_TTL_MS);
   }

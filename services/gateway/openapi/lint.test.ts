@@ -20,5 +20,5 @@ it('the OpenAPI document passes the recommended rules of Redocly', async () => {
     // GET / redirects to the console.
     'warn: operation-2xx-response: Operation must have at least one `2XX` response.',
   ]);
-  expect(ambiguous).toHaveLength(4);
+  for (const warning of ambiguous) expect(warning).toMatch(/`\/[^`]*\/(?:rejected|batches)\/\{/);
 });

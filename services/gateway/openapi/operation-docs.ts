@@ -5,6 +5,7 @@ export const tags = {
   Calls: 'Find a call of the firm, read it with its analyses, retry it, analyze it again, or erase it.',
   Uploads: 'Upload transcripts and recordings: request upload URLs, put the files there, have them processed.',
   Batches: 'The calls that one upload brought, and their progress.',
+  Reviews: "People's judgement beside the machine's: reviews, comments, and how far both agree.",
   Scorecards:
     'The questions by which calls are scored. A change makes a new revision; calls that were scored keep theirs.',
   Webhooks: 'Addresses of the firm to which events are sent, signed as Standard Webhooks 1.0 defines.',
@@ -12,6 +13,7 @@ export const tags = {
   'API keys': 'Keys of firms, managed by a system administrator.',
   Audit: 'Who did what in the firm, when and from where.',
   Sessions: 'Sign in with a one-time link, for pages that people use.',
+  Usage: 'What language models cost, and budgets for it.',
   Files: 'Signed URLs, as other endpoints return them. The URL itself is the authorization.',
   Service: 'The state of the service itself.',
 } as const;

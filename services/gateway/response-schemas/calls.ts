@@ -1,10 +1,10 @@
 import {
-  Answer,
   DecidedBy,
   Evidence,
   Outcome,
   Resolution,
   ReviewedAnalysis,
+  ReviewedAnswer,
   Stage,
   Usage,
 } from '@call-analysis/events';
@@ -18,7 +18,8 @@ import { Count, pageOf, Time, Uuid } from './fields.ts';
 nameSchema(Stage, 'FailureStage');
 nameSchema(Outcome, 'CallOutcome');
 nameSchema(Evidence, 'Evidence');
-nameSchema(Answer, 'Question');
+nameSchema(ReviewedAnswer, 'Question');
+nameSchema(ReviewedAnswer.shape.machine.unwrap().unwrap(), 'MachineAnswer');
 nameSchema(ReviewedAnalysis.shape.scorecard, 'AnalysisScorecard');
 nameSchema(ReviewedAnalysis.shape.analyst, 'Analyst');
 nameSchema(ReviewedAnalysis.shape.sections.element, 'Section');
@@ -126,6 +127,8 @@ const exampleAnalysis = {
           evidence_absent: false,
           needs_review: false,
           explanation: 'The operator said "Good morning".',
+          machine: null,
+          comment: null,
         },
       ],
     },
@@ -195,6 +198,8 @@ const Recording = z
     sample_rate: z.int().min(1).meta({ description: 'Hertz.' }),
     duration: z.number().min(0).meta({ description: 'Seconds.' }),
     size: Count.meta({ description: 'Bytes.' }),
+    left_channel: z.enum(['operator', 'client']).nullable().meta({ description: 'Who speaks on the left channel.' }),
+    right_channel: z.enum(['operator', 'client']).nullable(),
     url: z.url().meta({ description: 'A signed URL of the recording. It supports Range.' }),
     url_expires_at: Time,
   })

@@ -136,3 +136,23 @@ describe('deleting an API key', () => {
     expect((await edge.request('DELETE', `${path}/${keyUuid}`, { role: 'SUPERUSER' })).status).toBe(404);
   });
 });
+
+it('keys are managed by the staff of the named firms alone, where an installation names them', async () => {
+  const others = await openFixture({ platformFirms: ['1a2b3c4d-0000-4000-8000-000000000099'] });
+  const ours = await openFixture({ platformFirms: [firm.uuid] });
+  try {
+    for (const [method, path, json] of [
+      ['POST', '/external/api/v1/api-key', { firm_uuid: firm.uuid }],
+      ['GET', '/external/api/v1/api-key', undefined],
+      ['DELETE', `/external/api/v1/api-key/${firm.uuid}`, undefined],
+      ['POST', `/external/api/v1/api-key/${firm.uuid}/rotate`, {}],
+    ] as const) {
+      const answer = await others.request(method, path, { role: 'SUPERUSER', json });
+      expect(answer).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    }
+    ours.keys.listKeys = async () => ({ count: 0, items: [] });
+    expect((await ours.request('GET', '/external/api/v1/api-key', { role: 'SUPERUSER' })).status).toBe(200);
+  } finally {
+    await Promise.all([others.close(), ours.close()]);
+  }
+});

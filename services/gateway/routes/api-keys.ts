@@ -13,7 +13,20 @@ const PATH = '/external/api/v1/api-key';
 /** docs/api.md, "Keys and users". */
 export function apiKeys(
   keys: Pick<Client<typeof keyManagement>, 'createKey' | 'listKeys' | 'deleteKey' | 'rotateKey'>,
+  platformFirms?: readonly string[],
 ): Endpoint[] {
+  /** The caller for key-management. Fault: FORBIDDEN. */
+  function actorOf(caller: Caller, address: string) {
+    if (platformFirms !== undefined && !platformFirms.includes(caller.firmUuid)) {
+      throw new Fault(
+        'forbidden',
+        'FORBIDDEN',
+        'API keys are managed by the staff of the firm that runs this service.',
+      );
+    }
+    return { user_uuid: caller.userUuid, firm_uuid: caller.firmUuid, role: caller.role, address };
+  }
+
   return [
     endpoint({
       method: 'POST',
@@ -145,8 +158,4 @@ function futureTime() {
     .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
     .transform((time) => new Date(time).toISOString())
     .meta({ documentedAs: { type: 'string', format: 'date-time' } });
-}
-
-function actorOf(caller: Caller, address: string) {
-  return { user_uuid: caller.userUuid, firm_uuid: caller.firmUuid, role: caller.role, address };
 }

@@ -10,7 +10,7 @@ const item = { ...message, segment_type: null };
 const sections = [{ name: 'Only', questions: [] }];
 const full = { ...item, sections };
 const reply = { scorecard: message, sections_json: JSON.stringify(sections) };
-const caller = { firm_uuid: firm.uuid, user_uuid: user };
+const caller = { firm_uuid: firm.uuid, user_uuid: user, address: expect.any(String) };
 const document = { name: 'Own', sections: [{ name: 'Only', any: ['thing', null] }] };
 
 let edge: Fixture;

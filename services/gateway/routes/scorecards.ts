@@ -58,8 +58,8 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
           'For one segment type, or the default of the firm when `segment_type` is null or left out. It scores no calls until it is activated. The response contains the uuids of its questions.\n\nPhrases: `refund` matches this word, `refund*` every word that starts with it, `#` a number, `i|we` either word, `(call back|ring)` either group. `[very|so]` is optional, `..` is up to three words, and `! no problem` is an exception.',
         responses: { 201: { description: 'The scorecard, at revision 1.', schema: Scorecard, headers: etag } },
       },
-      async handle({ caller, body }) {
-        const created = await service.createScorecard({ caller: callerOf(caller), document: textOf(body) });
+      async handle({ caller, body, address }) {
+        const created = await service.createScorecard({ caller: callerOf(caller, address), document: textOf(body) });
         return scorecardResponse(created, 201);
       },
     }),
@@ -106,9 +106,9 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
           },
         },
       },
-      async handle({ caller, params, body, request }) {
+      async handle({ caller, params, body, request, address }) {
         const revised = await service.reviseScorecard({
-          caller: callerOf(caller),
+          caller: callerOf(caller, address),
           scorecard_uuid: uuidOf(params),
           expected_revision: changedRevision(request),
           document: textOf(body),
@@ -157,17 +157,18 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
           'From now on it scores the calls of its segment type, instead of the scorecard that was active before. A default scorecard scores calls of all segment types without an active scorecard of their own. A default scorecard is always active.',
         responses: { 200: { description: 'The active scorecard.', schema: Scorecard, headers: etag } },
       },
-      async handle({ caller, params }) {
+      async handle({ caller, params, address }) {
         return scorecardResponse(
-          await service.activateScorecard({ caller: callerOf(caller), scorecard_uuid: uuidOf(params) }),
+          await service.activateScorecard({ caller: callerOf(caller, address), scorecard_uuid: uuidOf(params) }),
         );
       },
     }),
   ];
 }
 
-function callerOf({ firmUuid, userUuid }: Caller) {
-  return { firm_uuid: firmUuid, user_uuid: userUuid };
+/** The audit log also stores the client's address. */
+function callerOf({ firmUuid, userUuid }: Caller, address = '') {
+  return { firm_uuid: firmUuid, user_uuid: userUuid, address };
 }
 
 function uuidOf(params: Readonly<Record<string, string | undefined>>): string {

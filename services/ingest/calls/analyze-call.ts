@@ -2,12 +2,12 @@ import type { Bus } from '@call-analysis/bus';
 import type { Event, EventOrigin } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { Sql } from '@call-analysis/postgres';
+import type { Sql, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { transcribedRecordingReady, uploadedTranscriptReady } from '../intake/call-events.ts';
 import type { CallRow, Store } from '../store/index.ts';
 
-interface Parts {
+export interface AnalyzeParts {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -17,20 +17,41 @@ interface Parts {
  * Requests a new analysis of a call with the scorecard that is now in force. Earlier analyses are kept. Fault
  * INVALID_TRANSITION while the call is being processed, and when it has no transcript.
  */
-export async function analyzeCall(parts: Parts, firmUuid: string, callUuid: string): Promise<CallRow> {
-  const { store, bus } = parts;
-  return store.transaction(async (tx) => {
-    const call = await store.calls.lock(tx, firmUuid, callUuid);
-    const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
-    if (!canReopen) throw cannotReopen(call);
-    const reopened = await store.calls.reopen(tx, firmUuid, callUuid, new Date());
-    const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-    await bus.publish(tx, [await transcriptReady(parts, tx, reopened, origin)]);
-    return reopened;
+export async function analyzeCall(
+  parts: AnalyzeParts,
+  firmUuid: string,
+  callUuid: string,
+  priority = 0,
+): Promise<CallRow> {
+  return parts.store.transaction(async (tx) => {
+    const call = await parts.store.calls.lock(tx, firmUuid, callUuid);
+    return analyzeLocked(parts, tx, firmUuid, call, { detail: 'new analysis requested', priority });
   });
 }
 
-async function transcriptReady({ store, objects }: Parts, tx: Sql, call: CallRow, origin: EventOrigin): Promise<Event> {
+/** The same for a call that is locked. `detail` goes into its history. */
+export async function analyzeLocked(
+  parts: AnalyzeParts,
+  tx: Transaction,
+  firmUuid: string,
+  call: CallRow,
+  { detail, priority = 0 }: { readonly detail: string; readonly priority?: number },
+): Promise<CallRow> {
+  const { store, bus } = parts;
+  const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
+  if (!canReopen) throw cannotReopen(call);
+  const reopened = await store.calls.reopen(tx, firmUuid, call.uuid, new Date(), detail);
+  const origin = { firmuuid: firmUuid, priority, traceparent: currentContext()?.traceparent };
+  await bus.publish(tx, [await transcriptReady(parts, tx, reopened, origin)]);
+  return reopened;
+}
+
+async function transcriptReady(
+  { store, objects }: AnalyzeParts,
+  tx: Sql,
+  call: CallRow,
+  origin: EventOrigin,
+): Promise<Event> {
   const { firmuuid } = origin;
   if (call.source === 'transcription') {
     return uploadedTranscriptReady(objects, await store.calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);
@@ -52,6 +73,6 @@ function cannotReopen({ status, failure }: CallRow): Fault {
   return invalidTransition(`This call is ${status}. Wait until it is completed, then request a new analysis.`, []);
 }
 
-function invalidTransition(message: string, allowed: readonly string[]): Fault {
+export function invalidTransition(message: string, allowed: readonly string[]): Fault {
   return new Fault('conflict', 'INVALID_TRANSITION', message, { details: { allowed } });
 }

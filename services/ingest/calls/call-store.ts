@@ -56,19 +56,33 @@ export function calls(db: Database) {
       return one(db, firmUuid, uuid, false);
     },
 
+    /** How long the transcripts of these calls are together, in bytes of UTF-8; of recordings about. */
+    async textBytes(firmUuid: string, uuids: readonly string[]): Promise<number> {
+      const [row] = await db.query<{ bytes: number }>(
+        `SELECT coalesce(sum(coalesce(octet_length(tagged_text), 0) + 3 * coalesce(octet_length(body), 0)), 0)::float8 AS bytes
+         FROM call LEFT JOIN transcript ON transcript.firm_uuid = call.firm_uuid AND transcript.call_uuid = call.uuid
+         WHERE call.firm_uuid = $1 AND call.uuid = ANY($2)`,
+        [firmUuid, uuids],
+      );
+      return row!.bytes;
+    },
+
     /** Locks the call until the transaction ends, so that two actions on one call run one after the other. */
     async lock(tx: Sql, firmUuid: string, uuid: string): Promise<CallRow> {
       return one(tx, firmUuid, uuid, true);
     },
 
     /**
-     * A call and its analyses, newest first. Both are read by one statement, so the call's score is that
+     * A call and its analyses with their reviews, newest first. Both are read by one statement, so the call's score is that
      * of the newest analysis.
      */
     async withAnalyses(firmUuid: string, uuid: string): Promise<{ call: CallRow; analyses: ReviewedAnalysis[] }> {
       const rows = await db.query<CallRow & { bodies: Buffer[]; uuids: string[] }>(
         `SELECT ${CALL_COLUMNS}, ARRAY(
-           SELECT body FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND call_uuid = call.uuid
+           SELECT coalesce(review.body, analysis.body) FROM analysis
+             LEFT JOIN review ON review.firm_uuid = analysis.firm_uuid AND review.call_uuid = analysis.call_uuid
+               AND review.analysis_uuid = analysis.uuid
+           WHERE analysis.firm_uuid = call.firm_uuid AND analysis.call_uuid = call.uuid
            ORDER BY analysis.created_at DESC, analysis.uuid DESC) AS bodies, ARRAY(
            SELECT analysis.uuid FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND call_uuid = call.uuid
            ORDER BY analysis.created_at DESC, analysis.uuid DESC)::text[] AS uuids
@@ -200,13 +214,13 @@ export function calls(db: Database) {
       return found(rows);
     },
 
-    /** Starts a new attempt from the analysis. Earlier analyses are kept. */
-    async reopen(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
+    /** Starts a new attempt from the analysis. Earlier analyses are kept. `detail` goes into the history. */
+    async reopen(tx: Sql, firmUuid: string, uuid: string, now: Date, detail: string): Promise<CallRow> {
       const rows = await tx.query<CallRow>(
         `UPDATE call SET status = 'analyzing', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3,
-           history = history || jsonb_build_object('status', 'analyzing', 'at', $4::text, 'detail', 'new analysis requested')
+           history = history || jsonb_build_object('status', 'analyzing', 'at', $4::text, 'detail', $5::text)
          WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
-        [firmUuid, uuid, now, now.toISOString()],
+        [firmUuid, uuid, now, now.toISOString(), detail],
       );
       return found(rows);
     },

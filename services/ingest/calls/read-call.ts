@@ -2,13 +2,14 @@ import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { parseTranscript } from '../intake/rows/transcript-format.ts';
-import type { CallRow, HistoryEntry, Store, StoredRecording } from '../store/index.ts';
+import type { CallRow, HistoryEntry, Recording, Store, StoredRecording } from '../store/index.ts';
 
 export interface CallDetail {
   readonly call: CallRow;
   /** Null until the recording is stored. */
   readonly audio:
-    | (StoredRecording & { readonly fileName: string; readonly url: string; readonly urlExpiresAt: Date })
+    | (StoredRecording &
+        Pick<Recording, 'fileName' | 'left' | 'right'> & { readonly url: string; readonly urlExpiresAt: Date })
     | null;
   readonly transcript: {
     readonly language: string | null;
@@ -52,7 +53,8 @@ async function readAudio(store: Store, objects: Objects, firmUuid: string, uuid:
   if (recording === null || stored === null) return null;
   const urlExpiresAt = new Date(Date.now() + URL_SECONDS * 1000);
   const url = await objects.presignGet(stored.objectKey, { expiresInSeconds: URL_SECONDS });
-  return { ...stored, fileName: recording.fileName, url, urlExpiresAt };
+  const { fileName, left, right } = recording;
+  return { ...stored, fileName, left, right, url, urlExpiresAt };
 }
 
 async function readUploaded(store: Store, firmUuid: string, uuid: string): Promise<Utterance[] | null> {

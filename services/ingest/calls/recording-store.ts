@@ -78,6 +78,14 @@ export function recordings(db: Database) {
       );
     },
 
+    /** The roles of the channels change places. */
+    async swapRoles(tx: Sql, firmUuid: string, callUuid: string): Promise<void> {
+      await tx.query(
+        'UPDATE recording SET left_role = right_role, right_role = left_role WHERE firm_uuid = $1 AND call_uuid = $2',
+        [firmUuid, callUuid],
+      );
+    },
+
     /** Records that an extracted recording is stored. */
     async setStored(
       tx: Sql,

@@ -8,6 +8,7 @@ import { audioStored } from '../intake/call-events.ts';
 import { type NamedFile, readMetadata } from '../intake/rows/metadata.ts';
 import type { Limits } from '../limits.ts';
 import { callLocked, type ExistingCall, type Store, type StoredRecording } from '../store/index.ts';
+import { requireStorage } from '../uploads/storage-quota.ts';
 import type { Owner } from '../uploads/upload-store.ts';
 import { endedWithoutResult, eraseFirstHint } from './ended-without-result.ts';
 
@@ -36,7 +37,12 @@ export interface Registered {
  * recording. The same uuid again, or the same bytes under the same partner_call_id, returns the existing call.
  */
 export async function registerCall(
-  { store, bus, firms, limits }: { store: Store; bus: Bus; firms: Firms; limits: Pick<Limits, 'valueChars'> },
+  {
+    store,
+    bus,
+    firms,
+    limits,
+  }: { store: Store; bus: Bus; firms: Firms; limits: Pick<Limits, 'valueChars' | 'storageQuotaBytes'> },
   owner: Owner,
   { callUuid, fileName, metadata, found, campaignUuid }: NewRecording,
 ): Promise<Registered> {
@@ -63,6 +69,7 @@ export async function registerCall(
       if (existing.sha256?.equals(recording.sha256) !== true) throw takenId(existing);
       return { callUuid: existing.uuid, isRepeated: true, hasEnded: endedWithoutResult(existing) };
     }
+    await requireStorage({ store, limits }, firmUuid, recording.sizeBytes);
     await addCallsToCampaign(store, tx, { firmUuid, campaignUuid }, 1);
     const described = { fileName, left: record.left, right: record.right };
     await store.recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);

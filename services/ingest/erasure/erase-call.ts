@@ -4,6 +4,7 @@ import { CallErased, createEvent } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
+import { type Actor, addedAuditEntry } from '../audit-entry.ts';
 import { UNFINISHED } from '../calls/call-status.ts';
 import type { Limits } from '../limits.ts';
 import type { Erasure, Store } from '../store/index.ts';
@@ -23,20 +24,30 @@ const running = new WeakMap<Store, Map<string, Promise<Erasure>>>();
 /**
  * Erases a call. One transaction deletes its rows and publishes CallErased; the rest is removed afterwards, and retried
  * until it is gone. Until then, a repeated request returns the current receipt. Afterwards: Fault NOT_FOUND, except for
- * a request that began before the erasure was finished, which returns its receipt.
+ * a request that began before the erasure was finished, which returns its receipt. `by` is for the audit log.
  */
-export async function eraseCall(parts: Parts, firmUuid: string, callUuid: string): Promise<Erasure> {
+export async function eraseCall(
+  parts: Parts,
+  firmUuid: string,
+  callUuid: string,
+  by?: Omit<Actor, 'firmUuid'>,
+): Promise<Erasure> {
   const ofStore = running.get(parts.store) ?? new Map<string, Promise<Erasure>>();
   running.set(parts.store, ofStore);
   const key = `${firmUuid}/${callUuid}`;
   const started = ofStore.get(key);
   if (started !== undefined) return started;
-  const erasing = erase(parts, firmUuid, callUuid).finally(() => ofStore.delete(key));
+  const erasing = erase(parts, firmUuid, callUuid, by).finally(() => ofStore.delete(key));
   ofStore.set(key, erasing);
   return erasing;
 }
 
-async function erase(parts: Parts, firmUuid: string, callUuid: string): Promise<Erasure> {
+async function erase(
+  parts: Parts,
+  firmUuid: string,
+  callUuid: string,
+  by: Omit<Actor, 'firmUuid'> | undefined,
+): Promise<Erasure> {
   const { store, bus } = parts;
   const startedAt = new Date();
   const existing = await store.erasures.find(firmUuid, callUuid);
@@ -77,7 +88,9 @@ async function erase(parts: Parts, firmUuid: string, callUuid: string): Promise<
       await store.search.removeCall(tx, firmUuid, callUuid);
       if (campaign_uuid !== null) await store.tally.addErased(tx, campaign_uuid);
       const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-      await bus.publish(tx, [createEvent('ingest', CallErased, callUuid, origin, { erased_at: now.toISOString() })]);
+      const audit = by === undefined ? [] : [addedAuditEntry({ ...by, firmUuid }, 'call.erased', callUuid)];
+      const event = createEvent('ingest', CallErased, callUuid, origin, { erased_at: now.toISOString() });
+      await bus.publish(tx, [event, ...audit]);
       return erased;
     });
   }

@@ -79,6 +79,9 @@ export function erasures(db: Sql) {
         'DELETE FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1',
         which,
       );
+      const reviews = await tx.query('DELETE FROM review WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1', which);
+      await tx.query('DELETE FROM compared_answer WHERE firm_uuid = $1 AND call_uuid = $2', which);
+      const comments = await tx.query('DELETE FROM comment WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1', which);
       const [call] = await tx.query<{ batch: string | null; uploaded: number; history: number }>(
         `DELETE FROM call WHERE firm_uuid = $1 AND uuid = $2
          RETURNING batch_uuid AS batch, (tagged_text IS NOT NULL)::int AS uploaded,
@@ -93,6 +96,8 @@ export function erasures(db: Sql) {
         { what: 'transcript', count: transcripts.length + call.uploaded },
         { what: 'analysis', count: analyses.length },
         { what: 'history_entry', count: call.history },
+        { what: 'review', count: reviews.length },
+        { what: 'comment', count: comments.length },
         ...before,
       ]);
       await tx.query(

@@ -33,10 +33,10 @@ export interface ListedCalls extends Count {
 
 /** How long listing waits until the firm's pending changes are indexed. */
 const CATCH_UP_MS = 1_500;
-/** The most calls that are read from the catalogue itself when the index is not up to date. */
-const MAX_CATALOGUE_READS = 20_000;
+/** How many calls are read from the catalogue itself when the index is not up to date: most pages are filled by few. */
+const CATALOGUE_READS = [500, 20_000];
 /** The largest offset that pages reach. Beyond it clients use the cursor. */
-const MAX_OFFSET = 100_000;
+const MAX_OFFSET = 1_000_000;
 
 const NO_CALLS: ListedCalls = { items: [], count: 0, isEstimate: false, nextCursor: null, matches: new Map() };
 
@@ -115,21 +115,34 @@ async function fromCatalogue(store: Store, query: CallQuery): Promise<Page> {
 }
 
 /**
- * Uses the index once it contains the firm's pending changes. When that takes too long, as after a large upload, the
- * newest calls are read from the catalogue itself, and the count is an estimate.
+ * Uses the index once it contains the firm's pending changes. When that would take too long, as while a large upload is
+ * processed, the newest calls are read from the catalogue itself, and the count is an estimate: what the index says,
+ * corrected by a sample of the pending changes.
  */
 async function fromIndex(store: Store, query: CallQuery, words: string | null): Promise<Page> {
-  const { firmUuid, sort } = query;
-  if (await store.search.catchUp(firmUuid, { words: words !== null, withinMs: CATCH_UP_MS })) {
+  const { firmUuid, sort, filter } = query;
+  const isWaiting = words !== null || !(await store.search.isFarBehind(firmUuid));
+  if (isWaiting && (await store.search.catchUp(firmUuid, { words: words !== null, withinMs: CATCH_UP_MS }))) {
     return store.search.find(query, words);
   }
-  const { positions, count } = await store.search.find(query, words);
-  const newest =
-    words === null && sort.by === 'created_at' && !needsIndex(query.filter)
-      ? await store.listing.inOrderMatching(query, MAX_CATALOGUE_READS)
-      : null;
-  const known = Math.max(count.count, newest === null ? 0 : query.offset + newest.length);
-  return { positions: newest ?? positions, count: { count: known, isEstimate: true } };
+  const isInCatalogue = words === null && sort.by === 'created_at' && !needsIndex(filter);
+  const [{ positions, count }, newest, difference] = await Promise.all([
+    store.search.find(query, words),
+    isInCatalogue ? inCatalogue(store, query) : null,
+    words === null ? store.search.countPending(firmUuid, filter) : 0,
+  ]);
+  const shown = newest ?? positions;
+  const known = shown.length === 0 ? 0 : query.offset + shown.length;
+  const corrected = Math.max(known, Math.round(count.count + difference), 0);
+  return { positions: shown, count: { count: corrected, isEstimate: true } };
+}
+
+async function inCatalogue(store: Store, query: CallQuery): Promise<readonly Position[] | null> {
+  for (const reads of CATALOGUE_READS) {
+    const found = await store.listing.inOrderMatching(query, reads);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** A partner_call_id is unique in a firm, so at most one call matches. */

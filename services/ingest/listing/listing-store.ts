@@ -74,7 +74,9 @@ export function listing(db: Database) {
       const score = scoreRange(filter);
       const rows = await db.query<{ uuid: string | null; read: number }>(
         `WITH read AS MATERIALIZED (
-           SELECT * FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2)
+           SELECT uuid, status, outcome, segment_type, direction, operator_name, operator_group_name, campaign_uuid, source,
+             start_time, score, operator_id, language, client_phone_number, duration, reviewed_at
+           FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2)
              AND ($3::uuid IS NULL OR (batch_uuid = $3
                AND uuid BETWEEN (SELECT first_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)
                  AND (SELECT last_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)))

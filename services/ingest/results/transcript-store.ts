@@ -75,6 +75,18 @@ export function transcripts(db: Database) {
       );
     },
 
+    /** Operator and client change places. Does nothing without a transcript. */
+    async swapRoles(tx: Sql, firmUuid: string, callUuid: string): Promise<void> {
+      const utterances = await this.read(tx, firmUuid, callUuid);
+      if (utterances === null) return;
+      const swapped = utterances.map((each) => ({ ...each, role: each.role === 'operator' ? 'client' : 'operator' }));
+      await tx.query('UPDATE transcript SET body = $3 WHERE firm_uuid = $1 AND call_uuid = $2', [
+        firmUuid,
+        callUuid,
+        deflateRawSync(JSON.stringify(swapped), fast),
+      ]);
+    },
+
     /** Adds a step to the history. A late or repeated step changes nothing. */
     async addProgress(
       tx: Sql,

@@ -7,12 +7,14 @@ import {
   changesSoFar,
   hasBackfill,
   hasPendingDocuments,
+  isFarBehind,
   isPending,
   lastChange,
   noteNewCalls,
 } from './indexer/pending-changes.ts';
 import { countCalls } from './queries/count-calls.ts';
 import { countEntries } from './queries/count-entries.ts';
+import { countPending } from './queries/count-pending.ts';
 import { countDocuments, findDocuments, hasWords, parseWords } from './queries/find-documents.ts';
 import { findEntries, matchesEntry } from './queries/find-entries.ts';
 import { resolveFilter } from './queries/resolve-filter.ts';
@@ -106,10 +108,21 @@ export function search(db: Database) {
       );
     },
 
+    /** The filter as ids of facets, words and partner_call_id excepted; null when no call can match. */
+    resolve: (firmUuid: string, filter: CallFilter) => resolveFilter(db, firmUuid, filter),
+
     /** Whether the entry of one call matches the filter, words and partner_call_id excepted. */
     async matches(firmUuid: string, callUuid: string, given: CallFilter): Promise<boolean> {
       const filter = await resolveFilter(db, firmUuid, given);
       return filter !== null && matchesEntry(db, filter, callUuid);
+    },
+
+    /** Whether so much is pending that a listing must not wait until the firm is indexed. */
+    isFarBehind: (firmUuid: string) => isFarBehind(db, firmUuid),
+
+    /** By how many calls the count of `find` differs from the catalogue, because changes are pending. */
+    async countPending(firmUuid: string, filter: CallFilter): Promise<number> {
+      return countPending(db, firmUuid, filter, await resolveFilter(db, firmUuid, filter));
     },
 
     /** `words` is a result of `parseWords`; null searches no words. The filter must have no partner_call_id. */

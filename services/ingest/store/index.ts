@@ -1,19 +1,26 @@
-import { type Database, openDatabase } from '@call-analysis/postgres';
+import { type Database, openDatabase, type SessionLimits } from '@call-analysis/postgres';
 import { calls } from '../calls/call-store.ts';
 import { recordings } from '../calls/recording-store.ts';
 import { campaignCalls } from '../campaigns/campaign-call-store.ts';
 import { campaigns } from '../campaigns/campaign-store.ts';
 import { tally } from '../campaigns/tally-store.ts';
+import { comments } from '../comments/comment-store.ts';
 import { erasures } from '../erasure/erasure-store.ts';
 import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
+import { jobs } from '../jobs/job-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
+import { reviews } from '../reviews/review-store.ts';
 import { search } from '../search/index.ts';
+import { statistics } from '../statistics/statistic-store.ts';
 import { batches } from '../uploads/batch-store.ts';
 import { uploads } from '../uploads/upload-store.ts';
 import { announcements } from './announcements.ts';
 import { openPrisma } from './prisma.ts';
+
+/** Copying the rows of a large batch is one statement, and its file is read between two statements of a transaction. */
+const INTAKE_LIMITS: SessionLimits = { statementMs: 60 * 60_000, idleInTransactionMs: 10 * 60_000 };
 
 /**
  * Every access to this service's tables. A use case opens a transaction here and passes it to the methods of the
@@ -28,6 +35,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     schema: db.schema,
     poolSize: intakes,
     connectTimeoutMs: 0,
+    limits: INTAKE_LIMITS,
     applicationName: 'ingest intake',
   });
   return {
@@ -41,11 +49,15 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     recordings: recordings(db),
     listing: listing(db),
     search: search(db),
+    statistics: statistics(db),
     results,
     transcripts: transcripts(db),
+    reviews: reviews(db),
+    comments: comments(db),
     campaigns: campaigns(db),
     campaignCalls: campaignCalls(db),
     tally: tally(db),
+    jobs: jobs(db),
     erasures: erasures(db),
     rejectedFilters: rejectedFilters(db),
     intake,

@@ -57,7 +57,12 @@ export class CallListing {
     const { store } = this.#service.parts;
     const catchUp: typeof store.search.catchUp = (firm, { words }) =>
       store.search.catchUp(firm, { words, withinMs: 120_000 });
-    return this.askIn({ ...store, search: { ...store.search, catchUp } }, firmUuid, filter, more);
+    return this.askIn(
+      { ...store, search: { ...store.search, catchUp, isFarBehind: async () => false } },
+      firmUuid,
+      filter,
+      more,
+    );
   }
 
   askIn(store: Store, firmUuid: string, filter: Partial<CallFilter>, more: Partial<ListCallsRequest> = {}) {

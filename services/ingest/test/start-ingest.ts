@@ -67,6 +67,7 @@ export async function startIngest({ serving, retries, findFirm }: IngestOptions)
     objects: { store: 'disk', directory, secret: 'a secret of at least thirty-two bytes' },
     listen: '127.0.0.1:0',
     keyManagement: '127.0.0.1:1',
+    analysis: '127.0.0.1:1',
     limits: defaultLimits,
     retries,
   };

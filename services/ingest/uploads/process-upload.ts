@@ -10,6 +10,7 @@ import { recordingUpload, transcriptUpload } from '../intake/upload-kinds.ts';
 import type { Limits } from '../limits.ts';
 import { countBatch } from '../metrics.ts';
 import type { Batch, Store } from '../store/index.ts';
+import { requireStorage } from './storage-quota.ts';
 import { keyPrefix, type Owner, type UploadSession } from './upload-store.ts';
 
 export interface ProcessUploadRequest {
@@ -63,6 +64,7 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
             bytes: await freeze(objects, request.audiosKey!, archiveKey, limits.zipBytes, NO_ARCHIVE),
           };
     if (csvBytes > limits.csvBytes) throw tooLarge(csvBytes, limits.csvBytes);
+    await requireStorage(parts, owner.firmUuid, csvBytes + (archive?.bytes ?? 0));
     const upload = {
       firmUuid: owner.firmUuid,
       actor: owner,

@@ -81,6 +81,16 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       });
     },
 
+    /** How many bytes of recordings and archives are stored for the firm. */
+    async storedBytes(firmUuid: string): Promise<number> {
+      const [row] = await db.query<{ bytes: number }>(
+        `SELECT (SELECT coalesce(sum(size_bytes), 0) FROM recording WHERE firm_uuid = $1)::float8
+           + (SELECT coalesce(sum(archive_bytes), 0) FROM batch WHERE firm_uuid = $1)::float8 AS bytes`,
+        [firmUuid],
+      );
+      return row!.bytes;
+    },
+
     /** The keys of a firm's processed uploads whose files can be removed: no later session has the same keys. */
     async done(tx: Sql, firmUuid: string): Promise<string[]> {
       const rows = await tx.query<{ key: string }>(

@@ -1,10 +1,10 @@
-import type { AuditEntryCreated, BodyOf, Event } from '@call-analysis/events';
+import type { AuditEntryAdded, AuditEntryCreated, BodyOf, Event } from '@call-analysis/events';
 import type { Store } from '../store.ts';
 
 /** Adds the audit entries that other services publish to the audit log, once for each event. */
 export async function recordAuditEntries(
   { store }: { readonly store: Store },
-  events: readonly Event<BodyOf<typeof AuditEntryCreated>>[],
+  events: readonly Event<BodyOf<typeof AuditEntryCreated> | BodyOf<typeof AuditEntryAdded>>[],
 ): Promise<void> {
   await store.addPublishedAuditEntries(
     events.map(({ id, time, subject, firmuuid, requestid, data }) => ({
@@ -13,7 +13,7 @@ export async function recordAuditEntries(
       actor: data.actor,
       action: data.action,
       subject,
-      part: null,
+      part: 'part' in data ? (data.part ?? null) : null,
       firmUuid: firmuuid,
       requestId: requestid ?? '',
       address: data.address,

@@ -1,12 +1,16 @@
 import type { KeyObject } from 'node:crypto';
-import type { DueDelivery, LeasedEndpoint } from './lease-store.ts';
+import type { DueDelivery, DuePosition, LeasedEndpoint } from './lease-store.ts';
 import { signingKey } from './signature.ts';
 
 /** The most attempts at the same time for one endpoint. */
 export const MAX_CONCURRENCY = 32;
 const FIRST_CONCURRENCY = 4;
 /** Deliveries read ahead, for each attempt that may run. */
-const READ_AHEAD = 4;
+const READ_AHEAD = 8;
+/** The most deliveries that were read and whose results are not stored. */
+const MAX_KNOWN = 2_048;
+/** Deliveries whose transactions commit late are behind what was read. They are found when reading begins anew. */
+const BEGIN_ANEW_MS = 10_000;
 /** A longer Retry-After delays its own delivery, but does not hold up the other deliveries of the endpoint for longer. */
 const LONGEST_PAUSE_MS = 3_600_000;
 
@@ -28,6 +32,8 @@ export class Lane {
   isClosed = false;
   #concurrency = FIRST_CONCURRENCY;
   #pausedUntil = 0;
+  #position: DuePosition | null = null;
+  #begunAt = Date.now();
   #keys: { readonly of: string; readonly keys: readonly { key: KeyObject; until: number }[] } | undefined;
 
   constructor(endpointUuid: string) {
@@ -40,8 +46,21 @@ export class Lane {
 
   /** How many deliveries to read now; 0 when there are enough. */
   get room(): number {
-    if (this.queued.length >= this.#concurrency) return 0;
-    return Math.max(this.#concurrency * READ_AHEAD - this.known.size, 0);
+    const wanted = this.#concurrency * READ_AHEAD - this.queued.length;
+    if (wanted < (this.#concurrency * READ_AHEAD) / 2) return 0;
+    return Math.max(Math.min(wanted, MAX_KNOWN - this.known.size), 0);
+  }
+
+  /** Behind which to read on; null to read from the beginning, where deliveries may be known already. */
+  get position(): DuePosition | null {
+    if (Date.now() - this.#begunAt > BEGIN_ANEW_MS) this.#position = null;
+    return this.#position;
+  }
+
+  /** Notes up to where deliveries were read; null when nothing else is due. */
+  readUpTo(position: DuePosition | null): void {
+    if (this.#position === null) this.#begunAt = Date.now();
+    this.#position = position;
   }
 
   isPaused(now = Date.now()): boolean {

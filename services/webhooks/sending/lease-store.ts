@@ -17,6 +17,12 @@ export interface DueDelivery {
   readonly step: number;
 }
 
+/** The position of a delivery in the order in which they are due. */
+export interface DuePosition {
+  readonly nextAt: Date;
+  readonly uuid: string;
+}
+
 /** What came of one attempt. */
 export interface AttemptResult {
   readonly endpoint: string;
@@ -35,6 +41,8 @@ export interface DisabledEndpoint {
   readonly firmUuid: string;
   readonly reason: string;
 }
+
+const BEGINNING: DuePosition = { nextAt: new Date(0), uuid: '00000000-0000-0000-0000-000000000000' };
 
 /** An endpoint that had no success for so long is disabled. */
 const FAILING_DAYS = 5;
@@ -77,31 +85,35 @@ export function leases(db: Database) {
       );
     },
 
-    /** The endpoint with up to `limit` due deliveries beside those in `except`. Null when the lease is lost. */
+    /**
+     * The endpoint with up to `limit` due deliveries behind a position, and the position of the last one. Null when the
+     * lease is lost.
+     */
     async due(
       owner: string,
       uuid: string,
-      except: readonly string[],
+      after: DuePosition | null,
       limit: number,
-    ): Promise<{ endpoint: LeasedEndpoint; deliveries: DueDelivery[] } | null> {
-      const rows = await db.prepared<
-        LeasedEndpoint & { uuid: string | null; event: string; body: string; step: number }
-      >(
+    ): Promise<{ endpoint: LeasedEndpoint; deliveries: DueDelivery[]; last: DuePosition | null } | null> {
+      type Row = LeasedEndpoint & { uuid: string | null; event: string; body: string; step: number; nextAt: Date };
+      const rows = await db.prepared<Row>(
         'webhooks-due',
         `SELECT url, secret, old_secrets AS "oldSecrets", due.*
          FROM endpoint LEFT JOIN LATERAL (
-           SELECT delivery.uuid, event, body, step FROM delivery
-           WHERE endpoint_uuid = endpoint.uuid AND status = 'pending' AND next_at <= now() AND delivery.uuid <> ALL($3)
-           ORDER BY next_at LIMIT $4) AS due ON true
+           SELECT delivery.uuid, event, body, step, next_at AS "nextAt" FROM delivery
+           WHERE endpoint_uuid = endpoint.uuid AND status = 'pending' AND next_at <= now()
+             AND (next_at, delivery.uuid) > ($3::timestamptz, $4::uuid)
+           ORDER BY next_at, delivery.uuid LIMIT $5) AS due ON true
          WHERE endpoint.uuid = $2 AND enabled AND leased_by = $1`,
-        [owner, uuid, except, limit],
+        [owner, uuid, after?.nextAt ?? BEGINNING.nextAt, after?.uuid ?? BEGINNING.uuid, limit],
       );
       if (rows[0] === undefined) return null;
       const { url, secret, oldSecrets } = rows[0];
       const deliveries = rows.flatMap(({ uuid: delivery, event, body, step }) =>
         delivery === null ? [] : [{ uuid: delivery, event, body, step }],
       );
-      return { endpoint: { url, secret, oldSecrets }, deliveries };
+      const last = deliveries.length === 0 ? null : { nextAt: rows.at(-1)!.nextAt, uuid: deliveries.at(-1)!.uuid };
+      return { endpoint: { url, secret, oldSecrets }, deliveries, last };
     },
 
     /** Which of these endpoints have something to send. */

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@call-analysis/runtime';
 import type { AttemptResult, DisabledEndpoint } from './lease-store.ts';
 
-const MAX_RESULTS = 256;
+const MAX_RESULTS = 512;
 /** A result waits for so long for others that are written with it. */
 const GATHER_MS = 10;
 const FIRST_RETRY_MS = 250;

@@ -101,14 +101,18 @@ export function runSender(
   async function read(lane: Lane, limit: number): Promise<void> {
     lane.isReading = true;
     try {
-      const due = await leases.due(owner, lane.endpointUuid, [...lane.known], limit);
+      const { position } = lane;
+      // From the beginning on, the known ones are read again.
+      const wanted = position === null ? limit + lane.known.size : limit;
+      const due = await leases.due(owner, lane.endpointUuid, position, wanted);
       if (due === null) return drop(lane.endpointUuid);
       for (const delivery of due.deliveries) {
         if (lane.isClosed || lane.known.has(delivery.uuid)) continue;
         lane.known.add(delivery.uuid);
         lane.queued.push({ delivery, endpoint: due.endpoint });
       }
-      lane.isExhausted = due.deliveries.length < limit;
+      lane.isExhausted = due.deliveries.length < wanted;
+      lane.readUpTo(lane.isExhausted ? null : due.last);
       lane.idleSince = Date.now();
     } catch (error) {
       // The next poll reads again.

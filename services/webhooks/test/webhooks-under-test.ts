@@ -26,7 +26,7 @@ export class WebhooksUnderTest {
   readonly #settings: Partial<Config>;
   readonly #replacements: Replacements;
   readonly #closing = new Closing();
-  #config!: Config;
+  config!: Config;
   db!: Database;
   bus!: Bus;
   store!: Store;
@@ -45,7 +45,7 @@ export class WebhooksUnderTest {
     this.#closing.add('database', () => database.drop());
     const bus = { transport: 'embedded' as const, url: database.url('bus'), schema: 'bus' };
     const databaseUrl = database.url(schema);
-    this.#config = { databaseUrl, bus, listen: '127.0.0.1:0', allowPrivate: true, ...this.#settings };
+    this.config = { databaseUrl, bus, listen: '127.0.0.1:0', allowPrivate: true, ...this.#settings };
     await migrateBus(bus);
     await migrate({ url: databaseUrl, schema, folder: migrations });
     this.db = openDatabase({ url: databaseUrl, schema });
@@ -65,7 +65,7 @@ export class WebhooksUnderTest {
   async startReplica(replacements: Replacements = {}) {
     const destination = { write: (line: string) => void this.lines.push(JSON.parse(line) as Record<string, unknown>) };
     const log = createLog({ name: 'webhooks', destination });
-    const service = await start(this.#config, { log, ...this.#replacements, ...replacements });
+    const service = await start(this.config, { log, ...this.#replacements, ...replacements });
     this.#closing.add('service', () => service.close());
     return service;
   }

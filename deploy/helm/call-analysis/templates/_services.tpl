@@ -12,7 +12,7 @@ ingest:
   database: true
   store: true
   rpc: true
-  calls: [key-management]
+  calls: [key-management, analysis]
 audio:
   database: true
   store: true

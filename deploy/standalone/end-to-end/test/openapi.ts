@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type Client, newFirm } from '../../test/client/new-firm.ts';
+import { administrator, type Client, newFirm } from '../../test/client/new-firm.ts';
 import { type OpenApi, openApiOf } from '../../test/client/openapi-document.ts';
 import { eventually, fetchWhenAvailable } from '../../test/client/retry.ts';
 import { csvOf, metadataOf } from '../../test/client/valid-uploads.ts';
@@ -194,7 +194,19 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
       const keys = await ask('GET /external/api/v1/api-key', {}, undefined, { query: '?size=100' });
       const issued = keys.body['items'] as { uuid: string; firm: { uuid: string } }[];
       const item = issued.find(({ firm }) => firm.uuid === admin.firmUuid);
-      await ask('DELETE /external/api/v1/api-key/{api_key_uuid}', { api_key_uuid: item?.uuid ?? '' });
+      await ask('POST /external/api/v1/api-key/{api_key_uuid}/rotate', { api_key_uuid: item?.uuid ?? '' }, {});
+      const rotated = await ask('GET /external/api/v1/api-key', {}, undefined, { query: '?size=100' });
+      const successor = (rotated.body['items'] as typeof issued).find(({ firm }) => firm.uuid === admin.firmUuid);
+      await ask('DELETE /external/api/v1/api-key/{api_key_uuid}', { api_key_uuid: successor?.uuid ?? '' });
+      await ask('GET /api/v1/audit');
+
+      const administration = administrator(service.administration);
+      const link = await administration.signInLink(admin.userUuid, service.url).finally(() => administration.close());
+      const code = link?.link.split('#code=')[1];
+      const signedIn = await ask('POST /api/v1/session', {}, { code });
+      const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+      await ask('POST /api/v1/session/refresh', {}, undefined, { headers: { cookie } });
+      await ask('DELETE /api/v1/session', {}, undefined, { headers: { cookie } });
       // A retry needs a call that failed with a retryable error.
       const left = document.operations.filter((each) => !document.answered.has(each));
       expect(left).toEqual(['POST /api/v1/calls/{uuid}/retry']);

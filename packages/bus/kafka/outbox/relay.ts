@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { translateError } from '@call-analysis/postgres';
+import { limitOptions, translateError } from '@call-analysis/postgres';
 import { Client } from 'pg';
 import { INDEXES_ONLY, type Queues } from '../../queue/queues.ts';
 import { outboxChannel, type OutboxRow, readFirstRows, removeSentRows } from './outbox-store.ts';
@@ -61,7 +61,7 @@ export function startRelay(queues: Queues, { url, sender }: { url: string; sende
     const client = new Client({
       connectionString: url,
       application_name: `${name} relay`,
-      options: `${INDEXES_ONLY} ${ASYNCHRONOUS_COMMIT} ${KEEP_ALIVE}`,
+      options: `${INDEXES_ONLY} ${ASYNCHRONOUS_COMMIT} ${KEEP_ALIVE} ${limitOptions()}`,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       connectionTimeoutMillis: 10_000,

@@ -3,6 +3,7 @@ import { constants } from 'node:zlib';
 import compression from 'compression';
 import type { EdgeResponse } from './edge-response.ts';
 
+const MAX_LISTENERS = 20;
 /** A shorter response fits in one packet anyway. */
 const THRESHOLD_BYTES = 1024;
 
@@ -22,6 +23,8 @@ const apply = compression({ threshold: THRESHOLD_BYTES, brotli, filter });
  */
 export function compress(request: IncomingMessage, response: EdgeResponse): void {
   if (request.headers['accept-encoding'] === undefined) return;
+  // Those of the log, the limits, the compressor and a stream that ends in the response are more than Node's ten.
+  response.setMaxListeners(MAX_LISTENERS);
   apply(request as never, response as never, () => {});
 }
 

@@ -67,7 +67,18 @@ function failureOf({ failure }: Call) {
 function audioOf({ audio }: GetCallReply, absolute: (url: string) => string) {
   if (audio === null) return null;
   const { file_name, format, channels, sample_rate, duration, size, url, url_expires_at } = audio;
-  return { file_name, format, channels, sample_rate, duration, size, url: absolute(url), url_expires_at };
+  return {
+    file_name,
+    format,
+    channels,
+    sample_rate,
+    duration,
+    size,
+    left_channel: audio.left_channel ?? null,
+    right_channel: audio.right_channel ?? null,
+    url: absolute(url),
+    url_expires_at,
+  };
 }
 
 function transcriptOf(json: string) {

@@ -257,6 +257,8 @@ describe('one call', () => {
       format: 'wav',
       channels: 2,
       sample_rate: 8000,
+      left_channel: 'operator',
+      right_channel: 'client',
       duration: 61.5,
       size: 5_000_000_000,
     };

@@ -8,11 +8,11 @@ import { anyOf, flag, instant, number, page, pathUuid, size, text, uuid } from '
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/json-response.ts';
 import { CallDetail, CallItem, CallPage, CallStatus, ErasureReceipt } from '../../response-schemas/calls.ts';
-import { callerOf } from '../ingest-caller.ts';
+import { actorOf, callerOf } from '../ingest-caller.ts';
 import { callDetail, callItem, listedCall } from './call-json.ts';
 
 const PATH = '/api/v1/calls';
-/** Erasing searches every CSV of refused rows for copies of the call. */
+/** Erasing rewrites the CSVs of refused rows that have copies of the call. */
 const ERASE_MS = 60_000;
 
 const MAX_VALUE_CHARS = 255;
@@ -68,7 +68,23 @@ const filters = {
 
 /** Filters of any list of calls. */
 export const CallQuery = consistent(z.strictObject(filters));
-const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: uuid().optional() }));
+/** The query of a firm's list. */
+export const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: uuid().optional() }));
+
+const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...conditions } = filters;
+/** The filters of a list of calls in a JSON body, where numbers and booleans may be written as such. */
+export const CallFilter = z.preprocess(
+  (given) =>
+    typeof given === 'object' && given !== null && !Array.isArray(given)
+      ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(value)]))
+      : given,
+  z.strictObject({ ...conditions, campaign: uuid().optional() }),
+);
+
+function asText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asText);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}
 
 /** Adds the rules that concern two fields. */
 function consistent<Query extends z.ZodObject<typeof filters>>(query: Query): Query {
@@ -105,7 +121,7 @@ function isTime(text: string | undefined): text is string {
 }
 
 export const listCallsDescription =
-  'A call must match all filters. `status`, `outcome`, `segment_type` and `direction` may be repeated; any of their values matches. `q` finds all forms of a word in English, Russian and Spanish, and the exact word in other languages.\n\nTo read more than a few pages use `cursor`: its cost does not grow, and no call is skipped or repeated while new calls arrive. `page` reaches the first 100,000 calls.\n\n`count` is exact without a filter, and with one filter other than `q` (a time range must begin and end at midnight UTC). With several filters it is exact while one of them matches at most 20,000 calls. With `q` it is exact up to 200 calls, or up to 20,000 in a firm of at most 250,000 calls. Otherwise, and directly after a large upload, it is an estimate and `count_is_estimate` is true.';
+  'A call must match all filters. `status`, `outcome`, `segment_type` and `direction` may be repeated; any of their values matches. `q` finds all forms of a word in English, Russian and Spanish, and the exact word in other languages.\n\nTo read more than a few pages use `cursor`: its cost does not grow, and no call is skipped or repeated while new calls arrive. `page` reaches the first 1,000,000 calls.\n\n`count` is exact without a filter, and with one filter other than `q` (a time range must begin and end at midnight UTC). With several filters it is exact while one of them matches at most 20,000 calls. With `q` it is exact up to 200 calls, or up to 20,000 in a firm of at most 250,000 calls. Otherwise, and while a large upload is processed, it is an estimate and `count_is_estimate` is true.';
 
 /** A page of the calls of a firm, or of a campaign. */
 export async function listCalls(
@@ -209,8 +225,8 @@ export function calls(
           'Stops the processing of the call and removes its data: recording, transcript, analyses, history, queued events, and copies in refused rows. Files that were uploaded for its batch are removed too, a ZIP of recordings as soon as no other call needs it. Its `partner_call_id` can be used again. Its batch and campaign still count it, as `erased`. A repeated request returns the receipt while data is still being removed, and 404 afterwards.',
         responses: { 200: { description: 'What was removed, with counts.', schema: ErasureReceipt } },
       },
-      async handle({ caller, params }) {
-        const call = { caller: callerOf(caller), call_uuid: pathUuid(params['uuid'], 'call') };
+      async handle({ caller, params, address }) {
+        const call = { caller: actorOf(caller, address), call_uuid: pathUuid(params['uuid'], 'call') };
         const { uuid, erased_at, removed } = await catalogue.eraseCall(call, { deadlineMs: ERASE_MS });
         return { status: 200, body: { uuid, erased_at, removed: removed.map(({ what, count }) => ({ what, count })) } };
       },

@@ -71,6 +71,7 @@ export const processUploadDocs = {
     'EMPTY_FILE',
     'FILE_TOO_LARGE',
     'TOO_MANY_ROWS',
+    'STORAGE_QUOTA_EXCEEDED',
     'INVALID_ZIP',
     'UNSAFE_ARCHIVE',
     'NESTED_FOLDER',

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '@call-analysis/postgres';
 import { createLog } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { listCalls } from '../../listing/list-calls.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../../store/index.ts';
 import { BEGIN, type Call, CallListing, callOf, modelled, NEWEST, sampleCalls } from '../../test/call-listing.ts';
+import { csvOf } from '../../test/csv.ts';
 import { IngestUnderTest } from '../../test/ingest-under-test.ts';
 import { search } from '../index.ts';
 import { runIndexer } from './run-indexer.ts';
@@ -114,6 +115,30 @@ describe('the index', () => {
       isEstimate: false,
     });
     expect(await listing.ask(firmUuid, { batch, status: ['failed'] })).toMatchObject({ count: 0, items: [] });
+  });
+
+  it('does not keep a listing waiting during a large upload, whose calls are listed and counted before they are indexed', async () => {
+    const { store } = service.parts;
+    const owner = service.newOwner();
+    const rows = Array.from({ length: 3_000 }, (_, index) => ({
+      partner_call_id: `call-${index}`,
+      operator_name: index % 4 === 0 ? 'Aziza' : 'Bakyt',
+    }));
+    const { uuid: batch } = await service.upload(owner, csvOf(rows));
+    const indexed = jest.spyOn(store.search, 'catchUp');
+    const ask = (filter: Partial<CallFilter>) => listing.askIn(store, owner.firmUuid, filter);
+    expect(await ask({ batch })).toMatchObject({ count: 3_000, isEstimate: true, items: { length: 10 } });
+    expect((await ask({ operatorName: 'Aziza' })).count).toBe(750);
+    await store.search.indexEntries(owner.firmUuid);
+    await service.db.query(`UPDATE call SET status = 'completed' WHERE firm_uuid = $1 AND operator_name = 'Aziza'`, [
+      owner.firmUuid,
+    ]);
+    expect((await ask({ batch })).count).toBe(3_000);
+    expect((await ask({ status: ['completed'] })).count).toBeGreaterThan(712);
+    expect((await ask({ status: ['completed'] })).count).toBeLessThan(788);
+    expect((await ask({ status: ['queued'], operatorName: 'Aziza' })).count).toBeLessThan(38);
+    expect(indexed).not.toHaveBeenCalled();
+    indexed.mockRestore();
   });
 
   it('is replaced by the catalogue itself when it cannot catch up in time', async () => {

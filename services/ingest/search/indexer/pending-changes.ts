@@ -140,3 +140,17 @@ export async function changesSoFar(sql: Sql): Promise<number> {
   );
   return row?.changes ?? 0;
 }
+
+/** New calls, and changed ones, that a listing still indexes itself: it takes a moment. */
+const NEW_CALLS_AT_ONCE = 2_000;
+const CHANGED_CALLS_AT_ONCE = 200;
+
+/** Whether more changes of the firm are pending than a listing should wait for. */
+export async function isFarBehind(sql: Sql, firmUuid: string): Promise<boolean> {
+  const [row] = await sql.query<{ is_far: boolean }>(
+    `SELECT coalesce(sum(calls) > $2, false) OR count(*) FILTER (WHERE calls = 0) > $3 AS is_far
+     FROM (SELECT calls FROM call_change WHERE firm_uuid = $1 ORDER BY position LIMIT $3 + 100) AS pending`,
+    [firmUuid, NEW_CALLS_AT_ONCE, CHANGED_CALLS_AT_ONCE],
+  );
+  return row!.is_far;
+}

@@ -26,6 +26,20 @@ export async function matchesEntry(db: Database, filter: ResolvedFilter, callUui
   return (await run(db, `SELECT 1 FROM ${found}`, sql, { sorting: false })).length > 0;
 }
 
+/** How many of these calls have an entry that matches. */
+export async function matchingEntries(
+  db: Database,
+  filter: ResolvedFilter,
+  callUuids: readonly string[],
+): Promise<number> {
+  const sql = new EntryQuery(filter);
+  const found = sql.entries(`c.uuid = ANY(${sql.value(callUuids, 'uuid[]')})`, ...conditionsOf(sql, filter, null));
+  const [row] = await run<{ count: number }>(db, `SELECT count(*)::int AS count FROM ${found}`, sql, {
+    sorting: false,
+  });
+  return row!.count;
+}
+
 /** Null when the plan gave up: the matches are further on, or there are none. */
 async function execute(db: Database, query: CallQuery, filter: ResolvedFilter, plan: Plan): Promise<Position[] | null> {
   switch (plan.kind) {

@@ -1,0 +1,2 @@
+export * from './redact.ts';
+export { KINDS, type Kind } from './finding.ts';

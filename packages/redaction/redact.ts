@@ -1,0 +1,63 @@
+import { findAddresses } from './find-addresses.ts';
+import { findNumbers } from './find-numbers.ts';
+import { findSpokenNumbers } from './find-spoken-numbers.ts';
+import type { Finding } from './finding.ts';
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A text without its personal data, and the way back. */
+export class Redaction {
+  readonly text: string;
+  readonly findings: readonly Finding[];
+
+  constructor(original: string, findings: readonly Finding[]) {
+    this.findings = findings;
+    let text = '';
+    let from = 0;
+    for (const { start, end, kind } of findings) {
+      text += `${original.slice(from, start)}[${kind}]`;
+      from = end;
+    }
+    this.text = text + original.slice(from);
+  }
+
+  /** A span of the redacted text in the original. A replacement that the span touches is taken whole. */
+  original({ start, end }: Span): Span {
+    return { start: this.#offset(start, false), end: this.#offset(end, true) };
+  }
+
+  #offset(at: number, isEnd: boolean): number {
+    /** How much longer the original is than the redacted text, up to here. */
+    let longer = 0;
+    for (const { start, end, kind } of this.findings) {
+      const begins = start - longer;
+      const ends = begins + kind.length + 2;
+      if (isEnd ? at <= begins : at < begins) break;
+      if (isEnd ? at <= ends : at < ends) return isEnd ? end : start;
+      longer += end - start - (kind.length + 2);
+    }
+    return at + longer;
+  }
+}
+
+/**
+ * Replaces phone numbers, cards, accounts (IBAN), e-mail addresses, and passport and tax numbers of UZ, KG, RU, US and ES, in
+ * digits or spoken as words in English, Russian, Uzbek, Kyrgyz or Spanish. Sums, dates and short numbers stay.
+ */
+export function redact(text: string): Redaction {
+  return new Redaction(text, findPersonalData(text));
+}
+
+/** In the order of the text, without overlaps: of two that overlap, the one that begins first, then the longer one. */
+export function findPersonalData(text: string): Finding[] {
+  const found = [...findAddresses(text), ...findNumbers(text), ...findSpokenNumbers(text)];
+  found.sort((one, other) => one.start - other.start || other.end - one.end);
+  const kept: Finding[] = [];
+  for (const finding of found) {
+    if (finding.start >= (kept.at(-1)?.end ?? 0)) kept.push(finding);
+  }
+  return kept;
+}

@@ -1,0 +1,123 @@
+import type { Evidence, Question, Utterance } from '@call-analysis/events';
+import { toEvidence } from '../../rules/quote.ts';
+import { findQuote } from './find-quote.ts';
+import { labelWithoutQuote } from './prompt.ts';
+import type { RawAnswer } from './read-reply.ts';
+import type { SentUtterance } from './sent-conversation.ts';
+import { speaksToModel } from './suspicious-text.ts';
+
+const MAX_QUOTES = 3;
+
+/** An answer of a model whose label is one of the question and whose quotes stand in the transcript. */
+export interface CheckedAnswer {
+  /** Null: the question does not apply. */
+  readonly label: string | null;
+  readonly confidence: number | null;
+  readonly evidence: readonly Evidence[];
+  readonly explanation: string;
+  /** A quote was dropped, because the role did not say it. */
+  readonly hasLostQuote: boolean;
+  /** A quote was dropped, because its words speak to the model. */
+  readonly quotesInstruction: boolean;
+  /** The answer needs a quote and has none. */
+  readonly isUnproved: boolean;
+}
+
+/** What an answer is checked against. */
+export interface Source {
+  /** As they are stored. */
+  readonly utterances: readonly Utterance[];
+  /** As the model got them. */
+  readonly sent: readonly SentUtterance[];
+}
+
+/** Checks the answers to these questions. Answers to other questions and with unknown labels are left out; the first counts. */
+export function checkAnswers(
+  answers: readonly RawAnswer[],
+  questions: readonly Question[],
+  source: Source,
+): Map<string, CheckedAnswer> {
+  const byUuid = new Map(questions.map((question) => [question.uuid.toLowerCase(), question]));
+  const checked = new Map<string, CheckedAnswer>();
+  for (const answer of answers) {
+    const question = byUuid.get(answer.question_uuid.trim().toLowerCase());
+    if (question === undefined || checked.has(question.uuid)) continue;
+    const label = labelOf(question, answer.answer);
+    if (label !== undefined) checked.set(question.uuid, checkAnswer(question, label, answer, source));
+  }
+  return checked;
+}
+
+/** Undefined for a label that the question does not have. */
+function labelOf({ choices }: Question, answer: string | null): string | null | undefined {
+  if (answer === null) return null;
+  const wanted = answer.trim().toLowerCase();
+  return choices.find(({ label }) => label.toLowerCase() === wanted)?.label;
+}
+
+function checkAnswer(question: Question, label: string | null, answer: RawAnswer, source: Source): CheckedAnswer {
+  const role = question.decided.by === 'model' ? question.decided.role : 'operator';
+  const evidence: Evidence[] = [];
+  let hasLostQuote = false;
+  let quotesInstruction = false;
+  for (const quoted of answer.quotes) {
+    if (quoted === null || quoted.quote.trim() === '') continue;
+    if (evidence.length === MAX_QUOTES) break;
+    const found = proveQuote(quoted.utterance, quoted.quote.toWellFormed(), role, source);
+    if (found === null) hasLostQuote = true;
+    else if (speaksToModel(source.utterances[found.utterance]?.text ?? '')) quotesInstruction = true;
+    else if (!evidence.some((each) => isSame(each, found))) evidence.push(found);
+  }
+  const needsQuote = label !== null && label !== labelWithoutQuote(question);
+  return {
+    label,
+    confidence: answer.confidence,
+    evidence,
+    explanation: answer.explanation,
+    hasLostQuote,
+    quotesInstruction,
+    isUnproved: needsQuote && evidence.length === 0,
+  };
+}
+
+function isSame(one: Evidence, other: Evidence): boolean {
+  return one.utterance === other.utterance && one.start_char < other.end_char && other.start_char < one.end_char;
+}
+
+/**
+ * The quote as evidence, from the utterance that the model names. Models miscount: a quote that stands word for word in
+ * another utterance of the role counts too, the nearest first.
+ */
+function proveQuote(
+  named: number,
+  quote: string,
+  role: 'operator' | 'client' | 'any',
+  { utterances, sent }: Source,
+): Evidence | null {
+  const mayQuote = ({ role: speaker }: SentUtterance) => role === 'any' || speaker === role;
+  const there = sent.filter((utterance) => utterance.index === named && mayQuote(utterance));
+  for (const utterance of there) {
+    const evidence = evidenceIn(utterance, quote, false, utterances);
+    if (evidence !== null) return evidence;
+  }
+  const others = sent
+    .filter((utterance) => utterance.index !== named && mayQuote(utterance))
+    .sort((one, other) => Math.abs(one.index - named) - Math.abs(other.index - named));
+  for (const utterance of others) {
+    const evidence = evidenceIn(utterance, quote, true, utterances);
+    if (evidence !== null) return evidence;
+  }
+  return null;
+}
+
+function evidenceIn(
+  utterance: SentUtterance,
+  quote: string,
+  isStrict: boolean,
+  utterances: readonly Utterance[],
+): Evidence | null {
+  const found = findQuote(utterance.folded, quote, isStrict);
+  const original = utterances[utterance.index];
+  if (found === null || original === undefined) return null;
+  return toEvidence(original.text, utterance.index, utterance.original(found.span));
+}

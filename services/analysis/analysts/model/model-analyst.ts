@@ -1,0 +1,283 @@
+import type { Answer, Question } from '@call-analysis/events';
+import { redact } from '@call-analysis/redaction';
+import type { LanguageModel, Reply } from '../../language-model/language-model.ts';
+import { ModelFailure } from '../../language-model/outcome.ts';
+import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../money/prices.ts';
+import { maxPoints, type Scorecard } from '../../scorecards/scorecard.ts';
+import { computeTotals, type ScoredAnswer } from '../../scorecards/totals.ts';
+import type { AnalysisResult, Analyst, Conversation } from '../analyst.ts';
+import { analyzeByRules } from '../rule-analyst.ts';
+import { type CheckedAnswer, checkAnswers, type Source } from './check-answers.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import { type MergedAnswer, mergeAnswers, mergeReplies } from './merge-windows.ts';
+import { answerSchema, maxOutputTokens, PROMPT_VERSION, writeConversation, writeInstructions } from './prompt.ts';
+import { type RawReply, readReply } from './read-reply.ts';
+import { sendUtterances } from './sent-conversation.ts';
+import { SENTENCES } from './sentences.ts';
+import { speaksToModel } from './suspicious-text.ts';
+import { cutWindows, tokensOf } from './windows.ts';
+
+const MAX_EXPLANATION = 300;
+const MAX_REASON = 150;
+const MAX_SUMMARY = 1200;
+/** The text around the conversation, and the errors of the estimate. */
+const MARGIN_TOKENS = 200;
+/** A server that refuses even windows of this size refuses something else. */
+const LEAST_WINDOW_TOKENS = 200;
+/** A rule whose answers are right so often contradicts a model with reason. */
+const RELIABLE = 0.9;
+
+export interface ModelAnalystOptions {
+  /** Answers that are less sure than this need a review. */
+  readonly reviewBelow: number;
+  readonly contextTokens?: number | undefined;
+  readonly prices?: Prices | undefined;
+}
+
+/**
+ * Asks a language model the questions that are for it, and the rules the others. The model proposes labels and quotes; code
+ * looks up every quote, adds up every point and decides what needs a person. Rejects with ModelFailure.
+ */
+export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions): Analyst {
+  /** What the server has said that it takes, if that is less than configured. */
+  let contextTokens = options.contextTokens ?? Infinity;
+
+  async function askAll(conversation: Conversation, scorecard: Scorecard, signal?: AbortSignal) {
+    const questions = scorecard.sections
+      .flatMap((section) => section.questions)
+      .filter(({ decided }) => decided.by === 'model');
+    const sent = sendUtterances(conversation.utterances, conversation.redactForModel === true ? redact : null);
+    const instructions = writeInstructions(questions, conversation.firmLanguage);
+    const call = new CallRequests(model, questions, instructions, signal);
+    for (;;) {
+      const budget = contextTokens - estimateTokens(instructions) - maxOutputTokens(questions.length) - MARGIN_TOKENS;
+      const windows = cutWindows(sent, Math.max(LEAST_WINDOW_TOKENS, budget));
+      try {
+        const asked: Asked[] = [];
+        for (const [index, window] of windows.entries()) {
+          const source = { utterances: conversation.utterances, sent: window };
+          asked.push(await call.askPart(source, index + 1, windows.length));
+        }
+        return { questions, asked, tokens: call.tokens };
+      } catch (error) {
+        if (!(error instanceof ModelFailure) || error.kind !== 'too_long') throw withTokens(error, call.tokens);
+        const largest = Math.max(...windows.map(tokensOf));
+        if (largest <= LEAST_WINDOW_TOKENS) {
+          const message = 'The scorecard alone has more tokens than the language model takes. Use another model.';
+          throw new ModelFailure('refused', message, { tokens: call.tokens, cause: error });
+        }
+        const total = contextTokens - budget + largest;
+        const tried = Number.isFinite(total)
+          ? total
+          : estimateTokens(instructions) + maxOutputTokens(questions.length) + MARGIN_TOKENS + largest;
+        // The server's own number counts, unless it was tried already: then the estimate is too low.
+        const said = error.contextTokens;
+        contextTokens = said !== null && said < tried * 0.9 ? said : tried - largest / 2;
+      }
+    }
+  }
+
+  return {
+    name: 'model',
+    version: PROMPT_VERSION,
+    model: model.model,
+    async analyze(conversation, scorecard, signal) {
+      const byRules = analyzeByRules(conversation, scorecard, options.reviewBelow);
+      const { questions, asked, tokens } = await askAll(conversation, scorecard, signal);
+      const answers = new Map<string, Answer>();
+      for (const question of questions) {
+        const given = asked.map(({ answers: each }) => each.get(question.uuid)).filter((each) => each !== undefined);
+        const fallback = byRules.sections
+          .flatMap((section) => section.questions)
+          .find(({ uuid }) => uuid === question.uuid);
+        answers.set(question.uuid, toAnswer(question, mergeAnswers(question, given), fallback, conversation, options));
+      }
+      const usage = usageOf(tokens, options.prices);
+      return { ...withAnswers(byRules, scorecard, answers), ...writtenParts(asked, byRules), usage };
+    },
+  };
+}
+
+interface Asked {
+  readonly reply: RawReply;
+  readonly answers: ReadonlyMap<string, CheckedAnswer>;
+}
+
+/** The requests for one call, and what they cost together. */
+class CallRequests {
+  tokens: Tokens = NO_TOKENS;
+  readonly #model: LanguageModel;
+  readonly #questions: readonly Question[];
+  readonly #instructions: string;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(model: LanguageModel, questions: readonly Question[], instructions: string, signal?: AbortSignal) {
+    this.#model = model;
+    this.#questions = questions;
+    this.#instructions = instructions;
+    this.#signal = signal;
+  }
+
+  /** Asks about one window. What is missing or not proved is asked once more. */
+  async askPart(source: Source, number: number, count: number): Promise<Asked> {
+    const part = { utterances: source.sent, number, count };
+    const first = await this.#ask(writeConversation(part), this.#questions, 1);
+    let reply = await readReply(first.text);
+    let answers =
+      reply === null ? new Map<string, CheckedAnswer>() : checkAnswers(reply.answers, this.#questions, source);
+    const open = this.#questions.filter(({ uuid }) => answers.get(uuid)?.isUnproved ?? true);
+    if (reply !== null && open.length === 0) return { reply, answers };
+    const again = await this.#ask(writeConversation(part, askAgain(reply, open)), open, first.isCutOff ? 2 : 1);
+    const second = await readReply(again.text);
+    const better = second === null ? [] : checkAnswers(second.answers, open, source);
+    // A second answer that is not proved either does not replace the first.
+    answers = new Map([...answers, ...[...better].filter(([uuid, each]) => !each.isUnproved || !answers.has(uuid))]);
+    reply ??= second;
+    if (reply === null || (answers.size === 0 && this.#questions.length > 0)) {
+      const message =
+        'The language model gave no answer that can be used, also when it was asked again. Retry the call, or use another model.';
+      throw new ModelFailure('unreadable', message, { tokens: this.tokens });
+    }
+    return { reply, answers };
+  }
+
+  async #ask(conversation: string, questions: readonly Question[], room: number): Promise<Reply> {
+    try {
+      const reply = await this.#model.ask(
+        {
+          instructions: this.#instructions,
+          conversation,
+          schema: answerSchema(questions),
+          maxOutputTokens: maxOutputTokens(questions.length) * room,
+        },
+        this.#signal,
+      );
+      this.tokens = addTokens(this.tokens, reply.tokens);
+      return reply;
+    } catch (error) {
+      if (error instanceof ModelFailure) this.tokens = addTokens(this.tokens, error.tokens);
+      throw error;
+    }
+  }
+}
+
+/** These sentences stand behind the conversation, so that what comes before stays the same for a provider's cache. */
+function askAgain(reply: RawReply | null, open: readonly Question[]): string {
+  if (reply === null) return 'Answer with one JSON object of the schema and nothing else.';
+  const uuids = open.map(({ uuid }) => uuid).join(', ');
+  return `Answer these questions again, and no others: ${uuids}. Use a label of each question, and copy quotes letter by letter from an utterance of the role that the question names. If there are no such words, choose the label that needs no quote.`;
+}
+
+function withTokens(error: unknown, tokens: Tokens): unknown {
+  if (!(error instanceof ModelFailure)) return error;
+  const { kind, message, retryAfterMs, contextTokens, isThrottled } = error;
+  return new ModelFailure(kind, message, { retryAfterMs, contextTokens, isThrottled, tokens, cause: error });
+}
+
+function toAnswer(
+  question: Question,
+  merged: MergedAnswer | null,
+  fallback: Answer | undefined,
+  { language, firmLanguage }: Conversation,
+  { reviewBelow }: ModelAnalystOptions,
+): Answer {
+  const sentences = SENTENCES[firmLanguage];
+  const choice = question.choices.find(({ label }) => label === merged?.label) ?? null;
+  const confidence = merged?.confidence ?? null;
+  const isContradicted =
+    fallback?.decided_by === 'fallback' &&
+    (fallback.confidence ?? 0) >= RELIABLE &&
+    fallback.answer !== (choice?.label ?? null);
+  const doubts = [
+    ...(merged === null ? [sentences.open] : []),
+    ...(merged?.isUnproved === true ? [sentences.unproved] : []),
+    ...(merged?.hasLostQuote === true && !merged.isUnproved ? [sentences.lostQuote] : []),
+    ...(merged?.quotesInstruction === true ? [sentences.instruction] : []),
+    ...(merged?.isDisputed === true ? [sentences.windows] : []),
+    ...(isContradicted ? [sentences.contradicted] : []),
+  ];
+  return {
+    uuid: question.uuid,
+    text: question.text,
+    weight: question.weight,
+    answer: choice?.label ?? null,
+    decided_by: 'model',
+    confidence,
+    points: choice?.points ?? null,
+    max_points: maxPoints(question),
+    not_applicable: merged !== null && choice === null,
+    evidence: [...(merged?.evidence ?? [])],
+    evidence_absent: merged !== null && !merged.isUnproved && merged.evidence.length === 0,
+    needs_review: doubts.length > 0 || (confidence ?? 0) < reviewBelow || language === null,
+    explanation: [written(merged?.explanation ?? '', MAX_EXPLANATION), ...doubts]
+      .filter((text) => text !== '')
+      .join(' '),
+  };
+}
+
+/** The analysis with the answers of the model in place of the fallbacks, and the totals anew. */
+function withAnswers(
+  byRules: AnalysisResult,
+  scorecard: Scorecard,
+  answers: ReadonlyMap<string, Answer>,
+): AnalysisResult {
+  const questions = new Map(
+    scorecard.sections.flatMap((section) => section.questions).map((each) => [each.uuid, each]),
+  );
+  const sections = byRules.sections.map(({ name, questions: ruled }) => ({
+    name,
+    questions: ruled.map((answer) => answers.get(answer.uuid) ?? answer),
+  }));
+  const totals = computeTotals(
+    sections.map((section) => section.questions.map((answer) => scored(answer, questions.get(answer.uuid)))),
+  );
+  return {
+    ...byRules,
+    score: totals.score,
+    auto_failed: totals.autoFailed,
+    auto_fail_suspected: totals.autoFailSuspected,
+    sections: sections.map((section, index) => ({ ...section, score: totals.sections[index] ?? null })),
+  };
+}
+
+function scored(answer: Answer, question: Question | undefined): ScoredAnswer {
+  const { weight, points, max_points: most, decided_by, needs_review, evidence } = answer;
+  const fails = question?.choices.some(({ label, auto_fail }) => label === answer.answer && auto_fail) ?? false;
+  const isProved = decided_by === 'model' && !needs_review && evidence.length > 0;
+  return { weight, points, maxPoints: most, autoFail: fails ? (isProved ? 'proved' : 'suspected') : null };
+}
+
+function writtenParts(asked: readonly Asked[], byRules: AnalysisResult) {
+  const { summary, reason, resolution, topics, sentiment } = mergeReplies(asked.map(({ reply }) => reply));
+  // The summary of the rules is made of quotes.
+  const text = written(summary, MAX_SUMMARY) || byRules.summary;
+  return {
+    summary: text,
+    reason: written(reason ?? '', MAX_REASON) || null,
+    resolution,
+    topics: [...topics],
+    sentiment: { operator: rounded(sentiment.operator), client: rounded(sentiment.client) },
+  };
+}
+
+function rounded(value: number | null): number | null {
+  // Never -0, which becomes 0 when it is stored.
+  return value === null ? null : Math.round(value * 100) / 100 || 0;
+}
+
+/** A text of the model that can be stored and shown; empty when it repeats an instruction as if it were its own. */
+function written(text: string, maxLength: number): string {
+  const line = text
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim();
+  if (speaksToModel(line)) return '';
+  const characters = Array.from(line);
+  return characters.length <= maxLength
+    ? line
+    : `${characters
+        .slice(0, maxLength - 1)
+        .join('')
+        .trimEnd()}…`;
+}

@@ -1,0 +1,23 @@
+import { AuditEntryAdded, type BodyOf, createEvent, type Event } from '@call-analysis/events';
+import { currentContext } from '@call-analysis/runtime';
+
+/** The user who performs an action. */
+export interface Actor {
+  readonly firmUuid: string;
+  readonly userUuid: string;
+  /** Network address. */
+  readonly address: string;
+}
+
+/**
+ * An entry for the firm's audit log. Publish it in the transaction of the action, so that both happen or neither. The
+ * action has two names: `scorecard.created`.
+ */
+export function auditEntry(
+  { firmUuid, userUuid, address }: Actor,
+  action: string,
+  subject: string,
+): Event<BodyOf<typeof AuditEntryAdded>> {
+  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  return createEvent('analysis', AuditEntryAdded, subject, origin, { actor: userUuid, action, address });
+}

@@ -1,0 +1,235 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import {
+  APICallError,
+  generateText,
+  jsonSchema,
+  type LanguageModel as Model,
+  NoObjectGeneratedError,
+  Output,
+} from 'ai';
+import { NO_TOKENS, type Tokens } from '../money/prices.ts';
+import { type LanguageModelConfig, Structured } from './config.ts';
+import { ModelFailure, type Quirk } from './outcome.ts';
+import { readFailure } from './read-failure.ts';
+
+const PROBE_MS = 2_000;
+const STRICTEST: Structured = 'json_schema';
+
+/** A request. The first two parts are the same for many calls, so that a provider's cache can serve them. */
+export interface Prompt {
+  readonly instructions: string;
+  /** The conversation: a message of its own. */
+  readonly conversation: string;
+  /** A JSON schema of the answer. */
+  readonly schema: object;
+  readonly maxOutputTokens: number;
+}
+
+export interface Reply {
+  /** What should be JSON. */
+  readonly text: string;
+  readonly isCutOff: boolean;
+  readonly tokens: Tokens;
+}
+
+/** Remembers how a server can be asked for JSON, for all processes. */
+export interface CapabilityStore {
+  findStructured(url: string, model: string): Promise<string | null>;
+  saveStructured(url: string, model: string, structured: string): Promise<void>;
+}
+
+/** Asks a language model. Rejects with ModelFailure. */
+export interface LanguageModel {
+  readonly model: string;
+  ask(prompt: Prompt, signal?: AbortSignal): Promise<Reply>;
+  /** Whether the server answers at all. Costs nothing. */
+  isThere(): Promise<boolean>;
+}
+
+// The library would print its warnings to standard error; what matters is read from the answers.
+(globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
+
+export function openLanguageModel(config: LanguageModelConfig, store: CapabilityStore): LanguageModel {
+  let known: Structured | null = config.structured ?? null;
+  const quirks = new Set<Quirk>();
+  let reading: Promise<void> | undefined;
+
+  const remembered = async (): Promise<Structured | null> => {
+    if (known !== null) return known;
+    reading ??= store
+      .findStructured(config.url, config.model)
+      .then((text) => {
+        const parsed = Structured.safeParse(text);
+        if (parsed.success) known ??= parsed.data;
+      })
+      .catch(() => {})
+      .finally(() => (reading = undefined));
+    await reading;
+    return known;
+  };
+
+  const learn = (structured: Structured): void => {
+    if (known === structured) return;
+    known = structured;
+    // Not remembering only costs the requests that find it out again.
+    void store.saveStructured(config.url, config.model, structured).catch(() => {});
+  };
+
+  return {
+    model: config.model,
+    async isThere() {
+      const key = config.apiKey ?? '';
+      const headers: Record<string, string> =
+        config.provider === 'anthropic'
+          ? { 'x-api-key': key, 'anthropic-version': '2023-06-01' }
+          : { authorization: `Bearer ${key}` };
+      try {
+        const response = await fetch(`${config.url}/models`, { headers, signal: AbortSignal.timeout(PROBE_MS) });
+        await response.body?.cancel();
+        // A server without such a list is there too.
+        return response.ok || response.status === 404;
+      } catch {
+        return false;
+      }
+    },
+    async ask(prompt, signal) {
+      let way: Structured = (await remembered()) ?? STRICTEST;
+      let refusedRequests = 0;
+      // Each turn changes the way to ask for JSON or learns one quirk, so this ends.
+      for (;;) {
+        try {
+          const reply = await askOnce(config, way, quirks, prompt, signal);
+          if (config.structured === undefined) learn(way);
+          return { ...reply, tokens: { ...reply.tokens, requests: reply.tokens.requests + refusedRequests } };
+        } catch (error) {
+          if (!(error instanceof ModelFailure)) throw error;
+          refusedRequests += 1;
+          if (error.kind === 'particular' && error.quirk !== null && !quirks.has(error.quirk)) {
+            quirks.add(error.quirk);
+            continue;
+          }
+          if (error.kind !== 'unsupported' && error.kind !== 'particular') throw error;
+          const next = Structured.options[Structured.options.indexOf(way) + 1];
+          if (next === undefined || config.structured !== undefined) throw cannotBeAsked(error);
+          way = next;
+        }
+      }
+    },
+  };
+}
+
+function cannotBeAsked(cause: unknown): ModelFailure {
+  const ways = Structured.options.join(', ');
+  return new ModelFailure(
+    'misconfigured',
+    `The server of the language model does not take the requests of this service. Set LLM_STRUCTURED to one of ${ways} and restart; calls wait meanwhile.`,
+    { cause },
+  );
+}
+
+async function askOnce(
+  config: LanguageModelConfig,
+  structured: Structured,
+  quirks: ReadonlySet<Quirk>,
+  { instructions, conversation, schema, maxOutputTokens }: Prompt,
+  signal: AbortSignal | undefined,
+): Promise<Reply> {
+  const timeout = AbortSignal.timeout(config.timeoutMs);
+  const inPrompt = structured === 'prompt' || structured === 'json_object';
+  const system = inPrompt
+    ? `${instructions}\n\nThe JSON schema of your answer:\n${JSON.stringify(schema)}`
+    : instructions;
+  const wanted = Output.object({ schema: jsonSchema(schema as Parameters<typeof jsonSchema>[0]), name: 'analysis' });
+  try {
+    const result = await generateText({
+      model: modelOf(config, structured, quirks, schema),
+      messages: quirks.has('no_system_message')
+        ? [{ role: 'user', content: `${system}\n\n${conversation}` }]
+        : [
+            {
+              role: 'system',
+              content: system,
+              // Anthropic caches only what a request marks. Other providers ignore this.
+              providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+            },
+            { role: 'user', content: conversation },
+          ],
+      allowSystemInMessages: true,
+      ...(!quirks.has('no_temperature') && { temperature: 0 }),
+      maxOutputTokens,
+      maxRetries: 0,
+      abortSignal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      ...(structured !== 'prompt' && { output: wanted }),
+    });
+    return replyOf(result.text, result.finishReason, result.usage, result.response.body);
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    // The text is no JSON of this schema. What can be used of it is for the caller to say.
+    if (NoObjectGeneratedError.isInstance(error)) {
+      return replyOf(error.text ?? '', error.finishReason, error.usage, error.response?.body);
+    }
+    // The server answered, but not as a chat completion.
+    if (!timeout.aborted && APICallError.isInstance(error) && (error.statusCode ?? 500) < 300) {
+      return { text: '', isCutOff: true, tokens: { ...NO_TOKENS, requests: 1 } };
+    }
+    if (error instanceof ModelFailure) throw error;
+    throw readFailure(timeout.aborted ? timeout.reason : error, config.model, config.timeoutMs);
+  }
+}
+
+interface ReportedUsage {
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  readonly inputTokenDetails?: { readonly cacheReadTokens?: number | undefined } | undefined;
+  readonly cachedInputTokens?: number | undefined;
+}
+
+function replyOf(text: string, finish: string | undefined, usage: ReportedUsage | undefined, body: unknown): Reply {
+  const tokens: Tokens = {
+    requests: 1,
+    input: usage?.inputTokens ?? 0,
+    cachedInput: usage?.inputTokenDetails?.cacheReadTokens ?? usage?.cachedInputTokens ?? 0,
+    output: usage?.outputTokens ?? 0,
+  };
+  if (finish === 'content-filter' || refusalIn(body)) {
+    throw new ModelFailure(
+      'refused',
+      'The language model refuses to answer about this call. Retry the call, or use another model.',
+      { tokens },
+    );
+  }
+  return { text, isCutOff: finish === 'length', tokens };
+}
+
+/** OpenAI says in a field of the message that the model refuses; Anthropic by its stop reason. */
+function refusalIn(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  const { choices, stop_reason } = body as { choices?: { message?: { refusal?: unknown } }[]; stop_reason?: unknown };
+  const refusal = Array.isArray(choices) ? choices[0]?.message?.refusal : undefined;
+  return (typeof refusal === 'string' && refusal !== '') || stop_reason === 'refusal';
+}
+
+function modelOf(
+  { provider, url, apiKey, model }: LanguageModelConfig,
+  structured: Structured,
+  quirks: ReadonlySet<Quirk>,
+  schema: object,
+): Model {
+  if (provider === 'anthropic') return createAnthropic({ baseURL: url, apiKey: apiKey ?? '' })(model);
+  return createOpenAICompatible({
+    name: 'llm',
+    baseURL: url,
+    supportsStructuredOutputs: structured === 'json_schema',
+    ...(apiKey !== undefined && { apiKey }),
+    transformRequestBody({ max_tokens, ...body }: Record<string, unknown>) {
+      const limit = quirks.has('max_completion_tokens') ? 'max_completion_tokens' : 'max_tokens';
+      return {
+        ...body,
+        [limit]: max_tokens,
+        // llama.cpp's Python server takes a schema beside json_object, and refuses json_schema.
+        ...(structured === 'json_object_schema' && { response_format: { type: 'json_object', schema } }),
+      };
+    },
+  })(model);
+}

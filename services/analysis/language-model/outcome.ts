@@ -1,0 +1,62 @@
+import { NO_TOKENS, type Tokens } from '../money/prices.ts';
+
+/**
+ * Why a language model gave no answer.
+ *
+ * - `away`: the server does not answer, or is overloaded. Waiting mends it.
+ * - `misconfigured`: the server refuses the key or knows no such model. Waiting mends it once the operator of this service
+ *   has acted.
+ * - `too_long`: the request has more tokens than the model takes.
+ * - `unsupported`: the server does not know this way to ask for JSON.
+ * - `particular`: the server does not know a parameter of the request, which `quirk` names.
+ * - `refused`: the model, or its server, will not answer this request.
+ * - `unreadable`: the answers of the model are of no use, also after it was asked again.
+ */
+export type FailureKind =
+  | 'away'
+  | 'misconfigured'
+  | 'too_long'
+  | 'unsupported'
+  | 'particular'
+  | 'refused'
+  | 'unreadable';
+
+/** What some servers and models want otherwise than the rest. */
+export type Quirk = 'no_temperature' | 'max_completion_tokens' | 'no_system_message';
+
+/** The message is for the history of a call and for the log. It never contains text of the conversation. */
+export class ModelFailure extends Error {
+  override readonly name = 'ModelFailure';
+  readonly kind: FailureKind;
+  /** How long the server asks to be left alone. */
+  readonly retryAfterMs: number | null;
+  /** Of `too_long`: the tokens that the server says it takes. */
+  readonly contextTokens: number | null;
+  /** Whether the server says that it gets too many requests. */
+  readonly isThrottled: boolean;
+  /** Of `particular`: what the server wants otherwise. */
+  readonly quirk: Quirk | null;
+  /** What the requests cost all the same. */
+  readonly tokens: Tokens;
+
+  constructor(
+    kind: FailureKind,
+    message: string,
+    more: {
+      retryAfterMs?: number | null;
+      contextTokens?: number | null;
+      isThrottled?: boolean;
+      quirk?: Quirk;
+      tokens?: Tokens;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
+    this.kind = kind;
+    this.retryAfterMs = more.retryAfterMs ?? null;
+    this.contextTokens = more.contextTokens ?? null;
+    this.isThrottled = more.isThrottled ?? false;
+    this.quirk = more.quirk ?? null;
+    this.tokens = more.tokens ?? NO_TOKENS;
+  }
+}

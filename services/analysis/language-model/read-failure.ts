@@ -1,0 +1,93 @@
+import { APICallError } from 'ai';
+import { ModelFailure, type Quirk } from './outcome.ts';
+
+const MAX_RETRY_AFTER_MS = 3_600_000;
+const TOO_LONG =
+  /context.{0,20}(length|window|size|limit)|maximum context|too (long|large|many tokens)|exceed.{0,40}(token|context)|reduce the length/iu;
+const UNSUPPORTED =
+  /response_format|json_schema|json_object|structured|grammar|schema|output_format|output_config|strict|format.{0,20}not supported/iu;
+const NO_MODEL =
+  /model.{0,80}(not found|does not exist|not exist|unknown|not available|not loaded|invalid)|(unknown|no such|invalid) model/iu;
+
+/** What an error of a request to the server of a language model means. `seconds` is what the request was given. */
+export function readFailure(error: unknown, model: string, timeoutMs: number): ModelFailure {
+  const call = APICallError.isInstance(error) ? error : null;
+  if (call === null || call.statusCode === undefined) return unreachable(error, timeoutMs);
+  const status = call.statusCode;
+  const text = call.responseBody ?? '';
+  const retryAfterMs = readRetryAfter(call.responseHeaders);
+  if (status === 429 || status === 529) {
+    const isSpent = /insufficient_quota|billing|credit/iu.test(text);
+    const message = isSpent
+      ? `The server of the language model answers 429: its account has no credit left. Pay there; calls wait meanwhile.`
+      : `The server of the language model is overloaded (HTTP ${status}). Calls wait; lower LLM_CONCURRENCY if this stays.`;
+    return new ModelFailure('away', message, { retryAfterMs, isThrottled: true, cause: error });
+  }
+  if (status === 401 || status === 403) {
+    const message = `The server of the language model refuses the API key (HTTP ${status}). Set LLM_API_KEY and restart; calls wait meanwhile.`;
+    return new ModelFailure('misconfigured', message, { cause: error });
+  }
+  const quirk = readQuirk(text);
+  if (quirk !== null) return new ModelFailure('particular', `HTTP ${status}`, { quirk, cause: error });
+  if (status === 408 || status >= 500) {
+    // Some servers answer 500 to what they do not know; the caller tries a simpler way to ask.
+    if (UNSUPPORTED.test(text)) return new ModelFailure('unsupported', `HTTP ${status}`, { cause: error });
+    if (TOO_LONG.test(text)) return tooLong(text, error);
+    const message = `The server of the language model fails (HTTP ${status}). Calls wait until it answers.`;
+    return new ModelFailure('away', message, { retryAfterMs, cause: error });
+  }
+  if (status === 413 || TOO_LONG.test(text)) return tooLong(text, error);
+  if (NO_MODEL.test(text)) {
+    const message = `The server of the language model knows no model ${model}. Set LLM_MODEL and restart; calls wait meanwhile.`;
+    return new ModelFailure('misconfigured', message, { cause: error });
+  }
+  if (status === 404 || status === 405) {
+    const message = `The server of the language model has nothing at its path (HTTP ${status}). Correct LLM_URL, usually by /v1 at its end, or LLM_MODEL, and restart; calls wait meanwhile.`;
+    return new ModelFailure('misconfigured', message, { cause: error });
+  }
+  if (UNSUPPORTED.test(text)) return new ModelFailure('unsupported', `HTTP ${status}`, { cause: error });
+  const message = `The server of the language model refused the request (HTTP ${status}). Retry the call, or use another model.`;
+  return new ModelFailure('refused', message, { cause: error });
+}
+
+function readQuirk(text: string): Quirk | null {
+  if (/max_completion_tokens/u.test(text)) return 'max_completion_tokens';
+  if (/temperature/u.test(text)) return 'no_temperature';
+  return /system (role|message).{0,40}(not|un)|roles must alternate/iu.test(text) ? 'no_system_message' : null;
+}
+
+function tooLong(text: string, cause: unknown): ModelFailure {
+  const said =
+    /(?:context (?:length|window|size)[^\d]{0,40}|maximum[^\d]{0,40}|n_ctx[^\d]{0,10}|limit[^\d]{0,20})(\d{3,9})/iu.exec(
+      text,
+    );
+  const contextTokens = said === null ? null : Number(said[1]);
+  return new ModelFailure('too_long', 'The call has more tokens than the language model takes.', {
+    contextTokens,
+    cause,
+  });
+}
+
+function unreachable(error: unknown, timeoutMs: number): ModelFailure {
+  const { name } = error as { name?: unknown };
+  const isTimeout = name === 'TimeoutError' || name === 'AbortError';
+  const message = isTimeout
+    ? `The server of the language model does not answer within ${Math.round(timeoutMs / 1000)} s. Calls wait; raise LLM_TIMEOUT if it is only slow.`
+    : 'The server of the language model cannot be reached. Calls wait; check LLM_URL and that the server runs.';
+  return new ModelFailure('away', message, { cause: error });
+}
+
+/** Retry-After in seconds or as a date, or `retry-after-ms`. */
+export function readRetryAfter(headers: Readonly<Record<string, string>> | undefined): number | null {
+  const exact = Number(headers?.['retry-after-ms']);
+  if (headers?.['retry-after-ms'] !== undefined && Number.isFinite(exact)) return bounded(exact);
+  const text = headers?.['retry-after'];
+  if (text === undefined) return null;
+  if (/^\d+(\.\d+)?$/.test(text.trim())) return bounded(Number(text) * 1000);
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : bounded(at - Date.now());
+}
+
+function bounded(ms: number): number {
+  return Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
+}

@@ -1,0 +1,156 @@
+import type { Database, Sql } from '@call-analysis/postgres';
+
+export interface NewUsage {
+  readonly uuid: string;
+  readonly firmUuid: string;
+  /** Null when the call was erased meanwhile. */
+  readonly callUuid: string | null;
+  readonly at: Date;
+  readonly model: string;
+  readonly segmentType: string;
+  readonly audioSeconds: number;
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  /** Decimal numbers; null without prices. */
+  readonly cost: { readonly amount: string; readonly currency: string } | null;
+}
+
+export interface BudgetRow {
+  readonly amount: string | null;
+  readonly currency: string | null;
+  readonly whenSpent: 'wait' | 'fallback';
+}
+
+export const GROUPS = ['day', 'month', 'segment_type', 'model'] as const;
+export type Group = (typeof GROUPS)[number];
+
+const KEYS: Readonly<Record<Group, string>> = {
+  day: `to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
+  month: `to_char(at AT TIME ZONE 'UTC', 'YYYY-MM')`,
+  segment_type: 'segment_type',
+  model: 'model',
+};
+
+export interface UsageRow {
+  readonly key: string;
+  readonly calls: number;
+  readonly audioSeconds: number;
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly cost: string | null;
+  readonly currency: string | null;
+}
+
+/** Usage, spending and budgets. Months and days are in UTC. */
+export function openMoneyStore(db: Database) {
+  return {
+    /** Adds usage to the firm's spending. Returns whether this spent the budget of the month. */
+    async record(tx: Sql, usage: NewUsage): Promise<boolean> {
+      await tx.query(
+        `INSERT INTO model_usage (uuid, firm_uuid, call_uuid, at, model, segment_type, audio_seconds, requests, input_tokens,
+           cached_input_tokens, output_tokens, cost, currency)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::numeric, $13)`,
+        [
+          usage.uuid,
+          usage.firmUuid,
+          usage.callUuid,
+          usage.at,
+          usage.model,
+          usage.segmentType,
+          usage.audioSeconds,
+          usage.requests,
+          usage.inputTokens,
+          usage.cachedInputTokens,
+          usage.outputTokens,
+          usage.cost?.amount ?? null,
+          usage.cost?.currency ?? null,
+        ],
+      );
+      if (usage.cost === null) return false;
+      const rows = await tx.query<{ crossed: boolean }>(
+        `WITH sum AS (
+           INSERT INTO spending (firm_uuid, month, currency, amount)
+           VALUES ($1, to_char($2::timestamptz AT TIME ZONE 'UTC', 'YYYY-MM'), $3, $4::numeric)
+           ON CONFLICT (firm_uuid, month, currency) DO UPDATE SET amount = spending.amount + excluded.amount
+           RETURNING firm_uuid, currency, amount)
+         SELECT sum.amount >= budget.amount AND sum.amount - $4::numeric < budget.amount AS crossed
+         FROM sum JOIN budget USING (firm_uuid, currency) WHERE budget.amount IS NOT NULL`,
+        [usage.firmUuid, usage.at, usage.cost.currency, usage.cost.amount],
+      );
+      return rows[0]?.crossed ?? false;
+    },
+
+    /** Usage stays when a call is erased, without the call. */
+    async forgetCall(tx: Sql, firmUuid: string, callUuid: string): Promise<void> {
+      await tx.query('UPDATE model_usage SET call_uuid = NULL WHERE firm_uuid = $1 AND call_uuid = $2', [
+        firmUuid,
+        callUuid,
+      ]);
+    },
+
+    async findBudget(firmUuid: string): Promise<BudgetRow> {
+      const rows = await db.query<BudgetRow>(
+        `SELECT trim_scale(amount)::text AS amount, currency, when_spent AS "whenSpent" FROM budget WHERE firm_uuid = $1`,
+        [firmUuid],
+      );
+      return rows[0] ?? { amount: null, currency: null, whenSpent: 'wait' };
+    },
+
+    async saveBudget(firmUuid: string, { amount, currency, whenSpent }: BudgetRow): Promise<void> {
+      await db.query(
+        `INSERT INTO budget (firm_uuid, amount, currency, when_spent) VALUES ($1, $2::numeric, $3, $4)
+         ON CONFLICT (firm_uuid) DO UPDATE SET amount = excluded.amount, currency = excluded.currency,
+           when_spent = excluded.when_spent`,
+        [firmUuid, amount, currency, whenSpent],
+      );
+    },
+
+    /** What the firm has spent in the current month, as a decimal number. */
+    async spentThisMonth(firmUuid: string, currency: string): Promise<string> {
+      const rows = await db.query<{ amount: string }>(
+        `SELECT trim_scale(amount)::text AS amount FROM spending
+         WHERE firm_uuid = $1 AND currency = $2 AND month = to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`,
+        [firmUuid, currency],
+      );
+      return rows[0]?.amount ?? '0';
+    },
+
+    /** From `from`, inclusive, to `to`, exclusive. A currency has an item of its own. */
+    async usage(firmUuid: string, from: Date | null, to: Date | null, group: Group): Promise<UsageRow[]> {
+      return db.query<UsageRow>(
+        `SELECT ${KEYS[group]} AS key, count(DISTINCT coalesce(call_uuid, uuid))::float8 AS calls,
+           sum(audio_seconds)::float8 AS "audioSeconds",
+           sum(requests)::float8 AS requests, sum(input_tokens)::float8 AS "inputTokens",
+           sum(cached_input_tokens)::float8 AS "cachedInputTokens", sum(output_tokens)::float8 AS "outputTokens",
+           trim_scale(sum(cost))::text AS cost, currency
+         FROM model_usage
+         WHERE firm_uuid = $1 AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3)
+         GROUP BY 1, currency ORDER BY 1, currency`,
+        [firmUuid, from, to],
+      );
+    },
+
+    /** The mean tokens of the firm's last calls, by which an estimate is corrected; null without any. */
+    async recentTokens(
+      firmUuid: string,
+      model: string,
+    ): Promise<{ input: number; output: number; calls: number } | null> {
+      const rows = await db.query<{ input: number | null; output: number | null; calls: number }>(
+        `SELECT avg(input_tokens)::float8 AS input, avg(output_tokens)::float8 AS output, count(*)::int AS calls FROM (
+           SELECT input_tokens, output_tokens FROM model_usage WHERE firm_uuid = $1 AND model = $2
+           ORDER BY at DESC LIMIT 200) AS recent`,
+        [firmUuid, model],
+      );
+      const [row] = rows;
+      return row === undefined || row.input === null || row.output === null
+        ? null
+        : { input: row.input, output: row.output, calls: row.calls };
+    },
+  };
+}
+
+export type MoneyStore = ReturnType<typeof openMoneyStore>;

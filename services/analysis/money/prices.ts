@@ -1,0 +1,95 @@
+import type { Usage } from '@call-analysis/events';
+import { ConfigFault } from '@call-analysis/runtime';
+import { z } from 'zod';
+
+/** Prices per million tokens, in billionths of the currency, so that sums are exact. */
+export interface Prices {
+  readonly input: bigint;
+  readonly cachedInput: bigint;
+  readonly output: bigint;
+  readonly currency: string;
+}
+
+const DECIMALS = 9;
+const PER_TOKENS = 1_000_000n;
+
+const Price = z
+  .string()
+  .regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be a decimal number, such as 0.25')
+  .transform(parseAmount)
+  .optional();
+
+export const PriceVariables = z.object({
+  LLM_PRICE_INPUT: Price.meta({
+    description: 'The price of a million input tokens. Without prices costs are unknown.',
+  }),
+  LLM_PRICE_CACHED_INPUT: Price.meta({
+    description: 'The price of a million input tokens that the server had cached.',
+    defaultText: 'LLM_PRICE_INPUT',
+  }),
+  LLM_PRICE_OUTPUT: Price.meta({ description: 'The price of a million output tokens.' }),
+  LLM_CURRENCY: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be a currency of three capital letters, such as USD')
+    .default('USD')
+    .meta({ description: 'The currency of the prices.' }),
+});
+
+export function pricesFrom(read: z.output<typeof PriceVariables>): Prices | undefined {
+  const { LLM_PRICE_INPUT: input, LLM_PRICE_OUTPUT: output, LLM_PRICE_CACHED_INPUT: cachedInput = input } = read;
+  if (input === undefined && output === undefined && cachedInput === undefined) return undefined;
+  if (input === undefined || output === undefined || cachedInput === undefined) {
+    throw new ConfigFault('LLM_PRICE_INPUT and LLM_PRICE_OUTPUT must be set together.');
+  }
+  return { input, output, cachedInput, currency: read.LLM_CURRENCY };
+}
+
+/** Tokens of one or several requests. Input tokens include the cached ones. */
+export interface Tokens {
+  readonly requests: number;
+  readonly input: number;
+  readonly cachedInput: number;
+  readonly output: number;
+}
+
+export const NO_TOKENS: Tokens = { requests: 0, input: 0, cachedInput: 0, output: 0 };
+
+export function addTokens(one: Tokens, other: Tokens): Tokens {
+  return {
+    requests: one.requests + other.requests,
+    input: one.input + other.input,
+    cachedInput: one.cachedInput + other.cachedInput,
+    output: one.output + other.output,
+  };
+}
+
+/** The cost of tokens in billionths of the currency, rounded up. */
+export function costOf(tokens: Tokens, prices: Prices): bigint {
+  const cached = BigInt(Math.min(tokens.cachedInput, tokens.input));
+  const fresh = BigInt(tokens.input) - cached;
+  const total = fresh * prices.input + cached * prices.cachedInput + BigInt(tokens.output) * prices.output;
+  return (total + PER_TOKENS - 1n) / PER_TOKENS;
+}
+
+export function usageOf(tokens: Tokens, prices: Prices | undefined): Usage {
+  return {
+    requests: tokens.requests,
+    input_tokens: tokens.input,
+    cached_input_tokens: tokens.cachedInput,
+    output_tokens: tokens.output,
+    cost: prices === undefined ? null : { amount: formatAmount(costOf(tokens, prices)), currency: prices.currency },
+  };
+}
+
+/** A decimal number in billionths. */
+export function parseAmount(text: string): bigint {
+  const [whole = '0', fraction = ''] = text.split('.');
+  return BigInt(whole) * 10n ** BigInt(DECIMALS) + BigInt(fraction.padEnd(DECIMALS, '0').slice(0, DECIMALS));
+}
+
+/** Billionths as a decimal number without trailing zeros. */
+export function formatAmount(billionths: bigint): string {
+  const digits = billionths.toString().padStart(DECIMALS + 1, '0');
+  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '');
+  return `${digits.slice(0, -DECIMALS)}${fraction === '' ? '' : `.${fraction}`}`;
+}

@@ -1,0 +1,332 @@
+import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@call-analysis/testing';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ruleAnalyst } from '../analysts/rule-analyst.ts';
+import { parseAmount } from '../money/prices.ts';
+import { modelConfig, modelQuestions } from '../test/model-scorecard.ts';
+import { goodReply, ModelServer, refuseWith, replyWith } from '../test/model-server.ts';
+import { TestService, toUtterances, transcriptReady, type TranscriptReadyEvent } from '../test/test-service.ts';
+
+const server = await new ModelServer().listen();
+const prices = {
+  input: parseAmount('1000'),
+  cachedInput: parseAmount('1000'),
+  output: parseAmount('1000'),
+  currency: 'USD',
+};
+const service = new TestService(ruleAnalyst, 2, {
+  languageModel: modelConfig(server.url, { structured: 'json_schema', prices, concurrency: 10 }),
+});
+afterAll(() => server.close());
+
+beforeEach(async () => {
+  await service.waitUntilIdle();
+  server.requests.length = 0;
+  server.behaviour = goodReply;
+  server.delayMs = 0;
+  server.peak = 0;
+});
+
+const lines = [
+  ['operator', 'Hello, this is Paul.'],
+  ['client', 'Where is my parcel?'],
+] as const;
+
+const callOf = (firmuuid: string, change: Parameters<typeof transcriptReady>[1] = {}): TranscriptReadyEvent =>
+  transcriptReady(lines, { firmuuid, duration: 60, ...change });
+
+async function newFirm(questions: readonly object[] = Object.values(modelQuestions)): Promise<string> {
+  const firm = randomUUID();
+  const caller = { firm_uuid: firm, user_uuid: randomUUID() };
+  const document = JSON.stringify({ name: 'Service', segment_type: null, sections: [{ name: 'All', questions }] });
+  const { scorecard } = await service.client.createScorecard({ caller, document });
+  await service.client.activateScorecard({ caller, scorecard_uuid: scorecard!.uuid });
+  return firm;
+}
+
+async function queued(): Promise<number> {
+  const rows = await service.db.query<{ count: number }>('SELECT count(*)::int AS count FROM model_request');
+  return rows[0]!.count;
+}
+
+/** Counts the requests whose conversation contains the text. */
+const asked = (text: string) =>
+  server.requests.filter(({ utterances }) => utterances.some((each) => each.text.includes(text))).length;
+
+describe('with a language model', () => {
+  it('a call is analyzed by it, stored with what it cost, and leaves the queue', async () => {
+    const firm = await newFirm();
+    const event = callOf(firm, { attempt: 2, priority: 3 });
+    await service.publish(event);
+    const { data, priority } = await service.analysisOf(event);
+    expect(data).toMatchObject({ attempt: 2, outcome: 'scored', language: 'en' });
+    expect(priority).toBe(3);
+    expect(data.analysis).toMatchObject({
+      analyst: { name: 'model', model: 'test-model' },
+      usage: { requests: 1, cost: { currency: 'USD' } },
+    });
+    expect(await queued()).toBe(0);
+    const usage = await service.db.query(
+      'SELECT firm_uuid, call_uuid, requests, audio_seconds FROM model_usage WHERE firm_uuid = $1',
+      [firm],
+    );
+    expect(usage).toEqual([{ firm_uuid: firm, call_uuid: event.subject, requests: 1, audio_seconds: 60 }]);
+  });
+
+  it('a call without speech costs nothing', async () => {
+    const event = transcriptReady([], { firmuuid: await newFirm() });
+    await service.publish(event);
+    expect((await service.analysisOf(event)).data.outcome).toBe('no_speech');
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('an event that is delivered again is not asked about again', async () => {
+    const event = callOf(await newFirm());
+    await service.publish(event);
+    await service.analysisOf(event);
+    await service.publish(event);
+    await service.waitUntilIdle();
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('a call whose process died is asked about again by another, once its lease has ended', async () => {
+    const firm = await newFirm();
+    server.behaviour = () => {};
+    const event = callOf(firm);
+    await service.publish(event);
+    await waitUntil(() => server.requests.length === 1);
+    server.behaviour = goodReply;
+    // As after kill -9: nobody extends the lease.
+    await service.db.query(`UPDATE model_request SET lease = $1, leased_until = now() - interval '1 second'`, [
+      randomUUID(),
+    ]);
+    await service.analysisOf(event);
+    expect(server.requests).toHaveLength(2);
+    expect(service.analyzed.filter(({ subject }) => subject === event.subject)).toHaveLength(1);
+  });
+
+  it('no more calls are asked about at the same time than configured, by each process', async () => {
+    const firm = await newFirm();
+    server.delayMs = 50;
+    const events = Array.from({ length: 60 }, () => callOf(firm));
+    await service.publish(...events);
+    await Promise.all(events.map((event) => service.analysisOf(event)));
+    expect(server.peak).toBeLessThanOrEqual(20);
+    expect(server.peak).toBeGreaterThan(5);
+    expect(server.requests).toHaveLength(60);
+  });
+
+  it('one firm with many calls does not hold up another with few', async () => {
+    const [large, small] = [await newFirm(), await newFirm()];
+    server.delayMs = 100;
+    const many = Array.from({ length: 200 }, () => callOf(large));
+    await service.publish(...many);
+    await waitUntil(() => server.requests.length >= 20);
+    const few = Array.from({ length: 10 }, () => callOf(small));
+    await service.publish(...few);
+    await Promise.all(few.map((event) => service.analysisOf(event)));
+    const done = service.analyzed.filter(({ firmuuid }) => firmuuid === large).length;
+    expect(done).toBeLessThan(150);
+    await Promise.all(many.map((event) => service.analysisOf(event)));
+  });
+
+  it('an erased call is not asked about, and its usage stays without it', async () => {
+    const firm = await newFirm();
+    const event = callOf(firm);
+    await service.publish(event);
+    await service.analysisOf(event);
+    server.behaviour = () => {};
+    const pending = callOf(firm);
+    await service.publish(pending);
+    await waitUntil(() => server.requests.length === 2);
+    await service.erase(event);
+    await service.erase(pending);
+    await waitUntil(async () => (await queued()) === 0);
+    const usage = await service.db.query('SELECT call_uuid FROM model_usage WHERE firm_uuid = $1', [firm]);
+    expect(usage).toEqual([{ call_uuid: null }]);
+    server.behaviour = goodReply;
+    expect(service.analyzed.some(({ subject }) => subject === pending.subject)).toBe(false);
+  });
+});
+
+describe('while the server is away', () => {
+  it('calls wait, their histories say for what, and they are analyzed when it is back', async () => {
+    const firm = await newFirm();
+    server.behaviour = refuseWith(503, 'Down for maintenance');
+    server.isDown = true;
+    const events = Array.from({ length: 5 }, () => callOf(firm));
+    await service.publish(...events);
+    await waitUntil(() => events.every(({ subject }) => service.waiting.some((each) => each.subject === subject)));
+    expect(service.waiting.find(({ subject }) => subject === events[0]!.subject)!.data.reason).toContain('HTTP 503');
+    expect(await service.notReady()).toContain('language model');
+    expect(server.requests.length).toBeLessThan(40);
+    server.behaviour = goodReply;
+    server.isDown = false;
+    await Promise.all(events.map((event) => service.analysisOf(event)));
+    expect(service.failed.filter(({ firmuuid }) => firmuuid === firm)).toEqual([]);
+    await waitUntil(async () => (await service.notReady()).length === 0);
+  });
+
+  it('for longer than the limit, calls fail with ANALYST_UNAVAILABLE and can be retried', async () => {
+    const firm = await newFirm();
+    server.behaviour = refuseWith(401, 'Incorrect API key');
+    const event = callOf(firm);
+    await service.publish(event);
+    await waitUntil(() => server.requests.length > 0);
+    await waitUntil(() => service.waiting.some(({ subject }) => subject === event.subject));
+    await service.db.query(
+      `UPDATE model_request SET received_at = now() - interval '25 hours', first_failed_at = now() - interval '25 hours'`,
+    );
+    const { data } = await service.failureOf(event);
+    expect(data).toMatchObject({ stage: 'analysis', code: 'ANALYST_UNAVAILABLE', retryable: true });
+    expect(data.message).toContain('LLM_API_KEY');
+    server.behaviour = goodReply;
+    const next = callOf(firm);
+    await service.publish(next);
+    await service.analysisOf(next);
+  });
+
+  it('a refusal and an answer of no use are final until the call is retried by hand', async () => {
+    const firm = await newFirm();
+    server.behaviour = refuseWith(400, 'flagged');
+    const refused = callOf(firm);
+    await service.publish(refused);
+    expect((await service.failureOf(refused)).data).toMatchObject({ code: 'ANALYST_REFUSED', retryable: true });
+    server.behaviour = () => 'No.';
+    const unreadable = callOf(firm);
+    await service.publish(unreadable);
+    expect((await service.failureOf(unreadable)).data).toMatchObject({ code: 'ANALYST_UNREADABLE', retryable: true });
+    // What was paid for is counted all the same.
+    const usage = await service.db.query<{ requests: number }>(
+      'SELECT requests FROM model_usage WHERE firm_uuid = $1',
+      [firm],
+    );
+    expect(usage.map(({ requests }) => requests)).toContain(2);
+  });
+
+  it('the server that asks for a pause gets it', async () => {
+    const firm = await newFirm();
+    const times: number[] = [];
+    server.behaviour = (request, response) => {
+      times.push(performance.now());
+      return times.length === 1
+        ? refuseWith(429, 'Slow down', { 'retry-after': '2' })(request, response)
+        : goodReply(request);
+    };
+    const event = callOf(firm);
+    await service.publish(event);
+    await service.analysisOf(event);
+    expect(times[1]! - times[0]!).toBeGreaterThan(1_900);
+  });
+});
+
+describe('a budget', () => {
+  const budgetOf = (firm: string, amount: string, whenSpent: string) =>
+    service.db.query(
+      `INSERT INTO budget (firm_uuid, amount, currency, when_spent) VALUES ($1, $2::numeric, 'USD', $3)
+       ON CONFLICT (firm_uuid) DO UPDATE SET amount = excluded.amount, when_spent = excluded.when_spent`,
+      [firm, amount, whenSpent],
+    );
+  const spentBy = async (firm: string) => {
+    const rows = await service.db.query<{ amount: string }>('SELECT amount::text FROM spending WHERE firm_uuid = $1', [
+      firm,
+    ]);
+    return Number(rows[0]?.amount ?? 0);
+  };
+
+  it('that is spent stops within the calls in flight, of 20 at a time in two processes, and the rest wait for it', async () => {
+    const firm = await newFirm();
+    const first = callOf(firm);
+    await service.publish(first);
+    const perCall = Number((await service.analysisOf(first)).data.analysis!.usage!.cost!.amount);
+    // Room for ten more calls.
+    await budgetOf(firm, String(perCall * 11), 'wait');
+    server.delayMs = 100;
+    const events = Array.from({ length: 100 }, () => callOf(firm));
+    await service.publish(...events);
+    await waitUntil(() => service.waiting.some(({ firmuuid }) => firmuuid === firm));
+    await waitUntil(
+      async () =>
+        (await service.db.query('SELECT 1 FROM model_request WHERE leased_until > now() AND firm_uuid = $1', [firm]))
+          .length === 0,
+    );
+    const spent = await spentBy(firm);
+    expect(spent).toBeGreaterThanOrEqual(perCall * 11 * 0.99);
+    expect(spent).toBeLessThanOrEqual(perCall * (11 + 20) * 1.05);
+    expect(service.waiting.find(({ firmuuid }) => firmuuid === firm)!.data.reason).toContain('budget');
+    expect(service.spent.filter(({ subject }) => subject === firm)).toHaveLength(1);
+    // A raised budget lets them go on.
+    await budgetOf(firm, '1000000', 'wait');
+    await Promise.all(events.map((event) => service.analysisOf(event)));
+  });
+
+  it('that is spent lets fallbacks answer where the firm wants that, and another firm goes on', async () => {
+    const [poor, rich] = [await newFirm(), await newFirm()];
+    const first = callOf(poor);
+    await service.publish(first);
+    await service.analysisOf(first);
+    await budgetOf(poor, '0.000001', 'fallback');
+    const [second, other] = [callOf(poor), callOf(rich)];
+    await service.publish(second, other);
+    const { analysis } = (await service.analysisOf(second)).data;
+    expect(analysis).toMatchObject({ analyst: { name: 'rules', model: null }, usage: null });
+    const [, solution, respect] = analysis!.sections[0]!.questions;
+    expect(solution).toMatchObject({ answer: null, not_applicable: false, needs_review: true });
+    expect(respect).toMatchObject({ answer: 'Respectful', decided_by: 'fallback', needs_review: true });
+    expect((await service.analysisOf(other)).data.analysis!.analyst.name).toBe('model');
+    expect(asked('parcel')).toBe(2);
+  });
+});
+
+describe('through RPCs', () => {
+  const callerOf = (firm: string) => ({ firm_uuid: firm, user_uuid: randomUUID() });
+
+  it('a firm sees its usage and its budget, and no other firm does', async () => {
+    const firm = await newFirm();
+    const event = callOf(firm);
+    await service.publish(event);
+    const { cost } = (await service.analysisOf(event)).data.analysis!.usage!;
+    const caller = callerOf(firm);
+    await service.client.setBudget({ caller, amount: '12.50', currency: 'USD', when_spent: 'fallback' });
+    const budget = await service.client.getBudget({ caller });
+    expect(budget).toMatchObject({ amount: '12.5', currency: 'USD', when_spent: 'fallback', spent: cost!.amount });
+    expect(budget.resets_at).toMatch(/-01T00:00:00.000Z$/);
+    for (const group_by of ['day', 'month', 'segment_type', 'model']) {
+      const { items } = await service.client.listUsage({ caller, group_by });
+      expect(items).toMatchObject([{ calls: 1, requests: 1, audio_seconds: 60, cost: cost!.amount, currency: 'USD' }]);
+    }
+    const stranger = callerOf(randomUUID());
+    expect((await service.client.listUsage({ caller: stranger, group_by: 'day' })).items).toEqual([]);
+    expect(await service.client.getBudget({ caller: stranger })).toMatchObject({ when_spent: 'wait', spent: '0' });
+  });
+
+  it('a budget in another currency than the prices is refused', async () => {
+    const request = { caller: callerOf(randomUUID()), amount: '1', currency: 'EUR', when_spent: 'wait' };
+    await expect(service.client.setBudget(request)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
+
+  it('the cost of many calls lies within the range that was estimated before', async () => {
+    const firm = await newFirm();
+    const events = Array.from({ length: 20 }, (_, at) =>
+      callOf(firm, { transcript: { utterances: toUtterances(Array.from({ length: 5 + at }, () => lines).flat()) } }),
+    );
+    const text_bytes = events
+      .flatMap(({ data }) => ('utterances' in data.transcript ? data.transcript.utterances : []))
+      .reduce((sum, { text }) => sum + Buffer.byteLength(text) + 10, 0);
+    const caller = callerOf(firm);
+    const estimate = await service.client.estimateAnalyses({ caller, calls: events.length, text_bytes });
+    await service.publish(...events);
+    await Promise.all(events.map((event) => service.analysisOf(event)));
+    const { spent } = await service.client.getBudget({ caller });
+    expect(Number(spent)).toBeGreaterThan(Number(estimate.cost_low));
+    expect(Number(spent)).toBeLessThan(Number(estimate.cost_high));
+  });
+});
+
+it('a reply that costs nothing to read has its usage as the server reports it', async () => {
+  server.behaviour = () => replyWith([]);
+  const firm = await newFirm([modelQuestions.greeting]);
+  const event = callOf(firm);
+  await service.publish(event);
+  expect((await service.analysisOf(event)).data.analysis!.usage!.requests).toBe(1);
+});

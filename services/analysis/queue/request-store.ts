@@ -1,0 +1,218 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { BodyOf, Event, TranscriptReady } from '@call-analysis/events';
+import type { Database, Sql } from '@call-analysis/postgres';
+
+export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
+
+/** A request that this process may work on until its lease ends. */
+export interface ClaimedRequest {
+  readonly event: TranscriptReadyEvent;
+  readonly lease: string;
+  readonly tries: number;
+  readonly announced: string | null;
+  /** The firm's budget is spent, and it wants the fallbacks to answer. */
+  readonly isSpent: boolean;
+}
+
+/** A call that waits, as far as its history needs it. */
+export interface WaitingRequest {
+  readonly event: TranscriptReadyEvent;
+}
+
+interface Row {
+  readonly event: Buffer;
+  readonly lease: string;
+  readonly tries: number;
+  readonly announced: string | null;
+  readonly isSpent: boolean;
+}
+
+const fast = { level: 1 };
+export const LEASE_SECONDS = 60;
+
+/** The month that spending counts for, in UTC. */
+const MONTH = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`;
+/** Firms whose budget of the month is spent. */
+const SPENT = `SELECT budget.firm_uuid, budget.when_spent FROM budget JOIN spending USING (firm_uuid, currency)
+  WHERE spending.month = ${MONTH} AND budget.amount IS NOT NULL AND spending.amount >= budget.amount`;
+
+/** The calls that wait for the language model. */
+export function openRequestStore(db: Database) {
+  return {
+    async add(tx: Sql, events: readonly TranscriptReadyEvent[]): Promise<void> {
+      await tx.query(
+        `INSERT INTO model_request (event_id, firm_uuid, call_uuid, attempt, priority, event)
+         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::bytea[])
+         ON CONFLICT (event_id) DO NOTHING`,
+        [
+          events.map(({ id }) => id),
+          events.map(({ firmuuid }) => firmuuid),
+          events.map(({ subject }) => subject),
+          events.map(({ data }) => data.attempt),
+          events.map(({ priority }) => priority),
+          events.map((event) => deflateRawSync(JSON.stringify(event), fast)),
+        ],
+      );
+    },
+
+    /**
+     * Claims up to `count` requests under a lease. Firms take turns: the one with the fewest requests in progress is next,
+     * so that one firm's million calls do not hold up another's ten. A firm whose budget is spent has no turn, unless its
+     * fallbacks are to answer.
+     */
+    async claim(lease: string, count: number): Promise<ClaimedRequest[]> {
+      return db.transaction(async (tx) => {
+        // Two claims at the same time would both see the same firms with the same work in progress.
+        await tx.query(`SELECT pg_advisory_xact_lock(hashtext(current_schema()::text || ' model_request'))::text`);
+        const rows = await tx.query<Row>(
+          `WITH RECURSIVE firm AS (
+             (SELECT firm_uuid FROM model_request ORDER BY firm_uuid LIMIT 1)
+             UNION ALL
+             SELECT (SELECT next.firm_uuid FROM model_request AS next WHERE next.firm_uuid > firm.firm_uuid
+               ORDER BY next.firm_uuid LIMIT 1)
+             FROM firm WHERE firm.firm_uuid IS NOT NULL),
+           spent AS (${SPENT}),
+           busy AS (
+             SELECT firm_uuid, count(*) AS active FROM model_request
+             WHERE leased_until IS NOT NULL AND leased_until > now() GROUP BY firm_uuid),
+           due AS (
+             SELECT candidate.event_id, spent.firm_uuid IS NOT NULL AS is_spent
+             FROM firm LEFT JOIN busy USING (firm_uuid) LEFT JOIN spent USING (firm_uuid)
+             CROSS JOIN LATERAL (
+               SELECT event_id, row_number() OVER (ORDER BY priority, received_at) AS turn FROM (
+                 SELECT event_id, priority, received_at FROM model_request AS one
+                 WHERE one.firm_uuid = firm.firm_uuid AND next_at <= now() AND (leased_until IS NULL OR leased_until <= now())
+                 ORDER BY priority, received_at LIMIT $2) AS first_ones) AS candidate
+             WHERE firm.firm_uuid IS NOT NULL AND spent.when_spent IS DISTINCT FROM 'wait'
+             ORDER BY coalesce(busy.active, 0) + candidate.turn LIMIT $2)
+           UPDATE model_request SET lease = $1, leased_until = now() + interval '${LEASE_SECONDS} seconds', tries = tries + 1
+           FROM due WHERE model_request.event_id = due.event_id
+           RETURNING event, lease, tries, announced, due.is_spent AS "isSpent"`,
+          [lease, count],
+        );
+        return rows.map(({ event, ...row }) => ({ ...row, event: eventOf(event) }));
+      });
+    },
+
+    /** Keeps the leases of requests in progress. */
+    async extend(lease: string): Promise<void> {
+      await db.query(
+        `UPDATE model_request SET leased_until = now() + interval '${LEASE_SECONDS} seconds' WHERE lease = $1`,
+        [lease],
+      );
+    },
+
+    /** Gives requests back that were not worked on. */
+    async handBack(lease: string): Promise<void> {
+      await db.query(
+        'UPDATE model_request SET lease = NULL, leased_until = NULL, tries = greatest(0, tries - 1) WHERE lease = $1',
+        [lease],
+      );
+    },
+
+    /** Puts a request back for a later try. */
+    async postpone(
+      tx: Sql,
+      eventId: string,
+      lease: string,
+      delayMs: number,
+      announced: string | null,
+      isFailure: boolean,
+    ): Promise<void> {
+      await tx.query(
+        `UPDATE model_request SET lease = NULL, leased_until = NULL, next_at = now() + $3 * interval '1 millisecond',
+           announced = coalesce($4, announced), first_failed_at = CASE WHEN $5 THEN coalesce(first_failed_at, now()) END
+         WHERE event_id = $1 AND lease = $2`,
+        [eventId, lease, Math.round(delayMs), announced, isFailure],
+      );
+    },
+
+    /** Removes a request that is done; false when it was erased, canceled, or is another process's by now. */
+    async remove(tx: Sql, eventId: string, lease: string): Promise<boolean> {
+      const rows = await tx.query('DELETE FROM model_request WHERE event_id = $1 AND lease = $2 RETURNING 1', [
+        eventId,
+        lease,
+      ]);
+      return rows.length > 0;
+    },
+
+    async removeCalls(tx: Sql, firmUuid: string, callUuids: readonly string[]): Promise<void> {
+      await tx.query('DELETE FROM model_request WHERE firm_uuid = $1 AND call_uuid = ANY($2::uuid[])', [
+        firmUuid,
+        callUuids,
+      ]);
+    },
+
+    /** Takes requests whose waiting is to be announced, and notes the reason: those of firms that wait for a budget only. */
+    async takeUnannounced(
+      tx: Sql,
+      reason: string,
+      { ofSpentFirms, limit }: { ofSpentFirms: boolean; limit: number },
+    ): Promise<TranscriptReadyEvent[]> {
+      const firms = ofSpentFirms
+        ? `AND firm_uuid IN (SELECT firm_uuid FROM (${SPENT}) AS spent WHERE when_spent = 'wait')`
+        : '';
+      const rows = await tx.query<{ event: Buffer }>(
+        `UPDATE model_request SET announced = $1 WHERE event_id IN (
+           SELECT event_id FROM model_request WHERE announced IS NULL ${firms}
+           ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+         RETURNING event`,
+        [reason, limit],
+      );
+      return rows.map(({ event }) => eventOf(event));
+    },
+
+    /** Removes and returns requests that have waited for the server for too long. */
+    async takeHopeless(
+      tx: Sql,
+      giveUpAfterMs: number,
+      limit: number,
+    ): Promise<(ClaimedRequest & { reason: string | null })[]> {
+      const rows = await tx.query<Row & { reason: string | null }>(
+        `WITH cutoff AS (SELECT now() - $1 * interval '1 millisecond' AS at),
+         outage AS (SELECT since, reason FROM model_outage)
+         DELETE FROM model_request WHERE event_id IN (
+           SELECT event_id FROM model_request, cutoff
+           WHERE (leased_until IS NULL OR leased_until <= now()) AND received_at < cutoff.at
+             AND (first_failed_at < cutoff.at OR EXISTS (SELECT FROM outage WHERE since < cutoff.at))
+           ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+         RETURNING event, '' AS lease, tries, announced, false AS "isSpent", coalesce((SELECT reason FROM outage), announced) AS reason`,
+        [giveUpAfterMs, limit],
+      );
+      return rows.map(({ event, ...row }) => ({ ...row, event: eventOf(event) }));
+    },
+
+    async noteOutage(reason: string): Promise<void> {
+      await db.query(
+        'INSERT INTO model_outage (id, reason) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET reason = excluded.reason',
+        [reason],
+      );
+    },
+
+    async endOutage(): Promise<void> {
+      await db.query('DELETE FROM model_outage');
+    },
+
+    async findStructured(url: string, model: string): Promise<string | null> {
+      const rows = await db.query<{ structured: string }>(
+        'SELECT structured FROM model_capability WHERE url = $1 AND model = $2',
+        [url, model],
+      );
+      return rows[0]?.structured ?? null;
+    },
+
+    async saveStructured(url: string, model: string, structured: string): Promise<void> {
+      await db.query(
+        `INSERT INTO model_capability (url, model, structured) VALUES ($1, $2, $3)
+         ON CONFLICT (url, model) DO UPDATE SET structured = excluded.structured`,
+        [url, model, structured],
+      );
+    },
+  };
+}
+
+export type RequestStore = ReturnType<typeof openRequestStore>;
+
+function eventOf(stored: Buffer): TranscriptReadyEvent {
+  return JSON.parse(inflateRawSync(stored).toString()) as TranscriptReadyEvent;
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { Count, pageOf, Time, Uuid } from './fields.ts';
+
+/** docs/api.md, "People's judgement". */
+
+const exampleComment = {
+  uuid: '019a4f3e-9c1a-7d20-9b1e-5f2a61c0d3c1',
+  text: 'She should have offered to call back.',
+  utterance: 4,
+  by: '019a4f3e-0000-7000-8000-0000000000b1',
+  at: '2026-10-02T08:00:00.000Z',
+};
+
+export const CommentSchema = z
+  .object({
+    uuid: Uuid,
+    text: z.string(),
+    utterance: Count.nullable().meta({ description: 'The `index` of an utterance. Null for the whole call.' }),
+    by: Uuid.meta({ description: 'The user who wrote it.' }),
+    at: Time,
+  })
+  .meta({ id: 'Comment', examples: [exampleComment] });
+
+export const CommentPage = pageOf(CommentSchema).meta({
+  id: 'CommentPage',
+  examples: [{ count: 1, items: [exampleComment] }],
+});
+
+const Confusion = z
+  .object({ machine: z.string().nullable(), person: z.string().nullable(), count: Count })
+  .meta({ id: 'Confusion', description: 'Null is "not applicable".' });
+
+const QuestionAgreement = z
+  .object({
+    uuid: Uuid,
+    text: z.string(),
+    n: Count.meta({ description: 'How many answers were compared.' }),
+    agreement: z.number().min(0).max(1),
+    kappa: z
+      .number()
+      .min(-1)
+      .max(1)
+      .nullable()
+      .meta({ description: "Cohen's kappa. Null where it has no meaning: chance alone would always agree." }),
+    confusion: z.array(Confusion),
+  })
+  .meta({ id: 'QuestionAgreement' });
+
+export const Agreement = z.object({ reviewed_calls: Count, questions: z.array(QuestionAgreement) }).meta({
+  id: 'Agreement',
+  examples: [
+    {
+      reviewed_calls: 40,
+      questions: [
+        {
+          uuid: '019a4f3e-0000-7000-8000-000000000011',
+          text: 'Did the operator greet the client?',
+          n: 40,
+          agreement: 0.9,
+          kappa: 0.8,
+          confusion: [
+            { machine: 'yes', person: 'yes', count: 18 },
+            { machine: 'no', person: 'no', count: 18 },
+            { machine: 'no', person: 'yes', count: 4 },
+          ],
+        },
+      ],
+    },
+  ],
+});

@@ -1,0 +1,100 @@
+import type { ingest } from '@call-analysis/proto';
+import type { Comment } from '@call-analysis/proto/ingest/v1/Comment';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { page, pathUuid, size, text } from '../../http/request/fields.ts';
+import { CommentPage, CommentSchema } from '../../response-schemas/people.ts';
+import { actorOf, callerOf } from '../ingest-caller.ts';
+
+const PATH = '/api/v1/calls/:uuid/comments';
+const MAX_TEXT_CHARS = 5_000;
+const MAX_UTTERANCE = 2 ** 31 - 1;
+
+const NewComment = z
+  .strictObject({
+    text: text(MAX_TEXT_CHARS),
+    utterance: z
+      .int()
+      .min(0)
+      .max(MAX_UTTERANCE)
+      .optional()
+      .meta({ description: 'The `index` of the utterance that the comment is about.' }),
+  })
+  .meta({ examples: [{ text: 'She should have offered to call back.', utterance: 4 }] });
+
+/** Comments on calls (docs/api.md, "People's judgement"). */
+export function comments(
+  catalogue: Pick<Client<typeof ingest>, 'addComment' | 'listComments' | 'deleteComment'>,
+): Endpoint[] {
+  const tag = 'Reviews';
+  return [
+    endpoint({
+      method: 'POST',
+      path: PATH,
+      credentials: 'bearer',
+      body: NewComment,
+      docs: {
+        tag,
+        id: 'addComment',
+        summary: 'Comment on a call',
+        description: 'On the whole call, or on one utterance of it.',
+        responses: { 201: { description: 'The comment.', schema: CommentSchema } },
+      },
+      async handle({ caller, params, body, address }) {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        const { utterance } = body;
+        const comment = await catalogue.addComment({
+          caller: actorOf(caller, address),
+          call_uuid,
+          text: body.text,
+          ...(utterance !== undefined && { utterance }),
+        });
+        return { status: 201, body: commentJson(comment) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: PATH,
+      credentials: 'bearer',
+      query: z.strictObject({ page, size }),
+      docs: {
+        tag,
+        id: 'listComments',
+        summary: 'List the comments on a call',
+        description: 'Oldest first.',
+        responses: { 200: { description: 'A page of comments.', schema: CommentPage } },
+      },
+      async handle({ caller, params, query }) {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        const { count, items } = await catalogue.listComments({ caller: callerOf(caller), call_uuid, ...query });
+        return { status: 200, body: { count, items: items.map(commentJson) } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${PATH}/:comment_uuid`,
+      credentials: 'bearer',
+      docs: {
+        tag,
+        id: 'deleteComment',
+        summary: 'Delete a comment',
+        description: 'Your own; an ADMIN may delete those of others.',
+        responses: { 204: { description: 'It is deleted.' } },
+      },
+      async handle({ caller, params, address }) {
+        await catalogue.deleteComment({
+          caller: actorOf(caller, address),
+          call_uuid: pathUuid(params['uuid'], 'call'),
+          comment_uuid: pathUuid(params['comment_uuid'], 'comment'),
+          is_admin: caller.role === 'ADMIN',
+        });
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+function commentJson({ uuid, text: written, utterance, by, at }: Comment) {
+  return { uuid, text: written, utterance: utterance ?? null, by, at };
+}

@@ -1,0 +1,145 @@
+import type { analysis, ingest } from '@call-analysis/proto';
+import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { flag, pathUuid, text } from '../../http/request/fields.ts';
+import { AnalysisEstimate, ErasedCalls, Job, JobStarted } from '../../response-schemas/jobs.ts';
+import { callerOf } from '../ingest-caller.ts';
+import { CallFilter } from './calls.ts';
+
+const CALLS = '/api/v1/calls';
+const JOBS = '/api/v1/jobs';
+/** A hundred calls are erased in one request. */
+const ERASE_MS = 120_000;
+const PHONE_NUMBER = /^\+?\d{7,15}$/;
+
+const filterDescription =
+  'The filters of Get Calls by name, without `sort`, `page`, `size` and `cursor`. An empty object is every call of the firm.';
+const Analyze = z
+  .strictObject({
+    filter: CallFilter.meta({ documentedAs: { type: 'object', description: filterDescription } }),
+    dry_run: z.boolean().default(false).meta({ description: 'Only estimates what it would take.' }),
+  })
+  .meta({ examples: [{ filter: { status: ['completed'], segment_type: ['support'] }, dry_run: true }] });
+
+const ofAdmins = { credentials: 'bearer', roles: ['ADMIN'] } as const;
+const tag = 'Calls';
+
+/** Deeds on many calls (docs/api.md, "Calls" and "Jobs"). */
+export function jobs(
+  catalogue: Pick<
+    Client<typeof ingest>,
+    'eraseCallsOfNumber' | 'analyzeCalls' | 'measureCalls' | 'getJob' | 'cancelJob'
+  >,
+  analyst: Pick<Client<typeof analysis>, 'estimateAnalyses'>,
+): Endpoint[] {
+  return [
+    endpoint({
+      ...ofAdmins,
+      method: 'DELETE',
+      path: CALLS,
+      query: z.strictObject({
+        client_phone_number: text(16)
+          .refine(
+            (number) => PHONE_NUMBER.test(number),
+            'must be 7 to 15 digits, with or without a plus sign before them',
+          )
+          .meta({ description: 'The digits are compared; a plus sign makes no difference.' }),
+        dry_run: flag().default(false).meta({ description: 'Only counts the calls.' }),
+      }),
+      docs: {
+        tag,
+        id: 'eraseCallsOfNumber',
+        summary: 'Erase the calls of a phone number',
+        description:
+          'Erases all calls of the firm with this client phone number, each like `DELETE /api/v1/calls/{uuid}`. More than 100 calls are erased by a job.',
+        responses: {
+          200: { description: 'How many calls there were, and the receipts.', schema: ErasedCalls },
+          202: { description: 'The job that erases them.', schema: JobStarted },
+        },
+      },
+      async handle({ caller, query }) {
+        const request = { caller: callerOf(caller), ...query };
+        const { calls, receipts, job_uuid } = await catalogue.eraseCallsOfNumber(request, { deadlineMs: ERASE_MS });
+        if (job_uuid !== undefined) return { status: 202, body: { job_id: job_uuid } };
+        const shown = receipts.map(({ uuid, erased_at, removed }) => ({
+          uuid,
+          erased_at,
+          removed: removed.map(({ what, count }) => ({ what, count })),
+        }));
+        return { status: 200, body: { calls, receipts: shown } };
+      },
+    }),
+    endpoint({
+      ...ofAdmins,
+      method: 'POST',
+      path: `${CALLS}/analyze`,
+      body: Analyze,
+      docs: {
+        tag,
+        id: 'analyzeCalls',
+        summary: 'Analyze many calls again',
+        description:
+          'A job analyzes all calls that match, each like `POST /api/v1/calls/{uuid}/analyze`, after the calls that arrive meanwhile. Calls that cannot be analyzed now count as `failed` of the job.',
+        responses: {
+          200: { description: 'With `dry_run`: what it would take.', schema: AnalysisEstimate },
+          202: { description: 'The job that analyzes them.', schema: JobStarted },
+        },
+      },
+      async handle({ caller, body }) {
+        const filter = { page: 1, size: 1, ...body.filter };
+        if (body.dry_run) {
+          const { calls, text_bytes } = await catalogue.measureCalls({ caller: callerOf(caller), filter });
+          const estimate = await analyst.estimateAnalyses({
+            caller: callerOf(caller),
+            calls,
+            text_bytes,
+          });
+          const { input_tokens, output_tokens, cost_low: low, cost_high: high, currency } = estimate;
+          const isPriced = low !== undefined && high !== undefined && currency !== undefined;
+          const cost = isPriced ? { low, high, currency } : null;
+          return { status: 200, body: { calls, input_tokens, output_tokens, cost } };
+        }
+        const { job_uuid } = await catalogue.analyzeCalls({ caller: callerOf(caller), filter });
+        return { status: 202, body: { job_id: job_uuid } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${JOBS}/:id`,
+      credentials: 'bearer',
+      docs: {
+        tag,
+        id: 'getJob',
+        summary: 'Get a job',
+        description: 'How far a job is. Ended jobs are kept for a month.',
+        responses: { 200: { description: 'The job.', schema: Job } },
+      },
+      async handle({ caller, params }) {
+        const job_uuid = pathUuid(params['id'], 'job');
+        return { status: 200, body: jobJson(await catalogue.getJob({ caller: callerOf(caller), job_uuid })) };
+      },
+    }),
+    endpoint({
+      ...ofAdmins,
+      method: 'POST',
+      path: `${JOBS}/:id/cancel`,
+      docs: {
+        tag,
+        id: 'cancelJob',
+        summary: 'Cancel a job',
+        description: 'What is done stays done. A job that has ended stays as it is.',
+        responses: { 200: { description: 'The job.', schema: Job } },
+      },
+      async handle({ caller, params }) {
+        const job_uuid = pathUuid(params['id'], 'job');
+        return { status: 200, body: jobJson(await catalogue.cancelJob({ caller: callerOf(caller), job_uuid })) };
+      },
+    }),
+  ];
+}
+
+function jobJson({ job_uuid, kind, status, total, done, failed, created_at, finished_at }: JobMessage) {
+  return { job_id: job_uuid, kind, status, total, done, failed, created_at, finished_at: finished_at ?? null };
+}

@@ -1,0 +1,44 @@
+import type { audio } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { pathUuid } from '../../http/request/fields.ts';
+import type { PublicUrl } from '../../http/request/public-url.ts';
+import { Playback } from '../../response-schemas/playback.ts';
+
+/** An hour of a slow codec is decoded in less. */
+const PREPARE_MS = 120_000;
+
+/** What a player of a recording needs (docs/api.md, "Calls"). */
+export function playback(recordings: Pick<Client<typeof audio>, 'getPlayback'>, publicUrl: PublicUrl): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/api/v1/calls/:uuid/playback',
+      credentials: 'bearer',
+      docs: {
+        tag: 'Calls',
+        id: 'getPlayback',
+        summary: 'Get a call ready to be played',
+        description:
+          'A URL that browsers play, and the peaks of both channels to draw. AIFF, AU and WAV with ADPCM are served as a copy in WAV. Both are made at the first request, which may take some seconds for a long recording, and are erased with the call. 404 for a call without a recording.',
+        responses: { 200: { description: 'The URL and the peaks.', schema: Playback } },
+      },
+      async handle({ caller, params, request }) {
+        const call = { firm_uuid: caller.firmUuid, call_uuid: pathUuid(params['uuid'], 'call') };
+        const { url, url_expires_at, format, converted, duration, peaks_per_second, left, right } =
+          await recordings.getPlayback(call, { deadlineMs: PREPARE_MS });
+        return {
+          status: 200,
+          body: {
+            url: publicUrl(request, url),
+            url_expires_at,
+            format,
+            converted,
+            duration,
+            peaks: { per_second: peaks_per_second, left: [...left], right: [...right] },
+          },
+        };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,169 @@
+import { Language, ReviewedAnalysis } from '@call-analysis/events';
+import type { analysis, ingest } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { instant, pathUuid, text, uuid, wholeNumber } from '../../http/request/fields.ts';
+import { CallItem } from '../../response-schemas/calls.ts';
+import { Agreement } from '../../response-schemas/people.ts';
+import { actorOf, callerOf } from '../ingest-caller.ts';
+import { callItem } from './call-json.ts';
+
+const PATH = '/api/v1/calls/:uuid';
+const MAX_LABEL_CHARS = 255;
+const MAX_COMMENT_CHARS = 5_000;
+const MAX_ANSWERS = 1_000;
+const MAX_REVISION = 2 ** 31 - 1;
+
+const Review = z
+  .strictObject({
+    analysis_uuid: uuid(),
+    answers: z
+      .array(
+        z.strictObject({
+          question_uuid: uuid(),
+          answer: text(MAX_LABEL_CHARS)
+            .nullable()
+            .meta({ description: 'A label of the question, or null where it does not apply.' }),
+          comment: text(MAX_COMMENT_CHARS).optional(),
+        }),
+      )
+      .max(MAX_ANSWERS),
+    comment: text(MAX_COMMENT_CHARS).optional(),
+    done: z
+      .boolean()
+      .optional()
+      .meta({ description: 'You have looked at every answer: those that you do not name count as agreed.' }),
+  })
+  .meta({
+    examples: [
+      {
+        analysis_uuid: '019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b03',
+        answers: [
+          { question_uuid: '019a4f3e-0000-7000-8000-000000000011', answer: 'no', comment: 'She began without.' },
+        ],
+        done: true,
+      },
+    ],
+  });
+
+const AgreementQuery = z.strictObject({
+  revision: wholeNumber(1, MAX_REVISION).optional().meta({ description: 'All revisions when left out.' }),
+  from: instant().optional().meta({ description: 'Calls that started at this time or later.' }),
+  to: instant().optional().meta({ description: 'Calls that started before this time.' }),
+  language: Language.optional(),
+  segment_type: text(MAX_LABEL_CHARS).optional(),
+});
+
+/** Reviews of analyses, and what follows from them (docs/api.md, "People's judgement"). */
+export function reviews(
+  catalogue: Pick<Client<typeof ingest>, 'reviewAnalysis' | 'withdrawReview' | 'measureAgreement' | 'swapChannels'>,
+  scorecards: Pick<Client<typeof analysis>, 'getScorecard'>,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'PUT',
+      path: `${PATH}/review`,
+      credentials: 'bearer',
+      body: Review,
+      docs: {
+        tag: 'Reviews',
+        id: 'reviewCall',
+        summary: 'Review a call',
+        description:
+          'Replaces an earlier review of the analysis. Answers that you do not name stay as the machine gave them. The score is added up anew.',
+        responses: { 200: { description: 'The analysis with the review.', schema: ReviewedAnalysis } },
+        errors: ['ANALYSIS_CHANGED'],
+      },
+      async handle({ caller, params, body, address }) {
+        const { analysis_json } = await catalogue.reviewAnalysis({
+          caller: actorOf(caller, address),
+          call_uuid: pathUuid(params['uuid'], 'call'),
+          analysis_uuid: body.analysis_uuid,
+          answers: body.answers.map(({ answer, ...rest }) => ({ ...rest, ...(answer !== null && { answer }) })),
+          ...(body.comment !== undefined && { comment: body.comment }),
+          done: body.done ?? false,
+        });
+        return { status: 200, body: JSON.parse(analysis_json) as unknown };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${PATH}/review`,
+      credentials: 'bearer',
+      docs: {
+        tag: 'Reviews',
+        id: 'withdrawReview',
+        summary: 'Take a review back',
+        description: "The machine's answers count again. 404 when the current analysis has no review.",
+        responses: { 200: { description: 'The analysis without the review.', schema: ReviewedAnalysis } },
+      },
+      async handle({ caller, params, address }) {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        const { analysis_json } = await catalogue.withdrawReview({ caller: actorOf(caller, address), call_uuid });
+        return { status: 200, body: JSON.parse(analysis_json) as unknown };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${PATH}/swap-channels`,
+      credentials: 'bearer',
+      docs: {
+        tag: 'Calls',
+        id: 'swapChannels',
+        summary: 'Swap operator and client',
+        description: 'For a recording whose channels were named the wrong way round. The call is analyzed again.',
+        responses: { 202: { description: 'The call, in analysis.', schema: CallItem } },
+        errors: ['INVALID_TRANSITION'],
+      },
+      async handle({ caller, params, address }) {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        return {
+          status: 202,
+          body: callItem(await catalogue.swapChannels({ caller: actorOf(caller, address), call_uuid })),
+        };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/api/v1/scorecards/:uuid/agreement',
+      credentials: 'bearer',
+      query: AgreementQuery,
+      docs: {
+        tag: 'Reviews',
+        id: 'getAgreement',
+        summary: 'Measure how far people agree with the machine',
+        description:
+          "Compares the answers of reviews with those of the machine. An answer that a review with `done` leaves unnamed counts as agreed; a question that the machine left open does not count. `kappa` is Cohen's.",
+        responses: { 200: { description: 'The agreement by question.', schema: Agreement } },
+      },
+      async handle({ caller, params, query }) {
+        const request = { caller: callerOf(caller), scorecard_uuid: pathUuid(params['uuid'], 'scorecard') };
+        // An unknown scorecard is NOT_FOUND, not an empty result.
+        await scorecards.getScorecard({
+          ...request,
+          ...(query.revision !== undefined && { revision: query.revision }),
+        });
+        const { reviewed_calls, questions } = await catalogue.measureAgreement({ ...request, ...query });
+        return {
+          status: 200,
+          body: {
+            reviewed_calls,
+            questions: questions.map(({ uuid: question, text: asked, n, agreement, kappa, confusion }) => ({
+              uuid: question,
+              text: asked,
+              n,
+              agreement,
+              kappa: kappa ?? null,
+              confusion: confusion.map(({ machine, person, count }) => ({
+                machine: machine ?? null,
+                person: person ?? null,
+                count,
+              })),
+            })),
+          },
+        };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,119 @@
+import { Fault } from '@call-analysis/fault';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { apiKey, everyKeyIs, firm, type Fixture, openFixture, user } from '../../test/fixture.ts';
+
+const uuid = '00000000-0000-4000-8000-0000000000d1';
+const delivery = '00000000-0000-4000-8000-0000000000d2';
+const at = '2026-01-01T00:00:00.000Z';
+const message = { uuid, url: 'https://example.com/', events: ['call.completed'], enabled: true, created_at: at };
+const item = { ...message, description: null, disabled_reason: null };
+const sent = { uuid: delivery, event: 'call.completed', status: 'pending', attempts: 0, created_at: at };
+const deliveryItem = { ...sent, last_status: null, last_error: null, next_at: null };
+
+let edge: Fixture;
+let asked: unknown[];
+
+beforeAll(async () => {
+  edge = await openFixture();
+  edge.keys.verifyKeys = everyKeyIs('k1');
+});
+
+beforeEach(() => {
+  asked = [];
+  const answer = (reply: object) => async (request: unknown) => {
+    asked.push(request);
+    return reply as never;
+  };
+  const withSecret = { webhook: message, secret: 'whsec_x' };
+  Object.assign(edge.webhooks, {
+    createWebhook: answer(withSecret),
+    listWebhooks: answer({ count: 1, items: [message] }),
+    getWebhook: answer(message),
+    changeWebhook: answer({ ...message, enabled: false, disabled_reason: 'disabled by a user' }),
+    deleteWebhook: answer({}),
+    rotateSecret: answer(withSecret),
+    testWebhook: answer(sent),
+    listDeliveries: answer({ count: 1, items: [sent] }),
+    retryDelivery: answer(sent),
+    replay: answer({ deliveries: 3 }),
+  } satisfies Fixture['webhooks']);
+});
+
+afterAll(() => edge.close());
+
+const period = { from: '2026-01-01T05:00:00+05:00', to: '2026-01-02' };
+const routes = [
+  ['POST', '', { url: 'https://example.com/', events: ['call.completed'] }, 201, { ...item, secret: 'whsec_x' }],
+  ['GET', '', undefined, 200, { count: 1, items: [item] }],
+  ['GET', `/${uuid}`, undefined, 200, item],
+  ['PATCH', `/${uuid}`, { enabled: false }, 200, { ...item, enabled: false, disabled_reason: 'disabled by a user' }],
+  ['DELETE', `/${uuid}`, undefined, 204, undefined],
+  ['POST', `/${uuid}/rotate-secret`, undefined, 200, { ...item, secret: 'whsec_x' }],
+  ['POST', `/${uuid}/test`, undefined, 202, deliveryItem],
+  ['GET', `/${uuid}/deliveries?status=failed&status=pending`, undefined, 200, { count: 1, items: [deliveryItem] }],
+  ['POST', `/${uuid}/deliveries/${delivery}/retry`, undefined, 202, deliveryItem],
+  ['POST', `/${uuid}/replay`, period, 202, { deliveries: 3 }],
+] as const;
+
+describe.each(routes)('%s /webhooks%s', (method, path, json, status, body) => {
+  it('answers an ADMIN and an API key alike, each for its firm', async () => {
+    const byUser = await edge.request(method, `/api/v1/webhooks${path}`, { ...(json !== undefined && { json }) });
+    const byKey = await fetch(`${edge.url}/external/api/v1/webhooks${path}`, {
+      method,
+      headers: { 'x-service-api-key': apiKey, ...(json !== undefined && { 'content-type': 'application/json' }) },
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+    });
+    expect([byUser.status, byKey.status]).toEqual([status, status]);
+    const keyText = await byKey.text();
+    if (body === undefined) expect([byUser.text, keyText]).toEqual(['', '']);
+    else expect([byUser.body, JSON.parse(keyText)]).toEqual([body, body]);
+    expect(asked).toHaveLength(2);
+    for (const each of asked) expect(each).toMatchObject({ caller: { firm_uuid: firm.uuid, user_uuid: user } });
+  });
+
+  it('refuses other roles', async () => {
+    for (const role of ['SUPERUSER', 'WORKFLOW_ENGINEER'] as const) {
+      const options = { role, ...(json !== undefined && { json }) };
+      expect((await edge.request(method, `/api/v1/webhooks${path}`, options)).status).toBe(403);
+    }
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('a request that is wrong', () => {
+  it.each([
+    ['POST', '', {}, ['url', 'events']],
+    ['POST', '', { url: '', events: [] }, ['url', 'events']],
+    ['POST', '', { url: 'https://a.example/', events: ['call.started'] }, ['events.0']],
+    ['POST', '', { url: 'https://a.example/', events: ['call.failed'], secret: 'x' }, ['secret']],
+    ['PATCH', `/${uuid}`, { enabled: 'yes', description: '' }, ['enabled', 'description']],
+    ['POST', `/${uuid}/replay`, { from: 'yesterday' }, ['from', 'to']],
+    ['GET', `/${uuid}/deliveries?status=sent&size=0`, undefined, ['status', 'size']],
+  ])('%s %s %j names every field', async (method, path, json, fields) => {
+    const { status, body } = await edge.request(method, `/api/v1/webhooks${path}`, json === undefined ? {} : { json });
+    expect([status, body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    const { fields: faults } = body['details'] as { fields: { field: string }[] };
+    expect(faults.map(({ field }) => field).toSorted()).toEqual(fields.toSorted());
+  });
+
+  it('to an address that is refused is 400 URL_NOT_ALLOWED', async () => {
+    edge.webhooks.createWebhook = async () => {
+      throw new Fault('invalid', 'URL_NOT_ALLOWED', '10.0.0.1 is not an address on the public internet.');
+    };
+    const json = { url: 'https://10.0.0.1/', events: ['call.completed'] };
+    const { status, body } = await edge.request('POST', '/api/v1/webhooks', { json });
+    expect([status, body['code']]).toEqual([400, 'URL_NOT_ALLOWED']);
+  });
+});
+
+it('a change passes on what was sent: null clears the description, and what is left out is absent', async () => {
+  await edge.request('PATCH', `/api/v1/webhooks/${uuid}`, { json: { description: null } });
+  expect(asked[0]).toMatchObject({ clear_description: true, events: [] });
+  expect(asked[0]).not.toHaveProperty('description');
+  expect(asked[0]).not.toHaveProperty('enabled');
+});
+
+it('the times of a replay are passed on in UTC', async () => {
+  await edge.request('POST', `/api/v1/webhooks/${uuid}/replay`, { json: period });
+  expect(asked[0]).toMatchObject({ from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T00:00:00.000Z' });
+});

@@ -1,0 +1,22 @@
+import { type Actor, addedAuditEntry } from '../audit-entry.ts';
+import type { CallRow } from '../store/index.ts';
+import { analyzeLocked, type AnalyzeParts, invalidTransition } from './analyze-call.ts';
+
+/**
+ * Operator and client of a recording change places, in its transcript too, and the call is analyzed again. Fault
+ * INVALID_TRANSITION for a transcription, while the call is being processed, and when it has no transcript.
+ */
+export async function swapChannels(parts: AnalyzeParts, actor: Actor, callUuid: string): Promise<CallRow> {
+  const { store, bus } = parts;
+  const { firmUuid } = actor;
+  return store.transaction(async (tx) => {
+    const call = await store.calls.lock(tx, firmUuid, callUuid);
+    if (call.source !== 'audio')
+      throw invalidTransition('This call is a transcription. Only a recording has channels to swap.', []);
+    await store.recordings.swapRoles(tx, firmUuid, callUuid);
+    await store.transcripts.swapRoles(tx, firmUuid, callUuid);
+    const reopened = await analyzeLocked(parts, tx, firmUuid, call, { detail: 'channels swapped' });
+    await bus.publish(tx, [addedAuditEntry(actor, 'call.channels_swapped', callUuid)]);
+    return reopened;
+  });
+}

@@ -1,0 +1,54 @@
+import type { Bus } from '@call-analysis/bus';
+import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import { v7 as uuidv7 } from 'uuid';
+import { type Actor, addedAuditEntry } from '../audit-entry.ts';
+import type { Store } from '../store/index.ts';
+import type { Comment } from './comment-store.ts';
+
+interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+}
+
+/** Adds a comment. Faults: NOT_FOUND; VALIDATION_ERROR for an utterance that the transcript does not have. */
+export async function commentOnCall(
+  { store, bus }: Parts,
+  actor: Actor,
+  callUuid: string,
+  { text, utterance }: { readonly text: string; readonly utterance: number | null },
+): Promise<Comment> {
+  const { firmUuid, userUuid } = actor;
+  await store.calls.get(firmUuid, callUuid);
+  if (utterance !== null) {
+    const { length } = await store.listing.texts(firmUuid, callUuid);
+    if (utterance >= length) {
+      const message = length === 0 ? 'must be left out: the call has no transcript' : `must be at most ${length - 1}`;
+      throw invalidFields([{ field: 'utterance', code: 'INVALID', message }]);
+    }
+  }
+  const comment: Comment = { uuid: uuidv7(), text, utterance, by: userUuid, at: new Date() };
+  await store.transaction(async (tx) => {
+    // Locked, so that an erasure at the same time removes the comment too, or makes the call unknown.
+    await store.calls.lock(tx, firmUuid, callUuid);
+    await store.comments.add(tx, firmUuid, callUuid, comment);
+    await bus.publish(tx, [addedAuditEntry(actor, 'call.commented', callUuid)]);
+  });
+  return comment;
+}
+
+/** Deletes the actor's own comment, or anyone's for an ADMIN. Faults: NOT_FOUND, FORBIDDEN. */
+export async function deleteComment(
+  { store, bus }: Parts,
+  actor: Actor & { readonly isAdmin: boolean },
+  callUuid: string,
+  uuid: string,
+): Promise<void> {
+  await store.transaction(async (tx) => {
+    const comment = await store.comments.lock(tx, actor.firmUuid, callUuid, uuid);
+    if (comment === null) throw notFound('comment');
+    if (comment.by !== actor.userUuid && !actor.isAdmin)
+      throw new Fault('forbidden', 'FORBIDDEN', 'Only an ADMIN deletes the comments of others.');
+    await store.comments.remove(tx, actor.firmUuid, callUuid, uuid);
+    await bus.publish(tx, [addedAuditEntry(actor, 'call.comment_deleted', callUuid)]);
+  });
+}

@@ -1,0 +1,54 @@
+import type { Bus } from '@call-analysis/bus';
+import type { ingest } from '@call-analysis/proto';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
+import type { Handlers } from '@call-analysis/rpc';
+import { z } from 'zod';
+import type { Actor } from '../audit-entry.ts';
+import type { Store } from '../store/index.ts';
+import { commentOnCall, deleteComment } from './comment-on-call.ts';
+import type { Comment } from './comment-store.ts';
+
+const Uuid = z.guid();
+const Utterance = z.int().min(0);
+const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
+
+/** The RPCs of comments. */
+export function commentRpcs(parts: { store: Store; bus: Bus }) {
+  return {
+    addComment: async (request) => {
+      const { text, utterance } = request;
+      const written = { text, utterance: Utterance.optional().parse(utterance) ?? null };
+      return commentMessage(
+        await commentOnCall(parts, actorOf(request.caller), Uuid.parse(request.call_uuid), written),
+      );
+    },
+
+    listComments: async (request) => {
+      const { firmUuid } = actorOf(request.caller);
+      const callUuid = Uuid.parse(request.call_uuid);
+      const { page, size } = Page.parse(request);
+      // An unknown call is NOT_FOUND, not an empty list.
+      await parts.store.calls.get(firmUuid, callUuid);
+      const { count, items } = await parts.store.comments.list(firmUuid, callUuid, page, size);
+      return { count, items: items.map(commentMessage) };
+    },
+
+    deleteComment: async (request) => {
+      const actor = { ...actorOf(request.caller), isAdmin: request.is_admin };
+      await deleteComment(parts, actor, Uuid.parse(request.call_uuid), Uuid.parse(request.comment_uuid));
+      return {};
+    },
+  } satisfies Partial<Handlers<typeof ingest>>;
+}
+
+function commentMessage({ uuid, text, utterance, by, at }: Comment) {
+  return { uuid, text, by, at: at.toISOString(), ...(utterance !== null && { utterance }) };
+}
+
+function actorOf(caller: Caller | null): Actor {
+  return {
+    firmUuid: z.uuid().parse(caller?.firm_uuid),
+    userUuid: z.uuid().parse(caller?.user_uuid),
+    address: caller?.address ?? '',
+  };
+}

@@ -1,0 +1,62 @@
+import type { Database, Sql } from '@call-analysis/postgres';
+
+export interface Comment {
+  readonly uuid: string;
+  readonly text: string;
+  /** The index of an utterance; null for the whole call. */
+  readonly utterance: number | null;
+  /** The user's uuid. */
+  readonly by: string;
+  readonly at: Date;
+}
+
+const COLUMNS = 'uuid, text, utterance, by_uuid AS by, at';
+
+/** Comments on calls. Every statement is limited to one firm. */
+export function comments(db: Database) {
+  return {
+    async add(tx: Sql, firmUuid: string, callUuid: string, { uuid, text, utterance, by, at }: Comment): Promise<void> {
+      await tx.query(
+        'INSERT INTO comment (firm_uuid, call_uuid, uuid, text, utterance, by_uuid, at) VALUES ($1, $2, $3, $4, $5, $6, $7)',
+        [firmUuid, callUuid, uuid, text, utterance, by, at],
+      );
+    },
+
+    /** Oldest first. */
+    async list(
+      firmUuid: string,
+      callUuid: string,
+      page: number,
+      size: number,
+    ): Promise<{ count: number; items: Comment[] }> {
+      const [items, [counted]] = await Promise.all([
+        db.query<Comment>(
+          `SELECT ${COLUMNS} FROM comment WHERE firm_uuid = $1 AND call_uuid = $2 ORDER BY uuid LIMIT $3 OFFSET $4`,
+          [firmUuid, callUuid, size, (page - 1) * size],
+        ),
+        db.query<{ count: number }>(
+          'SELECT count(*)::int AS count FROM comment WHERE firm_uuid = $1 AND call_uuid = $2',
+          [firmUuid, callUuid],
+        ),
+      ]);
+      return { count: counted?.count ?? 0, items };
+    },
+
+    /** Locks the comment until the transaction ends. Null when there is none. */
+    async lock(tx: Sql, firmUuid: string, callUuid: string, uuid: string): Promise<Comment | null> {
+      const [row] = await tx.query<Comment>(
+        `SELECT ${COLUMNS} FROM comment WHERE firm_uuid = $1 AND call_uuid = $2 AND uuid = $3 FOR UPDATE`,
+        [firmUuid, callUuid, uuid],
+      );
+      return row ?? null;
+    },
+
+    async remove(tx: Sql, firmUuid: string, callUuid: string, uuid: string): Promise<void> {
+      await tx.query('DELETE FROM comment WHERE firm_uuid = $1 AND call_uuid = $2 AND uuid = $3', [
+        firmUuid,
+        callUuid,
+        uuid,
+      ]);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { Bus } from '@call-analysis/bus';
+import type { Objects } from '@call-analysis/objects';
+import type { ingest } from '@call-analysis/proto';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
+import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
+import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
+import type { Handlers } from '@call-analysis/rpc';
+import { z } from 'zod';
+import type { Limits } from '../limits.ts';
+import type { CallFilter, Store } from '../store/index.ts';
+import type { Job } from './job-store.ts';
+import { analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
+
+const Uuid = z.uuid();
+
+/** The RPCs for deeds on many calls. `filterOf` translates the filter of a listing. */
+export function jobRpcs(
+  parts: { store: Store; bus: Bus; objects: Objects; limits: Limits },
+  filterOf: (request: ListCallsRequest) => CallFilter,
+): Pick<Handlers<typeof ingest>, 'eraseCallsOfNumber' | 'analyzeCalls' | 'measureCalls' | 'getJob' | 'cancelJob'> {
+  const { store } = parts;
+  return {
+    eraseCallsOfNumber: async (request) => {
+      const number = z.string().min(1).parse(request.client_phone_number);
+      const erased = await eraseCallsOfNumber(parts, firmOf(request.caller), number, request.dry_run);
+      return {
+        calls: erased.calls,
+        receipts: erased.receipts.map(({ callUuid, erasedAt, removed }) => ({
+          uuid: callUuid,
+          erased_at: erasedAt.toISOString(),
+          removed: removed.map((each) => ({ ...each })),
+        })),
+        ...(erased.jobUuid !== null && { job_uuid: erased.jobUuid }),
+      };
+    },
+    analyzeCalls: async (request) => ({
+      job_uuid: await analyzeCalls(parts, firmOf(request.caller), filterOf(request.filter!)),
+    }),
+    measureCalls: async (request) => {
+      const { calls, textBytes } = await measureCalls(store, firmOf(request.caller), filterOf(request.filter!));
+      return { calls, text_bytes: textBytes };
+    },
+    getJob: async (request) => jobMessage(await store.jobs.get(firmOf(request.caller), Uuid.parse(request.job_uuid))),
+    cancelJob: async (request) =>
+      jobMessage(await store.jobs.cancel(firmOf(request.caller), Uuid.parse(request.job_uuid))),
+  };
+}
+
+function firmOf(caller: Caller | null | undefined): string {
+  return Uuid.parse(caller?.firm_uuid);
+}
+
+function jobMessage(job: Job): JobMessage {
+  return {
+    job_uuid: job.uuid,
+    kind: job.kind,
+    status: job.status,
+    total: job.total,
+    done: job.done,
+    failed: job.failed,
+    created_at: job.createdAt.toISOString(),
+    ...(job.finishedAt !== null && { finished_at: job.finishedAt.toISOString() }),
+  };
+}

@@ -1,0 +1,89 @@
+import type { Bus } from '@call-analysis/bus';
+import { unavailable } from '@call-analysis/fault';
+import type { Objects } from '@call-analysis/objects';
+import { v7 as uuidv7 } from 'uuid';
+import { eraseCall } from '../erasure/erase-call.ts';
+import type { Limits } from '../limits.ts';
+import { listCalls } from '../listing/list-calls.ts';
+import { type CallFilter, type Erasure, NO_FILTER, type Store } from '../store/index.ts';
+import type { JobKind } from './job-store.ts';
+import { matchingCalls } from './matching-calls.ts';
+
+interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly objects: Objects;
+  readonly limits: Limits;
+}
+
+/** More calls are erased by a job (docs/api.md, "Calls"). */
+const ERASED_AT_ONCE = 100;
+/** Calls whose transcripts are measured for an estimate. */
+const MEASURED_CALLS = 500;
+
+export interface ErasedCalls {
+  readonly calls: number;
+  readonly receipts: readonly Erasure[];
+  /** Of the job that erases them, where they are too many for one request. */
+  readonly jobUuid: string | null;
+}
+
+/** Erases the calls with this phone number, or only counts them. */
+export async function eraseCallsOfNumber(
+  parts: Parts,
+  firmUuid: string,
+  clientPhoneNumber: string,
+  isDryRun: boolean,
+): Promise<ErasedCalls> {
+  const { store } = parts;
+  const filter = { ...NO_FILTER, clientPhoneNumber };
+  const first = await matchingCalls(store, firmUuid, filter, null, ERASED_AT_ONCE + 1);
+  if (first === null) throw unavailable('The index of calls');
+  const isMany = first.length > ERASED_AT_ONCE;
+  const calls = isMany ? (await countCalls(store, firmUuid, filter)).calls : first.length;
+  if (isDryRun) return { calls, receipts: [], jobUuid: null };
+  if (isMany) return { calls, receipts: [], jobUuid: await addJob(parts, firmUuid, 'erase_calls', filter, calls) };
+  const receipts: Erasure[] = [];
+  for (const uuid of first) receipts.push(await eraseCall(parts, firmUuid, uuid));
+  return { calls, receipts, jobUuid: null };
+}
+
+/** Has the calls of a filter analyzed again. Returns the uuid of the job. */
+export async function analyzeCalls(parts: Parts, firmUuid: string, filter: CallFilter): Promise<string> {
+  const { calls } = await countCalls(parts.store, firmUuid, filter);
+  return addJob(parts, firmUuid, 'analyze_calls', filter, calls);
+}
+
+/** How many calls match, and about how many bytes of text their transcripts have. */
+export async function measureCalls(
+  store: Store,
+  firmUuid: string,
+  filter: CallFilter,
+): Promise<{ calls: number; textBytes: number }> {
+  const { calls, uuids } = await countCalls(store, firmUuid, filter, MEASURED_CALLS);
+  if (uuids.length === 0) return { calls, textBytes: 0 };
+  return { calls, textBytes: Math.round((calls * (await store.calls.textBytes(firmUuid, uuids))) / uuids.length) };
+}
+
+async function countCalls(
+  store: Store,
+  firmUuid: string,
+  filter: CallFilter,
+  size = 1,
+): Promise<{ calls: number; uuids: string[] }> {
+  const sort = { by: 'created_at', isDescending: true } as const;
+  const { count, items } = await listCalls(store, firmUuid, { filter, sort, page: 1, cursor: null, size });
+  return { calls: count, uuids: items.map(({ uuid }) => uuid) };
+}
+
+async function addJob(
+  { store }: Parts,
+  firmUuid: string,
+  kind: JobKind,
+  filter: CallFilter,
+  total: number,
+): Promise<string> {
+  const uuid = uuidv7();
+  await store.jobs.add(store.db, { uuid, firmUuid, kind, filter, total });
+  return uuid;
+}

@@ -1,0 +1,132 @@
+import { BatchFinished, type BodyOf, CallEnded, CampaignFinished, type Event } from '@call-analysis/events';
+import { waitUntil } from '@call-analysis/testing';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { changeCampaignState } from '../campaigns/change-campaign-state.ts';
+import { createCampaign } from '../campaigns/create-campaign.ts';
+import { campaignFinisher } from '../campaigns/finish-campaigns.ts';
+import { eraseCall } from '../erasure/erase-call.ts';
+import { csvOf, rowsOf } from '../test/csv.ts';
+import { type Call, callAnalyzed, callFailed, failure, noSpeech } from '../test/events.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import { batchFinisher } from '../uploads/finish-batches.ts';
+import { projectAnalyses, projectFailures } from './project-results.ts';
+
+// Not serving: the schedules of a running service would publish at any moment.
+const service = new IngestUnderTest();
+let ended: Event<BodyOf<typeof CallEnded>>[];
+let batches: Event<BodyOf<typeof BatchFinished>>[];
+let campaigns: Event<BodyOf<typeof CampaignFinished>>[];
+
+beforeAll(async () => {
+  ended = await service.collect(CallEnded);
+  batches = await service.collect(BatchFinished);
+  campaigns = await service.collect(CampaignFinished);
+});
+
+async function uploaded(calls: number, campaignUuid: string | null = null): Promise<Call[]> {
+  const owner = service.newOwner();
+  return uploadedBy(owner, calls, campaignUuid);
+}
+
+async function uploadedBy(owner: Call['owner'], calls: number, campaignUuid: string | null): Promise<Call[]> {
+  const { metadata } = await service.openUpload(owner, 'calls.csv', null, campaignUuid);
+  await service.putAt(metadata.key, csvOf(rowsOf(calls)));
+  await service.process(owner, metadata.key, { campaignUuid });
+  return (await service.callsOf(owner)).map(({ uuid }) => ({ owner, uuid }));
+}
+
+const analyzed = (...calls: Call[]) =>
+  projectAnalyses(
+    service.parts,
+    calls.map((call) => callAnalyzed(call)),
+  );
+const settled = () =>
+  waitUntil(async () => (await service.parts.bus.depths()).every(({ waiting, active }) => waiting + active === 0));
+const ofFirm = <Body>(events: readonly Event<Body>[], { owner }: Call) =>
+  events.filter(({ firmuuid }) => firmuuid === owner.firmUuid);
+
+describe('call.ended.v1', () => {
+  it('is published once for a call that is completed, and once for one that fails', async () => {
+    const [good, silent, bad] = (await uploaded(3)) as [Call, Call, Call];
+    const event = callAnalyzed(good);
+    await projectAnalyses(service.parts, [event, callAnalyzed(silent, noSpeech)]);
+    await projectAnalyses(service.parts, [event]);
+    await analyzed(good);
+    await projectFailures(service.parts, [callFailed(bad), callFailed(good)]);
+    await settled();
+    const states = new Map(ofFirm(ended, good).map(({ subject, data }) => [subject, data]));
+    expect(ofFirm(ended, good)).toHaveLength(3);
+    expect(states.get(good.uuid)).toEqual({
+      status: 'completed',
+      outcome: 'scored',
+      score: 87.5,
+      segment_type: 'support',
+      partner_call_id: null,
+      batch_uuid: expect.any(String),
+      campaign_uuid: null,
+      failure: null,
+    });
+    expect(states.get(silent.uuid)).toMatchObject({ outcome: 'no_speech', score: null });
+    expect(states.get(bad.uuid)).toMatchObject({ status: 'failed', outcome: null, failure });
+  });
+});
+
+describe('batch.finished.v1', () => {
+  it('is published once, when the last call has ended, with the calls by status', async () => {
+    const calls = await uploaded(4);
+    const [first, second, third, fourth] = calls as [Call, Call, Call, Call];
+    const [finish, otherReplica] = [batchFinisher(service.parts), batchFinisher(service.parts)];
+    await analyzed(first, second);
+    await finish();
+    await projectFailures(service.parts, [callFailed(third)]);
+    await finish();
+    await settled();
+    expect(ofFirm(batches, first)).toEqual([]);
+    await eraseCall(service.parts, fourth.owner.firmUuid, fourth.uuid);
+    await Promise.all([finish(), otherReplica()]);
+    await finish();
+    await settled();
+    expect(ofFirm(batches, first)).toMatchObject([{ data: { by_status: { completed: 2, failed: 1 } } }]);
+  });
+
+  it('waits for a call that was retried meanwhile', async () => {
+    const [first, second] = (await uploaded(2)) as [Call, Call];
+    const finish = batchFinisher(service.parts);
+    await finish();
+    const { firmUuid } = first.owner;
+    await projectFailures(service.parts, [callFailed(second)]);
+    await service.db.transaction((tx) => service.parts.store.calls.requeue(tx, firmUuid, second.uuid, new Date()));
+    await analyzed(first);
+    await finish();
+    await settled();
+    expect(ofFirm(batches, first)).toEqual([]);
+    await projectAnalyses(service.parts, [callAnalyzed(second, { attempt: 2 })]);
+    await finish();
+    await settled();
+    expect(ofFirm(batches, first)).toMatchObject([{ data: { by_status: { completed: 2 } } }]);
+  });
+});
+
+describe('campaign.finished.v1', () => {
+  it('is published once, when a completed campaign has no call in progress', async () => {
+    const owner = service.newOwner();
+    const actor = { ...owner, address: '' };
+    const none = { externalId: null, description: null, segmentType: null, startsAt: null, endsAt: null };
+    const { uuid } = await createCampaign(service.parts, actor, { name: 'Spring', ...none });
+    await changeCampaignState(service.parts, actor, uuid, 'start');
+    const [first, second] = (await uploadedBy(owner, 2, uuid)) as [Call, Call];
+    await analyzed(first);
+    await changeCampaignState(service.parts, actor, uuid, 'complete');
+    const finish = campaignFinisher(service.parts);
+    await finish();
+    await settled();
+    expect(ofFirm(campaigns, first)).toEqual([]);
+    await analyzed(second);
+    await Promise.all([finish(), campaignFinisher(service.parts)()]);
+    await finish();
+    await settled();
+    expect(ofFirm(campaigns, first)).toMatchObject([
+      { subject: uuid, data: { status: 'completed', by_status: { completed: 2 } } },
+    ]);
+  });
+});

@@ -1,0 +1,28 @@
+import type { Store } from '../store/index.ts';
+import { agreementOf, type Confusion } from './compare-answers.ts';
+import type { AgreementFilter } from './review-store.ts';
+
+export interface QuestionAgreement {
+  readonly uuid: string;
+  readonly text: string;
+  readonly n: number;
+  /** From 0 to 1. */
+  readonly agreement: number;
+  readonly kappa: number | null;
+  readonly confusion: readonly Confusion[];
+}
+
+/** How far people agree with the machine, for each question of a scorecard (docs/api.md, "People's judgement"). */
+export async function measureAgreement(
+  store: Store,
+  firmUuid: string,
+  filter: AgreementFilter,
+): Promise<{ reviewedCalls: number; questions: QuestionAgreement[] }> {
+  const { calls, counts } = await store.reviews.compare(firmUuid, filter);
+  const byQuestion = Map.groupBy(counts, ({ question }) => question);
+  const questions = [...byQuestion].map(([uuid, ofQuestion]) => {
+    const confusion = ofQuestion.map(({ machine, person, count }) => ({ machine, person, count }));
+    return { uuid, text: ofQuestion[0]!.text, ...agreementOf(confusion), confusion };
+  });
+  return { reviewedCalls: calls, questions };
+}

@@ -1,0 +1,340 @@
+import { AuditEntryAdded, type BodyOf, type CallAnalyzed, type Event, TranscriptReady } from '@call-analysis/events';
+import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
+import { waitUntil } from '@call-analysis/testing';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import { analyzeCall } from '../calls/analyze-call.ts';
+import { readCall } from '../calls/read-call.ts';
+import { registerCall } from '../calls/register-call.ts';
+import { swapChannels } from '../calls/swap-channels.ts';
+import { commentOnCall, deleteComment } from '../comments/comment-on-call.ts';
+import { eraseCall } from '../erasure/erase-call.ts';
+import { listCalls } from '../listing/list-calls.ts';
+import { projectAnalyses } from '../results/project-results.ts';
+import { projectTranscripts } from '../results/project-transcripts.ts';
+import { type CallFilter, NO_FILTER } from '../store/index.ts';
+import { csvOf, goodAudio } from '../test/csv.ts';
+import { analysis, type Call, callAnalyzed, transcriptReady } from '../test/events.ts';
+import { faultOf, recordingOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import { measureAgreement } from './measure-agreement.ts';
+import { reviewAnalysis, withdrawReview } from './review-analysis.ts';
+import type { PersonAnswer } from './scorecards.ts';
+
+const service = new IngestUnderTest();
+let audited: Event<BodyOf<typeof AuditEntryAdded>>[];
+let ready: Event<BodyOf<typeof TranscriptReady>>[];
+
+beforeAll(async () => {
+  audited = await service.collect(AuditEntryAdded);
+  ready = await service.collect(TranscriptReady);
+});
+
+const [greeting, manners, open] = ['01', '02', '03'].map((n) => `00000000-0000-7000-8000-0000000000${n}`) as [
+  string,
+  string,
+  string,
+];
+
+type Body = NonNullable<BodyOf<typeof CallAnalyzed>['analysis']>;
+
+function question(uuid: string, answer: string | null, needs_review: boolean): Body['sections'][0]['questions'][0] {
+  return {
+    uuid,
+    text: `Question ${uuid}`,
+    weight: 1,
+    answer,
+    decided_by: 'rule',
+    confidence: 0.8,
+    points: answer === 'yes' ? 1 : answer === 'no' ? 0 : null,
+    max_points: 1,
+    not_applicable: false,
+    evidence: [],
+    evidence_absent: answer !== null,
+    needs_review,
+    explanation: 'By phrases.',
+  };
+}
+
+const body: Body = {
+  ...analysis,
+  score: 50,
+  sections: [
+    {
+      name: 'All',
+      score: 50,
+      questions: [question(greeting, 'yes', true), question(manners, 'no', false), question(open, null, true)],
+    },
+  ],
+};
+
+/** Stands for the analysis service: every answer `yes` is a point of one. */
+const scorecards = {
+  addUp: async (
+    _owner: unknown,
+    machine: { sections: { questions: { uuid: string; answer: string | null }[] }[] },
+    answers: readonly PersonAnswer[],
+  ): Promise<AddUpReply> => {
+    const all = machine.sections
+      .flatMap(({ questions }) => questions)
+      .map(({ uuid, answer }) => {
+        const given = answers.find(({ questionUuid }) => questionUuid === uuid);
+        const label = given === undefined ? answer : given.answer;
+        return { question_uuid: uuid, max_points: 1, ...(label !== null && { points: label === 'yes' ? 1 : 0 }) };
+      });
+    const answered = all.flatMap(({ points }) => points ?? []);
+    const score = (answered.reduce((sum, points) => sum + points, 0) / answered.length) * 100;
+    return { score, auto_failed: false, auto_fail_suspected: false, sections: [{ score }], questions: all };
+  },
+};
+
+async function analyzed(): Promise<{ call: Call; analysisUuid: string }> {
+  const owner = service.newOwner();
+  await service.upload(owner, csvOf([{ anonymized_text: '<operator>Hello<client>Hi' }]));
+  const call = { owner, uuid: (await service.callsOf(owner))[0]!.uuid };
+  return { call, analysisUuid: await analyze(call, 1) };
+}
+
+async function analyze(call: Call, attempt: number): Promise<string> {
+  const event = callAnalyzed(call, { attempt, analysis: body });
+  await projectAnalyses(service.parts, [event]);
+  return event.data.analysis_uuid;
+}
+
+const actorOf = ({ owner }: Call) => ({ ...owner, address: '192.0.2.7' });
+const answer = (questionUuid: string, label: string | null, comment: string | null = null): PersonAnswer => ({
+  questionUuid,
+  answer: label,
+  comment,
+});
+const review = (call: Call, analysisUuid: string, answers: PersonAnswer[], done = false) =>
+  reviewAnalysis({ ...service.parts, scorecards }, actorOf(call), call.uuid, {
+    analysisUuid,
+    answers,
+    comment: null,
+    done,
+  });
+const read = ({ owner, uuid }: Call) => readCall(service.parts, owner.firmUuid, uuid);
+const list = async ({ owner }: Call, filter: Partial<CallFilter>) =>
+  (
+    await listCalls(service.parts.store, owner.firmUuid, {
+      filter: { ...NO_FILTER, ...filter },
+      sort: { by: 'created_at', isDescending: true },
+      page: 1,
+      cursor: null,
+      size: 10,
+    })
+  ).items;
+
+describe('a review', () => {
+  it("shows the person's answer with the machine's beside it, and what it leaves unnamed as it was", async () => {
+    const { call, analysisUuid } = await analyzed();
+    expect(await list(call, { needsReview: true })).toMatchObject([{ needs_review: 2, score: 50, reviewed_at: null }]);
+    const reviewed = await review(call, analysisUuid, [answer(manners, 'yes', 'She was kind.')]);
+    const detail = await read(call);
+    expect(detail.analyses).toEqual([reviewed]);
+    expect(detail.call).toMatchObject({ score: 100, needs_review: 2 });
+    expect(reviewed).toMatchObject({
+      uuid: analysisUuid,
+      score: 100,
+      score_source: 'reviewed',
+      review: { by: call.owner.userUuid, comment: null, done: false },
+      sections: [
+        {
+          score: 100,
+          questions: [
+            { answer: 'yes', decided_by: 'rule', needs_review: true, machine: null },
+            {
+              answer: 'yes',
+              points: 1,
+              decided_by: 'person',
+              needs_review: false,
+              comment: 'She was kind.',
+              machine: { answer: 'no', decided_by: 'rule', confidence: 0.8 },
+            },
+            { answer: null, needs_review: true },
+          ],
+        },
+      ],
+    });
+    expect(await list(call, { reviewed: true, scoreMin: 100 })).toHaveLength(1);
+    await waitUntil(() =>
+      audited.some(({ subject, data }) => subject === call.uuid && data.action === 'call.reviewed'),
+    );
+  });
+
+  it('that is done leaves nothing to review; taken back, everything is as before', async () => {
+    const { call, analysisUuid } = await analyzed();
+    const before = await read(call);
+    await review(call, analysisUuid, [answer(open, null)], true);
+    expect(await list(call, { needsReview: true })).toEqual([]);
+    expect(await list(call, { needsReview: false, reviewed: true })).toHaveLength(1);
+    const machine = await withdrawReview(service.parts, actorOf(call), call.uuid);
+    const after = await read(call);
+    expect(after.analyses).toEqual(before.analyses);
+    expect(after.analyses).toEqual([machine]);
+    expect(after.call).toMatchObject({ score: 50, needs_review: 2, reviewed_at: null });
+    expect(await list(call, { needsReview: true, reviewed: false })).toHaveLength(1);
+    expect(await faultOf(withdrawReview(service.parts, actorOf(call), call.uuid))).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('of an analysis that is no longer the current one is refused, and stays with the old analysis', async () => {
+    const { call, analysisUuid } = await analyzed();
+    await review(call, analysisUuid, [answer(manners, 'yes')]);
+    await analyzeCall(service.parts, call.owner.firmUuid, call.uuid);
+    const next = await analyze(call, 2);
+    expect(await faultOf(review(call, analysisUuid, []))).toMatchObject({ kind: 'conflict', code: 'ANALYSIS_CHANGED' });
+    const { analyses, call: row } = await read(call);
+    expect(analyses).toMatchObject([
+      { uuid: next, score: 50, review: null, score_source: 'machine' },
+      { uuid: analysisUuid, score: 100, score_source: 'reviewed' },
+    ]);
+    expect(row).toMatchObject({ score: 50, reviewed_at: null, needs_review: 2 });
+  });
+
+  it('of another firm, or of an unknown call, is not found', async () => {
+    const { call, analysisUuid } = await analyzed();
+    const stranger = { owner: service.newOwner(), uuid: call.uuid };
+    expect(await faultOf(review(stranger, analysisUuid, []))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await faultOf(withdrawReview(service.parts, actorOf(stranger), call.uuid))).toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+
+  it('counts in the agreement: named answers always, the others when it is done, open questions never', async () => {
+    const owner = service.newOwner();
+    await service.upload(owner, csvOf([{}, {}, {}]));
+    const calls = (await service.callsOf(owner)).map(({ uuid }) => ({ owner, uuid }));
+    const uuids = [];
+    for (const call of calls) uuids.push(await analyze(call, 1));
+    await review(calls[0]!, uuids[0]!, [answer(manners, 'yes')]);
+    await review(calls[1]!, uuids[1]!, [answer(manners, 'no'), answer(open, 'yes')]);
+    await review(calls[2]!, uuids[2]!, [], true);
+    const filter = {
+      scorecardUuid: body.scorecard.uuid,
+      revision: null,
+      from: null,
+      to: null,
+      language: null,
+      segmentType: null,
+    };
+    const measured = await measureAgreement(service.parts.store, owner.firmUuid, filter);
+    expect(measured).toEqual({
+      reviewedCalls: 3,
+      questions: [
+        {
+          uuid: greeting,
+          text: `Question ${greeting}`,
+          n: 1,
+          agreement: 1,
+          kappa: null,
+          confusion: [{ machine: 'yes', person: 'yes', count: 1 }],
+        },
+        {
+          uuid: manners,
+          text: `Question ${manners}`,
+          n: 3,
+          agreement: 2 / 3,
+          kappa: 0,
+          confusion: [
+            { machine: 'no', person: 'no', count: 2 },
+            { machine: 'no', person: 'yes', count: 1 },
+          ],
+        },
+      ],
+    });
+    for (const changed of [{ revision: 2 }, { language: 'ru' }, { segmentType: 'other' }, { to: new Date(0) }])
+      expect(await measureAgreement(service.parts.store, owner.firmUuid, { ...filter, ...changed })).toEqual({
+        reviewedCalls: 0,
+        questions: [],
+      });
+    await withdrawReview(service.parts, actorOf(calls[0]!), calls[0]!.uuid);
+    expect(await measureAgreement(service.parts.store, owner.firmUuid, filter)).toMatchObject({ reviewedCalls: 2 });
+  });
+
+  it('is erased with its call, and its comments too', async () => {
+    const { call, analysisUuid } = await analyzed();
+    await review(call, analysisUuid, [], true);
+    await commentOnCall(service.parts, actorOf(call), call.uuid, { text: 'One', utterance: null });
+    await commentOnCall(service.parts, actorOf(call), call.uuid, { text: 'Two', utterance: 1 });
+    const { removed } = await eraseCall(service.parts, call.owner.firmUuid, call.uuid);
+    expect(removed).toEqual(
+      expect.arrayContaining([
+        { what: 'review', count: 1 },
+        { what: 'comment', count: 2 },
+      ]),
+    );
+    for (const table of ['review', 'compared_answer', 'comment', 'call_points'])
+      expect(
+        await service.db.query(`SELECT 1 FROM ${table} WHERE ${table === 'call_points' ? 'uuid' : 'call_uuid'} = $1`, [
+          call.uuid,
+        ]),
+      ).toEqual([]);
+  });
+});
+
+describe('a comment', () => {
+  it('is listed in order, and deleted by its author or an ADMIN only', async () => {
+    const { call } = await analyzed();
+    const actor = actorOf(call);
+    const one = await commentOnCall(service.parts, actor, call.uuid, { text: 'Ünicode 👍', utterance: 0 });
+    const two = await commentOnCall(service.parts, actor, call.uuid, { text: 'Two', utterance: null });
+    const { comments } = service.parts.store;
+    expect(await comments.list(actor.firmUuid, call.uuid, 1, 10)).toEqual({ count: 2, items: [one, two] });
+    const other = { ...actor, userUuid: uuidv7() };
+    const remove = (by: typeof actor, isAdmin: boolean, uuid: string) =>
+      deleteComment(service.parts, { ...by, isAdmin }, call.uuid, uuid);
+    expect(await faultOf(remove(other, false, one.uuid))).toMatchObject({ kind: 'forbidden' });
+    await remove(other, true, one.uuid);
+    await remove(actor, false, two.uuid);
+    expect(await faultOf(remove(actor, false, two.uuid))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await comments.list(actor.firmUuid, call.uuid, 1, 10)).toEqual({ count: 0, items: [] });
+  });
+
+  it('on an utterance that the transcript does not have is refused', async () => {
+    const { call } = await analyzed();
+    expect(
+      await faultOf(commentOnCall(service.parts, actorOf(call), call.uuid, { text: 'x', utterance: 2 })),
+    ).toMatchObject({ details: { fields: [{ field: 'utterance', message: 'must be at most 1' }] } });
+  });
+});
+
+describe('swapping channels', () => {
+  it('exchanges operator and client in the transcript and the recording, and analyzes the call again', async () => {
+    const owner = service.newOwner();
+    const { callUuid } = await registerCall(service.parts, owner, {
+      callUuid: uuidv7(),
+      fileName: goodAudio.audio_file_name,
+      metadata: JSON.stringify(goodAudio),
+      found: { recording: recordingOf() },
+      campaignUuid: null,
+    });
+    const call = { owner, uuid: callUuid };
+    expect(await faultOf(swapChannels(service.parts, actorOf(call), call.uuid))).toMatchObject({
+      code: 'INVALID_TRANSITION',
+    });
+    await projectTranscripts(service.parts, [transcriptReady(call)]);
+    await analyze(call, 1);
+    const before = await read(call);
+    const roles = before.transcript!.utterances.map(({ role }) => role);
+    const { left } = (await service.parts.store.recordings.find(owner.firmUuid, call.uuid))!;
+    expect(await swapChannels(service.parts, actorOf(call), call.uuid)).toMatchObject({
+      status: 'analyzing',
+      attempt: 2,
+    });
+    const after = await read(call);
+    expect(after.transcript!.utterances.map(({ role }) => role)).toEqual(
+      roles.map((role) => (role === 'operator' ? 'client' : 'operator')),
+    );
+    expect((await service.parts.store.recordings.find(owner.firmUuid, call.uuid))!.right).toBe(left);
+    expect(after.history.at(-1)).toMatchObject({ status: 'analyzing', detail: 'channels swapped' });
+    await waitUntil(() => ready.some(({ subject, data }) => subject === call.uuid && data.attempt === 2));
+  });
+
+  it('is refused for a transcription', async () => {
+    const { call } = await analyzed();
+    expect(await faultOf(swapChannels(service.parts, actorOf(call), call.uuid))).toMatchObject({
+      code: 'INVALID_TRANSITION',
+    });
+  });
+});

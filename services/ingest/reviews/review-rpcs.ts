@@ -1,0 +1,69 @@
+import type { Bus } from '@call-analysis/bus';
+import type { ingest } from '@call-analysis/proto';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
+import type { Handlers } from '@call-analysis/rpc';
+import { z } from 'zod';
+import type { Actor } from '../audit-entry.ts';
+import type { Store } from '../store/index.ts';
+import { measureAgreement } from './measure-agreement.ts';
+import { reviewAnalysis, withdrawReview } from './review-analysis.ts';
+import type { Scorecards } from './scorecards.ts';
+
+const Uuid = z.guid();
+
+/** The RPCs of reviews. */
+export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecards }) {
+  return {
+    reviewAnalysis: async (request) => {
+      const analysis = await reviewAnalysis(parts, actorOf(request.caller), Uuid.parse(request.call_uuid), {
+        analysisUuid: Uuid.parse(request.analysis_uuid),
+        answers: request.answers.map(({ question_uuid, answer, comment }) => ({
+          questionUuid: Uuid.parse(question_uuid),
+          answer: answer ?? null,
+          comment: comment ?? null,
+        })),
+        comment: request.comment ?? null,
+        done: request.done,
+      });
+      return { analysis_json: JSON.stringify(analysis) };
+    },
+
+    withdrawReview: async (request) => ({
+      analysis_json: JSON.stringify(
+        await withdrawReview(parts, actorOf(request.caller), Uuid.parse(request.call_uuid)),
+      ),
+    }),
+
+    measureAgreement: async (request) => {
+      const time = (text: string | undefined) => (text === undefined ? null : new Date(Date.parse(text)));
+      const { reviewedCalls, questions } = await measureAgreement(parts.store, actorOf(request.caller).firmUuid, {
+        scorecardUuid: Uuid.parse(request.scorecard_uuid),
+        revision: request.revision ?? null,
+        from: time(request.from),
+        to: time(request.to),
+        language: request.language ?? null,
+        segmentType: request.segment_type ?? null,
+      });
+      return {
+        reviewed_calls: reviewedCalls,
+        questions: questions.map(({ kappa, confusion, ...question }) => ({
+          ...question,
+          ...(kappa !== null && { kappa }),
+          confusion: confusion.map(({ machine, person, count }) => ({
+            count,
+            ...(machine !== null && { machine }),
+            ...(person !== null && { person }),
+          })),
+        })),
+      };
+    },
+  } satisfies Partial<Handlers<typeof ingest>>;
+}
+
+function actorOf(caller: Caller | null): Actor {
+  return {
+    firmUuid: z.uuid().parse(caller?.firm_uuid),
+    userUuid: z.uuid().parse(caller?.user_uuid),
+    address: caller?.address ?? '',
+  };
+}

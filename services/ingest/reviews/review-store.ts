@@ -1,0 +1,177 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { ReviewedAnalysis } from '@call-analysis/events';
+import { notFound } from '@call-analysis/fault';
+import type { Database, Sql } from '@call-analysis/postgres';
+import type { ComparedAnswer } from './compare-answers.ts';
+import type { PersonAnswer } from './scorecards.ts';
+
+interface CallId {
+  readonly firmUuid: string;
+  readonly callUuid: string;
+}
+
+export interface AgreementFilter {
+  readonly scorecardUuid: string;
+  readonly revision: number | null;
+  /** Of the start of the call: inclusive, exclusive. */
+  readonly from: Date | null;
+  readonly to: Date | null;
+  readonly language: string | null;
+  readonly segmentType: string | null;
+}
+
+export interface ComparedCount {
+  readonly question: string;
+  readonly text: string;
+  readonly machine: string | null;
+  readonly person: string | null;
+  readonly count: number;
+}
+
+/** Reviews of analyses. Every statement is limited to one firm. */
+export function reviews(db: Database) {
+  return {
+    /** The uuid of the call's newest analysis; null without one. */
+    async currentUuid(sql: Sql, firmUuid: string, callUuid: string): Promise<string | null> {
+      const [row] = await sql.query<{ uuid: string }>(
+        `SELECT uuid FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2 ORDER BY created_at DESC, uuid DESC LIMIT 1`,
+        [firmUuid, callUuid],
+      );
+      return row?.uuid ?? null;
+    },
+
+    /** An analysis without its review. */
+    async machineAnalysis(sql: Sql, firmUuid: string, callUuid: string, uuid: string): Promise<ReviewedAnalysis> {
+      const [row] = await sql.query<{ body: Buffer }>(
+        'SELECT body FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2 AND uuid = $3',
+        [firmUuid, callUuid, uuid],
+      );
+      if (row === undefined) throw notFound('analysis');
+      return analysisIn(uuid, row.body);
+    },
+
+    /** The reviewed analyses of a call, by their uuids. */
+    async ofCall(firmUuid: string, callUuid: string): Promise<Map<string, ReviewedAnalysis>> {
+      const rows = await db.query<{ uuid: string; body: Buffer }>(
+        'SELECT analysis_uuid AS uuid, body FROM review WHERE firm_uuid = $1 AND call_uuid = $2',
+        [firmUuid, callUuid],
+      );
+      return new Map(rows.map(({ uuid, body }) => [uuid, analysisIn(uuid, body)]));
+    },
+
+    /** Stores the review of a reviewed analysis, instead of an earlier one. */
+    async save(
+      tx: Sql,
+      { firmUuid, callUuid }: CallId,
+      { uuid, ...body }: ReviewedAnalysis,
+      answers: readonly PersonAnswer[],
+    ): Promise<void> {
+      await tx.query(
+        `INSERT INTO review (firm_uuid, call_uuid, analysis_uuid, by_uuid, at, comment, done, answers, body)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         ON CONFLICT (firm_uuid, call_uuid, analysis_uuid) DO UPDATE SET by_uuid = excluded.by_uuid, at = excluded.at,
+           comment = excluded.comment, done = excluded.done, answers = excluded.answers, body = excluded.body`,
+        [
+          firmUuid,
+          callUuid,
+          uuid,
+          body.review!.by,
+          body.review!.at,
+          body.review!.comment,
+          body.review!.done,
+          JSON.stringify(
+            answers.map(({ questionUuid, answer, comment }) => ({ question_uuid: questionUuid, answer, comment })),
+          ),
+          deflateRawSync(JSON.stringify(body)),
+        ],
+      );
+    },
+
+    /** Stores the compared answers of a review, instead of earlier ones. */
+    async saveCompared(
+      tx: Sql,
+      { firmUuid, callUuid }: CallId,
+      { uuid, scorecard }: ReviewedAnalysis,
+      compared: readonly ComparedAnswer[],
+    ): Promise<void> {
+      await removeCompared(tx, { firmUuid, callUuid }, uuid);
+      await tx.query(
+        `INSERT INTO compared_answer (firm_uuid, call_uuid, analysis_uuid, scorecard_uuid, revision, question_uuid, text, machine, person)
+         SELECT $1, $2, $3, $4, $5, * FROM unnest($6::uuid[], $7::text[], $8::text[], $9::text[])`,
+        [
+          firmUuid,
+          callUuid,
+          uuid,
+          scorecard.uuid,
+          scorecard.revision,
+          compared.map((each) => each.uuid),
+          compared.map((each) => each.text),
+          compared.map((each) => each.machine),
+          compared.map((each) => each.person),
+        ],
+      );
+    },
+
+    /** Whether there was a review. */
+    async remove(tx: Sql, call: CallId, analysisUuid: string): Promise<boolean> {
+      const rows = await tx.query(
+        'DELETE FROM review WHERE firm_uuid = $1 AND call_uuid = $2 AND analysis_uuid = $3 RETURNING 1',
+        [call.firmUuid, call.callUuid, analysisUuid],
+      );
+      await removeCompared(tx, call, analysisUuid);
+      return rows.length > 0;
+    },
+
+    /** Writes what a review changes of the call itself. */
+    async applyToCall(
+      tx: Sql,
+      { firmUuid, callUuid }: CallId,
+      score: number | null,
+      needsReview: number | null,
+      reviewedAt: Date | null,
+    ): Promise<void> {
+      await tx.query(
+        'UPDATE call SET score = $3, needs_review = $4, reviewed_at = $5, updated_at = greatest(updated_at, now()) WHERE firm_uuid = $1 AND uuid = $2',
+        [firmUuid, callUuid, score, needsReview, reviewedAt],
+      );
+    },
+
+    /** How many calls have a review, and how often machine and person gave which answer to each question. */
+    async compare(firmUuid: string, filter: AgreementFilter): Promise<{ calls: number; counts: ComparedCount[] }> {
+      const from = `compared_answer AS a JOIN call ON call.firm_uuid = a.firm_uuid AND call.uuid = a.call_uuid
+        WHERE a.firm_uuid = $1 AND a.scorecard_uuid = $2 AND ($3::int IS NULL OR a.revision = $3)
+          AND ($4::timestamptz IS NULL OR call.start_time >= $4) AND ($5::timestamptz IS NULL OR call.start_time < $5)
+          AND ($6::text IS NULL OR call.language = $6) AND ($7::text IS NULL OR call.segment_type = $7)`;
+      const values = [
+        firmUuid,
+        filter.scorecardUuid,
+        filter.revision,
+        filter.from,
+        filter.to,
+        filter.language,
+        filter.segmentType,
+      ];
+      const [counts, [calls]] = await Promise.all([
+        db.query<ComparedCount>(
+          `SELECT question_uuid AS question, (array_agg(text ORDER BY revision DESC))[1] AS text, machine, person, count(*)::int AS count
+           FROM ${from} GROUP BY question_uuid, machine, person ORDER BY question_uuid, count DESC, machine, person`,
+          values,
+        ),
+        db.query<{ calls: number }>(`SELECT count(DISTINCT call_uuid)::int AS calls FROM ${from}`, values),
+      ]);
+      return { calls: calls?.calls ?? 0, counts };
+    },
+  };
+}
+
+async function removeCompared(tx: Sql, { firmUuid, callUuid }: CallId, analysisUuid: string): Promise<void> {
+  await tx.query('DELETE FROM compared_answer WHERE firm_uuid = $1 AND call_uuid = $2 AND analysis_uuid = $3', [
+    firmUuid,
+    callUuid,
+    analysisUuid,
+  ]);
+}
+
+function analysisIn(uuid: string, body: Buffer): ReviewedAnalysis {
+  return ReviewedAnalysis.parse({ ...(JSON.parse(inflateRawSync(body).toString()) as object), uuid });
+}

@@ -1,0 +1,46 @@
+import type { ReviewedAnalysis } from '@call-analysis/events';
+import { analysis } from '@call-analysis/proto';
+import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
+import { dial, type DialOptions } from '@call-analysis/rpc';
+import type { Owner } from '../uploads/upload-store.ts';
+
+/** A person's answer to a question. */
+export interface PersonAnswer {
+  readonly questionUuid: string;
+  /** The label; null when the question does not apply. */
+  readonly answer: string | null;
+  readonly comment: string | null;
+}
+
+/** A client of analysis, which owns the scorecards and adds up their points. */
+export function dialScorecards(address: string, options: Pick<DialOptions, 'tls' | 'log'> = {}) {
+  const client = dial(analysis, address, { ...options, name: 'analysis', deadlineMs: 5_000 });
+  return {
+    /** Fault VALIDATION_ERROR for a question or a label that the scorecard of the analysis does not have. */
+    async addUp(
+      { firmUuid, userUuid }: Owner,
+      { scorecard, sections, auto_failed }: ReviewedAnalysis,
+      answers: readonly PersonAnswer[],
+    ): Promise<AddUpReply> {
+      return client.addUp({
+        caller: { firm_uuid: firmUuid, user_uuid: userUuid },
+        scorecard_uuid: scorecard.uuid,
+        revision: scorecard.revision,
+        machine: sections
+          .flatMap(({ questions }) => questions)
+          .map(({ uuid, answer, decided_by }) => given(uuid, answer, decided_by)),
+        person: answers.map(({ questionUuid, answer }) => given(questionUuid, answer, 'person')),
+        machine_auto_failed: auto_failed,
+      });
+    },
+    ready: () => client.ready(),
+    close: () => client.close(),
+  };
+}
+
+function given(question_uuid: string, answer: string | null, decided_by: string) {
+  return { question_uuid, ...(answer !== null && { answer }), decided_by };
+}
+
+/** The part that use cases need. */
+export type Scorecards = Pick<ReturnType<typeof dialScorecards>, 'addUp'>;

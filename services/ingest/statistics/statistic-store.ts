@@ -1,0 +1,320 @@
+import type { Database, Sql } from '@call-analysis/postgres';
+import { EntryQuery } from '../search/queries/entry-query.ts';
+import { conditionsOf, isIn, type ResolvedFilter, TAGS } from '../search/queries/resolve-filter.ts';
+import { FACETS, type FacetGrouping, type Grouping, isTime, TIMES } from './groupings.ts';
+import { type Amounts, AMOUNTS, packScores, type Sums, unpackScores } from './sums.ts';
+
+/** From inclusive, to exclusive. */
+export interface TimeRange {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** What statistics are grouped by: a grouping, nothing (`all`), or the beginning of hours or quarters of an hour. */
+export type Keys = { readonly by: Grouping; readonly tz: string } | { readonly by: 'all' | Slot };
+export type Slot = 'hour' | 'quarter';
+export type Period = 'month' | 'day' | Slot;
+
+/** The sums of groups by their keys: text for times, ids of facets otherwise, `0` for calls without one. */
+export type SumsByKey = Map<string, Sums>;
+
+const SLOT_LENGTHS = { hour: '1 hour', quarter: '15 minutes' } as const;
+
+/** A day or month whose sums are stored, by its first moment in UTC. */
+export interface StoredPeriod {
+  readonly period: 'month' | 'day';
+  readonly beginsAt: Date;
+}
+
+type Row = Record<keyof Amounts, number> & { readonly key: string; readonly scores: Buffer | null };
+
+/** The calls that are added up: all of the firm in some ranges of time, or those that match a filter. */
+export type Source =
+  | { readonly firm: number; readonly ranges: readonly TimeRange[] }
+  | { readonly filter: ResolvedFilter; readonly words: string | null; readonly callUuid: string | null };
+
+/** Statistics of a firm's entries in the search index. Pass a transaction of `snapshot`, so that all reads agree. */
+export function statistics(db: Database) {
+  return {
+    /** A transaction whose reads see one state of the database. */
+    async snapshot<Result>(work: (tx: Sql) => Promise<Result>): Promise<Result> {
+      return db.transaction(async (tx) => {
+        await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+        await tx.query("SET LOCAL jit = off; SET LOCAL work_mem = '64MB'");
+        return work(tx);
+      });
+    },
+
+    /** Whether PostgreSQL knows the time zone. */
+    async knowsZone(tz: string): Promise<boolean> {
+      const rows = await db.query('SELECT 1 FROM pg_timezone_names WHERE name = $1', [tz]);
+      return rows.length > 0;
+    },
+
+    /** The id of the firm's entries, and the days in UTC on which calls started; null for a firm without calls. */
+    async daysOf(sql: Sql, firmUuid: string): Promise<{ firm: number; days: string[] } | null> {
+      const rows = await sql.query<{ id: number; kind: string; value: string }>(
+        `SELECT id, kind, value FROM facet WHERE firm_uuid = $1 AND kind IN ('all', 'day') ORDER BY value`,
+        [firmUuid],
+      );
+      const all = rows.find(({ kind }) => kind === 'all');
+      if (all === undefined) return null;
+      return { firm: all.id, days: rows.filter(({ kind }) => kind === 'day').map(({ value }) => value) };
+    },
+
+    /** The days and months whose stored sums are up to date. */
+    async storedPeriods(sql: Sql, firm: number): Promise<StoredPeriod[]> {
+      return sql.query<StoredPeriod>('SELECT period, begins_at AS "beginsAt" FROM statistic_period WHERE firm = $1', [
+        firm,
+      ]);
+    },
+
+    /** Adds up entries themselves. */
+    async add(sql: Sql, source: Source, keys: Keys): Promise<SumsByKey> {
+      const query = new EntryQuery('filter' in source ? source.filter : { firm: source.firm, range: null });
+      const entries = entriesOf(query, source);
+      const { key, joins } = keyOf(query, keys);
+      const points = keys.by === 'question' ? 'sum(answered.points)' : '0';
+      const maxPoints = keys.by === 'question' ? 'sum(answered.max_points)' : '0';
+      const rows = await sql.query<Row>(
+        `SELECT key, ${summed(AMOUNTS.map((name) => `"${name}"`))},
+           string_agg(int2send(tenths) || int4send("calls"::int), '') FILTER (WHERE tenths >= 0) AS scores
+         FROM (
+           SELECT ${key} AS key, c.score AS tenths, count(*) AS "calls", count(*) FILTER (WHERE c.score >= 0) AS "scored",
+             sum(c.score) FILTER (WHERE c.score >= 0) AS "score", count(*) FILTER (WHERE c.auto_failed) AS "autoFailed",
+             count(*) FILTER (WHERE c.open_answers > 0) AS "needsReview", count(*) FILTER (WHERE c.is_reviewed) AS "reviewed",
+             count(c.duration_ms) AS "durations", sum(c.duration_ms::bigint) AS "duration",
+             count(c.operator_talk) AS "talks", sum(c.operator_talk::bigint) AS "talk",
+             count(c.silence) AS "silences", sum(c.silence::bigint) AS "silence",
+             count(c.interruptions) AS "interrupted", sum(c.interruptions::bigint) AS "interruptions",
+             count(c.client_sentiment) AS "sentiments", sum(c.client_sentiment::bigint) AS "sentiment",
+             ${points} AS "points", ${maxPoints} AS "maxPoints"
+           FROM ${entries} ${joins} GROUP BY 1, 2) AS scored
+         GROUP BY key`,
+        query.values,
+      );
+      return new Map(rows.map((row) => [row.key, { amounts: amountsIn(row), scores: histogramIn(row.scores) }]));
+    },
+
+    /** Adds up stored sums of periods that begin at these times. */
+    async addStored(
+      sql: Sql,
+      firm: number,
+      period: 'month' | 'day',
+      kind: FacetGrouping | 'all',
+      begins: readonly Date[],
+    ): Promise<SumsByKey> {
+      if (begins.length === 0) return new Map();
+      const rows = await sql.query<Row>(
+        `SELECT key::text AS key, ${summedAmounts()}, string_agg(scores, '') AS scores FROM statistic_sum
+         WHERE firm = $1 AND period = $2 AND kind = $3 AND begins_at = ANY($4) GROUP BY key`,
+        [firm, period, kind, begins],
+      );
+      return storedSums(rows);
+    },
+
+    /** Adds up the stored hours or quarters of these days by a time in a time zone. */
+    async addSlots(
+      sql: Sql,
+      firm: number,
+      { by, tz }: { readonly by: keyof typeof TIMES; readonly tz: string },
+      slot: Slot,
+      days: readonly TimeRange[],
+    ): Promise<SumsByKey> {
+      if (days.length === 0) return new Map();
+      const rows = await sql.query<Row>(
+        `SELECT to_char(begins_at AT TIME ZONE $3, '${TIMES[by]}') AS key, ${summedAmounts()}, string_agg(scores, '') AS scores
+         FROM unnest($4::timestamptz[], $5::timestamptz[]) AS days (first, last) JOIN statistic_sum
+           ON firm = $1 AND period = $2 AND kind = 'all' AND begins_at >= first AND begins_at < last
+         GROUP BY 1`,
+        [firm, slot, tz, days.map(({ from }) => from), days.map(({ to }) => to)],
+      );
+      return storedSums(rows);
+    },
+
+    /**
+     * The days in which a slot has moments of two different keys: there only the calls themselves tell. A change of the
+     * clocks in the middle of a slot is one.
+     */
+    async unevenDays(
+      sql: Sql,
+      { by, tz }: { readonly by: keyof typeof TIMES; readonly tz: string },
+      slot: Slot,
+      days: readonly Date[],
+    ): Promise<Date[]> {
+      const text = (time: string) => `to_char((${time}) AT TIME ZONE $2, '${TIMES[by]}')`;
+      const rows = await sql.query<{ day: Date }>(
+        `SELECT day FROM unnest($1::timestamptz[]) AS days (day) WHERE EXISTS (
+           SELECT FROM generate_series(day, day + interval '1 day' - $3::interval, $3::interval) AS slots (slot)
+           WHERE ${text('slot')} <> ${text("slot + $3::interval - interval '1 millisecond'")})`,
+        [days, tz, SLOT_LENGTHS[slot]],
+      );
+      return rows.map(({ day }) => day);
+    },
+
+    /** What is known of facets by their ids. */
+    async facets(sql: Sql, ids: readonly number[]): Promise<{ id: number; value: string; label: string | null }[]> {
+      return sql.query('SELECT id, value, label FROM facet WHERE id = ANY($1)', [ids]);
+    },
+
+    /** Days that were last changed before this time, the oldest change first. */
+    async changedDays(before: Date, limit: number): Promise<{ firm: number; day: string }[]> {
+      return db.query(
+        `SELECT firm, to_char(day, 'YYYY-MM-DD') AS day FROM statistic_change WHERE changed_at < $1 ORDER BY changed_at LIMIT $2`,
+        [before, limit],
+      );
+    },
+
+    /** Stores the sums of one period, instead of earlier ones. */
+    async store(
+      tx: Sql,
+      firm: number,
+      sums: readonly { period: Period; beginsAt: Date; kind: string; byKey: SumsByKey }[],
+      ranges: readonly { period: Period; range: TimeRange }[],
+    ): Promise<void> {
+      for (const { period, range } of ranges) {
+        await tx.query(
+          'DELETE FROM statistic_sum WHERE firm = $1 AND period = $2 AND begins_at >= $3 AND begins_at < $4',
+          [firm, period, range.from, range.to],
+        );
+      }
+      const rows = sums.flatMap(({ byKey, ...rest }) => [...byKey].map(([key, each]) => ({ ...rest, key, ...each })));
+      await tx.query(
+        `INSERT INTO statistic_sum (firm, period, begins_at, kind, key, amounts, scores)
+         SELECT $1, period, begins_at, kind, key, amounts::bigint[], scores
+         FROM unnest($2::text[], $3::timestamptz[], $4::text[], $5::int[], $6::text[], $7::bytea[])
+           AS added (period, begins_at, kind, key, amounts, scores)`,
+        [
+          firm,
+          rows.map(({ period }) => period),
+          rows.map(({ beginsAt }) => beginsAt),
+          rows.map(({ kind }) => kind),
+          rows.map(({ key }) => Number(key)),
+          rows.map(({ amounts }) => `{${AMOUNTS.map((name) => amounts[name]).join(',')}}`),
+          rows.map(({ scores }) => packScores(scores)),
+        ],
+      );
+    },
+
+    /** Declares the stored sums of a period up to date. */
+    async declare(tx: Sql, firm: number, { period, beginsAt }: StoredPeriod): Promise<void> {
+      await tx.query(
+        'INSERT INTO statistic_period (firm, period, begins_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+        [firm, period, beginsAt],
+      );
+    },
+
+    /** Removes the change of a day. Fails when the day has changed again since the transaction began. */
+    async settle(tx: Sql, firm: number, day: string): Promise<void> {
+      await tx.query('DELETE FROM statistic_change WHERE firm = $1 AND day = $2', [firm, day]);
+    },
+
+    /** Keeps these days as they are until the transaction ends. Returns how many are up to date. */
+    async holdDays(tx: Sql, firm: number, days: readonly Date[]): Promise<number> {
+      const rows = await tx.query(
+        `SELECT 1 FROM statistic_period WHERE firm = $1 AND period = 'day' AND begins_at = ANY($2) FOR SHARE`,
+        [firm, days],
+      );
+      return rows.length;
+    },
+
+    async daysOfFirm(sql: Sql, firm: number, from: string, to: string): Promise<string[]> {
+      const rows = await sql.query<{ value: string }>(
+        `SELECT value FROM facet WHERE firm_uuid = (SELECT firm_uuid FROM facet WHERE id = $1) AND kind = 'day'
+           AND value >= $2 AND value < $3`,
+        [firm, from, to],
+      );
+      return rows.map(({ value }) => value);
+    },
+  };
+}
+
+function entriesOf(query: EntryQuery, source: Source): string {
+  if ('ranges' in source) {
+    const froms = query.value(
+      source.ranges.map(({ from }) => from),
+      'timestamptz[]',
+    );
+    const tos = query.value(
+      source.ranges.map(({ to }) => to),
+      'timestamptz[]',
+    );
+    return `unnest(${froms}, ${tos}) AS ranges (first, last) CROSS JOIN LATERAL (
+      SELECT c.* FROM ${query.entries('c.start_time >= ranges.first', 'c.start_time < ranges.last')}) AS c`;
+  }
+  const { filter, words, callUuid } = source;
+  const one = callUuid === null ? [] : [`c.uuid = ${query.value(callUuid, 'uuid')}`];
+  if (words !== null) {
+    const conditions = [`t.words @@ ${query.value(words, 'tsquery')}`, ...one, ...conditionsOf(query, filter, null)];
+    return `(SELECT c.* FROM ${query.documents({ withEntries: true }, ...conditions)}) AS c`;
+  }
+  return `(SELECT c.* FROM ${matching(query, filter, one)}) AS c`;
+}
+
+/** The shortest posting list serves the query; the other conditions are checked on its entries. */
+function matching(query: EntryQuery, filter: ResolvedFilter, one: readonly string[]): string {
+  const { postings, started } = filter;
+  const [first, ...others] = postings;
+  if (first === undefined || one.length > 0) return query.entries(...one, ...conditionsOf(query, filter, null));
+  const shortest = others.reduce((best, each) => (each.size < best.size ? each : best), first);
+  if (shortest.column === TAGS) return query.tagged(isIn(query, shortest), ...conditionsOf(query, filter, shortest));
+  if (shortest !== started?.postings)
+    return query.entries(isIn(query, shortest), ...conditionsOf(query, filter, shortest));
+  return query.entries(
+    started.from === null ? null : `c.start_time >= ${query.value(started.from, 'timestamptz')}`,
+    started.to === null ? null : `c.start_time < ${query.value(started.to, 'timestamptz')}`,
+    ...conditionsOf(query, filter, null),
+  );
+}
+
+function keyOf(query: EntryQuery, keys: Keys): { key: string; joins: string } {
+  if (!('tz' in keys)) {
+    if (keys.by === 'all') return { key: "'0'", joins: '' };
+    // The slot's first moment as Unix milliseconds.
+    const key = `(extract(epoch FROM date_bin('${SLOT_LENGTHS[keys.by]}', c.start_time, 'epoch')) * 1000)::bigint::text`;
+    return { key, joins: '' };
+  }
+  const { by, tz } = keys;
+  if (isTime(by))
+    return { key: `to_char(c.start_time AT TIME ZONE ${query.value(tz, 'text')}, '${TIMES[by]}')`, joins: '' };
+  const key = `coalesce(${FACETS[by]}, 0)::text`;
+  if (by === 'topic') return { key, joins: 'LEFT JOIN LATERAL unnest(c.topics) AS topic (id) ON true' };
+  if (by !== 'question') return { key, joins: '' };
+  return {
+    key,
+    // Points outlive an analysis that was replaced by a result without speech.
+    joins: `LEFT JOIN call_points ON call_points.firm = c.firm AND call_points.uuid = c.uuid AND c.scorecard IS NOT NULL
+      LEFT JOIN LATERAL unnest(call_points.questions, call_points.points, call_points.max_points)
+        AS answered (question, points, max_points) ON true`,
+  };
+}
+
+function summed(columns: readonly string[]): string {
+  return columns.map((column) => `coalesce(sum(${column}), 0)::bigint AS ${column}`).join(', ');
+}
+
+function summedAmounts(): string {
+  return AMOUNTS.map((name, index) => `coalesce(sum(amounts[${index + 1}]), 0)::bigint AS "${name}"`).join(', ');
+}
+
+function amountsIn(row: Row): Amounts {
+  return Object.fromEntries(AMOUNTS.map((name) => [name, row[name]])) as Amounts;
+}
+
+const PAIR_BYTES = 6;
+
+/** Pairs of a score in two bytes and a number of calls in four. */
+function histogramIn(bytes: Buffer | null): Map<number, number> {
+  const scores = new Map<number, number>();
+  for (let at = 0; at < (bytes?.length ?? 0); at += PAIR_BYTES) {
+    const score = bytes!.readUInt16BE(at);
+    scores.set(score, (scores.get(score) ?? 0) + bytes!.readUInt32BE(at + 2));
+  }
+  return scores;
+}
+
+function storedSums(rows: readonly Row[]): SumsByKey {
+  return new Map(
+    rows.map((row) => [row.key, { amounts: amountsIn(row), scores: unpackScores(row.scores ?? Buffer.alloc(0)) }]),
+  );
+}

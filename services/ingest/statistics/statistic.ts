@@ -1,0 +1,100 @@
+import { percentile, type Sums } from './sums.ts';
+
+/** One group of a statistic (docs/api.md, "Statistics"). */
+export interface Statistic {
+  readonly calls: number;
+  readonly scored: number;
+  readonly score: {
+    readonly average: number | null;
+    readonly p10: number | null;
+    readonly p50: number | null;
+    readonly p90: number | null;
+  };
+  readonly auto_failed: number;
+  readonly needs_review: number;
+  readonly reviewed: number;
+  readonly duration_average: number | null;
+  readonly talk_ratio_operator: number | null;
+  readonly silence_ratio: number | null;
+  readonly interruptions_average: number | null;
+  readonly sentiment_client: number | null;
+  readonly points_ratio: number | null;
+}
+
+export interface Group extends Statistic {
+  /** Null for calls without the thing. */
+  readonly key: string | null;
+  readonly label: string | null;
+}
+
+export function statisticOf({ amounts, scores }: Sums): Statistic {
+  const average = (sum: number, count: number, unit: number, decimals: number) =>
+    count === 0 ? null : rounded(sum / count / unit, decimals);
+  return {
+    calls: amounts.calls,
+    scored: amounts.scored,
+    score: {
+      average: average(amounts.score, amounts.scored, 10, 1),
+      p10: percentile(scores, 1),
+      p50: percentile(scores, 5),
+      p90: percentile(scores, 9),
+    },
+    auto_failed: amounts.autoFailed,
+    needs_review: amounts.needsReview,
+    reviewed: amounts.reviewed,
+    duration_average: average(amounts.duration, amounts.durations, 1000, 1),
+    talk_ratio_operator: average(amounts.talk, amounts.talks, 1_000_000, 3),
+    silence_ratio: average(amounts.silence, amounts.silences, 1_000_000, 3),
+    interruptions_average: average(amounts.interruptions, amounts.interrupted, 1, 2),
+    sentiment_client: average(amounts.sentiment, amounts.sentiments, 100, 2),
+    points_ratio: average(amounts.points, amounts.maxPoints, 1, 3),
+  };
+}
+
+function rounded(value: number, decimals: number): number {
+  const scaled = Math.round(value * 10 ** decimals + Number.EPSILON) / 10 ** decimals;
+  // Never -0, which JSON cannot hold.
+  return scaled === 0 ? 0 : scaled;
+}
+
+/** The numbers that groups can be sorted by. */
+export const SORTABLE = [
+  'calls',
+  'scored',
+  'average',
+  'p10',
+  'p50',
+  'p90',
+  'auto_failed',
+  'needs_review',
+  'reviewed',
+  'duration_average',
+  'talk_ratio_operator',
+  'silence_ratio',
+  'interruptions_average',
+  'sentiment_client',
+  'points_ratio',
+] as const;
+export type Sortable = (typeof SORTABLE)[number];
+
+/** Groups without the number come last in either order, equal ones in the order of their keys. */
+export function sortGroups(groups: readonly Group[], by: Sortable, isDescending: boolean): Group[] {
+  const valueOf = (group: Group) => {
+    if (by === 'average' || by === 'p10' || by === 'p50' || by === 'p90') return group.score[by];
+    return group[by];
+  };
+  const sign = isDescending ? -1 : 1;
+  return groups.toSorted((one, other) => {
+    const [first, second] = [valueOf(one), valueOf(other)];
+    if (first === second) return compareKeys(one.key, other.key);
+    if (first === null || second === null) return first === null ? 1 : -1;
+    return sign * (first - second);
+  });
+}
+
+/** Calls without the thing come last. */
+export function compareKeys(one: string | null, other: string | null): number {
+  if (one === other) return 0;
+  if (one === null || other === null) return one === null ? 1 : -1;
+  return one < other ? -1 : 1;
+}

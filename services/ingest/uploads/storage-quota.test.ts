@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { audioCsvOf, csvOf } from '../test/csv.ts';
+import { ErasedCalls, secrets } from '../test/erased-calls.ts';
+import { faultOf, zipOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+
+const service = new IngestUnderTest();
+const calls = new ErasedCalls(service);
+
+describe('a firm with a storage quota', () => {
+  const limitedTo = (storageQuotaBytes: number) => ({ limits: { ...service.parts.limits, storageQuotaBytes } });
+
+  it('is refused an upload beyond it by name, and keeps nothing of it; another firm is not', async () => {
+    const owner = service.newOwner();
+    const { metadataKey, audiosKey } = await service.putBatch(
+      owner,
+      audioCsvOf([{ audio_file_name: 'a.wav' }]),
+      zipOf(['a.wav']),
+    );
+    const fault = await faultOf(service.process(owner, metadataKey, { audiosKey }, limitedTo(100)));
+    expect(fault).toMatchObject({ code: 'STORAGE_QUOTA_EXCEEDED', details: { quota_bytes: 100, used_bytes: 0 } });
+    expect(fault.message).toContain("Your firm's storage quota is 100 bytes.");
+    expect(await service.callsOf(owner)).toEqual([]);
+    const batch = await service.process(owner, metadataKey, { audiosKey }, limitedTo(1_000_000));
+    expect(batch.accepted).toBe(1);
+    expect(await service.process(owner, metadataKey, { audiosKey }, limitedTo(1))).toMatchObject({ uuid: batch.uuid });
+  });
+
+  it('may upload again once recordings are erased', async () => {
+    const { store } = service.parts;
+    const owner = service.newOwner();
+    const { anonymized_text: _, ...metadata } = secrets();
+    const call = await calls.newRecording(metadata, owner);
+    expect(await store.uploads.storedBytes(owner.firmUuid)).toBeGreaterThan(0);
+    const key = await service.put(owner, csvOf([{}]));
+    const used = await store.uploads.storedBytes(owner.firmUuid);
+    expect(await faultOf(service.process(owner, key, {}, limitedTo(used)))).toMatchObject({
+      code: 'STORAGE_QUOTA_EXCEEDED',
+    });
+    await calls.erase(call);
+    expect(await store.uploads.storedBytes(owner.firmUuid)).toBe(0);
+    expect(await service.process(owner, key, {}, limitedTo(1_000_000))).toMatchObject({ accepted: 1 });
+  });
+});

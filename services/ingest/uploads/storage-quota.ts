@@ -1,0 +1,37 @@
+import { Fault } from '@call-analysis/fault';
+import type { Limits } from '../limits.ts';
+import type { Store } from '../store/index.ts';
+
+interface Parts {
+  readonly store: Pick<Store, 'uploads'>;
+  readonly limits: Pick<Limits, 'storageQuotaBytes'>;
+}
+
+/** Uses that were read are kept for so long: a large firm's recordings are added up in half a second. */
+const KEEP_MS = 2_000;
+const uses = new WeakMap<object, Map<string, { readonly bytes: number; readonly until: number }>>();
+
+/**
+ * Throws Fault STORAGE_QUOTA_EXCEEDED when the firm's stored recordings and archives, with `addedBytes` more, exceed the
+ * quota. Uploads within the same moments may exceed it together.
+ */
+export async function requireStorage({ store, limits }: Parts, firmUuid: string, addedBytes: number): Promise<void> {
+  const quota = limits.storageQuotaBytes;
+  if (quota === null) return;
+  const known = uses.get(store.uploads) ?? new Map<string, { readonly bytes: number; readonly until: number }>();
+  uses.set(store.uploads, known);
+  for (const [firm, { until }] of known) if (until < Date.now()) known.delete(firm);
+  const bytes = known.get(firmUuid)?.bytes ?? (await store.uploads.storedBytes(firmUuid));
+  if (bytes + addedBytes > quota) throw quotaExceeded(quota, bytes, addedBytes);
+  if (!known.has(firmUuid)) known.set(firmUuid, { bytes, until: Date.now() + KEEP_MS });
+}
+
+function quotaExceeded(quota: number, used: number, added: number): Fault {
+  return new Fault(
+    'invalid',
+    'STORAGE_QUOTA_EXCEEDED',
+    `Your firm's storage quota is ${quota} bytes. It stores ${used} bytes, and this upload has ${added}. ` +
+      'Erase calls that are no longer needed, or ask the operator of the service for a larger quota.',
+    { details: { quota_bytes: quota, used_bytes: used, upload_bytes: added } },
+  );
+}
