@@ -15,4 +15,5 @@ interface NavigationEntry {
 export const navigation: readonly NavigationEntry[] = [
   { to: '/calls', text: 'nav.calls', icon: 'calls' },
   { to: '/review', text: 'nav.review', icon: 'review' },
+  { to: '/upload', text: 'nav.upload', icon: 'upload' },
 ];
