@@ -3,6 +3,7 @@ import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/B
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { Handlers } from '@call-analysis/rpc';
 import { z } from 'zod';
+import type { Firms } from '../firms.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Store } from '../store.ts';
@@ -18,6 +19,7 @@ const Amount = z.string().regex(/^\d{1,11}(\.\d{1,9})?$/);
 export interface MoneyParts {
   readonly store: Store;
   readonly scorecardCache: ScorecardCache;
+  readonly firms: Pick<Firms, 'settings'>;
   /** Absent without a language model. */
   readonly model?: { readonly prices?: Prices | undefined } | null | undefined;
 }
@@ -26,6 +28,7 @@ export interface MoneyParts {
 export function moneyRpcs({
   store,
   scorecardCache,
+  firms,
   model,
 }: MoneyParts): Pick<Handlers<typeof analysis>, 'getBudget' | 'setBudget' | 'listUsage' | 'estimateAnalyses'> {
   const { money, scorecards } = store;
@@ -59,7 +62,7 @@ export function moneyRpcs({
       const { scorecard_uuid: uuid, calls, text_bytes: bytes } = request;
       const scorecard =
         uuid === undefined
-          ? (await findActiveScorecards({ store, scorecardCache }, [{ firmUuid, segmentType: '' }]))[0]!
+          ? (await findActiveScorecards({ store, scorecardCache, firms }, [{ firmUuid, segmentType: '' }]))[0]!
           : await scorecards.find(firmUuid, Uuid.parse(uuid));
       // Rules use no tokens.
       if (model === undefined || model === null) return { input_tokens: 0, output_tokens: 0 };

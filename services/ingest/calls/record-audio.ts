@@ -31,7 +31,7 @@ export async function recordAudio(
     await store.calls.recordingExtracted(tx, firmUuid, callUuid, recording.duration, at);
     // A retry concerns one call, so it does not wait behind the rest of its batch.
     const origin = { firmuuid: firmUuid, priority: attempt === 1 ? known.priority : 0, traceparent };
-    const announced = { uuid: callUuid, attempt, segmentType: call.segment_type };
+    const announced = { uuid: callUuid, attempt, segmentType: call.segment_type, operatorName: call.operator_name };
     await bus.publish(tx, [audioStored(announced, known, recording, origin)]);
   });
 }

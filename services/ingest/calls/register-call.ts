@@ -74,7 +74,12 @@ export async function registerCall(
     const described = { fileName, left: record.left, right: record.right };
     await store.recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);
     const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-    const announced = { uuid: callUuid, attempt: 1, segmentType: record.segmentType };
+    const announced = {
+      uuid: callUuid,
+      attempt: 1,
+      segmentType: record.segmentType,
+      operatorName: record.operatorName,
+    };
     await bus.publish(tx, [audioStored(announced, record, recording, origin)]);
     return { callUuid, isRepeated: false, hasEnded: false };
   });

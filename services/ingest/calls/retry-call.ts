@@ -64,7 +64,12 @@ async function nextEvent(
   const recording = await store.recordings.read(tx, firmuuid, call.uuid);
   const stored = recording?.stored ?? null;
   if (recording !== null && stored !== null) {
-    const announced = { uuid: call.uuid, attempt: call.attempt, segmentType: call.segment_type };
+    const announced = {
+      uuid: call.uuid,
+      attempt: call.attempt,
+      segmentType: call.segment_type,
+      operatorName: call.operator_name,
+    };
     return audioStored(announced, recording, stored, origin);
   }
   const entry = recording?.entry ?? null;

@@ -65,7 +65,7 @@ export async function transcribeCall(parts: TranscriptionParts, event: AudioStor
 /** False when the call has been erased. */
 async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, erased: AbortSignal): Promise<boolean> {
   const { db, bus, pool, objects, workDirectory, log } = parts;
-  const { key, format, duration, left, right, attempt, segment_type } = event.data;
+  const { key, format, duration, left, right, attempt, segment_type, operator_name } = event.data;
   const startedAt = performance.now();
   const progress = progressReporter(
     duration,
@@ -91,6 +91,7 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
     language: recording.language,
     tags: [],
     segment_type,
+    ...(operator_name === undefined ? {} : { operator_name }),
     ...(recording.engine === null ? {} : { engine: recording.engine }),
     ...(notes.length === 0 ? {} : { notes }),
     transcript: await packTranscript(
