@@ -14,7 +14,6 @@ const BUDGET = ['budget'] as const;
 
 /** What language models cost, and how much they may. */
 export function Money() {
-  const t = settingsTexts.use();
   const budget = useQuery({ queryKey: BUDGET, queryFn: ({ signal }) => send(api.GET('/api/v1/budget', { signal })) });
   return (
     <section className="settings-part">
