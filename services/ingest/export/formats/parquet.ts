@@ -3,7 +3,7 @@ import type { Column, ColumnKind, Row } from '../columns.ts';
 import type { Format } from './format.ts';
 
 /** So many calls are in memory at the same time. */
-const ROWS_PER_GROUP = 10_000;
+const ROWS_PER_GROUP = 5_000;
 
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
 
