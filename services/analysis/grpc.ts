@@ -8,6 +8,7 @@ import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { type Actor, auditEntry } from './audit-entry.ts';
 import type { Firms } from './firms.ts';
+import { type MoneyParts, moneyRpcs } from './money/money-rpcs.ts';
 import { addUp, type GivenAnswer } from './scorecards/add-up.ts';
 import { createScorecard } from './scorecards/create-scorecard.ts';
 import { reviseScorecard } from './scorecards/revise-scorecard.ts';
@@ -19,12 +20,13 @@ const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Revision = z.int().min(0);
 
 /** The service of proto/analysis.proto. The gateway has validated requests; documents are validated here. */
-export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> }) {
+export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> } & MoneyParts) {
   const { scorecards } = parts.store;
   return implement(analysis, {
+    ...moneyRpcs(parts),
     async listScorecards(request) {
       const { firmUuid } = callerOf(request.caller);
-      await scorecards.ensureDefault(firmUuid);
+      await scorecards.ensureDefault(firmUuid, (await parts.firms.settings(firmUuid)).language);
       const { count, items } = await scorecards.list(firmUuid, Page.parse(request));
       return { count, items: items.map(scorecardMessage) };
     },

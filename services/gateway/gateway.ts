@@ -20,8 +20,11 @@ import { callExports } from './routes/calls/exports.ts';
 import { jobs } from './routes/calls/jobs.ts';
 import { playback } from './routes/calls/playback.ts';
 import { reviews } from './routes/calls/reviews.ts';
+import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
+import { withExternal } from './routes/external.ts';
+import { money } from './routes/money.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
@@ -117,7 +120,7 @@ export function endpointsOf(
   readiness: Readiness,
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
-  const endpoints = [
+  const endpoints = withExternal([
     ...health(readiness),
     ...metrics(),
     ...apiKeys(backends.keyManagement, edge.platformFirms),
@@ -130,14 +133,16 @@ export function endpointsOf(
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
     ...callExports(backends.ingest, backends.analysis),
+    ...jobs(backends.ingest, backends.analysis),
     ...reviews(backends.ingest, backends.analysis),
     ...comments(backends.ingest),
+    ...statistics(backends.ingest),
     ...playback(backends.audio, absolute),
-    ...jobs(backends.ingest),
     ...scorecards(backends.analysis),
+    ...money(backends.analysis),
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
-  ];
+  ]);
   const base = publicPath(edge.publicUrl);
   endpoints.push(...consolePage(base));
   return [...endpoints, ...docs(endpoints, base)];

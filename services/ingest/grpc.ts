@@ -29,6 +29,7 @@ import type { Limits } from './limits.ts';
 import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
 import type { Scorecards } from './reviews/scorecards.ts';
+import { statisticRpcs } from './statistics/statistic-rpcs.ts';
 import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
 import { openUpload } from './uploads/open-upload.ts';
 import { processUpload } from './uploads/process-upload.ts';
@@ -66,6 +67,7 @@ export function rpcs(parts: {
   return implement(ingest, {
     ...campaignRpcs(parts),
     ...reviewRpcs(parts),
+    ...statisticRpcs(parts, filterOf),
     ...commentRpcs(parts),
     ...jobRpcs(parts, filterOf),
 

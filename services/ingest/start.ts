@@ -26,6 +26,7 @@ import { watchCalls } from './metrics.ts';
 import type { Parts } from './parts.ts';
 import { dialScorecards } from './reviews/scorecards.ts';
 import { runIndexer } from './search/indexer/run-indexer.ts';
+import { maintainStatistics } from './statistics/maintain-statistics.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
 import { batchFinisher } from './uploads/finish-batches.ts';
@@ -83,6 +84,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       everyMs: 1_000,
       run: (now) => runJobs({ ...parts, limits }, () => Date.now() > now.getTime() + JOBS_MS),
     },
+    { name: 'statistics', everyMs: 5_000, run: () => maintainStatistics(parts) },
     { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },
     { name: 'finished campaigns', everyMs: 2_000, run: campaignFinisher(parts) },
     { name: 'finished batches', everyMs: 1_000, run: batchFinisher(parts) },

@@ -12,4 +12,9 @@ interface NavigationEntry {
 }
 
 /** The pages in the navigation, in its order. */
-export const navigation: readonly NavigationEntry[] = [{ to: '/calls', text: 'nav.calls', icon: 'calls' }];
+export const navigation: readonly NavigationEntry[] = [
+  { to: '/calls', text: 'nav.calls', icon: 'calls' },
+  { to: '/review', text: 'nav.review', icon: 'review' },
+  { to: '/upload', text: 'nav.upload', icon: 'upload' },
+  { to: '/settings', text: 'nav.settings', icon: 'settings' },
+];

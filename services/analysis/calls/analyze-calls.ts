@@ -44,7 +44,7 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
   const results: AnalyzedCall[] = [];
   for (const [index, event] of pending.entries()) {
     try {
-      const firm = { language: (await parts.firms.settings(event.firmuuid)).language, redactForModel: false };
+      const firm = { ...(await parts.firms.settings(event.firmuuid)), redactForModel: false };
       results.push(await makeAnalysis(parts, event, scorecards[index]!, firm));
     } catch (error) {
       // The transcript of an erased call is gone. A retry would not find it either.

@@ -5,7 +5,7 @@ import { ruleAnalyst } from '../analysts/rule-analyst.ts';
 import { parseAmount } from '../money/prices.ts';
 import { modelConfig, modelQuestions } from '../test/model-scorecard.ts';
 import { goodReply, ModelServer, refuseWith, replyWith } from '../test/model-server.ts';
-import { TestService, transcriptReady, type TranscriptReadyEvent } from '../test/test-service.ts';
+import { TestService, toUtterances, transcriptReady, type TranscriptReadyEvent } from '../test/test-service.ts';
 
 const server = await new ModelServer().listen();
 const prices = {
@@ -275,6 +275,51 @@ describe('a budget', () => {
     expect(respect).toMatchObject({ answer: 'Respectful', decided_by: 'fallback', needs_review: true });
     expect((await service.analysisOf(other)).data.analysis!.analyst.name).toBe('model');
     expect(asked('parcel')).toBe(2);
+  });
+});
+
+describe('through RPCs', () => {
+  const callerOf = (firm: string) => ({ firm_uuid: firm, user_uuid: randomUUID() });
+
+  it('a firm sees its usage and its budget, and no other firm does', async () => {
+    const firm = await newFirm();
+    const event = callOf(firm);
+    await service.publish(event);
+    const { cost } = (await service.analysisOf(event)).data.analysis!.usage!;
+    const caller = callerOf(firm);
+    await service.client.setBudget({ caller, amount: '12.50', currency: 'USD', when_spent: 'fallback' });
+    const budget = await service.client.getBudget({ caller });
+    expect(budget).toMatchObject({ amount: '12.5', currency: 'USD', when_spent: 'fallback', spent: cost!.amount });
+    expect(budget.resets_at).toMatch(/-01T00:00:00.000Z$/);
+    for (const group_by of ['day', 'month', 'segment_type', 'model']) {
+      const { items } = await service.client.listUsage({ caller, group_by });
+      expect(items).toMatchObject([{ calls: 1, requests: 1, audio_seconds: 60, cost: cost!.amount, currency: 'USD' }]);
+    }
+    const stranger = callerOf(randomUUID());
+    expect((await service.client.listUsage({ caller: stranger, group_by: 'day' })).items).toEqual([]);
+    expect(await service.client.getBudget({ caller: stranger })).toMatchObject({ when_spent: 'wait', spent: '0' });
+  });
+
+  it('a budget in another currency than the prices is refused', async () => {
+    const request = { caller: callerOf(randomUUID()), amount: '1', currency: 'EUR', when_spent: 'wait' };
+    await expect(service.client.setBudget(request)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
+
+  it('the cost of many calls lies within the range that was estimated before', async () => {
+    const firm = await newFirm();
+    const events = Array.from({ length: 20 }, (_, at) =>
+      callOf(firm, { transcript: { utterances: toUtterances(Array.from({ length: 5 + at }, () => lines).flat()) } }),
+    );
+    const text_bytes = events
+      .flatMap(({ data }) => ('utterances' in data.transcript ? data.transcript.utterances : []))
+      .reduce((sum, { text }) => sum + Buffer.byteLength(text) + 10, 0);
+    const caller = callerOf(firm);
+    const estimate = await service.client.estimateAnalyses({ caller, calls: events.length, text_bytes });
+    await service.publish(...events);
+    await Promise.all(events.map((event) => service.analysisOf(event)));
+    const { spent } = await service.client.getBudget({ caller });
+    expect(Number(spent)).toBeGreaterThan(Number(estimate.cost_low));
+    expect(Number(spent)).toBeLessThan(Number(estimate.cost_high));
   });
 });
 

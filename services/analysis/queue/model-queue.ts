@@ -177,13 +177,7 @@ export class ModelQueue {
     const settings = await firms.settings(event.firmuuid);
     const redactForModel = settings.redaction !== 'none' || (config.redact ?? !isOnThisMachine(config.url));
     const analyst = isSpent ? ruleAnalyst : modelAnalyst;
-    return makeAnalysis(
-      { objects, analyst },
-      event,
-      scorecard!,
-      { language: settings.language, redactForModel },
-      signal,
-    );
+    return makeAnalysis({ objects, analyst }, event, scorecard!, { ...settings, redactForModel }, signal);
   }
 
   async #complete(request: ClaimedRequest, { row, analyzed }: AnalyzedCall, tokens: Tokens): Promise<void> {

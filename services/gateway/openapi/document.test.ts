@@ -54,8 +54,9 @@ const WORD = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
 
 /** Words in capitals in the services that no client receives as a code. */
 const NOT_CODES = new Set([
-  // A role, and error codes of other programs.
+  // A role, a variable, and error codes of other programs.
   'WORKFLOW_ENGINEER',
+  'LLM_PRICE_INPUT',
   'ERR_HTTP_REQUEST_TIMEOUT',
   'ERR_STREAM_PREMATURE_CLOSE',
   'UND_ERR_CONNECT_TIMEOUT',

@@ -40,6 +40,7 @@ const known = {
   KEY_EXISTS: [409, 'The firm already has an active key.'],
   INVALID_TRANSITION: [409, 'The campaign is completed.'],
   EXTERNAL_ID_EXISTS: [409, 'Another campaign of the firm has this external_id.'],
+  PRICES_UNKNOWN: [409, 'Nobody knows what the language model costs. Have its prices configured first.'],
   ANALYSIS_CHANGED: [409, 'This is not the current analysis of the call. Read the call again.'],
   NOT_RETRYABLE: [409, 'Only a failed call whose failure is retryable can be retried.'],
   WEBHOOK_DISABLED: [409, 'The webhook is disabled. Enable it first.'],

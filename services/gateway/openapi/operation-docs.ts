@@ -13,6 +13,7 @@ export const tags = {
   'API keys': 'Keys of firms, managed by a system administrator.',
   Audit: 'Who did what in the firm, when and from where.',
   Sessions: 'Sign in with a one-time link, for pages that people use.',
+  Usage: 'What language models cost, and budgets for it.',
   Files: 'Signed URLs, as other endpoints return them. The URL itself is the authorization.',
   Service: 'The state of the service itself.',
 } as const;

@@ -100,5 +100,11 @@ export const failureCodes = {
     'ENGINE_MISCONFIGURED',
     'WORK_DIRECTORY_FULL',
   ],
-  analysis: ['TRANSCRIPT_UNREADABLE', 'RESULT_NOT_STORED'],
+  analysis: [
+    'TRANSCRIPT_UNREADABLE',
+    'RESULT_NOT_STORED',
+    'ANALYST_UNAVAILABLE',
+    'ANALYST_REFUSED',
+    'ANALYST_UNREADABLE',
+  ],
 } as const;

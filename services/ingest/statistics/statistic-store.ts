@@ -142,7 +142,7 @@ export function statistics(db: Database) {
       slot: Slot,
       days: readonly Date[],
     ): Promise<Date[]> {
-      const text = (time: string) => `to_char(${time} AT TIME ZONE $2, '${TIMES[by]}')`;
+      const text = (time: string) => `to_char((${time}) AT TIME ZONE $2, '${TIMES[by]}')`;
       const rows = await sql.query<{ day: Date }>(
         `SELECT day FROM unnest($1::timestamptz[]) AS days (day) WHERE EXISTS (
            SELECT FROM generate_series(day, day + interval '1 day' - $3::interval, $3::interval) AS slots (slot)

@@ -45,9 +45,18 @@ export async function judge(
   let amount = 0;
   let currency: string | null = null;
   for (const conversation of conversations) {
-    const { id, language, pair, handled, utterances, duration, segment } = conversation;
+    const { id, language, pair, handled, utterances, duration, segment, operator_name, company } = conversation;
     const result = await analyst.analyze(
-      { language, firmLanguage: 'en', tags: [], segmentType: segment, duration, utterances },
+      {
+        language,
+        firmLanguage: 'en',
+        tags: [],
+        segmentType: segment,
+        operatorName: operator_name,
+        firmName: company,
+        duration,
+        utterances,
+      },
       scorecard,
     );
     scores.push({ pair, handled, language, score: result.score });

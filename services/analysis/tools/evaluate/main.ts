@@ -1,5 +1,5 @@
 // npm run evaluate: compares the answers of an analyst with the right ones. docs/evaluation.md describes it.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import type { Analyst } from '../../analysts/analyst.ts';
@@ -8,12 +8,16 @@ import { defaultScorecard } from '../../scorecards/default-scorecard.ts';
 import { draftSchema, type Scorecard, toScorecardBody } from '../../scorecards/scorecard.ts';
 import { judge, type Judged } from './judged-answers.ts';
 import { EvaluationFault, readLabelledConversations } from './labelled-conversations.ts';
+import { measureConfidence } from './measure-confidence.ts';
 import { questionsOfScorecard, readQuestionMap, WRITERS_QUESTIONS } from './questions.ts';
 import { compare, reportOf, writeComparison, writeReport } from './report.ts';
 
 const USAGE = `npm run evaluate -- FILE… [--analyst rules|model] [--against rules|model] [--json]
-                    [--scorecard FILE] [--questions FILE]
+                    [--scorecard FILE] [--questions FILE] [--write-confidence]
 `;
+
+/** What the rules know of their own reliability. */
+const CONFIDENCE = new URL('../../rules/confidence.json', import.meta.url);
 
 const AnalystName = z.enum(['rules', 'model'], { error: 'must be rules or model' });
 type AnalystName = z.infer<typeof AnalystName>;
@@ -27,6 +31,7 @@ async function main(): Promise<void> {
       json: { type: 'boolean', default: false },
       scorecard: { type: 'string' },
       questions: { type: 'string' },
+      'write-confidence': { type: 'boolean', default: false },
     },
   });
   if (positionals.length === 0) throw new EvaluationFault(`Name a file of labelled conversations.\n${USAGE}`);
@@ -41,6 +46,11 @@ async function main(): Promise<void> {
   const judgeBy = async (name: string): Promise<Judged> =>
     judge(openAnalyst(analystName(name)), scorecard, questions, conversations);
   const judged = await judgeBy(values.analyst);
+  if (values['write-confidence']) {
+    if (values.analyst !== 'rules') throw new EvaluationFault('--write-confidence measures the rules.');
+    const table = measureConfidence(judged.answers, scorecard, questions);
+    await writeFile(CONFIDENCE, `${JSON.stringify(table, null, 2)}\n`);
+  }
   const report = reportOf(judged);
   const comparison = values.against === undefined ? null : { other: await judgeBy(values.against) };
   const against = comparison && { report: reportOf(comparison.other), test: compare(judged, comparison.other) };

@@ -71,7 +71,8 @@ const filters = {
 
 /** Filters of any list of calls. */
 export const CallQuery = consistent(z.strictObject(filters));
-const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: uuid().optional() }));
+/** The query of a firm's list. */
+export const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: uuid().optional() }));
 
 const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...conditions } = filters;
 

@@ -1,4 +1,4 @@
-import type { ingest } from '@call-analysis/proto';
+import type { analysis, ingest } from '@call-analysis/proto';
 import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
@@ -32,6 +32,7 @@ export function jobs(
     Client<typeof ingest>,
     'eraseCallsOfNumber' | 'analyzeCalls' | 'measureCalls' | 'getJob' | 'cancelJob'
   >,
+  analyst: Pick<Client<typeof analysis>, 'estimateAnalyses'>,
 ): Endpoint[] {
   return [
     endpoint({
@@ -89,9 +90,16 @@ export function jobs(
       async handle({ caller, body }) {
         const filter = { page: 1, size: 1, ...body.filter };
         if (body.dry_run) {
-          const { calls } = await catalogue.measureCalls({ caller: callerOf(caller), filter });
-          // Rules use no tokens.
-          return { status: 200, body: { calls, input_tokens: 0, output_tokens: 0, cost: null } };
+          const { calls, text_bytes } = await catalogue.measureCalls({ caller: callerOf(caller), filter });
+          const estimate = await analyst.estimateAnalyses({
+            caller: callerOf(caller),
+            calls,
+            text_bytes,
+          });
+          const { input_tokens, output_tokens, cost_low: low, cost_high: high, currency } = estimate;
+          const isPriced = low !== undefined && high !== undefined && currency !== undefined;
+          const cost = isPriced ? { low, high, currency } : null;
+          return { status: 200, body: { calls, input_tokens, output_tokens, cost } };
         }
         const { job_uuid } = await catalogue.analyzeCalls({ caller: callerOf(caller), filter });
         return { status: 202, body: { job_id: job_uuid } };

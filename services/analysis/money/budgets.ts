@@ -1,0 +1,46 @@
+import { Fault, invalidFields } from '@call-analysis/fault';
+import type { BudgetRow, MoneyStore } from './money-store.ts';
+import type { Prices } from './prices.ts';
+
+export interface Budget extends BudgetRow {
+  /** In the current month; null without prices. */
+  readonly spent: { readonly amount: string; readonly currency: string } | null;
+  readonly resetsAt: Date;
+}
+
+/** A firm's budget of the calendar month, in UTC, and what it has spent of it. */
+export async function readBudget(
+  money: MoneyStore,
+  prices: Prices | undefined,
+  firmUuid: string,
+  now = new Date(),
+): Promise<Budget> {
+  const budget = await money.findBudget(firmUuid);
+  const currency = prices?.currency ?? budget.currency;
+  const spent = currency === null ? null : { amount: await money.spentThisMonth(firmUuid, currency), currency };
+  return { ...budget, spent, resetsAt: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)) };
+}
+
+/** Faults: PRICES_UNKNOWN when a limit cannot be kept, because no prices are configured; VALIDATION_ERROR. */
+export async function changeBudget(
+  money: MoneyStore,
+  prices: Prices | undefined,
+  firmUuid: string,
+  budget: BudgetRow,
+): Promise<Budget> {
+  if (budget.amount !== null) {
+    if (prices === undefined) {
+      throw new Fault(
+        'conflict',
+        'PRICES_UNKNOWN',
+        'Nobody knows what the language model costs. Have LLM_PRICE_INPUT and LLM_PRICE_OUTPUT set, then set the budget.',
+      );
+    }
+    if (budget.currency !== prices.currency) {
+      const message = `must be ${prices.currency}, the currency of the prices`;
+      throw invalidFields([{ field: 'monthly.currency', code: 'INVALID', message }]);
+    }
+  }
+  await money.saveBudget(firmUuid, budget);
+  return readBudget(money, prices, firmUuid);
+}

@@ -1,0 +1,95 @@
+import type { analysis } from '@call-analysis/proto';
+import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
+import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
+import type { Handlers } from '@call-analysis/rpc';
+import { z } from 'zod';
+import type { Firms } from '../firms.ts';
+import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
+import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
+import type { Store } from '../store.ts';
+import { type Budget, changeBudget, readBudget } from './budgets.ts';
+import { estimateAnalyses } from './estimate.ts';
+import { GROUPS } from './money-store.ts';
+import { formatAmount, type Prices } from './prices.ts';
+
+const Uuid = z.guid();
+const Time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+const Amount = z.string().regex(/^\d{1,11}(\.\d{1,9})?$/);
+
+export interface MoneyParts {
+  readonly store: Store;
+  readonly scorecardCache: ScorecardCache;
+  readonly firms: Pick<Firms, 'settings'>;
+  /** Absent without a language model. */
+  readonly model?: { readonly prices?: Prices | undefined } | null | undefined;
+}
+
+/** The RPCs for usage, budgets and estimates. */
+export function moneyRpcs({
+  store,
+  scorecardCache,
+  firms,
+  model,
+}: MoneyParts): Pick<Handlers<typeof analysis>, 'getBudget' | 'setBudget' | 'listUsage' | 'estimateAnalyses'> {
+  const { money, scorecards } = store;
+  const prices = model?.prices;
+  return {
+    getBudget: async (request) => budgetMessage(await readBudget(money, prices, firmOf(request.caller))),
+    setBudget: async (request) => {
+      const amount = request.amount === undefined ? null : Amount.parse(request.amount);
+      const whenSpent = z.enum(['wait', 'fallback']).parse(request.when_spent);
+      const budget = { amount, currency: amount === null ? null : (request.currency ?? null), whenSpent };
+      return budgetMessage(await changeBudget(money, prices, firmOf(request.caller), budget));
+    },
+    listUsage: async (request) => {
+      const [from, to] = [request.from, request.to].map((time) => (time === undefined ? null : Time.parse(time)));
+      const rows = await money.usage(firmOf(request.caller), from!, to!, z.enum(GROUPS).parse(request.group_by));
+      return {
+        items: rows.map((row) => ({
+          key: row.key,
+          calls: row.calls,
+          audio_seconds: row.audioSeconds,
+          requests: row.requests,
+          input_tokens: row.inputTokens,
+          cached_input_tokens: row.cachedInputTokens,
+          output_tokens: row.outputTokens,
+          ...(row.cost !== null && row.currency !== null && { cost: row.cost, currency: row.currency }),
+        })),
+      };
+    },
+    estimateAnalyses: async (request) => {
+      const firmUuid = firmOf(request.caller);
+      const { scorecard_uuid: uuid, calls, text_bytes: bytes } = request;
+      const scorecard =
+        uuid === undefined
+          ? (await findActiveScorecards({ store, scorecardCache, firms }, [{ firmUuid, segmentType: '' }]))[0]!
+          : await scorecards.find(firmUuid, Uuid.parse(uuid));
+      // Rules use no tokens.
+      if (model === undefined || model === null) return { input_tokens: 0, output_tokens: 0 };
+      const { inputTokens, outputTokens, cost } = estimateAnalyses(calls, bytes, scorecard, prices);
+      return {
+        input_tokens: inputTokens,
+        output_tokens: outputTokens,
+        ...(cost !== null && {
+          cost_low: formatAmount(cost.low),
+          cost_high: formatAmount(cost.high),
+          currency: cost.currency,
+        }),
+      };
+    },
+  };
+}
+
+function firmOf(caller: Caller | null | undefined): string {
+  return Uuid.parse(caller?.firm_uuid);
+}
+
+function budgetMessage({ amount, currency, whenSpent, spent, resetsAt }: Budget): BudgetMessage {
+  return {
+    ...(amount !== null && { amount }),
+    ...(currency !== null && { currency }),
+    when_spent: whenSpent,
+    ...(spent !== null && { spent: spent.amount, spent_currency: spent.currency }),
+    resets_at: resetsAt.toISOString(),
+  };
+}

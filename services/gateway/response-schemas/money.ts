@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { Count, Time } from './fields.ts';
+
+/** docs/api.md, "Usage and budgets". */
+
+const Amount = z.string().meta({ description: 'A decimal number.' });
+const Money = z.object({ amount: Amount, currency: z.string() }).meta({ id: 'Money' });
+
+export const Budget = z
+  .object({
+    monthly: Money.nullable().meta({ description: 'For a calendar month in UTC. Null for no limit.' }),
+    when_spent: z.enum(['wait', 'fallback']),
+    spent: Money.nullable().meta({ description: 'In the current month. Null when no prices are configured.' }),
+    resets_at: Time,
+  })
+  .meta({
+    id: 'Budget',
+    examples: [
+      {
+        monthly: { amount: '250', currency: 'USD' },
+        when_spent: 'wait',
+        spent: { amount: '12.0841', currency: 'USD' },
+        resets_at: '2026-11-01T00:00:00.000Z',
+      },
+    ],
+  });
+
+export const Usage = z
+  .object({
+    items: z.array(
+      z
+        .object({
+          key: z.string(),
+          calls: Count,
+          audio_seconds: z.number().min(0),
+          requests: Count,
+          input_tokens: Count.meta({ description: 'Cached ones included.' }),
+          cached_input_tokens: Count,
+          output_tokens: Count,
+          cost: Money.nullable(),
+        })
+        .meta({ id: 'UsageItem' }),
+    ),
+  })
+  .meta({
+    id: 'Usage',
+    examples: [
+      {
+        items: [
+          {
+            key: '2026-10-01',
+            calls: 310,
+            audio_seconds: 55800,
+            requests: 316,
+            input_tokens: 967200,
+            cached_input_tokens: 634880,
+            output_tokens: 198400,
+            cost: { amount: '0.4961', currency: 'USD' },
+          },
+        ],
+      },
+    ],
+  });

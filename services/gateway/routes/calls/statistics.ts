@@ -1,0 +1,80 @@
+import type { ingest } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { text, wholeNumber } from '../../http/request/fields.ts';
+import { Grouping, numbers, Statistics } from '../../response-schemas/statistics.ts';
+import { callerOf } from '../ingest-caller.ts';
+import { FirmCallQuery } from './calls.ts';
+
+const MAX_GROUPS = 1000;
+const MAX_ZONE_CHARS = 64;
+const ZONE = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*$/;
+/** A year of ten million calls that no sums are stored for is added up call by call. */
+const DEADLINE_MS = 60_000;
+
+const sorts = numbers.flatMap((name) => [name, `-${name}`]);
+
+const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...filters } = FirmCallQuery.shape;
+
+const StatisticsQuery = z
+  .strictObject({
+    ...filters,
+    group_by: Grouping,
+    tz: text(MAX_ZONE_CHARS)
+      .regex(ZONE, 'must be the name of a time zone, such as Asia/Tashkent')
+      .optional()
+      .meta({ description: 'The time zone of `hour`, `day`, `week` and `month`. The firm has a default.' }),
+    sort: z
+      .enum(sorts as [string, ...string[]])
+      .optional()
+      .meta({ description: 'Default: times ascending, others by `-calls`.' }),
+    limit: wholeNumber(1, MAX_GROUPS).default(MAX_GROUPS),
+  })
+  .refine(({ started_from: from, started_to: to }) => from === undefined || to === undefined || from <= to, {
+    path: ['started_to'],
+    error: 'must not be before started_from',
+  })
+  .refine(({ score_min: min, score_max: max }) => min === undefined || max === undefined || min <= max, {
+    path: ['score_max'],
+    error: 'must not be below score_min',
+  })
+  .refine(({ duration_min: min, duration_max: max }) => min === undefined || max === undefined || min <= max, {
+    path: ['duration_max'],
+    error: 'must not be below duration_min',
+  });
+
+/** docs/api.md, "Statistics". */
+export function statistics(catalogue: Pick<Client<typeof ingest>, 'readStatistics'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/api/v1/statistics',
+      credentials: 'bearer',
+      query: StatisticsQuery,
+      docs: {
+        tag: 'Calls',
+        id: 'getStatistics',
+        summary: 'Add up calls by group',
+        description:
+          'What the calls that match the filters of Get Calls add up to. A call counts under each of its topics and of its answered questions; calls without the thing have `key` null. Without another filter than the start time, stored sums make it quick.',
+        responses: { 200: { description: 'The groups and the total.', schema: Statistics } },
+      },
+      async handle({ caller, query }) {
+        const { group_by, tz, sort, limit, ...filter } = query;
+        const reply = await catalogue.readStatistics(
+          {
+            caller: callerOf(caller),
+            group_by,
+            filter,
+            limit,
+            ...(tz !== undefined && { tz }),
+            ...(sort !== undefined && { sort }),
+          },
+          { deadlineMs: DEADLINE_MS },
+        );
+        return { status: 200, body: { group_by, tz: reply.tz, ...(JSON.parse(reply.groups_json) as object) } };
+      },
+    }),
+  ];
+}

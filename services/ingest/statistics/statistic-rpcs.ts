@@ -1,0 +1,36 @@
+import type { ingest } from '@call-analysis/proto';
+import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
+import type { Handlers } from '@call-analysis/rpc';
+import { z } from 'zod';
+import type { Firms } from '../firms.ts';
+import type { CallFilter, Store } from '../store/index.ts';
+import { GROUPINGS } from './groupings.ts';
+import { readStatistics } from './read-statistics.ts';
+import { SORTABLE } from './statistic.ts';
+
+const Limit = z.int().min(1).max(1000);
+
+/** The RPC of statistics. `filterOf` translates the filter of a listing. */
+export function statisticRpcs(
+  { store, firms }: { store: Store; firms: Firms },
+  filterOf: (request: ListCallsRequest) => CallFilter,
+): Pick<Handlers<typeof ingest>, 'readStatistics'> {
+  return {
+    readStatistics: async (request) => {
+      const firmUuid = z.uuid().parse(request.caller?.firm_uuid);
+      const { sort } = request;
+      const tz = request.tz ?? (await firms.find(firmUuid)).timeZone ?? 'UTC';
+      const { items, total } = await readStatistics(store, firmUuid, {
+        groupBy: z.enum(GROUPINGS).parse(request.group_by),
+        filter: filterOf(request.filter!),
+        tz,
+        sort:
+          sort === undefined
+            ? null
+            : { by: z.enum(SORTABLE).parse(sort.replace('-', '')), isDescending: sort.startsWith('-') },
+        limit: Limit.parse(request.limit),
+      });
+      return { tz, groups_json: JSON.stringify({ items, total }) };
+    },
+  };
+}
