@@ -115,7 +115,7 @@ export async function serveEdge(
 
 /** All endpoints of the API. */
 export function endpointsOf(
-  edge: Pick<Edge, 'publicUrl' | 'platformFirms'>,
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin'>,
   backends: Backends,
   readiness: Readiness,
 ): Endpoint[] {
@@ -144,6 +144,6 @@ export function endpointsOf(
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ]);
   const base = publicPath(edge.publicUrl);
-  endpoints.push(...consolePage(base));
+  endpoints.push(...consolePage(base, edge.objectsOrigin));
   return [...endpoints, ...docs(endpoints, base)];
 }
