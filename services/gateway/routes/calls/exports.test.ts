@@ -89,6 +89,7 @@ describe('GET /api/v1/calls/export', () => {
 
   it('answers a fault before the first piece with its status', async () => {
     edge.calls.exportCalls = async function* () {
+      yield* [];
       throw new Fault('invalid', 'TOO_MANY_ROWS', 'Too many.');
     };
     const { status, body } = await edge.request('GET', '/api/v1/calls/export?format=xlsx');

@@ -5,7 +5,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 const LINE_END = '\r\n';
 const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$/;
 /** How a spreadsheet recognizes a formula. Full-width characters count as their ASCII forms in some. */
-const BEGINS_FORMULA = /^[\s\u0000]*[=+\-@＝＋－＠|%]|^[\t\r\n]/;
+const BEGINS_FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
 
 /**
  * CSV for spreadsheets: UTF-8 with a byte order mark, and text that would run as a formula behind an apostrophe. Numbers

@@ -81,7 +81,10 @@ function lettersOf(index: number): string {
   return index < 26 ? last : lettersOf(Math.floor(index / 26) - 1) + last;
 }
 
-const SPECIAL = /[&<>\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
+const SPECIAL = /[&<>\p{Cc}\ufffe\uffff]/u;
+const EVERY_SPECIAL = new RegExp(SPECIAL, 'gu');
+/** The control characters that XML has a place for. */
+const ALLOWED = /[\t\n\r\u007f-\u009f]/;
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** XML has no place for most control characters, and a cell none for long text. */
@@ -93,5 +96,8 @@ function escaped(text: string): string {
     .replaceAll('\r\n', '\n')
     .replaceAll(/_x([0-9A-Fa-f]{4})_/g, '_x005F_x$1_');
   if (!SPECIAL.test(plain)) return plain;
-  return plain.replaceAll(new RegExp(SPECIAL, 'g'), (character) => entities[character] ?? '\ufffd');
+  return plain.replaceAll(
+    EVERY_SPECIAL,
+    (character) => entities[character] ?? (ALLOWED.test(character) ? character : '\ufffd'),
+  );
 }
