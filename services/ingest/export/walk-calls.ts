@@ -1,4 +1,4 @@
-import { Fault, invalidFields, unavailable } from '@call-analysis/fault';
+import { invalidFields, unavailable } from '@call-analysis/fault';
 import { listCalls } from '../listing/list-calls.ts';
 import { type CallFilter, needsIndex, type Position, type Sort, type Store } from '../store/index.ts';
 import type { Row } from './columns.ts';
@@ -51,7 +51,8 @@ export async function* walkPositions(
     throw invalidFields([{ field: 'q', code: 'INVALID', message: 'must have a word in it' }]);
   }
   const isCurrent = await store.search.catchUp(firmUuid, { words: words !== null, withinMs: CATCH_UP_MS });
-  if (!isCurrent || (needsIndex(filter) && (await store.search.hasBackfill(firmUuid)))) throw indexBehind();
+  if (!isCurrent || (needsIndex(filter) && (await store.search.hasBackfill(firmUuid))))
+    throw unavailable('The index of calls');
   for (let after: Position | null = null; ;) {
     const query = { firmUuid, filter, sort, after, offset: 0, limit: pageSize };
     const positions: readonly Position[] = await store.search.positions(query, words);
@@ -63,8 +64,4 @@ export async function* walkPositions(
 
 export function isUnfiltered({ filter, sort }: Pick<Walk, 'filter' | 'sort'>): boolean {
   return sort.by === 'created_at' && Object.values(filter).every((value) => value === null || value.length === 0);
-}
-
-function indexBehind(): Fault {
-  return unavailable('The index of calls');
 }
