@@ -18,10 +18,7 @@ interface Signs {
   spoken: number;
 }
 
-/**
- * On the tuning conversations, three quarters of those with swapped roles have as many signs, and none of the others has one
- * fewer.
- */
+/** On the tuning conversations, half of those with swapped roles have as many signs, and none of the others. */
 const LEAST_SIGNS = 2;
 
 const words = new Words();
