@@ -22,6 +22,7 @@ import { reviews } from './routes/calls/reviews.ts';
 import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
+import { withExternal } from './routes/external.ts';
 import { money } from './routes/money.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
@@ -113,12 +114,12 @@ export async function serveEdge(
 
 /** All endpoints of the API. */
 export function endpointsOf(
-  edge: Pick<Edge, 'publicUrl' | 'platformFirms'>,
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin'>,
   backends: Backends,
   readiness: Readiness,
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
-  const endpoints = [
+  const endpoints = withExternal([
     ...health(readiness),
     ...metrics(),
     ...apiKeys(backends.keyManagement, edge.platformFirms),
@@ -139,8 +140,8 @@ export function endpointsOf(
     ...money(backends.analysis),
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
-  ];
+  ]);
   const base = publicPath(edge.publicUrl);
-  endpoints.push(...consolePage(base));
+  endpoints.push(...consolePage(base, edge.objectsOrigin));
   return [...endpoints, ...docs(endpoints, base)];
 }

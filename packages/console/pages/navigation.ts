@@ -16,4 +16,5 @@ export const navigation: readonly NavigationEntry[] = [
   { to: '/calls', text: 'nav.calls', icon: 'calls' },
   { to: '/review', text: 'nav.review', icon: 'review' },
   { to: '/upload', text: 'nav.upload', icon: 'upload' },
+  { to: '/settings', text: 'nav.settings', icon: 'settings' },
 ];
