@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 import { launchChromium } from './test/console-page.ts';
+import { describeDashboard } from './test/dashboard.ts';
 import { describeSettings } from './test/settings.ts';
 import { describeUpload } from './test/upload.ts';
 
@@ -22,3 +23,4 @@ const running = () => ({ system, browser });
 
 describe('the upload page', () => describeUpload(running));
 describe('the settings page', () => describeSettings(running));
+describe('the dashboard', () => describeDashboard(running));
