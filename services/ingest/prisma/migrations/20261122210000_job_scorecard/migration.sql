@@ -1,1 +1,2 @@
-ALTER TABLE job ADD COLUMN scorecard_uuid uuid;
+-- AlterTable
+ALTER TABLE "job" ADD COLUMN "scorecard_uuid" UUID;
