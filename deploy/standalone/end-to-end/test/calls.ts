@@ -48,6 +48,7 @@ interface Detail {
     sections: {
       questions: {
         not_applicable: boolean;
+        decided_by: string;
         evidence_absent: boolean;
         evidence: { utterance: number; quote: string; start_char: number; end_char: number }[];
       }[];
