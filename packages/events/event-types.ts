@@ -71,6 +71,8 @@ export const AudioStored = eventType(
     segment_type: z.string(),
     /** Absent or null when unknown. */
     operator_name: z.string().nullable().optional(),
+    /** Personal data in the transcript is replaced before it is stored anywhere. Absent means no. */
+    redact: z.boolean().optional(),
   }),
   ofCall,
 );

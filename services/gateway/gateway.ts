@@ -16,6 +16,7 @@ import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
 import { calls } from './routes/calls/calls.ts';
 import { comments } from './routes/calls/comments.ts';
+import { callExports } from './routes/calls/exports.ts';
 import { jobs } from './routes/calls/jobs.ts';
 import { playback } from './routes/calls/playback.ts';
 import { reviews } from './routes/calls/reviews.ts';
@@ -114,7 +115,7 @@ export async function serveEdge(
 
 /** All endpoints of the API. */
 export function endpointsOf(
-  edge: Pick<Edge, 'publicUrl' | 'platformFirms'>,
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin'>,
   backends: Backends,
   readiness: Readiness,
 ): Endpoint[] {
@@ -131,6 +132,7 @@ export function endpointsOf(
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
+    ...callExports(backends.ingest, backends.analysis),
     ...jobs(backends.ingest, backends.analysis),
     ...reviews(backends.ingest, backends.analysis),
     ...comments(backends.ingest),
@@ -142,6 +144,6 @@ export function endpointsOf(
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ]);
   const base = publicPath(edge.publicUrl);
-  endpoints.push(...consolePage(base));
+  endpoints.push(...consolePage(base, edge.objectsOrigin));
   return [...endpoints, ...docs(endpoints, base)];
 }

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 import { launchChromium } from './test/console-page.ts';
+import { describeDashboard } from './test/dashboard.ts';
+import { describeSettings } from './test/settings.ts';
 import { describeUpload } from './test/upload.ts';
 
 // One system and one browser for all pages. Each suite has its own firm. To run one of them: -t 'the upload page'.
@@ -20,3 +22,5 @@ afterAll(async () => {
 const running = () => ({ system, browser });
 
 describe('the upload page', () => describeUpload(running));
+describe('the settings page', () => describeSettings(running));
+describe('the dashboard', () => describeDashboard(running));

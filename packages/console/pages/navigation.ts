@@ -15,5 +15,7 @@ interface NavigationEntry {
 export const navigation: readonly NavigationEntry[] = [
   { to: '/calls', text: 'nav.calls', icon: 'calls' },
   { to: '/review', text: 'nav.review', icon: 'review' },
+  { to: '/dashboard', text: 'nav.dashboard', icon: 'dashboard' },
   { to: '/upload', text: 'nav.upload', icon: 'upload' },
+  { to: '/settings', text: 'nav.settings', icon: 'settings' },
 ];

@@ -92,15 +92,32 @@ const SOURCES: Readonly<Record<Language | 'unknown', readonly Source[]>> = {
 };
 
 const compiled = new Map<Language | null, Phrasebook>();
+const compiledSides = new Map<Language | null, Phrasebook>();
+
+/** What only one side of a call says. It is searched for in few calls, so it has a phrasebook of its own. */
+const SIDES: readonly number[] = [CUE_ID.serving, CUE_ID.problem, LEXICON_ID.unhappy];
 
 /** The built-in phrases of a language. The first call for a language compiles them, which takes 30 to 150 ms. */
 export function builtInPhrasebook(language: Language | null): Phrasebook {
-  const known = compiled.get(language);
+  return compileOnce(compiled, language, (id) => id !== CUE_ID.serving);
+}
+
+/** The phrases that tell the sides of a call apart, by the same ids. */
+export function sidesPhrasebook(language: Language | null): Phrasebook {
+  return compileOnce(compiledSides, language, (id) => SIDES.includes(id));
+}
+
+function compileOnce(
+  books: Map<Language | null, Phrasebook>,
+  language: Language | null,
+  isWanted: (id: number) => boolean,
+): Phrasebook {
+  const known = books.get(language);
   if (known !== undefined) return known;
   const sources = SOURCES[language ?? 'unknown'];
   const phrasesById: string[][] = Array.from({ length: CONCEPT_COUNT }, () => []);
   const add = (id: number, list: string, write: Source['write']) => {
-    phrasesById[id]?.push(...splitPhrases(list).map(write));
+    if (isWanted(id)) phrasesById[id]?.push(...splitPhrases(list).map(write));
   };
   for (const { phrases, write } of sources) {
     for (const name of LEXICON_NAMES) add(LEXICON_ID[name], phrases.lexicons[name], write);
@@ -109,7 +126,7 @@ export function builtInPhrasebook(language: Language | null): Phrasebook {
   }
   const concepts: Concept[] = phrasesById.map((phrases, id) => ({ id, phrases }));
   const book = compilePhrasebook(concepts, negationsOf(sources));
-  compiled.set(language, book);
+  books.set(language, book);
   return book;
 }
 

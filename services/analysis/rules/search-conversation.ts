@@ -71,7 +71,7 @@ export function searchConversation(
   /** The utterances of each role so far, including the current one. */
   const spoken = { operator: 0, client: 0 };
   const summary = new Summary();
-  const introductions = names.words.length === 0 ? [] : (conditionsOf.operator[LEXICON_ID.introduction] ?? []);
+  const introductions = names.sequences.length === 0 ? [] : (conditionsOf.operator[LEXICON_ID.introduction] ?? []);
   let questionsAsked = 0;
   const budget: SearchBudget = { steps: INITIAL_STEPS };
 

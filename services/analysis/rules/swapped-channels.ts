@@ -1,6 +1,6 @@
 import type { Language, Role } from '@call-analysis/events';
 import type { Conversation } from '../analysts/analyst.ts';
-import { builtInPhrasebook, CUE_ID, LEXICON_ID } from './concepts.ts';
+import { CUE_ID, LEXICON_ID, sidesPhrasebook } from './concepts.ts';
 import { findPhrases } from './matching/find-phrases.ts';
 import { Words } from './matching/words.ts';
 import { findOwnName, namesOf } from './own-names.ts';
@@ -18,10 +18,7 @@ interface Signs {
   spoken: number;
 }
 
-/**
- * On the tuning conversations, three quarters of those with swapped roles have as many signs, and none of the others has one
- * fewer.
- */
+/** On the tuning conversations, half of those with swapped roles have as many signs, and none of the others. */
 const LEAST_SIGNS = 2;
 
 const words = new Words();
@@ -35,7 +32,7 @@ export function seemSwapped({
   utterances,
   ...known
 }: Pick<Conversation, 'language' | 'utterances' | 'operatorName' | 'firmName'>): boolean {
-  const book = builtInPhrasebook(language);
+  const book = sidesPhrasebook(language);
   const names = namesOf(known);
   const signs: Record<Role, Signs> = {
     operator: { serves: 0, asks: 0, spoken: 0 },

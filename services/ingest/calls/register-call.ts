@@ -52,7 +52,8 @@ export async function registerCall(
     // refused, the caller would delete the bytes of an existing call.
     if ((await store.calls.known(firmUuid, [callUuid])).length === 0) throw error;
   });
-  const { segmentTypes } = await firms.find(firmUuid);
+  const { segmentTypes, redaction } = await firms.find(firmUuid);
+  const redact = redaction === 'stored';
   const { record, ignoredFields } = readMetadata(metadata, { segmentTypes, maxValueChars: limits.valueChars });
   if (!isNamed(record.file, fileName)) throw otherName(record.audioFileName, fileName);
   if ('fault' in found) throw found.fault;
@@ -80,7 +81,7 @@ export async function registerCall(
       segmentType: record.segmentType,
       operatorName: record.operatorName,
     };
-    await bus.publish(tx, [audioStored(announced, record, recording, origin)]);
+    await bus.publish(tx, [audioStored(announced, record, recording, redact, origin)]);
     return { callUuid, isRepeated: false, hasEnded: false };
   });
   return { ...registered, ignoredFields };

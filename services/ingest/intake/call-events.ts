@@ -40,6 +40,7 @@ export function audioStored(
   },
   channels: Pick<Recording, 'left' | 'right'>,
   stored: StoredRecording,
+  redact: boolean,
   origin: EventOrigin,
 ): Event<BodyOf<typeof AudioStored>> {
   return createEvent('ingest', AudioStored, call.uuid, origin, {
@@ -54,6 +55,7 @@ export function audioStored(
     right: channels.right,
     segment_type: call.segmentType,
     operator_name: call.operatorName,
+    ...(redact && { redact }),
   });
 }
 

@@ -91,7 +91,7 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
   });
 
   return (
-    <div className="call-columns">
+    <div className="call-columns review-columns">
       <div className="call-main">
         {call.audio !== null && <PlayerPanel call={call} recording={call.audio} player={player} playback={playback} />}
         <Transcript

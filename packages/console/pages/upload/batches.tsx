@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { Icon } from '../../widgets/icon.tsx';
+import { Pager } from '../../widgets/pager.tsx';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { BatchStatus } from './batch-progress.tsx';
 import { uploadTexts } from './texts.ts';
@@ -48,31 +48,7 @@ export function Batches({ shown }: { shown: readonly string[] }) {
             <BatchStatus batch={batch} />
           </article>
         ))}
-      {pages > 1 && (
-        <nav className="upload-pages" aria-label={t('pages')}>
-          <button
-            type="button"
-            className="button button-icon"
-            aria-label={t('newer')}
-            disabled={page === 1}
-            onClick={() => setPage(page - 1)}
-          >
-            <Icon name="left" />
-          </button>
-          <span className="number">
-            {format.number(page)} / {format.number(pages)}
-          </span>
-          <button
-            type="button"
-            className="button button-icon"
-            aria-label={t('older')}
-            disabled={page >= pages}
-            onClick={() => setPage(page + 1)}
-          >
-            <Icon name="right" />
-          </button>
-        </nav>
-      )}
+      <Pager name={t('pages')} earlier={t('newer')} later={t('older')} page={page} pages={pages} onPage={setPage} />
     </section>
   );
 }

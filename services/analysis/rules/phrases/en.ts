@@ -160,6 +160,7 @@ export const en: LanguagePhrases = {
       long as|due to); since its|youve|youre|thats|weve|theres
     `,
     understanding: `
+      tell|say|repeat|read .. back; back to me; same page; does that sound|match|fit; is that what|how you;
       so we agree; so we are|were agreed; agreed then; do|have i [got|have] .. that|it|this right; have i got; is that|it how|what you; does that cover; are we clear|agreed; clear so far; following me; do you follow; in your own words; let me read|say|play .. back; reading it back; so to be clear|sure; so thats; still .. still; make sense .. way; you get me; is that what you; so what you need|want; just so i|we|im; that right; all correct;
       make sense; makes sense; is that|this|it|everything|all [all]
       clear|okay|ok|right|correct|alright|fine|good|acceptable|convenient; did i [understand|get|hear] ..
@@ -203,6 +204,7 @@ export const en: LanguagePhrases = {
       just a moment|second|minute; no worries; much appreciated
     `,
     next_step: `
+      at|by|before|after|until|around|from [about|around] (five|ten|quarter|twenty|twenty five|half) past|to; at|by|before|after|until one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight; on the first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|twenty|thirtieth; ! at one point|time|of; ! at two;
       within [the] [next|a|an] #|one|two|three|four|five|seven|ten|hour|day|minute|week|few; within the hour|day; in
       # hours|minutes|days|business|working|to; in one|two|three|four|five|ten|fifteen|twenty|thirty .. hours|
       minutes|days|business|working|weeks; by [the] [end] [of] [the|this|next] tomorrow|monday|tuesday|wednesday|
@@ -222,6 +224,7 @@ export const en: LanguagePhrases = {
       from|today|immediately; expected|estimated date|arrival|delivery|time|by
     `,
     further_help: `
+      something else i; anything further|more i|you|we; what else would|do;
       everything else .. today|taken;
       anything bugging|bothering|troubling|worrying you; what else is; is that the lot; else on your mind; more for
       you today; ! is that all [all] right|alright|okay|ok|fine|clear|correct|good|set|done|understood|you; ! is

@@ -175,6 +175,7 @@ export const es: LanguagePhrases = {
       debido|siempre y cuando|ya que)
     `,
     understanding: `
+      es lo que .. (querias|queria|quiere|quieres|necesita|necesitas|buscaba|pedia); misma pagina; digame|dime con sus|tus palabras; que me repita|repitas;
       lo tengo bien; es asi|eso; estamos [de acuerdo|claros]; entendi* bien; repito; me sigue|sigues; se entiende; asi quedamos|es; a ver si (entendi*|lo|te|le); o sea que (usted|quiere|necesita|le|te|el|la); le leo; repaso; todo (claro|correcto|bien anotado); quedamos en; recapitul*; verdad que; si no entendi mal;
       es correcto; correcto; esta [todo] (claro|bien|correcto|de acuerdo); quedo (todo|claro) [claro]; queda claro; me
       (explico|explique|hago entender); me entiende; entendi (bien|correctamente); si [le]
@@ -247,6 +248,7 @@ export const es: LanguagePhrases = {
       manana); esta [misma] (tarde|noche|semana)
     `,
     further_help: `
+      (le|te|les) hace falta (algo|alguna); (le|te|les) (falta|preocupa) (algo|alguna) [otra]; alguna cosita mas;
       queda|falta (alguna|otra|algo) [otra] cosa|duda|mas; te queda|falta alguna; algun otro tema; en otra cosa; ! eso es todo (correcto|bien|lo que);
       algo mas [en] (que|en|hoy); hay algo mas; alguna otra (cosa|consulta|duda|pregunta|inquietud|gestion|
       solicitud); otra (consulta|duda|pregunta|cosa|inquietud|gestion) [mas|en]; algun otro (asunto|tema|servicio|

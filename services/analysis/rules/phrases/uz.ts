@@ -141,6 +141,7 @@ export const uz: LanguagePhrases = {
       sababli|tufayli .. emas*|yo'q|olmay*|bermay*|bo'lmay*|qilmay*
     `,
     understanding: `
+      to'g'ri angladimmi|anglabmanmi|eshitdimmi; tekshirib olaylik; o'z so'zingiz bilan; xohlagandingiz to'g'rimi; qaytarib bering;
       to'g'ri tushundingiz; shumi; shu ikkalasini .. so'rayapsizmi; qaytaraman; qaytarib .. chiqaman; takrorlayman; to'g'ri yozdimmi|eshitdimmi|oldimmi; adashmadimmi; demak .. to'g'rimi|shundaymi; yana bir bor .. aytaman; tushuntira oldimmi;
       to'g'ri tushundimmi|tushunibmanmi|tushundim|tushunyapmanmi; to'g'rimi; to'g'ri mi; tushunarlimi; tushunarli mi;
       tushundingizmi; tushundizmi; aniqmi; shundaymi; shunaqami; ma'qulmi; maqulmi; qulaymi; mosmi; mos keladimi;
@@ -174,27 +175,30 @@ export const uz: LanguagePhrases = {
       xizmat*|tayyormiz
     `,
     next_step: `
-      # .. soat|kun|daqiqa|minut|ish|hafta; # soatgacha|kungacha|soatda|daqiqada|kunda; bir|ikki|uch|to'rt|besh|o'n|
-      yigirma|o'ttiz|qirq|yetti|yarim (soat|kun|daqiqa|minut|ish kuni|hafta) ichida|ichda|da|davomida|gacha; bir|
-      ikki|uch|to'rt|besh|o'n|yetti soatda|kunda|daqiqada|soatgacha|kungacha; soat ichida; kun ichida; daqiqa
-      ichida; ish kuni* .. ichida|davomida|da; ichida; davomida; bugun .. soat|gacha|kech*|oqshom|kechqurun|ichida|
-      olib|yetkaz*|sizga|tushdan; bugunoq; ertaga .. soat|gacha|ertalab|tushgacha|kech*|tushdan|kuni|sizga|usta|
-      kuryer|kurer|olib|yetkaz*|#; ertagayoq; ertalab .. soat; dushanba*|seshanba*|chorshanba*|payshanba*|juma|
-      jumaga|jumagacha|shanba*|yakshanba*; soat # .. da|gacha|dan; soat .. bir|ikki|uch|to'rt|besh|olti|yetti|
-      sakkiz|to'qqiz|o'n*; soat .. birda|ikkida|uchda|to'rtda|beshda|oltida|yettida|sakkizda|to'qqizda|o'nda|
-      birgacha|ikkigacha|beshgacha|oltigacha|o'ngacha; o'zim .. (qo'ng'iroq qilaman|bog'lanaman|telefon qilaman|
-      xabar beraman|nazorat*); sizga .. (qo'ng'iroq qilaman|qo'ng'iroq qilamiz|telefon qilaman|xabar beraman|xabar
-      beramiz|bog'lanaman|yuboraman|yuboramiz); siz bilan .. bog'lanaman|bog'lanamiz; (qo'ng'iroq|telefon) qilaman|
-      qilamiz; bog'lanaman|bog'lanamiz; xabar beraman|beramiz|yuboraman|yuboramiz|keladi|boradi; xabar .. keladi|
-      boradi|yuboriladi; sms .. keladi|xabar|boradi|yuboriladi|yuboraman|orqali; sms; smsni; havola .. yuboraman|
-      yuboramiz|keladi; usta|kuryer|kurer|mutaxassis|texnik|menejer|muhandis|brigada|hamkasbim .. keladi|boradi|
-      bog'lanadi|yetib|qo'ng'iroq|yetkazadi|chiqadi|olib; ariza|murojaat|so'rov|buyurtma|bron|navbat|qabul raqami|
-      raqamingiz; ariza raqam*; murojaat raqam*; trek raqam*; raqamingiz .. #; qabul* .. yozdim|yozib|yozildingiz|
-      yozaman; yozib qo'ydim; agar .. (qo'ng'iroq qiling|murojaat qiling|xabar bering); keyingi qadam; kelishdik;
-      elektron pochta*; pochtangizga; telefoningizga .. xabar|sms|kod; sana; gacha; bugundan; ertadan; # gacha;
-      muddat*; ! ertaga .. balki; ! balki .. ertaga; ! ertaga .. (qo'ng'iroq qiling|telefon qiling)
+      # .. soat|kun|daqiqa|minut|ish|hafta; # soatgacha|kungacha|soatda|daqiqada|kunda;
+      bir|ikki|uch|to'rt|besh|o'n|yigirma|o'ttiz|qirq|yetti|yarim (soat|kun|daqiqa|minut|ish kuni|hafta)
+      ichida|ichda|da|davomida|gacha; bir|ikki|uch|to'rt|besh|o'n|yetti soatda|kunda|daqiqada|soatgacha|kungacha; soat
+      ichida; kun ichida; daqiqa ichida; ish kuni* .. ichida|davomida|da; bugun ..
+      soat|gacha|kech*|oqshom|kechqurun|ichida|olib|yetkaz*|sizga|tushdan; bugunoq; ertaga ..
+      soat|gacha|ertalab|tushgacha|kech*|tushdan|kuni|sizga|usta|kuryer|kurer|olib|yetkaz*|#; ertagayoq; ertalab ..
+      soat; dushanba*|seshanba*|chorshanba*|payshanba*|juma|jumaga|jumagacha|shanba*|yakshanba*; soat # ..
+      da|gacha|dan; soat .. bir|ikki|uch|to'rt|besh|olti|yetti|sakkiz|to'qqiz|o'n*; soat .. birda|ikkida|uchda|to'rtda
+      |beshda|oltida|yettida|sakkizda|to'qqizda|o'nda|birgacha|ikkigacha|beshgacha|oltigacha|o'ngacha; o'zim ..
+      (qo'ng'iroq qilaman|bog'lanaman|telefon qilaman|xabar beraman|nazorat*); sizga .. (qo'ng'iroq qilaman|qo'ng'iroq
+      qilamiz|telefon qilaman|xabar beraman|xabar beramiz|bog'lanaman|yuboraman|yuboramiz); siz bilan ..
+      bog'lanaman|bog'lanamiz; (qo'ng'iroq|telefon) qilaman|qilamiz; bog'lanaman|bog'lanamiz; xabar
+      beraman|beramiz|yuboraman|yuboramiz|keladi|boradi; xabar .. keladi|boradi|yuboriladi; sms ..
+      keladi|xabar|boradi|yuboriladi|yuboraman|orqali; sms; smsni; havola .. yuboraman|yuboramiz|keladi;
+      usta|kuryer|kurer|mutaxassis|texnik|menejer|muhandis|brigada|hamkasbim ..
+      keladi|boradi|bog'lanadi|yetib|qo'ng'iroq|yetkazadi|chiqadi|olib;
+      ariza|murojaat|so'rov|buyurtma|bron|navbat|qabul raqami|raqamingiz; ariza raqam*; murojaat raqam*; trek raqam*;
+      raqamingiz .. #; qabul* .. yozdim|yozib|yozildingiz|yozaman; yozib qo'ydim; agar .. (qo'ng'iroq qiling|murojaat
+      qiling|xabar bering); keyingi qadam; kelishdik; elektron pochta*; pochtangizga; telefoningizga .. xabar|sms|kod;
+      sana; gacha; bugundan; ertadan; # gacha; muddat*; ! ertaga .. balki; ! balki .. ertaga; ! ertaga .. (qo'ng'iroq
+      qiling|telefon qiling)
     `,
     further_help: `
+      yana nimada|nimaga|nimani|nimalar; bemalol so'rayvering|so'rang; yana .. so'rayvering|so'raysizmi|ko'maklash*;
       ! yana bir marta|kun|daqiqa|bor|oy|soat; ! yana .. kutib|kuting|aytaman;
       yana .. (savol*|yordam|biror|nima|xizmat|qanday|boshqa|masala|qo'shimcha); yana (biror|nima|qanday); boshqa ..
       savol*|masala*|yordam|murojaat*|narsa|xizmat|savolingiz; qo'shimcha savol*; savollaringiz .. bormi|qoldimi|

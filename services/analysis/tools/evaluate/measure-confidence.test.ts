@@ -11,7 +11,12 @@ import { readQuestionMap, WRITERS_QUESTIONS } from './questions.ts';
 it('the confidence of the rules is what they reach on the tuning conversations, as the command writes it', async () => {
   const files = globSync(fileURLToPath(new URL('../../evaluation/tuning/*.jsonl', import.meta.url)));
   const questions = await readQuestionMap(WRITERS_QUESTIONS);
-  const { answers } = await judge(ruleAnalyst, defaultScorecard, questions, await readLabelledConversations(files));
+  const { answers } = await judge(
+    { analyst: ruleAnalyst },
+    defaultScorecard,
+    questions,
+    await readLabelledConversations(files),
+  );
   const written = readFileSync(new URL('../../rules/confidence.json', import.meta.url), 'utf8');
   expect(JSON.parse(written)).toEqual(measureConfidence(answers, defaultScorecard, questions));
 });
