@@ -103,6 +103,8 @@ export const TranscriptReady = eventType(
     /** The role tags of an uploaded transcript, lower-case, each once: a hint for recognising the language. */
     tags: z.array(z.string()),
     segment_type: z.string(),
+    /** The scorecard that the call is analyzed by; absent: the active one of its segment type. */
+    scorecard_uuid: z.guid().optional(),
     /** From the call's metadata. Absent or null when unknown. */
     operator_name: z.string().nullable().optional(),
     /** The speech engine, with the name of its model. */

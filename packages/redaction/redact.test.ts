@@ -74,9 +74,14 @@ it('a span of the redacted text is found in the original, replacements whole', (
 
 it('precision and recall count complete replacements, and replacements that touch a labelled piece', () => {
   const sentences = [
-    { language: 'en', text: 'call +998 90 123-45-67 now', personal: [{ kind: 'PHONE', text: '+998 90 123-45-67' }] },
-    { language: 'en', text: 'I am Ann', personal: [{ kind: 'NAME', text: 'Ann' }] },
-    { language: 'ru', text: 'карта 8600 1234 5678 9012', personal: [] },
+    {
+      id: '1',
+      language: 'en',
+      text: 'call +998 90 123-45-67 now',
+      entities: [{ type: 'PHONE' as const, start: 5, end: 22 }],
+    },
+    { id: '2', language: 'en', text: 'I am Ann', entities: [{ type: 'NUMBER' as const, start: 5, end: 8 }] },
+    { id: '3', language: 'ru', text: 'карта 8600 1234 5678 9012', entities: [] },
   ];
   expect(measureRedaction(sentences)).toEqual([
     { language: 'en', sentences: 2, labelled: 2, hidden: 1, found: 1, right: 1 },

@@ -28,7 +28,7 @@ import { jobRpcs } from './jobs/job-rpcs.ts';
 import type { Limits } from './limits.ts';
 import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
-import type { Scorecards } from './reviews/scorecards.ts';
+import type { ActiveScorecards, Scorecards } from './reviews/scorecards.ts';
 import { statisticRpcs } from './statistics/statistic-rpcs.ts';
 import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
 import { openUpload } from './uploads/open-upload.ts';
@@ -60,7 +60,7 @@ export function rpcs(parts: {
   bus: Bus;
   objects: Objects;
   firms: Firms;
-  scorecards: Scorecards;
+  scorecards: Scorecards & ActiveScorecards;
   limits: Limits;
 }) {
   const { store, objects } = parts;

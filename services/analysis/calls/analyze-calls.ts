@@ -39,7 +39,11 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
   const pending = events.filter(({ id }) => !handled.has(id));
   if (pending.length === 0) return;
   if (parts.modelQueue !== undefined) return queueForModel(parts, parts.modelQueue, pending);
-  const calls = pending.map(({ firmuuid, data }) => ({ firmUuid: firmuuid, segmentType: data.segment_type }));
+  const calls = pending.map(({ firmuuid, data }) => ({
+    firmUuid: firmuuid,
+    segmentType: data.segment_type,
+    scorecardUuid: data.scorecard_uuid,
+  }));
   const scorecards = await findActiveScorecards(parts, calls);
   const results: AnalyzedCall[] = [];
   for (const [index, event] of pending.entries()) {

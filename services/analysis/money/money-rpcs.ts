@@ -1,3 +1,4 @@
+import { Fault, invalidFields } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
 import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
@@ -63,7 +64,7 @@ export function moneyRpcs({
       const scorecard =
         uuid === undefined
           ? (await findActiveScorecards({ store, scorecardCache, firms }, [{ firmUuid, segmentType: '' }]))[0]!
-          : await scorecards.find(firmUuid, Uuid.parse(uuid));
+          : await findNamedScorecard(scorecards, firmUuid, Uuid.parse(uuid));
       // Rules use no tokens.
       if (model === undefined || model === null) return { input_tokens: 0, output_tokens: 0 };
       const { inputTokens, outputTokens, cost } = estimateAnalyses(calls, bytes, scorecard, prices);
@@ -78,6 +79,17 @@ export function moneyRpcs({
       };
     },
   };
+}
+
+/** Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active. */
+async function findNamedScorecard(scorecards: Store['scorecards'], firmUuid: string, uuid: string) {
+  const wrong = (message: string) => invalidFields([{ field: 'scorecard_uuid', code: 'INVALID', message }]);
+  const found = await scorecards.find(firmUuid, uuid).catch((error: unknown) => {
+    if (error instanceof Fault && error.code === 'NOT_FOUND') throw wrong('is not a scorecard of this firm');
+    throw error;
+  });
+  if (!found.isActive) throw wrong('is not active; activate it first');
+  return found;
 }
 
 function firmOf(caller: Caller | null | undefined): string {

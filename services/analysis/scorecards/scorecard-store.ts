@@ -72,6 +72,17 @@ export function openScorecardStore(db: Database) {
       return rows.map(({ uuid, revision }) => (uuid === null || revision === null ? null : { uuid, revision }));
     },
 
+    /** The newest revisions of scorecards of a firm; those of other firms are left out. */
+    async findNewest(
+      wanted: readonly { firmUuid: string; uuid: string }[],
+    ): Promise<(RevisionId & { firmUuid: string })[]> {
+      return db.query(
+        `SELECT firm_uuid AS "firmUuid", uuid, revision FROM scorecard
+         WHERE (firm_uuid, uuid) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))`,
+        [wanted.map(({ firmUuid }) => firmUuid), wanted.map(({ uuid }) => uuid)],
+      );
+    },
+
     /** The revisions that exist, in any order. */
     async findRevisions(ids: readonly RevisionId[]): Promise<Scorecard[]> {
       const rows = await db.prepared<RevisionId & { body: ScorecardBody }>(

@@ -4,6 +4,7 @@ import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { useKeys } from '../../widgets/use-keys.ts';
+import { useMedia } from '../../widgets/use-media.ts';
 import { PlayerPanel, usePlayback } from '../call/player-panel.tsx';
 import { callTexts } from '../call/texts.ts';
 import { Transcript } from '../call/transcript.tsx';
@@ -46,7 +47,12 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
   const question = questionsOf(analysis).find(({ uuid }) => uuid === asked[at]) ?? null;
   const [shown, setShown] = useState<{ index: number } | null>(null);
   const first = question?.evidence[0]?.utterance;
-  useEffect(() => setShown(first === undefined ? null : { index: first }), [first, question?.uuid]);
+  // Where the columns are below each other, scrolling to the quote would take the question out of sight.
+  const isNarrow = useMedia('(max-width: 1080px)');
+  useEffect(
+    () => setShown(first === undefined || isNarrow ? null : { index: first }),
+    [first, question?.uuid, isNarrow],
+  );
 
   const labels = question === null ? [] : (choices?.get(question.uuid) ?? []);
   const isOpen = question !== null && question.answer === null && !question.not_applicable;
