@@ -3,12 +3,10 @@ export type OnSent = (bytes: number) => void;
 
 /** What is used of a browser's XMLHttpRequest, which Node does not have. */
 interface BrowserRequest {
-  readonly upload: { onprogress: ((event: { loaded: number }) => void) | null };
+  readonly upload: { addEventListener(type: 'progress', listener: (event: { loaded: number }) => void): void };
   readonly status: number;
   readonly responseText: string;
-  onload: (() => void) | null;
-  onerror: (() => void) | null;
-  onabort: (() => void) | null;
+  addEventListener(type: 'load' | 'error' | 'abort', listener: () => void): void;
   open(method: string, url: string): void;
   setRequestHeader(name: string, value: string): void;
   send(body: Blob): void;
@@ -32,10 +30,12 @@ export function putFile(
     const request = new XMLHttpRequest();
     request.open('PUT', url);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-    request.upload.onprogress = ({ loaded }) => onSent(loaded);
-    request.onload = () => resolve(new Response(request.responseText || null, { status: request.status }));
-    request.onerror = () => reject(new TypeError('The connection was lost.'));
-    request.onabort = () => reject(signal?.reason as Error);
+    request.upload.addEventListener('progress', ({ loaded }) => onSent(loaded));
+    request.addEventListener('load', () =>
+      resolve(new Response(request.responseText || null, { status: request.status })),
+    );
+    request.addEventListener('error', () => reject(new TypeError('The connection was lost.')));
+    request.addEventListener('abort', () => reject(signal?.reason as Error));
     signal?.addEventListener('abort', () => request.abort(), { once: true });
     request.send(file);
   });
