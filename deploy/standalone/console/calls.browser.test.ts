@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { recordings, transcripts } from '../demo/upload-samples.ts';
@@ -124,6 +125,20 @@ describe('the calls', () => {
     const key = await client.upload(csvOf([{ operator_name: operator, segment_type: 'support' }]));
     await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
     await rows(page).filter({ hasText: operator }).filter({ hasText: 'Completed' }).waitFor();
+  });
+
+  it('are exported as the filters show them', async () => {
+    const { page, problems } = await open({ path: '/console/calls?segment_type=billing' });
+    await rows(page).first().waitFor();
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'JSON Lines' }).click(),
+    ]);
+    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+    expect(lines).toHaveLength((await list('segment_type=billing&size=1')).count);
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ segment_type: 'billing' });
+    expect(problems).toEqual([]);
   });
 
   it('are erased only after their number is typed', async () => {

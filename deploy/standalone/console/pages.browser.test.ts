@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 import { launchChromium } from './test/console-page.ts';
 import { describeDashboard } from './test/dashboard.ts';
+import { describeScorecards } from './test/scorecards.ts';
 import { describeSettings } from './test/settings.ts';
 import { describeUpload } from './test/upload.ts';
 
@@ -24,3 +25,4 @@ const running = () => ({ system, browser });
 describe('the upload page', () => describeUpload(running));
 describe('the settings page', () => describeSettings(running));
 describe('the dashboard', () => describeDashboard(running));
+describe('the scorecards page', () => describeScorecards(running));

@@ -17,5 +17,6 @@ export const navigation: readonly NavigationEntry[] = [
   { to: '/review', text: 'nav.review', icon: 'review' },
   { to: '/dashboard', text: 'nav.dashboard', icon: 'dashboard' },
   { to: '/upload', text: 'nav.upload', icon: 'upload' },
+  { to: '/scorecards', text: 'nav.scorecards', icon: 'scorecards', roles: ['ADMIN'] },
   { to: '/settings', text: 'nav.settings', icon: 'settings' },
 ];

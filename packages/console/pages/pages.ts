@@ -2,6 +2,7 @@ import { callRoute } from './call/route.ts';
 import { callsRoute, homeRoute } from './calls/route.ts';
 import { dashboardRoute } from './dashboard/route.ts';
 import { reviewRoute } from './review/route.ts';
+import { scorecardsRoute } from './scorecards/route.ts';
 import { settingsRoute } from './settings/route.ts';
 import { uploadRoute } from './upload/route.ts';
 
@@ -14,4 +15,5 @@ export const pageRoutes = [
   uploadRoute,
   settingsRoute,
   dashboardRoute,
+  scorecardsRoute,
 ] as const;

@@ -1,6 +1,6 @@
+import type { paths } from '@call-analysis/client/api-types';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, type Schemas, send } from '../../api/client.ts';
-import type { paths } from '../../generated/api.ts';
 
 export type Statistics = Schemas['Statistics'];
 export type Group = Schemas['StatisticGroup'];

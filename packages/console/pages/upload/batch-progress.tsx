@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { saveFile } from '../../api/save-file.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { Icon } from '../../widgets/icon.tsx';
 import { Failed } from '../../widgets/states.tsx';
 import { failed } from '../../widgets/toasts.tsx';
-import { saveFile } from './save-file.ts';
 import { uploadTexts } from './texts.ts';
 
 type Batch = Schemas['Batch'];

@@ -1,8 +1,8 @@
 import { useRef } from 'react';
+import { saveFile } from '../../api/save-file.ts';
 import * as format from '../../i18n/format.ts';
 import { Icon } from '../../widgets/icon.tsx';
 import { failed } from '../../widgets/toasts.tsx';
-import { saveFile } from './save-file.ts';
 import { uploadTexts } from './texts.ts';
 import { type RowErrors, sendCorrected, skipFaults, type Upload } from './uploads.ts';
 

@@ -1,5 +1,5 @@
-import { authorized } from '../../api/client.ts';
-import { ApiError } from '../../api/errors.ts';
+import { authorized } from './client.ts';
+import { ApiError } from './errors.ts';
 
 /** Downloads what needs the user's token, which a link cannot carry. */
 export async function saveFile(url: string, name: string): Promise<void> {
