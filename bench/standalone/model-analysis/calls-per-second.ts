@@ -79,7 +79,10 @@ async function measure(at: { directory: string; url: string; database: string; b
     }
   };
   const until = async (count: number) => {
-    while (done < count) await pause(20);
+    for (;;) {
+      if (done >= count) return;
+      await pause(20);
+    }
   };
   try {
     // The first calls prepare the scorecard and the queue.
