@@ -31,7 +31,7 @@ async function filesFor(name: string, ...names: string[]): Promise<Record<string
     await writeFile(file, pem as string);
     return [`RPC_TLS_${part.toUpperCase()}_FILE`, file] as const;
   });
-  return Object.fromEntries(await Promise.all(entries));
+  return { ...Object.fromEntries(await Promise.all(entries)), RPC_TLS_NAMES: '{service}.test' };
 }
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ afterAll(async () => {
 
 describe('six processes over mutual TLS', () => {
   it('accept and complete a batch and a recording', async () => {
-    const { address, tls, jwt } = readRemote({ ...system.administration, ...(await filesFor('administrator')) })!;
+    const { address, tls, jwt } = readRemote({ ...system.administration, ...(await filesFor('admin.test')) })!;
     const admin = dialAdministration(address, { jwt, tls }, undefined);
     const firm = (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] })).uuid;
     const user = await admin.createUser({ firm, name: 'Test', role: 'ADMIN' });
@@ -65,6 +65,15 @@ describe('six processes over mutual TLS', () => {
     await waitUntil(async () => (await client.readBatch(batch)).body.finished_at !== null, { timeoutMs: 60_000 });
     const completed = () => client.ask<{ count: number }>('list', 'GET', '/api/v1/calls?status=completed');
     await waitUntil(async () => (await completed()).body.count === 4, { timeoutMs: 60_000 });
+  });
+
+  it('refuse the certificate of the gateway where only the admin command may call', async () => {
+    const { address, tls, jwt } = readRemote({ ...system.administration, ...(await filesFor('gateway.test')) })!;
+    const gateway = dialAdministration(address, { jwt, tls }, undefined);
+    await expect(gateway.createFirm({ name: 'Test', country: 'UZ', segmentTypes: [] })).rejects.toMatchObject({
+      message: expect.stringContaining('the certificate is of gateway, and only admin may call it'),
+    });
+    gateway.close();
   });
 
   it('refuse a client without a certificate', async () => {

@@ -38,11 +38,12 @@ export async function environmentFaults(
     .map((name) => `${service} does not know ${name}.`);
   const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
   try {
-    const pem = samplePem(folder);
+    const { pem, publicKey } = samplePems(folder);
     const filled = Object.entries(environment).map(([name, value]): [string, string] => {
       if (!name.endsWith('_FILE')) return [name, value];
       const secret = name.slice(0, -5);
-      return secrets.has(secret) ? [secret, samples[secret] ?? 'a-secret-of-more-than-thirty-two-bytes'] : [name, pem];
+      if (secrets.has(secret)) return [secret, samples[secret] ?? 'a-secret-of-more-than-thirty-two-bytes'];
+      return [name, name === 'JWT_PUBLIC_KEY_FILE' ? publicKey : pem];
     });
     readConfig(Object.fromEntries(filled));
   } catch (error) {
@@ -53,14 +54,12 @@ export async function environmentFaults(
   return faults;
 }
 
-/** A file that is valid as a certificate, as a private key and as a public key. */
-function samplePem(folder: string): string {
+/** A file with a public key, and one that is valid as a certificate and as a private key. */
+function samplePems(folder: string): { pem: string; publicKey: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const path = join(folder, 'sample.pem');
+  const [pem, publicPem] = [join(folder, 'sample.pem'), join(folder, 'public.pem')];
   const block = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';
-  writeFileSync(
-    path,
-    `${publicKey.export({ type: 'spki', format: 'pem' })}${privateKey.export({ type: 'pkcs8', format: 'pem' })}${block}`,
-  );
-  return path;
+  writeFileSync(pem, `${privateKey.export({ type: 'pkcs8', format: 'pem' })}${block}`);
+  writeFileSync(publicPem, publicKey.export({ type: 'spki', format: 'pem' }));
+  return { pem, publicKey: publicPem };
 }

@@ -3,7 +3,9 @@ import { endpointsOf } from '../../services/gateway/gateway.ts';
 import type { Manifest } from './manifest.ts';
 
 interface Spec {
-  readonly rules: readonly { readonly http: { readonly paths: readonly { readonly path: string }[] } }[];
+  readonly rules: readonly {
+    readonly http: { readonly paths: readonly { readonly path: string; readonly pathType: string }[] };
+  }[];
 }
 
 /** /metrics needs no authentication. */
@@ -18,12 +20,14 @@ export function ingressFaults(manifests: readonly Manifest[]): string[] {
   return ingresses
     .flatMap(({ rules }) => rules)
     .flatMap(({ http: { paths } }) => {
-      const open = paths.map(({ path }) => path.replace(/\/$/, ''));
-      const isOpen = (path: string) => open.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+      const exact = paths.filter(({ pathType }) => pathType === 'Exact').map(({ path }) => path);
+      const open = paths.filter(({ pathType }) => pathType === 'Prefix').map(({ path }) => path.replace(/\/$/, ''));
+      const isOpen = (path: string) =>
+        exact.includes(path) || open.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
       return [
         ...served.filter((path) => isOpen(path) && inside.has(path)).map((path) => `The ingress exposes ${path}.`),
         ...served.filter((path) => !isOpen(path) && !inside.has(path)).map((path) => `The ingress blocks ${path}.`),
-        ...open
+        ...[...exact, ...open]
           .filter((prefix) => !served.some((path) => path.startsWith(prefix)))
           .map((prefix) => `The ingress exposes ${prefix}, which the gateway does not serve.`),
       ];

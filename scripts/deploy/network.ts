@@ -1,6 +1,6 @@
 import { services } from './environment.ts';
 import { componentOf, type Manifest, type Values } from './manifest.ts';
-import { environmentOf, processesOf } from './pods.ts';
+import { containersOf, environmentOf, processesOf } from './pods.ts';
 
 interface Peer {
   readonly podSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
@@ -24,22 +24,28 @@ const calls = [
   'gateway → analysis',
   'gateway → webhooks',
   'ingest → key-management',
+  'ingest → analysis',
   'audio → ingest',
   'analysis → key-management',
 ];
+
+/** The pod of the admin command, where there is one. */
+const ofAdmin = 'admin → key-management';
 
 const withDatabase = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks', 'migrations'];
 
 /** Parts outside the chart: the services that reach them, and the variable with their address. A database URL is in a Secret. */
 const parts: Readonly<Record<string, { readonly by: readonly string[]; readonly variable?: string }>> = {
   database: { by: withDatabase },
-  kafka: { by: [...withDatabase, 'gateway'], variable: 'KAFKA_BROKERS' },
+  kafka: { by: [...withDatabase, 'gateway', 'admin'], variable: 'KAFKA_BROKERS' },
   s3: { by: ['ingest', 'audio', 'transcription', 'analysis'], variable: 'S3_ENDPOINT' },
   speech: { by: ['transcription'], variable: 'SPEECH_URL' },
+  webhooks: { by: ['webhooks'] },
   otlp: { by: services, variable: 'OTEL_EXPORTER_OTLP_ENDPOINT' },
 };
 const DNS = 53;
 const POSTGRES = 5432;
+const HTTPS = 443;
 
 /** Connections that the policies wrongly allow or deny. */
 export function networkFaults(manifests: readonly Manifest[], values: Values): string[] {
@@ -66,17 +72,19 @@ export function networkFaults(manifests: readonly Manifest[], values: Values): s
       beyond.set(name ?? 'everybody', [...(beyond.get(name ?? 'everybody') ?? []), ...reached]);
     }
   }
+  const hasAdmin = manifests.some((each) => each.kind === 'Deployment' && componentOf(each) === 'admin');
+  const permitted = hasAdmin ? [...calls, ofAdmin] : calls;
   const isTest = (edge: string) => edge.startsWith('test → ');
   const faults = [
     ...differences(
       'A caller may reach',
       outward.filter((edge) => !isTest(edge)),
-      calls,
+      permitted,
     ),
     ...differences(
       'A service lets in',
       inward.filter((edge) => !isTest(edge)),
-      calls,
+      permitted,
     ),
     ...differences(
       'From elsewhere one may reach',
@@ -97,7 +105,8 @@ function needs(manifests: readonly Manifest[], values: Values): Map<string, numb
   const needed = new Map<string, number[]>();
   for (const manifest of manifests) {
     const name = componentOf(manifest);
-    const environments = processesOf(manifest).map(environmentOf);
+    const containers = name === 'admin' ? containersOf(manifest) : processesOf(manifest);
+    const environments = containers.map(environmentOf);
     if (name === undefined || environments.length === 0) continue;
     const ports = [DNS];
     for (const [part, { by, variable }] of Object.entries(parts)) {
@@ -106,7 +115,8 @@ function needs(manifests: readonly Manifest[], values: Values): Map<string, numb
       if (!by.includes(name) || (variable !== undefined && addresses.length === 0)) continue;
       const configured = values.networkPolicy?.[part]?.ports ?? [];
       if (configured.length > 0) ports.push(...configured);
-      else ports.push(...(variable === undefined ? [POSTGRES] : addresses.map(portOf)));
+      else if (variable !== undefined) ports.push(...addresses.map(portOf));
+      else ports.push(part === 'webhooks' ? HTTPS : POSTGRES);
     }
     needed.set(name, ports);
   }

@@ -17,6 +17,7 @@ import { rotateKey } from './api-keys/rotate-key.ts';
 import { verifyKeys } from './api-keys/verify-keys.ts';
 import type { AuditEntry, Refusal } from './audit/audit-store.ts';
 import { listAuditEntries } from './audit/list-audit-entries.ts';
+import { callers } from './callers.ts';
 import type { Firm, User } from './domain.ts';
 import { addSegmentType } from './firms-and-users/add-segment-type.ts';
 import { createFirm } from './firms-and-users/create-firm.ts';
@@ -42,7 +43,7 @@ export function keyManagementService(parts: {
   sessionKeys: readonly [SessionKey, ...SessionKey[]];
 }) {
   const { store } = parts;
-  return implement(keyManagement, {
+  return implement(keyManagement, callers, {
     async createKey(request) {
       const { actor, firm_uuid, expires_at } = parse(requests.CreateKey, request);
       return createdKeyReply(await createKey(parts, actor, firm_uuid, expires_at ?? null));

@@ -65,7 +65,7 @@ type ImplementedBy<Service> = Service extends { readonly [handlersOf]?: infer Im
 type FirstArgument<Function> = Function extends (first: infer First, ...rest: never[]) => unknown ? First : never;
 
 // A definition also has an index signature. Its methods are the keys that are string literals.
-type MethodName<Service> = keyof {
+export type MethodName<Service> = keyof {
   [
     Name in keyof Service as string extends Name
       ? never

@@ -1,0 +1,38 @@
+import type { ingest } from '@call-analysis/proto';
+import type { Callers } from '@call-analysis/rpc';
+
+/** The services whose certificates may call each method of proto/ingest.proto. */
+export const callers: Callers<typeof ingest> = {
+  openUpload: ['gateway'],
+  processUpload: ['gateway'],
+  downloadRejected: ['gateway'],
+  listCalls: ['gateway'],
+  getCall: ['gateway'],
+  retryCall: ['gateway'],
+  analyzeCall: ['gateway'],
+  eraseCall: ['gateway'],
+  eraseCallsOfNumber: ['gateway'],
+  analyzeCalls: ['gateway'],
+  measureCalls: ['gateway'],
+  getJob: ['gateway'],
+  cancelJob: ['gateway'],
+  getBatch: ['gateway'],
+  listBatches: ['gateway'],
+  registerCall: ['audio'],
+  recordAudio: ['audio'],
+  findCalls: ['audio'],
+  reviewAnalysis: ['gateway'],
+  withdrawReview: ['gateway'],
+  measureAgreement: ['gateway'],
+  readStatistics: ['gateway'],
+  swapChannels: ['gateway'],
+  addComment: ['gateway'],
+  listComments: ['gateway'],
+  deleteComment: ['gateway'],
+  createCampaign: ['gateway'],
+  listCampaigns: ['gateway'],
+  getCampaign: ['gateway'],
+  changeCampaign: ['gateway'],
+  moveCampaign: ['gateway'],
+  admitToCampaign: ['gateway'],
+};

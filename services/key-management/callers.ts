@@ -1,0 +1,29 @@
+import type { keyManagement } from '@call-analysis/proto';
+import type { Callers } from '@call-analysis/rpc';
+
+/** The services whose certificates may call each method of proto/key-management.proto. */
+export const callers: Callers<typeof keyManagement> = {
+  createKey: ['gateway'],
+  listKeys: ['gateway'],
+  deleteKey: ['gateway'],
+  rotateKey: ['gateway'],
+  verifyKeys: ['gateway'],
+  findUser: ['gateway', 'admin'],
+  findFirm: ['ingest', 'analysis'],
+  openSession: ['gateway'],
+  refreshSession: ['gateway'],
+  closeSession: ['gateway'],
+  listSessionKeys: ['gateway'],
+  recordRefusals: ['gateway'],
+  createFirm: ['admin'],
+  listFirms: ['admin'],
+  addSegmentType: ['admin'],
+  createUser: ['admin'],
+  listUsers: ['admin'],
+  removeUser: ['admin'],
+  updateFirm: ['admin'],
+  recordToken: ['admin'],
+  revokeTokens: ['admin'],
+  createSignInCode: ['admin'],
+  listAudit: ['gateway', 'admin'],
+};
