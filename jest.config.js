@@ -2,8 +2,8 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/deploy', '<rootDir>/scripts'],
   testMatch: ['**/*.test.ts'],
-  // These need servers: see jest.real.config.js and jest.distributed.config.js.
-  testPathIgnorePatterns: ['/node_modules/', '\\.(real|distributed)\\.test\\.ts$'],
+  // These need servers or a browser: see jest.real.config.js, jest.distributed.config.js and jest.browser.config.js.
+  testPathIgnorePatterns: ['/node_modules/', '\\.(real|distributed|browser)\\.test\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
   transform: { '\\.ts$': '<rootDir>/scripts/strip-types.js' },

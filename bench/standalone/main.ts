@@ -17,6 +17,7 @@ Exits with 0 whatever the figures.
   fairness     a client beside a firm that sends five times what the service can answer
   call-page    the JSON of a hundred calls, compared with JSON written by hand
   get-calls    filters, cursors and search among ten million calls of one firm
+  export       calls written as CSV, and the memory of exporting them in every format
   webhooks     deliveries to an endpoint on this machine, and the memory of those that wait
   campaigns    a hundred campaigns of a hundred thousand calls, listed with their counters
 
@@ -38,7 +39,8 @@ const benchmarks: Benchmarks = {
   'call-page': () => import('./call-page.ts'),
   'get-calls': () => import('./get-calls.ts'),
   campaigns: () => import('./campaigns.ts'),
-  webhooks: () => import('./webhooks/deliveries.ts'),
+  export: () => import('./outgoing/export.ts'),
+  webhooks: () => import('./outgoing/deliveries.ts'),
 };
 
 await measure(benchmarks, readCommand(benchmarks, help), 'standalone');

@@ -129,6 +129,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         host: settings.host,
         port: settings.port,
         publicUrl: settings.publicUrl,
+        objectsOrigin: settings.s3 === undefined ? undefined : new URL(settings.s3.publicEndpoint).origin,
         quotas: settings.quotas,
         concurrency: settings.concurrency,
         trustedProxies: settings.trustedProxies,

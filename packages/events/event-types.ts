@@ -69,6 +69,10 @@ export const AudioStored = eventType(
     left: Role,
     right: Role,
     segment_type: z.string(),
+    /** Absent or null when unknown. */
+    operator_name: z.string().nullable().optional(),
+    /** Personal data in the transcript is replaced before it is stored anywhere. Absent means no. */
+    redact: z.boolean().optional(),
   }),
   ofCall,
 );
@@ -99,6 +103,10 @@ export const TranscriptReady = eventType(
     /** The role tags of an uploaded transcript, lower-case, each once: a hint for recognising the language. */
     tags: z.array(z.string()),
     segment_type: z.string(),
+    /** The scorecard that the call is analyzed by; absent: the active one of its segment type. */
+    scorecard_uuid: z.guid().optional(),
+    /** From the call's metadata. Absent or null when unknown. */
+    operator_name: z.string().nullable().optional(),
     /** The speech engine, with the name of its model. */
     engine: z.string().optional(),
     /** Sentences for readers of the transcript, such as that a channel is silent or that both have the same sound. */
@@ -122,6 +130,8 @@ export const CallAnalyzed = eventType(
     language: Language.nullable(),
     /** Null when there was nothing to analyse (`no_speech`). The limits of scorecards keep it well under INLINE_BYTES. */
     analysis: PublishedAnalysis.nullable(),
+    /** A sentence for the history of the call, such as that its channels seem to be swapped. */
+    note: z.string().nullable().optional(),
   }),
   ofCall,
 );

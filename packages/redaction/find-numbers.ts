@@ -6,7 +6,7 @@ import type { Finding, Kind } from './finding.ts';
 /** Two letters and two digits, then groups. */
 const IBAN = /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}(?![\p{L}\p{N}])/gu;
 /** Digits with what people write between them. */
-const DIGITS = /(?<![\p{L}\p{N}])[+(]?\d(?:[\s().\-–/]{0,3}\d){5,22}(?![\p{L}\p{N}])/gu;
+const DIGITS = /(?<![\p{L}\p{N}])[+(]?\d(?:[\s().\-–/]{0,3}\d){5,22}(?!\d)/gu;
 /** Passports of Uzbekistan and Kyrgyzstan: two letters and seven digits. */
 const LETTERED = /(?<![\p{L}\p{N}])[A-ZА-Я]{2} ?(?:№ ?)?\d{7}(?![\p{L}\p{N}])/gu;
 const US_PASSPORT = /(?<![\p{L}\p{N}])[A-Z]\d{8}(?![\p{L}\p{N}])/gu;

@@ -34,18 +34,19 @@ const ofAdmin = 'admin → key-management';
 
 const withDatabase = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks', 'migrations'];
 
-/** Parts outside the chart: the services that reach them, and the variable with their address. A database URL is in a Secret. */
-const parts: Readonly<Record<string, { readonly by: readonly string[]; readonly variable?: string }>> = {
-  database: { by: withDatabase },
+/** Parts outside the chart: the services that reach them, and the variable with their address. A database URL is in a Secret, which has a usual port. */
+const parts: Readonly<
+  Record<string, { readonly by: readonly string[]; readonly variable?: string; readonly port?: number }>
+> = {
+  database: { by: withDatabase, port: 5432 },
   kafka: { by: [...withDatabase, 'gateway', 'admin'], variable: 'KAFKA_BROKERS' },
   s3: { by: ['ingest', 'audio', 'transcription', 'analysis'], variable: 'S3_ENDPOINT' },
+  // Addresses of firms.
+  webhooks: { by: ['webhooks'], port: 443 },
   speech: { by: ['transcription'], variable: 'SPEECH_URL' },
-  webhooks: { by: ['webhooks'] },
   otlp: { by: services, variable: 'OTEL_EXPORTER_OTLP_ENDPOINT' },
 };
 const DNS = 53;
-const POSTGRES = 5432;
-const HTTPS = 443;
 
 /** Connections that the policies wrongly allow or deny. */
 export function networkFaults(manifests: readonly Manifest[], values: Values): string[] {
@@ -109,14 +110,13 @@ function needs(manifests: readonly Manifest[], values: Values): Map<string, numb
     const environments = containers.map(environmentOf);
     if (name === undefined || environments.length === 0) continue;
     const ports = [DNS];
-    for (const [part, { by, variable }] of Object.entries(parts)) {
+    for (const [part, { by, variable, port }] of Object.entries(parts)) {
       const named = environments.flatMap((each) => (variable === undefined ? [] : [each[variable] ?? '']));
       const addresses = named.flatMap((text) => text.split(',')).filter((address) => address !== '');
       if (!by.includes(name) || (variable !== undefined && addresses.length === 0)) continue;
       const configured = values.networkPolicy?.[part]?.ports ?? [];
       if (configured.length > 0) ports.push(...configured);
-      else if (variable !== undefined) ports.push(...addresses.map(portOf));
-      else ports.push(part === 'webhooks' ? HTTPS : POSTGRES);
+      else ports.push(...(port === undefined ? addresses.map(portOf) : [port]));
     }
     needed.set(name, ports);
   }

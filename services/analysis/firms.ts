@@ -6,6 +6,8 @@ import { z } from 'zod';
 
 /** How a firm wants its calls analyzed. A key-management of an older version does not say. */
 const FirmSettings = z.object({
+  /** Empty when unknown. */
+  name: z.string().catch(''),
   language: Language.catch('en'),
   redaction: z.enum(['none', 'for_model', 'stored']).catch('none'),
 });

@@ -27,7 +27,7 @@ export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<
     ...moneyRpcs(parts),
     async listScorecards(request) {
       const { firmUuid } = callerOf(request.caller);
-      await scorecards.ensureDefault(firmUuid);
+      await scorecards.ensureDefault(firmUuid, (await parts.firms.settings(firmUuid)).language);
       const { count, items } = await scorecards.list(firmUuid, Page.parse(request));
       return { count, items: items.map(scorecardMessage) };
     },

@@ -11,7 +11,7 @@ import {
 import { defineService } from '@call-analysis/service';
 import type { Analyst } from './analysts/analyst.ts';
 import { modelAnalyst } from './analysts/model/model-analyst.ts';
-import { ruleAnalyst } from './analysts/rule-analyst.ts';
+import { openRuleAnalyst } from './analysts/rule-analyst.ts';
 import { warmUp } from './analysts/warm-up.ts';
 import type { Parts as AnalysisParts } from './calls/analyze-calls.ts';
 import type { Config } from './config.ts';
@@ -35,7 +35,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: [AuditEntryAdded, CallAnalyzed, CallFailed, AnalysisWaiting, BudgetSpent],
   consumers,
-  open({ config, log, db, bus, objects, closing }, { analyst = ruleAnalyst }) {
+  open({ config, log, db, bus, objects, closing }, { analyst = openRuleAnalyst(config.reviewBelow) }) {
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
     closing.add('warm-up', warmUp());

@@ -11,6 +11,7 @@ import {
   type ServiceSettings,
   withSecrets,
 } from '@call-analysis/runtime';
+import { z } from 'zod';
 import type { TokenRules } from './authentication/token.ts';
 import { type Edge, edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from './variables.ts';
 
@@ -29,9 +30,19 @@ export interface Config extends Edge {
   readonly objects: ObjectsConfig | { readonly store: 's3' };
 }
 
+const StoreVariables = z.object({
+  S3_PUBLIC_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({
+      description: 'The origin of the presigned URLs that clients get. Pages of the console may play and upload there.',
+    }),
+});
+
 /** What the environment of a process of this service alone may say. */
 export const variables = [
   EdgeVariables,
+  StoreVariables,
   TokenVariables,
   RequiredKafkaVariables,
   AddressVariables,
@@ -41,8 +52,9 @@ export const variables = [
 
 export function readConfig(environment: Environment): ServiceSettings<Config> {
   const env = withSecrets(environment, variables);
-  const { process, edge, jwt, kafka, addresses, tls } = readAll({
+  const { process, edge, store, jwt, kafka, addresses, tls } = readAll({
     edge: () => edgeFrom(parseConfig(EdgeVariables, env)),
+    store: () => parseConfig(StoreVariables, env),
     jwt: () => given(tokenRulesFrom(parseConfig(TokenVariables, env))),
     kafka: () => requiredKafka(env),
     addresses: () => parseConfig(AddressVariables, env),
@@ -53,6 +65,7 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
     process,
     config: {
       ...edge,
+      objectsOrigin: store.S3_PUBLIC_ENDPOINT === undefined ? undefined : new URL(store.S3_PUBLIC_ENDPOINT).origin,
       jwt,
       bus: { transport: 'kafka', kafka },
       objects: { store: 's3' },

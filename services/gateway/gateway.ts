@@ -16,12 +16,14 @@ import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
 import { calls } from './routes/calls/calls.ts';
 import { comments } from './routes/calls/comments.ts';
+import { callExports } from './routes/calls/exports.ts';
 import { jobs } from './routes/calls/jobs.ts';
 import { playback } from './routes/calls/playback.ts';
 import { reviews } from './routes/calls/reviews.ts';
 import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
+import { withExternal } from './routes/external.ts';
 import { money } from './routes/money.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
@@ -113,12 +115,12 @@ export async function serveEdge(
 
 /** All endpoints of the API. */
 export function endpointsOf(
-  edge: Pick<Edge, 'publicUrl' | 'platformFirms'>,
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin'>,
   backends: Backends,
   readiness: Readiness,
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
-  const endpoints = [
+  const endpoints = withExternal([
     ...health(readiness),
     ...metrics(),
     ...apiKeys(backends.keyManagement, edge.platformFirms),
@@ -130,6 +132,7 @@ export function endpointsOf(
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute),
+    ...callExports(backends.ingest, backends.analysis),
     ...jobs(backends.ingest, backends.analysis),
     ...reviews(backends.ingest, backends.analysis),
     ...comments(backends.ingest),
@@ -139,8 +142,8 @@ export function endpointsOf(
     ...money(backends.analysis),
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
-  ];
+  ]);
   const base = publicPath(edge.publicUrl);
-  endpoints.push(...consolePage(base));
+  endpoints.push(...consolePage(base, edge.objectsOrigin));
   return [...endpoints, ...docs(endpoints, base)];
 }

@@ -17,6 +17,8 @@ export interface Edge {
   readonly port: number;
   /** The base of absolute URLs in responses. Default: the Host of the request. */
   readonly publicUrl?: string | undefined;
+  /** The object store's own origin, where clients reach it directly. Pages of the console may play and upload there. */
+  readonly objectsOrigin?: string | undefined;
   /** Rate limits of firms and addresses. */
   readonly quotas?: Quotas | undefined;
   /** Limits of requests in progress at the same time. */

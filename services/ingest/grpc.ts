@@ -23,12 +23,13 @@ import { swapChannels } from './calls/swap-channels.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { commentRpcs } from './comments/comment-rpcs.ts';
 import { eraseCall } from './erasure/erase-call.ts';
+import { exportCalls } from './export/export-calls.ts';
 import type { Firms } from './firms.ts';
 import { jobRpcs } from './jobs/job-rpcs.ts';
 import type { Limits } from './limits.ts';
 import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
-import type { Scorecards } from './reviews/scorecards.ts';
+import type { ActiveScorecards, Scorecards } from './reviews/scorecards.ts';
 import { statisticRpcs } from './statistics/statistic-rpcs.ts';
 import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
 import { openUpload } from './uploads/open-upload.ts';
@@ -40,6 +41,7 @@ const Page = z.int().min(1);
 const Size = z.int().min(1).max(100);
 const Attempt = z.int().min(1);
 const Time = z.iso.datetime();
+const ExportFormat = z.enum(['csv', 'xlsx', 'ndjson', 'parquet']);
 const SortName = z.enum(['start_time', '-start_time', 'created_at', '-created_at', 'score', '-score']);
 
 const Stored = z.object({
@@ -59,7 +61,7 @@ export function rpcs(parts: {
   bus: Bus;
   objects: Objects;
   firms: Firms;
-  scorecards: Scorecards;
+  scorecards: Scorecards & ActiveScorecards;
   limits: Limits;
 }) {
   const { store, objects } = parts;
@@ -107,6 +109,23 @@ export function rpcs(parts: {
       const { firmUuid } = ownerOf(request.caller);
       const key = await store.batches.rejectedKey(firmUuid, Uuid.parse(request.rejected_uuid), new Date());
       for await (const data of await objects.open(key)) yield { data: data as Buffer };
+    },
+
+    exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts }) {
+      const { caller } = listing!;
+      const pieces = exportCalls(
+        parts,
+        { ...ownerOf(caller), address: caller?.address ?? '' },
+        {
+          format: ExportFormat.parse(format),
+          filter: filterOf(listing!),
+          sort: sortOf(listing!.sort),
+          questions,
+          scorecardUuid: scorecard_uuid ?? null,
+          hasTranscripts: transcripts,
+        },
+      );
+      for await (const data of pieces) yield { data };
     },
 
     listCalls: async (request) => {

@@ -60,6 +60,15 @@ describe('a recording', () => {
     expect(service.ready.filter(({ subject }) => subject === event.subject)).toHaveLength(1);
   });
 
+  it.each([
+    [{ redact: true }, 'call me on [PHONE] please'],
+    [{}, 'call me on +998 90 123-45-67 please'],
+  ])('of a firm that wants that (%j) is published without personal data: “%s”', async (setting, text) => {
+    const event = await service.store(Buffer.from('phone'), { duration: LONG, ...setting });
+    const { transcript } = (await service.transcriptOf(event)).data;
+    expect(transcript).toMatchObject({ utterances: [{ text }] });
+  });
+
   it('without speech becomes a transcript without utterances and without an engine', async () => {
     const { data } = await service.transcriptOf(await store('silence'));
     expect(data).toMatchObject({ language: null, transcript: { utterances: [] } });

@@ -286,7 +286,7 @@ describe('a path', () => {
   it.each([
     ['/healthz', 'POST', 'GET, HEAD, OPTIONS'],
     ['/readyz', 'DELETE', 'GET, HEAD, OPTIONS'],
-    ['/api/v1/calls', 'POST', 'GET, HEAD, OPTIONS'],
+    ['/api/v1/calls', 'POST', 'GET, HEAD, DELETE, OPTIONS'],
     [UPLOAD, 'PUT', 'POST, OPTIONS'],
     [PROCESS, 'PATCH', 'POST, OPTIONS'],
     [KEY, 'PUT', 'POST, GET, HEAD, OPTIONS'],

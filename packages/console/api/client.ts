@@ -1,5 +1,5 @@
+import type { components, paths } from '@call-analysis/client/api-types';
 import createClient from 'openapi-fetch';
-import type { components, paths } from '../generated/api.ts';
 import { bearerToken, endSession, renewSession, SERVICE_URL } from '../session/session.ts';
 import { ApiError, Unreachable } from './errors.ts';
 

@@ -5,7 +5,7 @@ import { shellTexts } from './shell-texts.ts';
 export function NotFound() {
   const t = shellTexts.use();
   return (
-    <State title={t('notFound.title')} text={t('notFound.text')}>
+    <State isPage title={t('notFound.title')} text={t('notFound.text')}>
       <Link to="/" className="button">
         {t('notFound.back')}
       </Link>

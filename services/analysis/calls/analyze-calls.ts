@@ -39,12 +39,16 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
   const pending = events.filter(({ id }) => !handled.has(id));
   if (pending.length === 0) return;
   if (parts.modelQueue !== undefined) return queueForModel(parts, parts.modelQueue, pending);
-  const calls = pending.map(({ firmuuid, data }) => ({ firmUuid: firmuuid, segmentType: data.segment_type }));
+  const calls = pending.map(({ firmuuid, data }) => ({
+    firmUuid: firmuuid,
+    segmentType: data.segment_type,
+    scorecardUuid: data.scorecard_uuid,
+  }));
   const scorecards = await findActiveScorecards(parts, calls);
   const results: AnalyzedCall[] = [];
   for (const [index, event] of pending.entries()) {
     try {
-      const firm = { language: (await parts.firms.settings(event.firmuuid)).language, redactForModel: false };
+      const firm = { ...(await parts.firms.settings(event.firmuuid)), redactForModel: false };
       results.push(await makeAnalysis(parts, event, scorecards[index]!, firm));
     } catch (error) {
       // The transcript of an erased call is gone. A retry would not find it either.

@@ -10,9 +10,10 @@ import {
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
-import type { Analyst } from '../analysts/analyst.ts';
+import type { AnalysisResult, Analyst } from '../analysts/analyst.ts';
 import type { FirmSettings } from '../firms.ts';
 import { recognizeLanguage } from '../rules/recognize-language.ts';
+import { seemSwapped, SWAPPED_NOTE } from '../rules/swapped-channels.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
 import type { NewAnalysis } from '../store.ts';
 
@@ -31,7 +32,7 @@ export async function makeAnalysis(
   { objects, analyst }: { readonly objects: Objects; readonly analyst: Analyst },
   event: TranscriptReadyEvent,
   scorecard: Scorecard,
-  firm: Pick<FirmSettings, 'language'> & { readonly redactForModel: boolean },
+  firm: Pick<FirmSettings, 'language' | 'name'> & { readonly redactForModel: boolean },
   signal?: AbortSignal,
 ): Promise<AnalyzedCall> {
   const { data } = event;
@@ -40,12 +41,15 @@ export async function makeAnalysis(
   const createdAt = new Date();
   const uuid = uuidv7();
   let analysis: Analysis | null = null;
+  let note: string | null = null;
   if (utterances.length > 0) {
-    const result = await analyst.analyze(
+    let result = await analyst.analyze(
       {
         language,
         firmLanguage: firm.language,
         redactForModel: firm.redactForModel,
+        operatorName: data.operator_name,
+        firmName: firm.name,
         tags: data.tags,
         segmentType: data.segment_type,
         duration: data.duration,
@@ -54,6 +58,11 @@ export async function makeAnalysis(
       scorecard,
       signal,
     );
+    const names = { operatorName: data.operator_name, firmName: firm.name };
+    if (data.source === 'audio' && seemSwapped({ language, utterances, ...names })) {
+      note = SWAPPED_NOTE[firm.language];
+      result = allForReview(result);
+    }
     analysis = {
       scorecard: { uuid: scorecard.uuid, name: scorecard.name, revision: scorecard.revision },
       analyst: { name: analyst.name, version: analyst.version, model: analyst.model },
@@ -67,6 +76,7 @@ export async function makeAnalysis(
     outcome: analysis === null ? ('no_speech' as const) : ('scored' as const),
     language,
     analysis: analysis && publishedAnalysis(analysis),
+    note,
   });
   const row: NewAnalysis | null = analysis && {
     uuid,
@@ -79,4 +89,12 @@ export async function makeAnalysis(
     createdAt,
   };
   return { event, analyzed, row, analysis };
+}
+
+function allForReview(result: AnalysisResult): AnalysisResult {
+  const sections = result.sections.map((section) => ({
+    ...section,
+    questions: section.questions.map((question) => ({ ...question, needs_review: true })),
+  }));
+  return { ...result, sections };
 }

@@ -161,6 +161,9 @@ async function askOnce(
       maxRetries: 0,
       abortSignal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       ...(structured !== 'prompt' && { output: wanted }),
+      // Anthropic takes a schema as the format of the answer, where the model knows that, or as that of a tool.
+      ...(config.provider === 'anthropic' &&
+        structured !== 'json_schema' && { providerOptions: { anthropic: { structuredOutputMode: 'jsonTool' } } }),
     });
     return replyOf(result.text, result.finishReason, result.usage, result.response.body);
   } catch (error) {

@@ -5,9 +5,10 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 const TOO_LONG =
   /context.{0,20}(length|window|size|limit)|maximum context|too (long|large|many tokens)|exceed.{0,40}(token|context)|reduce the length/iu;
 const UNSUPPORTED =
-  /response_format|json_schema|json_object|structured|grammar|schema|output_format|output_config|strict|format.{0,20}not supported/iu;
+  /response_format|json_schema|json_object|structured|grammar|schema|output_format|output_config|tool_choice|strict|format.{0,20}not supported/iu;
 const NO_MODEL =
-  /model.{0,80}(not found|does not exist|not exist|unknown|not available|not loaded|invalid)|(unknown|no such|invalid) model/iu;
+  /model.{0,80}(not found|does not exist|not exist|unknown|not available|not loaded|invalid)|(unknown|no such|invalid) model|not_found_error.{0,40}model:/iu;
+const NO_CREDIT = /insufficient_quota|billing|credit balance/iu;
 
 /** What an error of a request to the server of a language model means. `seconds` is what the request was given. */
 export function readFailure(error: unknown, model: string, timeoutMs: number): ModelFailure {
@@ -16,12 +17,13 @@ export function readFailure(error: unknown, model: string, timeoutMs: number): M
   const status = call.statusCode;
   const text = call.responseBody ?? '';
   const retryAfterMs = readRetryAfter(call.responseHeaders);
-  if (status === 429 || status === 529) {
-    const isSpent = /insufficient_quota|billing|credit/iu.test(text);
+  // Anthropic answers 400 when nothing is left to pay with.
+  const isSpent = NO_CREDIT.test(text) && [400, 402, 429].includes(status);
+  if (status === 429 || status === 529 || isSpent) {
     const message = isSpent
-      ? `The server of the language model answers 429: its account has no credit left. Pay there; calls wait meanwhile.`
+      ? `The server of the language model answers ${status}: its account has no credit left. Pay there; calls wait meanwhile.`
       : `The server of the language model is overloaded (HTTP ${status}). Calls wait; lower LLM_CONCURRENCY if this stays.`;
-    return new ModelFailure('away', message, { retryAfterMs, isThrottled: true, cause: error });
+    return new ModelFailure('away', message, { retryAfterMs, isThrottled: !isSpent || status === 429, cause: error });
   }
   if (status === 401 || status === 403) {
     const message = `The server of the language model refuses the API key (HTTP ${status}). Set LLM_API_KEY and restart; calls wait meanwhile.`;
@@ -58,6 +60,7 @@ function readQuirk(text: string): Quirk | null {
 
 function tooLong(text: string, cause: unknown): ModelFailure {
   const said =
+    /\d+ > (\d{3,9})/u.exec(text) ??
     /(?:context (?:length|window|size)[^\d]{0,40}|maximum[^\d]{0,40}|n_ctx[^\d]{0,10}|limit[^\d]{0,20})(\d{3,9})/iu.exec(
       text,
     );

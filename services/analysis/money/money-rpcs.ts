@@ -1,8 +1,10 @@
+import { Fault, invalidFields } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
 import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { Handlers } from '@call-analysis/rpc';
 import { z } from 'zod';
+import type { Firms } from '../firms.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Store } from '../store.ts';
@@ -18,6 +20,7 @@ const Amount = z.string().regex(/^\d{1,11}(\.\d{1,9})?$/);
 export interface MoneyParts {
   readonly store: Store;
   readonly scorecardCache: ScorecardCache;
+  readonly firms: Pick<Firms, 'settings'>;
   /** Absent without a language model. */
   readonly model?: { readonly prices?: Prices | undefined } | null | undefined;
 }
@@ -26,6 +29,7 @@ export interface MoneyParts {
 export function moneyRpcs({
   store,
   scorecardCache,
+  firms,
   model,
 }: MoneyParts): Pick<Handlers<typeof analysis>, 'getBudget' | 'setBudget' | 'listUsage' | 'estimateAnalyses'> {
   const { money, scorecards } = store;
@@ -59,8 +63,8 @@ export function moneyRpcs({
       const { scorecard_uuid: uuid, calls, text_bytes: bytes } = request;
       const scorecard =
         uuid === undefined
-          ? (await findActiveScorecards({ store, scorecardCache }, [{ firmUuid, segmentType: '' }]))[0]!
-          : await scorecards.find(firmUuid, Uuid.parse(uuid));
+          ? (await findActiveScorecards({ store, scorecardCache, firms }, [{ firmUuid, segmentType: '' }]))[0]!
+          : await findNamedScorecard(scorecards, firmUuid, Uuid.parse(uuid));
       // Rules use no tokens.
       if (model === undefined || model === null) return { input_tokens: 0, output_tokens: 0 };
       const { inputTokens, outputTokens, cost } = estimateAnalyses(calls, bytes, scorecard, prices);
@@ -75,6 +79,17 @@ export function moneyRpcs({
       };
     },
   };
+}
+
+/** Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active. */
+async function findNamedScorecard(scorecards: Store['scorecards'], firmUuid: string, uuid: string) {
+  const wrong = (message: string) => invalidFields([{ field: 'scorecard_uuid', code: 'INVALID', message }]);
+  const found = await scorecards.find(firmUuid, uuid).catch((error: unknown) => {
+    if (error instanceof Fault && error.code === 'NOT_FOUND') throw wrong('is not a scorecard of this firm');
+    throw error;
+  });
+  if (!found.isActive) throw wrong('is not active; activate it first');
+  return found;
 }
 
 function firmOf(caller: Caller | null | undefined): string {

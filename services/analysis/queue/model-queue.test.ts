@@ -44,6 +44,23 @@ async function newFirm(questions: readonly object[] = Object.values(modelQuestio
   return firm;
 }
 
+/** A scorecard that is not active. */
+async function newScorecard(firm: string): Promise<string> {
+  const document = JSON.stringify({
+    name: 'Other',
+    segment_type: null,
+    sections: [{ name: 'All', questions: [modelQuestions.solution] }],
+  });
+  const caller = { firm_uuid: firm, user_uuid: randomUUID() };
+  return (await service.client.createScorecard({ caller, document })).scorecard!.uuid;
+}
+
+async function activeScorecard(firm: string): Promise<string> {
+  const caller = { firm_uuid: firm, user_uuid: randomUUID() };
+  const { items } = await service.client.listScorecards({ caller, page: 1, size: 10 });
+  return items.find(({ is_active }) => is_active)!.uuid;
+}
+
 async function queued(): Promise<number> {
   const rows = await service.db.query<{ count: number }>('SELECT count(*)::int AS count FROM model_request');
   return rows[0]!.count;
@@ -303,6 +320,30 @@ describe('through RPCs', () => {
   it('a budget in another currency than the prices is refused', async () => {
     const request = { caller: callerOf(randomUUID()), amount: '1', currency: 'EUR', when_spent: 'wait' };
     await expect(service.client.setBudget(request)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
+
+  it('a call is analyzed by the scorecard that its event names, if that is the firm’s', async () => {
+    const [firm, other] = [await newFirm(), await newFirm()];
+    const named = await newScorecard(firm);
+    const foreign = await newScorecard(other);
+    const active = await activeScorecard(firm);
+    const events = [named, foreign].map((scorecard_uuid) => callOf(firm, { scorecard_uuid }));
+    await service.publish(...events);
+    const used = await Promise.all(events.map((event) => service.analysisOf(event)));
+    expect(used.map(({ data }) => data.analysis!.scorecard.uuid)).toEqual([named, active]);
+  });
+
+  it('an estimate names a scorecard that is another firm’s, or not active', async () => {
+    const [firm, other] = [await newFirm(), await newFirm()];
+    const estimate = (scorecard_uuid: string, uuid = firm) =>
+      service.client.estimateAnalyses({ caller: callerOf(uuid), calls: 1, text_bytes: 1, scorecard_uuid });
+    const active = await activeScorecard(firm);
+    expect(await estimate(active)).toMatchObject({ input_tokens: expect.any(Number), currency: 'USD' });
+    await expect(estimate(active, other)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+    await expect(estimate(await newScorecard(firm))).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: expect.stringContaining('activate it first'),
+    });
   });
 
   it('the cost of many calls lies within the range that was estimated before', async () => {

@@ -172,18 +172,16 @@ export class ModelQueue {
   async #ask({ event, isSpent }: ClaimedRequest, signal: AbortSignal): Promise<AnalyzedCall> {
     const { objects, firms, config, modelAnalyst, ruleAnalyst } = this.#parts;
     const [scorecard] = await findActiveScorecards(this.#parts, [
-      { firmUuid: event.firmuuid, segmentType: event.data.segment_type },
+      {
+        firmUuid: event.firmuuid,
+        segmentType: event.data.segment_type,
+        scorecardUuid: event.data.scorecard_uuid,
+      },
     ]);
     const settings = await firms.settings(event.firmuuid);
     const redactForModel = settings.redaction !== 'none' || (config.redact ?? !isOnThisMachine(config.url));
     const analyst = isSpent ? ruleAnalyst : modelAnalyst;
-    return makeAnalysis(
-      { objects, analyst },
-      event,
-      scorecard!,
-      { language: settings.language, redactForModel },
-      signal,
-    );
+    return makeAnalysis({ objects, analyst }, event, scorecard!, { ...settings, redactForModel }, signal);
   }
 
   async #complete(request: ClaimedRequest, { row, analyzed }: AnalyzedCall, tokens: Tokens): Promise<void> {

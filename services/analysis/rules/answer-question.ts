@@ -3,13 +3,16 @@ import {
   type DecidedBy,
   type Evidence,
   type Heard,
+  type Language,
   type PhraseDecision,
   phrasesOf,
   type Question,
 } from '@call-analysis/events';
 import { maxPoints } from '../scorecards/scorecard.ts';
 import type { ScoredAnswer } from '../scorecards/totals.ts';
+import { confidenceOf, type OutcomeKind } from './confidence.ts';
 import type { SearchResult } from './search-conversation.ts';
+import { SENTENCES, type Sentences } from './sentences.ts';
 
 export interface AnsweredQuestion {
   /** The answer as the analysis contains it. */
@@ -17,29 +20,35 @@ export interface AnsweredQuestion {
   readonly scored: ScoredAnswer;
 }
 
+export interface AnswerOptions {
+  /** Of the call; null when it is unknown. Its answers are then for review. */
+  readonly language: Language | null;
+  /** Of the explanations. */
+  readonly firmLanguage: Language;
+  /** Answers that are less sure than this are for review. */
+  readonly reviewBelow: number;
+}
+
 /**
  * Answers a question of a scorecard from the matches in a conversation. The phrases of a question for a language model
  * answer as its fallback, for a person to review.
  */
-export function answerQuestion(question: Question, result: SearchResult, isLanguageUnknown: boolean): AnsweredQuestion {
+export function answerQuestion(question: Question, result: SearchResult, options: AnswerOptions): AnsweredQuestion {
+  const { language, firmLanguage, reviewBelow } = options;
+  const sentences = SENTENCES[firmLanguage];
   const phrases = phrasesOf(question.decided);
-  if (phrases === null) {
-    return leaveForReview(question, 'It is left to a language model, and none has answered.');
-  }
+  if (phrases === null) return leaveForReview(question, sentences.leftToModel);
   if (result.isFirmSearchIncomplete && usesFirmPhrases(phrases)) {
-    return leaveForReview(
-      question,
-      'The phrases of this scorecard match so often that the call was not searched to its end.',
-    );
+    return leaveForReview(question, sentences.tooManyMatches);
   }
-  const outcome = applyRule(phrases, result);
+  const outcome = applyRule(phrases, result, sentences);
   const { answer, scored, isAutoFail } = toAnswer(question, outcome);
   const isFallback = question.decided.by === 'model';
-  const explanation = isLanguageUnknown
-    ? `${outcome.explanation} The language of the call is unknown.`
-    : outcome.explanation;
-  const needs_review = isFallback || isLanguageUnknown || isAutoFail;
-  return { answer: { ...answer, explanation, needs_review }, scored };
+  const explanation = language === null ? `${outcome.explanation} ${sentences.unknownLanguage}` : outcome.explanation;
+  const confidence = language === null ? null : confidenceOf(phrases, outcome.kind, language);
+  const isUnsure = confidence !== null && confidence < reviewBelow;
+  const needs_review = isFallback || language === null || isAutoFail || isUnsure;
+  return { answer: { ...answer, explanation, confidence, needs_review }, scored };
 }
 
 interface RuleOutcome {
@@ -49,26 +58,38 @@ interface RuleOutcome {
   readonly explanation: string;
 }
 
-function applyRule({ applies, cases, otherwise }: PhraseDecision, { matches, spoke }: SearchResult): RuleOutcome {
+function applyRule(
+  { applies, cases, otherwise }: PhraseDecision,
+  { matches, spoke }: SearchResult,
+  sentences: Sentences,
+): RuleOutcome & { readonly kind: OutcomeKind } {
   const count = (condition: Heard) => matches.get(condition)?.count ?? 0;
   const silent = applies.spoke.find((role) => !spoke[role]);
   if (silent !== undefined) {
-    return { label: null, evidence: [], explanation: `Does not apply: the ${silent} said nothing.` };
+    return { kind: 'not_applicable', label: null, evidence: [], explanation: sentences.silent(silent) };
   }
   if (applies.heard !== null && count(applies.heard) < applies.heard.at_least) {
-    return { label: null, evidence: [], explanation: `Does not apply: ${nothingHeard(applies.heard)}.` };
+    const { role, where } = applies.heard;
+    return { kind: 'not_applicable', label: null, evidence: [], explanation: sentences.notApplicable(role, where) };
   }
-  const first = cases.find(({ heard }) => count(heard) >= heard.at_least);
-  if (first === undefined) {
-    const reason = cases.map(({ heard }) => nothingHeard(heard))[0] ?? 'nothing was listened for';
-    return { label: otherwise, evidence: [], explanation: `${otherwise}: ${reason}.` };
+  const first = cases.findIndex(({ heard }) => count(heard) >= heard.at_least);
+  const met = cases[first];
+  if (met === undefined) {
+    // A decision has at least one case.
+    const { role, where } = cases[0]!.heard;
+    return {
+      kind: 'otherwise',
+      label: otherwise,
+      evidence: [],
+      explanation: sentences.notSaid(otherwise, role, where),
+    };
   }
-  const times = count(first.heard);
-  const often = times === 1 ? 'once' : `${times} times`;
+  const { heard, answer } = met;
   return {
-    label: first.answer,
-    evidence: matches.get(first.heard)?.evidence ?? [],
-    explanation: `${first.answer}: the ${first.heard.role} said it ${often}${partOfCall(first.heard)}.`,
+    kind: first,
+    label: answer,
+    evidence: matches.get(heard)?.evidence ?? [],
+    explanation: sentences.said(answer, heard.role, heard.where, count(heard)),
   };
 }
 
@@ -111,13 +132,4 @@ function toAnswer(question: Question, { label, evidence, explanation }: RuleOutc
   // A phrase alone never fails a call.
   const autoFail = isAutoFail ? ('suspected' as const) : null;
   return { answer, scored: { weight: question.weight, points, maxPoints: most, autoFail }, isAutoFail };
-}
-
-function nothingHeard(condition: Heard): string {
-  return `nothing of the kind was heard from the ${condition.role}${partOfCall(condition)}`;
-}
-
-function partOfCall(condition: Heard): string {
-  if (condition.where === 'opening') return ' at the beginning of the call';
-  return condition.where === 'closing' ? ' at the end of the call' : '';
 }

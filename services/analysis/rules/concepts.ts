@@ -1,4 +1,5 @@
-import type { Language } from '@call-analysis/events';
+import type { Language, Lexicon } from '@call-analysis/events';
+import { foldWord } from './matching/phrase-syntax.ts';
 import { compilePhrasebook, type Concept, type Negations, type Phrasebook } from './matching/phrasebook.ts';
 import { en } from './phrases/en.ts';
 import { es } from './phrases/es.ts';
@@ -15,6 +16,47 @@ export const CUE_ID = numbered(CUE_NAMES, LEXICON_NAMES.length);
 export const FIRST_TOPIC_ID = LEXICON_NAMES.length + CUE_NAMES.length;
 /** The ids from here on are free for the concepts of a firm. */
 export const CONCEPT_COUNT = FIRST_TOPIC_ID + TOPICS.length;
+
+/** What someone says to another person. Reported, it is not said: "he told me to shut up" insults no one. */
+const TO_SOMEONE: readonly Lexicon[] = [
+  'greeting',
+  'introduction',
+  'empathy',
+  'refusal',
+  'understanding',
+  'dead_promise',
+  'courtesy',
+  'further_help',
+  'farewell',
+  'abuse',
+  'rudeness',
+  'blame',
+];
+const OWN_WORDS_ONLY = new Set(TO_SOMEONE.map((name) => LEXICON_ID[name]));
+
+/** Whether a concept counts only in the speaker's own words. What is arranged counts in reported speech too. */
+export function isOwnWordsOnly(concept: number): boolean {
+  return OWN_WORDS_ONLY.has(concept);
+}
+
+/** The words of all built-in phrases, folded. Words with any ending are left out. */
+export function phraseWords(): ReadonlySet<string> {
+  return (knownWords ??= collectPhraseWords());
+}
+
+let knownWords: ReadonlySet<string> | null = null;
+
+function collectPhraseWords(): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { phrases, write } of SOURCES.unknown) {
+    for (const group of [phrases.lexicons, phrases.cues, phrases.topics]) {
+      for (const list of Object.values(group)) {
+        for (const word of write(list).split(/[\s()[\]|!.#;*]+/u)) found.add(foldWord(word));
+      }
+    }
+  }
+  return found;
+}
 
 function numbered<Name extends string>(names: readonly Name[], first: number): Readonly<Record<Name, number>> {
   return Object.fromEntries(names.map((name, index) => [name, first + index])) as Record<Name, number>;
@@ -50,15 +92,32 @@ const SOURCES: Readonly<Record<Language | 'unknown', readonly Source[]>> = {
 };
 
 const compiled = new Map<Language | null, Phrasebook>();
+const compiledSides = new Map<Language | null, Phrasebook>();
+
+/** What only one side of a call says. It is searched for in few calls, so it has a phrasebook of its own. */
+const SIDES: readonly number[] = [CUE_ID.serving, CUE_ID.problem, LEXICON_ID.unhappy];
 
 /** The built-in phrases of a language. The first call for a language compiles them, which takes 30 to 150 ms. */
 export function builtInPhrasebook(language: Language | null): Phrasebook {
-  const known = compiled.get(language);
+  return compileOnce(compiled, language, (id) => id !== CUE_ID.serving);
+}
+
+/** The phrases that tell the sides of a call apart, by the same ids. */
+export function sidesPhrasebook(language: Language | null): Phrasebook {
+  return compileOnce(compiledSides, language, (id) => SIDES.includes(id));
+}
+
+function compileOnce(
+  books: Map<Language | null, Phrasebook>,
+  language: Language | null,
+  isWanted: (id: number) => boolean,
+): Phrasebook {
+  const known = books.get(language);
   if (known !== undefined) return known;
   const sources = SOURCES[language ?? 'unknown'];
   const phrasesById: string[][] = Array.from({ length: CONCEPT_COUNT }, () => []);
   const add = (id: number, list: string, write: Source['write']) => {
-    phrasesById[id]?.push(...splitPhrases(list).map(write));
+    if (isWanted(id)) phrasesById[id]?.push(...splitPhrases(list).map(write));
   };
   for (const { phrases, write } of sources) {
     for (const name of LEXICON_NAMES) add(LEXICON_ID[name], phrases.lexicons[name], write);
@@ -67,7 +126,7 @@ export function builtInPhrasebook(language: Language | null): Phrasebook {
   }
   const concepts: Concept[] = phrasesById.map((phrases, id) => ({ id, phrases }));
   const book = compilePhrasebook(concepts, negationsOf(sources));
-  compiled.set(language, book);
+  books.set(language, book);
   return book;
 }
 

@@ -1,10 +1,12 @@
 import type { Evidence, Heard, Role } from '@call-analysis/events';
 import type { Conversation } from '../analysts/analyst.ts';
 import type { CompiledScorecard } from './compiled-scorecard.ts';
-import { CONCEPT_COUNT, CUE_ID, FIRST_TOPIC_ID, LEXICON_ID } from './concepts.ts';
+import { CONCEPT_COUNT, CUE_ID, FIRST_TOPIC_ID, isOwnWordsOnly, LEXICON_ID } from './concepts.ts';
 import { findPhrases, type SearchBudget } from './matching/find-phrases.ts';
-import { Words } from './matching/words.ts';
-import { clauseAround, toEvidence } from './quote.ts';
+import { SENTENCE_BREAK, Words } from './matching/words.ts';
+import { findOwnName, type OwnNames } from './own-names.ts';
+import { quotedSpans } from './quotations.ts';
+import { clauseAround, type Span, toEvidence } from './quote.ts';
 import { INFORMATIVE_WORDS, Summary } from './summary.ts';
 import { TOPICS } from './topics.ts';
 
@@ -38,8 +40,6 @@ export interface SearchResult {
   readonly matches: ReadonlyMap<Heard, ConditionMatches>;
   /** Weighted mentions of each topic, in the order of TOPICS. */
   readonly mentions: Int32Array;
-  readonly positive: Readonly<Record<Role, number>>;
-  readonly negative: Readonly<Record<Role, number>>;
   /** The number of words in each utterance. */
   readonly wordCounts: Int32Array;
   readonly questionsAsked: number;
@@ -50,7 +50,11 @@ export interface SearchResult {
 const words = new Words();
 
 /** Searches every utterance for the phrases that the scorecard, the topics, the sentiment and the summary depend on. */
-export function searchConversation(conversation: Conversation, scorecard: CompiledScorecard): SearchResult {
+export function searchConversation(
+  conversation: Conversation,
+  scorecard: CompiledScorecard,
+  names: OwnNames,
+): SearchResult {
   const { utterances } = conversation;
   const { builtInBook, firmBook, conditions, conditionsOf } = scorecard;
   const total = { operator: 0, client: 0 };
@@ -63,12 +67,11 @@ export function searchConversation(conversation: Conversation, scorecard: Compil
     conditions.map((condition) => [condition, { count: 0, evidence: [], utterance: -1, end: 0 }]),
   );
   const mentions = new Int32Array(TOPICS.length);
-  const positive = { operator: 0, client: 0 };
-  const negative = { operator: 0, client: 0 };
   const wordCounts = new Int32Array(utterances.length);
   /** The utterances of each role so far, including the current one. */
   const spoken = { operator: 0, client: 0 };
   const summary = new Summary();
+  const introductions = names.sequences.length === 0 ? [] : (conditionsOf.operator[LEXICON_ID.introduction] ?? []);
   let questionsAsked = 0;
   const budget: SearchBudget = { steps: INITIAL_STEPS };
 
@@ -78,8 +81,12 @@ export function searchConversation(conversation: Conversation, scorecard: Compil
   let index = 0;
   let book = builtInBook;
   let isUnmarkedQuestion = false;
-  /** The end of the last match that counted for sentiment. */
-  let sentimentEnd = 0;
+  /** The matches of conditions in the current utterance: triples of a concept and its words. */
+  const matched: number[] = [];
+  /** Words that report what someone else says: pairs of the first word and the end. */
+  const reported: number[] = [];
+  /** Words that ask for patience, likewise. */
+  const held: number[] = [];
 
   const onMatch = (concept: number, first: number, end: number): void => {
     if (concept >= FIRST_TOPIC_ID && concept < CONCEPT_COUNT) {
@@ -87,11 +94,18 @@ export function searchConversation(conversation: Conversation, scorecard: Compil
       mentions[topic] = (mentions[topic] ?? 0) + (role === 'client' ? CLIENT_TOPIC_WEIGHT : 1);
       return;
     }
-    if (concept === CUE_ID.positive || concept === CUE_ID.negative) {
-      if (first < sentimentEnd) return;
-      sentimentEnd = end;
-      const isPositive = (concept === CUE_ID.positive) !== words.isNegated(first, end, builtInBook);
-      (isPositive ? positive : negative)[role] += 1;
+    if (concept === CUE_ID.hold) {
+      held.push(end, sentenceEnd(sentenceEnd(end) + 1));
+      return;
+    }
+    if (concept === CUE_ID.reports) {
+      reported.push(end, sentenceEnd(end));
+      return;
+    }
+    if (concept === CUE_ID.reported) {
+      let from = first;
+      while (from > 0 && words.breaks[from] !== SENTENCE_BREAK) from -= 1;
+      reported.push(from, first);
       return;
     }
     if (concept === CUE_ID.question) {
@@ -105,9 +119,34 @@ export function searchConversation(conversation: Conversation, scorecard: Compil
     }
     const weight = summaryWeight(concept, first, end);
     if (weight > 0) summary.addCandidate(role, weight, text, index, words, first, end);
-    const indexes = conditionsOf[role][concept];
-    if (indexes === undefined) return;
-    for (const condition of indexes) addMatch(conditions[condition], first, end);
+    if (conditionsOf[role][concept] !== undefined) matched.push(concept, first, end);
+  };
+
+  /** The end of the sentence that has the word before `word`. */
+  const sentenceEnd = (word: number): number => {
+    let end = word;
+    while (end < words.count && words.breaks[end] !== SENTENCE_BREAK) end += 1;
+    return end;
+  };
+
+  /** Adds the matches of the current utterance that are the speaker's own words. */
+  const addMatches = (quoted: readonly Span[]): void => {
+    for (let at = 0; at < matched.length; at += 3) {
+      const concept = matched[at] ?? 0;
+      const first = matched[at + 1] ?? 0;
+      const end = matched[at + 2] ?? 0;
+      if (concept < CONCEPT_COUNT && isSomeoneElses(concept, first, end, quoted)) continue;
+      if (concept === LEXICON_ID.understanding && isWithin(held, first, end)) continue;
+      for (const condition of conditionsOf[role][concept] ?? []) addMatch(conditions[condition], first, end);
+    }
+    matched.length = 0;
+  };
+
+  const isSomeoneElses = (concept: number, first: number, end: number, quoted: readonly Span[]): boolean => {
+    const from = words.starts[first] ?? 0;
+    const to = words.ends[end - 1] ?? 0;
+    if (quoted.some((span) => from >= span.start && to <= span.end)) return true;
+    return isOwnWordsOnly(concept) && isWithin(reported, first, end);
   };
 
   /** How suitable a match of the current role is for the summary; 0 when it is not. */
@@ -144,19 +183,26 @@ export function searchConversation(conversation: Conversation, scorecard: Compil
     text = utterance.text;
     spoken[role] += 1;
     isUnmarkedQuestion = false;
-    sentimentEnd = 0;
     book = builtInBook;
     words.read(text, book);
     wordCounts[index] = words.count;
     if (words.count > 0) {
       summary.addUtterance(role, text, index, words);
       findPhrases(words, book, onMatch);
+      if (matched.length > 0) addMatches(quotedSpans(text));
+      reported.length = 0;
+      held.length = 0;
+      if (role === 'operator' && introductions.length > 0 && spoken.operator <= edge.operator) {
+        const name = findOwnName(text, words, names);
+        if (name >= 0) for (const condition of introductions) addMatch(conditions[condition], name, name + 1);
+      }
       if (role === 'operator') questionsAsked += words.questionMarks + (isUnmarkedQuestion ? 1 : 0);
       if (firmBook !== null && budget.steps >= 0) {
         book = firmBook;
         words.read(text, book);
         budget.steps += words.count * STEPS_PER_WORD;
         findPhrases(words, book, onMatch, budget);
+        addMatches([]);
       }
     }
     index += 1;
@@ -167,10 +213,16 @@ export function searchConversation(conversation: Conversation, scorecard: Compil
     spoke: { operator: total.operator > 0, client: total.client > 0 },
     matches,
     mentions,
-    positive,
-    negative,
     wordCounts,
     questionsAsked,
     summary,
   };
+}
+
+/** Whether one of the ranges, pairs of a first word and an end, has all words from `first` up to `end`. */
+function isWithin(ranges: readonly number[], first: number, end: number): boolean {
+  for (let at = 0; at < ranges.length; at += 2) {
+    if (first >= (ranges[at] ?? 0) && end <= (ranges[at + 1] ?? 0)) return true;
+  }
+  return false;
 }

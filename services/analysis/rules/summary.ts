@@ -55,7 +55,7 @@ export class Summary {
   }
 
   /** One line for each piece, in the order in which they were said. */
-  write(utterances: readonly Utterance[]): string {
+  write(utterances: readonly Utterance[], speaker: Readonly<Record<Role, string>>): string {
     const pieces = [this.#problem ?? this.#opening, this.#resolution, this.#ending].filter((piece) => piece !== null);
     const distinct = [...new Map(pieces.map((piece) => [`${piece.utterance}:${piece.start}`, piece])).values()].sort(
       (one, other) => one.utterance - other.utterance || one.start - other.start,
@@ -64,7 +64,7 @@ export class Summary {
       .map(({ utterance, start, end }) => {
         const source = utterances[utterance];
         if (source === undefined) return '';
-        return `${source.role === 'operator' ? 'Operator' : 'Client'}: ${source.text.slice(start, end)}`;
+        return `${speaker[source.role]}: ${source.text.slice(start, end)}`;
       })
       .join('\n');
   }

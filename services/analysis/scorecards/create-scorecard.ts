@@ -9,7 +9,7 @@ import { validateScorecardDraft } from './validate-scorecard-draft.ts';
 
 /** Stores a firm's new scorecard as its revision 1, not yet active. Faults: NOT_FOUND, VALIDATION_ERROR. */
 export async function createScorecard(
-  { store, firms, bus }: { store: Store; firms: Pick<Firms, 'segmentTypes'>; bus: Pick<Bus, 'publish'> },
+  { store, firms, bus }: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> },
   actor: Actor,
   document: string,
 ): Promise<StoredScorecard> {
@@ -17,7 +17,7 @@ export async function createScorecard(
   const segmentTypes = await firms.segmentTypes(firmUuid);
   const draft = validateScorecardDraft(document, { segmentTypes, segmentType: null, questionUuids: new Set() });
   // The default comes first: once another scorecard is active for all segment types, it could no longer be added.
-  await store.scorecards.ensureDefault(firmUuid);
+  await store.scorecards.ensureDefault(firmUuid, (await firms.settings(firmUuid)).language);
   const uuid = uuidv7();
   const segmentType = draft.segment_type ?? null;
   await store.db.transaction(async (tx) => {

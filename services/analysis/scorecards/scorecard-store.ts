@@ -1,8 +1,8 @@
-import type { ScorecardBody } from '@call-analysis/events';
+import type { Language, ScorecardBody } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
-import { defaultScorecard } from './default-scorecard.ts';
+import { defaultScorecardIn } from './default-scorecard.ts';
 import type { Scorecard } from './scorecard.ts';
 
 /** A scorecard at one of its revisions, without its sections. */
@@ -72,6 +72,17 @@ export function openScorecardStore(db: Database) {
       return rows.map(({ uuid, revision }) => (uuid === null || revision === null ? null : { uuid, revision }));
     },
 
+    /** The newest revisions of scorecards of a firm; those of other firms are left out. */
+    async findNewest(
+      wanted: readonly { firmUuid: string; uuid: string }[],
+    ): Promise<(RevisionId & { firmUuid: string })[]> {
+      return db.query(
+        `SELECT firm_uuid AS "firmUuid", uuid, revision FROM scorecard
+         WHERE (firm_uuid, uuid) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))`,
+        [wanted.map(({ firmUuid }) => firmUuid), wanted.map(({ uuid }) => uuid)],
+      );
+    },
+
     /** The revisions that exist, in any order. */
     async findRevisions(ids: readonly RevisionId[]): Promise<Scorecard[]> {
       const rows = await db.prepared<RevisionId & { body: ScorecardBody }>(
@@ -84,9 +95,9 @@ export function openScorecardStore(db: Database) {
       return rows.map(({ uuid, revision, body }) => ({ uuid, revision, ...body, sections: completed(body.sections) }));
     },
 
-    /** Adds the default scorecard to a firm that does not have it, and makes it active. */
-    async ensureDefault(firmUuid: string): Promise<void> {
-      const { name, sections } = defaultScorecard;
+    /** Adds the default scorecard, in the firm's language, to a firm that does not have it, and makes it active. */
+    async ensureDefault(firmUuid: string, language: Language): Promise<void> {
+      const { name, sections } = defaultScorecardIn(language);
       // ON CONFLICT names no index, because concurrent inserts may conflict in either of the two unique indexes.
       await db.query(
         `WITH added AS (

@@ -269,3 +269,13 @@ describe('a document', () => {
     });
   });
 });
+
+it('without a language model an analysis takes no tokens and has no cost', async () => {
+  const { uuid } = await create(documentAbout('hello'));
+  await service.client.activateScorecard({ caller, scorecard_uuid: uuid });
+  for (const named of [{}, { scorecard_uuid: uuid }]) {
+    const estimate = await service.client.estimateAnalyses({ caller, calls: 100, text_bytes: 1e6, ...named });
+    expect(estimate).toMatchObject({ input_tokens: 0, output_tokens: 0 });
+    expect(estimate).not.toHaveProperty('cost_low');
+  }
+});

@@ -144,7 +144,7 @@ export function replyWith(answers: readonly object[], more: object = {}): object
   };
 }
 
-function readPrompt(messages: ModelRequest['body']['messages']): Pick<ModelRequest, 'questions' | 'utterances'> {
+export function readPrompt(messages: ModelRequest['body']['messages']): Pick<ModelRequest, 'questions' | 'utterances'> {
   const system = messages.find(({ role }) => role === 'system')?.content ?? '';
   const conversation = messages.at(-1)?.content ?? '';
   const questions = system

@@ -59,6 +59,8 @@ export class TestService {
 
   /** The segment types of every firm. */
   readonly segmentTypes = ['support', 'sales'];
+  /** The languages of firms; those of the others are unknown. */
+  readonly languages = new Map<string, string>();
 
   constructor(analyst: Analyst, replicas: number, change: Partial<Config> = {}) {
     beforeAll(async () => {
@@ -140,7 +142,13 @@ export class TestService {
     const databaseUrl = database.url(schema);
     const { FindFirm } = keyManagement;
     const findFirm = async ({ firm_uuid }: { firm_uuid: string }) => ({
-      firm: { uuid: firm_uuid, name: 'Firm', country: 'UZ', segment_types: this.segmentTypes },
+      firm: {
+        uuid: firm_uuid,
+        name: 'Firm',
+        country: 'UZ',
+        segment_types: this.segmentTypes,
+        language: this.languages.get(firm_uuid) ?? '',
+      },
     });
     const keys = await serve({
       address: '127.0.0.1:0',

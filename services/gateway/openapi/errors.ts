@@ -45,6 +45,7 @@ const known = {
   NOT_RETRYABLE: [409, 'Only a failed call whose failure is retryable can be retried.'],
   WEBHOOK_DISABLED: [409, 'The webhook is disabled. Enable it first.'],
   TOO_MANY_WEBHOOKS: [409, 'A firm has at most 100 webhooks.'],
+  NO_TIMES: [409, 'This transcript has no times. Use the format txt or json.'],
   REVISION_CONFLICT: [412, 'The scorecard has a newer revision than the one that you changed.'],
   BODY_TOO_LARGE: [413, 'A JSON body may have at most 1 MiB.'],
   FILE_TOO_LARGE: [400, 'The file has more than 52428800 bytes (50 MB). Send a smaller one.'],

@@ -165,6 +165,15 @@ it("another firm's call is not found", async () => {
   expect(await faultOf(analyze({ ...call, owner: service.newOwner() }))).toMatchObject({ code: 'NOT_FOUND' });
 });
 
+it('what an analysis notes stands in the history of the call', async () => {
+  const call = await uploaded();
+  await projectAnalyses(service.parts, [callAnalyzed(call, { note: 'The channels seem to be swapped.' })]);
+  expect((await read(call)).history?.at(-1)).toMatchObject({
+    status: 'completed',
+    detail: 'The channels seem to be swapped.',
+  });
+});
+
 it('an analysis that was published before its newer fields existed is read with what they were then', async () => {
   const call = await uploaded();
   const event = callAnalyzed(call);

@@ -1,5 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
-import type { Event, EventOrigin } from '@call-analysis/events';
+import type { BodyOf, Event, EventOrigin, TranscriptReady } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql, Transaction } from '@call-analysis/postgres';
@@ -13,19 +13,25 @@ export interface AnalyzeParts {
   readonly objects: Objects;
 }
 
+export interface AnalyzeOptions {
+  readonly priority?: number;
+  /** Null for the active scorecard of the call's segment type. */
+  readonly scorecardUuid?: string | null;
+}
+
 /**
- * Requests a new analysis of a call with the scorecard that is now in force. Earlier analyses are kept. Fault
+ * Requests a new analysis of a call with a scorecard, or the one that is now in force. Earlier analyses are kept. Fault
  * INVALID_TRANSITION while the call is being processed, and when it has no transcript.
  */
 export async function analyzeCall(
   parts: AnalyzeParts,
   firmUuid: string,
   callUuid: string,
-  priority = 0,
+  { priority = 0, scorecardUuid = null }: AnalyzeOptions = {},
 ): Promise<CallRow> {
   return parts.store.transaction(async (tx) => {
     const call = await parts.store.calls.lock(tx, firmUuid, callUuid);
-    return analyzeLocked(parts, tx, firmUuid, call, { detail: 'new analysis requested', priority });
+    return analyzeLocked(parts, tx, firmUuid, call, { detail: 'new analysis requested', priority, scorecardUuid });
   });
 }
 
@@ -35,14 +41,16 @@ export async function analyzeLocked(
   tx: Transaction,
   firmUuid: string,
   call: CallRow,
-  { detail, priority = 0 }: { readonly detail: string; readonly priority?: number },
+  { detail, priority = 0, scorecardUuid = null }: AnalyzeOptions & { readonly detail: string },
 ): Promise<CallRow> {
   const { store, bus } = parts;
   const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
   if (!canReopen) throw cannotReopen(call);
   const reopened = await store.calls.reopen(tx, firmUuid, call.uuid, new Date(), detail);
   const origin = { firmuuid: firmUuid, priority, traceparent: currentContext()?.traceparent };
-  await bus.publish(tx, [await transcriptReady(parts, tx, reopened, origin)]);
+  const ready = await transcriptReady(parts, tx, reopened, origin);
+  const named = scorecardUuid === null ? {} : { scorecard_uuid: scorecardUuid };
+  await bus.publish(tx, [{ ...ready, data: { ...ready.data, ...named } }]);
   return reopened;
 }
 
@@ -51,7 +59,7 @@ async function transcriptReady(
   tx: Sql,
   call: CallRow,
   origin: EventOrigin,
-): Promise<Event> {
+): Promise<Event<BodyOf<typeof TranscriptReady>>> {
   const { firmuuid } = origin;
   if (call.source === 'transcription') {
     return uploadedTranscriptReady(objects, await store.calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);

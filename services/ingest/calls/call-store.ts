@@ -23,11 +23,13 @@ export interface UploadedTranscript {
   readonly attempt: number;
   readonly duration: number | null;
   readonly segment_type: string;
+  readonly operator_name: string;
   readonly language: string | null;
   readonly tagged_text: string;
 }
 
-export const UPLOADED_TRANSCRIPT_COLUMNS = 'uuid, attempt, duration, segment_type, language, tagged_text';
+export const UPLOADED_TRANSCRIPT_COLUMNS =
+  'uuid, attempt, duration, segment_type, operator_name, language, tagged_text';
 
 const LOCK_TIMEOUT_MS = 2_000;
 const lockNotAvailable = '55P03';

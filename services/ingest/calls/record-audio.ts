@@ -1,5 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
 import { notFound } from '@call-analysis/fault';
+import type { Firms } from '../firms.ts';
 import { audioStored } from '../intake/call-events.ts';
 import type { Store, StoredRecording } from '../store/index.ts';
 
@@ -17,9 +18,10 @@ export interface ExtractedRecording {
  * canceled before: the caller then deletes the recording.
  */
 export async function recordAudio(
-  { store, bus }: { store: Store; bus: Bus },
+  { store, bus, firms }: { store: Store; bus: Bus; firms: Pick<Firms, 'redactsStored'> },
   { firmUuid, callUuid, attempt, recording, traceparent }: ExtractedRecording,
 ): Promise<void> {
+  const redact = await firms.redactsStored(firmUuid);
   await store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     const known = await store.recordings.read(tx, firmUuid, callUuid);
@@ -31,7 +33,7 @@ export async function recordAudio(
     await store.calls.recordingExtracted(tx, firmUuid, callUuid, recording.duration, at);
     // A retry concerns one call, so it does not wait behind the rest of its batch.
     const origin = { firmuuid: firmUuid, priority: attempt === 1 ? known.priority : 0, traceparent };
-    const announced = { uuid: callUuid, attempt, segmentType: call.segment_type };
-    await bus.publish(tx, [audioStored(announced, known, recording, origin)]);
+    const announced = { uuid: callUuid, attempt, segmentType: call.segment_type, operatorName: call.operator_name };
+    await bus.publish(tx, [audioStored(announced, known, recording, redact, origin)]);
   });
 }

@@ -52,7 +52,8 @@ export async function registerCall(
     // refused, the caller would delete the bytes of an existing call.
     if ((await store.calls.known(firmUuid, [callUuid])).length === 0) throw error;
   });
-  const { segmentTypes } = await firms.find(firmUuid);
+  const { segmentTypes, redaction } = await firms.find(firmUuid);
+  const redact = redaction === 'stored';
   const { record, ignoredFields } = readMetadata(metadata, { segmentTypes, maxValueChars: limits.valueChars });
   if (!isNamed(record.file, fileName)) throw otherName(record.audioFileName, fileName);
   if ('fault' in found) throw found.fault;
@@ -74,8 +75,13 @@ export async function registerCall(
     const described = { fileName, left: record.left, right: record.right };
     await store.recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);
     const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-    const announced = { uuid: callUuid, attempt: 1, segmentType: record.segmentType };
-    await bus.publish(tx, [audioStored(announced, record, recording, origin)]);
+    const announced = {
+      uuid: callUuid,
+      attempt: 1,
+      segmentType: record.segmentType,
+      operatorName: record.operatorName,
+    };
+    await bus.publish(tx, [audioStored(announced, record, recording, redact, origin)]);
     return { callUuid, isRepeated: false, hasEnded: false };
   });
   return { ...registered, ignoredFields };

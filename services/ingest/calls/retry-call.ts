@@ -4,6 +4,7 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
+import type { Firms } from '../firms.ts';
 import {
   audioStored,
   extractionRequested,
@@ -17,6 +18,7 @@ export interface Parts {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
+  readonly firms: Pick<Firms, 'redactsStored'>;
 }
 
 /**
@@ -25,26 +27,36 @@ export interface Parts {
  */
 export async function retryCall(parts: Parts, firmUuid: string, callUuid: string): Promise<CallRow> {
   const { store } = parts;
+  const redact = await redactsStored(parts, firmUuid);
   return store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     if (call.status !== 'failed') throw notRetryable(`Only a failed call can be retried. This one is ${call.status}.`);
     if (call.failure?.retryable !== true) {
       throw notRetryable(`A retry cannot help this call: ${failureWithHint(call)?.message ?? 'it failed permanently'}`);
     }
-    return startAttempt(parts, tx, firmUuid, call);
+    return startAttempt(parts, tx, firmUuid, call, redact);
   });
 }
 
-/** Starts the next attempt of a failed call, even when its failure is permanent. */
+/** Null when key-management is away: only a recording that is still to be transcribed needs the answer. */
+export async function redactsStored({ firms }: Parts, firmUuid: string): Promise<boolean | null> {
+  return firms.redactsStored(firmUuid).catch(() => null);
+}
+
+/**
+ * Starts the next attempt of a failed call, even when its failure is permanent. `redact`: whether its transcript is stored
+ * without personal data.
+ */
 export async function startAttempt(
   parts: Parts,
   tx: Transaction,
   firmUuid: string,
   { uuid }: CallRow,
+  redact: boolean | null,
 ): Promise<CallRow> {
   const requeued = await parts.store.calls.requeue(tx, firmUuid, uuid, new Date());
   const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-  await parts.bus.publish(tx, [await nextEvent(parts, tx, requeued, origin)]);
+  await parts.bus.publish(tx, [await nextEvent(parts, tx, requeued, redact, origin)]);
   return requeued;
 }
 
@@ -53,6 +65,7 @@ async function nextEvent(
   { store, objects }: Parts,
   tx: Transaction,
   call: CallRow,
+  redact: boolean | null,
   origin: EventOrigin,
 ): Promise<Event> {
   const { firmuuid } = origin;
@@ -64,8 +77,15 @@ async function nextEvent(
   const recording = await store.recordings.read(tx, firmuuid, call.uuid);
   const stored = recording?.stored ?? null;
   if (recording !== null && stored !== null) {
-    const announced = { uuid: call.uuid, attempt: call.attempt, segmentType: call.segment_type };
-    return audioStored(announced, recording, stored, origin);
+    const announced = {
+      uuid: call.uuid,
+      attempt: call.attempt,
+      segmentType: call.segment_type,
+      operatorName: call.operator_name,
+    };
+    if (redact === null)
+      throw new Fault('unavailable', 'UNAVAILABLE', 'The settings of the firm cannot be read now. Retry.');
+    return audioStored(announced, recording, stored, redact, origin);
   }
   const entry = recording?.entry ?? null;
   const archive = call.batch_uuid === null ? null : await store.batches.lockArchive(tx, firmuuid, call.batch_uuid);

@@ -4,7 +4,7 @@ import { Fault } from '@call-analysis/fault';
 import { NOT_ANNOUNCED } from '../store/announcements.ts';
 import type { CallRow } from '../store/index.ts';
 import { UNFINISHED } from './call-status.ts';
-import { type Parts, startAttempt } from './retry-call.ts';
+import { type Parts, redactsStored, startAttempt } from './retry-call.ts';
 
 /**
  * Retries the failed calls that a replayed dead letter names. An event that is delivered again has no effect: the calls
@@ -32,10 +32,11 @@ async function retryIf(
   callUuid: string,
   applies: (call: CallRow) => boolean,
 ): Promise<void> {
+  const redact = await redactsStored(parts, firmUuid);
   try {
     await parts.store.transaction(async (tx) => {
       const call = await parts.store.calls.lock(tx, firmUuid, callUuid);
-      if (applies(call)) await startAttempt(parts, tx, firmUuid, call);
+      if (applies(call)) await startAttempt(parts, tx, firmUuid, call, redact);
     });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

@@ -32,9 +32,15 @@ export function extractionRequested(
 
 /** The recording of a call is stored and can be transcribed. */
 export function audioStored(
-  call: { readonly uuid: string; readonly attempt: number; readonly segmentType: string },
+  call: {
+    readonly uuid: string;
+    readonly attempt: number;
+    readonly segmentType: string;
+    readonly operatorName: string;
+  },
   channels: Pick<Recording, 'left' | 'right'>,
   stored: StoredRecording,
+  redact: boolean,
   origin: EventOrigin,
 ): Event<BodyOf<typeof AudioStored>> {
   return createEvent('ingest', AudioStored, call.uuid, origin, {
@@ -48,6 +54,8 @@ export function audioStored(
     left: channels.left,
     right: channels.right,
     segment_type: call.segmentType,
+    operator_name: call.operatorName,
+    ...(redact && { redact }),
   });
 }
 
@@ -76,6 +84,7 @@ export async function uploadedTranscriptReady(
     language: call.language as Language | null,
     tags: parsed.tags,
     segment_type: call.segment_type,
+    operator_name: call.operator_name,
     transcript: isShort ? { utterances } : await packTranscript(objects, attemptOf(call, origin), utterances),
   });
 }
@@ -94,6 +103,7 @@ export async function transcribedRecordingReady(
     language: call.language as Language | null,
     tags: [],
     segment_type: call.segment_type,
+    operator_name: call.operator_name,
     ...(call.engine === null ? {} : { engine: call.engine }),
     transcript: await packTranscript(objects, attemptOf(call, origin), utterances),
   });

@@ -7,6 +7,7 @@ import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsR
 import type { Handlers } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Limits } from '../limits.ts';
+import type { ActiveScorecards } from '../reviews/scorecards.ts';
 import type { CallFilter, Store } from '../store/index.ts';
 import type { Job } from './job-store.ts';
 import { analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
@@ -15,7 +16,7 @@ const Uuid = z.uuid();
 
 /** The RPCs for deeds on many calls. `filterOf` translates the filter of a listing. */
 export function jobRpcs(
-  parts: { store: Store; bus: Bus; objects: Objects; limits: Limits },
+  parts: { store: Store; bus: Bus; objects: Objects; limits: Limits; scorecards: ActiveScorecards },
   filterOf: (request: ListCallsRequest) => CallFilter,
 ): Pick<Handlers<typeof ingest>, 'eraseCallsOfNumber' | 'analyzeCalls' | 'measureCalls' | 'getJob' | 'cancelJob'> {
   const { store } = parts;
@@ -34,7 +35,12 @@ export function jobRpcs(
       };
     },
     analyzeCalls: async (request) => ({
-      job_uuid: await analyzeCalls(parts, firmOf(request.caller), filterOf(request.filter!)),
+      job_uuid: await analyzeCalls(
+        parts,
+        { firmUuid: firmOf(request.caller), userUuid: Uuid.parse(request.caller?.user_uuid) },
+        filterOf(request.filter!),
+        z.guid().optional().parse(request.scorecard_uuid) ?? null,
+      ),
     }),
     measureCalls: async (request) => {
       const { calls, textBytes } = await measureCalls(store, firmOf(request.caller), filterOf(request.filter!));

@@ -11,6 +11,8 @@ export interface Job {
   readonly firmUuid: string;
   readonly kind: JobKind;
   readonly filter: CallFilter;
+  /** The scorecard that calls are analyzed by; null for the active one of each call. */
+  readonly scorecardUuid: string | null;
   readonly status: 'running' | 'done' | 'canceled';
   /** The calls that matched when the job was created; once it is done, those that it came to. */
   readonly total: number;
@@ -22,16 +24,20 @@ export interface Job {
   readonly finishedAt: Date | null;
 }
 
-const COLUMNS = `uuid, firm_uuid AS "firmUuid", kind, filter, status, total, done, failed, last_call AS "lastCall",
+const COLUMNS = `uuid, firm_uuid AS "firmUuid", kind, filter, scorecard_uuid AS "scorecardUuid", status, total, done, failed, last_call AS "lastCall",
   created_at AS "createdAt", finished_at AS "finishedAt"`;
 
 /** Every statement but those of the runner is limited to one firm. */
 export function jobs(db: Database) {
   return {
-    async add(tx: Sql, job: Pick<Job, 'uuid' | 'firmUuid' | 'kind' | 'filter' | 'total'>): Promise<void> {
+    async add(
+      tx: Sql,
+      job: Pick<Job, 'uuid' | 'firmUuid' | 'kind' | 'filter' | 'scorecardUuid' | 'total'>,
+    ): Promise<void> {
       await tx.query(
-        'INSERT INTO job (uuid, firm_uuid, kind, filter, total, created_at) VALUES ($1, $2, $3, $4, $5, now())',
-        [job.uuid, job.firmUuid, job.kind, JSON.stringify(job.filter), job.total],
+        `INSERT INTO job (uuid, firm_uuid, kind, filter, scorecard_uuid, total, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, now())`,
+        [job.uuid, job.firmUuid, job.kind, JSON.stringify(job.filter), job.scorecardUuid, job.total],
       );
     },
 

@@ -1,4 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { type BodyOf, type Event, TranscriptReady } from '@call-analysis/events';
+import { invalidFields } from '@call-analysis/fault';
+import { waitUntil } from '@call-analysis/testing';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { NO_FILTER } from '../store/index.ts';
 import { csvOf } from '../test/csv.ts';
 import { faultOf } from '../test/fixtures.ts';
@@ -8,6 +12,22 @@ import { runJobs } from './run-jobs.ts';
 import { analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
 
 const service = new IngestUnderTest();
+let ready: Event<BodyOf<typeof TranscriptReady>>[];
+beforeAll(async () => {
+  ready = await service.collect(TranscriptReady);
+});
+const scorecard = randomUUID();
+const parts = {
+  get store() {
+    return service.parts.store;
+  },
+  scorecards: {
+    async requireActive(_: unknown, uuid: string) {
+      if (uuid !== scorecard)
+        throw invalidFields([{ field: 'scorecard_uuid', code: 'INVALID', message: 'is not a scorecard of this firm' }]);
+    },
+  },
+};
 const NUMBER = '+998901112233';
 
 /** Adds calls, some of them with the number. */
@@ -84,7 +104,7 @@ describe('a job', () => {
     const filter = { ...NO_FILTER, status: ['completed'], scoreMin: 50 };
     expect(await measureCalls(service.parts.store, owner.firmUuid, filter)).toMatchObject({ calls: 150 });
     expect((await measureCalls(service.parts.store, owner.firmUuid, filter)).textBytes).toBeGreaterThan(150);
-    const uuid = await analyzeCalls(service.parts, owner.firmUuid, filter);
+    const uuid = await analyzeCalls(parts, owner, filter, scorecard);
     const { jobs } = service.parts.store;
     let portions = 0;
     await runJobs(service.parts, () => portions++ > 0);
@@ -100,5 +120,13 @@ describe('a job', () => {
       owner.firmUuid,
     ]);
     expect(new Set(attempts.map(({ attempt }) => attempt))).toEqual(new Set([2]));
+    const ofFirm = () => ready.filter(({ firmuuid, data }) => firmuuid === owner.firmUuid && data.attempt === 2);
+    await waitUntil(() => ofFirm().length === 150);
+    expect(new Set(ofFirm().map(({ data }) => data.scorecard_uuid))).toEqual(new Set([scorecard]));
+  });
+
+  it('is not created with a scorecard that is not the firm’s', async () => {
+    const wrong = analyzeCalls(parts, service.newOwner(), NO_FILTER, randomUUID());
+    expect(await faultOf(wrong)).toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 });

@@ -25,9 +25,10 @@ const CANCEL_EVERY = 10;
 const ANALYZE_PRIORITY = 1_000;
 
 /** A deed may be repeated after a crash: a call that is erased is gone, and one that is being analyzed is refused. */
-const deeds: Record<JobKind, (parts: Parts, firmUuid: string, callUuid: string) => Promise<unknown>> = {
-  erase_calls: eraseCall,
-  analyze_calls: (parts, firmUuid, callUuid) => analyzeCall(parts, firmUuid, callUuid, ANALYZE_PRIORITY),
+const deeds: Record<JobKind, (parts: Parts, job: Job, callUuid: string) => Promise<unknown>> = {
+  erase_calls: (parts, { firmUuid }, callUuid) => eraseCall(parts, firmUuid, callUuid),
+  analyze_calls: (parts, { firmUuid, scorecardUuid }, callUuid) =>
+    analyzeCall(parts, firmUuid, callUuid, { priority: ANALYZE_PRIORITY, scorecardUuid }),
 };
 
 /** Does a portion of each running job after the other until none is left, or `isOver`. */
@@ -55,7 +56,7 @@ async function runPortion(parts: Parts, job: Job): Promise<boolean> {
   for (const [index, uuid] of calls.entries()) {
     if (index % CANCEL_EVERY === 0 && !(await store.jobs.isRunning(job))) return true;
     try {
-      await deeds[kind](parts, firmUuid, uuid);
+      await deeds[kind](parts, job, uuid);
       counts.done += 1;
     } catch (error) {
       // Erased or changed in the meantime. Any other error ends the portion, which is tried again.

@@ -5,8 +5,10 @@ import { v7 as uuidv7 } from 'uuid';
 import { eraseCall } from '../erasure/erase-call.ts';
 import type { Limits } from '../limits.ts';
 import { listCalls } from '../listing/list-calls.ts';
+import type { ActiveScorecards } from '../reviews/scorecards.ts';
 import { type CallFilter, type Erasure, NO_FILTER, type Store } from '../store/index.ts';
-import type { JobKind } from './job-store.ts';
+import type { Owner } from '../uploads/upload-store.ts';
+import type { Job } from './job-store.ts';
 import { matchingCalls } from './matching-calls.ts';
 
 interface Parts {
@@ -42,16 +44,31 @@ export async function eraseCallsOfNumber(
   const isMany = first.length > ERASED_AT_ONCE;
   const calls = isMany ? (await countCalls(store, firmUuid, filter)).calls : first.length;
   if (isDryRun) return { calls, receipts: [], jobUuid: null };
-  if (isMany) return { calls, receipts: [], jobUuid: await addJob(parts, firmUuid, 'erase_calls', filter, calls) };
+  if (isMany)
+    return {
+      calls,
+      receipts: [],
+      jobUuid: await addJob(parts, { firmUuid, kind: 'erase_calls', filter, scorecardUuid: null, total: calls }),
+    };
   const receipts: Erasure[] = [];
   for (const uuid of first) receipts.push(await eraseCall(parts, firmUuid, uuid));
   return { calls, receipts, jobUuid: null };
 }
 
-/** Has the calls of a filter analyzed again. Returns the uuid of the job. */
-export async function analyzeCalls(parts: Parts, firmUuid: string, filter: CallFilter): Promise<string> {
+/**
+ * Has the calls of a filter analyzed again, by a scorecard or by the active one of each. Returns the uuid of the job. Fault
+ * VALIDATION_ERROR for a scorecard that is not the firm's, or not active.
+ */
+export async function analyzeCalls(
+  parts: Pick<Parts, 'store'> & { readonly scorecards: ActiveScorecards },
+  owner: Owner,
+  filter: CallFilter,
+  scorecardUuid: string | null = null,
+): Promise<string> {
+  const { firmUuid } = owner;
+  if (scorecardUuid !== null) await parts.scorecards.requireActive(owner, scorecardUuid);
   const { calls } = await countCalls(parts.store, firmUuid, filter);
-  return addJob(parts, firmUuid, 'analyze_calls', filter, calls);
+  return addJob(parts, { firmUuid, kind: 'analyze_calls', filter, scorecardUuid, total: calls });
 }
 
 /** How many calls match, and about how many bytes of text their transcripts have. */
@@ -77,13 +94,10 @@ async function countCalls(
 }
 
 async function addJob(
-  { store }: Parts,
-  firmUuid: string,
-  kind: JobKind,
-  filter: CallFilter,
-  total: number,
+  { store }: Pick<Parts, 'store'>,
+  job: Pick<Job, 'firmUuid' | 'kind' | 'filter' | 'scorecardUuid' | 'total'>,
 ): Promise<string> {
   const uuid = uuidv7();
-  await store.jobs.add(store.db, { uuid, firmUuid, kind, filter, total });
+  await store.jobs.add(store.db, { ...job, uuid });
   return uuid;
 }

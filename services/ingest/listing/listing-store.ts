@@ -4,7 +4,7 @@ import { CALL_COLUMNS, type CallRow } from '../calls/call-row.ts';
 import { parseTranscript } from '../intake/rows/transcript-format.ts';
 import { factsOf } from '../results/analysis-facts.ts';
 import { utterancesIn } from '../results/transcript-store.ts';
-import { type CallQuery, type Position, scoreRange } from '../search/index.ts';
+import { type CallFilter, type CallQuery, matchesFilter, type Position, scoreRange } from '../search/index.ts';
 
 /** Reads for listings that go to the catalogue itself. All others go to the index in search/. */
 export function listing(db: Database) {
@@ -20,6 +20,12 @@ export function listing(db: Database) {
       ]);
       const counted = await countReviews(db, firmUuid, rows);
       return new Map(counted.map((row) => [row.uuid, row]));
+    },
+
+    /** Those of the calls that match the filter now, as far as the catalogue tells. */
+    async matching(firmUuid: string, filter: CallFilter, uuids: readonly string[]): Promise<Set<string>> {
+      const rows = await this.read(firmUuid, uuids);
+      return new Set([...rows.values()].filter((row) => matchesFilter(filter, row)).map(({ uuid }) => uuid));
     },
 
     /** The positions of all calls in the order of creation: their uuids begin with the time. */

@@ -44,6 +44,7 @@ export async function projectAnalyses(
         score: data.analysis?.score ?? null,
         analysisUuid: data.analysis_uuid,
         body: data.analysis === null ? null : JSON.stringify(receivedAnalysis(data.analysis)),
+        note: data.note ?? null,
         needsReview: data.analysis === null ? null : (factsOf(data.analysis)?.needsReview ?? null),
       })),
     );

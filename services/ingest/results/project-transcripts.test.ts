@@ -86,6 +86,24 @@ function record({ owner, uuid }: Call, change: object = {}) {
   return service.client.recordAudio({ firm_uuid: owner.firmUuid, call_uuid: uuid, attempt: 1, recording, ...change });
 }
 
+const redactOf = ({ uuid }: Call) =>
+  waitUntil(() => stored.find(({ subject }) => subject === uuid)).then(({ data }) => data.redact);
+
+it.each([
+  ['none', undefined],
+  ['for_model', undefined],
+  ['stored', true],
+])(
+  'with the setting redaction: %s of a firm the transcription of a recording is told: redact %s',
+  async (redaction, redact) => {
+    const owner = service.newOwner({ redaction });
+    expect(await redactOf(await uploaded(owner))).toBe(redact);
+    const [call] = await archived(owner);
+    await record(call!);
+    expect(await redactOf(call!)).toBe(redact);
+  },
+);
+
 const utterances = [
   { role: 'operator' as const, text: 'Hello', start: 0.5, end: 1.25 },
   { role: 'client' as const, text: 'Hi', start: 1.5, end: 2 },

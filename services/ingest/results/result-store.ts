@@ -17,6 +17,8 @@ export interface AnalyzedCall {
   readonly body: string | null;
   /** How many answers need a review; null when there was nothing to analyze. */
   readonly needsReview?: number | null;
+  /** A sentence for the history. */
+  readonly note?: string | null;
 }
 
 /** A call that has just been completed or has just failed. */
@@ -53,15 +55,15 @@ export const results = {
     const rows = await tx.query<EndedRow>(
       `WITH result AS (
          SELECT * FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[], $6::float8[],
-           $7::uuid[], $8::bytea[], $9::uuid[], $10::int[])
-           AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body, firm_uuid, needs_review)),
+           $7::uuid[], $8::bytea[], $9::uuid[], $10::int[], $11::text[])
+           AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body, firm_uuid, needs_review, note)),
        completed AS (
          UPDATE call SET status = 'completed', outcome = result.outcome, failure = NULL, score = result.score,
            needs_review = result.needs_review, reviewed_at = NULL,
            language = coalesce(call.language, result.language), updated_at = greatest(result.at, created_at),
            history = history || jsonb_build_object('status', 'completed', 'at',
              to_char(greatest(result.at, created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-             'detail', NULL)
+             'detail', result.note)
          FROM result
          WHERE call.firm_uuid = result.firm_uuid AND call.uuid = result.call_uuid AND call.attempt = result.attempt
            AND call.status IN ${UNFINISHED_SQL}
@@ -85,6 +87,7 @@ export const results = {
         analyzed.map(({ body }) => (body === null ? null : deflateRawSync(body, fast))),
         analyzed.map((each) => each.firmUuid),
         analyzed.map((each) => each.needsReview ?? null),
+        analyzed.map((each) => each.note ?? null),
       ],
     );
     return rows.map(endedCall);

@@ -1,4 +1,5 @@
 import type { ReviewedAnalysis } from '@call-analysis/events';
+import { Fault, invalidFields } from '@call-analysis/fault';
 import { analysis } from '@call-analysis/proto';
 import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
 import { dial, type DialOptions } from '@call-analysis/rpc';
@@ -33,14 +34,29 @@ export function dialScorecards(address: string, options: Pick<DialOptions, 'tls'
         machine_auto_failed: auto_failed,
       });
     },
+    /** Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active. */
+    async requireActive({ firmUuid, userUuid }: Owner, uuid: string): Promise<void> {
+      const caller = { firm_uuid: firmUuid, user_uuid: userUuid };
+      const found = await client.getScorecard({ caller, scorecard_uuid: uuid }).catch((error: unknown) => {
+        if (error instanceof Fault && error.code === 'NOT_FOUND') return null;
+        throw error;
+      });
+      if (found === null) throw wrongScorecard('is not a scorecard of this firm');
+      if (found.scorecard?.is_active !== true) throw wrongScorecard('is not active; activate it first');
+    },
     ready: () => client.ready(),
     close: () => client.close(),
   };
+}
+
+function wrongScorecard(message: string): Fault {
+  return invalidFields([{ field: 'scorecard_uuid', code: 'INVALID', message }]);
 }
 
 function given(question_uuid: string, answer: string | null, decided_by: string) {
   return { question_uuid, ...(answer !== null && { answer }), decided_by };
 }
 
-/** The part that use cases need. */
+/** The parts that use cases need. */
 export type Scorecards = Pick<ReturnType<typeof dialScorecards>, 'addUp'>;
+export type ActiveScorecards = Pick<ReturnType<typeof dialScorecards>, 'requireActive'>;

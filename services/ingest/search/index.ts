@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@call-analysis/postgres';
-import type { CallFilter, CallQuery, Page } from './call-query.ts';
+import type { CallFilter, CallQuery, Page, Position } from './call-query.ts';
 import { indexDocuments } from './indexer/index-documents.ts';
 import { backfillEntries, indexEntries, removeCall } from './indexer/index-entries.ts';
 import {
@@ -123,6 +123,13 @@ export function search(db: Database) {
     /** By how many calls the count of `find` differs from the catalogue, because changes are pending. */
     async countPending(firmUuid: string, filter: CallFilter): Promise<number> {
       return countPending(db, firmUuid, filter, await resolveFilter(db, firmUuid, filter));
+    },
+
+    /** As `find`, without counting what matches. */
+    async positions(query: CallQuery, words: string | null): Promise<readonly Position[]> {
+      const filter = await resolveFilter(db, query.firmUuid, query.filter);
+      if (filter === null) return [];
+      return words === null ? findEntries(db, query, filter) : findDocuments(db, query, filter, words);
     },
 
     /** `words` is a result of `parseWords`; null searches no words. The filter must have no partner_call_id. */

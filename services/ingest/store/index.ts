@@ -7,6 +7,7 @@ import { tally } from '../campaigns/tally-store.ts';
 import { comments } from '../comments/comment-store.ts';
 import { erasures } from '../erasure/erasure-store.ts';
 import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
+import { exports } from '../export/export-store.ts';
 import { jobs } from '../jobs/job-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { results } from '../results/result-store.ts';
@@ -48,6 +49,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     calls: calls(db),
     recordings: recordings(db),
     listing: listing(db),
+    exports: exports(db),
     search: search(db),
     statistics: statistics(db),
     results,

@@ -81,15 +81,16 @@ export async function startIngest({ serving, retries, findFirm }: IngestOptions)
   closing.add('bus', () => bus.close());
   const objects = await openObjects(config.objects);
   const served = serving ? await serveIngest(config, findFirm, closing) : undefined;
-  const parts = { store, bus, objects, firms: { find: findFirm, close() {} }, limits: config.limits };
+  const redactsStored = async (uuid: string) => (await findFirm(uuid)).redaction === 'stored';
+  const parts = { store, bus, objects, firms: { find: findFirm, redactsStored, close() {} }, limits: config.limits };
   return { parts, db, config, served, close: () => closing.close() };
 }
 
 /** Starts the service, and a key-management service that knows the test's firms. */
 async function serveIngest(config: Config, find: (uuid: string) => Promise<Firm>, closing: Closing): Promise<Served> {
   const findFirm = async ({ firm_uuid }: { firm_uuid: string }) => {
-    const { uuid, country, segmentTypes } = await find(firm_uuid);
-    return { firm: { uuid, name: 'Firm', country, segment_types: [...segmentTypes] } };
+    const { uuid, country, segmentTypes, redaction } = await find(firm_uuid);
+    return { firm: { uuid, name: 'Firm', country, segment_types: [...segmentTypes], redaction } };
   };
   const { FindFirm } = keyManagement;
   const firms = await serve({

@@ -17,6 +17,7 @@ import {
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
+import { redact } from '@call-analysis/redaction';
 import type { Logger } from '@call-analysis/runtime';
 import { conversationOf } from '../domain.ts';
 import { countTranscribed } from '../metrics.ts';
@@ -65,7 +66,7 @@ export async function transcribeCall(parts: TranscriptionParts, event: AudioStor
 /** False when the call has been erased. */
 async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, erased: AbortSignal): Promise<boolean> {
   const { db, bus, pool, objects, workDirectory, log } = parts;
-  const { key, format, duration, left, right, attempt, segment_type } = event.data;
+  const { key, format, duration, left, right, attempt, segment_type, operator_name } = event.data;
   const startedAt = performance.now();
   const progress = progressReporter(
     duration,
@@ -83,7 +84,10 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
     ),
   ).finally(() => progress.end());
   countTranscribed(recording.duration);
-  const { utterances, notes } = conversationOf(recording, { left, right });
+  const { utterances: said, notes } = conversationOf(recording, { left, right });
+  // What is published is stored by others too.
+  const utterances =
+    event.data.redact === true ? said.map((each) => ({ ...each, text: redact(each.text).text })) : said;
   const ready = createEvent(SOURCE, TranscriptReady, event.subject, event, {
     attempt,
     source: 'audio',
@@ -91,6 +95,7 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
     language: recording.language,
     tags: [],
     segment_type,
+    ...(operator_name === undefined ? {} : { operator_name }),
     ...(recording.engine === null ? {} : { engine: recording.engine }),
     ...(notes.length === 0 ? {} : { notes }),
     transcript: await packTranscript(

@@ -70,6 +70,15 @@ async function run(behaviour: string): Promise<void> {
           })),
         },
       });
+    case 'phone':
+      return send({
+        type: 'done',
+        residentBytes: 0,
+        transcript: {
+          ...transcript,
+          utterances: [{ side: 'left', text: 'call me on +998 90 123-45-67 please', start: 1, end: 2 }],
+        },
+      });
     case 'silence':
       return send({
         type: 'done',

@@ -52,6 +52,7 @@
 {{- $_ := set $env "HOST" $values.bindAddress -}}
 {{- $_ := set $env "PORT" "8080" -}}
 {{- with .publicUrl }}{{ $_ := set $env "PUBLIC_URL" . }}{{ end -}}
+{{- with $values.s3 }}{{ $_ := set $env "S3_PUBLIC_ENDPOINT" (.publicEndpoint | default .endpoint) }}{{ end -}}
 {{- $_ := set $env "RATE_LIMIT_PER_FIRM" (.rateLimitPerFirm | int64 | toString) -}}
 {{- $_ := set $env "RATE_LIMIT_PER_ADDRESS" (.rateLimitPerAddress | int64 | toString) -}}
 {{- $_ := set $env "CONCURRENT_REQUESTS_PER_FIRM" (.concurrentRequestsPerFirm | int64 | toString) -}}

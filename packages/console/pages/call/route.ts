@@ -3,20 +3,17 @@ import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
 import { callTexts } from './texts.ts';
 
-/** `q`: the words that the call was found by. `question`, `utterance`: what to show first. */
+/** `q`: the words that the call was found by. `question`: the one to open first. */
 interface CallPageSearch {
   readonly q?: string;
   readonly question?: string;
-  readonly utterance?: string;
 }
 
 export const callRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/calls/$uuid',
   validateSearch: (raw: Record<string, unknown>): CallPageSearch =>
-    Object.fromEntries(
-      ['q', 'question', 'utterance'].flatMap((name) => (typeof raw[name] === 'string' ? [[name, raw[name]]] : [])),
-    ),
+    Object.fromEntries(['q', 'question'].flatMap((name) => (typeof raw[name] === 'string' ? [[name, raw[name]]] : []))),
   loader: () => callTexts.load(currentLocale()),
   component: lazyRouteComponent(() => import('./call-page.tsx'), 'CallPage'),
 });

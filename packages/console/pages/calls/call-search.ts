@@ -1,4 +1,4 @@
-import type { paths } from '../../generated/api.ts';
+import type { paths } from '@call-analysis/client/api-types';
 
 /** The parameters of Get Calls. */
 export type CallQuery = NonNullable<paths['/api/v1/calls']['get']['parameters']['query']>;

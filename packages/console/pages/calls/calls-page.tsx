@@ -9,6 +9,7 @@ import { type CallSearch, isFiltered } from './call-search.ts';
 import { CallsTable } from './calls-table.tsx';
 import { ColumnChoice } from './column-choice.tsx';
 import { storeColumns, storedColumns } from './columns.tsx';
+import { ExportMenu } from './export-menu.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { callsRoute } from './route.ts';
 import { SavedViews } from './saved-views.tsx';
@@ -47,6 +48,7 @@ export function CallsPage() {
         <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
         <div className="calls-choices">
           <SavedViews search={search} onOpen={(view) => void navigate({ search: view })} />
+          {calls.count > 0 && <ExportMenu search={search} />}
           <ColumnChoice
             columns={columns}
             onChange={(names) => {

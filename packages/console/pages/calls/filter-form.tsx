@@ -1,12 +1,11 @@
-import { useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { callQuery, type CallSearch } from './call-search.ts';
+import type { CallSearch } from './call-search.ts';
+import { useCounts, useValues } from './filter-counts.ts';
 import { optionName } from './filter-value.ts';
 import { type Filter, type FilterKey, filterOf } from './filters.ts';
 import { callsTexts } from './texts.ts';
-import { CALLS_KEY, type Call } from './use-calls.ts';
+import type { Call } from './use-calls.ts';
 
 interface Props {
   readonly filterKey: FilterKey;
@@ -30,10 +29,11 @@ type Of<Kind extends Filter['kind']> = Props & { filter: Extract<Filter, { kind:
 
 function AnyOf({ filterKey, filter, search, calls, onChange }: Of<'any-of'>) {
   const chosen = search[filter.field] ?? [];
+  const found = useValues(search, filter.field, filter.options.length === 0);
   const options =
     filter.options.length > 0
       ? filter.options
-      : [...new Set([...chosen, ...calls.map(({ segment_type }) => segment_type)])].sort();
+      : [...new Set([...chosen, ...calls.map(({ segment_type }) => segment_type), ...found])].sort();
   const counts = useCounts(search, filter.field, options);
   return options.map((option, index) => (
     <label key={option} className="popup-item">
@@ -150,23 +150,6 @@ function FromTo({ filter, search, onDone }: Of<'numbers' | 'days'>) {
         {t('apply')}
       </button>
     </form>
-  );
-}
-
-/** How many calls each value would show, beside the other filters. Counted when the chip is opened. */
-function useCounts(search: CallSearch, field: keyof CallSearch, options: readonly string[]): readonly string[] {
-  const results = useQueries({
-    queries: options.map((option) => {
-      const query = { ...callQuery({ ...search, [field]: option }), size: 1 };
-      return {
-        queryKey: [...CALLS_KEY, 'count', query],
-        queryFn: ({ signal }: { signal: AbortSignal }) => send(api.GET('/api/v1/calls', { params: { query }, signal })),
-        staleTime: 15_000,
-      };
-    }),
-  });
-  return results.map(({ data }) =>
-    data === undefined ? '' : `${data.count_is_estimate ? '≈ ' : ''}${format.number(data.count)}`,
   );
 }
 

@@ -82,7 +82,7 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
     version: PROMPT_VERSION,
     model: model.model,
     async analyze(conversation, scorecard, signal) {
-      const byRules = analyzeByRules(conversation, scorecard);
+      const byRules = analyzeByRules(conversation, scorecard, options.reviewBelow);
       const { questions, asked, tokens } = await askAll(conversation, scorecard, signal);
       const answers = new Map<string, Answer>();
       for (const question of questions) {

@@ -20,6 +20,7 @@ const DONE =
 export const en: LanguagePhrases = {
   lexicons: {
     greeting: `
+      hiya; hullo; gday; good day; morning|afternoon|evening; how are you; lovely|nice|good to hear from; ! tomorrow|this|the|in|every|each|monday|tuesday|wednesday|thursday|friday|saturday|sunday|yesterday morning|afternoon|evening; ! morning|afternoon|evening at|or|slot|appointment;
       hello; hi; hey there; good morning|afternoon|evening|day; greetings; welcome to; welcome back; nice to meet|
       hear; thank you for calling|contacting|ringing|phoning; thanks for calling|contacting|ringing; hello and
       welcome; howdy; pleasure to meet|speak|talk
@@ -159,19 +160,19 @@ export const en: LanguagePhrases = {
       long as|due to); since its|youve|youre|thats|weve|theres
     `,
     understanding: `
-      make sense; makes sense; is that|this|it|everything|all [all] clear|okay|ok|right|correct|alright|fine|good|
-      acceptable|convenient; did i [understand|get|hear] .. correctly|right|you|that; do i understand; if i
-      understand|understood|have understood|heard|got; so you|youd|your|youre [would] (want|need|like|are|have|mean|
-      prefer|ordered|paid|order|was|were|card|account); so [just] to; so (the|its|it is|that is|thats) .. right|
-      correct|yeah; let me [just|quickly] (repeat|confirm|make sure|summarize|summarise|recap|double check); let me
-      read .. back; just to (confirm|clarify|be|make|double|recap|summarize); to confirm; to summarize|summarise; to
-      recap; to clarify; to make sure; make sure i; am i right; would|does|will that|this|it [time|day|date] work|
-      be|suit|help|sound|okay|ok; is that okay|ok; sound|sounds good|okay|ok|right; you said|mentioned [that|your|
-      you|it|the]; are you able to; can you [now] see|hear|confirm|open|try .. now|it|the|whether|if; is it .. now|
-      working|better; has|have you .. received|got|found|it; do you [now] see|understand|follow|agree; let me know
-      if .. clear|works|see; did that help|work; does everything; what do you see; what does it; how does that; do
-      you agree; shall i|we; would you like me to; do you want me to; is the light|connection|internet|app|page; you
-      mean; i understood|understand [correctly] that|you; got it .. you|your|so
+      tell|say|repeat|read .. back; back to me; same page; does that sound|match|fit; is that what|how you;
+      so we agree; so we are|were agreed; agreed then; do|have i [got|have] .. that|it|this right; have i got; is that|it how|what you; does that cover; are we clear|agreed; clear so far; following me; do you follow; in your own words; let me read|say|play .. back; reading it back; so to be clear|sure; so thats; still .. still; make sense .. way; you get me; is that what you; so what you need|want; just so i|we|im; that right; all correct;
+      make sense; makes sense; is that|this|it|everything|all [all]
+      clear|okay|ok|right|correct|alright|fine|good|acceptable|convenient; did i [understand|get|hear] ..
+      correctly|right|you|that; do i understand; if i understand|understood|have understood|heard|got; so
+      you|youd|your|youre [would] (want|need|like|are|have|mean|prefer|ordered|paid|order|was|were|card|account); so
+      [just] to; so (the|its|it is|that is|thats) .. right|correct|yeah; let me [just|quickly] (repeat|confirm|make
+      sure|summarize|summarise|recap|double check); let me read .. back; just to
+      (confirm|clarify|be|make|double|recap|summarize); to confirm; to summarize|summarise; to recap; to clarify; to
+      make sure; make sure i; am i right; would|does|will that|this|it [time|day|date]
+      work|be|suit|help|sound|okay|ok; is that okay|ok; sound|sounds good|okay|ok|right; you said|mentioned
+      [that|your|you|it|the]; do you [now] see|understand|follow|agree; do you agree; you mean; i
+      understood|understand [correctly] that|you; got it .. you|your|so
     `,
     dead_promise: `
       someone|somebody will|might|may|should|is|from .. call|contact|get|reach|be|ring|look; (someone|somebody|
@@ -203,6 +204,7 @@ export const en: LanguagePhrases = {
       just a moment|second|minute; no worries; much appreciated
     `,
     next_step: `
+      at|by|before|after|until|around|from [about|around] (five|ten|quarter|twenty|twenty five|half) past|to; at|by|before|after|until one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight; on the first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|twenty|thirtieth; ! at one point|time|of; ! at two;
       within [the] [next|a|an] #|one|two|three|four|five|seven|ten|hour|day|minute|week|few; within the hour|day; in
       # hours|minutes|days|business|working|to; in one|two|three|four|five|ten|fifteen|twenty|thirty .. hours|
       minutes|days|business|working|weeks; by [the] [end] [of] [the|this|next] tomorrow|monday|tuesday|wednesday|
@@ -222,14 +224,19 @@ export const en: LanguagePhrases = {
       from|today|immediately; expected|estimated date|arrival|delivery|time|by
     `,
     further_help: `
-      anything else; something else .. help|can|do|i; any other|further|more|additional questions|question|concerns|
-      issues|requests|help; other questions|question|concerns; what|who else can|may; else i can|may|could; is that
-      all|everything; do you have any questions; what else; any questions; everything [else] .. today|taken|okay|
-      clear; help|assist you further; further assistance|help; is there anything|something .. else|can|help|need;
-      feel free to call|contact|reach|ask; dont hesitate|do not hesitate; if you [have|need|ever] [any|anything|
-      more|further] .. questions|question|help|else|call|contact
+      something else i; anything further|more i|you|we; what else would|do;
+      everything else .. today|taken;
+      anything bugging|bothering|troubling|worrying you; what else is; is that the lot; else on your mind; more for
+      you today; ! is that all [all] right|alright|okay|ok|fine|clear|correct|good|set|done|understood|you; ! is
+      that|this everything clear|okay|ok|correct; ! is that everything on|in|you ordered; anything else; something
+      else .. help|can|do|i; any other|further|more|additional questions|question|concerns|issues|requests|help; other
+      questions|question|concerns; what|who else can|may; else i can|may|could; is that all|everything; do you have
+      any questions; what else; any questions; help|assist you further; further assistance|help; is there
+      anything|something .. else|can|help|need; feel free to call|contact|reach|ask; dont hesitate|do not hesitate; if
+      you [have|need|ever] [any|anything|more|further] .. questions|question|help|else|call|contact
     `,
     farewell: `
+      mind how you go; off you go; ta ta; so long; look after yourself; see you|ya; bye now; speak to you soon|later; mind yourself; have a good one; safe home; happy travels; i will let you go; ill let you go; ! see you have|are|were|paid|ordered|called|need;
       goodbye; good bye; bye; byebye; have a|an [very|really] great|nice|good|lovely|wonderful|pleasant|fantastic|
       safe|beautiful; take care; all the best; see you [soon|then|later]; thank you for calling|contacting|choosing|
       your|being|trusting|staying; thanks for calling|contacting|choosing|your|being; good night; enjoy your; best
@@ -290,22 +297,6 @@ export const en: LanguagePhrases = {
     `,
   },
   cues: {
-    positive: `
-      thank*; great; good; excellent; perfect; wonderful; happy; glad; pleased; appreciate*; love; lovely; amazing;
-      nice; awesome; fantastic; helpful; kind; best; satisfied; resolved; works now; pleasure; delighted; brilliant;
-      relie*; super; certainly; of course; absolutely; welcome; no problem*; dont worry; cool; superb; ! good
-      morning|afternoon|evening|day|bye; ! how good; ! good enough; ! thanks for nothing; ! kind of; ! good for
-      nothing; ! what kind; no thanks; no thank you
-    `,
-    negative: `
-      bad; terrible; awful; horrible; angry; upset; disappoint*; frustrat*; wrong; broken; worst; useless; annoy*;
-      hate; complain*; unacceptable; ridiculous; fail*; delay*; stupid; idiot*; scam; rude; lost; damaged; not
-      working; doesnt work; unhappy; poor; waste; wasting; never arrived; never again; fed up; outrag*; disgust*;
-      furious; cheat*; lied; incompetent; nightmare; unfair; worried; whatever; dont care; shut up; nothing i can
-      do; not my problem; my money back; thanks for nothing; joke; mess; problem; problems; ! nothing wrong; ! no
-      problem*; ! lost time; ! not a problem; ! solve|solved|fix|fixed the problem; ! (what is|whats|what seems) ..
-      problem
-    `,
     problem: `
       i|we want|need|would|wanted|needed .. to|a|my|your|the|help; i|id would|d like to; id like; i have|ve|got a|
       an|some problem|question|issue|complaint; ive got; my .. is|isnt|doesnt|does|has|hasnt|was|wont|stopped|never|
@@ -323,6 +314,21 @@ export const en: LanguagePhrases = {
       any questions; anything else
     `,
     question_end: 'right; correct; okay; isnt it; is that ok; am i right',
+    hold: `
+      on hold; hold the line|on|please; bear with; one|a|just moment|minute|second|sec|tick; hang on; wait a|one|while; stay on the line; give me a|two|one
+    `,
+    serving: `
+      how can|may|could i|we help|assist; what can i do for you; thank you|thanks for calling|contacting|ringing; (you are|youre) through to; youve|you have reached|got; welcome to; customer|technical support|service|care; (who am i|to whom am i) speaking|talking; can|could|may i take|have your (name|number|account|surname|postcode); what is|whats your (account|order|policy|customer|booking) number; anything else i can; let me look|check|see; i can see your|the|it; speaking how
+    `,
+    reports: `
+      he|she|they|who|somebody|someone|everybody|colleague|manager|driver|courier|engineer|technician|doctor|nurse|
+      neighbour|neighbor|husband|wife|son|daughter|mother|mum|mom|father|dad|boss|friend|customer|client|caller|man|
+      woman|guy|lady|girl|lad|chap|bloke|assistant|agent|operator|branch|bank|shop .. said|says|saying|shouted|shouts|wrote|writes|goes|went|yelled|replied|answered|told|tells|asked|
+      called|kept|claimed|claims; (he|she|they|who|somebody|someone|colleague|guy|girl|lady|man|woman) (was|were) [all]
+      like|saying|shouting; (i was|you were|was|were) told; according to; it|letter|message|email|text|leaflet|sign|
+      note|form|website says|said|reads; in his|her|their words; quote; so called; the words
+    `,
+    reported: 'he|she|they said|says; said|says he|she; unquote',
   },
   topics: {
     refund: 'refund*; money back; reimburs*; chargeback; give .. money back; get .. money back',

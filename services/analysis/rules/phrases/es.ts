@@ -22,6 +22,7 @@ const DONE =
 export const es: LanguagePhrases = {
   lexicons: {
     greeting: `
+      que haces; como va|vas; como le|te va; como esta|estas; alo; que gusto|alegria saludar*|oir*|escuchar*; que hubo; buenas buenas;
       hola; buenos dias; buen dia; buenas (tardes|noches|dias); buenas; muy buenas|buenos; bienvenido|bienvenida|
       bienvenidos; saludos; le saluda; gracias por llamar|comunicarse|contactar|su llamada; es un placer|gusto
       saludar*|atender*; mucho gusto; encantado|encantada de saludar*; que tal
@@ -174,17 +175,18 @@ export const es: LanguagePhrases = {
       debido|siempre y cuando|ya que)
     `,
     understanding: `
-      es correcto; correcto; esta [todo] (claro|bien|correcto|de acuerdo); quedo (todo|claro) [claro]; queda claro;
-      me (explico|explique|hago entender); me entiende; entendi (bien|correctamente); si [le] (entendi|entiendo|
-      comprendi|he entendido) (bien|correctamente); entonces (usted|lo|su|el|la|desea|quiere|le|me|confirmo|
-      quedamos|seria|confirmamos|serian); para confirmar; para (asegurar*|verificar|resumir|estar seguro); confirmo
-      (que|entonces|los|sus|su|la|el|para); le confirmo; confirmemos; repito; le repito; permitame (repetir*|
-      confirmar*|verificar|resumir|corroborar); repasemos; resumiendo; en resumen; verdad; cierto; de acuerdo; le
-      parece (bien|si|correcto|adecuado); le (conviene|queda bien|sirve|viene bien|funciona|acomoda|va bien); le
-      parece; es asi; puede ver; ya [le] funciona|aparece|llego|enciende|carga|navega; esta [usted] de acuerdo;
-      desea que; quiere que (le|lo|la|yo); alguna duda (con|sobre|de|hasta); comprendo que (usted|su|desea|quiere|
-      necesita|lo); entiendo que (usted|su|desea|quiere|necesita|lo); te (parece|conviene|queda bien|sirve|viene
-      bien|va bien); [ha] quedado [todo] claro; te queda claro
+      es lo que .. (querias|queria|quiere|quieres|necesita|necesitas|buscaba|pedia); misma pagina; digame|dime con sus|tus palabras; que me repita|repitas;
+      lo tengo bien; es asi|eso; estamos [de acuerdo|claros]; entendi* bien; repito; me sigue|sigues; se entiende; asi quedamos|es; a ver si (entendi*|lo|te|le); o sea que (usted|quiere|necesita|le|te|el|la); le leo; repaso; todo (claro|correcto|bien anotado); quedamos en; recapitul*; verdad que; si no entendi mal;
+      es correcto; correcto; esta [todo] (claro|bien|correcto|de acuerdo); quedo (todo|claro) [claro]; queda claro; me
+      (explico|explique|hago entender); me entiende; entendi (bien|correctamente); si [le]
+      (entendi|entiendo|comprendi|he entendido) (bien|correctamente); entonces
+      (usted|lo|su|el|la|desea|quiere|le|me|confirmo|quedamos|seria|confirmamos|serian); para confirmar; para
+      (asegurar*|verificar|resumir|estar seguro); confirmo (que|entonces|los|sus|su|la|el|para); le confirmo;
+      confirmemos; repito; le repito; permitame (repetir*|confirmar*|verificar|resumir|corroborar); repasemos;
+      resumiendo; en resumen; de acuerdo; le parece (bien|si|correcto|adecuado); le (conviene|queda bien|sirve|viene
+      bien|funciona|acomoda|va bien); le parece; es asi; esta [usted] de acuerdo; comprendo que
+      (usted|su|desea|quiere|necesita|lo); entiendo que (usted|su|desea|quiere|necesita|lo); te (parece|conviene|queda
+      bien|sirve|viene bien|va bien); [ha] quedado [todo] claro; te queda claro
     `,
     dead_promise: `
       alguien (le|lo|la|se|te|ya|de|nos|va) (va|pondra|comunicara|llamara|contactara|llama|contacta|a|lo|le|
@@ -246,6 +248,8 @@ export const es: LanguagePhrases = {
       manana); esta [misma] (tarde|noche|semana)
     `,
     further_help: `
+      (le|te|les) hace falta (algo|alguna); (le|te|les) (falta|preocupa) (algo|alguna) [otra]; alguna cosita mas;
+      queda|falta (alguna|otra|algo) [otra] cosa|duda|mas; te queda|falta alguna; algun otro tema; en otra cosa; ! eso es todo (correcto|bien|lo que);
       algo mas [en] (que|en|hoy); hay algo mas; alguna otra (cosa|consulta|duda|pregunta|inquietud|gestion|
       solicitud); otra (consulta|duda|pregunta|cosa|inquietud|gestion) [mas|en]; algun otro (asunto|tema|servicio|
       tramite); alguna (duda|pregunta|consulta|inquietud) (mas|adicional); en que mas; [que] mas [le|en] (puedo|que|
@@ -258,6 +262,7 @@ export const es: LanguagePhrases = {
       caro|cara|tarde|temprano|grande|pequeno|largo|corto|economico|economica|rapido|lento
     `,
     farewell: `
+      vaya|vayan|ve con dios; un (beso|abrazo|beso a|besito); besos; besitos; besito; chaucito; chau chau; hasta la vista; buena suerte; suerte con; que dios; que descanse; recuerdos a; saludos a; cuidese mucho;
       adios; hasta luego|pronto|manana|entonces|siempre; que (tenga|tengas|pase|le|este|disfrute|termine|se mejore|
       descanse|tengan) (un|una|muy|buen|excelente|lindo|linda|feliz|buena|bonito|bonita|vaya|bien|usted|de|su|
       mucho); (buen|excelente|feliz|lindo|bonito|buena) (dia|tarde|noche|fin|viaje|semana|jornada); feliz (dia|
@@ -322,23 +327,6 @@ export const es: LanguagePhrases = {
     `,
   },
   cues: {
-    positive: `
-      gracias; agradezco; agradecid*; excelente; perfecto; perfecta; genial; estupendo; fantastic*; maravillos*;
-      bueno; buena; muy bien; bien; feliz; content*; encantad*; amable; amabilidad; satisfech*; me gusta; con gusto;
-      claro que si; por supuesto; placer; mejor; rapid*; solucionad*; resuelto; tranquil*; no se preocupe;
-      bienvenid*; increible; listo; barbaro; buenisimo; qué bien; que alivio; ! buenos dias; ! buenas tardes|noches|
-      dias; ! esta bien; ! gracias por nada; ! bueno (pues|y|entonces|pero|si|no|mire|quiero|es); ! rapido que; no
-      [muchas] gracias; nada [mas] gracias
-    `,
-    negative: `
-      mal; malo; mala; pesim*; terrible; horrible; molest*; enojad*; enfadad*; furios*; indignad*; inaceptable;
-      ridicul*; decepcion*; frustra*; hart*; queja; quejas; reclam*; problema; problemas; error; fallo; falla; no
-      funciona|sirve|llego|llega; nadie me; roto; rota; danad*; perdid*; perdieron; estaf*; robo; robaron; mentira*;
-      culpa; demora*; retras*; imposible; nunca mas; groser*; desastre; no me importa; no es mi problema; me da
-      igual; idiota; estupid*; inutil; verguenza; preocupad*; doble cobro; me cobraron; devuelvan*; callese; no
-      puedo hacer nada; averia*; no hay nada que; ! no hay problema; ! sin problema*; ! cual es [el|su] problema; !
-      mas molestias; ! solucionar|resolver [el|su] problema; ! las molestias
-    `,
     problem: `
       quiero; quisiera; necesito; me gustaria; deseo; queria; tengo (un|una|unos|el|mi|problemas) (problema|duda|
       consulta|pregunta|pedido|cargo|cobro|inconveniente|reserva|cita|queja); llamo (por|para|porque|de|a); le
@@ -353,6 +341,21 @@ export const es: LanguagePhrases = {
       que; para que; desde cuando; con quien; a que
     `,
     question_end: 'verdad; cierto; correcto; no; de acuerdo; le parece; si',
+    hold: `
+      un momento|segundo|minuto|momentito|segundito|minutito; en espera|linea; permanezca|permanece|quedese|quedate en; no cuelgue|cuelgues; espere|espera|esperar|esperarme|aguarde|aguarda; dame|deme un
+    `,
+    serving: `
+      en que .. (puedo|podemos) .. (ayudar*|servir*|atender*); en que le|te; gracias por llamar|comunicarse|contactar*; le|te atiende|habla|saluda; ha llamado a; bienvenido|bienvenida a; atencion al cliente; servicio al|tecnico; digame su|el; me|podria indica|da|facilita|dice .. (numero|nombre|dni|apellido*); a nombre de quien; con quien hablo|tengo; su numero de (cliente|contrato|cuenta|pedido); apellido; le puedo ayudar
+    `,
+    reports: `
+      el|ella|ellos|companero|companera|jefe|jefa|tecnico|mensajero|repartidor|medico|doctor|doctora|vecino|vecina|
+      marido|mujer|hijo|hija|madre|padre|cliente|clienta|senor|senora|chico|chica|director|directora|vendedor|
+      alguien .. (dijo|dice|dijeron|dicen|grito|grita|contesto|contesta|respondio|
+      escribio|escribe|pregunto|llamo|solto); (me|le|te|nos|les) (dijo|dijeron|dice|dicen|contesto|contestaron|solto|
+      grito|escribio); segun (el|ella|ellos|dice|dijo|su|la); en la carta pone|dice; cito; textualmente; palabras
+      textuales
+    `,
+    reported: 'dice|dijo (el|ella)',
   },
   topics: {
     refund: 'reembols*; devolucion|devoluciones; devolver* .. dinero; devuelvan; mi dinero; reintegro',

@@ -28,6 +28,7 @@ const ACTION =
 export const uz: LanguagePhrases = {
   lexicons: {
     greeting: `
+      vaalaykum; alaykum assalom; qalaysiz; omonmisiz; hormang; charchamang; xayrli|hayrli tun|oqshom; assalom*; salom*; ! salom ayting|deng;
       assalomu alaykum; assalom; salom; salomlar; assalomu aleykum; assalomualaykum; asalomu alaykum; va alaykum
       assalom; vaalaykum assalom; xayrli kun|tong|kech; hayrli kun|tong|kech; xush kelibsiz; hush kelibsiz;
       qo'ng'iroq qilganingiz uchun rahmat|tashakkur; murojaatingiz uchun rahmat|tashakkur; yaxshimisiz; hurmatli
@@ -140,12 +141,13 @@ export const uz: LanguagePhrases = {
       sababli|tufayli .. emas*|yo'q|olmay*|bermay*|bo'lmay*|qilmay*
     `,
     understanding: `
-      to'g'ri tushundimmi|tushunibmanmi|tushundim|tushunyapmanmi; to'g'rimi; to'g'ri mi; tushunarlimi; tushunarli
-      mi; tushundingizmi; tushundizmi; aniqmi; shundaymi; shunaqami; ma'qulmi; maqulmi; qulaymi; bo'ladimi; mosmi;
-      mos keladimi; to'g'ri keladimi; rozimisiz; rozimi; kelishdikmi; qoniqtiradimi; ishladimi; ishlayaptimi;
-      keldimi; chiqdimi; paydo bo'ldimi; ko'rinyaptimi; ko'ryapsizmi; yondimi; takrorla*; qaytarib .. aytaman|o'tay;
-      takrorlab .. o'taman; tasdiqla*; tasdiqlaysizmi; tekshirib olay; aniqlashtirib .. olay|olsak; demak siz; siz
-      .. demoqchimisiz|xohlaysizmi; ya'ni siz; xulosa qil*; to'g'ri .. tushungan bo'lsam; sizni to'g'ri
+      to'g'ri angladimmi|anglabmanmi|eshitdimmi; tekshirib olaylik; o'z so'zingiz bilan; xohlagandingiz to'g'rimi; qaytarib bering;
+      to'g'ri tushundingiz; shumi; shu ikkalasini .. so'rayapsizmi; qaytaraman; qaytarib .. chiqaman; takrorlayman; to'g'ri yozdimmi|eshitdimmi|oldimmi; adashmadimmi; demak .. to'g'rimi|shundaymi; yana bir bor .. aytaman; tushuntira oldimmi;
+      to'g'ri tushundimmi|tushunibmanmi|tushundim|tushunyapmanmi; to'g'rimi; to'g'ri mi; tushunarlimi; tushunarli mi;
+      tushundingizmi; tushundizmi; aniqmi; shundaymi; shunaqami; ma'qulmi; maqulmi; qulaymi; mosmi; mos keladimi;
+      to'g'ri keladimi; rozimisiz; rozimi; kelishdikmi; qoniqtiradimi; takrorla*; qaytarib .. aytaman|o'tay; takrorlab
+      .. o'taman; tasdiqla*; tasdiqlaysizmi; tekshirib olay; aniqlashtirib .. olay|olsak; demak siz; siz ..
+      demoqchimisiz|xohlaysizmi; ya'ni siz; xulosa qil*; to'g'ri .. tushungan bo'lsam; sizni to'g'ri
     `,
     dead_promise: `
       kimdir .. qo'ng'iroq|bog'lanadi|aloqaga|keladi|telefon|javob|ko'radi|borib|chiqadi; (birortasi|biror kim|kim
@@ -173,27 +175,31 @@ export const uz: LanguagePhrases = {
       xizmat*|tayyormiz
     `,
     next_step: `
-      # .. soat|kun|daqiqa|minut|ish|hafta; # soatgacha|kungacha|soatda|daqiqada|kunda; bir|ikki|uch|to'rt|besh|o'n|
-      yigirma|o'ttiz|qirq|yetti|yarim (soat|kun|daqiqa|minut|ish kuni|hafta) ichida|ichda|da|davomida|gacha; bir|
-      ikki|uch|to'rt|besh|o'n|yetti soatda|kunda|daqiqada|soatgacha|kungacha; soat ichida; kun ichida; daqiqa
-      ichida; ish kuni* .. ichida|davomida|da; ichida; davomida; bugun .. soat|gacha|kech*|oqshom|kechqurun|ichida|
-      olib|yetkaz*|sizga|tushdan; bugunoq; ertaga .. soat|gacha|ertalab|tushgacha|kech*|tushdan|kuni|sizga|usta|
-      kuryer|kurer|olib|yetkaz*|#; ertagayoq; ertalab .. soat; dushanba*|seshanba*|chorshanba*|payshanba*|juma|
-      jumaga|jumagacha|shanba*|yakshanba*; soat # .. da|gacha|dan; soat .. bir|ikki|uch|to'rt|besh|olti|yetti|
-      sakkiz|to'qqiz|o'n*; soat .. birda|ikkida|uchda|to'rtda|beshda|oltida|yettida|sakkizda|to'qqizda|o'nda|
-      birgacha|ikkigacha|beshgacha|oltigacha|o'ngacha; o'zim .. (qo'ng'iroq qilaman|bog'lanaman|telefon qilaman|
-      xabar beraman|nazorat*); sizga .. (qo'ng'iroq qilaman|qo'ng'iroq qilamiz|telefon qilaman|xabar beraman|xabar
-      beramiz|bog'lanaman|yuboraman|yuboramiz); siz bilan .. bog'lanaman|bog'lanamiz; (qo'ng'iroq|telefon) qilaman|
-      qilamiz; bog'lanaman|bog'lanamiz; xabar beraman|beramiz|yuboraman|yuboramiz|keladi|boradi; xabar .. keladi|
-      boradi|yuboriladi; sms .. keladi|xabar|boradi|yuboriladi|yuboraman|orqali; sms; smsni; havola .. yuboraman|
-      yuboramiz|keladi; usta|kuryer|kurer|mutaxassis|texnik|menejer|muhandis|brigada|hamkasbim .. keladi|boradi|
-      bog'lanadi|yetib|qo'ng'iroq|yetkazadi|chiqadi|olib; ariza|murojaat|so'rov|buyurtma|bron|navbat|qabul raqami|
-      raqamingiz; ariza raqam*; murojaat raqam*; trek raqam*; raqamingiz .. #; qabul* .. yozdim|yozib|yozildingiz|
-      yozaman; yozib qo'ydim; agar .. (qo'ng'iroq qiling|murojaat qiling|xabar bering); keyingi qadam; kelishdik;
-      elektron pochta*; pochtangizga; telefoningizga .. xabar|sms|kod; sana; gacha; bugundan; ertadan; # gacha;
-      muddat*; ! ertaga .. balki; ! balki .. ertaga; ! ertaga .. (qo'ng'iroq qiling|telefon qiling)
+      # .. soat|kun|daqiqa|minut|ish|hafta; # soatgacha|kungacha|soatda|daqiqada|kunda;
+      bir|ikki|uch|to'rt|besh|o'n|yigirma|o'ttiz|qirq|yetti|yarim (soat|kun|daqiqa|minut|ish kuni|hafta)
+      ichida|ichda|da|davomida|gacha; bir|ikki|uch|to'rt|besh|o'n|yetti soatda|kunda|daqiqada|soatgacha|kungacha; soat
+      ichida; kun ichida; daqiqa ichida; ish kuni* .. ichida|davomida|da; bugun ..
+      soat|gacha|kech*|oqshom|kechqurun|ichida|olib|yetkaz*|sizga|tushdan; bugunoq; ertaga ..
+      soat|gacha|ertalab|tushgacha|kech*|tushdan|kuni|sizga|usta|kuryer|kurer|olib|yetkaz*|#; ertagayoq; ertalab ..
+      soat; dushanba*|seshanba*|chorshanba*|payshanba*|juma|jumaga|jumagacha|shanba*|yakshanba*; soat # ..
+      da|gacha|dan; soat .. bir|ikki|uch|to'rt|besh|olti|yetti|sakkiz|to'qqiz|o'n*; soat .. birda|ikkida|uchda|to'rtda
+      |beshda|oltida|yettida|sakkizda|to'qqizda|o'nda|birgacha|ikkigacha|beshgacha|oltigacha|o'ngacha; o'zim ..
+      (qo'ng'iroq qilaman|bog'lanaman|telefon qilaman|xabar beraman|nazorat*); sizga .. (qo'ng'iroq qilaman|qo'ng'iroq
+      qilamiz|telefon qilaman|xabar beraman|xabar beramiz|bog'lanaman|yuboraman|yuboramiz); siz bilan ..
+      bog'lanaman|bog'lanamiz; (qo'ng'iroq|telefon) qilaman|qilamiz; bog'lanaman|bog'lanamiz; xabar
+      beraman|beramiz|yuboraman|yuboramiz|keladi|boradi; xabar .. keladi|boradi|yuboriladi; sms ..
+      keladi|xabar|boradi|yuboriladi|yuboraman|orqali; sms; smsni; havola .. yuboraman|yuboramiz|keladi;
+      usta|kuryer|kurer|mutaxassis|texnik|menejer|muhandis|brigada|hamkasbim ..
+      keladi|boradi|bog'lanadi|yetib|qo'ng'iroq|yetkazadi|chiqadi|olib;
+      ariza|murojaat|so'rov|buyurtma|bron|navbat|qabul raqami|raqamingiz; ariza raqam*; murojaat raqam*; trek raqam*;
+      raqamingiz .. #; qabul* .. yozdim|yozib|yozildingiz|yozaman; yozib qo'ydim; agar .. (qo'ng'iroq qiling|murojaat
+      qiling|xabar bering); keyingi qadam; kelishdik; elektron pochta*; pochtangizga; telefoningizga .. xabar|sms|kod;
+      sana; gacha; bugundan; ertadan; # gacha; muddat*; ! ertaga .. balki; ! balki .. ertaga; ! ertaga .. (qo'ng'iroq
+      qiling|telefon qiling)
     `,
     further_help: `
+      yana nimada|nimaga|nimani|nimalar; bemalol so'rayvering|so'rang; yana .. so'rayvering|so'raysizmi|ko'maklash*;
+      ! yana bir marta|kun|daqiqa|bor|oy|soat; ! yana .. kutib|kuting|aytaman;
       yana .. (savol*|yordam|biror|nima|xizmat|qanday|boshqa|masala|qo'shimcha); yana (biror|nima|qanday); boshqa ..
       savol*|masala*|yordam|murojaat*|narsa|xizmat|savolingiz; qo'shimcha savol*; savollaringiz .. bormi|qoldimi|
       yo'qmi|bo'lsa; savolingiz .. bormi|qoldimi|bo'lsa; savollar .. bormi|qoldimi|bo'lsa; yana nima .. yordam; yana
@@ -201,6 +207,7 @@ export const uz: LanguagePhrases = {
       qo'ng'iroq; savol tug'ilsa; boshqa narsa
     `,
     farewell: `
+      ko'rishamiz; eson omon; salomat qoling|boring; yaxshi yetib; xudo .. saqlasin; sog' omon; xayrli|hayrli tun|oqshom;
       xayr; hayr; xayrlashamiz; salomat bo'ling; sog' bo'ling; sog' salomat bo'ling; omon bo'ling; omad; omad
       tilayman|tilaymiz; xayrli kun|kech|tun|oqshom; hayrli kun|kech; yaxshi kun; kuningiz .. xayrli|yaxshi|
       barakali|maroqli|unumli; kuningiz; murojaatingiz uchun .. rahmat|tashakkur; qo'ng'irog'ingiz uchun .. rahmat|
@@ -247,19 +254,6 @@ export const uz: LanguagePhrases = {
     `,
   },
   cues: {
-    positive: `
-      rahmat; raxmat; katta rahmat; tashakkur; minnatdor*; yaxshi; juda yaxshi; zo'r; ajoyib; a'lo; xursand*;
-      mamnun*; yoqdi; bosh ustiga; albatta; marhamat; ishladi; ishlayapti; hal bo'ldi; baraka; barakalla; baraka
-      toping; qulay; tez; xotirjam*; yordam berdingiz; rozi; omad; sog' bo'ling; qoyil; super; alo; ma'qul;
-      tushunarli; ! xayrli kun; ! yaxshimisiz; ! yaxshi emas; ! tez gapiring|ayting|bo'ling
-    `,
-    negative: `
-      yomon; norozi*; xafa*; jahl*; asab*; dahshat*; sharmanda*; uyat; shikoyat*; alda*; yolg'on; ishlamayapti;
-      ishlamay*; kelmadi; kelmayapti; kelgani yo'q; qaytarmadi*; javob bermayapti; buzil*; singan; yo'qol*; kechik*;
-      muammo|muammosi; xato; charchadim; to'ydim; qo'pol*; baribir; bilmayman; baqirmang; yordam bera olmayman;
-      ahmoq*; jinni; aybdor*; pulimni qaytar*; necha marta; xavotir*; ortiqcha; qachongacha; bezor*; rasvo; befarq*;
-      noto'g'ri; ! xavotir olmang; ! xavotirlanmang; ! muammo emas; ! muammo yo'q; ! muammo .. hal
-    `,
     problem: `
       xohlayman; xohlardim; istayman; istardim; kerak; kerak edi; menga .. kerak|keldi|kelmadi; mening .. kartam|
       internetim|buyurtmam|hisobim|pulim|telefonim|posilkam; kartam*; buyurtmam*; internetim*; pulim*; hisobim*;
@@ -277,6 +271,19 @@ export const uz: LanguagePhrases = {
       bormi; mumkinmi; kerakmi; bo'ladimi; to'g'rimi; tushunarlimi; shundaymi; qulaymi; ma'qulmi; xohlaysizmi;
       olasizmi; berasizmi; aytasizmi; ko'rdingizmi; keldimi; ishladimi; yo'qmi; rozimisiz; bera olamiz; bera olaman;
       berishim mumkin; nima bo'ldi; tushundingizmi; qoldimi; yaxshimisiz; tushundimmi
+    `,
+    hold: `
+      bir daqiqa|soniya|zum|minut|pas|lahza; kutib turing|turasizmi|tursangiz|tura; kuting; liniyada .. qoling|turing|kuting|bo'ling; go'shakni qo'ymang; ozgina|biroz .. kut*|sabr
+    `,
+    serving: `
+      qanday yordam .. olaman|beray|bera; qanday xizmat; qo'ng'irog'ingiz|murojaatingiz|qilganingiz uchun .. rahmat|tashakkur; eshitaman; labbay; mijozlarga xizmat; ismingiz nima|kim; familiyangiz*; raqamingizni .. ayt*; shartnoma|buyurtma|karta raqam*; hozir tekshir*; ko'ryapman; aloqa markazi; qo'llab quvvatlash
+    `,
+    reports: `
+      aytishicha; aytishlaricha; xatda .. yozilgan; uning so'zlari|gapi
+    `,
+    reported: `
+      dedi; dedilar; deyishdi; deydi; deyishadi; deyapti; deyishyapti; degan edi; degandi; deb aytdi|aytishdi|
+      baqirdi|yozdi|yozgan|yozibdi|so'radi|so'kdi|ketdi|haqorat; deb .. aytdi|aytishdi
     `,
   },
   topics: {

@@ -35,7 +35,7 @@ export const OPEN = 'open';
 
 /** Has the analyst answer every conversation, and puts the right answers beside. */
 export async function judge(
-  analyst: Analyst,
+  { analyst, redactForModel = false }: { readonly analyst: Analyst; readonly redactForModel?: boolean },
   scorecard: Scorecard,
   questions: QuestionMap,
   conversations: readonly LabelledConversation[],
@@ -45,9 +45,19 @@ export async function judge(
   let amount = 0;
   let currency: string | null = null;
   for (const conversation of conversations) {
-    const { id, language, pair, handled, utterances, duration, segment } = conversation;
+    const { id, language, pair, handled, utterances, duration, segment, operator_name, company } = conversation;
     const result = await analyst.analyze(
-      { language, firmLanguage: 'en', tags: [], segmentType: segment, duration, utterances },
+      {
+        language,
+        firmLanguage: 'en',
+        redactForModel,
+        tags: [],
+        segmentType: segment,
+        operatorName: operator_name,
+        firmName: company,
+        duration,
+        utterances,
+      },
       scorecard,
     );
     scores.push({ pair, handled, language, score: result.score });
@@ -72,8 +82,25 @@ export async function judge(
       });
     }
   }
-  const name = analyst.model === null ? analyst.name : `${analyst.name} (${analyst.model})`;
-  return { analyst: name, answers, scores, cost: currency === null ? null : { amount, currency } };
+  return { analyst: nameOf(analyst), answers, scores, cost: currency === null ? null : { amount, currency } };
+}
+
+/** What one analyst did under several scorecards. */
+export function joinJudged(analyst: Analyst, parts: readonly Judged[]): Judged {
+  const costs = parts.flatMap(({ cost }) => (cost === null ? [] : [cost]));
+  return {
+    analyst: nameOf(analyst),
+    answers: parts.flatMap(({ answers }) => answers),
+    scores: parts.flatMap(({ scores }) => scores),
+    cost:
+      costs[0] === undefined
+        ? null
+        : { amount: costs.reduce((sum, { amount }) => sum + amount, 0), currency: costs[0].currency },
+  };
+}
+
+function nameOf({ name, model }: Analyst): string {
+  return model === null ? name : `${name} (${model})`;
 }
 
 function givenLabel({ answer, not_applicable }: Answer, labels: Readonly<Record<string, string>>): string | null {

@@ -40,7 +40,7 @@ it('the answers of the analyst are put beside the right ones by the map of quest
   await writeFile(file, `\ufeff${JSON.stringify(GREETING)}\r\n`);
   const conversations = await readLabelledConversations([file]);
   const questions = await readQuestionMap(WRITERS_QUESTIONS);
-  const { answers } = await judge(ruleAnalyst, defaultScorecard, questions, conversations);
+  const { answers } = await judge({ analyst: ruleAnalyst }, defaultScorecard, questions, conversations);
   expect(answers).toMatchObject([
     { question: 'greeting', right: 'Yes', given: 'Yes' },
     // Name or company is all that the default scorecard asks.
@@ -55,7 +55,7 @@ it('a report has a row for each question, each language and all', async () => {
     [GREETING, { ...GREETING, id: 'two', language: 'es' }].map((each) => JSON.stringify(each)).join('\n'),
   );
   const judged = await judge(
-    ruleAnalyst,
+    { analyst: ruleAnalyst },
     defaultScorecard,
     await readQuestionMap(WRITERS_QUESTIONS),
     await readLabelledConversations([file]),

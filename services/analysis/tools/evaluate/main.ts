@@ -1,22 +1,27 @@
 // npm run evaluate: compares the answers of an analyst with the right ones. docs/evaluation.md describes it.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { z } from 'zod';
 import type { Analyst } from '../../analysts/analyst.ts';
+import { modelAnalyst } from '../../analysts/model/model-analyst.ts';
 import { ruleAnalyst } from '../../analysts/rule-analyst.ts';
+import { isOnThisMachine, languageModelConfig } from '../../language-model/config.ts';
+import { openLanguageModel } from '../../language-model/language-model.ts';
 import { defaultScorecard } from '../../scorecards/default-scorecard.ts';
-import { draftSchema, type Scorecard, toScorecardBody } from '../../scorecards/scorecard.ts';
-import { judge, type Judged } from './judged-answers.ts';
+import { judge, type Judged, joinJudged } from './judged-answers.ts';
 import { EvaluationFault, readLabelledConversations } from './labelled-conversations.ts';
+import { measureConfidence } from './measure-confidence.ts';
 import { questionsOfScorecard, readQuestionMap, WRITERS_QUESTIONS } from './questions.ts';
+import { parseScorecard } from './read-scorecard.ts';
 import { compare, reportOf, writeComparison, writeReport } from './report.ts';
+import { askService, fetchReviewedCalls, type ReviewedCalls } from './reviewed-calls.ts';
 
 const USAGE = `npm run evaluate -- FILE… [--analyst rules|model] [--against rules|model] [--json]
-                    [--scorecard FILE] [--questions FILE]
+                    [--scorecard FILE] [--questions FILE] [--write-confidence]
+npm run evaluate -- --from-reviews URL [--analyst rules|model] [--against rules|model] [--json]
 `;
-
-const AnalystName = z.enum(['rules', 'model'], { error: 'must be rules or model' });
-type AnalystName = z.infer<typeof AnalystName>;
+/** What the rules know of their own reliability. */
+const CONFIDENCE = new URL('../../rules/confidence.json', import.meta.url);
+const REVIEW_BELOW = 0.7;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -27,54 +32,76 @@ async function main(): Promise<void> {
       json: { type: 'boolean', default: false },
       scorecard: { type: 'string' },
       questions: { type: 'string' },
+      'from-reviews': { type: 'string' },
+      'write-confidence': { type: 'boolean', default: false },
     },
   });
-  if (positionals.length === 0) throw new EvaluationFault(`Name a file of labelled conversations.\n${USAGE}`);
-  const scorecard = values.scorecard === undefined ? defaultScorecard : await readScorecard(values.scorecard);
+  const url = values['from-reviews'];
+  if ((positionals.length === 0) === (url === undefined)) {
+    throw new EvaluationFault(`Name files of labelled conversations, or the URL of a service.\n${USAGE}`);
+  }
+  const scorecard =
+    values.scorecard === undefined
+      ? defaultScorecard
+      : parseScorecard(JSON.parse(await readFile(values.scorecard, 'utf8')), values.scorecard);
+  const isMapped = values.scorecard === undefined || values.questions !== undefined;
   const questions = {
     ...questionsOfScorecard(scorecard),
-    ...(values.scorecard === undefined || values.questions !== undefined
-      ? await readQuestionMap(values.questions ?? WRITERS_QUESTIONS)
-      : {}),
+    ...(isMapped ? await readQuestionMap(values.questions ?? WRITERS_QUESTIONS) : {}),
   };
-  const conversations = await readLabelledConversations(positionals);
-  const judgeBy = async (name: string): Promise<Judged> =>
-    judge(openAnalyst(analystName(name)), scorecard, questions, conversations);
+  const groups: readonly ReviewedCalls[] =
+    url === undefined
+      ? [{ scorecard, conversations: await readLabelledConversations(positionals) }]
+      : await fetchReviewedCalls(askService(url, requiredToken()));
+  const judgeBy = async (name: string): Promise<Judged> => {
+    const opened = openAnalyst(name);
+    const judged: Judged[] = [];
+    for (const group of groups) {
+      const asked = url === undefined ? questions : questionsOfScorecard(group.scorecard);
+      judged.push(await judge(opened, group.scorecard, asked, group.conversations));
+    }
+    return joinJudged(opened.analyst, judged);
+  };
   const judged = await judgeBy(values.analyst);
+  if (values['write-confidence']) {
+    if (values.analyst !== 'rules' || url !== undefined || values.scorecard !== undefined) {
+      throw new EvaluationFault('--write-confidence measures the rules under the default scorecard, on files.');
+    }
+    const table = measureConfidence(judged.answers, scorecard, questions);
+    await writeFile(CONFIDENCE, `${JSON.stringify(table, null, 2)}\n`);
+  }
   const report = reportOf(judged);
-  const comparison = values.against === undefined ? null : { other: await judgeBy(values.against) };
-  const against = comparison && { report: reportOf(comparison.other), test: compare(judged, comparison.other) };
+  const other = values.against === undefined ? null : await judgeBy(values.against);
   if (values.json) {
-    console.log(JSON.stringify(against === null ? report : { ...report, against: against.report, test: against.test }));
+    const against = other === null ? {} : { against: reportOf(other), test: compare(judged, other) };
+    console.log(JSON.stringify({ ...report, ...against }));
     return;
   }
   console.log(writeReport(report));
-  if (against !== null) console.log(`\n${writeReport(against.report)}\n\n${writeComparison(against.test)}`);
+  if (other !== null) console.log(`\n${writeReport(reportOf(other))}\n\n${writeComparison(compare(judged, other))}`);
 }
 
-function analystName(name: string): AnalystName {
-  const parsed = AnalystName.safeParse(name);
-  if (parsed.success) return parsed.data;
-  throw new EvaluationFault(`The analyst "${name}" is unknown; it must be rules or model.\n${USAGE}`);
+function openAnalyst(name: string): { readonly analyst: Analyst; readonly redactForModel: boolean } {
+  if (name === 'rules') return { analyst: ruleAnalyst, redactForModel: false };
+  if (name !== 'model')
+    throw new EvaluationFault(`The analyst "${name}" is unknown; it must be rules or model.\n${USAGE}`);
+  const config = languageModelConfig(process.env);
+  if (config === null) throw new EvaluationFault('Set LLM_URL and LLM_MODEL for the language model.');
+  // What the server can do is found out anew in each run.
+  const model = openLanguageModel(config, { findStructured: async () => null, saveStructured: async () => {} });
+  const { contextTokens, prices } = config;
+  return {
+    analyst: modelAnalyst(model, { reviewBelow: REVIEW_BELOW, contextTokens, prices }),
+    redactForModel: config.redact ?? !isOnThisMachine(config.url),
+  };
 }
 
-function openAnalyst(name: AnalystName): Analyst {
-  if (name === 'rules') return ruleAnalyst;
-  throw new EvaluationFault('Set LLM_URL and LLM_MODEL for the language model.');
-}
-
-/** A scorecard as the API shows it, or the document that made it. */
-async function readScorecard(file: string): Promise<Scorecard> {
-  const parsed = z
-    .object({ name: z.unknown(), sections: z.unknown() })
-    .safeParse(JSON.parse(await readFile(file, 'utf8')));
-  const draft = draftSchema.safeParse(parsed.data);
-  if (!draft.success) throw new EvaluationFault(`${file} is not a scorecard: ${z.prettifyError(draft.error)}`);
-  const withoutUuid = draft.data.sections
-    .flatMap(({ questions }) => questions)
-    .filter(({ uuid }) => uuid === undefined);
-  if (withoutUuid.length > 0) throw new EvaluationFault(`${file}: every question needs its uuid.`);
-  return { ...toScorecardBody(draft.data, () => ''), uuid: '00000000-0000-4000-8000-000000000000', revision: 1 };
+function requiredToken(): string {
+  const token = process.env['EVALUATE_TOKEN'];
+  if (token === undefined || token === '') {
+    throw new EvaluationFault('Set EVALUATE_TOKEN to the bearer token of an ADMIN of the firm whose reviews count.');
+  }
+  return token;
 }
 
 try {

@@ -20,6 +20,9 @@ const MAX_QUERY_CHARS = 255;
 const MAX_CURSOR_CHARS = 255;
 const MAX_DURATION = 1_000_000;
 
+/** Also checked when fields are invalid, so that all faults are reported together. */
+const always = { when: () => true };
+
 const filters = {
   status: anyOf(CallStatus),
   outcome: anyOf(z.enum(['scored', 'no_speech'])),
@@ -72,6 +75,10 @@ export const CallQuery = consistent(z.strictObject(filters));
 export const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: uuid().optional() }));
 
 const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...conditions } = filters;
+
+/** The filters and the sort of a list of all calls of a firm that has no pages. */
+export const WholeCallQuery = z.strictObject({ ...conditions, campaign: uuid().optional(), sort: filters.sort });
+
 /** The filters of a list of calls in a JSON body, where numbers and booleans may be written as such. */
 export const CallFilter = z.preprocess(
   (given) =>
@@ -88,14 +95,16 @@ function asText(value: unknown): unknown {
 
 /** Adds the rules that concern two fields. */
 function consistent<Query extends z.ZodObject<typeof filters>>(query: Query): Query {
-  // Also checked when fields are invalid, so that all faults are reported together.
-  const always = { when: () => true };
+  return rangesInOrder(query).refine(({ page, cursor }) => page === undefined || cursor === undefined, {
+    ...always,
+    path: ['cursor'],
+    error: 'cannot be used together with page; leave one out',
+  });
+}
+
+/** Adds the rules for ranges: the end must not be before the beginning. */
+export function rangesInOrder<Query extends z.ZodObject<typeof conditions>>(query: Query): Query {
   return query
-    .refine(({ page, cursor }) => page === undefined || cursor === undefined, {
-      ...always,
-      path: ['cursor'],
-      error: 'cannot be used together with page; leave one out',
-    })
     .refine(({ started_from: from, started_to: to }) => !(isTime(from) && isTime(to) && from > to), {
       ...always,
       path: ['started_to'],

@@ -19,6 +19,9 @@ const filterDescription =
 const Analyze = z
   .strictObject({
     filter: CallFilter.meta({ documentedAs: { type: 'object', description: filterDescription } }),
+    scorecard_uuid: z.guid('must be a UUID').optional().meta({
+      description: 'An active scorecard of the firm. Without it, the active one of each call’s segment type.',
+    }),
     dry_run: z.boolean().default(false).meta({ description: 'Only estimates what it would take.' }),
   })
   .meta({ examples: [{ filter: { status: ['completed'], segment_type: ['support'] }, dry_run: true }] });
@@ -89,19 +92,21 @@ export function jobs(
       },
       async handle({ caller, body }) {
         const filter = { page: 1, size: 1, ...body.filter };
+        const scorecard = body.scorecard_uuid === undefined ? {} : { scorecard_uuid: body.scorecard_uuid };
         if (body.dry_run) {
           const { calls, text_bytes } = await catalogue.measureCalls({ caller: callerOf(caller), filter });
           const estimate = await analyst.estimateAnalyses({
             caller: callerOf(caller),
             calls,
             text_bytes,
+            ...scorecard,
           });
           const { input_tokens, output_tokens, cost_low: low, cost_high: high, currency } = estimate;
           const isPriced = low !== undefined && high !== undefined && currency !== undefined;
           const cost = isPriced ? { low, high, currency } : null;
           return { status: 200, body: { calls, input_tokens, output_tokens, cost } };
         }
-        const { job_uuid } = await catalogue.analyzeCalls({ caller: callerOf(caller), filter });
+        const { job_uuid } = await catalogue.analyzeCalls({ caller: callerOf(caller), filter, ...scorecard });
         return { status: 202, body: { job_id: job_uuid } };
       },
     }),

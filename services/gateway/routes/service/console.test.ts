@@ -89,6 +89,21 @@ describe('the console', () => {
   });
 });
 
+it('the console may play and upload where the object store is, if that is elsewhere, and nowhere else', async () => {
+  const policyOf = async (at: Fixture) => (await fetch(`${at.url}/console/`)).headers.get('content-security-policy')!;
+  expect(await policyOf(edge)).toMatch(/media-src 'self' blob:;connect-src 'self';/);
+  const elsewhere = await openFixture({ objectsOrigin: 'https://files.example' });
+  try {
+    const policy = await policyOf(elsewhere);
+    expect(policy).toMatch(
+      /media-src 'self' blob: https:\/\/files\.example;connect-src 'self' https:\/\/files\.example;/,
+    );
+    expect(policy).toContain("script-src 'self';");
+  } finally {
+    await elsewhere.close();
+  }
+});
+
 describe('the console behind a proxy that strips a prefix', () => {
   it('names its assets and redirects under the prefix', async () => {
     const proxied = await openFixture({ publicUrl: 'https://calls.example/quality' });

@@ -17,7 +17,7 @@ const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
  * The console, the page for people (docs/api.md, "Console"). It is served under `base`, the path of the gateway's public
  * URL, and is read when it is first asked for.
  */
-export function consolePage(base: string): Endpoint[] {
+export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
   const path = `${base === '/' ? '' : base}/console/`;
   let site: Promise<Site | null> | undefined;
   const opened = async () => {
@@ -30,7 +30,7 @@ export function consolePage(base: string): Endpoint[] {
     const nonce = randomBytes(16).toString('base64');
     const page = Buffer.from((await opened()).page(path, nonce));
     send(request, response, page, {
-      ...policyHeaders(nonce),
+      ...policyHeaders(nonce, objectsOrigin === undefined ? [] : [objectsOrigin]),
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
     });
@@ -139,14 +139,14 @@ function acceptedEncodings(header: string | undefined): ReadonlySet<string> {
  * Scripts come from this server only. Recordings and uploads may be in an object store of another origin, whose URLs the
  * API returns. wavesurfer.js makes a style element, which needs the nonce.
  */
-function policyHeaders(nonce: string): Record<string, string> {
+function policyHeaders(nonce: string, stores: readonly string[]): Record<string, string> {
   return pageHeaders({
     'default-src': ["'none'"],
     'script-src': ["'self'"],
     'style-src': ["'self'", `'nonce-${nonce}'`],
     'img-src': ["'self'", 'data:'],
-    'media-src': ["'self'", 'blob:'],
-    'connect-src': ["'self'"],
+    'media-src': ["'self'", 'blob:', ...stores],
+    'connect-src': ["'self'", ...stores],
     'base-uri': ["'self'"],
     'form-action': ["'none'"],
     'frame-ancestors': ["'none'"],

@@ -12,6 +12,7 @@ import type { PublicUrl } from '../../http/request/public-url.ts';
 import { IDLE_TIMEOUT_MS } from '../../http/response/json-response.ts';
 import type { OperationDocs } from '../../openapi/operation-docs.ts';
 import { BatchItem, BatchPage } from '../../response-schemas/uploads.ts';
+import { pathForCaller } from '../external.ts';
 import { callerOf } from '../ingest-caller.ts';
 
 const PATH = '/api/v1/calls/batches';
@@ -132,7 +133,7 @@ export async function downloadRejected(
   await pipeline(Readable.from(bytes(), { objectMode: false }), response);
 }
 
-/** The URL of a CSV of refused rows, for callers with a bearer token. */
+/** The URL of a CSV of refused rows, for the caller of this request. */
 export function rejectedUrl(publicUrl: PublicUrl, request: IncomingMessage, rejectedUuid: string): string {
-  return publicUrl(request, `${REJECTED}/${rejectedUuid}`);
+  return publicUrl(request, pathForCaller(request, `${REJECTED}/${rejectedUuid}`));
 }

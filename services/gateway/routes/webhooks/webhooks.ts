@@ -25,6 +25,9 @@ const MAX_DESCRIPTION = 255;
 const REPLAY_MS = 60_000;
 
 const url = text(MAX_URL).meta({ examples: ['https://crm.example.com/hooks/calls'] });
+const PATH = '/api/v1/webhooks';
+const access = { credentials: 'bearer', roles: ['ADMIN'] } as const;
+
 const events = z.array(WebhookEvent).min(1);
 const description = text(MAX_DESCRIPTION);
 
@@ -46,36 +49,22 @@ const Period = z
   .strictObject({ from: instant(), to: instant() })
   .meta({ id: 'ReplayWebhookRequest', examples: [{ from: '2026-10-01T00:00:00Z', to: '2026-10-02T00:00:00Z' }] });
 
-/** Where the endpoints are and how their callers identify themselves. */
-interface Access {
-  readonly path: string;
-  readonly credentials: 'bearer' | 'api-key';
-  /** Ends the names of the operations. */
-  readonly suffix: string;
-}
-
-const accesses: readonly Access[] = [
-  { path: '/api/v1/webhooks', credentials: 'bearer', suffix: '' },
-  { path: '/external/api/v1/webhooks', credentials: 'api-key', suffix: 'ByApiKey' },
-];
-
-/** docs/api.md, "Webhooks": for users and, under another path, for API keys. */
+/** docs/api.md, "Webhooks". */
 export function webhooks(service: Webhooks): Endpoint[] {
-  return accesses.flatMap((access) => [...registrations(service, access), ...deliveries(service, access)]);
+  return [...registrations(service), ...deliveries(service)];
 }
 
-function registrations(service: Webhooks, { path, credentials, suffix }: Access): Endpoint[] {
-  const access = { credentials, roles: ['ADMIN'] } as const;
+function registrations(service: Webhooks): Endpoint[] {
   const tag = 'Webhooks';
   return [
     endpoint({
       ...access,
       method: 'POST',
-      path,
+      path: PATH,
       body: NewWebhook,
       docs: {
         tag,
-        id: `createWebhook${suffix}`,
+        id: 'createWebhook',
         summary: 'Create a webhook',
         description:
           'The response contains the secret that verifies signatures. It is not shown again. The URL must begin with https:// and lead to a public address.',
@@ -94,11 +83,11 @@ function registrations(service: Webhooks, { path, credentials, suffix }: Access)
     endpoint({
       ...access,
       method: 'GET',
-      path,
+      path: PATH,
       query: z.strictObject({ page, size }),
       docs: {
         tag,
-        id: `listWebhooks${suffix}`,
+        id: 'listWebhooks',
         summary: 'List webhooks',
         description: 'Newest first.',
         responses: { 200: { description: 'A page of webhooks.', schema: WebhookPage } },
@@ -111,10 +100,10 @@ function registrations(service: Webhooks, { path, credentials, suffix }: Access)
     endpoint({
       ...access,
       method: 'GET',
-      path: `${path}/:uuid`,
+      path: `${PATH}/:uuid`,
       docs: {
         tag,
-        id: `getWebhook${suffix}`,
+        id: 'getWebhook',
         summary: 'Get a webhook',
         responses: { 200: { description: 'The webhook.', schema: Webhook } },
       },
@@ -126,11 +115,11 @@ function registrations(service: Webhooks, { path, credentials, suffix }: Access)
     endpoint({
       ...access,
       method: 'PATCH',
-      path: `${path}/:uuid`,
+      path: `${PATH}/:uuid`,
       body: Change,
       docs: {
         tag,
-        id: `changeWebhook${suffix}`,
+        id: 'changeWebhook',
         summary: 'Change a webhook',
         description:
           'Fields that are left out stay as they are; null clears the description. Events that happen while a webhook is disabled are stored as failed deliveries, which a replay sends.',
@@ -151,10 +140,10 @@ function registrations(service: Webhooks, { path, credentials, suffix }: Access)
     endpoint({
       ...access,
       method: 'DELETE',
-      path: `${path}/:uuid`,
+      path: `${PATH}/:uuid`,
       docs: {
         tag,
-        id: `deleteWebhook${suffix}`,
+        id: 'deleteWebhook',
         summary: 'Delete a webhook',
         description: 'Nothing more is sent to it, and its deliveries are removed.',
         responses: { 204: { description: 'It is deleted.' } },
@@ -170,10 +159,10 @@ function registrations(service: Webhooks, { path, credentials, suffix }: Access)
     endpoint({
       ...access,
       method: 'POST',
-      path: `${path}/:uuid/rotate-secret`,
+      path: `${PATH}/:uuid/rotate-secret`,
       docs: {
         tag,
-        id: `rotateWebhookSecret${suffix}`,
+        id: 'rotateWebhookSecret',
         summary: 'Rotate the secret of a webhook',
         description: 'For 24 hours deliveries are signed with the old secret too.',
         responses: { 200: { description: 'The webhook with its new secret.', schema: WebhookWithSecret } },
@@ -186,17 +175,16 @@ function registrations(service: Webhooks, { path, credentials, suffix }: Access)
   ];
 }
 
-function deliveries(service: Webhooks, { path, credentials, suffix }: Access): Endpoint[] {
-  const access = { credentials, roles: ['ADMIN'] } as const;
+function deliveries(service: Webhooks): Endpoint[] {
   const tag = 'Webhooks';
   return [
     endpoint({
       ...access,
       method: 'POST',
-      path: `${path}/:uuid/test`,
+      path: `${PATH}/:uuid/test`,
       docs: {
         tag,
-        id: `testWebhook${suffix}`,
+        id: 'testWebhook',
         summary: 'Test a webhook',
         description: 'Sends the event `webhook.test`, whether or not the webhook subscribes to it.',
         responses: { 202: { description: 'The delivery, which is about to be sent.', schema: Delivery } },
@@ -210,11 +198,11 @@ function deliveries(service: Webhooks, { path, credentials, suffix }: Access): E
     endpoint({
       ...access,
       method: 'GET',
-      path: `${path}/:uuid/deliveries`,
+      path: `${PATH}/:uuid/deliveries`,
       query: z.strictObject({ status: anyOf(DeliveryStatus), page, size }),
       docs: {
         tag,
-        id: `listWebhookDeliveries${suffix}`,
+        id: 'listWebhookDeliveries',
         summary: 'List the deliveries of a webhook',
         description: 'Newest first. They are kept for 30 days.',
         responses: { 200: { description: 'A page of deliveries.', schema: DeliveryPage } },
@@ -228,10 +216,10 @@ function deliveries(service: Webhooks, { path, credentials, suffix }: Access): E
     endpoint({
       ...access,
       method: 'POST',
-      path: `${path}/:uuid/deliveries/:delivery_uuid/retry`,
+      path: `${PATH}/:uuid/deliveries/:delivery_uuid/retry`,
       docs: {
         tag,
-        id: `retryWebhookDelivery${suffix}`,
+        id: 'retryWebhookDelivery',
         summary: 'Send a delivery again',
         description: 'Immediately, also when it was delivered. If the attempt fails, the schedule starts again.',
         responses: { 202: { description: 'The delivery, which is about to be sent.', schema: Delivery } },
@@ -249,11 +237,11 @@ function deliveries(service: Webhooks, { path, credentials, suffix }: Access): E
     endpoint({
       ...access,
       method: 'POST',
-      path: `${path}/:uuid/replay`,
+      path: `${PATH}/:uuid/replay`,
       body: Period,
       docs: {
         tag,
-        id: `replayWebhook${suffix}`,
+        id: 'replayWebhook',
         summary: 'Send the deliveries of a period again',
         description:
           'All deliveries that were created from `from` on and before `to`, also those that were delivered. Each keeps its `webhook-id`.',

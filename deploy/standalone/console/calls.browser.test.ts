@@ -1,0 +1,331 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { recordings, transcripts } from '../demo/upload-samples.ts';
+import { type Client, newFirm } from '../test/client/new-firm.ts';
+import { eventually } from '../test/client/retry.ts';
+import { csvOf } from '../test/client/valid-uploads.ts';
+import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
+import { accessibilityFaults, overflow, signInLink, visit, type Visit } from './test/browser.ts';
+import { launchChromium } from './test/console-page.ts';
+
+let service: SystemUnderTest;
+let browser: Browser;
+let client: Client;
+let opened: Visit[] = [];
+
+const HOSTILE_WORD = `${'ъ'.repeat(10_000)}`;
+const HOSTILE_NAME = '<img src=x onerror=alert(1)>\u202Egnp.exe 👩‍👩‍👧‍👦';
+
+interface Item {
+  readonly uuid: string;
+  readonly needs_review: number;
+  readonly reviewed_at: string | null;
+}
+const list = (query: string) => client.call<{ count: number; items: Item[] }>('GET', `/api/v1/calls?${query}`);
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  service = await startSystemUnderTest();
+  client = await newFirm(service);
+  const key = await client.upload(await transcripts());
+  await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+  const hostile = await client.upload(
+    csvOf([
+      {
+        operator_name: HOSTILE_NAME,
+        segment_type: 'support',
+        partner_call_id: '"""><svg onload=alert(2)>"',
+        anonymized_text: `<operator>Hello <script>alert(3)</script> ${HOSTILE_WORD}<client>\u202E{{7*7}} 💥 ${'a'.repeat(10_000)}`,
+      },
+    ]),
+  );
+  await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: hostile });
+  const all = (await recordings()).flat();
+  // One that browsers play as it is, and one that they do not.
+  for (const name of ['power-cut.wav', 'clinic-appointment.aiff']) {
+    const { bytes, fileName, metadata } = all.find((each) => each.fileName === name)!;
+    const { status } = await client.uploadRecording(bytes, fileName, metadata);
+    expect(status).toBe(200);
+  }
+  await eventually(async () => (await list('status=queued&status=transcribing&status=analyzing&size=1')).count === 0);
+}, 120_000);
+
+afterEach(async () => {
+  for (const { close } of opened) await close();
+  opened = [];
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+async function open(options: Parameters<typeof visit>[3] = {}): Promise<Visit> {
+  const visited = await visit(browser, service, client.userUuid, options);
+  opened.push(visited);
+  return visited;
+}
+
+const rows = (page: Page) => page.locator('.calls-body [role=row]');
+
+describe('signing in', () => {
+  it('works once with a link, lasts over a reload, and ends with signing out', async () => {
+    const { page, problems } = await open();
+    await rows(page).first().waitFor();
+    expect(page.url()).not.toContain('code=');
+    await page.reload();
+    await rows(page).first().waitFor();
+    expect(problems).toEqual([]);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  it('says that a link was used', async () => {
+    const link = await signInLink(service, client.userUuid);
+    for (const [at, shown] of ['.calls-body', '[role=alert]'].entries()) {
+      const context = await browser.newContext({ locale: 'en-US' });
+      const page = await context.newPage();
+      await page.goto(link);
+      await page.locator(shown).waitFor();
+      if (at === 1) expect(await page.locator(shown).textContent()).toContain('used before');
+      await context.close();
+    }
+  });
+});
+
+describe('the calls', () => {
+  it('are found by words, which are marked, and by a filter whose values have counts', async () => {
+    const { page, problems } = await open();
+    await page.getByRole('searchbox').fill('refund');
+    await page.locator('.calls-snippet mark').first().waitFor();
+    const marked = await page.locator('.calls-snippet mark').allTextContents();
+    for (const word of marked) expect(word.toLowerCase()).toContain('refund');
+    expect(page.url()).toContain('q=refund');
+    await page.getByRole('button', { name: 'Clear all' }).click();
+    await page.getByRole('button', { name: 'Segment type' }).click();
+    const option = page.locator('.popup-item', { hasText: 'billing' });
+    const count = Number(await option.locator('.count').filter({ hasText: /\d/ }).textContent());
+    expect(count).toBe((await list('segment_type=billing&size=1')).count);
+    await option.click();
+    await page.keyboard.press('Escape');
+    await page
+      .getByRole('status')
+      .filter({ hasText: `${count} calls` })
+      .waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('appear while the page is open', async () => {
+    const { page } = await open();
+    await rows(page).first().waitFor();
+    const operator = `Live ${Date.now()}`;
+    const key = await client.upload(csvOf([{ operator_name: operator, segment_type: 'support' }]));
+    await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+    await rows(page).filter({ hasText: operator }).filter({ hasText: 'Completed' }).waitFor();
+  });
+
+  it('are exported as the filters show them', async () => {
+    const { page, problems } = await open({ path: '/console/calls?segment_type=billing' });
+    await rows(page).first().waitFor();
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'JSON Lines' }).click(),
+    ]);
+    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+    expect(lines).toHaveLength((await list('segment_type=billing&size=1')).count);
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ segment_type: 'billing' });
+    expect(problems).toEqual([]);
+  });
+
+  it('are erased only after their number is typed', async () => {
+    const key = await client.upload(
+      csvOf([1, 2].map((each) => ({ operator_name: `Erase ${each}`, segment_type: 'support' }))),
+    );
+    await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+    const { page, problems } = await open();
+    for (const name of ['Erase 1', 'Erase 2']) {
+      await page.getByRole('checkbox', { name: `Select the call of ${name}` }).check();
+    }
+    await page.getByRole('button', { name: 'Erase' }).click();
+    const dialog = page.getByRole('dialog');
+    const confirm = dialog.getByRole('button', { name: 'Erase' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog.getByRole('textbox').fill('3');
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog.getByRole('textbox').fill('2');
+    await confirm.click();
+    await page.getByText('2 calls were erased.').waitFor();
+    await eventually(async () => (await list('operator_name=Erase%201')).count === 0);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('a call', () => {
+  it.each(['power-cut', 'clinic-appointment'])('is drawn and played: %s', async (name) => {
+    const { metadata } = (await recordings()).flat().find(({ fileName }) => fileName.startsWith(name))!;
+    const [call] = (await list(`partner_call_id=${metadata['partner_call_id']}`)).items;
+    const { page, problems } = await open({ path: `/console/calls/${call!.uuid}` });
+    await page.locator('.waveform canvas').first().waitFor();
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    const position = page.getByRole('slider', { name: 'Position' });
+    await eventually(async () => Number(await position.inputValue()) > 0.3);
+    // The transcript follows, and a quote is heard where it stands.
+    await page.locator('.utterance[aria-current=true]').waitFor();
+    await page.keyboard.press(' ');
+    await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+    const times = page.locator('.utterance-time');
+    await times.nth(2).click();
+    await eventually(async () => Number(await position.inputValue()) > 1);
+    expect(problems).toEqual([]);
+  });
+
+  it('is reviewed by keyboard alone, from the list on', async () => {
+    const { page, problems } = await open({ path: '/console/calls?source=transcription&language=en&sort=start_time' });
+    await rows(page).first().waitFor();
+    const link = page.locator('.calls-link').first();
+    for (let presses = 0; !(await link.evaluate((element) => element.matches(':focus'))); presses++) {
+      expect(presses).toBeLessThan(60);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await page.locator('.question').first().waitFor();
+    const uuid = page.url().split('/').at(-1)!.split('?')[0]!;
+    const firstAnswer = async () => {
+      const call = await client.call<{
+        analysis: {
+          review: { done: boolean } | null;
+          sections: { questions: { decided_by: string; answer: string }[] }[];
+        };
+      }>('GET', `/api/v1/calls/${uuid}`);
+      return { review: call.analysis.review, question: call.analysis.sections[0]!.questions[0]! };
+    };
+    const before = (await firstAnswer()).question.answer;
+    await page.keyboard.press('j');
+    const active = page.locator('.question[data-active=true]');
+    await active.locator('.choices').waitFor();
+    const pressed = await active.locator('.choices [aria-pressed=true] kbd').textContent();
+    await page.keyboard.press(pressed === '1' ? '2' : '1');
+    await active.getByText('Person').waitFor();
+    await page.keyboard.press('f');
+    await page.getByText('Reviewed', { exact: true }).waitFor();
+    const { review, question } = await firstAnswer();
+    expect([review?.done, question.decided_by]).toEqual([true, 'person']);
+    expect(question.answer).not.toBe(before);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    await page.keyboard.press('Escape');
+    expect(problems).toEqual([]);
+  });
+
+  it('takes a comment on an utterance, and is erased with a receipt', async () => {
+    const key = await client.upload(csvOf([{ operator_name: 'Receipt', segment_type: 'support' }]));
+    await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+    await eventually(async () => (await list('operator_name=Receipt&status=completed')).count === 1);
+    const [call] = (await list('operator_name=Receipt')).items;
+    const { page, problems } = await open({ path: `/console/calls/${call!.uuid}` });
+    await page.getByRole('button', { name: 'Comment on utterance 1' }).click();
+    await page.getByRole('textbox', { name: 'Comment' }).fill('Well said <b>indeed</b>');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.comment', { hasText: 'Well said <b>indeed</b>' }).waitFor();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'Erase' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
+    await page.locator('.receipt').waitFor();
+    await page.getByRole('button', { name: 'To the calls' }).click();
+    await rows(page).first().waitFor();
+    expect((await client.request('GET', `/api/v1/calls/${call!.uuid}`)).status).toBe(404);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('the review queue', () => {
+  it('goes from answer to answer by one key each, and says how many calls remain', async () => {
+    const waiting = await list('needs_review=true&reviewed=false&sort=start_time&size=100');
+    expect(waiting.count).toBeGreaterThan(1);
+    const { page, problems } = await open({ path: '/console/review' });
+    const [first] = waiting.items;
+    const left = () => page.locator('.page-head [role=status]').textContent();
+    await page.locator('.review-question').waitFor();
+    expect(await left()).toBe(waiting.count === 1 ? '1 call remains' : `${waiting.count} calls remain`);
+    for (let answers = first!.needs_review; answers > 0; answers--) {
+      await page.locator('.choices').waitFor();
+      await page.keyboard.press('1');
+      await page.waitForTimeout(300);
+    }
+    await eventually(async () => (await left())?.startsWith(`${waiting.count - 1} call`) === true);
+    const reviewed = await client.call<{ analysis: { review: { done: boolean } } }>(
+      'GET',
+      `/api/v1/calls/${first!.uuid}`,
+    );
+    expect(reviewed.analysis.review.done).toBe(true);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('every page', () => {
+  it.each(['light', 'dark'])('has no fault that axe-core finds, %s', async (theme) => {
+    const [call] = (await list('source=audio&size=1')).items;
+    // axe-core makes style elements of its own.
+    const { page, problems } = await open({ theme, bypassCSP: true });
+    const faults: string[] = [];
+    const check = async () => faults.push(...(await accessibilityFaults(page)));
+    await rows(page).first().waitFor();
+    await check();
+    await page.getByRole('button', { name: 'Status' }).click();
+    await check();
+    await page.keyboard.press('Escape');
+    await page.goto(`${service.url}/console/calls/${call!.uuid}`);
+    await page.locator('.waveform canvas').first().waitFor();
+    await page.locator('.question-head').first().click();
+    await page.locator('.question-details').waitFor();
+    await check();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await check();
+    await page.goto(`${service.url}/console/review`);
+    await page.locator('.review-question').waitFor();
+    await check();
+    await page.goto(`${service.url}/console/nothing-here`);
+    await page.getByText('There is no such page').waitFor();
+    await check();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await check();
+    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it.each([360, 3840])('shows hostile names and words as text, without widening, at %i pixels', async (width) => {
+    const [call] = (await list(`partner_call_id=${encodeURIComponent('"><svg onload=alert(2)>')}`)).items;
+    const { page, problems } = await open({ viewport: { width, height: 900 } });
+    await rows(page).filter({ hasText: '<img src=x onerror=alert(1)>' }).waitFor();
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await page.goto(`${service.url}/console/calls/${call!.uuid}`);
+    await page.getByText('<script>alert(3)</script>').waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(HOSTILE_NAME);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(problems).toEqual([]);
+  });
+
+  it.each([
+    ['ru', 'Звонки'],
+    ['uz', 'Qo‘ng‘iroqlar'],
+    ['uz-Cyrl', 'Қўнғироқлар'],
+    ['ky', 'Чалуулар'],
+    ['es', 'Llamadas'],
+  ])('is in the language that the user chose, and remembers it: %s', async (locale, title) => {
+    const { page, problems } = await open();
+    await page.getByRole('combobox', { name: 'Language' }).selectOption(locale);
+    await page.getByRole('heading', { name: title }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: title }).waitFor();
+    expect(await page.locator('html').getAttribute('lang')).toBe(locale);
+    // Chromium's own name of a Kyrgyz or Uzbek month would be "M10" or English.
+    expect(await rows(page).first().textContent()).not.toMatch(/M10|\bOct\b/);
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
+import { type ConsolePage, openConsole } from './console-page.ts';
+
+const HEADER = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,operator_group_name';
+const TEXT = '<operator>Good morning, how can I help?<client>My parcel is late.<operator>I am sorry. Goodbye.';
+
+export function describeDashboard(running: () => { system: SystemUnderTest; browser: Browser }): void {
+  let opened: ConsolePage;
+  beforeAll(async () => {
+    const { system, browser } = running();
+    opened = await openConsole(system, browser);
+  });
+  afterAll(() => opened?.close());
+
+  it('says what to do without calls, then counts them by day and operator, and every number opens the calls that it counts', async () => {
+    const { page, client } = opened;
+    await page.getByRole('link', { name: 'Dashboard', exact: true }).click();
+    await page.getByRole('heading', { name: 'No calls in this period' }).waitFor();
+
+    const at = new Date().toISOString().slice(0, 19);
+    const rows = ['Emily', 'Emily', 'Daniel'].map((name) => `+15555550101,${name},60,"${TEXT}",${at},support,Evening`);
+    const metadata_key = await client.upload([HEADER, ...rows].join('\n'));
+    await client.call('POST', '/api/v1/calls/process-upload', { metadata_key });
+    const calls = page.getByRole('link', { name: /^Calls ?3/ });
+    for (let tries = 0; tries < 40 && (await calls.count()) === 0; tries++) {
+      await page.reload();
+      await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+      await page.waitForTimeout(500);
+    }
+    const operators = page.getByRole('region', { name: 'Operators', exact: true });
+    await operators.getByRole('row', { name: /^Emily 2/ }).waitFor();
+    await page.getByRole('img', { name: 'Calls' }).locator('canvas').waitFor();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+
+    await operators
+      .getByRole('row', { name: /^Emily/ })
+      .getByRole('link', { name: '2', exact: true })
+      .click();
+    await page.getByText('2 calls', { exact: true }).waitFor();
+    expect(opened.complaints).toEqual([]);
+  });
+}

@@ -1,0 +1,63 @@
+import { afterEach, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
+import { type ConsolePage, openConsole } from './console-page.ts';
+
+export function describeSettings(running: () => { system: SystemUnderTest; browser: Browser }): void {
+  let opened: ConsolePage;
+  const open = async (role: string) => {
+    const { system, browser } = running();
+    opened = await openConsole(system, browser, { role });
+    await opened.page.getByRole('link', { name: 'Settings', exact: true }).click();
+    return opened.page;
+  };
+  afterEach(() => opened?.close());
+
+  it('gives a superuser a key that works, in single quotes and once, and deletes it', async () => {
+    const page = await open('SUPERUSER');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByLabel('UUID of the firm').inputValue()).toBe(opened.client.firmUuid);
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    const shown = await page.getByRole('textbox', { name: 'API key' }).textContent();
+    expect(shown).toMatch(/^'[0-9a-f]{7}\$[^']+'$/);
+    const useKey = () =>
+      fetch(`${running().system.url}/external/api/v1/call-campaign`, {
+        headers: { 'x-service-api-key': shown!.slice(1, -1) },
+      });
+    expect((await useKey()).status).toBe(200);
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+
+    const row = page.getByRole('row').filter({ hasText: opened.client.firmUuid.slice(0, 7) });
+    await row.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('The key was deleted.').waitFor();
+    expect((await useKey()).status).toBe(403);
+    expect(opened.complaints).toEqual([]);
+  });
+
+  it('lets an ADMIN create a webhook, shows what the service says against it, and the audit log; keys are not there', async () => {
+    const page = await open('ADMIN');
+    expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Create a webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Address').fill('http://127.0.0.1:9/hook');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByLabel('Address').fill('https://crm.example.com/hook');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const secret = page.getByRole('textbox', { name: 'Secret of the webhook' });
+    expect(await secret.textContent()).toMatch(/^whsec_/);
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('heading', { name: 'https://crm.example.com/hook' }).waitFor();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+
+    await page.getByRole('link', { name: 'Budget and usage' }).click();
+    await page.getByText('Nothing was used in these days.').waitFor();
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await page.getByRole('cell', { name: 'webhook.created' }).first().waitFor();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+  });
+}

@@ -1,0 +1,69 @@
+import { stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { type Command, Option } from 'commander';
+import { CliError, exitCodes } from '../exit-codes.ts';
+import type { Session } from '../session.ts';
+import { uploadBatch } from '../upload/upload-batch.ts';
+import { recordingsOf, uploadRecordings } from '../upload/upload-recordings.ts';
+
+export interface UploadCommandOptions {
+  readonly campaign?: string;
+  readonly watch?: boolean;
+  readonly onError: 'reject' | 'skip';
+  readonly metadata?: string;
+}
+
+export function addUpload(program: Command, session: Session): void {
+  program
+    .command('upload <file...>')
+    .description(
+      'Upload a CSV of transcripts; a CSV and a ZIP of recordings; or recordings or a folder of them with the metadata.csv that describes them. Repeating an upload that was interrupted is safe: recordings are known by their partner_call_id.',
+    )
+    .option('--campaign <uuid>', 'the calls belong to this campaign, which must be active')
+    .option('--watch', 'wait until the calls are done')
+    .addOption(
+      new Option('--on-error <choice>', 'what to do with the rest when rows are at fault')
+        .choices(['reject', 'skip'])
+        .default('reject'),
+    )
+    .option('--metadata <file>', 'the CSV that describes recordings; in a folder its metadata.csv')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ call-analysis upload calls.csv --watch
+  $ call-analysis upload calls.csv recordings.zip --watch
+  $ call-analysis upload samples/recordings --watch`,
+    )
+    .action((files: string[], options: UploadCommandOptions) => upload(session, files, options));
+}
+
+async function upload(session: Session, files: readonly string[], options: UploadCommandOptions): Promise<void> {
+  const client = await session.client();
+  const kinds = await Promise.all(files.map(kindOf));
+  const of = (kind: string) => files.filter((_, at) => kinds[at] === kind);
+  const [csvs, zips, folders, recordings] = [of('.csv'), of('.zip'), of('folder'), of('recording')];
+  if (csvs.length === 1 && zips.length <= 1 && folders.length + recordings.length === 0) {
+    return uploadBatch(client, session, { csv: csvs[0]!, zip: zips[0] }, options);
+  }
+  if (csvs.length + zips.length === 0 && folders.length + recordings.length > 0) {
+    const all = await recordingsOf(folders, recordings, options.metadata);
+    return uploadRecordings(client, session, all, options);
+  }
+  throw new CliError(
+    exitCodes.usage,
+    'Name one CSV, one CSV and one ZIP, or recordings and folders (with --metadata FILE for single recordings).',
+  );
+}
+
+async function kindOf(file: string): Promise<string> {
+  let found;
+  try {
+    found = await stat(file);
+  } catch (error) {
+    throw new CliError(exitCodes.usage, `${file} cannot be read: ${(error as Error).message}`);
+  }
+  if (found.isDirectory()) return 'folder';
+  const extension = extname(file).toLowerCase();
+  return extension === '.csv' || extension === '.zip' ? extension : 'recording';
+}

@@ -1,0 +1,13 @@
+/** What the command's exit code says, beside 0. */
+export const exitCodes = { failed: 1, usage: 2, notSignedIn: 4, callsFailed: 5 } as const;
+
+/** Ends the command with a sentence on standard error. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: number;
+
+  constructor(exitCode: number, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,157 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, type Schemas, send } from '../../api/client.ts';
+import * as format from '../../i18n/format.ts';
+import { useSession } from '../../session/session.ts';
+import { Icon } from '../../widgets/icon.tsx';
+import { failed } from '../../widgets/toasts.tsx';
+import { callTexts } from './texts.ts';
+
+export type Comment = Schemas['Comment'];
+
+const MAX_CHARS = 5000;
+const key = (uuid: string) => ['comments', uuid];
+
+/** The comments on a call, oldest first. */
+export function useComments(uuid: string): readonly Comment[] {
+  const { data } = useQuery({
+    queryKey: key(uuid),
+    queryFn: ({ signal }) =>
+      send(api.GET('/api/v1/calls/{uuid}/comments', { params: { path: { uuid }, query: { size: 100 } }, signal })),
+  });
+  return data?.items ?? [];
+}
+
+interface Props {
+  readonly callUuid: string;
+  readonly comments: readonly Comment[];
+  /** The utterance that they are about. Absent: the whole call. */
+  readonly utterance?: number;
+}
+
+/** Comments on a call or an utterance, and a button that opens a field for another. */
+export function Comments({ callUuid, comments, utterance }: Props) {
+  const t = callTexts.use();
+  const [isWriting, setWriting] = useState(false);
+  return (
+    <div className="comments">
+      {comments.map((comment) => (
+        <OneComment key={comment.uuid} callUuid={callUuid} comment={comment} />
+      ))}
+      {isWriting ? (
+        <NewComment callUuid={callUuid} utterance={utterance} onClose={() => setWriting(false)} />
+      ) : (
+        <button
+          type="button"
+          className="button button-quiet button-small comment-add"
+          onClick={() => setWriting(true)}
+          aria-label={utterance === undefined ? t('addComment') : t('commentAt', { number: String(utterance + 1) })}
+        >
+          <Icon name="comment" size={13} />
+          {utterance === undefined && t('addComment')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment }) {
+  const t = callTexts.use();
+  const client = useQueryClient();
+  const { userUuid, role } = useSession();
+  const isOwn = comment.by === userUuid;
+  const remove = useMutation({
+    mutationFn: () =>
+      send(
+        api.DELETE('/api/v1/calls/{uuid}/comments/{comment_uuid}', {
+          params: { path: { uuid: callUuid, comment_uuid: comment.uuid } },
+        }),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: key(callUuid) }),
+    onError: failed,
+  });
+  return (
+    <div className="comment">
+      <p className="foreign">{comment.text}</p>
+      <span className="muted">
+        {t(isOwn ? 'you' : 'someone')} · {format.dateTime(comment.at)}
+      </span>
+      {(isOwn || role === 'ADMIN') && (
+        <button
+          type="button"
+          className="button button-quiet button-icon button-small"
+          aria-label={t('deleteComment')}
+          disabled={remove.isPending}
+          onClick={() => remove.mutate()}
+        >
+          <Icon name="close" size={13} />
+        </button>
+      )}
+    </div>
+  );
+}
+
+function NewComment({
+  callUuid,
+  utterance,
+  onClose,
+}: {
+  callUuid: string;
+  utterance: number | undefined;
+  onClose: () => void;
+}) {
+  const t = callTexts.use();
+  const client = useQueryClient();
+  const [text, setText] = useState('');
+  const add = useMutation({
+    mutationFn: () =>
+      send(
+        api.POST('/api/v1/calls/{uuid}/comments', {
+          params: { path: { uuid: callUuid } },
+          body: { text: text.trim(), ...(utterance !== undefined && { utterance }) },
+        }),
+      ),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: key(callUuid) });
+      onClose();
+    },
+    // What was typed stays.
+    onError: failed,
+  });
+  return (
+    <form
+      className="comment-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== '') add.mutate();
+      }}
+    >
+      <textarea
+        className="input"
+        // The user has just asked to write.
+        // oxlint-disable-next-line jsx-a11y/no-autofocus
+        autoFocus
+        maxLength={MAX_CHARS}
+        aria-label={t('comment')}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+          if (event.key === 'Escape') onClose();
+        }}
+      />
+      <div className="dialog-actions">
+        <button type="button" className="button button-small" onClick={onClose}>
+          {t('cancel')}
+        </button>
+        <button
+          type="submit"
+          className="button button-primary button-small"
+          disabled={add.isPending || text.trim() === ''}
+        >
+          {t('save')}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,150 @@
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { api, send } from '../../api/client.ts';
+import * as format from '../../i18n/format.ts';
+import { Icon } from '../../widgets/icon.tsx';
+import { callTexts } from './texts.ts';
+import type { CallDetail, Utterance } from './use-call.ts';
+import { type Player, SKIP_SECONDS } from './use-player.ts';
+
+/** Loaded with the first recording. */
+const Waveform = lazy(() => import('./waveform.tsx'));
+
+const RATES = [0.75, 1, 1.25, 1.5, 2];
+/** The URL is good for an hour. */
+const REFRESH_MS = 45 * 60_000;
+
+export function usePlayback(call: CallDetail) {
+  return useQuery({
+    queryKey: ['playback', call.uuid, call.audio?.left_channel],
+    queryFn: ({ signal }) =>
+      send(api.GET('/api/v1/calls/{uuid}/playback', { params: { path: { uuid: call.uuid } }, signal })),
+    enabled: call.audio !== null,
+    staleTime: REFRESH_MS,
+    refetchInterval: REFRESH_MS,
+    refetchOnWindowFocus: false,
+  });
+}
+
+interface Props {
+  readonly call: CallDetail;
+  readonly recording: NonNullable<CallDetail['audio']>;
+  readonly player: Player;
+  readonly playback: ReturnType<typeof usePlayback>;
+}
+
+/** Hear the recording: the waveform of both channels, who speaks when, and the controls. */
+export function PlayerPanel({ call, recording, player, playback }: Props) {
+  const t = callTexts.use();
+  const utterances = call.transcript?.utterances ?? [];
+  const { duration } = recording;
+  return (
+    <section className="card player" aria-label={t('player')}>
+      {playback.isError || player.failure ? (
+        <p className="player-note" role="alert">
+          {t('playerFailed')}{' '}
+          <button type="button" className="button button-small" onClick={() => void playback.refetch()}>
+            {t('again')}
+          </button>
+        </p>
+      ) : playback.data === undefined ? (
+        <div className="waveform" role="status">
+          <span className="visually-hidden">{t('preparing')}</span>
+          <span className="skeleton waveform-wait" />
+        </div>
+      ) : (
+        <Suspense fallback={<div className="waveform" />}>
+          <Waveform audio={player.audio} playback={playback.data} recording={recording} />
+        </Suspense>
+      )}
+      <Lanes utterances={utterances} duration={duration} />
+      <div className="player-controls">
+        <button
+          type="button"
+          className="button button-primary button-icon"
+          aria-label={t(player.isPlaying ? 'pause' : 'play')}
+          disabled={playback.data === undefined}
+          onClick={player.toggle}
+        >
+          <Icon name={player.isPlaying ? 'pause' : 'play'} />
+        </button>
+        <Position audio={player.audio} duration={duration} />
+        <label>
+          <span className="visually-hidden">{t('speed')}</span>
+          <select className="input" value={player.rate} onChange={({ target }) => player.setRate(Number(target.value))}>
+            {RATES.map((rate) => (
+              <option key={rate} value={rate}>
+                {format.number(rate, 2)}×
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+    </section>
+  );
+}
+
+/** Where the recording is, to move by keys and by pointer. */
+function Position({ audio, duration }: { audio: HTMLAudioElement; duration: number }) {
+  const t = callTexts.use();
+  const [at, setAt] = useState(audio.currentTime);
+  useEffect(() => {
+    const update = () => setAt(audio.currentTime);
+    audio.addEventListener('timeupdate', update);
+    audio.addEventListener('seeked', update);
+    return () => {
+      audio.removeEventListener('timeupdate', update);
+      audio.removeEventListener('seeked', update);
+    };
+  }, [audio]);
+  const text = `${format.duration(at)} / ${format.duration(duration)}`;
+  return (
+    <>
+      <input
+        type="range"
+        className="player-position"
+        aria-label={t('position')}
+        aria-valuetext={text}
+        min={0}
+        max={Math.max(duration, 0.1)}
+        step={0.1}
+        value={Math.min(at, duration)}
+        onChange={({ target }) => {
+          audio.currentTime = Number(target.value);
+        }}
+        onKeyDown={(event) => {
+          const direction = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0;
+          if (direction === 0) return;
+          event.preventDefault();
+          audio.currentTime = Math.max(0, audio.currentTime + direction * SKIP_SECONDS);
+        }}
+      />
+      <span className="number player-time">{text}</span>
+    </>
+  );
+}
+
+/** Who speaks when: a lane for each, with silence as the gaps. */
+function Lanes({ utterances, duration }: { utterances: readonly Utterance[]; duration: number }) {
+  const t = callTexts.use();
+  if (!utterances.some(({ start }) => start !== null) || duration <= 0) return null;
+  return (
+    <div className="lanes" aria-hidden="true">
+      {(['operator', 'client'] as const).map((role) => (
+        <div key={role} className={`lane lane-${role}`} title={t(`role.${role}`)}>
+          {utterances
+            .filter((utterance) => utterance.role === role && utterance.start !== null && utterance.end !== null)
+            .map(({ index, start, end }) => (
+              <i
+                key={index}
+                style={{
+                  left: `${(start! / duration) * 100}%`,
+                  width: `max(2px, ${((end! - start!) / duration) * 100}%)`,
+                }}
+              />
+            ))}
+        </div>
+      ))}
+    </div>
+  );
+}

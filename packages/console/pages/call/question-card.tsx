@@ -1,0 +1,128 @@
+import { useEffect, useState } from 'react';
+import * as format from '../../i18n/format.ts';
+import { Icon } from '../../widgets/icon.tsx';
+import { callTexts } from './texts.ts';
+import type { Question } from './use-call.ts';
+import { machineAnswer } from './use-review.ts';
+
+interface Props {
+  readonly number: number;
+  readonly question: Question;
+  readonly choices: readonly string[] | null;
+  readonly isActive: boolean;
+  readonly onToggle: () => void;
+  readonly onQuote: (index: number) => void;
+  readonly onAnswer: (answer: string | null, comment?: string) => void;
+}
+
+/** A question with its answer; open, with what the answer rests on and a way to correct it. */
+export function QuestionCard(props: Props) {
+  const { number, question, isActive, onToggle } = props;
+  const t = callTexts.use();
+  const { answer, not_applicable, points, max_points, needs_review } = question;
+  return (
+    <li className="question" data-active={isActive}>
+      <button type="button" className="question-head" aria-expanded={isActive} onClick={onToggle}>
+        <span className="question-number number">{number}</span>
+        <span className="question-text foreign">{question.text}</span>
+        <span className="question-answer">
+          <span className="foreign">{not_applicable ? t('notApplicable') : (answer ?? t('open'))}</span>
+          <span className="muted number">
+            {points === null ? '' : `${format.number(points, 2)} / ${format.number(max_points, 2)}`}
+          </span>
+        </span>
+        {needs_review && <span className="badge badge-warn">{t('review')}</span>}
+        {question.decided_by === 'person' && <span className="badge badge-accent">{t('person')}</span>}
+      </button>
+      {isActive && <Details {...props} />}
+    </li>
+  );
+}
+
+function Details({ question, choices, onQuote, onAnswer }: Props) {
+  const t = callTexts.use();
+  const machine = machineAnswer(question);
+  const isPersons = question.decided_by === 'person';
+  return (
+    <div className="question-details">
+      {question.explanation !== '' && <p className="foreign">{question.explanation}</p>}
+      {question.evidence.map((evidence, index) => (
+        <button
+          key={`${evidence.utterance} ${evidence.start_char}`}
+          type="button"
+          className="quote foreign"
+          onClick={() => onQuote(index)}
+        >
+          <Icon name="play" size={13} />
+          <q>{evidence.quote}</q>
+        </button>
+      ))}
+      <p className="muted">
+        {t('decidedBy', { by: t(`decided.${machine.decided_by}`) })}
+        {machine.confidence !== null && ` · ${t('confidence', { share: format.percent(machine.confidence) })}`}
+        {isPersons && machine.answer !== question.answer && (
+          <span className="foreign"> · {t('machineSaid', { answer: machine.answer ?? t('notApplicable') })}</span>
+        )}
+      </p>
+      {choices !== null && (
+        <>
+          <div className="choices" role="group" aria-label={t('correct')}>
+            {choices.map((label, index) => (
+              <button
+                key={label}
+                type="button"
+                className={question.answer === label ? 'chip chip-on' : 'chip'}
+                aria-pressed={question.answer === label}
+                onClick={() => onAnswer(label)}
+              >
+                <kbd aria-hidden="true">{index + 1}</kbd>
+                <span className="foreign">{label}</span>
+              </button>
+            ))}
+            <button
+              type="button"
+              className={question.not_applicable ? 'chip chip-on' : 'chip'}
+              aria-pressed={question.not_applicable}
+              onClick={() => onAnswer(null)}
+            >
+              <kbd aria-hidden="true">0</kbd>
+              {t('notApplicable')}
+            </button>
+          </div>
+          <AnswerComment question={question} onSave={(comment) => onAnswer(question.answer, comment)} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Why a person answers as they do. What was typed is kept until it is saved. */
+function AnswerComment({ question, onSave }: { question: Question; onSave: (comment: string) => void }) {
+  const t = callTexts.use();
+  const saved = question.comment ?? '';
+  const [typed, setTyped] = useState(saved);
+  useEffect(() => setTyped(saved), [saved]);
+  return (
+    <form
+      className="answer-comment"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSave(typed.trim());
+      }}
+    >
+      <input
+        className="input"
+        maxLength={5000}
+        placeholder={t('comment')}
+        aria-label={t('comment')}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+      {typed.trim() !== saved && (
+        <button type="submit" className="button">
+          {t('save')}
+        </button>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,165 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+import * as format from '../../i18n/format.ts';
+import { Score, scoreTone } from '../../widgets/call-facts.tsx';
+import { Icon } from '../../widgets/icon.tsx';
+import { QuestionCard } from './question-card.tsx';
+import { callTexts } from './texts.ts';
+import type { Analysis, Question } from './use-call.ts';
+import { questionsOf, type useReview } from './use-review.ts';
+
+interface Props {
+  readonly analysis: Analysis;
+  /** The labels of each question. Null where the user may not correct answers. */
+  readonly choices: ReadonlyMap<string, readonly string[]> | null;
+  readonly review: ReturnType<typeof useReview>;
+  readonly active: Question | null;
+  readonly onActivate: (question: Question | null) => void;
+  readonly onQuote: (question: Question, index: number) => void;
+}
+
+/** The score: how it came about, answer by answer, and what a person makes of it. */
+export function ScorePanel({ analysis, choices, review, active, onActivate, onQuote }: Props) {
+  const t = callTexts.use();
+  const numbers = new Map(questionsOf(analysis).map(({ uuid }, index) => [uuid, index + 1]));
+  const open = questionsOf(analysis).filter(({ needs_review }) => needs_review).length;
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    panel.current?.querySelector('[data-active="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [active?.uuid]);
+  return (
+    <section className="score-panel" aria-label={t('score')} ref={panel}>
+      <div className="card card-body score-head">
+        <Dial value={analysis.score} />
+        <div className="score-facts">
+          <div className="score-badges">
+            <span className="badge">{t(analysis.score_source === 'reviewed' ? 'byPerson' : 'byMachine')}</span>
+            {analysis.auto_failed && <span className="badge badge-bad">{t('autoFailed')}</span>}
+            {analysis.auto_fail_suspected && <span className="badge badge-warn">{t('autoFailSuspected')}</span>}
+            {open > 0 && (
+              <span className="badge badge-warn">{t('needReview', { n: open, count: format.number(open) })}</span>
+            )}
+            {analysis.review?.done === true && (
+              <span className="badge badge-good">
+                <Icon name="check" size={11} />
+                {t('reviewDone')}
+              </span>
+            )}
+          </div>
+          <p className="muted foreign">
+            {t('scorecard', { name: analysis.scorecard.name, revision: String(analysis.scorecard.revision) })}
+          </p>
+        </div>
+        <p className="score-summary foreign">{analysis.summary}</p>
+        <Facts analysis={analysis} />
+      </div>
+      {analysis.sections.map((section, at) => (
+        <div key={`${at} ${section.name}`} className="card score-section">
+          <h3>
+            <span className="foreign">{section.name}</span>
+            <Score value={section.score} />
+          </h3>
+          <ul>
+            {section.questions.map((question) => (
+              <QuestionCard
+                key={question.uuid}
+                number={numbers.get(question.uuid)!}
+                question={question}
+                choices={choices?.get(question.uuid) ?? null}
+                isActive={active?.uuid === question.uuid}
+                onToggle={() => onActivate(active?.uuid === question.uuid ? null : question)}
+                onQuote={(index) => onQuote(question, index)}
+                onAnswer={(answer, comment) => review.answer(question, answer, comment)}
+              />
+            ))}
+          </ul>
+        </div>
+      ))}
+      <div className="score-actions">
+        {analysis.review?.done !== true && (
+          <button
+            type="button"
+            className="button button-primary"
+            disabled={review.isSaving}
+            onClick={() => void review.finish().catch(() => {})}
+          >
+            <Icon name="check" />
+            {t('finishReview')}
+          </button>
+        )}
+        {analysis.review !== null && (
+          <button type="button" className="button" disabled={review.isSaving} onClick={review.withdraw}>
+            {t('withdrawReview')}
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** The score as a number in a ring. */
+function Dial({ value }: { value: number | null }) {
+  const radius = 30;
+  const length = 2 * Math.PI * radius;
+  return (
+    <div className={value === null ? 'dial' : `dial score-${scoreTone(value)}`}>
+      <svg width="76" height="76" viewBox="0 0 76 76" aria-hidden="true">
+        <circle cx="38" cy="38" r={radius} className="dial-track" />
+        <circle
+          cx="38"
+          cy="38"
+          r={radius}
+          className="dial-value"
+          strokeDasharray={`${((value ?? 0) / 100) * length} ${length}`}
+          transform="rotate(-90 38 38)"
+        />
+      </svg>
+      <strong className="number">{value === null ? '–' : format.score(value)}</strong>
+    </div>
+  );
+}
+
+function Facts({ analysis }: { analysis: Analysis }) {
+  const t = callTexts.use();
+  const { metrics, topics, reason, resolution } = analysis;
+  const { operator, client, silence } = metrics.talk_ratio;
+  const facts: [name: string, value: ReactNode][] = [
+    ...(reason === null
+      ? []
+      : [
+          [
+            t('reason'),
+            <span key="r" className="foreign">
+              {reason}
+            </span>,
+          ] as [string, ReactNode],
+        ]),
+    ...(resolution === null ? [] : [[t('resolution'), t(`resolution.${resolution}`)] as [string, ReactNode]]),
+    ...(topics.length === 0
+      ? []
+      : [
+          [
+            t('topics'),
+            <span key="t" className="foreign">
+              {topics.join(', ')}
+            </span>,
+          ] as [string, ReactNode],
+        ]),
+    [
+      t('talk'),
+      `${t('role.operator')} ${format.percent(operator)} · ${t('role.client')} ${format.percent(client)}${silence === null ? '' : ` · ${t('silence')} ${format.percent(silence)}`}`,
+    ],
+    ...(metrics.interruptions === null
+      ? []
+      : [[t('interruptions'), format.number(metrics.interruptions)] as [string, ReactNode]]),
+  ];
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

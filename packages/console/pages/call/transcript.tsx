@@ -1,0 +1,126 @@
+import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
+import * as format from '../../i18n/format.ts';
+import { Highlighted } from '../../widgets/highlighted.tsx';
+import { callTexts } from './texts.ts';
+import type { CallDetail, Question, Utterance } from './use-call.ts';
+import { type Player, useHeard } from './use-player.ts';
+
+interface Props {
+  readonly call: CallDetail;
+  readonly player: Player;
+  /** The question whose quotes are marked. */
+  readonly question: Question | null;
+  /** Words that the call was found by, which are marked while no question is. */
+  readonly words: string | undefined;
+  /** The utterance to bring into view. */
+  readonly shown: { readonly index: number } | null;
+  /** What stands under an utterance: comments, and a way to add one. */
+  readonly under: (index: number) => ReactNode;
+}
+
+/** What was said. It follows the sound, and a click on a word plays from there. */
+export function Transcript({ call, player, question, words, shown, under }: Props) {
+  const t = callTexts.use();
+  const list = useRef<HTMLOListElement>(null);
+  const utterances = call.transcript?.utterances ?? NONE;
+  const heard = useHeard(player.audio, utterances);
+  useEffect(() => {
+    if (player.isPlaying && heard >= 0) bringIntoView(list.current, heard);
+  }, [heard, player.isPlaying]);
+  useEffect(() => {
+    if (shown !== null) bringIntoView(list.current, shown.index);
+  }, [shown]);
+  const pattern = wordPattern(question === null ? words : undefined);
+
+  if (utterances.length === 0) {
+    return (
+      <section className="card card-body" aria-label={t('transcript')}>
+        <p className="muted">{t(call.transcript === null ? 'noTranscript' : 'noWords')}</p>
+      </section>
+    );
+  }
+  return (
+    <section className="card transcript" aria-label={t('transcript')}>
+      <ol ref={list}>
+        {utterances.map((utterance) => {
+          const { index, role, text, start } = utterance;
+          return (
+            <li
+              key={index}
+              className={`utterance utterance-${role}`}
+              aria-current={index === heard ? 'true' : undefined}
+            >
+              <div className="utterance-side">
+                <span className="utterance-role">{t(`role.${role}`)}</span>
+                {start !== null && call.audio !== null && (
+                  <button
+                    type="button"
+                    className="utterance-time number"
+                    aria-label={t('playFrom', { time: format.duration(start) })}
+                    onClick={() => player.playFrom(start)}
+                  >
+                    {format.duration(start)}
+                  </button>
+                )}
+              </div>
+              <div>
+                {/* The button beside it does the same by keyboard. */}
+                {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions */}
+                <div
+                  className={
+                    start === null || call.audio === null
+                      ? 'utterance-text foreign'
+                      : 'utterance-text foreign utterance-heard'
+                  }
+                  onClick={(event) => playWord(event, utterance, player, call.audio !== null)}
+                >
+                  <Highlighted text={text} spans={spansOf(utterance, question, pattern)} />
+                </div>
+                {under(index)}
+              </div>
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+const NONE: readonly Utterance[] = [];
+
+function spansOf({ index, text }: Utterance, question: Question | null, pattern: RegExp | null) {
+  if (question !== null) {
+    return question.evidence
+      .filter(({ utterance }) => utterance === index)
+      .map(({ start_char, end_char }) => ({ start: start_char, end: end_char }));
+  }
+  if (pattern === null) return [];
+  return Array.from(text.matchAll(pattern), (match) => ({ start: match.index, end: match.index + match[0].length }));
+}
+
+/** The words of a search, and longer words that begin with them. */
+function wordPattern(words: string | undefined): RegExp | null {
+  const wanted = (words ?? '').replaceAll(/(?:^|\s)-\S+/g, ' ').match(/[\p{L}\p{N}]+/gu);
+  if (wanted === null) return null;
+  return new RegExp(`(?<![\\p{L}\\p{N}])(?:${wanted.join('|')})[\\p{L}\\p{N}]*`, 'giu');
+}
+
+/** Words have no times of their own, so that of the click is estimated from where it is in the utterance. */
+function playWord(event: MouseEvent, { text, start, end }: Utterance, player: Player, hasAudio: boolean): void {
+  if (!hasAudio || start === null || end === null || getSelection()?.isCollapsed === false) return;
+  const at = offsetIn(event.currentTarget, event.clientX, event.clientY);
+  player.playFrom(start + (end - start) * (at / Math.max(1, text.length)));
+}
+
+function offsetIn(element: Element, x: number, y: number): number {
+  const position = document.caretPositionFromPoint?.(x, y);
+  if (position === null || position === undefined || !element.contains(position.offsetNode)) return 0;
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  range.setEnd(position.offsetNode, position.offset);
+  return range.toString().length;
+}
+
+function bringIntoView(list: HTMLElement | null, index: number): void {
+  list?.children[index]?.scrollIntoView({ block: 'center', behavior: 'smooth' });
+}

@@ -1,0 +1,109 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { api, send } from '../../api/client.ts';
+import { currentSession } from '../../session/session.ts';
+import { failed } from '../../widgets/toasts.tsx';
+import { type Analysis, type CallDetail, callKey, type Question } from './use-call.ts';
+
+/** The choices of each question by its uuid, in the revision that scored the call. Null while or where they are unknown. */
+export function useChoices({ scorecard: { uuid, revision } }: Analysis): ReadonlyMap<string, readonly string[]> | null {
+  const { data } = useQuery({
+    queryKey: ['scorecard', uuid, revision],
+    queryFn: ({ signal }) =>
+      send(api.GET('/api/v1/scorecards/{uuid}', { params: { path: { uuid }, query: { revision } }, signal })),
+    // Scorecards are for ADMIN, and without their choices no answer can be corrected.
+    enabled: currentSession()?.role === 'ADMIN',
+    staleTime: Infinity,
+  });
+  if (data === undefined) return null;
+  const questions = data.sections.flatMap((section) => section.questions);
+  return new Map(questions.map((question) => [question.uuid ?? '', question.choices.map(({ label }) => label)]));
+}
+
+/** One answer of a person: a label, or null where the question does not apply. */
+interface Judgement {
+  readonly question: Question;
+  readonly answer: string | null;
+  readonly comment?: string;
+}
+
+/** Saves a person's answers one by one. Each save sends all of them, because a review replaces the one before. */
+export function useReview(call: CallDetail, analysis: Analysis) {
+  const client = useQueryClient();
+  const path = { uuid: call.uuid };
+  const keep = (reviewed: Analysis) => {
+    client.setQueryData<CallDetail>(callKey(call.uuid), (before) =>
+      before === undefined
+        ? before
+        : {
+            ...before,
+            score: reviewed.score,
+            analysis: reviewed,
+            analyses: before.analyses.map((each) => (each.uuid === reviewed.uuid ? reviewed : each)),
+          },
+    );
+    void client.invalidateQueries({ queryKey: ['calls'] });
+    void client.invalidateQueries({ queryKey: ['review-queue'] });
+  };
+  const save = useMutation({
+    mutationKey: ['review', call.uuid],
+    // In their order: each contains those before.
+    scope: { id: `review-${call.uuid}` },
+    mutationFn: ({ judged, done }: { judged?: Judgement | undefined; done?: boolean | undefined }) => {
+      const current = client.getQueryData<CallDetail>(callKey(call.uuid))?.analysis ?? analysis;
+      const { review } = current;
+      const answers = judgements(current, judged).map(({ question, answer, comment }) => ({
+        question_uuid: question.uuid,
+        answer,
+        ...(comment !== undefined && comment !== '' && { comment }),
+      }));
+      const body = {
+        analysis_uuid: current.uuid,
+        answers,
+        done: done ?? review?.done ?? false,
+        ...(review?.comment !== null && review?.comment !== undefined && { comment: review.comment }),
+      };
+      return send(api.PUT('/api/v1/calls/{uuid}/review', { params: { path }, body }));
+    },
+    onSuccess: keep,
+    onError: failed,
+  });
+  const withdraw = useMutation({
+    mutationFn: () => send(api.DELETE('/api/v1/calls/{uuid}/review', { params: { path } })),
+    onSuccess: keep,
+    onError: failed,
+  });
+  return {
+    isSaving: save.isPending || withdraw.isPending,
+    answer: (question: Question, answer: string | null, comment?: string) =>
+      save.mutate({ judged: { question, answer, ...(comment !== undefined && { comment }) } }),
+    finish: () => save.mutateAsync({ done: true }),
+    withdraw: () => withdraw.mutate(),
+  };
+}
+
+/** What people have answered so far, with one more. An answer that is the machine's own again is left out. */
+function judgements(analysis: Analysis, added: Judgement | undefined): readonly Judgement[] {
+  const before = questionsOf(analysis)
+    .filter(({ decided_by, uuid }) => decided_by === 'person' && uuid !== added?.question.uuid)
+    .map((question): Judgement => ({ question, answer: question.answer, ...withComment(question.comment) }));
+  if (added === undefined) return before;
+  const comment = added.comment ?? added.question.comment ?? undefined;
+  const { answer } = machineAnswer(added.question);
+  const isMachines = added.answer === answer && (comment === undefined || comment === '');
+  return isMachines && added.question.decided_by === 'person'
+    ? before
+    : [...before, { question: added.question, answer: added.answer, ...withComment(comment) }];
+}
+
+function withComment(comment: string | null | undefined): { comment?: string } {
+  return comment === null || comment === undefined ? {} : { comment };
+}
+
+export function questionsOf(analysis: Analysis): readonly Question[] {
+  return analysis.sections.flatMap(({ questions }) => questions);
+}
+
+/** What the machine answered, also where a person has answered since. */
+export function machineAnswer({ machine, answer, decided_by, confidence }: Question) {
+  return machine ?? { answer, decided_by, confidence };
+}

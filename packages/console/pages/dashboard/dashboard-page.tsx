@@ -1,0 +1,85 @@
+import './dashboard.css';
+import { useNavigate } from '@tanstack/react-router';
+import * as format from '../../i18n/format.ts';
+import { Failed, Loading, State } from '../../widgets/states.tsx';
+import { useTitle } from '../../widgets/use-title.ts';
+import { DayChart } from './day-chart.tsx';
+import { isZone, LENGTHS, periods } from './period.ts';
+import { Questions } from './questions.tsx';
+import { Ranking } from './ranking.tsx';
+import { dashboardRoute } from './route.ts';
+import { dashboardTexts } from './texts.ts';
+import { Tiles } from './tiles.tsx';
+import { Trend } from './trend.tsx';
+import { useStatistics } from './use-statistics.ts';
+
+const DEFAULT_DAYS = 30;
+
+/** What the calls of a period are like, beside the period before. Numbers open the calls that they count. */
+export function DashboardPage() {
+  const t = dashboardTexts.use();
+  useTitle(t('title'));
+  const search = dashboardRoute.useSearch();
+  const navigate = useNavigate();
+  const days = LENGTHS.find((each) => String(each) === search.days) ?? DEFAULT_DAYS;
+  const tz = search.tz !== undefined && isZone(search.tz) ? search.tz : format.timeZone();
+  const period = periods(days, tz);
+  const current = useStatistics({ group_by: 'day', tz, ...period.now, limit: 1000 });
+  const previous = useStatistics({ group_by: 'segment_type', tz, ...period.before, limit: 1 });
+  const choose = (name: 'days' | 'tz', value: string) =>
+    void navigate({ to: '/dashboard', search: { ...search, [name]: value } });
+
+  return (
+    <div className="page dashboard">
+      <div className="page-head">
+        <h1>{t('title')}</h1>
+        <div className="actions">
+          <label>
+            <span className="visually-hidden">{t('period')}</span>
+            <select className="input" value={days} onChange={({ target }) => choose('days', target.value)}>
+              {LENGTHS.map((each) => (
+                <option key={each} value={each}>
+                  {t('days', { n: each, days: format.number(each) })}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            <span className="visually-hidden">{t('zone')}</span>
+            <select className="input dashboard-zone" value={tz} onChange={({ target }) => choose('tz', target.value)}>
+              {[...new Set([tz, format.timeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])].map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+          </label>
+        </div>
+      </div>
+      {current.data === undefined && current.isPending && <Loading />}
+      {current.data === undefined && current.isError && (
+        <Failed error={current.error} retry={() => void current.refetch()} />
+      )}
+      {current.data?.total.calls === 0 && (
+        <State title={t('empty.title')} text={t('empty.text')}>
+          {days < 365 && (
+            <button type="button" className="button" onClick={() => choose('days', '365')}>
+              {t('empty.longer')}
+            </button>
+          )}
+        </State>
+      )}
+      {current.data !== undefined && current.data.total.calls > 0 && (
+        <>
+          <Tiles total={current.data.total} before={previous.data?.total} period={period.now} tz={tz} />
+          <DayChart days={current.data} period={period.now} />
+          <div className="dashboard-columns">
+            <Ranking by="operator_name" period={period.now} tz={tz} />
+            <Ranking by="operator_group_name" period={period.now} tz={tz} />
+            <Questions period={period.now} tz={tz} />
+            <Trend by="topic" period={period.now} before={period.before} tz={tz} />
+            <Trend by="resolution" period={period.now} before={period.before} tz={tz} />
+          </div>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import { Link } from '@tanstack/react-router';
+import * as format from '../../i18n/format.ts';
+import { Failed, Loading } from '../../widgets/states.tsx';
+import type { Period } from './period.ts';
+import { dashboardTexts } from './texts.ts';
+import { type Group, useStatistics } from './use-statistics.ts';
+
+const SHOWN = 10;
+
+/** The questions that get the smallest share of their points. */
+export function Questions({ period, tz }: { period: Period; tz: string }) {
+  const t = dashboardTexts.use();
+  const questions = useStatistics({ group_by: 'question', tz, ...period, sort: 'points_ratio', limit: SHOWN });
+  const items = (questions.data?.items ?? []).filter(
+    (item): item is Group & { points_ratio: number } => item.points_ratio !== null,
+  );
+  return (
+    <section className="card card-body dashboard-part" aria-label={t('questions')}>
+      <div className="dashboard-head">
+        <h2>{t('questions')}</h2>
+        <Link to="/calls" search={{ ...period, outcome: ['scored'], sort: 'score' }}>
+          {t('lowest')}
+        </Link>
+      </div>
+      {questions.data === undefined && questions.isPending && <Loading />}
+      {questions.data === undefined && questions.isError && (
+        <Failed error={questions.error} retry={() => void questions.refetch()} />
+      )}
+      {questions.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
+      <ul className="dashboard-bars">
+        {items.map(({ key, label, points_ratio, calls }) => (
+          <li key={key}>
+            <span className="foreign">{label ?? key}</span>
+            <meter min={0} max={1} value={points_ratio} aria-label={t('points')} />
+            <span className="number">
+              {format.percent(points_ratio)}{' '}
+              <span className="muted">{t('ofCalls', { n: calls, calls: format.number(calls) })}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,22 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root-route.ts';
+import { currentLocale } from '../../i18n/texts.ts';
+import { dashboardTexts } from './texts.ts';
+
+/** `days`: the length of the period, which ends today. `tz`: an IANA time zone. */
+interface DashboardSearch {
+  readonly days?: string;
+  readonly tz?: string;
+  readonly measure?: string;
+}
+
+export const dashboardRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/dashboard',
+  validateSearch: (raw: Record<string, unknown>): DashboardSearch =>
+    Object.fromEntries(
+      ['days', 'tz', 'measure'].flatMap((name) => (typeof raw[name] === 'string' ? [[name, raw[name]]] : [])),
+    ),
+  loader: () => dashboardTexts.load(currentLocale()),
+  component: lazyRouteComponent(() => import('./dashboard-page.tsx'), 'DashboardPage'),
+});

@@ -1,0 +1,214 @@
+import { Link } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import * as format from '../../i18n/format.ts';
+import { Score } from '../../widgets/call-facts.tsx';
+import { Icon } from '../../widgets/icon.tsx';
+import { useKeys } from '../../widgets/use-keys.ts';
+import { useMedia } from '../../widgets/use-media.ts';
+import { PlayerPanel, usePlayback } from '../call/player-panel.tsx';
+import { callTexts } from '../call/texts.ts';
+import { Transcript } from '../call/transcript.tsx';
+import type { Analysis, CallDetail, Question } from '../call/use-call.ts';
+import { SKIP_SECONDS, usePlayer } from '../call/use-player.ts';
+import { machineAnswer, questionsOf, useChoices, useReview } from '../call/use-review.ts';
+import { reviewTexts } from './texts.ts';
+
+interface Props {
+  readonly call: CallDetail;
+  readonly onNext: () => void;
+}
+
+/** One call of the queue. It is finished when each of its answers in question was confirmed or corrected. */
+export function ReviewCall({ call, onNext }: Props) {
+  const t = reviewTexts.use();
+  if (call.analysis === null) {
+    return (
+      <button type="button" className="button" onClick={onNext}>
+        {t('skip')}
+      </button>
+    );
+  }
+  return <Judge call={call} analysis={call.analysis} onNext={onNext} />;
+}
+
+function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
+  const t = reviewTexts.use();
+  const playback = usePlayback(call);
+  const player = usePlayer(playback.data?.url ?? null);
+  const choices = useChoices(analysis);
+  const review = useReview(call, analysis);
+  // Those that were in question when the call came up. A correction takes an answer off the list of the analysis.
+  const [asked] = useState(() =>
+    questionsOf(analysis)
+      .filter(({ needs_review }) => needs_review)
+      .map(({ uuid }) => uuid),
+  );
+  const [at, setAt] = useState(0);
+  const question = questionsOf(analysis).find(({ uuid }) => uuid === asked[at]) ?? null;
+  const [shown, setShown] = useState<{ index: number } | null>(null);
+  const first = question?.evidence[0]?.utterance;
+  // Where the columns are below each other, scrolling to the quote would take the question out of sight.
+  const isNarrow = useMedia('(max-width: 1080px)');
+  useEffect(
+    () => setShown(first === undefined || isNarrow ? null : { index: first }),
+    [first, question?.uuid, isNarrow],
+  );
+
+  const labels = question === null ? [] : (choices?.get(question.uuid) ?? []);
+  const isOpen = question !== null && question.answer === null && !question.not_applicable;
+  const proceed = async () => {
+    if (at + 1 < asked.length) {
+      setAt(at + 1);
+      return;
+    }
+    try {
+      await review.finish();
+      onNext();
+    } catch {
+      // The message says why. The answer stays where it is.
+    }
+  };
+  const confirm = () => {
+    if (!isOpen && !review.isSaving) void proceed();
+  };
+  const correct = (answer: string | null) => {
+    if (question === null || review.isSaving) return;
+    review.answer(question, answer);
+    void proceed();
+  };
+  const hear = (index: number) => {
+    const evidence = question?.evidence[index];
+    const { start = null, end = null } =
+      evidence === undefined ? {} : (call.transcript?.utterances[evidence.utterance] ?? {});
+    if (evidence !== undefined) setShown({ index: evidence.utterance });
+    if (start !== null && end !== null && call.audio !== null) player.playFrom(start, end);
+  };
+  useKeys({
+    Enter: confirm,
+    ' ': () => call.audio !== null && player.toggle(),
+    ArrowLeft: () => player.skip(-SKIP_SECONDS),
+    ArrowRight: () => player.skip(SKIP_SECONDS),
+    q: () => hear(0),
+    n: onNext,
+    j: () => setAt(Math.min(asked.length - 1, at + 1)),
+    k: () => setAt(Math.max(0, at - 1)),
+    ...(labels.length > 0 && { '0': () => correct(null) }),
+    ...Object.fromEntries(labels.slice(0, 9).map((label, index) => [String(index + 1), () => correct(label)])),
+  });
+
+  return (
+    <div className="call-columns review-columns">
+      <div className="call-main">
+        {call.audio !== null && <PlayerPanel call={call} recording={call.audio} player={player} playback={playback} />}
+        <Transcript
+          call={call}
+          player={player}
+          question={question}
+          words={undefined}
+          shown={shown}
+          under={() => null}
+        />
+      </div>
+      <section className="score-panel" aria-label={t('question')}>
+        <div className="card card-body review-call">
+          <div className="review-line">
+            <Link to="/calls/$uuid" params={{ uuid: call.uuid }} className="foreign">
+              {call.operator_name}
+            </Link>
+            <span className="muted number">{format.dateTime(call.start_time)}</span>
+            <Score value={analysis.score} />
+          </div>
+          {question !== null && (
+            <Ask
+              question={question}
+              position={asked.length > 1 ? t('answerOf', { at: String(at + 1), all: String(asked.length) }) : null}
+              labels={labels}
+              isOpen={isOpen}
+              isSaving={review.isSaving}
+              onHear={hear}
+              onConfirm={confirm}
+              onCorrect={correct}
+            />
+          )}
+          <div className="review-line">
+            <button type="button" className="button button-quiet" onClick={onNext}>
+              <kbd aria-hidden="true">n</kbd>
+              {t('skip')}
+            </button>
+          </div>
+        </div>
+      </section>
+    </div>
+  );
+}
+
+interface AskProps {
+  readonly question: Question;
+  readonly position: string | null;
+  readonly labels: readonly string[];
+  readonly isOpen: boolean;
+  readonly isSaving: boolean;
+  readonly onHear: (index: number) => void;
+  readonly onConfirm: () => void;
+  readonly onCorrect: (answer: string | null) => void;
+}
+
+function Ask({ question, position, labels, isOpen, isSaving, onHear, onConfirm, onCorrect }: AskProps) {
+  const t = reviewTexts.use();
+  const c = callTexts.use();
+  const { confidence, decided_by } = machineAnswer(question);
+  return (
+    <>
+      {position !== null && <p className="muted number">{position}</p>}
+      <h2 className="foreign review-question">{question.text}</h2>
+      <p className="review-answer" aria-live="polite">
+        <span className="muted">{t('machineSays')}</span>{' '}
+        <strong className="foreign">
+          {question.not_applicable ? c('notApplicable') : (question.answer ?? c('open'))}
+        </strong>{' '}
+        <span className="muted">
+          {c('decidedBy', { by: c(`decided.${decided_by}`) })}
+          {confidence !== null && ` · ${c('confidence', { share: format.percent(confidence) })}`}
+        </span>
+      </p>
+      {question.explanation !== '' && <p className="foreign">{question.explanation}</p>}
+      {question.evidence.map((evidence, index) => (
+        <button
+          key={`${evidence.utterance} ${evidence.start_char}`}
+          type="button"
+          className="quote foreign"
+          onClick={() => onHear(index)}
+        >
+          <Icon name="play" size={13} />
+          <q>{evidence.quote}</q>
+        </button>
+      ))}
+      <button
+        type="button"
+        className="button button-primary review-confirm"
+        disabled={isOpen || isSaving}
+        onClick={onConfirm}
+      >
+        <Icon name="check" />
+        {t('confirm')}
+        <kbd aria-hidden="true">Enter</kbd>
+      </button>
+      {labels.length > 0 && (
+        <div className="choices" role="group" aria-label={c('correct')}>
+          {[...labels, null].map((label, index) => (
+            <button
+              key={label ?? ''}
+              type="button"
+              className="chip"
+              disabled={isSaving}
+              onClick={() => onCorrect(label)}
+            >
+              <kbd aria-hidden="true">{label === null ? 0 : index + 1}</kbd>
+              <span className="foreign">{label ?? c('notApplicable')}</span>
+            </button>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,164 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api, type Schemas, send } from '../../api/client.ts';
+import { ApiError } from '../../api/errors.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
+import * as format from '../../i18n/format.ts';
+import { Icon } from '../../widgets/icon.tsx';
+import { useFailure } from '../../widgets/states.tsx';
+import { done, failed } from '../../widgets/toasts.tsx';
+import { NEW_QUESTION, type Scorecard, type Section, withItem } from './draft.ts';
+import { QuestionEditor } from './question-editor.tsx';
+import { scorecardsTexts } from './texts.ts';
+
+/** A scorecard as it may be changed. Saving makes a new revision; the old ones stay. */
+export function Editor({ scorecard }: { scorecard: Scorecard }) {
+  const t = scorecardsTexts.use();
+  const shell = shellTexts.use();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [name, setName] = useState(scorecard.name);
+  const [sections, setSections] = useState<readonly Section[]>(scorecard.sections);
+  const isChanged = name !== scorecard.name || sections !== scorecard.sections;
+  const { uuid, segment_type, revision } = scorecard;
+  const params = { path: { uuid } };
+
+  const show = async (saved: Scorecard, text: string) => {
+    client.setQueryData(['scorecards', saved.uuid], saved);
+    await client.invalidateQueries({ queryKey: ['scorecards', 'list'] });
+    done(text);
+  };
+  const save = useMutation({
+    mutationFn: async (kind: 'revision' | 'copy') => {
+      const body = { name, segment_type, sections: [...sections] };
+      if (kind === 'revision') {
+        const header = { 'If-Match': `"${revision}"` };
+        return show(
+          await send(api.PUT('/api/v1/scorecards/{uuid}', { params: { ...params, header }, body })),
+          t('saved'),
+        );
+      }
+      const copied = sections.map((section) => ({
+        ...section,
+        questions: section.questions.map(({ text, weight, choices, decided }) => ({ text, weight, choices, decided })),
+      }));
+      const created = await send(api.POST('/api/v1/scorecards', { body: { ...body, sections: copied } }));
+      await show(created, t('copied'));
+      await navigate({ to: '/scorecards', search: { uuid: created.uuid } });
+    },
+  });
+  const activate = useMutation({
+    mutationFn: async () => {
+      await show(await send(api.POST('/api/v1/scorecards/{uuid}/activate', { params })), t('activated'));
+    },
+    onError: failed,
+  });
+  const failure = useFailure(save.error);
+  const change = (at: number, section: Section | null) => setSections(withItem(sections, at, section));
+
+  return (
+    <form
+      className="scorecards-part"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate('revision');
+      }}
+    >
+      <div className="card card-body scorecards-row">
+        <label className="field scorecards-wide">
+          <span className="field-label">{t('name')}</span>
+          <input className="input" required value={name} onChange={({ target }) => setName(target.value)} />
+        </label>
+        <span className="muted">
+          {t('revision', { revision: format.number(revision) })} · {format.dateTime(scorecard.updated_at)} ·{' '}
+          <span className="foreign">{segment_type ?? t('anySegment')}</span>
+        </span>
+        <span className="scorecards-row">
+          <button type="submit" className="button button-primary" disabled={!isChanged || save.isPending}>
+            {shell('save')}
+          </button>
+          <button type="button" className="button" disabled={save.isPending} onClick={() => save.mutate('copy')}>
+            <Icon name="copy" />
+            {t('copy')}
+          </button>
+          {!scorecard.is_active && (
+            <button
+              type="button"
+              className="button"
+              disabled={isChanged || activate.isPending}
+              onClick={() => activate.mutate()}
+            >
+              <Icon name="check" />
+              {t('activate')}
+            </button>
+          )}
+        </span>
+      </div>
+      {save.isError && (
+        <div role="alert" className="scorecards-fault">
+          <p>
+            {failure.title}. {failure.text}
+          </p>
+          <ul>
+            {fieldsOf(save.error).map(({ field, message }) => (
+              <li key={`${field} ${message}`} className="foreign">
+                <code>{field}</code> {message}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {sections.map((section, at) => (
+        // A section has no identity but its place.
+        // oxlint-disable-next-line react/no-array-index-key
+        <fieldset key={at} className="card card-body scorecards-section">
+          <legend className="visually-hidden">{section.name}</legend>
+          <div className="scorecards-row">
+            <label className="field scorecards-wide">
+              <span className="field-label">{t('section')}</span>
+              <input
+                className="input"
+                required
+                value={section.name}
+                onChange={({ target }) => change(at, { ...section, name: target.value })}
+              />
+            </label>
+            <button type="button" className="button button-quiet" onClick={() => change(at, null)}>
+              <Icon name="trash" />
+              {t('removeSection')}
+            </button>
+          </div>
+          {section.questions.map((question, index) => (
+            <QuestionEditor
+              // A new question has no uuid until it is saved.
+              key={question.uuid ?? `new-${index}`}
+              question={question}
+              onChange={(next) => change(at, { ...section, questions: withItem(section.questions, index, next) })}
+            />
+          ))}
+          <button
+            type="button"
+            className="button scorecards-add"
+            onClick={() => change(at, { ...section, questions: [...section.questions, NEW_QUESTION] })}
+          >
+            <Icon name="plus" />
+            {t('addQuestion')}
+          </button>
+        </fieldset>
+      ))}
+      <button
+        type="button"
+        className="button scorecards-add"
+        onClick={() => setSections([...sections, { name: '', questions: [NEW_QUESTION] }])}
+      >
+        <Icon name="plus" />
+        {t('addSection')}
+      </button>
+    </form>
+  );
+}
+
+function fieldsOf(error: unknown): readonly Schemas['FieldError'][] {
+  return error instanceof ApiError ? ((error.details?.['fields'] as Schemas['FieldError'][] | undefined) ?? []) : [];
+}

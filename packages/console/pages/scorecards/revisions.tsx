@@ -1,0 +1,72 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { api, send } from '../../api/client.ts';
+import * as format from '../../i18n/format.ts';
+import { Failed, Loading } from '../../widgets/states.tsx';
+import { differences, type Scorecard } from './draft.ts';
+import { scorecardsRoute } from './route.ts';
+import { scorecardsTexts } from './texts.ts';
+
+/** The revisions of a scorecard, and what changed from one of them to the newest. */
+export function Revisions({ scorecard }: { scorecard: Scorecard }) {
+  const t = scorecardsTexts.use();
+  const { uuid, revision: newest } = scorecard;
+  const { compare } = scorecardsRoute.useSearch();
+  const revisions = useQuery({
+    queryKey: ['scorecards', uuid, 'revisions', newest],
+    queryFn: ({ signal }) =>
+      send(
+        api.GET('/api/v1/scorecards/{uuid}/revisions', { params: { path: { uuid }, query: { size: 100 } }, signal }),
+      ),
+  });
+  return (
+    <section className="card card-body scorecards-part" aria-label={t('revisions')}>
+      <h2>{t('revisions')}</h2>
+      {revisions.data === undefined && revisions.isPending && <Loading />}
+      {revisions.data === undefined && revisions.isError && (
+        <Failed error={revisions.error} retry={() => void revisions.refetch()} />
+      )}
+      <ul className="scorecards-part">
+        {revisions.data?.items.map(({ revision, created_at }) => (
+          <li key={revision} className="scorecards-row">
+            {t('revision', { revision: format.number(revision) })} · {format.dateTime(created_at)}
+            {revision !== newest && (
+              <Link to="/scorecards" search={{ uuid, compare: String(revision) }}>
+                {t('compare')}
+              </Link>
+            )}
+          </li>
+        ))}
+      </ul>
+      {compare !== undefined && <Comparison key={compare} scorecard={scorecard} revision={Number(compare)} />}
+    </section>
+  );
+}
+
+function Comparison({ scorecard, revision }: { scorecard: Scorecard; revision: number }) {
+  const t = scorecardsTexts.use();
+  const { uuid } = scorecard;
+  const earlier = useQuery({
+    queryKey: ['scorecards', uuid, 'revision', revision],
+    queryFn: ({ signal }) =>
+      send(api.GET('/api/v1/scorecards/{uuid}', { params: { path: { uuid }, query: { revision } }, signal })),
+  });
+  if (earlier.data === undefined)
+    return earlier.isPending ? <Loading /> : <Failed error={earlier.error} retry={() => void earlier.refetch()} />;
+  const found = differences(earlier.data, scorecard);
+  return (
+    <div role="region" aria-label={t('changes')}>
+      <h3>{t('since', { revision: format.number(revision) })}</h3>
+      {found.length === 0 && <p className="muted">{t('noChanges')}</p>}
+      <ul>
+        {found.map(({ kind, text, parts }) => (
+          <li key={`${kind} ${text}`}>
+            <span className={kind === 'removed' ? 'badge badge-bad' : 'badge badge-accent'}>{t(`change.${kind}`)}</span>{' '}
+            <span className="foreign">{text}</span>{' '}
+            <span className="muted">{parts.map((part) => t(`part.${part}`)).join(', ')}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

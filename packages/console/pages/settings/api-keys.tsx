@@ -1,0 +1,193 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type SyntheticEvent, useState } from 'react';
+import { api, type Schemas, send } from '../../api/client.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
+import * as format from '../../i18n/format.ts';
+import { useSession } from '../../session/session.ts';
+import { Dialog } from '../../widgets/dialog.tsx';
+import { Icon } from '../../widgets/icon.tsx';
+import { Pager } from '../../widgets/pager.tsx';
+import { Failed, Loading, State, useFailure } from '../../widgets/states.tsx';
+import { done, failed } from '../../widgets/toasts.tsx';
+import { Confirm } from './confirm.tsx';
+import { Secret } from './secret.tsx';
+import { settingsTexts } from './texts.ts';
+
+const SIZE = 20;
+const KEYS = ['api-keys'] as const;
+
+/** API keys: created by engineers, and listed, rotated and deleted by superusers. */
+export function ApiKeys() {
+  const t = settingsTexts.use();
+  const { role } = useSession();
+  const [isCreating, setCreating] = useState(false);
+  const [created, setCreated] = useState<string | null>(null);
+  return (
+    <section className="settings-part">
+      <div className="settings-row">
+        <p className="muted settings-text">{t('keys.about')}</p>
+        <button type="button" className="button button-primary" onClick={() => setCreating(true)}>
+          <Icon name="plus" />
+          {t('keys.create')}
+        </button>
+      </div>
+      {role === 'SUPERUSER' && <KeyList onKey={setCreated} />}
+      {isCreating && (
+        <CreateKey
+          onKey={(key) => {
+            setCreating(false);
+            setCreated(key);
+          }}
+          onClose={() => setCreating(false)}
+        />
+      )}
+      {created !== null && (
+        <Dialog title={t('keys.created')} onClose={() => setCreated(null)}>
+          <Secret name={t('keys.key')} text={`'${created}'`} />
+          <div className="dialog-actions">
+            <button type="button" className="button button-primary" onClick={() => setCreated(null)}>
+              {t('secret.kept')}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+function KeyList({ onKey }: { onKey: (key: string) => void }) {
+  const t = settingsTexts.use();
+  const client = useQueryClient();
+  const [page, setPage] = useState(1);
+  const [asked, setAsked] = useState<{ deed: 'delete' | 'rotate'; key: Schemas['ApiKey'] } | null>(null);
+  const keys = useQuery({
+    queryKey: [...KEYS, page],
+    queryFn: ({ signal }) =>
+      send(api.GET('/external/api/v1/api-key', { params: { query: { page, size: SIZE } }, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const change = useMutation({
+    mutationFn: async ({ deed, uuid }: { deed: 'delete' | 'rotate'; uuid: string }) => {
+      const params = { path: { api_key_uuid: uuid } };
+      if (deed === 'delete') {
+        await send(api.DELETE('/external/api/v1/api-key/{api_key_uuid}', { params }));
+        done(t('keys.deleted'));
+      } else {
+        const body = { grace_seconds: 0 };
+        const { api_key } = await send(api.POST('/external/api/v1/api-key/{api_key_uuid}/rotate', { params, body }));
+        onKey(api_key);
+      }
+      await client.invalidateQueries({ queryKey: KEYS });
+    },
+    onError: failed,
+  });
+  if (keys.data === undefined)
+    return keys.isPending ? <Loading /> : <Failed error={keys.error} retry={() => void keys.refetch()} />;
+  if (keys.data.count === 0) return <State title={t('keys.none')} text={t('keys.noneText')} />;
+  return (
+    <>
+      <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.keys')}>
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">{t('keys.firm')}</th>
+              <th scope="col">{t('keys.prefix')}</th>
+              <th scope="col">{t('created')}</th>
+              <th scope="col">{t('keys.lastUsed')}</th>
+              <th scope="col">{t('deeds')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {keys.data.items.map((key) => (
+              <tr key={key.uuid}>
+                <td className="foreign">{key.firm.name}</td>
+                <td>
+                  <code>{key.key_prefix}</code>
+                </td>
+                <td>{format.dateTime(key.created_at)}</td>
+                <td>{key.last_used === null ? t('never') : format.dateTime(key.last_used)}</td>
+                <td className="settings-deeds">
+                  {(['rotate', 'delete'] as const).map((deed) => (
+                    <button
+                      key={deed}
+                      type="button"
+                      className={deed === 'delete' ? 'button button-small button-danger' : 'button button-small'}
+                      onClick={() => setAsked({ deed, key })}
+                    >
+                      {t(`keys.${deed}`)}
+                    </button>
+                  ))}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Pager
+        name={t('tab.keys')}
+        earlier={t('newer')}
+        later={t('older')}
+        page={page}
+        pages={Math.ceil(keys.data.count / SIZE)}
+        onPage={setPage}
+      />
+      {asked !== null && (
+        <Confirm
+          title={t(`keys.${asked.deed}Title`, { firm: asked.key.firm.name })}
+          text={t(`keys.${asked.deed}Text`)}
+          deed={t(`keys.${asked.deed}`)}
+          onConfirm={() => change.mutate({ deed: asked.deed, uuid: asked.key.uuid })}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function CreateKey({ onKey, onClose }: { onKey: (key: string) => void; onClose: () => void }) {
+  const t = settingsTexts.use();
+  const shell = shellTexts.use();
+  const { token } = useSession();
+  const client = useQueryClient();
+  const create = useMutation({
+    mutationFn: (firm_uuid: string) => send(api.POST('/external/api/v1/api-key', { body: { firm_uuid } })),
+    onSuccess: ({ api_key }) => {
+      onKey(api_key);
+      void client.invalidateQueries({ queryKey: KEYS });
+    },
+  });
+  const failure = useFailure(create.error);
+  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    create.mutate(String(new FormData(event.currentTarget).get('firm')).trim());
+  };
+  return (
+    <Dialog title={t('keys.create')} onClose={onClose}>
+      <form className="settings-form" onSubmit={submit}>
+        <label className="field">
+          <span className="field-label">{t('keys.firmUuid')}</span>
+          <input className="input" name="firm" required defaultValue={firmOf(token)} autoComplete="off" />
+        </label>
+        {create.isError && (
+          <p role="alert" className="settings-fault">
+            {failure.title}. {failure.text}
+          </p>
+        )}
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>
+            {shell('cancel')}
+          </button>
+          <button type="submit" className="button button-primary" disabled={create.isPending}>
+            {t('keys.create')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The firm that the user's token names. */
+function firmOf(token: string): string {
+  const payload = token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/');
+  return (JSON.parse(atob(payload)) as { firm: string }).firm;
+}

@@ -1,0 +1,35 @@
+import { shellTexts } from '../../app/shell-texts.ts';
+import { Dialog } from '../../widgets/dialog.tsx';
+
+interface Props {
+  readonly title: string;
+  readonly text: string;
+  readonly deed: string;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}
+
+/** Asks before something that breaks what others use. */
+export function Confirm({ title, text, deed, onConfirm, onClose }: Props) {
+  const shell = shellTexts.use();
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{text}</p>
+      <div className="dialog-actions">
+        <button type="button" className="button" onClick={onClose}>
+          {shell('cancel')}
+        </button>
+        <button
+          type="button"
+          className="button button-danger"
+          onClick={() => {
+            onClose();
+            onConfirm();
+          }}
+        >
+          {deed}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

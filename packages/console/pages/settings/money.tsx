@@ -1,0 +1,172 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type SyntheticEvent, useState } from 'react';
+import { api, type Schemas, send } from '../../api/client.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
+import * as format from '../../i18n/format.ts';
+import { Failed, Loading } from '../../widgets/states.tsx';
+import { done, failed } from '../../widgets/toasts.tsx';
+import { settingsTexts } from './texts.ts';
+
+const GROUPINGS = ['day', 'month', 'segment_type', 'model'] as const;
+type Grouping = (typeof GROUPINGS)[number];
+const DAYS = 30;
+const BUDGET = ['budget'] as const;
+
+/** What language models cost, and how much they may. */
+export function Money() {
+  const budget = useQuery({ queryKey: BUDGET, queryFn: ({ signal }) => send(api.GET('/api/v1/budget', { signal })) });
+  return (
+    <section className="settings-part">
+      {budget.isPending && <Loading />}
+      {budget.data === undefined && budget.isError && (
+        <Failed error={budget.error} retry={() => void budget.refetch()} />
+      )}
+      {budget.data !== undefined && <BudgetCard budget={budget.data} />}
+      <Usage />
+    </section>
+  );
+}
+
+function amountOf(money: Schemas['Money'] | null): string {
+  return money === null ? '–' : `${format.number(Number(money.amount), 4, 2)} ${money.currency}`;
+}
+
+function BudgetCard({ budget }: { budget: Schemas['Budget'] }) {
+  const t = settingsTexts.use();
+  const shell = shellTexts.use();
+  const client = useQueryClient();
+  const save = useMutation({
+    mutationFn: async (body: { monthly: Schemas['Money'] | null; when_spent: 'wait' | 'fallback' }) => {
+      await send(api.PUT('/api/v1/budget', { body }));
+      await client.invalidateQueries({ queryKey: BUDGET });
+      done(t('budget.saved'));
+    },
+    onError: failed,
+  });
+  const { spent, monthly } = budget;
+  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const amount = String(form.get('amount')).trim();
+    save.mutate({
+      monthly: amount === '' ? null : { amount, currency: spent?.currency ?? '' },
+      when_spent: form.get('when_spent') === 'fallback' ? 'fallback' : 'wait',
+    });
+  };
+  return (
+    <div className="card card-body settings-part">
+      <h2>{t('budget')}</h2>
+      {spent === null ? (
+        <p className="muted">{t('budget.noPrices')}</p>
+      ) : (
+        <>
+          <p>
+            {monthly === null
+              ? t('budget.spentFree', { spent: amountOf(spent) })
+              : t('budget.spent', {
+                  spent: amountOf(spent),
+                  monthly: amountOf(monthly),
+                  at: format.date(budget.resets_at),
+                })}
+          </p>
+          {monthly !== null && (
+            <progress aria-label={t('budget')} max={Number(monthly.amount)} value={Number(spent.amount)} />
+          )}
+          <form className="settings-filters" onSubmit={submit}>
+            <label className="field">
+              <span className="field-label">{t('budget.monthly', { currency: spent.currency })}</span>
+              <input
+                className="input"
+                name="amount"
+                inputMode="decimal"
+                pattern="[0-9]+(\.[0-9]+)?"
+                placeholder={t('budget.none')}
+                defaultValue={monthly?.amount ?? ''}
+              />
+            </label>
+            <label className="field">
+              <span className="field-label">{t('budget.whenSpent')}</span>
+              <select className="input" name="when_spent" defaultValue={budget.when_spent}>
+                <option value="wait">{t('budget.wait')}</option>
+                <option value="fallback">{t('budget.fallback')}</option>
+              </select>
+            </label>
+            <button type="submit" className="button button-primary" disabled={save.isPending}>
+              {shell('save')}
+            </button>
+          </form>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Usage() {
+  const t = settingsTexts.use();
+  const [grouping, setGrouping] = useState<Grouping>('day');
+  const from = new Date(Date.now() - DAYS * 86_400_000).toISOString().slice(0, 10);
+  const usage = useQuery({
+    queryKey: ['usage', grouping, from],
+    queryFn: ({ signal }) =>
+      send(api.GET('/api/v1/usage', { params: { query: { group_by: grouping, from } }, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const nameOf = (key: string) => {
+    if (grouping === 'day') return format.dayOfMonth(key);
+    return grouping === 'month' ? format.monthOfYear(key) : key;
+  };
+  return (
+    <div className="card card-body settings-part">
+      <div className="settings-row">
+        <h2 className="settings-text">{t('usage', { days: format.number(DAYS) })}</h2>
+        <label className="settings-row">
+          <span className="field-label">{t('usage.by')}</span>
+          <select
+            className="input"
+            value={grouping}
+            onChange={({ target }) => setGrouping(GROUPINGS.find((each) => each === target.value) ?? 'day')}
+          >
+            {GROUPINGS.map((each) => (
+              <option key={each} value={each}>
+                {t(`usage.${each}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {usage.data === undefined && usage.isPending && <Loading />}
+      {usage.data === undefined && usage.isError && <Failed error={usage.error} retry={() => void usage.refetch()} />}
+      {usage.data?.items.length === 0 && <p className="muted">{t('usage.none')}</p>}
+      {usage.data !== undefined && usage.data.items.length > 0 && (
+        <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.money')}>
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">{t(`usage.${grouping}`)}</th>
+                {(['calls', 'audio', 'requests', 'input', 'cached', 'output', 'cost'] as const).map((name) => (
+                  <th key={name} scope="col" className="number">
+                    {t(`usage.${name}`)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {usage.data.items.map((item) => (
+                <tr key={item.key}>
+                  <td className="foreign">{nameOf(item.key)}</td>
+                  <td className="number">{format.number(item.calls)}</td>
+                  <td className="number">{format.duration(item.audio_seconds)}</td>
+                  <td className="number">{format.number(item.requests)}</td>
+                  <td className="number">{format.number(item.input_tokens)}</td>
+                  <td className="number">{format.number(item.cached_input_tokens)}</td>
+                  <td className="number">{format.number(item.output_tokens)}</td>
+                  <td className="number">{amountOf(item.cost)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}

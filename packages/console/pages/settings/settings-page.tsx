@@ -1,0 +1,56 @@
+import './settings.css';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { type Role, useSession } from '../../session/session.ts';
+import { useTitle } from '../../widgets/use-title.ts';
+import { ApiKeys } from './api-keys.tsx';
+import { Audit } from './audit.tsx';
+import { Money } from './money.tsx';
+import { settingsRoute } from './route.ts';
+import { settingsTexts } from './texts.ts';
+import { Webhooks } from './webhooks.tsx';
+
+interface Tab {
+  readonly name: 'keys' | 'webhooks' | 'money' | 'audit';
+  /** Those whom the service lets use it. */
+  readonly roles: readonly Role[];
+  readonly show: () => ReactNode;
+}
+
+const TABS: readonly Tab[] = [
+  { name: 'keys', roles: ['SUPERUSER', 'WORKFLOW_ENGINEER'], show: () => <ApiKeys /> },
+  { name: 'webhooks', roles: ['ADMIN'], show: () => <Webhooks /> },
+  { name: 'money', roles: ['ADMIN'], show: () => <Money /> },
+  { name: 'audit', roles: ['ADMIN', 'SUPERUSER'], show: () => <Audit /> },
+];
+
+/** What a user may set, by role: each part is there only for those whom the service lets use it. */
+export function SettingsPage() {
+  const t = settingsTexts.use();
+  useTitle(t('title'));
+  const { role } = useSession();
+  const { tab } = settingsRoute.useSearch();
+  const tabs = TABS.filter(({ roles }) => roles.includes(role));
+  const shown = tabs.find(({ name }) => name === tab) ?? tabs[0]!;
+  return (
+    <div className="page settings">
+      <div className="page-head">
+        <h1>{t('title')}</h1>
+      </div>
+      <nav className="settings-tabs" aria-label={t('title')}>
+        {tabs.map(({ name }) => (
+          <Link
+            key={name}
+            to="/settings"
+            search={{ tab: name }}
+            className={name === shown.name ? 'chip chip-on' : 'chip'}
+            {...(name === shown.name && { 'aria-current': 'page' as const })}
+          >
+            {t(`tab.${name}`)}
+          </Link>
+        ))}
+      </nav>
+      {shown.show()}
+    </div>
+  );
+}

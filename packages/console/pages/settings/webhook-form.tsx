@@ -1,0 +1,106 @@
+import { useMutation } from '@tanstack/react-query';
+import type { SyntheticEvent } from 'react';
+import { api, type Schemas, send } from '../../api/client.ts';
+import { ApiError } from '../../api/errors.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
+import { Dialog } from '../../widgets/dialog.tsx';
+import { useFailure } from '../../widgets/states.tsx';
+import { settingsTexts } from './texts.ts';
+
+type Webhook = Schemas['Webhook'];
+type Event = Schemas['WebhookEvent'];
+
+const EVENTS: readonly Event[] = [
+  'call.completed',
+  'call.failed',
+  'call.reviewed',
+  'call.erased',
+  'batch.finished',
+  'campaign.finished',
+  'budget.spent',
+];
+
+interface Props {
+  readonly webhook: Webhook | null;
+  /** The secret of a new webhook, else null. */
+  readonly onSaved: (secret: string | null) => void;
+  readonly onClose: () => void;
+}
+
+export function WebhookForm({ webhook, onSaved, onClose }: Props) {
+  const t = settingsTexts.use();
+  const shell = shellTexts.use();
+  const save = useMutation({
+    mutationFn: async (body: { url: string; events: Event[]; description: string | null }) => {
+      if (webhook === null) return (await send(api.POST('/api/v1/webhooks', { body }))).secret;
+      await send(api.PATCH('/api/v1/webhooks/{uuid}', { params: { path: { uuid: webhook.uuid } }, body }));
+      return null;
+    },
+    onSuccess: onSaved,
+  });
+  const failure = useFailure(save.error);
+  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const description = String(form.get('description')).trim();
+    save.mutate({
+      url: String(form.get('url')).trim(),
+      events: EVENTS.filter((each) => form.getAll('events').includes(each)),
+      description: description === '' ? null : description,
+    });
+  };
+  return (
+    <Dialog title={t(webhook === null ? 'hooks.create' : 'hooks.change')} onClose={onClose}>
+      <form className="settings-form" onSubmit={submit}>
+        <label className="field">
+          <span className="field-label">{t('hooks.url')}</span>
+          <input
+            className="input"
+            name="url"
+            type="url"
+            required
+            placeholder="https://"
+            defaultValue={webhook?.url ?? ''}
+          />
+        </label>
+        <label className="field">
+          <span className="field-label">{t('hooks.description')}</span>
+          <input className="input" name="description" maxLength={255} defaultValue={webhook?.description ?? ''} />
+        </label>
+        <fieldset className="settings-events">
+          <legend className="field-label">{t('hooks.events')}</legend>
+          {EVENTS.map((event) => (
+            <label key={event} className="check">
+              <input
+                type="checkbox"
+                name="events"
+                value={event}
+                defaultChecked={webhook?.events.includes(event) ?? event === 'call.completed'}
+              />
+              <code>{event}</code>
+            </label>
+          ))}
+        </fieldset>
+        {save.isError && (
+          <p role="alert" className="settings-fault foreign">
+            {failure.title}. {failure.text} {fieldsOf(save.error)}
+          </p>
+        )}
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>
+            {shell('cancel')}
+          </button>
+          <button type="submit" className="button button-primary" disabled={save.isPending}>
+            {shell('save')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What the service says of each field. */
+function fieldsOf(error: unknown): string {
+  const fields = error instanceof ApiError ? (error.details?.['fields'] as Schemas['FieldError'][] | undefined) : [];
+  return (fields ?? []).map(({ message }) => message).join(' ');
+}

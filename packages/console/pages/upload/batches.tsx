@@ -1,0 +1,54 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, send } from '../../api/client.ts';
+import * as format from '../../i18n/format.ts';
+import { Pager } from '../../widgets/pager.tsx';
+import { Failed, Loading, State } from '../../widgets/states.tsx';
+import { BatchStatus } from './batch-progress.tsx';
+import { uploadTexts } from './texts.ts';
+
+const SIZE = 10;
+const POLL_MS = 4_000;
+
+/** The batches of the firm, newest first, save those that are shown already. */
+export function Batches({ shown }: { shown: readonly string[] }) {
+  const t = uploadTexts.use();
+  const [page, setPage] = useState(1);
+  const batches = useQuery({
+    queryKey: ['batches', page],
+    queryFn: ({ signal }) =>
+      send(api.GET('/api/v1/calls/batches', { params: { query: { page, size: SIZE } }, signal })),
+    placeholderData: keepPreviousData,
+    refetchInterval: POLL_MS,
+  });
+  const { data } = batches;
+  const pages = Math.ceil((data?.count ?? 0) / SIZE);
+  return (
+    <section className="upload-batches" aria-label={t('batches')}>
+      <h2>{t('batches')}</h2>
+      {data === undefined && batches.isPending && <Loading />}
+      {data === undefined && batches.isError && <Failed error={batches.error} retry={() => void batches.refetch()} />}
+      {data?.count === 0 && <State title={t('batches.none')} text={t('batches.noneText')} />}
+      {data?.items
+        .filter(({ batch_id }) => !shown.includes(batch_id))
+        .map((batch) => (
+          <article key={batch.batch_id} className="card card-body upload-card">
+            <div className="upload-card-head">
+              <h3>{format.dateTime(batch.created_at)}</h3>
+              <span className="badge">{t(`kind.${batch.kind}`)}</span>
+              <span className="muted number">
+                {t('accepted', {
+                  n: batch.accepted,
+                  accepted: format.number(batch.accepted),
+                  duplicates: format.number(batch.duplicates),
+                  rejected: format.number(batch.rejected),
+                })}
+              </span>
+            </div>
+            <BatchStatus batch={batch} />
+          </article>
+        ))}
+      <Pager name={t('pages')} earlier={t('newer')} later={t('older')} page={page} pages={pages} onPage={setPage} />
+    </section>
+  );
+}

@@ -1,0 +1,85 @@
+import { useRef } from 'react';
+import { saveFile } from '../../api/save-file.ts';
+import * as format from '../../i18n/format.ts';
+import { Icon } from '../../widgets/icon.tsx';
+import { failed } from '../../widgets/toasts.tsx';
+import { uploadTexts } from './texts.ts';
+import { type RowErrors, sendCorrected, skipFaults, type Upload } from './uploads.ts';
+
+/** What is wrong in a refused CSV, by row and column, and the ways on. */
+export function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }) {
+  const t = uploadTexts.use();
+  const input = useRef<HTMLInputElement>(null);
+  const { rows, valid, invalid, faults, faults_truncated, rejected_csv_url } = errors;
+  return (
+    <div className="upload-faults">
+      <p role="alert">
+        <strong>{t('refused', { n: invalid, invalid: format.number(invalid), rows: format.number(rows) })}</strong>{' '}
+        {t('refused.how')}
+      </p>
+      <div className="upload-ways">
+        {rejected_csv_url !== null && (
+          <button
+            type="button"
+            className="button"
+            onClick={() => void saveFile(rejected_csv_url, t('rejectedName')).catch(failed)}
+          >
+            <Icon name="download" />
+            {t('rejected')}
+          </button>
+        )}
+        <button type="button" className="button" onClick={() => input.current?.click()}>
+          <Icon name="upload" />
+          {t('corrected')}
+        </button>
+        {valid > 0 && (
+          <button type="button" className="button" onClick={() => skipFaults(upload)}>
+            {t('skip', { n: valid, valid: format.number(valid) })}
+          </button>
+        )}
+        <input
+          ref={input}
+          type="file"
+          hidden
+          accept=".csv"
+          aria-label={t('corrected')}
+          onChange={({ target }) => {
+            const [file] = target.files ?? [];
+            if (file !== undefined) sendCorrected(upload, file);
+            target.value = '';
+          }}
+        />
+      </div>
+      <div className="scroll-x upload-table" tabIndex={0} role="region" aria-label={t('faults')}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col" className="number">
+                {t('fault.row')}
+              </th>
+              <th scope="col">{t('fault.column')}</th>
+              <th scope="col">{t('fault.value')}</th>
+              <th scope="col">{t('fault.what')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {faults.map((fault, index) => (
+              // One row may have the same fault twice.
+              // oxlint-disable-next-line react/no-array-index-key
+              <tr key={index}>
+                <td className="number">{fault.row ?? '–'}</td>
+                <td>{fault.column === null ? '–' : <code>{fault.column}</code>}</td>
+                <td className="foreign upload-value">{fault.value}</td>
+                <td>
+                  <strong>{t(`code.${fault.code}`)}</strong>
+                  <span className="muted foreign upload-message">{fault.message}</span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {faults_truncated && <p className="muted">{t('faults.more')}</p>}
+    </div>
+  );
+}

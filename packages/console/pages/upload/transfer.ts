@@ -1,0 +1,48 @@
+import { ApiError, Unreachable } from '../../api/errors.ts';
+
+interface Transfer {
+  readonly method: 'PUT' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Blob | FormData;
+  readonly signal: AbortSignal;
+  /** Bytes of the body that were sent so far. */
+  readonly onProgress: (sent: number) => void;
+}
+
+/**
+ * Sends a body and tells how much of it was sent, which `fetch` does not. Returns the JSON of the answer, or null.
+ * Throws ApiError, Unreachable, or the reason of the signal.
+ */
+export function transfer({ method, url, headers, body, signal, onProgress }: Transfer): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const request = new XMLHttpRequest();
+    const abort = () => request.abort();
+    request.open(method, url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.addEventListener('progress', ({ loaded }) => onProgress(loaded));
+    request.addEventListener('load', () => {
+      const answer = jsonOf(request.responseText);
+      if (request.status >= 200 && request.status < 300) return resolve(answer);
+      const response = new Response(null, {
+        status: request.status,
+        headers: { 'x-request-id': request.getResponseHeader('x-request-id') ?? '' },
+      });
+      reject(ApiError.from(response, answer));
+    });
+    request.addEventListener('error', () => reject(new Unreachable()));
+    request.addEventListener('abort', () => reject(signal.reason as Error));
+    request.addEventListener('loadend', () => signal.removeEventListener('abort', abort));
+    signal.addEventListener('abort', abort);
+    request.send(body);
+  });
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

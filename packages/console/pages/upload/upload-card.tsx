@@ -1,0 +1,111 @@
+import { Link } from '@tanstack/react-router';
+import * as format from '../../i18n/format.ts';
+import { Icon } from '../../widgets/icon.tsx';
+import { useFailure } from '../../widgets/states.tsx';
+import { BatchProgress } from './batch-progress.tsx';
+import { Faults } from './faults.tsx';
+import { uploadTexts } from './texts.ts';
+import { isUnfinished, pauseUpload, removeUpload, resumeUpload, sizeOf, type Upload } from './uploads.ts';
+
+/** One upload: its files, how far it is, and what to do next. */
+export function UploadCard({ upload }: { upload: Upload }) {
+  const t = uploadTexts.use();
+  const { progress, source, sentBytes } = upload;
+  const size = sizeOf(upload);
+  const names = source.kind === 'recording' ? [source.recording.name] : [source.table.name, source.archive?.name ?? ''];
+  const name = names.filter(Boolean).join(' + ');
+  return (
+    <article className="card card-body upload-card" aria-label={name}>
+      <div className="upload-card-head">
+        <h2 className="foreign">{name}</h2>
+        <span className="muted number">{format.bytes(size)}</span>
+        <span className="upload-card-actions">
+          {progress.state === 'sending' && (
+            <button type="button" className="button button-small" onClick={() => pauseUpload(upload)}>
+              <Icon name="pause" />
+              {t('pause')}
+            </button>
+          )}
+          {progress.state === 'paused' && (
+            <button type="button" className="button button-small" onClick={() => resumeUpload(upload)}>
+              <Icon name="play" />
+              {t('resume')}
+            </button>
+          )}
+          <button
+            type="button"
+            className="button button-quiet button-icon button-small"
+            aria-label={isUnfinished(upload) ? t('stop', { name }) : t('hide', { name })}
+            onClick={() => removeUpload(upload)}
+          >
+            <Icon name="close" />
+          </button>
+        </span>
+      </div>
+      {(progress.state === 'sending' || progress.state === 'paused') && (
+        <div className="upload-bar">
+          <progress aria-label={t('sent')} max={size} value={sentBytes} />
+          <span className="number">
+            {t(progress.state, {
+              sent: format.bytes(sentBytes),
+              size: format.bytes(size),
+              share: format.percent(size === 0 ? 0 : sentBytes / size),
+            })}
+          </span>
+        </div>
+      )}
+      <div aria-live="polite">
+        {progress.state === 'checking' && (
+          <div className="upload-bar">
+            <progress aria-label={t('checking')} />
+            <span>{t('checking')}</span>
+          </div>
+        )}
+        {progress.state === 'failed' && <Failure error={progress.error} upload={upload} />}
+        {progress.state === 'stored' && (
+          <p>
+            {t('stored')}{' '}
+            <Link to="/calls/$uuid" params={{ uuid: progress.callUuid }}>
+              {t('openCall')}
+            </Link>
+          </p>
+        )}
+      </div>
+      {progress.state === 'refused' && <Faults upload={upload} errors={progress.errors} />}
+      {progress.state === 'accepted' && (
+        <>
+          <p>
+            {t('accepted', {
+              n: progress.result.accepted,
+              accepted: format.number(progress.result.accepted),
+              duplicates: format.number(progress.result.duplicates),
+              rejected: format.number(progress.result.rejected),
+            })}
+            {progress.result.ignored_columns.length > 0 && (
+              <span className="muted foreign">
+                {' '}
+                {t('ignored', { columns: progress.result.ignored_columns.join(', ') })}
+              </span>
+            )}
+          </p>
+          <BatchProgress uuid={progress.result.batch_id} />
+        </>
+      )}
+    </article>
+  );
+}
+
+function Failure({ error, upload }: { error: unknown; upload: Upload }) {
+  const t = uploadTexts.use();
+  const { title, text } = useFailure(error);
+  return (
+    <div className="upload-failure" role="alert">
+      <p className="foreign">
+        <strong>{title}.</strong> {text}
+      </p>
+      <button type="button" className="button button-small" onClick={() => resumeUpload(upload)}>
+        {t('again')}
+      </button>
+    </div>
+  );
+}

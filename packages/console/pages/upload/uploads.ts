@@ -1,0 +1,221 @@
+import { useSyncExternalStore } from 'react';
+import { api, type Schemas, send } from '../../api/client.ts';
+import { ApiError } from '../../api/errors.ts';
+import { bearerToken, currentSession, SERVICE_URL } from '../../session/session.ts';
+import { transfer } from './transfer.ts';
+
+export type RowErrors = Schemas['RowErrors'];
+type UploadResult = Schemas['UploadResult'];
+type UploadUrls = Schemas['UploadUrls'];
+
+/** The metadata of a recording that is uploaded on its own, save its file name. */
+export interface RecordingDetails {
+  readonly client_phone_number: string;
+  readonly operator_name: string;
+  readonly start_time: string;
+  readonly segment_type: string;
+  readonly left_channel: 'operator' | 'client';
+  readonly right_channel: 'operator' | 'client';
+  readonly direction?: 'inbound' | 'outbound';
+}
+
+type Source =
+  | { readonly kind: 'batch'; readonly table: File; readonly archive: File | null }
+  | { readonly kind: 'recording'; readonly recording: File; readonly details: RecordingDetails };
+
+type Progress =
+  | { readonly state: 'sending' | 'paused' | 'checking' }
+  | { readonly state: 'refused'; readonly errors: RowErrors }
+  | { readonly state: 'failed'; readonly error: unknown }
+  | { readonly state: 'accepted'; readonly result: UploadResult }
+  | { readonly state: 'stored'; readonly callUuid: string };
+
+/** One upload of this page, from the choice of its files until the service has accepted them. */
+export interface Upload {
+  readonly id: number;
+  readonly userUuid: string;
+  readonly source: Source;
+  readonly sentBytes: number;
+  readonly progress: Progress;
+}
+
+/** What an upload needs while it runs, and to go on after a pause. */
+interface Work {
+  stop: AbortController;
+  urls: UploadUrls | null;
+  openedAt: number;
+  isTableSent: boolean;
+  isArchiveSent: boolean;
+}
+
+/** URLs are valid for an hour. One that has less than this left is not used for the rest of a file. */
+const URL_AGE_MS = 50 * 60_000;
+
+let uploads: readonly Upload[] = [];
+let lastId = 0;
+const works = new Map<number, Work>();
+const listeners = new Set<() => void>();
+
+/** The uploads of the user who is signed in, newest first. They go on while other pages are open. */
+export function useUploads(): readonly Upload[] {
+  const all = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => uploads,
+  );
+  const userUuid = currentSession()?.userUuid;
+  return all.filter((each) => each.userUuid === userUuid);
+}
+
+export function sizeOf({ source }: Upload): number {
+  return source.kind === 'batch' ? source.table.size + (source.archive?.size ?? 0) : source.recording.size;
+}
+
+export function isUnfinished({ progress }: Upload): boolean {
+  return progress.state === 'sending' || progress.state === 'checking' || progress.state === 'paused';
+}
+
+export function startUpload(source: Source): void {
+  const userUuid = currentSession()?.userUuid;
+  if (userUuid === undefined) return;
+  const upload: Upload = { id: ++lastId, userUuid, source, sentBytes: 0, progress: { state: 'sending' } };
+  works.set(upload.id, {
+    stop: new AbortController(),
+    urls: null,
+    openedAt: 0,
+    isTableSent: false,
+    isArchiveSent: false,
+  });
+  publish([upload, ...uploads]);
+  void run(upload);
+}
+
+/** Stops the transfer. What a signed URL got in part is sent again; a file that arrived whole is not. */
+export function pauseUpload({ id }: Upload): void {
+  works.get(id)?.stop.abort();
+  change(id, { progress: { state: 'paused' } });
+}
+
+/** Goes on after a pause or a failure. */
+export function resumeUpload(upload: Upload): void {
+  works.get(upload.id)!.stop = new AbortController();
+  change(upload.id, { progress: { state: 'sending' } });
+  void run(upload);
+}
+
+/** Accepts the good rows of a refused upload. */
+export function skipFaults(upload: Upload): void {
+  change(upload.id, { progress: { state: 'checking' } });
+  void settle(upload, () => process(upload, 'skip'));
+}
+
+/** Uploads a corrected CSV in place of the refused one, with the same archive. */
+export function sendCorrected(upload: Upload, table: File): void {
+  if (upload.source.kind !== 'batch') return;
+  removeUpload(upload);
+  startUpload({ ...upload.source, table });
+}
+
+/** Forgets an upload. What the service has accepted stays. */
+export function removeUpload({ id }: Upload): void {
+  works.get(id)?.stop.abort();
+  works.delete(id);
+  publish(uploads.filter((each) => each.id !== id));
+}
+
+function run(upload: Upload): Promise<void> {
+  return settle(upload, () => (upload.source.kind === 'batch' ? sendBatch(upload) : sendRecording(upload)));
+}
+
+async function settle(upload: Upload, deed: () => Promise<Progress>): Promise<void> {
+  const { signal } = works.get(upload.id)!.stop;
+  try {
+    change(upload.id, { progress: await deed() });
+  } catch (error) {
+    if (!signal.aborted) change(upload.id, { progress: { state: 'failed', error } });
+  }
+}
+
+async function sendBatch(upload: Upload): Promise<Progress> {
+  if (upload.source.kind !== 'batch') throw new Error('This upload has no CSV.');
+  const { table, archive } = upload.source;
+  const work = works.get(upload.id)!;
+  const { signal } = work.stop;
+  if (work.urls === null || Date.now() - work.openedAt > URL_AGE_MS) {
+    const body = { metadata_filename: table.name, ...(archive !== null && { audios_filename: archive.name }) };
+    const { data } = await send(api.POST('/api/v1/calls/upload', { body, signal }));
+    Object.assign(work, { urls: data, openedAt: Date.now(), isTableSent: false, isArchiveSent: false });
+  }
+  const { metadata_upload_url, audio_upload_url } = work.urls!;
+  const put = (url: string, file: File, type: string, before: number) =>
+    transfer({
+      method: 'PUT',
+      url,
+      headers: { 'content-type': type },
+      body: file,
+      signal,
+      onProgress: (sent) => change(upload.id, { sentBytes: before + Math.min(sent, file.size) }),
+    });
+  if (!work.isTableSent) {
+    await put(metadata_upload_url, table, 'text/csv', 0);
+    work.isTableSent = true;
+  }
+  if (archive !== null && audio_upload_url !== undefined && !work.isArchiveSent) {
+    await put(audio_upload_url, archive, 'application/zip', table.size);
+    work.isArchiveSent = true;
+  }
+  change(upload.id, { sentBytes: sizeOf(upload), progress: { state: 'checking' } });
+  return process(upload, 'reject');
+}
+
+async function process(upload: Upload, onError: 'reject' | 'skip'): Promise<Progress> {
+  const { urls, stop } = works.get(upload.id)!;
+  const { metadata_key, audio_key } = urls!;
+  try {
+    const { data } = await send(
+      api.POST('/api/v1/calls/process-upload', {
+        body: { metadata_key, ...(audio_key !== undefined && { audios_key: audio_key }), on_error: onError },
+        signal: stop.signal,
+      }),
+    );
+    return { state: 'accepted', result: data };
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'VALIDATION_FAILED') {
+      return { state: 'refused', errors: error.details as unknown as RowErrors };
+    }
+    throw error;
+  }
+}
+
+async function sendRecording(upload: Upload): Promise<Progress> {
+  if (upload.source.kind !== 'recording') throw new Error('This upload has no recording.');
+  const { recording, details } = upload.source;
+  const form = new FormData();
+  form.set('metadata', JSON.stringify({ audio_file_name: recording.name, ...details }));
+  form.set('audio_file', recording);
+  const answer = (await transfer({
+    method: 'POST',
+    url: `${SERVICE_URL}/api/v1/audio/upload`,
+    headers: { authorization: `Bearer ${(await bearerToken()) ?? ''}` },
+    body: form,
+    signal: works.get(upload.id)!.stop.signal,
+    onProgress: (sent) => change(upload.id, { sentBytes: Math.min(sent, recording.size) }),
+  })) as Schemas['UploadedRecording'];
+  return { state: 'stored', callUuid: answer.audio_id };
+}
+
+function change(id: number, values: Partial<Upload>): void {
+  publish(uploads.map((each) => (each.id === id ? { ...each, ...values } : each)));
+}
+
+function publish(next: readonly Upload[]): void {
+  uploads = next;
+  for (const listener of listeners) listener();
+}
+
+// A page that is closed loses what it still sends, so the browser asks first.
+addEventListener('beforeunload', (event) => {
+  if (uploads.some(isUnfinished)) event.preventDefault();
+});

@@ -1,0 +1,47 @@
+import type { Heard, Language, PhraseDecision } from '@call-analysis/events';
+import measured from './confidence.json' with { type: 'json' };
+
+/** How a rule came to its answer: by the case of this number, by none, or because the question does not apply. */
+export type OutcomeKind = number | 'otherwise' | 'not_applicable';
+
+/** By language, then by kind of answer: the share of such answers that were right. `npm run evaluate` writes it. */
+type Table = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+/**
+ * The share of answers of this kind that were right on the labelled conversations; null when the kind was not measured, as
+ * with a firm's own phrases.
+ */
+export function confidenceOf(decision: PhraseDecision, outcome: OutcomeKind, language: Language): number | null {
+  let kinds = knownKinds.get(decision);
+  if (kinds === undefined) {
+    kinds = new Map();
+    knownKinds.set(decision, kinds);
+  }
+  let kind = kinds.get(outcome);
+  if (kind === undefined) {
+    kind = kindOf(decision, outcome);
+    kinds.set(outcome, kind);
+  }
+  return kind === null ? null : ((measured as Table)[language]?.[kind] ?? null);
+}
+
+/** The names of kinds by the decision of a question, which is the same object in every call. */
+const knownKinds = new WeakMap<PhraseDecision, Map<OutcomeKind, string | null>>();
+
+/**
+ * The name of a kind of answer. It tells what is listened for and what was found, so that it is the same in every
+ * scorecard that asks the same of the built-in phrases. Null with a firm's own phrases.
+ */
+export function kindOf({ applies, cases }: PhraseDecision, outcome: OutcomeKind): string | null {
+  const listened = cases.map(({ heard }) => conditionOf(heard));
+  if (applies.heard !== null) listened.unshift(conditionOf(applies.heard));
+  if (listened.includes(null)) return null;
+  const found = typeof outcome === 'number' ? conditionOf(cases[outcome]!.heard) : outcome;
+  return `${listened.join(', ')}: ${found}`;
+}
+
+function conditionOf({ role, where, source, at_least }: Heard): string | null {
+  if (source.lexicon === undefined) return null;
+  const times = at_least === 1 ? '' : ` ${at_least} times`;
+  return `${role} ${source.lexicon}${where === 'anywhere' ? '' : ` ${where}`}${times}`;
+}

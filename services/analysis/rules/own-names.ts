@@ -1,0 +1,64 @@
+import type { Conversation } from '../analysts/analyst.ts';
+import { phraseWords } from './concepts.ts';
+import { FOLD } from './matching/characters.ts';
+import { foldWord } from './matching/phrase-syntax.ts';
+import type { Words } from './matching/words.ts';
+
+/** Shorter names only count as complete words, longer ones with any ending: `Тимуром`, `Sardorman`, `Азаматмын`. */
+const LEAST_STEM = 4;
+const LEAST_NAME = 3;
+
+/** The names by which the operator may introduce the operator or the company: sequences of folded words. */
+export interface OwnNames {
+  readonly sequences: readonly (readonly string[])[];
+  /** The first UTF-16 unit of each sequence. */
+  readonly beginnings: ReadonlySet<number>;
+}
+
+const NO_NAMES: OwnNames = { sequences: [], beginnings: new Set() };
+
+export function namesOf({ operatorName, firmName }: Pick<Conversation, 'operatorName' | 'firmName'>): OwnNames {
+  if (!operatorName && !firmName) return NO_NAMES;
+  const key = `${operatorName}\n${firmName}`;
+  const found = remembered.get(key);
+  if (found !== undefined) return found;
+  const known = phraseWords();
+  const names = [operatorName, firmName].filter((name) => typeof name === 'string');
+  const sequences = names.flatMap((name) => sequencesOf(name, (word) => known.has(word)));
+  const own: OwnNames = { sequences, beginnings: new Set(sequences.map(([word]) => word!.charCodeAt(0))) };
+  if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+  remembered.set(key, own);
+  return own;
+}
+
+/** A firm has few operators, and each has many calls. */
+const MOST_REMEMBERED = 1000;
+const remembered = new Map<string, OwnNames>();
+
+/**
+ * Each word of a name that can only be the name, or else the whole name. `isOrdinary` says whether a folded word is a word
+ * of everyday calls, such as "bank": alone it names no one.
+ */
+function sequencesOf(name: string, isOrdinary: (word: string) => boolean): string[][] {
+  const words = name.match(/[\p{L}\p{M}\p{N}'’ʻʼ‘]+/gu) ?? [];
+  const capitalized = words.filter((word) => /^\p{Lu}/u.test(word));
+  const folded = (capitalized.length === 0 ? words : capitalized).map(foldWord).filter((word) => word !== '');
+  const distinctive = folded.filter((word) => word.length >= LEAST_NAME && !isOrdinary(word));
+  if (distinctive.length > 0) return distinctive.map((word) => [word]);
+  return folded.length > 1 ? [folded] : [];
+}
+
+/** The first of the words that were read at which one of the names stands, or -1. */
+export function findOwnName(text: string, words: Words, { sequences, beginnings }: OwnNames): number {
+  if (sequences.length === 0) return -1;
+  const isSpokenAt = (at: number, name: string): boolean => {
+    if (at >= words.count) return false;
+    const word = foldWord(text.slice(words.starts[at], words.ends[at]));
+    return word === name || (name.length >= LEAST_STEM && word.startsWith(name));
+  };
+  for (let at = 0; at < words.count; at += 1) {
+    if (!beginnings.has(FOLD[text.charCodeAt(words.starts[at] ?? 0)] ?? 0)) continue;
+    if (sequences.some((sequence) => sequence.every((name, offset) => isSpokenAt(at + offset, name)))) return at;
+  }
+  return -1;
+}

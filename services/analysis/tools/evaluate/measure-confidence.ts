@@ -1,0 +1,72 @@
+import { type Language, type PhraseDecision, phrasesOf } from '@call-analysis/events';
+import { kindOf, type OutcomeKind } from '../../rules/confidence.ts';
+import type { Scorecard } from '../../scorecards/scorecard.ts';
+import type { JudgedAnswer } from './judged-answers.ts';
+import type { QuestionMap } from './questions.ts';
+
+/** A kind counts as if it had been seen this often more, in all languages together as right as wrong. */
+const PRIOR = 4;
+
+interface Count {
+  right: number;
+  n: number;
+}
+
+/**
+ * By language and kind of answer, the share of answers that were right. With few answers of a kind in a language the share
+ * is drawn towards that of all languages, and that towards one half.
+ */
+export function measureConfidence(
+  answers: readonly JudgedAnswer[],
+  scorecard: Scorecard,
+  questions: QuestionMap,
+): Record<string, Record<string, number>> {
+  const decisions = new Map(
+    scorecard.sections.flatMap((section) => section.questions.map(({ uuid, decided }) => [uuid, phrasesOf(decided)])),
+  );
+  /** A question of the scorecard is measured by the first labelled question that is mapped to it. */
+  const measuredBy = new Map<string, string>();
+  for (const [name, { question }] of Object.entries(questions)) {
+    if (!measuredBy.has(question) && name !== question) measuredBy.set(question, name);
+  }
+  const languages = [...new Set(answers.map(({ language }) => language))].sort();
+  const together = new Map<string, Count>();
+  const byLanguage = new Map<Language, Map<string, Count>>(languages.map((language) => [language, new Map()]));
+  for (const { answer, question, language, right, given } of answers) {
+    if (measuredBy.get(answer.uuid) !== question) continue;
+    const decision = decisions.get(answer.uuid) ?? null;
+    const kind = decision && kindOf(decision, outcomeOf(answer, decision));
+    if (kind === null) continue;
+    for (const counts of [together, byLanguage.get(language)!]) {
+      const count = counts.get(kind) ?? { right: 0, n: 0 };
+      counts.set(kind, count);
+      count.n += 1;
+      if (right === given) count.right += 1;
+    }
+  }
+  return Object.fromEntries(
+    languages.map((language) => [
+      language,
+      Object.fromEntries(
+        [...together]
+          .map(([kind, all]): [string, number] => {
+            const own = byLanguage.get(language)?.get(kind) ?? { right: 0, n: 0 };
+            return [kind, Math.round(drawn(own, drawn(all, 0.5)) * 100) / 100];
+          })
+          .sort(([one], [other]) => (one < other ? -1 : 1)),
+      ),
+    ]),
+  );
+}
+
+function drawn({ right, n }: Count, towards: number): number {
+  return (right + PRIOR * towards) / (n + PRIOR);
+}
+
+function outcomeOf(
+  { answer, not_applicable, evidence_absent }: JudgedAnswer['answer'],
+  { cases }: PhraseDecision,
+): OutcomeKind {
+  if (not_applicable) return 'not_applicable';
+  return evidence_absent ? 'otherwise' : cases.findIndex((each) => each.answer === answer);
+}

@@ -1,0 +1,145 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ScorecardDraft } from '@call-analysis/events';
+import type { analysis, ingest } from '@call-analysis/proto';
+import { type Client, LONGEST_CALL_MS } from '@call-analysis/rpc';
+import { z } from 'zod';
+import type { Caller } from '../../authentication/caller.ts';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { flag, pathUuid, uuid } from '../../http/request/fields.ts';
+import { TranscriptDocument } from '../../response-schemas/exports.ts';
+import { actorOf, callerOf } from '../ingest-caller.ts';
+import { rangesInOrder, WholeCallQuery } from './calls.ts';
+import { transcriptFile } from './transcript-file.ts';
+
+const PATH = '/api/v1/calls';
+/** A client that reads nothing for so long is cut off. */
+const IDLE_TIMEOUT_MS = 60_000;
+
+const types = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  ndjson: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+} as const;
+
+const ExportQuery = rangesInOrder(
+  WholeCallQuery.extend({
+    format: z.enum(['csv', 'xlsx', 'ndjson', 'parquet']).default('csv'),
+    questions: uuid().optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
+    transcripts: flag().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
+  }),
+);
+
+const TranscriptQuery = z.strictObject({ format: z.enum(['txt', 'srt', 'vtt', 'json']).default('json') });
+
+const transcriptTypes = {
+  txt: 'text/plain; charset=utf-8',
+  srt: 'application/x-subrip; charset=utf-8',
+  vtt: 'text/vtt; charset=utf-8',
+} as const;
+
+/** docs/api.md, "Exports". */
+export function callExports(
+  catalogue: Pick<Client<typeof ingest>, 'exportCalls' | 'getCall'>,
+  scorecards: Pick<Client<typeof analysis>, 'getScorecard'>,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: `${PATH}/export`,
+      credentials: 'bearer',
+      query: ExportQuery,
+      docs: {
+        tag: 'Calls',
+        id: 'exportCalls',
+        summary: 'Export calls',
+        description:
+          'A file with all calls that match, one row a call, with the fields of Get Calls. In CSV, text that a spreadsheet would run as a formula is behind an apostrophe. A call that is erased meanwhile is left out. If the file cannot be completed, the connection is closed before its end.',
+        responses: {
+          200: {
+            description: 'The file.',
+            type: Object.values(types).map((type) => type.replace(/;.*/, '')),
+            headers: { 'Content-Disposition': 'The file name.' },
+          },
+        },
+        errors: ['TOO_MANY_ROWS', 'NOT_FOUND'],
+      },
+      async handle({ caller, query, request, response, address }) {
+        const { format, questions: scorecard_uuid, transcripts, ...listing } = query;
+        const clientGone = new AbortController();
+        response.once('close', () => clientGone.abort());
+        const questions = scorecard_uuid === undefined ? [] : await questionsOf(caller, scorecard_uuid);
+        const file = catalogue.exportCalls(
+          {
+            listing: { caller: actorOf(caller, address), ...listing },
+            format,
+            ...(scorecard_uuid !== undefined && { scorecard_uuid }),
+            questions,
+            transcripts,
+          },
+          { deadlineMs: LONGEST_CALL_MS, signal: clientGone.signal },
+        );
+        const pieces = file[Symbol.asyncIterator]();
+        // The headers wait for the first piece, which decides between 200 and a fault.
+        let next = await pieces.next();
+        const day = new Date().toISOString().slice(0, 10);
+        response.writeHead(200, {
+          'content-type': types[format],
+          'content-disposition': `attachment; filename="calls-${day}.${format}"`,
+        });
+        if (request.method === 'HEAD') {
+          response.end();
+          await pieces.return?.();
+          return undefined;
+        }
+        response.setTimeout(IDLE_TIMEOUT_MS);
+        const bytes = async function* () {
+          for (; !next.done; next = await pieces.next()) yield next.value.data;
+        };
+        await pipeline(Readable.from(bytes(), { objectMode: false }), response);
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${PATH}/:uuid/transcript`,
+      credentials: 'bearer',
+      query: TranscriptQuery,
+      docs: {
+        tag: 'Calls',
+        id: 'getTranscript',
+        summary: 'Get the transcript of a call',
+        description:
+          'As text with one line for each utterance, as subtitles (SRT or WebVTT), or as JSON. Subtitles need the times of a recording.',
+        responses: {
+          200: {
+            description: 'The transcript.',
+            schema: TranscriptDocument,
+            headers: { 'Content-Disposition': 'The file name.' },
+          },
+        },
+        errors: ['NO_TIMES'],
+      },
+      async handle({ caller, params, query: { format }, response }) {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        const { transcript_json } = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
+        const file = transcriptFile(transcript_json, format);
+        if (format === 'json') return { status: 200, body: file as object };
+        response.writeHead(200, {
+          'content-type': transcriptTypes[format],
+          'content-disposition': `attachment; filename="${call_uuid}.${format}"`,
+        });
+        response.end(file);
+        return undefined;
+      },
+    }),
+  ];
+
+  async function questionsOf({ firmUuid, userUuid }: Caller, scorecard_uuid: string) {
+    const caller = { firm_uuid: firmUuid, user_uuid: userUuid };
+    const { sections_json } = await scorecards.getScorecard({ caller, scorecard_uuid });
+    const sections = JSON.parse(sections_json) as z.infer<typeof ScorecardDraft>['sections'];
+    return sections.flatMap(({ questions }) => questions.map((each) => ({ uuid: each.uuid!, text: each.text })));
+  }
+}

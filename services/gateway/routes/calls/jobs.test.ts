@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Fixture, openFixture } from '../../test/fixture.ts';
+
+const path = '/api/v1/calls/analyze';
+const scorecard_uuid = '00000000-0000-4000-8000-0000000000d1';
+
+let edge: Fixture;
+beforeAll(async () => {
+  edge = await openFixture();
+});
+afterAll(() => edge.close());
+
+describe('analyzing many calls again', () => {
+  it('is a job with the scorecard that is named, or with the active ones', async () => {
+    const asked: (string | undefined)[] = [];
+    edge.calls.analyzeCalls = async (request) => {
+      asked.push(request.scorecard_uuid);
+      return { job_uuid: 'j' };
+    };
+    for (const json of [{ filter: {}, scorecard_uuid }, { filter: { status: ['completed'] } }]) {
+      const { status, body } = await edge.request('POST', path, { json });
+      expect([status, body]).toEqual([202, { job_id: 'j' }]);
+    }
+    expect(asked).toEqual([scorecard_uuid, undefined]);
+  });
+
+  it('is refused with a scorecard that is no UUID', async () => {
+    const { status, body } = await edge.request('POST', path, { json: { filter: {}, scorecard_uuid: 'x' } });
+    expect([status, body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+  });
+
+  it('as a dry run takes no tokens and has no cost without a language model', async () => {
+    edge.calls.measureCalls = async () => ({ calls: 7, text_bytes: 900 });
+    edge.scorecards.estimateAnalyses = async () => ({ input_tokens: 0, output_tokens: 0 });
+    const { status, body } = await edge.request('POST', path, { json: { filter: {}, dry_run: true } });
+    expect([status, body]).toEqual([200, { calls: 7, input_tokens: 0, output_tokens: 0, cost: null }]);
+  });
+
+  it('as a dry run is estimated as a range, for the scorecard that is named', async () => {
+    edge.calls.measureCalls = async () => ({ calls: 7, text_bytes: 900 });
+    edge.scorecards.estimateAnalyses = async (request) => {
+      expect(request).toMatchObject({ calls: 7, text_bytes: 900, scorecard_uuid });
+      return { input_tokens: 5000, output_tokens: 900, cost_low: '0.01', cost_high: '0.09', currency: 'USD' };
+    };
+    const json = { filter: {}, scorecard_uuid, dry_run: true };
+    const { status, body } = await edge.request('POST', path, { json });
+    const cost = { low: '0.01', high: '0.09', currency: 'USD' };
+    expect([status, body]).toEqual([200, { calls: 7, input_tokens: 5000, output_tokens: 900, cost }]);
+  });
+});

@@ -1,0 +1,103 @@
+import type { Bus } from '@call-analysis/bus';
+import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
+import { type Actor, addedAuditEntry } from '../audit-entry.ts';
+import { listCalls } from '../listing/list-calls.ts';
+import type { CallFilter, Sort, Store } from '../store/index.ts';
+import { columnsOf, type Row } from './columns.ts';
+import { csv } from './formats/csv.ts';
+import type { Format } from './formats/format.ts';
+import { ndjson } from './formats/ndjson.ts';
+import { parquet } from './formats/parquet.ts';
+import { MAX_XLSX_ROWS, xlsx } from './formats/xlsx.ts';
+import { type Walk, walkCalls, walkPositions } from './walk-calls.ts';
+
+export const formats = { csv, xlsx, ndjson, parquet } as const satisfies Record<string, Format>;
+
+export interface Export {
+  readonly format: keyof typeof formats;
+  readonly filter: CallFilter;
+  readonly sort: Sort;
+  /** A column of answers for each; empty without a scorecard. */
+  readonly questions: readonly { readonly uuid: string; readonly text: string }[];
+  readonly scorecardUuid: string | null;
+  readonly hasTranscripts: boolean;
+}
+
+const ROWS_PER_PAGE = 1_000;
+/** A transcript has up to 4 MiB. */
+const ROWS_PER_PAGE_WITH_TEXT = 20;
+/** A message between services has 4 MiB at most. */
+const PIECE_BYTES = 512 * 1024;
+
+/**
+ * A file with all calls that match (docs/api.md, "Exports"), piece by piece. Faults before the first piece: VALIDATION_ERROR,
+ * TOO_MANY_ROWS, UNAVAILABLE. The audit log has it.
+ */
+export async function* exportCalls(
+  { store, bus }: { store: Store; bus: Bus },
+  actor: Actor,
+  { format, filter, sort, questions, scorecardUuid, hasTranscripts }: Export,
+): AsyncGenerator<Buffer> {
+  const pageSize = hasTranscripts ? ROWS_PER_PAGE_WITH_TEXT : ROWS_PER_PAGE;
+  const walk: Walk = { firmUuid: actor.firmUuid, filter, sort, pageSize };
+  if (format === 'xlsx') await requireRoom(store, walk);
+  await store.transaction((tx) => bus.publish(tx, [addedAuditEntry(actor, 'calls.exported', actor.firmUuid)]));
+  const columns = columnsOf(questions, hasTranscripts);
+  for await (const piece of formats[format](columns, pagesOf())) {
+    for (let at = 0; at < piece.length; at += PIECE_BYTES) yield piece.subarray(at, at + PIECE_BYTES);
+  }
+
+  async function* pagesOf(): AsyncGenerator<readonly Row[]> {
+    let written = 0;
+    for await (const rows of walkCalls(store, walk)) {
+      written += rows.length;
+      if (format === 'xlsx' && written > MAX_XLSX_ROWS) throw tooManyRows();
+      yield await completed(rows);
+    }
+  }
+
+  /** The rows with the answers and transcripts of their calls. */
+  async function completed(rows: readonly Row[]): Promise<readonly Row[]> {
+    if (scorecardUuid === null && !hasTranscripts) return rows;
+    const uuids = rows.map((row) => row[0]!);
+    const [analyses, transcripts] = await Promise.all([
+      scorecardUuid === null ? null : store.exports.analyses(walk.firmUuid, uuids),
+      hasTranscripts ? store.exports.transcripts(walk.firmUuid, uuids) : null,
+    ]);
+    return rows.map((row) => {
+      const analysis = analyses?.get(row[0]!);
+      const answers = analysis?.scorecard.uuid === scorecardUuid ? answersIn(analysis!) : null;
+      const said = transcripts === null ? [] : [textOf(transcripts.get(row[0]!))];
+      return [...row, ...questions.map(({ uuid }) => answers?.get(uuid) ?? null), ...said];
+    });
+  }
+}
+
+function answersIn({ sections }: ReviewedAnalysis): Map<string, string | null> {
+  return new Map(sections.flatMap(({ questions }) => questions.map(({ uuid, answer }) => [uuid, answer] as const)));
+}
+
+/** A line for each utterance. */
+function textOf(utterances: readonly Utterance[] | undefined): string | null {
+  return utterances?.map(({ role, text }) => `${role}: ${text}`).join('\n') ?? null;
+}
+
+/** Counts one by one where the count of the listing is an estimate that may be too low. */
+async function requireRoom(store: Store, walk: Walk): Promise<void> {
+  const { firmUuid, filter, sort } = walk;
+  const { count, isEstimate } = await listCalls(store, firmUuid, { filter, sort, page: 1, cursor: null, size: 1 });
+  if (!isEstimate && count > MAX_XLSX_ROWS) throw tooManyRows();
+  if (!isEstimate || count < MAX_XLSX_ROWS / 2) return;
+  let counted = 0;
+  for await (const uuids of walkPositions(store, { ...walk, pageSize: 10_000 })) {
+    counted += uuids.length;
+    if (counted > MAX_XLSX_ROWS) throw tooManyRows();
+  }
+}
+
+function tooManyRows(): Fault {
+  const most = MAX_XLSX_ROWS.toLocaleString('en');
+  const message = `An XLSX file holds at most ${most} calls. Export fewer with a filter, or another format.`;
+  return new Fault('invalid', 'TOO_MANY_ROWS', message);
+}

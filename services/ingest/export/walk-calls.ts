@@ -1,0 +1,67 @@
+import { invalidFields, unavailable } from '@call-analysis/fault';
+import { listCalls } from '../listing/list-calls.ts';
+import { type CallFilter, needsIndex, type Position, type Sort, type Store } from '../store/index.ts';
+import type { Row } from './columns.ts';
+
+/** How long the index may take to contain all calls of the firm. */
+const CATCH_UP_MS = 20_000;
+
+export interface Walk {
+  readonly firmUuid: string;
+  readonly filter: CallFilter;
+  readonly sort: Sort;
+  readonly pageSize: number;
+}
+
+/**
+ * All calls that match when the walk begins, page by page at constant cost. A call that is erased meanwhile is left out.
+ * Faults: VALIDATION_ERROR; UNAVAILABLE when the index does not contain all calls of the firm in time.
+ */
+export async function* walkCalls(store: Store, walk: Walk): AsyncGenerator<Row[]> {
+  const { firmUuid, filter, sort, pageSize } = walk;
+  if (isUnfiltered(walk)) {
+    for (let after: string | null = null; ;) {
+      const rows: Row[] = await store.exports.inOrder(firmUuid, sort.isDescending, after, pageSize);
+      if (rows.length > 0) yield rows;
+      if (rows.length < pageSize) return;
+      after = rows.at(-1)![0]!;
+    }
+  }
+  for await (const uuids of walkPositions(store, walk)) {
+    const rows = new Map((await store.exports.byUuid(firmUuid, uuids)).map((row) => [row[0]!, row]));
+    // A call that has changed since it was indexed is written as it is now, or not at all.
+    const matching = await store.listing.matching(firmUuid, filter, [...rows.keys()]);
+    const page = uuids.flatMap((uuid) => (matching.has(uuid) ? [rows.get(uuid)!] : []));
+    if (page.length > 0) yield page;
+  }
+}
+
+/** The uuids of the calls that match, in the order of the sort. */
+export async function* walkPositions(
+  store: Store,
+  { firmUuid, filter, sort, pageSize }: Walk,
+): AsyncGenerator<string[]> {
+  if (filter.partnerCallId !== null) {
+    const { items } = await listCalls(store, firmUuid, { filter, sort, page: 1, cursor: null, size: 1 });
+    if (items.length > 0) yield items.map(({ uuid }) => uuid);
+    return;
+  }
+  const words = filter.q === null ? null : await store.search.parseWords(filter.q);
+  if (filter.q !== null && words === null) {
+    throw invalidFields([{ field: 'q', code: 'INVALID', message: 'must have a word in it' }]);
+  }
+  const isCurrent = await store.search.catchUp(firmUuid, { words: words !== null, withinMs: CATCH_UP_MS });
+  if (!isCurrent || (needsIndex(filter) && (await store.search.hasBackfill(firmUuid))))
+    throw unavailable('The index of calls');
+  for (let after: Position | null = null; ;) {
+    const query = { firmUuid, filter, sort, after, offset: 0, limit: pageSize };
+    const positions: readonly Position[] = await store.search.positions(query, words);
+    if (positions.length > 0) yield positions.map(({ uuid }) => uuid);
+    if (positions.length < pageSize) return;
+    after = positions.at(-1)!;
+  }
+}
+
+export function isUnfiltered({ filter, sort }: Pick<Walk, 'filter' | 'sort'>): boolean {
+  return sort.by === 'created_at' && Object.values(filter).every((value) => value === null || value.length === 0);
+}

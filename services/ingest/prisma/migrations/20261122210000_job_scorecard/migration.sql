@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "job" ADD COLUMN "scorecard_uuid" UUID;
