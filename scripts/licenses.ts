@@ -22,6 +22,7 @@ const ALLOWED = new Set([
 /** Packages with another licence, or whose package.json names none, and why they may be used. */
 const REVIEWED: Readonly<Record<string, string>> = {
   'codec-parser': 'LGPL-3.0: used unchanged and as a package of its own, so it can be replaced.',
+  ibantools: 'MIT or MPL-2.0, at the choice of the user.',
   busboy: 'MIT, in its LICENSE file.',
   streamsearch: 'MIT, in its LICENSE file.',
   ssh2: 'MIT, in its LICENSE file.',

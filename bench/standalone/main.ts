@@ -7,6 +7,7 @@ Exits with 0 whatever the figures.
 
   csv-intake   rows of an uploaded CSV validated, deduplicated and committed
   analysis     accepted calls completed per second, and how soon an idle service begins
+  model-analysis  calls analyzed by a language model, and what they cost this process
   startup      second start, and memory when idle
   api-keys     verification of API keys
   upload       a recording of 50 MB from the client to the store
@@ -28,6 +29,7 @@ Exits with 0 whatever the figures.
 const benchmarks: Benchmarks = {
   'csv-intake': () => import('./csv-intake.ts'),
   analysis: () => import('./analysis.ts'),
+  'model-analysis': () => import('./model-analysis/calls-per-second.ts'),
   startup: () => import('./startup.ts'),
   'api-keys': () => import('./api-keys.ts'),
   upload: () => import('./upload.ts'),

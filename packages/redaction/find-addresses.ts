@@ -3,9 +3,9 @@ import type { Finding } from './finding.ts';
 const EMAIL = /[\p{L}\p{N}][\p{L}\p{N}._%+-]{0,63}@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,24}/gu;
 
 /** How the signs of an address are spoken: at, and the dot before its last part. */
-const AT = '(?:at|собака|собачка|arroba|et|kuchukcha|кучукча|ит белгиси)';
+const AT = '(?:at|собака|собачка|arroba|et|kuchukcha|кучукча|маймылча|ит белгиси)';
 const DOT = '(?:dot|точка|punto|nuqta|нуқта|чекит)';
-const LAST = '(?:com|net|org|ru|uz|kg|es|us|info|ком|нет|орг|ру|уз|кейджи|кг|юзет)';
+const LAST = '(?:com|net|org|ru|uz|kg|es|us|info|ком|нет|орг|ру|уз|кейджи|кейжи|кг|юзет)';
 const SPOKEN_EMAIL = new RegExp(
   `(?<![\\p{L}\\p{N}])[\\p{L}\\p{N}._-]+(?: ${DOT} [\\p{L}\\p{N}_-]+){0,3} ${AT} [\\p{L}\\p{N}-]+(?: ${DOT} [\\p{L}\\p{N}-]+){0,2}? ${DOT} ${LAST}(?![\\p{L}\\p{N}])`,
   'giu',

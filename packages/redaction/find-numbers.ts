@@ -25,7 +25,7 @@ const CONTEXT: readonly (readonly [Kind, RegExp])[] = [
   ['CARD', /карт|card|tarjeta|karta/iu],
   [
     'PHONE',
-    /phone|mobile|cell|call (?:me|back)|reach|telefon|raqam|тел|номер|рақам|звон|móvil|movil|teléfono|celular|llam|чал|qo.ng.iroq/iu,
+    /phone|mobile|cell|call (?:me|back)|reach|text me|telefon|raqam|тел|номер|рақам|звон|móvil|movil|teléfono|celular|llam|чал|qo.ng.iroq/iu,
   ],
 ];
 /** A word further back than this belongs to something else. */

@@ -55,6 +55,8 @@ export class ModelQueue {
   readonly #throttle: Throttle;
   readonly #lease = randomUUID();
   readonly #running = new Set<Promise<void>>();
+  /** Calls about which the server is being asked. Where no budget is to be kept, one whose answer is being stored leaves its place. */
+  #asking = 0;
   readonly #stopped = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #isClaiming = false;
@@ -115,7 +117,7 @@ export class ModelQueue {
   async #claimAll(): Promise<void> {
     while (this.#shouldClaimAgain && !this.#stopped.signal.aborted) {
       this.#shouldClaimAgain = false;
-      const free = this.#throttle.free(this.#running.size);
+      const free = this.#throttle.free(this.#asking);
       if (free === 0) return;
       const claimed = await this.#parts.store.requests.claim(this.#lease, free);
       for (const request of claimed) this.#run(request);
@@ -126,8 +128,15 @@ export class ModelQueue {
   }
 
   #run(request: ClaimedRequest): void {
+    this.#asking += 1;
+    let isAsking = true;
+    const answered = () => {
+      if (isAsking) this.#asking -= 1;
+      isAsking = false;
+      this.wake();
+    };
     const work = this.inProgress
-      .run(request.event, (erased) => this.#analyze(request, AbortSignal.any([erased, this.#stopped.signal])))
+      .run(request.event, (erased) => this.#analyze(request, AbortSignal.any([erased, this.#stopped.signal]), answered))
       .catch((error: unknown) =>
         this.#parts.log.error(
           { err: error, call: request.event.subject },
@@ -137,17 +146,18 @@ export class ModelQueue {
     this.#running.add(work);
     void work.finally(() => {
       this.#running.delete(work);
-      this.wake();
+      answered();
     });
   }
 
-  async #analyze(request: ClaimedRequest, signal: AbortSignal): Promise<void> {
+  async #analyze(request: ClaimedRequest, signal: AbortSignal, answered: () => void): Promise<void> {
     const { event, isSpent } = request;
     const beganAt = performance.now();
     const reserved = this.#throttle.begin();
     let used = NO_TOKENS;
     try {
       const made = await this.#ask(request, signal);
+      if (!request.hasBudget) answered();
       used = tokensOf(made);
       // A call without speech, or one for the fallbacks, says nothing about the server.
       if (used.requests > 0) this.#succeeded();
@@ -291,7 +301,9 @@ export class ModelQueue {
     if (this.#outage?.kind === 'away' && this.#running.size === 0 && (await this.#parts.model.isThere()))
       this.#outage = null;
     const outage = this.#outage;
-    if (outage !== null && performance.now() - outage.since > ANNOUNCE_AFTER_MS)
+    // Where another process gets answers, calls do not wait for what this one cannot do.
+    const isShared = outage?.kind !== 'misconfigured' || (await store.requests.hasOutage());
+    if (outage !== null && isShared && performance.now() - outage.since > ANNOUNCE_AFTER_MS)
       await this.#announce(outage.reason, false);
     await this.#announce(BUDGET_REASON, true);
     await store.db.transaction(async (tx) => {

@@ -12,6 +12,8 @@ export interface ClaimedRequest {
   readonly announced: string | null;
   /** The firm's budget is spent, and it wants the fallbacks to answer. */
   readonly isSpent: boolean;
+  /** The firm has a budget, so what a call costs must be stored before the next call is claimed in its place. */
+  readonly hasBudget: boolean;
 }
 
 /** A call that waits, as far as its history needs it. */
@@ -25,6 +27,7 @@ interface Row {
   readonly tries: number;
   readonly announced: string | null;
   readonly isSpent: boolean;
+  readonly hasBudget: boolean;
 }
 
 const fast = { level: 1 };
@@ -87,7 +90,8 @@ export function openRequestStore(db: Database) {
              ORDER BY coalesce(busy.active, 0) + candidate.turn LIMIT $2)
            UPDATE model_request SET lease = $1, leased_until = now() + interval '${LEASE_SECONDS} seconds', tries = tries + 1
            FROM due WHERE model_request.event_id = due.event_id
-           RETURNING event, lease, tries, announced, due.is_spent AS "isSpent"`,
+           RETURNING event, lease, tries, announced, due.is_spent AS "isSpent",
+             EXISTS (SELECT FROM budget WHERE budget.firm_uuid = model_request.firm_uuid AND amount IS NOT NULL) AS "hasBudget"`,
           [lease, count],
         );
         return rows.map(({ event, ...row }) => ({ ...row, event: eventOf(event) }));
@@ -176,7 +180,7 @@ export function openRequestStore(db: Database) {
            WHERE (leased_until IS NULL OR leased_until <= now()) AND received_at < cutoff.at
              AND (first_failed_at < cutoff.at OR EXISTS (SELECT FROM outage WHERE since < cutoff.at))
            ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING event, '' AS lease, tries, announced, false AS "isSpent", coalesce((SELECT reason FROM outage), announced) AS reason`,
+         RETURNING event, '' AS lease, tries, announced, false AS "isSpent", false AS "hasBudget", coalesce((SELECT reason FROM outage), announced) AS reason`,
         [giveUpAfterMs, limit],
       );
       return rows.map(({ event, ...row }) => ({ ...row, event: eventOf(event) }));
@@ -187,6 +191,10 @@ export function openRequestStore(db: Database) {
         'INSERT INTO model_outage (id, reason) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET reason = excluded.reason',
         [reason],
       );
+    },
+
+    async hasOutage(): Promise<boolean> {
+      return (await db.query('SELECT 1 FROM model_outage')).length > 0;
     },
 
     async endOutage(): Promise<void> {

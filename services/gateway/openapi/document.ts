@@ -152,10 +152,12 @@ function successResponses({ unlimited, docs }: Endpoint, schemas: Schemas): Reco
   );
 }
 
-function content({ type, schema }: ResponseDocs, schemas: Schemas): object {
-  if (type !== undefined) return { content: Object.fromEntries([type].flat().map((each) => [each, {}])) };
-  if (schema === undefined) return {};
-  return { content: { 'application/json': jsonContent(schema, schemas.response(schema)) } };
+function content({ type = [], schema }: ResponseDocs, schemas: Schemas): object {
+  const media = {
+    ...(schema !== undefined && { 'application/json': jsonContent(schema, schemas.response(schema)) }),
+    ...Object.fromEntries([type].flat().map((each) => [each, {}])),
+  };
+  return Object.keys(media).length === 0 ? {} : { content: media };
 }
 
 function jsonContent(schema: z.ZodType, converted: JsonSchema): object {

@@ -116,6 +116,7 @@ export function callExports(
           200: {
             description: 'The transcript.',
             schema: TranscriptDocument,
+            type: Object.values(transcriptTypes).map((type) => type.replace(/;.*/, '')),
             headers: { 'Content-Disposition': 'The file name.' },
           },
         },
