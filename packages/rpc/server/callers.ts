@@ -1,7 +1,6 @@
 import { Fault } from '@call-analysis/fault';
 import type { MethodName } from '../wire/methods.ts';
 import { certificateName, type Tls } from '../wire/tls.ts';
-import type { ServerCall } from './answer.ts';
 
 /** Who has a certificate of its own: every service, and the admin command. */
 export const CALLERS = [
@@ -26,8 +25,13 @@ export type Callers<Service> = { readonly [Name in Uncapitalize<MethodName<Servi
  */
 export class CallerRefused extends Fault {}
 
+/** A call, as far as it knows its connection. */
+interface Connected {
+  getAuthContext(): { readonly sslPeerCertificate?: { readonly subjectaltname?: string } };
+}
+
 /** Throws CallerRefused unless the certificate of the connection has the name of one of `allowed`. */
-export function requireCaller(wire: ServerCall, method: string, allowed: readonly RpcCaller[], tls: Tls): void {
+export function requireCaller(wire: Connected, method: string, allowed: readonly RpcCaller[], tls: Tls): void {
   const names = namesIn(wire.getAuthContext().sslPeerCertificate?.subjectaltname ?? '');
   const callers = CALLERS.filter((caller) => names.has(certificateName(tls, caller)));
   if (callers.some((caller) => allowed.includes(caller))) return;
