@@ -7,6 +7,7 @@ export const callers: Callers<typeof ingest> = {
   processUpload: ['gateway'],
   downloadRejected: ['gateway'],
   listCalls: ['gateway'],
+  exportCalls: ['gateway'],
   getCall: ['gateway'],
   retryCall: ['gateway'],
   analyzeCall: ['gateway'],
