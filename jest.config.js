@@ -3,7 +3,11 @@ export default {
   roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/deploy', '<rootDir>/scripts'],
   testMatch: ['**/*.test.ts'],
   // These need servers or a browser: see jest.real.config.js, jest.distributed.config.js and jest.browser.config.js.
-  testPathIgnorePatterns: ['/node_modules/', '\\.(real|distributed|browser)\\.test\\.ts$'],
+  // Those named long run with TEST_RUN=long.
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    `\\.(real|distributed|browser${process.env['TEST_RUN'] === 'long' ? '' : '|long'})\\.test\\.ts$`,
+  ],
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
   transform: { '\\.ts$': '<rootDir>/scripts/strip-types.js' },

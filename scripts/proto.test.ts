@@ -30,7 +30,7 @@ describe('the check of RPC contracts', () => {
   it.each([
     ['a field with another number', 'string audio_id = 1;', 'string audio_id = 9;', /"1".*"audio_id".*deleted/],
     ['a field of another type', 'string audio_id = 1;', 'int32 audio_id = 1;', /"1".*"audio_id".*"string" to "int32"/],
-    ['an RPC that is gone', /service Audio \{[^}]*\}/, 'service Audio {}', /RPC "UploadRecording".*deleted/],
+    ['an RPC that is gone', /service Audio \{[\s\S]*?\n\}/, 'service Audio {}', /RPC "UploadRecording".*deleted/],
     ['an RPC that streams no more', '(stream ', '(', /"UploadRecording".*client streaming/],
   ])('fails %s, and says what to do', (_what, from, to, words) => {
     const folder = changed('audio.proto', from, to);

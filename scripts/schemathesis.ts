@@ -74,9 +74,10 @@ include-path-regex = "^/external/api/v1/api-key"
 headers = { Authorization = ${bearer(superuser)} }
 
 # Rules that a schema cannot express: a file must have been put, a name must end like the recording's, one date must follow
-# the other, a phrase must be well-formed, and a cursor excludes a page.
+# the other or lie in the future, a phrase must be well-formed, a cursor excludes a page, a scorecard must be in force, and a
+# webhook's URL must lead to a public address.
 [[operations]]
-include-path-regex = "(process-upload|audio/upload|/call-campaign|/call-campaign/[{]uuid[}]|/scorecards.*|/calls)$"
+include-path-regex = "(process-upload|audio/upload|/call-campaign|/call-campaign/[{]uuid[}]|/scorecards.*|/calls|/calls/export|/calls/analyze|/statistics|/usage|/audit|/webhooks.*|/external/api/v1/api-key)$"
 checks.positive_data_acceptance.enabled = false
 `;
 }

@@ -35,6 +35,7 @@ beforeAll(async () => {
     S3_SECRET_KEY: secretKey,
     // Nothing listens there: the service starts without key-management and reports it.
     KEY_MANAGEMENT_ADDRESS: '127.0.0.1:1',
+    ANALYSIS_ADDRESS: '127.0.0.1:1',
   });
 });
 

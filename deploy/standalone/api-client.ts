@@ -50,7 +50,7 @@ export function apiClient(
     method: string,
     path: string,
     headers: Record<string, string>,
-    body?: string | FormData,
+    body?: string | Blob,
   ): Promise<Answer<Body>> {
     const response = await send(service.url + path, {
       method,
@@ -96,7 +96,10 @@ export function apiClient(
       const form = new FormData();
       form.append('metadata', JSON.stringify(metadata));
       form.append('audio_file', recording, fileName);
-      return exchange('POST', '/api/v1/audio/upload', {}, form);
+      // Node.js does not catch its own error when a response ends a form that it is still writing. A Blob is safe.
+      const encoded = new Response(form);
+      const headers = { 'content-type': encoded.headers.get('content-type') ?? '' };
+      return exchange('POST', '/api/v1/audio/upload', headers, await encoded.blob());
     },
   };
   return self;

@@ -120,6 +120,7 @@ describe('an incomplete or wrong configuration', () => {
     expect(limits).toEqual({
       csvBytes: 7_000_000,
       csvRows: 12,
+      storageQuotaBytes: null,
       zipBytes: 50 * 1024 ** 3,
       transcriptBytes: 4 * 1024 ** 2,
       valueChars: 255,

@@ -110,13 +110,15 @@ export class Client {
     const url = `${this.#baseUrl}${this.#pathOf(
       campaign === undefined ? '/api/v1/audio/upload' : `${CAMPAIGN}/${campaign}/audio/upload`,
     )}`;
-    const make = () => {
-      const body = new FormData();
-      // First, so that its faults are known before the bytes are sent.
-      body.append('metadata', JSON.stringify(metadata));
-      body.append('audio_file', file instanceof Blob ? file : file.data, file.name);
-      return new Request(url, { method: 'POST', body, ...(signal !== undefined && { signal }) });
-    };
+    const form = new FormData();
+    // First, so that its faults are known before the bytes are sent.
+    form.append('metadata', JSON.stringify(metadata));
+    form.append('audio_file', file instanceof Blob ? file : file.data, file.name);
+    // Node.js does not catch its own error when a response ends a form that it is still writing. A Blob is safe.
+    const encoded = new Response(form);
+    const headers = { 'content-type': encoded.headers.get('content-type') ?? '' };
+    const body = await encoded.blob();
+    const make = () => new Request(url, { method: 'POST', headers, body, ...(signal !== undefined && { signal }) });
     const isRepeatable = metadata.partner_call_id !== undefined;
     const response = await this.#sendAgain(make, isRepeatable);
     const answer: unknown = await response.json().catch(() => null);

@@ -92,6 +92,7 @@ describe('an accepted call', () => {
         language: null,
         tags: ['operator', 'клиент'],
         segment_type: 'support',
+        operator_name: 'Aziza',
         transcript: {
           utterances: [
             { role: 'operator', text: 'Hello', start: null, end: null },

@@ -1,16 +1,15 @@
+import type { Language } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 
 export const ROLES = ['SUPERUSER', 'WORKFLOW_ENGINEER', 'ADMIN'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The languages in which sentences can be written for a firm. */
-export const LANGUAGES = ['en', 'ru', 'uz', 'ky', 'es'] as const;
 export const REDACTIONS = ['none', 'for_model', 'stored'] as const;
 
 /** What a firm can change about itself. */
 export interface FirmSettings {
   /** The language of every sentence that is written for the firm. */
-  readonly language: (typeof LANGUAGES)[number];
+  readonly language: Language;
   /** An IANA name. */
   readonly timeZone: string;
   /** Whether personal data in transcripts is kept from language models, or is not stored at all. */

@@ -1,6 +1,7 @@
+import { Language } from '@call-analysis/events';
 import { type FieldFault, invalidFields, nameFault } from '@call-analysis/fault';
 import { z } from 'zod';
-import { LANGUAGES, REDACTIONS, ROLES } from './domain.ts';
+import { REDACTIONS, ROLES } from './domain.ts';
 
 const MAX_PAGE_SIZE = 100;
 const MAX_AUDIT_ENTRIES = 1000;
@@ -38,7 +39,6 @@ const Caller = z
   .object({ user_uuid: Uuid, role: z.string(), address: z.string() })
   .transform(({ user_uuid: name, role, address }) => ({ name, role, address }));
 
-const Language = z.enum(LANGUAGES);
 const TimeZone = z
   .string()
   .refine(isTimeZone, 'must be the IANA name of a time zone, such as Asia/Tashkent')

@@ -91,7 +91,7 @@ async function sendRecording(call: Secrets, recording: Buffer): Promise<string> 
 async function tracesOf(calls: readonly Secrets[], uuids: readonly string[]): Promise<string[]> {
   const words = [...calls.flatMap(({ word, phone }) => [word, phone]), ...uuids];
   const traces = await service.tracesOf(words);
-  const lasting = /^(ingest\.(batch|erasure)|\w+\.erased_subject): /;
+  const lasting = /^(ingest\.(batch|erasure)|key_management\.audit_entry|\w+\.erased_subject): /;
   return traces.filter((trace) => !(lasting.test(trace) && uuids.some((uuid) => trace.endsWith(uuid))));
 }
 
@@ -218,7 +218,8 @@ describe('erasing a call', () => {
     const missing: string[] = [];
     for (const uuid of uuids) if ((await client.request('GET', callPath(uuid))).status !== 200) missing.push(uuid);
     expect(await begun()).toEqual(expect.arrayContaining(missing));
-    await Promise.all(uuids.map((uuid) => erase(uuid)));
+    // A firm that sends more requests than it may have in progress gets 429 for some of them.
+    await Promise.all(uuids.map((uuid) => eventually(async () => [200, 404].includes((await erase(uuid)).status))));
     // Work in progress of the killed process is taken over when its lease expires.
     await nothingLeft(calls, uuids);
     const unfinished = async () => tables.query('SELECT 1 FROM ingest.erasure WHERE finished_at IS NULL');

@@ -103,14 +103,14 @@ describe('a trace', () => {
         .filter((line) => line.includes(traceId));
       const said = completeLines.map((line) => JSON.parse(line) as Record<string, unknown>);
       const handled = said.filter((line) => line['msg'] === 'event');
-      return handled.length >= 2 ? { lines: said, events: handled } : undefined;
+      return handled.length >= 3 ? { lines: said, events: handled } : undefined;
     });
     expect(lines.every((line) => line['request_id'] === requestId)).toBe(true);
     events.sort((a, b) => String(a['consumer']).localeCompare(String(b['consumer'])));
     expect(
       events.map(({ consumer, outcome, call_uuid, firm_uuid }) => ({ consumer, outcome, call_uuid, firm_uuid })),
     ).toEqual(
-      ['analysis', 'ingest.catalogue'].map((consumer) => ({
+      ['analysis', 'ingest.catalogue', 'webhooks.events'].map((consumer) => ({
         consumer,
         outcome: 'done',
         call_uuid: uuid,

@@ -35,6 +35,9 @@ export type Source =
 
 /** Statistics of a firm's entries in the search index. Pass a transaction of `snapshot`, so that all reads agree. */
 export function statistics(db: Database) {
+  // PostgreSQL reads the files of all zones for each look-up. Unknown names are not kept, so this stays small.
+  const knownZones = new Set<string>();
+
   return {
     /** A transaction whose reads see one state of the database. */
     async snapshot<Result>(work: (tx: Sql) => Promise<Result>): Promise<Result> {
@@ -47,8 +50,11 @@ export function statistics(db: Database) {
 
     /** Whether PostgreSQL knows the time zone. */
     async knowsZone(tz: string): Promise<boolean> {
+      if (knownZones.has(tz)) return true;
       const rows = await db.query('SELECT 1 FROM pg_timezone_names WHERE name = $1', [tz]);
-      return rows.length > 0;
+      if (rows.length === 0) return false;
+      knownZones.add(tz);
+      return true;
     },
 
     /** The id of the firm's entries, and the days in UTC on which calls started; null for a firm without calls. */

@@ -94,6 +94,8 @@ export function callExports(
           return undefined;
         }
         response.setTimeout(IDLE_TIMEOUT_MS);
+        // Compression, limits and the pipeline each listen for the end of the response: more than Node.js warns of.
+        response.setMaxListeners(20);
         const bytes = async function* () {
           for (; !next.done; next = await pieces.next()) yield next.value.data;
         };

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { long } from '../test/long-run.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -21,7 +20,7 @@ try {
 `;
 
 // Installs from the registry, so it is part of the long run.
-(long ? describe : describe.skip)('the packed client in a new project', () => {
+describe('the packed client in a new project', () => {
   let folder: string;
   const run = (command: string, ...args: string[]) =>
     execFileSync(command, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
