@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 }, 120_000);
 
-describe('six processes over mutual TLS', () => {
+describe('all processes over mutual TLS', () => {
   it('accept and complete a batch and a recording', async () => {
     const { address, tls, jwt } = readRemote({ ...system.administration, ...(await filesFor('admin.test')) })!;
     const admin = dialAdministration(address, { jwt, tls }, undefined);
