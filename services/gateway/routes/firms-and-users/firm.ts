@@ -6,7 +6,7 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { name } from '../../http/request/fields.ts';
-import { FirmSettings, Language, Redaction } from '../../response-schemas/firms-and-users.ts';
+import { FirmSettings, Language, Redaction } from '../../response-schemas/access/firms-and-users.ts';
 import { callerOf } from '../ingest-caller.ts';
 import { managerOf } from './manager.ts';
 

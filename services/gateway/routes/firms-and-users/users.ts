@@ -7,7 +7,7 @@ import { Role } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { name, page, pathUuid, size } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import { ConsoleLink, User, UserPage } from '../../response-schemas/firms-and-users.ts';
+import { ConsoleLink, User, UserPage } from '../../response-schemas/access/firms-and-users.ts';
 import { managerOf } from './manager.ts';
 
 const PATH = '/api/v1/users';

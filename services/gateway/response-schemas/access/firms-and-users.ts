@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Role } from '../authentication/caller.ts';
-import { Count, pageOf, Time, Uuid } from './fields.ts';
+import { Role } from '../../authentication/caller.ts';
+import { Count, pageOf, Time, Uuid } from '../fields.ts';
 
 /** docs/api.md, "Firm and users". */
 
