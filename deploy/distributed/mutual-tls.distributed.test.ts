@@ -73,6 +73,11 @@ describe('all processes over mutual TLS', () => {
     await expect(gateway.createFirm({ name: 'Test', country: 'UZ', segmentTypes: [] })).rejects.toMatchObject({
       message: expect.stringContaining('the certificate is of gateway, and only admin may call it'),
     });
+    // The gateway may call it, but not with an administrator's rights, which a request without an actor has.
+    const user = { firm: '00000000-0000-4000-8000-000000000000', name: 'Test', role: 'SUPERUSER' };
+    await expect(gateway.createUser(user)).rejects.toMatchObject({
+      message: expect.stringContaining('the certificate is of gateway, and only admin may send it'),
+    });
     gateway.close();
   });
 

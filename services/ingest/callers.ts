@@ -26,6 +26,7 @@ export const callers: Callers<typeof ingest> = {
   withdrawReview: ['gateway'],
   measureAgreement: ['gateway'],
   readStatistics: ['gateway'],
+  getStorage: ['gateway'],
   swapChannels: ['gateway'],
   addComment: ['gateway'],
   listComments: ['gateway'],

@@ -10,7 +10,7 @@ import type { Call, Method } from '../wire/methods.ts';
 import { MAX_MESSAGE_BYTES } from '../wire/options.ts';
 import { encodeFault, faultOf, statusOf } from '../wire/status.ts';
 import type { Tls } from '../wire/tls.ts';
-import { CallerRefused, requireCaller, type RpcCaller } from './callers.ts';
+import { CallerRefused, callersOf, requireCaller, type RpcCaller } from './callers.ts';
 import type { InFlight } from './in-flight.ts';
 
 /** A handler whose message types are not known here. */
@@ -64,7 +64,11 @@ export function answer(
 
     let fault: Fault | undefined;
     try {
-      if (tls !== undefined && callers !== undefined) requireCaller(wire, named(method.path).method, callers, tls);
+      if (tls !== undefined && callers !== undefined) {
+        const found = callersOf(wire, tls);
+        requireCaller(found, named(method.path).method, callers, tls);
+        call.callers = found;
+      }
       await within(call, () => produce(method, handler, wire, call));
     } catch (error) {
       fault = faultOf(error);

@@ -1,5 +1,5 @@
 import { Fault } from '@call-analysis/fault';
-import type { MethodName } from '../wire/methods.ts';
+import type { Call, MethodName } from '../wire/methods.ts';
 import { certificateName, type Tls } from '../wire/tls.ts';
 
 /** Who has a certificate of its own: every service, and the admin command. */
@@ -30,10 +30,29 @@ interface Connected {
   getAuthContext(): { readonly sslPeerCertificate?: { readonly subjectaltname?: string } };
 }
 
-/** Throws CallerRefused unless the certificate of the connection has the name of one of `allowed`. */
-export function requireCaller(wire: Connected, method: string, allowed: readonly RpcCaller[], tls: Tls): void {
+/** Those that the certificate of the connection names. */
+export function callersOf(wire: Connected, tls: Tls): readonly RpcCaller[] {
   const names = namesIn(wire.getAuthContext().sslPeerCertificate?.subjectaltname ?? '');
-  const callers = CALLERS.filter((caller) => names.has(certificateName(tls, caller)));
+  return CALLERS.filter((caller) => names.has(certificateName(tls, caller)));
+}
+
+/**
+ * Throws CallerRefused unless the caller is the admin command, or callers show no certificates. For requests that have an
+ * administrator's rights only when something is not in them, `what`.
+ */
+export function requireAdmin({ callers }: Call, what: string): void {
+  if (callers === undefined || callers.includes('admin')) return;
+  const sentence = `${what} is refused: the certificate is of ${callers.join(' and ')}, and only admin may send it.`;
+  throw new CallerRefused('forbidden', 'PERMISSION_DENIED', sentence);
+}
+
+/** Throws CallerRefused unless one of the callers is one of `allowed`. */
+export function requireCaller(
+  callers: readonly RpcCaller[],
+  method: string,
+  allowed: readonly RpcCaller[],
+  tls: Tls,
+): void {
   if (callers.some((caller) => allowed.includes(caller))) return;
   if (callers.length === 0) {
     const sentence = `${method} is refused: the certificate has the name of no service, such as ${certificateName(tls, 'gateway')}.`;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { dial, type Tls } from '../index.ts';
+import { dial, requireAdmin, type Tls } from '../index.ts';
 import { newAuthority } from './certificates.ts';
 import { logInto, newAddress, serveTrial, trial } from './trial.ts';
 
@@ -164,6 +164,27 @@ describe('a method over mutual TLS', () => {
     );
     // Everyone with a certificate may ask whether the service is ready.
     await client.ready();
+  });
+
+  it('refuses requests of an administrator from every service, and takes them from the admin command', async () => {
+    const { server } = await serveTrial(
+      {
+        async read({ what, count, data }, call) {
+          if (what === '') requireAdmin(call, 'A request without an actor');
+          return { what, count, data };
+        },
+      },
+      { address: 'localhost:0', tls: { ...own, names } },
+    );
+    closing.push(() => server.stop(0));
+    const { client } = call(server.address, named('ingest'));
+    expect(await client.read({ what: 'a' })).toMatchObject({ what: 'a' });
+    await expect(client.read({ what: '' })).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('A request without an actor is refused: the certificate is of ingest'),
+    });
+    const admin = call(server.address, named('ingest', 'admin')).client;
+    expect(await admin.read({ what: '' })).toMatchObject({ what: '' });
   });
 
   it('is refused with UNAUTHENTICATED to a certificate that names no service, only in part or as an address', async () => {

@@ -7,6 +7,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** When the caller stops waiting; undefined when it has no limit. */
   readonly deadline: Date | undefined;
+  /** The services that the caller's certificate names; undefined where callers show none. */
+  readonly callers: readonly string[] | undefined;
 }
 
 export interface CallOptions {
