@@ -25,6 +25,8 @@ import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { withExternal } from './routes/external.ts';
+import { firm } from './routes/firms-and-users/firm.ts';
+import { users } from './routes/firms-and-users/users.ts';
 import { money } from './routes/money.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
@@ -127,6 +129,8 @@ export function endpointsOf(
     ...metrics(),
     ...apiKeys(backends.keyManagement, edge.platformFirms),
     ...audit(backends.keyManagement),
+    ...firm(backends.keyManagement, backends.ingest),
+    ...users(backends.keyManagement, absolute),
     ...sessions(backends.keyManagement, edge.publicUrl),
     ...campaigns(backends.ingest),
     ...campaignCalls(backends.ingest, backends.audio, absolute, addChoices),

@@ -141,6 +141,12 @@ export function rpcs(parts: {
       for await (const data of pieces) yield { data };
     },
 
+    getStorage: async ({ caller }) => {
+      const used_bytes = await store.uploads.storedBytes(ownerOf(caller).firmUuid);
+      const { storageQuotaBytes: quota } = parts.limits;
+      return { used_bytes, ...(quota !== null && { quota_bytes: quota }) };
+    },
+
     listCalls: async (request) => {
       const { items, count, isEstimate, nextCursor, matches } = await listCalls(
         store,
