@@ -1,4 +1,4 @@
-import { StartFault } from '@call-analysis/runtime';
+import { type Environment, StartFault } from '@call-analysis/runtime';
 import type { Command } from 'commander';
 
 const BACKUP = `
@@ -12,13 +12,16 @@ so many calls are in the backup. It holds everything that the data directory pro
   DATA_DIR=./restored npm start`;
 
 /** Adds `backup`, `backup verify` and `restore`. */
-export function addBackupCommands(program: Command, version: string, write: (value: unknown) => void): void {
+export function addBackupCommands(
+  program: Command,
+  { env, version, write }: { env: Environment; version: string; write: (value: unknown) => void },
+): void {
   const backup = program
     .command('backup')
     .description('copy everything on this machine to a folder, also while the service runs')
     .argument('<directory>', 'a new or empty folder')
     .addHelpText('after', BACKUP)
-    .action(async (directory: string) => write(await backUpMachine(directory, version)));
+    .action(async (directory: string) => write(await backUpMachine(directory, version, env)));
   backup
     .command('verify')
     .description('read a backup and compare every file with its SHA-256')
@@ -44,7 +47,7 @@ export function addBackupCommands(program: Command, version: string, write: (val
     });
 }
 
-async function backUpMachine(target: string, version: string) {
+async function backUpMachine(target: string, version: string, env: Environment) {
   const [{ readRemote, readSettings }, { openDataDirectory }, { findOwnServer }, { withOrWithoutService }] =
     await Promise.all([
       import('../config.ts'),
@@ -52,7 +55,7 @@ async function backUpMachine(target: string, version: string) {
       import('../database.ts'),
       import('./with-or-without-service.ts'),
     ]);
-  const settings = readRemote(process.env) === undefined ? readSettings(process.env) : null;
+  const settings = readRemote(env) === undefined ? readSettings(env) : null;
   const elsewhere = [
     settings === null && 'KEY_MANAGEMENT_ADDRESS',
     settings?.databaseUrl !== undefined && 'DATABASE_URL',

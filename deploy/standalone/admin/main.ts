@@ -333,7 +333,7 @@ deadLetter
     write(await withDeadLetters((deadLetters) => deadLetters.replay({ ...filter, ...(id.length > 0 && { ids: id }) })));
   });
 
-addBackupCommands(program, versionOf(), write);
+addBackupCommands(program, { env: process.env, version: versionOf(), write });
 
 try {
   await program.parseAsync();

@@ -26,11 +26,13 @@ export async function copyFile(from: string | Buffer, to: string | null): Promis
         await target?.writeFile(piece);
       };
       if (typeof from !== 'string') await add(from);
-      const buffer = source === null ? null : Buffer.allocUnsafe(READ_BYTES);
-      while (source !== null && buffer !== null) {
-        const { bytesRead } = await source.read(buffer, 0, READ_BYTES);
-        if (bytesRead === 0) break;
-        await add(buffer.subarray(0, bytesRead));
+      if (source !== null) {
+        const buffer = Buffer.allocUnsafe(READ_BYTES);
+        for (;;) {
+          const { bytesRead } = await source.read(buffer, 0, READ_BYTES);
+          if (bytesRead === 0) break;
+          await add(buffer.subarray(0, bytesRead));
+        }
       }
       await target?.datasync();
       return { sha256: hash.digest('hex'), bytes };
