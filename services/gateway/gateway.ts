@@ -24,6 +24,7 @@ import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { withExternal } from './routes/external.ts';
+import { mcp } from './routes/mcp.ts';
 import { money } from './routes/money.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
@@ -80,7 +81,7 @@ export async function serveEdge(
   const refusals = new Refusals(backends.keyManagement, log);
   const app = createApp({
     refusals,
-    endpoints: endpointsOf(edge, backends, readiness),
+    endpoints: endpointsOf(edge, backends, readiness, (error) => log.error({ err: error }, 'a tool failed')),
     authentication: {
       bearer: bearerAuthentication({
         tokens: edge.jwt,
@@ -115,9 +116,10 @@ export async function serveEdge(
 
 /** All endpoints of the API. */
 export function endpointsOf(
-  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin'>,
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin' | 'corsOrigins'>,
   backends: Backends,
   readiness: Readiness,
+  report: (error: unknown) => void = () => {},
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
   const endpoints = withExternal([
@@ -143,6 +145,7 @@ export function endpointsOf(
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ]);
+  endpoints.push(...mcp({ endpoints, publicUrl: edge.publicUrl, corsOrigins: edge.corsOrigins ?? [], report }));
   const base = publicPath(edge.publicUrl);
   endpoints.push(...consolePage(base, edge.objectsOrigin));
   return [...endpoints, ...docs(endpoints, base)];

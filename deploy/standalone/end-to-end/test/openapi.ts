@@ -197,6 +197,7 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
       await ask('GET /api/v1/calls/{uuid}/transcript', { uuid }, undefined, { query: '?format=txt' });
       await ask('GET /api/v1/calls/export', {}, undefined, { query: `?format=csv&batch=${batch_id}` });
       await ask('GET /api/v1/statistics', {}, undefined, { query: '?group_by=day' });
+      await ask('POST /mcp', {}, { jsonrpc: '2.0', id: 1, method: 'tools/list' });
       await ask('GET /external/api/v1/calls', {}, undefined, { query: `?batch=${batch_id}` });
       const job = await ask('POST /api/v1/calls/analyze', {}, { filter: { batch: batch_id } });
       const id = String(job.body['job_id']);
