@@ -14,6 +14,7 @@ import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
+import { answerChoices } from './routes/calls/answer-choices.ts';
 import { calls } from './routes/calls/calls.ts';
 import { comments } from './routes/calls/comments.ts';
 import { callExports } from './routes/calls/exports.ts';
@@ -24,6 +25,8 @@ import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { withExternal } from './routes/external.ts';
+import { firm } from './routes/firms-and-users/firm.ts';
+import { users } from './routes/firms-and-users/users.ts';
 import { mcp } from './routes/mcp.ts';
 import { money } from './routes/money.ts';
 import { scorecards } from './routes/scorecards.ts';
@@ -122,21 +125,24 @@ export function endpointsOf(
   report: (error: unknown) => void = () => {},
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
+  const addChoices = answerChoices(backends.analysis);
   const endpoints = withExternal([
     ...health(readiness),
     ...metrics(),
     ...apiKeys(backends.keyManagement, edge.platformFirms),
     ...audit(backends.keyManagement),
+    ...firm(backends.keyManagement, backends.ingest),
+    ...users(backends.keyManagement, absolute),
     ...sessions(backends.keyManagement, edge.publicUrl),
     ...campaigns(backends.ingest),
-    ...campaignCalls(backends.ingest, backends.audio, absolute),
+    ...campaignCalls(backends.ingest, backends.audio, absolute, addChoices),
     ...uploads(backends.ingest, absolute),
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
-    ...calls(backends.ingest, absolute),
+    ...calls(backends.ingest, absolute, addChoices),
     ...callExports(backends.ingest, backends.analysis),
     ...jobs(backends.ingest, backends.analysis),
-    ...reviews(backends.ingest, backends.analysis),
+    ...reviews(backends.ingest, backends.analysis, addChoices),
     ...comments(backends.ingest),
     ...statistics(backends.ingest),
     ...playback(backends.audio, absolute),

@@ -117,14 +117,34 @@ export function rpcs(parts: {
         { ...ownerOf(caller), address: caller?.address ?? '' },
         {
           format: ExportFormat.parse(format),
-          filter: filterOf(listing!),
-          sort: sortOf(listing!.sort),
+          calls: { filter: filterOf(listing!), sort: sortOf(listing!.sort) },
           questions,
           scorecardUuid: scorecard_uuid ?? null,
           hasTranscripts: transcripts,
         },
       );
       for await (const data of pieces) yield { data };
+    },
+
+    exportSelectedCalls: async function* ({ caller, call_uuids, format, scorecard_uuid, questions, transcripts }) {
+      const pieces = exportCalls(
+        parts,
+        { ...ownerOf(caller), address: caller?.address ?? '' },
+        {
+          format: ExportFormat.parse(format),
+          calls: { uuids: call_uuids },
+          questions,
+          scorecardUuid: scorecard_uuid ?? null,
+          hasTranscripts: transcripts,
+        },
+      );
+      for await (const data of pieces) yield { data };
+    },
+
+    getStorage: async ({ caller }) => {
+      const used_bytes = await store.uploads.storedBytes(ownerOf(caller).firmUuid);
+      const { storageQuotaBytes: quota } = parts.limits;
+      return { used_bytes, ...(quota !== null && { quota_bytes: quota }) };
     },
 
     listCalls: async (request) => {

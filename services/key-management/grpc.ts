@@ -19,6 +19,7 @@ import type { AuditEntry, Refusal } from './audit/audit-store.ts';
 import { listAuditEntries } from './audit/list-audit-entries.ts';
 import type { Firm, User } from './domain.ts';
 import { addSegmentType } from './firms-and-users/add-segment-type.ts';
+import { changeUser } from './firms-and-users/change-user.ts';
 import { createFirm } from './firms-and-users/create-firm.ts';
 import { createUser } from './firms-and-users/create-user.ts';
 import { listUsers } from './firms-and-users/list-users.ts';
@@ -67,9 +68,9 @@ export function keyManagementService(parts: {
       return { verdicts: verdicts.map(verdictReply) };
     },
     async findUser(request) {
-      const { user_uuid, session_uuid } = parse(requests.FindUser, request);
+      const { user_uuid, session_uuid, firm_uuid } = parse(requests.FindUser, request);
       const user = await store.findUser(user_uuid);
-      if (user === null) return {};
+      if (user === null || (firm_uuid !== undefined && user.firmUuid !== firm_uuid)) return {};
       if (session_uuid !== undefined && !(await store.hasSession(session_uuid, user_uuid))) return {};
       return { user: userReply(user) };
     },
@@ -89,13 +90,13 @@ export function keyManagementService(parts: {
       return firmReply(await createFirm(parts, { ...firm, ...settings, segmentTypes }));
     },
     async updateFirm(request) {
-      const { firm_uuid, language, time_zone: timeZone, redaction, retention } = parse(requests.UpdateFirm, request);
+      const { actor, firm_uuid, time_zone, segment_types, retention, ...rest } = parse(requests.UpdateFirm, request);
       const days = retention ?? {};
       return firmReply(
-        await updateFirm(parts, firm_uuid, {
-          language,
-          timeZone,
-          redaction,
+        await updateFirm(parts, actor, firm_uuid, {
+          ...rest,
+          timeZone: time_zone,
+          segmentTypes: segment_types?.names,
           retention: { audioDays: days.audio_days, transcriptDays: days.transcript_days, callsDays: days.calls_days },
         }),
       );
@@ -109,17 +110,21 @@ export function keyManagementService(parts: {
       return firmReply(await addSegmentType(parts, firm_uuid, name));
     },
     async createUser(request) {
-      const { firm_uuid: firmUuid, name, role } = parse(requests.CreateUser, request);
-      return userReply(await createUser(parts, { firmUuid, name, role }));
+      const { actor, firm_uuid: firmUuid, name, role } = parse(requests.CreateUser, request);
+      return userReply(await createUser(parts, actor, { firmUuid: actor?.firmUuid ?? firmUuid, name, role }));
     },
     async listUsers(request) {
-      const { firm_uuid } = parse(requests.ListUsers, request);
-      const users = await listUsers(parts, firm_uuid);
-      return { users: users.map(userReply) };
+      const { firm_uuid, page, size } = parse(requests.ListUsers, request);
+      const { count, users } = await listUsers(parts, firm_uuid, page === 0 ? undefined : { page, size });
+      return { count, users: users.map(userReply) };
+    },
+    async changeUser(request) {
+      const { actor, user_uuid, ...change } = parse(requests.ChangeUser, request);
+      return userReply(await changeUser(parts, actor, user_uuid, change));
     },
     async removeUser(request) {
-      const { user_uuid } = parse(requests.RemoveUser, request);
-      const { removedAt, ...user } = await removeUser(parts, user_uuid);
+      const { actor, user_uuid } = parse(requests.RemoveUser, request);
+      const { removedAt, ...user } = await removeUser(parts, actor, user_uuid);
       return { user: userReply(user), removed_at: removedAt.toISOString() };
     },
     async recordToken(request) {
@@ -132,8 +137,8 @@ export function keyManagementService(parts: {
       return { user: userReply(user), revoked_before: revokedBefore.toISOString() };
     },
     async createSignInCode(request) {
-      const { user_uuid } = parse(requests.CreateSignInCode, request);
-      const { code, expiresAt, userUuid } = await createSignInCode(parts, user_uuid ?? null);
+      const { actor, user_uuid } = parse(requests.CreateSignInCode, request);
+      const { code, expiresAt, userUuid } = await createSignInCode(parts, actor, user_uuid ?? null);
       return { code, expires_at: expiresAt.toISOString(), user_uuid: userUuid };
     },
     async openSession(request) {
@@ -235,13 +240,14 @@ function firmReply({ uuid, name, country, segmentTypes, language, timeZone, reda
   };
 }
 
-function userReply({ uuid, firmUuid, name, role, webApiOnly, tokensRevokedBefore }: User): UserReply {
+function userReply({ uuid, firmUuid, name, role, webApiOnly, tokensRevokedBefore, createdAt }: User): UserReply {
   return {
     uuid,
     firm_uuid: firmUuid,
     name,
     role,
     web_api_only: webApiOnly,
+    created_at: createdAt.toISOString(),
     ...(tokensRevokedBefore !== null && { tokens_revoked_before: tokensRevokedBefore.toISOString() }),
   };
 }

@@ -43,7 +43,7 @@ async function connect(token: string, transport: string, pin?: string): Promise<
 
 async function use(client: Client, name: string, given: Fields = {}) {
   const { isError, content } = await client.callTool({ name, arguments: given });
-  const [{ text }] = content as [{ text: string }];
+  const [{ text }] = content as unknown as [{ text: string }];
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(64 * 1024);
   return { isError: isError === true, said: JSON.parse(text) as Fields };
 }

@@ -23,7 +23,7 @@ function resultOf(body: Record<string, unknown>) {
 
 describe('the Origin header', () => {
   it.each([undefined, ORIGIN, 'https://calls.example.com'])('%s may use the tools', async (origin) => {
-    const headers = origin === undefined ? {} : { origin };
+    const headers: Record<string, string> = origin === undefined ? {} : { origin };
     expect(await fixture.request('POST', '/mcp', { json: listTools, headers })).toMatchObject({ status: 200 });
   });
 
@@ -101,7 +101,7 @@ describe('tools', () => {
   });
 
   it('that fail by a bug say nothing of it', async () => {
-    fixture.calls.getCall = async () => ({ analyses_json: [], history: [] });
+    fixture.calls.getCall = async () => ({ call: null, audio: null, analyses_json: [], history: [] });
     const { body } = await callTool('get_call', { uuid: '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301' });
     expect(resultOf(body)).toMatchObject({ isError: true, said: { code: 'INTERNAL' } });
     expect(fixture.log).toContainEqual(expect.objectContaining({ msg: 'a tool failed' }));

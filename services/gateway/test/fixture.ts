@@ -84,7 +84,16 @@ export async function openFixture(
   const keys: Partial<Keys> = {
     findUser: async ({ user_uuid }) =>
       user_uuid === user
-        ? { user: { uuid: user, firm_uuid: firm.uuid, name: 'User', role: 'ADMIN', web_api_only: false } }
+        ? {
+            user: {
+              uuid: user,
+              firm_uuid: firm.uuid,
+              name: 'User',
+              role: 'ADMIN',
+              web_api_only: false,
+              created_at: '2026-10-01T04:00:00.000Z',
+            },
+          }
         : {},
   };
   const calls: Partial<Ingest> = {};

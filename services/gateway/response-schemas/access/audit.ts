@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageOf, Time } from './fields.ts';
+import { pageOf, Time } from '../fields.ts';
 
 const AuditEntry = z
   .object({

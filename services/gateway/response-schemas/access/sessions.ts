@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Time } from './fields.ts';
+import { Time } from '../fields.ts';
 
 export const SessionToken = z.object({ token: z.string(), expires_at: Time }).meta({
   id: 'SessionToken',

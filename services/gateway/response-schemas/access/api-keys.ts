@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageOf, Time, Uuid } from './fields.ts';
+import { pageOf, Time, Uuid } from '../fields.ts';
 
 /** docs/api.md, "Keys and users". */
 
