@@ -118,8 +118,22 @@ export function rpcs(parts: {
         { ...ownerOf(caller), address: caller?.address ?? '' },
         {
           format: ExportFormat.parse(format),
-          filter: filterOf(listing!),
-          sort: sortOf(listing!.sort),
+          calls: { filter: filterOf(listing!), sort: sortOf(listing!.sort) },
+          questions,
+          scorecardUuid: scorecard_uuid ?? null,
+          hasTranscripts: transcripts,
+        },
+      );
+      for await (const data of pieces) yield { data };
+    },
+
+    exportSelectedCalls: async function* ({ caller, call_uuids, format, scorecard_uuid, questions, transcripts }) {
+      const pieces = exportCalls(
+        parts,
+        { ...ownerOf(caller), address: caller?.address ?? '' },
+        {
+          format: ExportFormat.parse(format),
+          calls: { uuids: call_uuids },
           questions,
           scorecardUuid: scorecard_uuid ?? null,
           hasTranscripts: transcripts,
