@@ -44,7 +44,14 @@ async function serve(kind: string): Promise<string> {
         tokens: { issuer: 'bench', audience: 'bench', key: { kind: 'secret', secret } },
         users: {
           findUser: async () => ({
-            user: { uuid: user, firm_uuid: firm, name: '', role: 'ADMIN', web_api_only: false },
+            user: {
+              uuid: user,
+              firm_uuid: firm,
+              name: '',
+              role: 'ADMIN',
+              web_api_only: false,
+              created_at: '2026-10-01T04:00:00.000Z',
+            },
           }),
         },
       }),

@@ -205,8 +205,28 @@ export const CampaignFinished = eventType(
   z.object({ status: z.enum(['completed', 'canceled']), by_status: ByStatus }),
 );
 
-/** A firm's budget of the month for language models is spent. `subject` is the firm. */
-export const BudgetSpent = eventType('budget.spent.v1', z.object({}));
+/**
+ * A firm's budget of the month for language models is spent. `subject` is the firm. Older processes say nothing of the
+ * budget.
+ */
+export const BudgetSpent = eventType(
+  'budget.spent.v1',
+  z.object({
+    budget: z
+      .object({
+        /** In UTC: `2026-11`. */
+        month: z.string().regex(/^\d{4}-\d{2}$/),
+        /** The limit, and what was spent in that month so far: decimal numbers. */
+        amount: z.string(),
+        spent: z.string(),
+        currency: z.string(),
+        when_spent: z.enum(['wait', 'fallback']),
+        /** When the next month begins. */
+        resets_at: z.iso.datetime(),
+      })
+      .optional(),
+  }),
+);
 
 /** A call was erased. Every service removes its data about the call and stops working on it. */
 export const CallErased = eventType('call.erased.v1', z.object({ erased_at: z.iso.datetime() }), ofCall);

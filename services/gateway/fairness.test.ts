@@ -24,7 +24,16 @@ async function open(concurrency: Partial<NonNullable<Parameters<typeof openFixtu
   edge.keys.findUser = async ({ user_uuid }) => {
     const firm_uuid = { [user]: firm.uuid, [otherUser]: otherFirm }[user_uuid];
     if (firm_uuid === undefined) return {};
-    return { user: { uuid: user_uuid, firm_uuid, name: 'User', role: 'ADMIN', web_api_only: false } };
+    return {
+      user: {
+        uuid: user_uuid,
+        firm_uuid,
+        name: 'User',
+        role: 'ADMIN',
+        web_api_only: false,
+        created_at: '2026-10-01T04:00:00.000Z',
+      },
+    };
   };
 }
 

@@ -6,7 +6,7 @@ export type Role = (typeof ROLES)[number];
 
 export const REDACTIONS = ['none', 'for_model', 'stored'] as const;
 
-/** What a firm can change about itself. */
+/** What can be changed about a firm, beside its name and its segment types. */
 export interface FirmSettings {
   /** The language of every sentence that is written for the firm. */
   readonly language: Language;
@@ -49,6 +49,7 @@ export interface User {
   readonly webApiOnly: boolean;
   /** Bearer tokens that were issued before are refused. */
   readonly tokensRevokedBefore: Date | null;
+  readonly createdAt: Date;
 }
 
 /** Who performs an action, as recorded in the audit log. */
@@ -64,6 +65,11 @@ export interface Caller extends Actor {
   readonly role: string;
 }
 
+/** A caller who acts on the caller's own firm. */
+export interface FirmCaller extends Caller {
+  readonly firmUuid: string;
+}
+
 /** Anyone who can run the admin command on the machine of the service. */
 export const ADMINISTRATOR: Actor = { name: 'admin', address: 'local' };
 
@@ -71,6 +77,18 @@ export const ADMINISTRATOR: Actor = { name: 'admin', address: 'local' };
 export function requireRole(caller: Caller, allowed: readonly Role[], action: string): void {
   if (allowed.some((role) => role === caller.role)) return;
   throw new Fault('forbidden', 'FORBIDDEN', `${action} requires the role ${allowed.join(' or ')}.`);
+}
+
+/**
+ * Requires that the caller may manage users with this role. A SUPERUSER or WORKFLOW_ENGINEER acts on other firms too, so an
+ * ADMIN must neither become one nor sign in as one. Fault: FORBIDDEN.
+ */
+export function requireManagerOf(caller: Caller, role: Role): void {
+  requireRole(
+    caller,
+    role === 'ADMIN' ? ['ADMIN', 'SUPERUSER'] : ['SUPERUSER'],
+    `Managing users with the role ${role}`,
+  );
 }
 
 /** An API user acts by its firm's API key alone, so that nothing outlives the key. Fault: API_USER. */
@@ -81,6 +99,21 @@ export function requirePerson(user: User, action: string): void {
     'API_USER',
     `${action} is for people. This is the API user of a firm, which has an API key.`,
   );
+}
+
+/** Nobody locks themselves out by mistake. Fault: OWN_ACCOUNT. */
+export function requireOther(caller: Caller, user: User): void {
+  if (user.uuid !== caller.name) return;
+  throw new Fault('conflict', 'OWN_ACCOUNT', 'You cannot remove yourself or change your own role. Ask another ADMIN.');
+}
+
+/** A firm without an ADMIN could not manage its users. Fault: LAST_ADMIN. */
+export async function requireOtherAdmin(
+  people: { countPeople(firmUuid: string, role: Role): Promise<number> },
+  user: User,
+): Promise<void> {
+  if (user.role !== 'ADMIN' || (await people.countPeople(user.firmUuid, 'ADMIN')) > 1) return;
+  throw new Fault('conflict', 'LAST_ADMIN', 'This is the only ADMIN of the firm. Create another one first.');
 }
 
 export function noSuch(thing: 'firm' | 'user' | 'API key'): Fault {

@@ -6,7 +6,7 @@ import type { Firm as FirmReply } from '@call-analysis/proto/key_management/v1/F
 import type { KeyVerdict as KeyVerdictReply } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import type { SessionReply } from '@call-analysis/proto/key_management/v1/SessionReply';
 import type { User as UserReply } from '@call-analysis/proto/key_management/v1/User';
-import { implement } from '@call-analysis/rpc';
+import { type Call, implement, requireAdmin } from '@call-analysis/rpc';
 import type { z } from 'zod';
 import type { HashKey, KeyVerdict } from './api-keys/api-key.ts';
 import { type CreatedKey, createKey } from './api-keys/create-key.ts';
@@ -17,8 +17,10 @@ import { rotateKey } from './api-keys/rotate-key.ts';
 import { verifyKeys } from './api-keys/verify-keys.ts';
 import type { AuditEntry, Refusal } from './audit/audit-store.ts';
 import { listAuditEntries } from './audit/list-audit-entries.ts';
+import { callers } from './callers.ts';
 import type { Firm, User } from './domain.ts';
 import { addSegmentType } from './firms-and-users/add-segment-type.ts';
+import { changeUser } from './firms-and-users/change-user.ts';
 import { createFirm } from './firms-and-users/create-firm.ts';
 import { createUser } from './firms-and-users/create-user.ts';
 import { listUsers } from './firms-and-users/list-users.ts';
@@ -42,7 +44,7 @@ export function keyManagementService(parts: {
   sessionKeys: readonly [SessionKey, ...SessionKey[]];
 }) {
   const { store } = parts;
-  return implement(keyManagement, {
+  return implement(keyManagement, callers, {
     async createKey(request) {
       const { actor, firm_uuid, expires_at } = parse(requests.CreateKey, request);
       return createdKeyReply(await createKey(parts, actor, firm_uuid, expires_at ?? null));
@@ -67,9 +69,9 @@ export function keyManagementService(parts: {
       return { verdicts: verdicts.map(verdictReply) };
     },
     async findUser(request) {
-      const { user_uuid, session_uuid } = parse(requests.FindUser, request);
+      const { user_uuid, session_uuid, firm_uuid } = parse(requests.FindUser, request);
       const user = await store.findUser(user_uuid);
-      if (user === null) return {};
+      if (user === null || (firm_uuid !== undefined && user.firmUuid !== firm_uuid)) return {};
       if (session_uuid !== undefined && !(await store.hasSession(session_uuid, user_uuid))) return {};
       return { user: userReply(user) };
     },
@@ -88,14 +90,15 @@ export function keyManagementService(parts: {
       const settings = { ...(language !== undefined && { language }), ...(timeZone !== undefined && { timeZone }) };
       return firmReply(await createFirm(parts, { ...firm, ...settings, segmentTypes }));
     },
-    async updateFirm(request) {
-      const { firm_uuid, language, time_zone: timeZone, redaction, retention } = parse(requests.UpdateFirm, request);
+    async updateFirm(request, call) {
+      const { actor, firm_uuid, time_zone, segment_types, retention, ...rest } = parse(requests.UpdateFirm, request);
+      requireActor(actor, call);
       const days = retention ?? {};
       return firmReply(
-        await updateFirm(parts, firm_uuid, {
-          language,
-          timeZone,
-          redaction,
+        await updateFirm(parts, actor, firm_uuid, {
+          ...rest,
+          timeZone: time_zone,
+          segmentTypes: segment_types?.names,
           retention: { audioDays: days.audio_days, transcriptDays: days.transcript_days, callsDays: days.calls_days },
         }),
       );
@@ -108,18 +111,24 @@ export function keyManagementService(parts: {
       const { firm_uuid, name } = parse(requests.AddSegmentType, request);
       return firmReply(await addSegmentType(parts, firm_uuid, name));
     },
-    async createUser(request) {
-      const { firm_uuid: firmUuid, name, role } = parse(requests.CreateUser, request);
-      return userReply(await createUser(parts, { firmUuid, name, role }));
+    async createUser(request, call) {
+      const { actor, firm_uuid: firmUuid, name, role } = parse(requests.CreateUser, request);
+      requireActor(actor, call);
+      return userReply(await createUser(parts, actor, { firmUuid: actor?.firmUuid ?? firmUuid, name, role }));
     },
     async listUsers(request) {
-      const { firm_uuid } = parse(requests.ListUsers, request);
-      const users = await listUsers(parts, firm_uuid);
-      return { users: users.map(userReply) };
+      const { firm_uuid, page, size } = parse(requests.ListUsers, request);
+      const { count, users } = await listUsers(parts, firm_uuid, page === 0 ? undefined : { page, size });
+      return { count, users: users.map(userReply) };
     },
-    async removeUser(request) {
-      const { user_uuid } = parse(requests.RemoveUser, request);
-      const { removedAt, ...user } = await removeUser(parts, user_uuid);
+    async changeUser(request) {
+      const { actor, user_uuid, ...change } = parse(requests.ChangeUser, request);
+      return userReply(await changeUser(parts, actor, user_uuid, change));
+    },
+    async removeUser(request, call) {
+      const { actor, user_uuid } = parse(requests.RemoveUser, request);
+      requireActor(actor, call);
+      const { removedAt, ...user } = await removeUser(parts, actor, user_uuid);
       return { user: userReply(user), removed_at: removedAt.toISOString() };
     },
     async recordToken(request) {
@@ -131,9 +140,10 @@ export function keyManagementService(parts: {
       const { user, revokedBefore } = await revokeTokens(parts, user_uuid);
       return { user: userReply(user), revoked_before: revokedBefore.toISOString() };
     },
-    async createSignInCode(request) {
-      const { user_uuid } = parse(requests.CreateSignInCode, request);
-      const { code, expiresAt, userUuid } = await createSignInCode(parts, user_uuid ?? null);
+    async createSignInCode(request, call) {
+      const { actor, user_uuid } = parse(requests.CreateSignInCode, request);
+      requireActor(actor, call);
+      const { code, expiresAt, userUuid } = await createSignInCode(parts, actor, user_uuid ?? null);
       return { code, expires_at: expiresAt.toISOString(), user_uuid: userUuid };
     },
     async openSession(request) {
@@ -171,6 +181,11 @@ export function keyManagementService(parts: {
       return {};
     },
   });
+}
+
+/** Without an actor a request has the rights of the installation's administrator. */
+function requireActor(actor: object | null, call: Call): void {
+  if (actor === null) requireAdmin(call, 'A request without an actor');
 }
 
 /** The subject and the firm of an entry that concerns no known user. */
@@ -235,13 +250,14 @@ function firmReply({ uuid, name, country, segmentTypes, language, timeZone, reda
   };
 }
 
-function userReply({ uuid, firmUuid, name, role, webApiOnly, tokensRevokedBefore }: User): UserReply {
+function userReply({ uuid, firmUuid, name, role, webApiOnly, tokensRevokedBefore, createdAt }: User): UserReply {
   return {
     uuid,
     firm_uuid: firmUuid,
     name,
     role,
     web_api_only: webApiOnly,
+    created_at: createdAt.toISOString(),
     ...(tokensRevokedBefore !== null && { tokens_revoked_before: tokensRevokedBefore.toISOString() }),
   };
 }

@@ -6,6 +6,7 @@ import { REDACTIONS, ROLES } from './domain.ts';
 const MAX_PAGE_SIZE = 100;
 const MAX_AUDIT_ENTRIES = 1000;
 const MAX_KEYS_PER_REQUEST = 200;
+const MAX_SEGMENT_TYPES = 1000;
 
 /** Identifies something existing. Any uuid is allowed, so that an unknown one is not found rather than invalid. */
 const Uuid = z.guid('must be a uuid').toLowerCase();
@@ -39,6 +40,13 @@ const Caller = z
   .object({ user_uuid: Uuid, role: z.string(), address: z.string() })
   .transform(({ user_uuid: name, role, address }) => ({ name, role, address }));
 
+/** Who acts on the actor's own firm. */
+const FirmCaller = z
+  .object({ user_uuid: Uuid, firm_uuid: Uuid, role: z.string(), address: z.string() })
+  .transform(({ user_uuid: name, firm_uuid: firmUuid, role, address }) => ({ name, firmUuid, role, address }));
+/** Null: the admin command. */
+const OptionalActor = FirmCaller.nullish().transform((actor) => actor ?? null);
+
 const TimeZone = z
   .string()
   .refine(isTimeZone, 'must be the IANA name of a time zone, such as Asia/Tashkent')
@@ -62,7 +70,11 @@ export const ListKeys = z.object({ actor: Caller, page: z.int().min(1), size: z.
 export const DeleteKey = z.object({ actor: Caller, key_uuid: Uuid });
 // A malformed key is a verdict, not an invalid request.
 export const VerifyKeys = z.object({ api_keys: z.array(z.string()).max(MAX_KEYS_PER_REQUEST) });
-export const FindUser = z.object({ user_uuid: Uuid, session_uuid: absentWhenEmpty.pipe(Uuid.optional()) });
+export const FindUser = z.object({
+  user_uuid: Uuid,
+  session_uuid: absentWhenEmpty.pipe(Uuid.optional()),
+  firm_uuid: absentWhenEmpty.pipe(Uuid.optional()),
+});
 export const FindFirm = z.object({ firm_uuid: Uuid });
 export const CreateFirm = z.object({
   uuid: absentWhenEmpty.pipe(NewUuid.optional()),
@@ -73,7 +85,10 @@ export const CreateFirm = z.object({
   time_zone: orDefault(TimeZone),
 });
 export const UpdateFirm = z.object({
+  actor: OptionalActor,
   firm_uuid: Uuid,
+  name: Name.optional(),
+  segment_types: z.object({ names: z.array(Name).max(MAX_SEGMENT_TYPES) }).nullish(),
   language: Language.optional(),
   time_zone: TimeZone.optional(),
   redaction: z.enum(REDACTIONS).optional(),
@@ -82,11 +97,24 @@ export const UpdateFirm = z.object({
     .nullish(),
 });
 export const AddSegmentType = z.object({ firm_uuid: Uuid, name: Name });
-export const CreateUser = z.object({ firm_uuid: Uuid, name: Name, role: z.enum(ROLES) });
-export const ListUsers = z.object({ firm_uuid: Uuid });
-export const RemoveUser = z.object({ user_uuid: Uuid });
+export const CreateUser = z.object({ actor: OptionalActor, firm_uuid: Uuid, name: Name, role: z.enum(ROLES) });
+export const ListUsers = z.object({
+  firm_uuid: Uuid,
+  page: z.int().min(0).default(0),
+  size: z.int().min(0).max(MAX_PAGE_SIZE).default(0),
+});
+export const ChangeUser = z.object({
+  actor: FirmCaller,
+  user_uuid: Uuid,
+  name: Name.optional(),
+  role: z.enum(ROLES).optional(),
+});
+export const RemoveUser = z.object({ actor: OptionalActor, user_uuid: Uuid });
 export const OfUser = z.object({ user_uuid: Uuid });
-export const CreateSignInCode = z.object({ user_uuid: absentWhenEmpty.pipe(Uuid.optional()) });
+export const CreateSignInCode = z.object({
+  actor: OptionalActor,
+  user_uuid: absentWhenEmpty.pipe(Uuid.optional()),
+});
 export const RecordToken = z.object({ user_uuid: Uuid, token_uuid: Uuid });
 /** Longer than any that was made, so that no request makes the service hash a megabyte. */
 const Secret = z.string().max(512);

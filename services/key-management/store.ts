@@ -14,7 +14,7 @@ import {
   pruneRefusals,
   type Refusal,
 } from './audit/audit-store.ts';
-import type { Actor, Firm, FirmSettings, Page, User } from './domain.ts';
+import type { Actor, Firm, FirmSettings, Page, Role, User } from './domain.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { hasSession, pruneSessions, type SessionRows, sessionRows } from './sessions/session-store.ts';
 
@@ -73,11 +73,13 @@ export type Action =
   | 'firm.created'
   | 'firm.changed'
   | 'segment_type.added'
+  | 'segment_type.removed'
   | 'session.opened'
   | 'session.closed'
   | 'sign_in_link.created'
   | 'token.issued'
   | 'token.revoked'
+  | 'user.changed'
   | 'user.created'
   | 'user.removed';
 
@@ -95,8 +97,8 @@ export interface Store {
   listFirms(): Promise<Firm[]>;
   /** Null also for a removed user. */
   findUser(uuid: string): Promise<User | null>;
-  /** Oldest first, without removed users. */
-  listUsers(firmUuid: string): Promise<User[]>;
+  /** Oldest first, without removed users. Without a page, all of them. */
+  listUsers(firmUuid: string, page?: Page): Promise<{ count: number; users: User[] }>;
   /** Newest first. `count` is the number of active keys on all pages. */
   listActiveKeys(page: Page): Promise<{ count: number; items: ListedKey[] }>;
   /** One result for each hash, in order. Null counts as an unknown hash. */
@@ -124,7 +126,10 @@ export interface Store {
 export interface Transaction extends SessionRows {
   findFirm(uuid: string): Promise<Firm | null>;
   addFirm(firm: Firm): Promise<void>;
-  changeFirm(uuid: string, settings: FirmSettings): Promise<void>;
+  /** Until the transaction ends, no other one that locks the firm changes it or its users. */
+  lockFirm(uuid: string): Promise<void>;
+  changeFirm(uuid: string, change: FirmSettings & Pick<Firm, 'name'>): Promise<void>;
+  setSegmentTypes(firmUuid: string, names: readonly string[]): Promise<void>;
   /** Null also for a removed user. */
   findUser(uuid: string): Promise<User | null>;
   /** The oldest one that was not removed. */
@@ -135,6 +140,9 @@ export interface Transaction extends SessionRows {
   /** The uuid of the firm's API user. */
   findApiUser(firmUuid: string): Promise<string | null>;
   addUser(user: User): Promise<void>;
+  changeUser(uuid: string, change: Pick<User, 'name' | 'role'>): Promise<void>;
+  /** The firm's people who have the role. */
+  countPeople(firmUuid: string, role: Role): Promise<number>;
   /** Marks the user as removed. Null when there is no such user, or the user was removed before. */
   removeUser(userUuid: string, at: Date): Promise<User | null>;
   createKey(key: NewKey): Promise<void>;
@@ -199,13 +207,23 @@ export function openStore({ prisma, database, bus }: { prisma: PrismaClient; dat
         return rows.map(toFirm);
       }),
     findUser: (uuid) => translated(() => prisma.user.findUnique({ where: { uuid, deletedAt: null } })),
-    listUsers: (firmUuid) =>
-      translated(() =>
-        prisma.user.findMany({
-          where: { firmUuid, deletedAt: null },
-          orderBy: [{ createdAt: 'asc' }, { uuid: 'asc' }],
-        }),
-      ),
+    listUsers: (firmUuid, page) =>
+      translated(async () => {
+        const where = { firmUuid, deletedAt: null };
+        const orderBy = [{ createdAt: 'asc' }, { uuid: 'asc' }] as const;
+        const count = await prisma.user.count({ where });
+        // Undefined: all of them.
+        const take = page?.size;
+        const skip = page === undefined ? 0 : (page.page - 1) * page.size;
+        if (skip >= count) return { count, users: [] };
+        const users = await prisma.user.findMany({
+          where,
+          orderBy: [...orderBy],
+          skip,
+          ...(take !== undefined && { take }),
+        });
+        return { count, users };
+      }),
     listActiveKeys: ({ page, size }) =>
       translated(async () => {
         const where = active();
@@ -257,8 +275,15 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
       // Positions come from a sequence, which follows the order of the rows in one insert.
       await tx.segmentType.createMany({ data: segmentTypes.map((name) => ({ firmUuid: firm.uuid, name })) });
     },
-    async changeFirm(uuid, { language, timeZone, redaction, retention }) {
-      await tx.firm.update({ where: { uuid }, data: { language, timeZone, redaction, ...retention } });
+    async lockFirm(uuid) {
+      await tx.$queryRaw`SELECT 1 FROM firm WHERE uuid = ${uuid}::uuid FOR NO KEY UPDATE`;
+    },
+    async changeFirm(uuid, { name, language, timeZone, redaction, retention }) {
+      await tx.firm.update({ where: { uuid }, data: { name, language, timeZone, redaction, ...retention } });
+    },
+    async setSegmentTypes(firmUuid, names) {
+      await tx.segmentType.deleteMany({ where: { firmUuid } });
+      await tx.segmentType.createMany({ data: names.map((name) => ({ firmUuid, name })) });
     },
     findUser: (uuid) => tx.user.findUnique({ where: { uuid, deletedAt: null } }),
     findFirstSuperuser: () =>
@@ -280,6 +305,10 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
     async addUser(user) {
       await tx.user.create({ data: user });
     },
+    async changeUser(uuid, { name, role }) {
+      await tx.user.update({ where: { uuid }, data: { name, role } });
+    },
+    countPeople: (firmUuid, role) => tx.user.count({ where: { firmUuid, role, webApiOnly: false, deletedAt: null } }),
     async removeUser(uuid, at) {
       const [removed] = await tx.user.updateManyAndReturn({
         where: { uuid, deletedAt: null },

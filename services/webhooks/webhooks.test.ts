@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BatchFinished, CallEnded, CampaignFinished } from '@call-analysis/events';
+import { BatchFinished, BudgetSpent, CallEnded, CampaignFinished } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -66,6 +66,28 @@ describe('an event', () => {
       [batch.id]: { batch_id: batch.subject, by_status },
       [campaign.id]: { campaign_id: campaign.subject, status: 'canceled', by_status },
     });
+  });
+});
+
+describe('a spent budget', () => {
+  it('is told with its month, what was spent, what becomes of calls and until when', async () => {
+    const hook = await service.webhook({ events: ['budget.spent'] });
+    const budget = {
+      month: '2026-11',
+      amount: '50',
+      spent: '50.0123',
+      currency: 'USD',
+      when_spent: 'wait',
+      resets_at: '2026-12-01T00:00:00.000Z',
+    } as const;
+    // The second comes from a process that knows no more.
+    const events = [{ budget }, {}].map((data) => eventOf(BudgetSpent, hook.firmUuid, data, hook.firmUuid));
+    await service.publish(...events);
+    await waitUntil(() => hook.received().length === 2);
+    const bodies = new Map(hook.received().map(({ id, body }) => [id, JSON.parse(body) as { data: object }]));
+    expect(bodies.get(events[0]!.id)).toEqual({ type: 'budget.spent', timestamp: events[0]!.time, data: budget });
+    const nothing = { month: null, amount: null, spent: null, currency: null, when_spent: null, resets_at: null };
+    expect(bodies.get(events[1]!.id)!.data).toEqual(nothing);
   });
 });
 

@@ -1,5 +1,5 @@
 import { Fault, invalidFields } from '@call-analysis/fault';
-import type { BudgetRow, MoneyStore } from './money-store.ts';
+import { type BudgetRow, type MoneyStore, nextMonth } from './money-store.ts';
 import type { Prices } from './prices.ts';
 
 export interface Budget extends BudgetRow {
@@ -18,7 +18,7 @@ export async function readBudget(
   const budget = await money.findBudget(firmUuid);
   const currency = prices?.currency ?? budget.currency;
   const spent = currency === null ? null : { amount: await money.spentThisMonth(firmUuid, currency), currency };
-  return { ...budget, spent, resetsAt: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)) };
+  return { ...budget, spent, resetsAt: nextMonth(now) };
 }
 
 /** Faults: PRICES_UNKNOWN when a limit cannot be kept, because no prices are configured; VALIDATION_ERROR. */

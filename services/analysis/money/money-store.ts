@@ -23,6 +23,17 @@ export interface BudgetRow {
   readonly whenSpent: 'wait' | 'fallback';
 }
 
+/** The budget of a month when it is spent. */
+export interface SpentBudget {
+  /** In UTC: `2026-11`. */
+  readonly month: string;
+  readonly amount: string;
+  readonly spent: string;
+  readonly currency: string;
+  readonly when_spent: 'wait' | 'fallback';
+  readonly resets_at: string;
+}
+
 export const GROUPS = ['day', 'month', 'segment_type', 'model'] as const;
 export type Group = (typeof GROUPS)[number];
 
@@ -48,8 +59,8 @@ export interface UsageRow {
 /** Usage, spending and budgets. Months and days are in UTC. */
 export function openMoneyStore(db: Database) {
   return {
-    /** Adds usage to the firm's spending. Returns whether this spent the budget of the month. */
-    async record(tx: Sql, usage: NewUsage): Promise<boolean> {
+    /** Adds usage to the firm's spending. Returns the budget of the month if this has spent it, otherwise null. */
+    async record(tx: Sql, usage: NewUsage): Promise<SpentBudget | null> {
       await tx.query(
         `INSERT INTO model_usage (uuid, firm_uuid, call_uuid, at, model, segment_type, audio_seconds, requests, input_tokens,
            cached_input_tokens, output_tokens, cost, currency)
@@ -70,18 +81,20 @@ export function openMoneyStore(db: Database) {
           usage.cost?.currency ?? null,
         ],
       );
-      if (usage.cost === null) return false;
-      const rows = await tx.query<{ crossed: boolean }>(
+      if (usage.cost === null) return null;
+      const rows = await tx.query<Omit<SpentBudget, 'resets_at'>>(
         `WITH sum AS (
            INSERT INTO spending (firm_uuid, month, currency, amount)
            VALUES ($1, to_char($2::timestamptz AT TIME ZONE 'UTC', 'YYYY-MM'), $3, $4::numeric)
            ON CONFLICT (firm_uuid, month, currency) DO UPDATE SET amount = spending.amount + excluded.amount
-           RETURNING firm_uuid, currency, amount)
-         SELECT sum.amount >= budget.amount AND sum.amount - $4::numeric < budget.amount AS crossed
-         FROM sum JOIN budget USING (firm_uuid, currency) WHERE budget.amount IS NOT NULL`,
+           RETURNING firm_uuid, month, currency, amount)
+         SELECT sum.month, trim_scale(budget.amount)::text AS amount, trim_scale(sum.amount)::text AS spent,
+           currency, budget.when_spent
+         FROM sum JOIN budget USING (firm_uuid, currency)
+         WHERE sum.amount >= budget.amount AND sum.amount - $4::numeric < budget.amount`,
         [usage.firmUuid, usage.at, usage.cost.currency, usage.cost.amount],
       );
-      return rows[0]?.crossed ?? false;
+      return rows[0] === undefined ? null : { ...rows[0], resets_at: nextMonth(usage.at).toISOString() };
     },
 
     /** Usage stays when a call is erased, without the call. */
@@ -133,24 +146,12 @@ export function openMoneyStore(db: Database) {
         [firmUuid, from, to],
       );
     },
-
-    /** The mean tokens of the firm's last calls, by which an estimate is corrected; null without any. */
-    async recentTokens(
-      firmUuid: string,
-      model: string,
-    ): Promise<{ input: number; output: number; calls: number } | null> {
-      const rows = await db.query<{ input: number | null; output: number | null; calls: number }>(
-        `SELECT avg(input_tokens)::float8 AS input, avg(output_tokens)::float8 AS output, count(*)::int AS calls FROM (
-           SELECT input_tokens, output_tokens FROM model_usage WHERE firm_uuid = $1 AND model = $2
-           ORDER BY at DESC LIMIT 200) AS recent`,
-        [firmUuid, model],
-      );
-      const [row] = rows;
-      return row === undefined || row.input === null || row.output === null
-        ? null
-        : { input: row.input, output: row.output, calls: row.calls };
-    },
   };
 }
 
 export type MoneyStore = ReturnType<typeof openMoneyStore>;
+
+/** When the month after that of `now` begins, in UTC. */
+export function nextMonth(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
+}

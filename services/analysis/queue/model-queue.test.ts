@@ -256,8 +256,9 @@ describe('a budget', () => {
     const first = callOf(firm);
     await service.publish(first);
     const perCall = Number((await service.analysisOf(first)).data.analysis!.usage!.cost!.amount);
+    const limit = (perCall * 11).toFixed(6);
     // Room for ten more calls.
-    await budgetOf(firm, String(perCall * 11), 'wait');
+    await budgetOf(firm, limit, 'wait');
     server.delayMs = 100;
     const events = Array.from({ length: 100 }, () => callOf(firm));
     await service.publish(...events);
@@ -271,10 +272,27 @@ describe('a budget', () => {
     expect(spent).toBeGreaterThanOrEqual(perCall * 11 * 0.99);
     expect(spent).toBeLessThanOrEqual(perCall * (11 + 20) * 1.05);
     expect(service.waiting.find(({ firmuuid }) => firmuuid === firm)!.data.reason).toContain('budget');
-    expect(service.spent.filter(({ subject }) => subject === firm)).toHaveLength(1);
+    const announced = service.spent.filter(({ subject }) => subject === firm);
+    expect(announced).toHaveLength(1);
+    const { budget } = announced[0]!.data;
+    const { resets_at } = await service.client.getBudget({ caller: { firm_uuid: firm, user_uuid: randomUUID() } });
+    expect(budget).toMatchObject({ amount: String(Number(limit)), currency: 'USD', when_spent: 'wait', resets_at });
+    expect(budget!.month).toBe(new Date(Date.parse(resets_at) - 1).toISOString().slice(0, 7));
+    expect(Number(budget!.spent)).toBeGreaterThanOrEqual(perCall * 11 * 0.99);
     // A raised budget lets them go on.
     await budgetOf(firm, '1000000', 'wait');
     await Promise.all(events.map((event) => service.analysisOf(event)));
+  });
+
+  it('of nothing lets nothing be asked', async () => {
+    const firm = await newFirm();
+    await budgetOf(firm, '0', 'wait');
+    const event = callOf(firm);
+    await service.publish(event);
+    await waitUntil(() => service.waiting.some(({ subject }) => subject === event.subject));
+    expect(server.requests).toHaveLength(0);
+    await budgetOf(firm, '1000000', 'wait');
+    await service.analysisOf(event);
   });
 
   it('that is spent lets fallbacks answer where the firm wants that, and another firm goes on', async () => {

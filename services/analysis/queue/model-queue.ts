@@ -217,7 +217,7 @@ export class ModelQueue {
     if (tokens.requests === 0) return;
     const { store, bus, config } = this.#parts;
     const usage = usageOf(tokens, config.prices);
-    const isSpentNow = await store.money.record(tx, {
+    const budget = await store.money.record(tx, {
       uuid: uuidv7(),
       firmUuid: event.firmuuid,
       callUuid: isErased ? null : event.subject,
@@ -231,7 +231,8 @@ export class ModelQueue {
       outputTokens: tokens.output,
       cost: usage.cost,
     });
-    if (isSpentNow) await bus.publish(tx, [createEvent('analysis', BudgetSpent, event.firmuuid, event, {})]);
+    if (budget !== null)
+      await bus.publish(tx, [createEvent('analysis', BudgetSpent, event.firmuuid, event, { budget })]);
   }
 
   async #failed(request: ClaimedRequest, failure: ModelFailure, beganAt: number): Promise<void> {

@@ -36,8 +36,9 @@ export const LEASE_SECONDS = 60;
 /** The month that spending counts for, in UTC. */
 const MONTH = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`;
 /** Firms whose budget of the month is spent. */
-const SPENT = `SELECT budget.firm_uuid, budget.when_spent FROM budget JOIN spending USING (firm_uuid, currency)
-  WHERE spending.month = ${MONTH} AND budget.amount IS NOT NULL AND spending.amount >= budget.amount`;
+const SPENT = `SELECT budget.firm_uuid, budget.when_spent FROM budget
+  LEFT JOIN spending ON spending.firm_uuid = budget.firm_uuid AND spending.currency = budget.currency AND spending.month = ${MONTH}
+  WHERE budget.amount <= coalesce(spending.amount, 0)`;
 
 /** The calls that wait for the language model. */
 export function openRequestStore(db: Database) {

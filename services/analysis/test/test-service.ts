@@ -52,7 +52,7 @@ export class TestService {
   readonly analyzed: CallAnalyzedEvent[] = [];
   readonly failed: CallFailedEvent[] = [];
   readonly waiting: Event<BodyOf<typeof AnalysisWaiting>>[] = [];
-  readonly spent: Event[] = [];
+  readonly spent: Event<BodyOf<typeof BudgetSpent>>[] = [];
   /** The log of the service, as JSON lines. */
   readonly logLines: string[] = [];
   #opened: Opened | undefined;

@@ -11,6 +11,7 @@ export const tags = {
   Webhooks: 'Addresses of the firm to which events are sent, signed as Standard Webhooks 1.0 defines.',
   Campaigns: 'Named groups of calls, managed with an API key.',
   'API keys': 'Keys of firms, managed by a system administrator.',
+  'Firm and users': 'The settings of the firm, and the people who work with its calls.',
   Audit: 'Who did what in the firm, when and from where.',
   Sessions: 'Sign in with a one-time link, for pages that people use.',
   Usage: 'What language models cost, and budgets for it.',

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { page, size, uuid } from '../http/request/fields.ts';
-import { CreatedKey, KeyPage } from '../response-schemas/api-keys.ts';
+import { CreatedKey, KeyPage } from '../response-schemas/access/api-keys.ts';
 
 const PATH = '/external/api/v1/api-key';
 

@@ -3,7 +3,7 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { instant, page, size, text } from '../http/request/fields.ts';
-import { AuditPage } from '../response-schemas/audit.ts';
+import { AuditPage } from '../response-schemas/access/audit.ts';
 
 const subject = z
   .string()

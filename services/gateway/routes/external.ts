@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '../http/endpoint.ts';
 
 const EXTERNAL = '/external';
-const OFFERED = /^\/api\/v1\/(?:calls|audio|jobs|scorecards|statistics|webhooks|usage|budget)(?:\/|$)/;
+const OFFERED = /^\/api\/v1\/(?:calls|audio|jobs|scorecards|statistics|webhooks|usage|budget|firm|users)(?:\/|$)/;
 
 /**
  * The endpoints, and those that integrations use a second time under `/external/api/v1/`, where an API key of the firm takes

@@ -117,7 +117,14 @@ describe('the token of a session', () => {
       fetched++;
       return { keys: [{ kid, pem: pair.publicKey.export({ type: 'spki', format: 'pem' }).toString() }] };
     };
-    const person = { uuid: user, firm_uuid: firm.uuid, name: 'Ann', role: 'ADMIN', web_api_only: false };
+    const person = {
+      uuid: user,
+      firm_uuid: firm.uuid,
+      name: 'Ann',
+      role: 'ADMIN',
+      web_api_only: false,
+      created_at: '2026-10-01T04:00:00.000Z',
+    };
     fixture.keys.findUser = async ({ session_uuid }) => {
       sessions.push(session_uuid);
       return session_uuid === sessionUuid || session_uuid === '' ? { user: person } : {};
@@ -146,6 +153,7 @@ describe('the token of a session', () => {
         ...person,
         uuid: String(user_uuid),
         web_api_only: user_uuid === api,
+        created_at: '2026-10-01T04:00:00.000Z',
         ...(user_uuid === other && { tokens_revoked_before: new Date(Date.now() + 60_000).toISOString() }),
       },
     });

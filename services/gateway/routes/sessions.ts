@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { text } from '../http/request/fields.ts';
 import { publicPath } from '../http/request/public-url.ts';
-import { SessionToken } from '../response-schemas/sessions.ts';
+import { SessionToken } from '../response-schemas/access/sessions.ts';
 
 const PATH = '/api/v1/session';
 const COOKIE = 'call_analysis_session';

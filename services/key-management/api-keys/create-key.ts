@@ -50,7 +50,15 @@ export async function createKey(
 
 async function addApiUser(tx: Transaction, caller: Caller, firmUuid: string): Promise<string> {
   const uuid = randomUUID();
-  await tx.addUser({ uuid, firmUuid, name: 'API user', role: 'ADMIN', webApiOnly: true, tokensRevokedBefore: null });
+  await tx.addUser({
+    uuid,
+    firmUuid,
+    name: 'API user',
+    role: 'ADMIN',
+    webApiOnly: true,
+    tokensRevokedBefore: null,
+    createdAt: new Date(),
+  });
   await tx.addAuditEntry(caller, 'user.created', uuid, firmUuid);
   return uuid;
 }

@@ -92,6 +92,7 @@ describe('users', () => {
       name: 'Aziza',
       role: 'WORKFLOW_ENGINEER',
       web_api_only: false,
+      created_at: expect.stringMatching(/Z$/),
     });
     expect((await service.client.findUser({ user_uuid: user.uuid.toUpperCase() })).user).toEqual(user);
     expect((await service.client.listUsers({ firm_uuid })).users).toEqual([user]);

@@ -1,28 +1,71 @@
-import { ADMINISTRATOR, type Firm, type FirmSettings, noSuch, type Retention } from '../domain.ts';
-import type { Store } from '../store.ts';
+import {
+  type Actor,
+  ADMINISTRATOR,
+  type Firm,
+  type FirmCaller,
+  type FirmSettings,
+  noSuch,
+  requireRole,
+  type Retention,
+} from '../domain.ts';
+import type { Store, Transaction } from '../store.ts';
 
 /** What is undefined does not change. */
 export type FirmChange = {
   readonly [Name in keyof Omit<FirmSettings, 'retention'>]?: FirmSettings[Name] | undefined;
-} & { readonly retention?: { readonly [Name in keyof Retention]?: number | null | undefined } | undefined };
+} & {
+  readonly name?: string | undefined;
+  /** In their order. Calls keep the type that they have. */
+  readonly segmentTypes?: readonly string[] | undefined;
+  readonly retention?: { readonly [Name in keyof Retention]?: number | null | undefined } | undefined;
+};
 
-/** Changes settings of a firm. An update that changes nothing is not recorded. Fault: NOT_FOUND. */
-export async function updateFirm({ store }: { store: Store }, uuid: string, change: FirmChange): Promise<Firm> {
+/**
+ * Changes a firm. An update that changes nothing is not recorded. Without a caller, for the admin command.
+ * Faults: NOT_FOUND, FORBIDDEN.
+ */
+export async function updateFirm(
+  { store }: { store: Store },
+  caller: FirmCaller | null,
+  uuid: string,
+  change: FirmChange,
+): Promise<Firm> {
+  if (caller !== null) {
+    requireRole(caller, ['ADMIN'], 'Changing the settings of a firm');
+    if (caller.firmUuid !== uuid) throw noSuch('firm');
+  }
   return store.transaction(async (tx) => {
+    await tx.lockFirm(uuid);
     const firm = await tx.findFirm(uuid);
     if (firm === null) throw noSuch('firm');
     const { retention, ...rest } = change;
     const changed: Firm = { ...firm, ...given(rest), retention: { ...firm.retention, ...given(retention ?? {}) } };
+    const actor = caller ?? ADMINISTRATOR;
     const names = namesOfChanges(firm, changed);
-    if (names.length === 0) return firm;
-    await tx.changeFirm(uuid, changed);
-    for (const name of names) await tx.addAuditEntry(ADMINISTRATOR, 'firm.changed', uuid, uuid, name);
+    if (names.length > 0) await tx.changeFirm(uuid, changed);
+    for (const name of names) await tx.addAuditEntry(actor, 'firm.changed', uuid, uuid, name);
+    await changeSegmentTypes(tx, actor, firm, changed.segmentTypes);
     return changed;
   });
 }
 
+async function changeSegmentTypes(tx: Transaction, actor: Actor, firm: Firm, names: readonly string[]): Promise<void> {
+  const { uuid, segmentTypes: before } = firm;
+  if (JSON.stringify(names) === JSON.stringify(before)) return;
+  await tx.setSegmentTypes(uuid, names);
+  const added = names.filter((name) => !before.includes(name));
+  const removed = before.filter((name) => !names.includes(name));
+  for (const name of added) await tx.addAuditEntry(actor, 'segment_type.added', uuid, uuid, name);
+  for (const name of removed) await tx.addAuditEntry(actor, 'segment_type.removed', uuid, uuid, name);
+  // Only their order has changed.
+  if (added.length + removed.length === 0) {
+    await tx.addAuditEntry(actor, 'firm.changed', uuid, uuid, 'segment_types');
+  }
+}
+
 function namesOfChanges(before: Firm, after: Firm): string[] {
   return [
+    ...(before.name === after.name ? [] : ['name']),
     ...(before.language === after.language ? [] : ['language']),
     ...(before.timeZone === after.timeZone ? [] : ['time_zone']),
     ...(before.redaction === after.redaction ? [] : ['redaction']),

@@ -41,7 +41,8 @@ export function campaignFinished(event: Event<BodyOf<typeof CampaignFinished>>):
 }
 
 export function budgetSpent(event: Event<BodyOf<typeof BudgetSpent>>): NewDelivery {
-  return delivery(event, 'budget.spent', event.data);
+  const unknown = { month: null, amount: null, spent: null, currency: null, when_spent: null, resets_at: null };
+  return delivery(event, 'budget.spent', event.data.budget ?? unknown);
 }
 
 export function test(event: Event): NewDelivery {

@@ -112,6 +112,18 @@ const section = {
   ],
 };
 
+async function askAboutFirmAndUsers(): Promise<void> {
+  await ask('GET /api/v1/firm');
+  await ask('PATCH /api/v1/firm', {}, { time_zone: 'Asia/Tashkent', retention: { audio_days: 90, calls_days: null } });
+  const created = await ask('POST /api/v1/users', {}, { name: 'Aziza', role: 'ADMIN' });
+  const added = { uuid: String(created.body['uuid']) };
+  await ask('GET /api/v1/users');
+  await ask('GET /api/v1/users/{uuid}', added);
+  await ask('PATCH /api/v1/users/{uuid}', added, { name: 'Aziza Karimova' });
+  await ask('POST /api/v1/users/{uuid}/console-link', added);
+  await ask('DELETE /api/v1/users/{uuid}', added);
+}
+
 /** Whether the operation is the same route for an API key as another one for tokens. */
 function isTwin(operation: string): boolean {
   const forTokens = operation.replace('/external/api/v1/', '/api/v1/');
@@ -196,7 +208,10 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
       await judge(uuid);
       await ask('GET /api/v1/calls/{uuid}/transcript', { uuid }, undefined, { query: '?format=txt' });
       await ask('GET /api/v1/calls/export', {}, undefined, { query: `?format=csv&batch=${batch_id}` });
+      await ask('POST /api/v1/calls/export', {}, { call_uuids: [uuid], format: 'ndjson' });
+      await ask('POST /api/v1/calls/analyze', {}, { call_uuids: [uuid], dry_run: true });
       await ask('GET /api/v1/statistics', {}, undefined, { query: '?group_by=day' });
+      await ask('POST /mcp', {}, { jsonrpc: '2.0', id: 1, method: 'tools/list' });
       await ask('GET /external/api/v1/calls', {}, undefined, { query: `?batch=${batch_id}` });
       const job = await ask('POST /api/v1/calls/analyze', {}, { filter: { batch: batch_id } });
       const id = String(job.body['job_id']);
@@ -272,6 +287,7 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
       const successor = (rotated.body['items'] as typeof issued).find(({ firm }) => firm.uuid === admin.firmUuid);
       await ask('DELETE /external/api/v1/api-key/{api_key_uuid}', { api_key_uuid: successor?.uuid ?? '' });
       await ask('GET /api/v1/audit');
+      await askAboutFirmAndUsers();
 
       const administration = administrator(service.administration);
       const link = await administration.signInLink(admin.userUuid, service.url).finally(() => administration.close());

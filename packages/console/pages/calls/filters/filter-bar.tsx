@@ -1,0 +1,108 @@
+import { useState } from 'react';
+import { Icon } from '../../../widgets/icon.tsx';
+import { Popup } from '../../../widgets/popup.tsx';
+import { type CallSearch, isFiltered } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
+import type { Call } from '../use-calls.ts';
+import { FilterForm } from './filter-form.tsx';
+import { useFilterValue } from './filter-value.ts';
+import { ALWAYS, fieldsOf, type FilterKey, filterOf, FILTERS } from './filters.ts';
+
+interface Props {
+  readonly search: CallSearch;
+  readonly onChange: (changed: Partial<CallSearch>) => void;
+  readonly calls: readonly Call[];
+}
+
+/** The filters as chips: those in use, those that are always offered, and a way to add any other. */
+export function FilterBar({ search, onChange, calls }: Props) {
+  const t = callsTexts.use();
+  const [added, setAdded] = useState<readonly FilterKey[]>([]);
+  const keys = Object.keys(FILTERS) as FilterKey[];
+  const isUsed = (key: FilterKey) => fieldsOf(filterOf(key)).some((field) => search[field] !== undefined);
+  const shown = keys.filter((key) => ALWAYS.includes(key) || isUsed(key) || added.includes(key));
+  const others = keys.filter((key) => !shown.includes(key));
+  return (
+    <div className="calls-filters" role="group" aria-label={t('filters')}>
+      {shown.map((key) => (
+        <FilterChip
+          key={key}
+          filterKey={key}
+          isNew={added.includes(key) && !isUsed(key)}
+          {...{ search, onChange, calls }}
+        />
+      ))}
+      <Popup
+        className="chip"
+        label={
+          <>
+            <Icon name="plus" size={13} />
+            {t('addFilter')}
+          </>
+        }
+        name={t('addFilter')}
+      >
+        {(close) =>
+          others.map((key) => (
+            <button
+              key={key}
+              type="button"
+              className="popup-item"
+              onClick={() => {
+                close();
+                setAdded([...added, key]);
+              }}
+            >
+              {t(`filter.${key}`)}
+            </button>
+          ))
+        }
+      </Popup>
+      {isFiltered(search) && (
+        <button
+          type="button"
+          className="button button-quiet button-small"
+          onClick={() => {
+            setAdded([]);
+            onChange(Object.fromEntries(Object.keys(search).map((name) => [name, undefined])));
+          }}
+        >
+          {t('clearFilters')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function FilterChip({ filterKey, isNew, search, onChange, calls }: Props & { filterKey: FilterKey; isNew: boolean }) {
+  const t = callsTexts.use();
+  const value = useFilterValue(filterKey, search);
+  const name = t(`filter.${filterKey}`);
+  return (
+    <Popup
+      className={value === null ? 'chip' : 'chip chip-on'}
+      name={value === null ? name : `${name}: ${value}`}
+      opensAtOnce={isNew}
+      label={
+        <>
+          {name}
+          {value !== null && <span className="chip-value foreign-line">{value}</span>}
+          <Icon name="down" size={12} />
+        </>
+      }
+    >
+      {(close) => (
+        <FilterForm
+          filterKey={filterKey}
+          search={search}
+          calls={calls}
+          onChange={onChange}
+          onDone={(changed) => {
+            onChange(changed);
+            close();
+          }}
+        />
+      )}
+    </Popup>
+  );
+}

@@ -1,0 +1,58 @@
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { api, type Schemas, send } from '../../../api/client.ts';
+import * as format from '../../../i18n/format.ts';
+import { callQuery, type CallSearch } from '../call-search.ts';
+import { CALLS_KEY } from '../use-calls.ts';
+
+type Grouping = Schemas['Grouping'];
+
+/** Fields that statistics group by, so that one request counts all their values. */
+const GROUPED = ['status', 'segment_type', 'language', 'resolution'] as const satisfies readonly Grouping[];
+const FRESH_MS = 15_000;
+
+/** How many calls each value would show, beside the other filters. Counted when the chip is opened. */
+export function useCounts(search: CallSearch, field: keyof CallSearch, options: readonly string[]): readonly string[] {
+  const grouped = useGroups(search, field, true);
+  const results = useQueries({
+    queries: (groupingOf(field) === null ? options : []).map((option) => {
+      const query = { ...callQuery({ ...search, [field]: option }), size: 1 };
+      return {
+        queryKey: [...CALLS_KEY, 'count', query],
+        queryFn: ({ signal }: { signal: AbortSignal }) => send(api.GET('/api/v1/calls', { params: { query }, signal })),
+        staleTime: FRESH_MS,
+      };
+    }),
+  });
+  if (groupingOf(field) !== null) {
+    return options.map((option) =>
+      grouped === null ? '' : format.number(grouped.find(({ key }) => key === option)?.calls ?? 0),
+    );
+  }
+  return results.map(({ data }) =>
+    data === undefined ? '' : `${data.count_is_estimate ? '≈ ' : ''}${format.number(data.count)}`,
+  );
+}
+
+/** The values that calls have, beside the other filters. */
+export function useValues(search: CallSearch, field: keyof CallSearch, isWanted: boolean): readonly string[] {
+  return (useGroups(search, field, isWanted) ?? []).flatMap(({ key }) => (key === null ? [] : [key]));
+}
+
+function useGroups(search: CallSearch, field: keyof CallSearch, isWanted: boolean) {
+  const group_by = groupingOf(field);
+  const { sort: _sort, [field]: _own, ...others } = search;
+  const { data } = useQuery({
+    queryKey: [...CALLS_KEY, 'groups', group_by, others],
+    queryFn: ({ signal }) => {
+      const query = { ...(callQuery(others) as object), group_by: group_by ?? 'status', limit: 1000 };
+      return send(api.GET('/api/v1/statistics', { params: { query }, signal }));
+    },
+    enabled: isWanted && group_by !== null,
+    staleTime: FRESH_MS,
+  });
+  return data?.items ?? null;
+}
+
+function groupingOf(field: keyof CallSearch): Grouping | null {
+  return GROUPED.find((each) => each === field) ?? null;
+}

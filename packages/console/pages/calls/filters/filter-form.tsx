@@ -1,0 +1,167 @@
+import { useState } from 'react';
+import * as format from '../../../i18n/format.ts';
+import { Field } from '../../../widgets/field.tsx';
+import type { CallSearch } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
+import type { Call } from '../use-calls.ts';
+import { useCounts, useValues } from './filter-counts.ts';
+import { optionName } from './filter-value.ts';
+import { type Filter, type FilterKey, filterOf } from './filters.ts';
+
+interface Props {
+  readonly filterKey: FilterKey;
+  readonly search: CallSearch;
+  readonly calls: readonly Call[];
+  readonly onChange: (changed: Partial<CallSearch>) => void;
+  /** A change after which nothing is left to choose. */
+  readonly onDone: (changed: Partial<CallSearch>) => void;
+}
+
+/** What a chip opens. */
+export function FilterForm(props: Props) {
+  const filter: Filter = filterOf(props.filterKey);
+  if (filter.kind === 'any-of') return <AnyOf {...props} filter={filter} />;
+  if (filter.kind === 'one-of') return <OneOf {...props} filter={filter} />;
+  if (filter.kind === 'text') return <Text {...props} filter={filter} />;
+  return <FromTo {...props} filter={filter} />;
+}
+
+type Of<Kind extends Filter['kind']> = Props & { filter: Extract<Filter, { kind: Kind }> };
+
+function AnyOf({ filterKey, filter, search, calls, onChange }: Of<'any-of'>) {
+  const chosen = search[filter.field] ?? [];
+  const found = useValues(search, filter.field, filter.options.length === 0);
+  const options =
+    filter.options.length > 0
+      ? filter.options
+      : [...new Set([...chosen, ...calls.map(({ segment_type }) => segment_type), ...found])].sort();
+  const counts = useCounts(search, filter.field, options);
+  return options.map((option, index) => (
+    <label key={option} className="popup-item">
+      <input
+        type="checkbox"
+        checked={chosen.includes(option)}
+        onChange={({ target }) => {
+          const next = target.checked ? [...chosen, option] : chosen.filter((each) => each !== option);
+          onChange({ [filter.field]: next.length === 0 ? undefined : next });
+        }}
+      />
+      <span className="foreign">{optionName(filterKey, option)}</span>
+      <span className="count">{counts[index]}</span>
+    </label>
+  ));
+}
+
+function OneOf({ filterKey, filter, search, onDone }: Of<'one-of'>) {
+  const t = callsTexts.use();
+  const counts = useCounts(search, filter.field, filter.options);
+  const chosen = search[filter.field];
+  return (
+    <>
+      {filter.options.map((option, index) => (
+        <button
+          key={option}
+          type="button"
+          className="popup-item"
+          aria-pressed={chosen === option}
+          onClick={() => onDone({ [filter.field]: chosen === option ? undefined : option })}
+        >
+          <span className="popup-tick">{chosen === option ? '✓' : ''}</span>
+          {optionName(filterKey, option)}
+          <span className="count">{counts[index]}</span>
+        </button>
+      ))}
+      {chosen !== undefined && (
+        <button type="button" className="popup-item" onClick={() => onDone({ [filter.field]: undefined })}>
+          {t('any')}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Text({ filterKey, filter, search, onDone }: Of<'text'>) {
+  const t = callsTexts.use();
+  const [value, setValue] = useState(search[filter.field] ?? '');
+  return (
+    <form
+      className="filter-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onDone({ [filter.field]: value.trim() === '' ? undefined : value.trim() });
+      }}
+    >
+      <Field label={t(`filter.${filterKey}`)}>
+        <input className="input" value={value} maxLength={255} onChange={({ target }) => setValue(target.value)} />
+      </Field>
+      <button type="submit" className="button button-primary">
+        {t('apply')}
+      </button>
+    </form>
+  );
+}
+
+function FromTo({ filter, search, onDone }: Of<'numbers' | 'days'>) {
+  const t = callsTexts.use();
+  const isDays = filter.kind === 'days';
+  const [from, setFrom] = useState(isDays ? dayOf(search[filter.from]) : (search[filter.from] ?? ''));
+  const [to, setTo] = useState(isDays ? dayOf(search[filter.to], 1) : (search[filter.to] ?? ''));
+  const most = filter.kind === 'numbers' ? filter.most : undefined;
+  const bounds = isDays ? { type: 'date' } : { type: 'number', min: 0, max: most, step: 'any' };
+  const isReversed = from !== '' && to !== '' && (isDays ? from > to : Number(from) > Number(to));
+  return (
+    <form
+      className="filter-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const start = isDays ? startOf(from) : from;
+        const end = isDays ? startOf(to, 1) : to;
+        onDone({ [filter.from]: start === '' ? undefined : start, [filter.to]: end === '' ? undefined : end });
+      }}
+    >
+      {isDays && (
+        <div className="filter-quick">
+          {[1, 7, 30].map((days) => (
+            <button
+              key={days}
+              type="button"
+              className="button button-small"
+              onClick={() =>
+                onDone({ [filter.from]: startOf(dayOf(new Date().toISOString()), 1 - days), [filter.to]: undefined })
+              }
+            >
+              {t('lastDays', { n: days, days: format.number(days) })}
+            </button>
+          ))}
+        </div>
+      )}
+      <div className="filter-range">
+        <Field label={t('rangeFrom')}>
+          <input className="input" {...bounds} value={from} onChange={({ target }) => setFrom(target.value)} />
+        </Field>
+        <Field label={t('rangeTo')}>
+          <input className="input" {...bounds} value={to} onChange={({ target }) => setTo(target.value)} />
+        </Field>
+      </div>
+      {isReversed && <p role="alert">{t('reversed')}</p>}
+      <button type="submit" className="button button-primary" disabled={isReversed}>
+        {t('apply')}
+      </button>
+    </form>
+  );
+}
+
+/** The day of an instant in the browser's time zone, as a date field has it. */
+function dayOf(instant: string | undefined, before = 0): string {
+  if (instant === undefined || Number.isNaN(Date.parse(instant))) return '';
+  const local = new Date(Date.parse(instant) - before);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())}`;
+}
+
+/** The first moment of a day in the browser's time zone, or of the day so many days later. */
+function startOf(day: string, later = 0): string {
+  if (day === '') return '';
+  const [year, month, date] = day.split('-').map(Number);
+  return new Date(year!, month! - 1, date! + later).toISOString();
+}

@@ -1,0 +1,52 @@
+import type { ListFilter, SingleFilter } from '../call-search.ts';
+
+/** How a filter is asked for. */
+export type Filter =
+  | { readonly kind: 'any-of'; readonly field: ListFilter; readonly options: readonly string[] }
+  | { readonly kind: 'one-of'; readonly field: SingleFilter; readonly options: readonly string[] }
+  | { readonly kind: 'text'; readonly field: SingleFilter }
+  | { readonly kind: 'numbers'; readonly from: SingleFilter; readonly to: SingleFilter; readonly most?: number }
+  | { readonly kind: 'days'; readonly from: SingleFilter; readonly to: SingleFilter };
+
+const YES_NO = ['true', 'false'];
+
+/** Every filter of the calls page, in the order in which they are offered. The names are keys of the texts. */
+export const FILTERS = {
+  status: {
+    kind: 'any-of',
+    field: 'status',
+    options: ['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled'],
+  },
+  started: { kind: 'days', from: 'started_from', to: 'started_to' },
+  // The firm's own types are those of the calls that are shown.
+  segment_type: { kind: 'any-of', field: 'segment_type', options: [] },
+  score: { kind: 'numbers', from: 'score_min', to: 'score_max', most: 100 },
+  needs_review: { kind: 'one-of', field: 'needs_review', options: YES_NO },
+  reviewed: { kind: 'one-of', field: 'reviewed', options: YES_NO },
+  operator_name: { kind: 'text', field: 'operator_name' },
+  operator_group_name: { kind: 'text', field: 'operator_group_name' },
+  operator_id: { kind: 'text', field: 'operator_id' },
+  client_phone_number: { kind: 'text', field: 'client_phone_number' },
+  language: { kind: 'one-of', field: 'language', options: ['en', 'ru', 'uz', 'ky', 'es'] },
+  topic: { kind: 'text', field: 'topic' },
+  resolution: { kind: 'one-of', field: 'resolution', options: ['resolved', 'follow_up', 'unresolved'] },
+  auto_failed: { kind: 'one-of', field: 'auto_failed', options: YES_NO },
+  direction: { kind: 'any-of', field: 'direction', options: ['inbound', 'outbound'] },
+  duration: { kind: 'numbers', from: 'duration_min', to: 'duration_max' },
+  source: { kind: 'one-of', field: 'source', options: ['audio', 'transcription'] },
+  outcome: { kind: 'any-of', field: 'outcome', options: ['scored', 'no_speech'] },
+  partner_call_id: { kind: 'text', field: 'partner_call_id' },
+  batch: { kind: 'text', field: 'batch' },
+  campaign: { kind: 'text', field: 'campaign' },
+} as const satisfies Record<string, Filter>;
+
+export type FilterKey = keyof typeof FILTERS;
+
+export const filterOf = (key: FilterKey): Filter => FILTERS[key];
+
+/** Filters that are always offered; the others are added when they are wanted. */
+export const ALWAYS: readonly FilterKey[] = ['status', 'started', 'segment_type', 'score', 'needs_review'];
+
+export function fieldsOf(filter: Filter): readonly (ListFilter | SingleFilter)[] {
+  return 'field' in filter ? [filter.field] : [filter.from, filter.to];
+}

@@ -1,0 +1,174 @@
+import { Link } from '@tanstack/react-router';
+import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
+import { useMedia } from '../../../widgets/use-media.ts';
+import { useVirtualRows } from '../../../widgets/virtual-rows.ts';
+import type { Sort } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
+import type { Call } from '../use-calls.ts';
+import { columnOf, type ColumnName, nextSort } from './columns.tsx';
+import { Snippet } from './snippet.tsx';
+
+interface Props {
+  readonly calls: readonly Call[];
+  /** All that match, loaded or not. */
+  readonly count: number;
+  readonly columns: readonly ColumnName[];
+  readonly sort: Sort;
+  readonly onSort: (sort: Sort) => void;
+  readonly selected: ReadonlySet<string>;
+  readonly onSelect: (uuids: ReadonlySet<string>) => void;
+  readonly onEnd: () => void;
+  /** The words that were searched for, which the call's page highlights. */
+  readonly words: string | undefined;
+}
+
+const ROW_PX = 40;
+/** On a narrow window a row has three lines. */
+const NARROW_ROW_PX = 76;
+/** The line under a row that shows the words that were searched for. */
+const SNIPPET_PX = 24;
+/** Rows before the end of the list at which more are fetched. */
+const AHEAD = 40;
+
+/** The calls as a table of which only the visible rows exist. */
+export function CallsTable(props: Props) {
+  const { calls, columns, selected, onSelect, onEnd } = props;
+  const t = callsTexts.use();
+  const scroller = useRef<HTMLDivElement>(null);
+  const isNarrow = useMedia('(max-width: 700px)');
+  const rowHeight = (isNarrow ? NARROW_ROW_PX : ROW_PX) + (props.words === undefined ? 0 : SNIPPET_PX);
+  const { from, to } = useVirtualRows(scroller, calls.length, rowHeight);
+  const last = useRef<number | null>(null);
+  useKeptPosition(scroller, calls, rowHeight);
+  useEffect(() => {
+    if (to > calls.length - AHEAD) onEnd();
+  });
+
+  const toggle = (index: number, withRange: boolean) => {
+    const next = new Set(selected);
+    const isOn = !selected.has(calls[index]!.uuid);
+    const [start, end] =
+      withRange && last.current !== null ? [last.current, index].sort((a, b) => a - b) : [index, index];
+    for (const { uuid } of calls.slice(start, end! + 1)) {
+      if (isOn) next.add(uuid);
+      else next.delete(uuid);
+    }
+    last.current = index;
+    onSelect(next);
+  };
+  const areAll = calls.length > 0 && calls.every(({ uuid }) => selected.has(uuid));
+  const tracks = ['40px', ...columns.map((name) => columnOf(name).width)].join(' ');
+  return (
+    <div className="calls-scroll card" ref={scroller} tabIndex={0} role="region" aria-label={t('title')}>
+      <div
+        className="calls-table"
+        role="table"
+        aria-label={t('title')}
+        aria-rowcount={props.count + 1}
+        style={{ '--tracks': tracks } as React.CSSProperties}
+      >
+        <div role="rowgroup" className="calls-head">
+          <div className="calls-row" role="row" aria-rowindex={1}>
+            <span role="columnheader" className="calls-check">
+              <input
+                type="checkbox"
+                aria-label={t('selectAll')}
+                checked={areAll}
+                onChange={() => onSelect(areAll ? new Set() : new Set(calls.map(({ uuid }) => uuid)))}
+              />
+            </span>
+            {columns.map((name) => (
+              <Heading key={name} name={name} {...props} />
+            ))}
+          </div>
+        </div>
+        <div role="rowgroup" className="calls-body" style={{ height: calls.length * rowHeight }}>
+          {calls.slice(from, to).map((call, at) => {
+            const index = from + at;
+            return (
+              <div
+                key={call.uuid}
+                className="calls-row"
+                role="row"
+                aria-rowindex={index + 2}
+                aria-selected={selected.has(call.uuid)}
+                style={{ transform: `translateY(${index * rowHeight}px)`, height: rowHeight }}
+              >
+                <span role="cell" className="calls-check">
+                  <input
+                    type="checkbox"
+                    aria-label={t('select', { operator: call.operator_name })}
+                    checked={selected.has(call.uuid)}
+                    onChange={() => {}}
+                    onClick={(event) => toggle(index, event.shiftKey)}
+                  />
+                </span>
+                {columns.map((name, position) => (
+                  <span
+                    key={name}
+                    role="cell"
+                    className={columnOf(name).isNumber === true ? `number cell-${name}` : `cell-${name}`}
+                  >
+                    {position === 0 ? (
+                      <Link
+                        to="/calls/$uuid"
+                        params={{ uuid: call.uuid }}
+                        search={props.words === undefined ? {} : { q: props.words }}
+                        className="calls-link"
+                      >
+                        {columnOf(name).cell(call)}
+                      </Link>
+                    ) : (
+                      columnOf(name).cell(call)
+                    )}
+                  </span>
+                ))}
+                {props.words !== undefined && (
+                  <span role="cell" className="calls-hit">
+                    <Snippet call={call} />
+                  </span>
+                )}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Heading({ name, sort, onSort }: Pick<Props, 'sort' | 'onSort'> & { name: ColumnName }) {
+  const t = callsTexts.use();
+  const column = columnOf(name);
+  const className = column.isNumber === true ? 'number' : '';
+  const by = column.sort;
+  if (by === undefined) {
+    return (
+      <span role="columnheader" className={className}>
+        {t(`column.${name}`)}
+      </span>
+    );
+  }
+  const isSorted = sort === by || sort === `-${by}`;
+  const direction = sort === by ? 'ascending' : 'descending';
+  return (
+    <span role="columnheader" className={className} aria-sort={isSorted ? direction : 'none'}>
+      <button type="button" className="calls-sort" onClick={() => onSort(nextSort(by, sort))}>
+        {t(`column.${name}`)}
+        <span aria-hidden="true">{isSorted ? (sort === by ? ' ↑' : ' ↓') : ''}</span>
+      </button>
+    </span>
+  );
+}
+
+/** Calls that arrive above the visible rows do not move them. */
+function useKeptPosition(scroller: RefObject<HTMLElement | null>, calls: readonly Call[], rowHeight: number): void {
+  const before = useRef(calls);
+  useLayoutEffect(() => {
+    const first = before.current[0]?.uuid;
+    const added = first === undefined ? -1 : calls.findIndex(({ uuid }) => uuid === first);
+    before.current = calls;
+    const { current } = scroller;
+    if (current !== null && added > 0 && current.scrollTop > rowHeight) current.scrollTop += added * rowHeight;
+  });
+}

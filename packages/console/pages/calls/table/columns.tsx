@@ -1,0 +1,98 @@
+import type { ReactNode } from 'react';
+import { shellTexts } from '../../../app/shell-texts.ts';
+import * as format from '../../../i18n/format.ts';
+import { Score, StatusBadge } from '../../../widgets/call-facts.tsx';
+import type { Sort } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
+import type { Call } from '../use-calls.ts';
+
+interface Column {
+  /** A track of the grid. */
+  readonly width: string;
+  readonly isNumber?: boolean;
+  /** The sort that the column's heading switches to, without its direction. */
+  readonly sort?: 'start_time' | 'created_at' | 'score';
+  readonly cell: (call: Call) => ReactNode;
+}
+
+const t = callsTexts.translate;
+const foreign = (text: string | null) => (text === null ? '' : <span className="foreign-line">{text}</span>);
+
+/** What a call's row can show. The names are keys of the texts, too. */
+export const COLUMNS = {
+  start_time: {
+    width: 'minmax(150px, 1.1fr)',
+    sort: 'start_time',
+    cell: ({ start_time }) => <time dateTime={start_time}>{format.dateTime(start_time)}</time>,
+  },
+  operator_name: { width: 'minmax(130px, 1.4fr)', cell: ({ operator_name }) => foreign(operator_name) },
+  operator_group_name: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.operator_group_name) },
+  client_phone_number: { width: 'minmax(130px, 1fr)', cell: (call) => foreign(call.client_phone_number) },
+  segment_type: { width: 'minmax(100px, 1fr)', cell: ({ segment_type }) => foreign(segment_type) },
+  direction: { width: '96px', cell: ({ direction }) => (direction === null ? '' : t(`direction.${direction}`)) },
+  source: { width: '110px', cell: ({ source }) => t(`source.${source}`) },
+  duration: {
+    width: '84px',
+    isNumber: true,
+    cell: ({ duration }) => (duration === null ? '–' : format.duration(duration)),
+  },
+  language: { width: '104px', cell: ({ language }) => languageName(language) },
+  status: { width: '132px', cell: ({ status }) => <StatusBadge status={status} /> },
+  score: { width: '84px', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
+  needs_review: {
+    width: '110px',
+    isNumber: true,
+    cell: ({ needs_review }) => (needs_review === null || needs_review === 0 ? '' : format.number(needs_review)),
+  },
+  reviewed_at: {
+    width: 'minmax(150px, 1.1fr)',
+    cell: ({ reviewed_at }) => (reviewed_at === null ? '' : format.dateTime(reviewed_at)),
+  },
+  partner_call_id: { width: 'minmax(110px, 1fr)', cell: ({ partner_call_id }) => foreign(partner_call_id) },
+  disconnect_reason: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.disconnect_reason) },
+  failure: { width: 'minmax(140px, 1.5fr)', cell: ({ failure }) => foreign(failure?.message ?? null) },
+  created_at: {
+    width: 'minmax(150px, 1.1fr)',
+    sort: 'created_at',
+    cell: ({ created_at }) => <time dateTime={created_at}>{format.dateTime(created_at)}</time>,
+  },
+} as const satisfies Record<string, Column>;
+
+export type ColumnName = keyof typeof COLUMNS;
+
+export const columnOf = (name: ColumnName): Column => COLUMNS[name];
+
+const DEFAULTS: readonly ColumnName[] = [
+  'start_time',
+  'operator_name',
+  'client_phone_number',
+  'segment_type',
+  'duration',
+  'language',
+  'status',
+  'score',
+  'needs_review',
+];
+const STORED = 'console.calls.columns';
+
+/** The user's choice, in the order of `COLUMNS`. */
+export function storedColumns(): readonly ColumnName[] {
+  const stored = localStorage.getItem(STORED)?.split(',') ?? [];
+  const known = (Object.keys(COLUMNS) as ColumnName[]).filter((name) => stored.includes(name));
+  return known.length === 0 ? DEFAULTS : known;
+}
+
+export function storeColumns(names: readonly ColumnName[]): void {
+  localStorage.setItem(STORED, names.join());
+}
+
+function languageName(code: string | null): string {
+  if (code === null) return '';
+  const key = `language.${code}`;
+  return shellTexts.has(key) ? shellTexts.translate(key) : code;
+}
+
+/** The order after the heading of a column was pressed: newest or best first, then the other way round. */
+export function nextSort(column: NonNullable<Column['sort']>, current: Sort): Sort {
+  return current === `-${column}` ? column : `-${column}`;
+}

@@ -1,0 +1,147 @@
+import { notFound } from '@call-analysis/fault';
+import type { keyManagement } from '@call-analysis/proto';
+import type { User as UserMessage } from '@call-analysis/proto/key_management/v1/User';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { Role } from '../../authentication/caller.ts';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { name, page, pathUuid, size } from '../../http/request/fields.ts';
+import type { PublicUrl } from '../../http/request/public-url.ts';
+import { ConsoleLink, User, UserPage } from '../../response-schemas/access/firms-and-users.ts';
+import { managerOf } from './manager.ts';
+
+const PATH = '/api/v1/users';
+const tag = 'Firm and users';
+const access = { credentials: 'bearer', roles: ['ADMIN', 'SUPERUSER'] } as const;
+
+const ROLES_OF_MANAGERS =
+  'An ADMIN manages users with the role ADMIN; users with other roles, who act on other firms too, are managed by a SUPERUSER.';
+
+const NewUser = z
+  .strictObject({ name: name(255), role: Role })
+  .meta({ id: 'CreateUserRequest', examples: [{ name: 'Aziza Karimova', role: 'ADMIN' }] });
+
+const Change = z
+  .strictObject({ name: name(255).optional(), role: Role.optional() })
+  .meta({ id: 'ChangeUserRequest', examples: [{ name: 'Aziza Yusupova' }] });
+
+type Keys = Pick<
+  Client<typeof keyManagement>,
+  'listUsers' | 'findUser' | 'createUser' | 'changeUser' | 'removeUser' | 'createSignInCode'
+>;
+
+/** docs/api.md, "Firm and users". */
+export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
+  return [
+    endpoint({
+      ...access,
+      method: 'GET',
+      path: PATH,
+      query: z.strictObject({ page, size }),
+      docs: {
+        tag,
+        id: 'listUsers',
+        summary: "List the firm's users",
+        description: 'Oldest first, with the API user of the firm. Removed users are not listed.',
+        responses: { 200: { description: 'A page of users.', schema: UserPage } },
+      },
+      async handle({ caller, query }) {
+        const { count, users: found } = await keys.listUsers({ firm_uuid: caller.firmUuid, ...query });
+        return { status: 200, body: { count, items: found.map(userJson) } };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'POST',
+      path: PATH,
+      body: NewUser,
+      docs: {
+        tag,
+        id: 'createUser',
+        summary: 'Create a user',
+        description: ROLES_OF_MANAGERS,
+        responses: { 201: { description: 'The user.', schema: User } },
+      },
+      async handle({ caller, body, address }) {
+        const actor = managerOf(caller, address);
+        return { status: 201, body: userJson(await keys.createUser({ actor, firm_uuid: caller.firmUuid, ...body })) };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'GET',
+      path: `${PATH}/:uuid`,
+      docs: {
+        tag,
+        id: 'getUser',
+        summary: 'Get a user',
+        responses: { 200: { description: 'The user.', schema: User } },
+      },
+      async handle({ caller, params }) {
+        const user_uuid = pathUuid(params['uuid'], 'user');
+        const { user: found } = await keys.findUser({ user_uuid, firm_uuid: caller.firmUuid });
+        if (found === undefined || found === null) throw notFound('user');
+        return { status: 200, body: userJson(found) };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'PATCH',
+      path: `${PATH}/:uuid`,
+      body: Change,
+      docs: {
+        tag,
+        id: 'changeUser',
+        summary: 'Change a user',
+        description: `A changed role ends the user's sessions, and tokens that were issued before are refused within 5 seconds. ${ROLES_OF_MANAGERS}`,
+        responses: { 200: { description: 'The user.', schema: User } },
+        errors: ['OWN_ACCOUNT', 'LAST_ADMIN', 'API_USER'],
+      },
+      async handle({ caller, params, body, address }) {
+        const user_uuid = pathUuid(params['uuid'], 'user');
+        const changed = await keys.changeUser({ actor: managerOf(caller, address), user_uuid, ...body });
+        return { status: 200, body: userJson(changed) };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'DELETE',
+      path: `${PATH}/:uuid`,
+      docs: {
+        tag,
+        id: 'removeUser',
+        summary: 'Remove a user',
+        description: `The user's sessions end, and the user's tokens are refused within 5 seconds. ${ROLES_OF_MANAGERS}`,
+        responses: { 204: { description: 'The user is removed.' } },
+        errors: ['OWN_ACCOUNT', 'LAST_ADMIN', 'API_USER'],
+      },
+      async handle({ caller, params, address }) {
+        const user_uuid = pathUuid(params['uuid'], 'user');
+        await keys.removeUser({ actor: managerOf(caller, address), user_uuid });
+        return { status: 204 };
+      },
+    }),
+    endpoint({
+      ...access,
+      method: 'POST',
+      path: `${PATH}/:uuid/console-link`,
+      docs: {
+        tag,
+        id: 'createConsoleLink',
+        summary: 'Create a link that signs a user in',
+        description: `The link works once, within 10 minutes. Whoever has it acts as the user. ${ROLES_OF_MANAGERS}`,
+        responses: { 201: { description: 'The link.', schema: ConsoleLink } },
+        errors: ['API_USER'],
+      },
+      async handle({ caller, params, request, address }) {
+        const user_uuid = pathUuid(params['uuid'], 'user');
+        const { code, expires_at } = await keys.createSignInCode({ actor: managerOf(caller, address), user_uuid });
+        return { status: 201, body: { url: absolute(request, `/console/#code=${code}`), expires_at } };
+      },
+    }),
+  ];
+}
+
+function userJson({ uuid, name: called, role, web_api_only, created_at }: UserMessage) {
+  return { uuid, name: called, role, is_api_user: web_api_only, created_at };
+}
