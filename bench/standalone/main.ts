@@ -40,9 +40,9 @@ const benchmarks: Benchmarks = {
   edge: () => import('./edge.ts'),
   fairness: () => import('./fairness.ts'),
   'call-page': () => import('./call-page.ts'),
-  'get-calls': () => import('./get-calls.ts'),
-  statistics: () => import('./statistics.ts'),
-  campaigns: () => import('./campaigns.ts'),
+  'get-calls': () => import('./lists/get-calls.ts'),
+  statistics: () => import('./lists/statistics.ts'),
+  campaigns: () => import('./lists/campaigns.ts'),
   export: () => import('./outgoing/export.ts'),
   webhooks: () => import('./outgoing/deliveries.ts'),
 };

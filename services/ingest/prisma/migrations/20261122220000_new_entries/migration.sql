@@ -2,6 +2,32 @@
 -- two indexes instead of twelve, so that the entries of a large upload are there within moments. Autovacuum keeps up with
 -- calls that leave it at thousands a second.
 CREATE TABLE "call_search_new" (
+    "firm" INTEGER NOT NULL,
+    "uuid" UUID NOT NULL,
+    "start_time" TIMESTAMPTZ(3) NOT NULL,
+    "score" SMALLINT NOT NULL,
+    "state" INTEGER NOT NULL,
+    "origin" INTEGER NOT NULL,
+    "segment" INTEGER NOT NULL,
+    "operator" INTEGER NOT NULL,
+    "team" INTEGER,
+    "campaign" INTEGER,
+    "batch" INTEGER,
+    "day" INTEGER NOT NULL,
+    "mark" INTEGER NOT NULL,
+    "tags" BIGINT[],
+    "language" INTEGER,
+    "resolution" INTEGER,
+    "scorecard" INTEGER,
+    "topics" INTEGER[],
+    "open_answers" SMALLINT NOT NULL DEFAULT 0,
+    "is_reviewed" BOOLEAN NOT NULL DEFAULT false,
+    "auto_failed" BOOLEAN NOT NULL DEFAULT false,
+    "duration_ms" INTEGER,
+    "operator_talk" INTEGER,
+    "silence" INTEGER,
+    "interruptions" INTEGER,
+    "client_sentiment" INTEGER,
     CONSTRAINT "call_search_new_pkey" PRIMARY KEY ("firm", "uuid")
 ) INHERITS ("call_search") WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.05);
 CREATE INDEX "call_search_new_by_start" ON "call_search_new" ("firm", "start_time", "uuid");

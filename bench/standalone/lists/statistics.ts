@@ -6,11 +6,11 @@ import { migrations, schema } from '@call-analysis/ingest';
 import { migrate, openDatabase, provision } from '@call-analysis/postgres';
 import { startServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
-import { GROUPINGS, type Grouping } from '../../services/ingest/statistics/groupings.ts';
-import { maintainStatistics } from '../../services/ingest/statistics/maintain-statistics.ts';
-import { readStatistics } from '../../services/ingest/statistics/read-statistics.ts';
-import { NO_FILTER, openStore, type Store } from '../../services/ingest/store/index.ts';
-import { atMost, type Figure, quantile } from '../harness/figure.ts';
+import { GROUPINGS, type Grouping } from '../../../services/ingest/statistics/groupings.ts';
+import { maintainStatistics } from '../../../services/ingest/statistics/maintain-statistics.ts';
+import { readStatistics } from '../../../services/ingest/statistics/read-statistics.ts';
+import { NO_FILTER, openStore, type Store } from '../../../services/ingest/store/index.ts';
+import { atMost, type Figure, quantile } from '../../harness/figure.ts';
 
 const DAY_MS = 86_400_000;
 /** The calls are spread over 400 days. */
