@@ -13,6 +13,7 @@ import {
   type Concurrency,
   edgeFrom,
   EdgeVariables,
+  type OpenIdSettings,
   tokenRulesFrom,
   TokenVariables,
 } from '@call-analysis/gateway/variables';
@@ -66,6 +67,8 @@ export interface Settings {
   readonly corsOrigins: readonly string[] | undefined;
   /** The firms whose staff may act on every firm. Absent: any. */
   readonly platformFirms?: readonly string[] | undefined;
+  /** The identity provider by which people sign in. */
+  readonly openId?: OpenIdSettings | undefined;
   readonly jwt: JwtSettings;
   /** Absent: the pepper in the data directory. */
   readonly apiKeyPepper: string | undefined;
@@ -162,7 +165,7 @@ export function readSettings(environment: Environment): Settings {
     s3: () => s3From(parseConfig(S3Variables, env)),
     encryption: () => encryptionKeysFrom(env),
   });
-  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins, platformFirms } = edgeFrom({
+  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins, platformFirms, openId } = edgeFrom({
     ...read.edge,
     HOST: read.own.HOST,
   });
@@ -175,6 +178,7 @@ export function readSettings(environment: Environment): Settings {
     trustedProxies,
     corsOrigins,
     ...(platformFirms !== undefined && { platformFirms }),
+    ...(openId !== undefined && { openId }),
     dataDirectory: resolve(read.own.DATA_DIR),
     databaseUrl: read.own.DATABASE_URL,
     logLevel: read.telemetry.LOG_LEVEL,
@@ -216,6 +220,8 @@ export const remoteVariables = [
 export interface RemoteSettings {
   readonly address: string;
   readonly tls?: Tls | undefined;
+  /** The identity provider by which people sign in. */
+  readonly openId?: OpenIdSettings | undefined;
   readonly jwt: JwtSettings;
   /** Where people reach the API. */
   readonly publicUrl: string | undefined;

@@ -138,6 +138,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         trustedProxies: settings.trustedProxies,
         corsOrigins: settings.corsOrigins,
         platformFirms: settings.platformFirms,
+        openId: settings.openId,
         bus: bus.listener,
         objects,
         keyManagement: keys.address,

@@ -10,6 +10,7 @@ import { identityProvider } from './authentication/identity-provider.ts';
 import { SessionKeys } from './authentication/session-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { publicPath, publicUrl } from './http/request/public-url.ts';
+import { openIdProvider } from './openid-connect/provider.ts';
 import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
@@ -29,6 +30,7 @@ import { firm } from './routes/firms-and-users/firm.ts';
 import { users } from './routes/firms-and-users/users.ts';
 import { mcp } from './routes/mcp.ts';
 import { money } from './routes/money.ts';
+import { openIdSignIn } from './routes/openid-sign-in.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
@@ -84,7 +86,7 @@ export async function serveEdge(
   const refusals = new Refusals(backends.keyManagement, log);
   const app = createApp({
     refusals,
-    endpoints: endpointsOf(edge, backends, readiness, (error) => log.error({ err: error }, 'a tool failed')),
+    endpoints: endpointsOf(edge, backends, readiness, (error, message) => log.error({ err: error }, message)),
     authentication: {
       bearer: bearerAuthentication({
         tokens: edge.jwt,
@@ -119,10 +121,10 @@ export async function serveEdge(
 
 /** All endpoints of the API. */
 export function endpointsOf(
-  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin' | 'corsOrigins'>,
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin' | 'corsOrigins' | 'openId'>,
   backends: Backends,
   readiness: Readiness,
-  report: (error: unknown) => void = () => {},
+  report: (error: unknown, message: string) => void = () => {},
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
   const addChoices = answerChoices(backends.analysis);
@@ -134,6 +136,11 @@ export function endpointsOf(
     ...firm(backends.keyManagement, backends.ingest),
     ...users(backends.keyManagement, absolute),
     ...sessions(backends.keyManagement, edge.publicUrl),
+    ...openIdSignIn(backends.keyManagement, edge.openId && openIdProvider(edge.openId), {
+      configuredUrl: edge.publicUrl,
+      absolute,
+      report: (error) => report(error, 'a sign-in by the identity provider failed'),
+    }),
     ...campaigns(backends.ingest),
     ...campaignCalls(backends.ingest, backends.audio, absolute, addChoices),
     ...uploads(backends.ingest, absolute),
@@ -151,7 +158,14 @@ export function endpointsOf(
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ]);
-  endpoints.push(...mcp({ endpoints, publicUrl: edge.publicUrl, corsOrigins: edge.corsOrigins ?? [], report }));
+  endpoints.push(
+    ...mcp({
+      endpoints,
+      publicUrl: edge.publicUrl,
+      corsOrigins: edge.corsOrigins ?? [],
+      report: (error) => report(error, 'a tool failed'),
+    }),
+  );
   const base = publicPath(edge.publicUrl);
   endpoints.push(...consolePage(base, edge.objectsOrigin));
   return [...endpoints, ...docs(endpoints, base)];

@@ -4,10 +4,12 @@ import { ConfigFault, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { TokenKey } from './authentication/signing-keys.ts';
 import type { TokenRules } from './authentication/token.ts';
+import { openIdFrom, type OpenIdSettings, OpenIdVariables } from './openid-connect/settings.ts';
 import { type Concurrency, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, type Quotas } from './rate-limits/rate-limits.ts';
 
 export { keyIdOf } from './authentication/signing-keys.ts';
+export type { OpenIdSettings } from './openid-connect/settings.ts';
 export type { Concurrency } from './rate-limits/admission.ts';
 
 /** The settings of the HTTP edge. */
@@ -29,6 +31,8 @@ export interface Edge {
   readonly corsOrigins?: readonly string[] | undefined;
   /** The firms whose SUPERUSERs and WORKFLOW_ENGINEERs may act on every firm. Default: any. */
   readonly platformFirms?: readonly string[] | undefined;
+  /** The identity provider by which people sign in. Default: none. */
+  readonly openId?: OpenIdSettings | undefined;
   /** How bearer tokens are checked. */
   readonly jwt: TokenRules;
 }
@@ -81,6 +85,7 @@ export const EdgeVariables = z.object({
         'The uuids of the firms whose SUPERUSERs and WORKFLOW_ENGINEERs manage the API keys of every firm, separated by commas.',
       defaultText: 'any firm',
     }),
+  ...OpenIdVariables.shape,
 });
 
 /** Variables for the verification of bearer tokens. */
@@ -125,6 +130,7 @@ export const TokenVariables = z.object({
 
 /** The settings of the edge, except those of its tokens. */
 export function edgeFrom(variables: z.output<typeof EdgeVariables>): Omit<Edge, 'jwt'> {
+  const openId = openIdFrom(variables);
   return {
     host: variables.HOST,
     port: variables.PORT,
@@ -139,6 +145,7 @@ export function edgeFrom(variables: z.output<typeof EdgeVariables>): Omit<Edge, 
     trustedProxies: variables.TRUST_PROXY,
     corsOrigins: variables.CORS_ORIGINS,
     ...(variables.PLATFORM_FIRMS !== undefined && { platformFirms: variables.PLATFORM_FIRMS }),
+    ...(openId !== undefined && { openId }),
   };
 }
 

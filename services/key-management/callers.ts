@@ -11,6 +11,7 @@ export const callers: Callers<typeof keyManagement> = {
   findUser: ['gateway', 'admin'],
   findFirm: ['gateway', 'ingest', 'analysis'],
   openSession: ['gateway'],
+  openProviderSession: ['gateway'],
   refreshSession: ['gateway'],
   closeSession: ['gateway'],
   listSessionKeys: ['gateway'],

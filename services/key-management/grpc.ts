@@ -31,6 +31,7 @@ import { updateFirm } from './firms-and-users/update-firm.ts';
 import * as requests from './requests.ts';
 import { parse } from './requests.ts';
 import { createSignInCode } from './sessions/create-sign-in-code.ts';
+import { openProviderSession } from './sessions/provider-session.ts';
 import type { SessionKey } from './sessions/session-keys.ts';
 import { closeSession, type OpenedSession, openSession, refreshSession } from './sessions/sessions.ts';
 import type { ListedKey, Store } from './store.ts';
@@ -149,6 +150,23 @@ export function keyManagementService(parts: {
     async openSession(request) {
       const { code, address } = parse(requests.OpenSession, request);
       const { secret, ...session } = await openSession(parts, code, address);
+      return { ...sessionReply(session), secret };
+    },
+    async openProviderSession(request) {
+      const {
+        issuer,
+        subject,
+        firm_uuid: firmUuid,
+        name,
+        role,
+        address,
+      } = parse(requests.OpenProviderSession, request);
+      const { secret, ...session } = await openProviderSession(
+        parts,
+        { issuer, subject },
+        { firmUuid, name, role },
+        address,
+      );
       return { ...sessionReply(session), secret };
     },
     async refreshSession(request) {

@@ -119,6 +119,14 @@ export const RecordToken = z.object({ user_uuid: Uuid, token_uuid: Uuid });
 /** Longer than any that was made, so that no request makes the service hash a megabyte. */
 const Secret = z.string().max(512);
 export const OpenSession = z.object({ code: Secret, address: z.string() });
+export const OpenProviderSession = z.object({
+  issuer: z.string().min(1).max(512),
+  subject: z.string().min(1).max(255),
+  firm_uuid: Uuid,
+  name: Name,
+  role: z.enum(ROLES),
+  address: z.string(),
+});
 export const RefreshSession = z.object({ secret: Secret });
 export const CloseSession = z.object({ secret: Secret, address: z.string() });
 

@@ -1,5 +1,12 @@
-import { useState } from 'react';
-import { type SessionState, signInByToken, startSession } from '../session/session.ts';
+import { useEffect, useState } from 'react';
+import {
+  type IdentityProvider,
+  identityProvider,
+  type ProviderRefusal,
+  type SessionState,
+  signInByToken,
+  startSession,
+} from '../session/session.ts';
 import { Logo } from './logo.tsx';
 import { LanguageChoice } from './preferences.tsx';
 import { shellTexts } from './shell-texts.ts';
@@ -7,6 +14,7 @@ import { shellTexts } from './shell-texts.ts';
 /** What a user who is not signed in sees: how to get a link, or that the service does not answer. */
 export function SignIn({ state }: { state: Extract<SessionState, string> }) {
   const t = shellTexts.use();
+  const provider = useIdentityProvider();
   return (
     <main className="sign-in">
       <div className="card">
@@ -25,6 +33,12 @@ export function SignIn({ state }: { state: Extract<SessionState, string> }) {
         ) : (
           <>
             {state === 'code-refused' && <p role="alert">{t('signIn.usedCode')}</p>}
+            {isProviderRefusal(state) && <p role="alert">{t(`signIn.${state}`, { name: provider?.name ?? '' })}</p>}
+            {provider !== null && (
+              <a className="button button-primary" href={provider.url}>
+                {t('signIn.byProvider', { name: provider.name })}
+              </a>
+            )}
             <p>{t('signIn.byLink')}</p>
             <pre className="code">
               <code>npm run -s admin -- console link --user …</code>
@@ -36,6 +50,24 @@ export function SignIn({ state }: { state: Extract<SessionState, string> }) {
       </div>
     </main>
   );
+}
+
+function isProviderRefusal(state: SessionState): state is ProviderRefusal {
+  return typeof state === 'string' && state.startsWith('provider-');
+}
+
+function useIdentityProvider(): IdentityProvider | null {
+  const [provider, setProvider] = useState<IdentityProvider | null>(null);
+  useEffect(() => {
+    let isShown = true;
+    void identityProvider().then((found) => {
+      if (isShown) setProvider(found);
+    });
+    return () => {
+      isShown = false;
+    };
+  }, []);
+  return provider;
 }
 
 /** Only while the console is developed. */

@@ -10,8 +10,12 @@ export interface Session {
   readonly role: Role;
 }
 
+/** Why an identity provider did not sign a person in, as the service says it in the address. */
+const PROVIDER_REFUSALS = ['expired', 'forbidden', 'unavailable'] as const;
+export type ProviderRefusal = `provider-${(typeof PROVIDER_REFUSALS)[number]}`;
+
 /** `code-refused`: signed out, and the link that was opened had been used or was too old. */
-export type SessionState = 'starting' | 'signed-out' | 'code-refused' | 'unreachable' | Session;
+export type SessionState = 'starting' | 'signed-out' | 'code-refused' | 'unreachable' | ProviderRefusal | Session;
 
 /** The service, with the path that a proxy serves it under. */
 export const SERVICE_URL = new URL('..', document.baseURI).href.replace(/\/$/, '');
@@ -52,14 +56,36 @@ function become(next: SessionState): void {
 
 /** Signs in by the one-time code in the address, or by the cookie of an earlier sign-in. */
 export async function startSession(): Promise<void> {
-  const code = new URLSearchParams(location.hash.slice(1)).get('code');
-  if (code !== null) {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const code = given.get('code');
+  const refusal = PROVIDER_REFUSALS.find((each) => each === given.get('refused'));
+  if (code !== null || given.has('refused')) {
     // A code works once. It must not stay in the history.
     history.replaceState(history.state, '', location.pathname + location.search);
-    if (await signInByCode(code)) return;
+    if (code !== null && (await signInByCode(code))) return;
   }
   if (await renewSession()) return;
-  if (state !== 'unreachable') become(code === null ? 'signed-out' : 'code-refused');
+  if (state === 'unreachable') return;
+  if (refusal !== undefined) become(`provider-${refusal}`);
+  else become(code === null ? 'signed-out' : 'code-refused');
+}
+
+/** An identity provider by which people sign in. */
+export interface IdentityProvider {
+  readonly name: string;
+  /** The address that begins the sign-in. */
+  readonly url: string;
+}
+
+/** Null where there is none, and while the service does not answer. */
+export async function identityProvider(): Promise<IdentityProvider | null> {
+  try {
+    const response = await fetch(`${SESSION_URL}/methods`, { credentials: 'same-origin' });
+    if (!response.ok) return null;
+    return ((await response.json()) as { openid: IdentityProvider | null }).openid;
+  } catch {
+    return null;
+  }
 }
 
 /** Whether the code was accepted. It is refused when it was used before, or is older than ten minutes. */

@@ -6,11 +6,8 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { text } from '../http/request/fields.ts';
-import { publicPath } from '../http/request/public-url.ts';
 import { SessionToken } from '../response-schemas/access/sessions.ts';
-
-const PATH = '/api/v1/session';
-const COOKIE = 'call_analysis_session';
+import { cookieIn, cookieOf, SESSION_COOKIE, SESSION_PATH as PATH } from './session-cookies.ts';
 
 type Keys = Pick<Client<typeof keyManagement>, 'openSession' | 'refreshSession' | 'closeSession'>;
 
@@ -20,14 +17,8 @@ type Keys = Pick<Client<typeof keyManagement>, 'openSession' | 'refreshSession' 
  * cannot read.
  */
 export function sessions(keys: Keys, configuredUrl: string | undefined): Endpoint[] {
-  const isSecure = (request: IncomingMessage): boolean =>
-    configuredUrl?.startsWith('https:') === true || request.headers['x-forwarded-proto'] === 'https';
-  const path = `${publicPath(configuredUrl).replace(/\/$/, '')}${PATH}`;
-
-  function cookie(request: IncomingMessage, value: string, expiresAt: string): string {
-    const attributes = `Path=${path}; Expires=${new Date(expiresAt).toUTCString()}; HttpOnly; SameSite=Strict`;
-    return `${COOKIE}=${value}; ${attributes}${isSecure(request) ? '; Secure' : ''}`;
-  }
+  const cookie = (request: IncomingMessage, value: string, expiresAt: string): string =>
+    cookieOf(SESSION_COOKIE, { request, configuredUrl }, value, new Date(expiresAt));
 
   return [
     endpoint({
@@ -69,7 +60,7 @@ export function sessions(keys: Keys, configuredUrl: string | undefined): Endpoin
       },
       async handle({ request }) {
         requireSameOrigin(request, configuredUrl);
-        const secret = secretOf(request);
+        const secret = cookieIn(request, SESSION_COOKIE);
         if (secret === null) throw new Fault('unauthenticated', 'UNAUTHENTICATED', 'There is no session. Sign in.');
         return { status: 200, body: tokenOf(await keys.refreshSession({ secret })) };
       },
@@ -88,7 +79,7 @@ export function sessions(keys: Keys, configuredUrl: string | undefined): Endpoin
       },
       async handle({ request, address }) {
         requireSameOrigin(request, configuredUrl);
-        const secret = secretOf(request);
+        const secret = cookieIn(request, SESSION_COOKIE);
         if (secret !== null) await keys.closeSession({ secret, address });
         return { status: 204, headers: { 'set-cookie': cookie(request, '', new Date(0).toISOString()) } };
       },
@@ -100,11 +91,6 @@ const OWN_PAGES = 'Pages of other origins are refused.';
 
 function tokenOf({ token, token_expires_at }: SessionReply) {
   return { token, expires_at: token_expires_at };
-}
-
-function secretOf(request: IncomingMessage): string | null {
-  const pattern = new RegExp(`(?:^|;)\\s*${COOKIE}=([\\w-]{1,512})\\s*(?:;|$)`);
-  return pattern.exec(request.headers.cookie ?? '')?.[1] ?? null;
 }
 
 /**

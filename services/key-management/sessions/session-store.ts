@@ -9,11 +9,20 @@ export interface Session {
   readonly expiresAt: Date;
 }
 
+/** Who somebody is at an identity provider: its `iss`, and its `sub` for the person. */
+export interface ProviderIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
 /** Sessions and one-time codes, as part of a transaction. Secrets are stored as hashes alone. */
 export interface SessionRows {
   addSignInCode(code: { hash: Buffer; userUuid: string; expiresAt: Date }): Promise<void>;
   /** Removes the code and returns its user. Null when it is unknown or has expired. Of two concurrent calls one gets it. */
   takeSignInCode(hash: Buffer, now: Date): Promise<string | null>;
+  /** The user of an identity, also when the user was removed. */
+  findProviderIdentity(identity: ProviderIdentity): Promise<{ userUuid: string } | null>;
+  addProviderIdentity(identity: ProviderIdentity, userUuid: string): Promise<void>;
   addSession(session: Session & { hash: Buffer }): Promise<void>;
   /** Extends a session that has not ended, at most until it expires. */
   extendSession(hash: Buffer, now: Date, idleUntil: Date): Promise<Session | null>;
@@ -34,6 +43,14 @@ export function sessionRows(tx: Prisma.TransactionClient): SessionRows {
       const taken = await tx.$queryRaw<{ user_uuid: string }[]>`
         DELETE FROM sign_in_code WHERE hash = ${new Uint8Array(hash)} AND expires_at > ${now} RETURNING user_uuid`;
       return taken[0]?.user_uuid ?? null;
+    },
+    findProviderIdentity: ({ issuer, subject }) =>
+      tx.providerIdentity.findUnique({
+        where: { issuer_subject: { issuer, subject } },
+        select: { userUuid: true },
+      }),
+    async addProviderIdentity({ issuer, subject }, userUuid) {
+      await tx.providerIdentity.create({ data: { issuer, subject, userUuid } });
     },
     async addSession({ hash, ...session }) {
       await tx.session.create({ data: { ...session, hash: new Uint8Array(hash) } });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
 import type { User } from '../domain.ts';
-import type { Store } from '../store.ts';
+import type { Store, Transaction } from '../store.ts';
 import { hashSecret, newSecret } from './secret.ts';
 import { type SessionKey, sessionToken } from './session-keys.ts';
 
@@ -9,7 +9,7 @@ import { type SessionKey, sessionToken } from './session-keys.ts';
 const IDLE_MS = 12 * 3600 * 1000;
 const LONGEST_MS = 7 * 24 * 3600 * 1000;
 
-interface Parts {
+export interface Parts {
   readonly store: Store;
   /** The first one signs. */
   readonly sessionKeys: readonly [SessionKey, ...SessionKey[]];
@@ -21,12 +21,31 @@ export interface OpenedSession {
   readonly sessionExpiresAt: Date;
 }
 
+export interface NewSession extends OpenedSession {
+  /** The value of the cookie. */
+  readonly secret: string;
+}
+
 /** Signs the user of a one-time code in. The code cannot be used again. Fault: UNAUTHENTICATED. */
-export async function openSession(
+export function openSession(parts: Parts, code: string, address: string): Promise<NewSession> {
+  return signIn(parts, address, async (tx, now) => {
+    const userUuid = await tx.takeSignInCode(hashSecret(code), now);
+    const user = userUuid === null ? null : await tx.findUser(userUuid);
+    if (user !== null) return user;
+    throw new Fault(
+      'unauthenticated',
+      'UNAUTHENTICATED',
+      'The sign-in link was used before, has expired or is incomplete. Ask your system administrator for a new one.',
+    );
+  });
+}
+
+/** Opens a session for the user whom `identify` finds. When that throws, nothing is stored. */
+export async function signIn(
   { store, sessionKeys }: Parts,
-  code: string,
   address: string,
-): Promise<OpenedSession & { secret: string }> {
+  identify: (tx: Transaction, now: Date) => Promise<User>,
+): Promise<NewSession> {
   const now = Date.now();
   const secret = newSecret();
   const session = {
@@ -36,20 +55,11 @@ export async function openSession(
     expiresAt: new Date(now + LONGEST_MS),
   };
   const user = await store.transaction(async (tx) => {
-    const userUuid = await tx.takeSignInCode(hashSecret(code), new Date(now));
-    const found = userUuid === null ? null : await tx.findUser(userUuid);
-    if (found === null) return null;
+    const found = await identify(tx, new Date(now));
     await tx.addSession({ ...session, userUuid: found.uuid });
     await tx.addAuditEntry({ name: found.uuid, address }, 'session.opened', found.uuid, found.firmUuid);
     return found;
   });
-  if (user === null) {
-    throw new Fault(
-      'unauthenticated',
-      'UNAUTHENTICATED',
-      'The sign-in link was used before, has expired or is incomplete. Ask your system administrator for a new one.',
-    );
-  }
   return { secret, ...withToken(sessionKeys[0], user, session, now) };
 }
 

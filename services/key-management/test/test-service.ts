@@ -38,7 +38,7 @@ export class TestService {
     beforeAll(() => this.#open());
     afterAll(() => this.#close());
     beforeEach(async () => {
-      await this.database.query('TRUNCATE firm, segment_type, firm_user, api_key, audit_entry');
+      await this.database.query('TRUNCATE firm, segment_type, provider_identity, firm_user, api_key, audit_entry');
     });
     afterEach(() => {
       // No test may leave an API key in the log.

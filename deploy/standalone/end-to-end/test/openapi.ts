@@ -294,6 +294,7 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
       const code = link?.link.split('#code=')[1];
       const signedIn = await ask('POST /api/v1/session', {}, { code });
       const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+      await ask('GET /api/v1/session/methods');
       await ask('POST /api/v1/session/refresh', {}, undefined, { headers: { cookie } });
       await ask('DELETE /api/v1/session', {}, undefined, { headers: { cookie } });
       // A retry needs a call that failed with a retryable error.
