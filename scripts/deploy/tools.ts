@@ -18,6 +18,18 @@ export async function hadolint(): Promise<string> {
   return join(folder, 'bin/hadolint');
 }
 
+/** The checker of Prometheus, from Debian's package: building it from source takes minutes. */
+export async function promtool(): Promise<string> {
+  const folder = await fetchOnce('promtool-debian', process.env, async (target) => {
+    await run(await need('apt-get', process.env), ['download', 'prometheus'], process.env, target);
+    const archive = readdirSync(target).find((name) => name.endsWith('.deb'));
+    if (archive === undefined)
+      throw new Error('apt-get downloaded no package of Prometheus. Run `apt-get update` first.');
+    await run(await need('dpkg-deb', process.env), ['--extract', archive, '.'], process.env, target);
+  });
+  return join(folder, 'usr/bin/promtool');
+}
+
 /** A folder with the strict schemas of a version of Kubernetes, such as `v1.33.0`: `deployment-apps-v1.json` and so on. */
 export async function kubernetesSchemas(version: string): Promise<string> {
   const folder = await fetchOnce('kubernetes-schemas-1.37.0', process.env, async (target) => {
@@ -47,11 +59,16 @@ interface Yaml {
 }
 type Model = new (data: unknown) => { validate(): void };
 
-/** A YAML parser, and models of the two kinds that are not part of Kubernetes. */
+/** A YAML parser, and models of the kinds that are not part of Kubernetes. */
 export async function npmTools(): Promise<{ yaml: Yaml; models: Readonly<Record<string, Model>> }> {
-  const folder = await fetchOnce('deploy-npm-1', process.env, async (target) => {
+  const folder = await fetchOnce('deploy-npm-2', process.env, async (target) => {
     writeFileSync(join(target, 'package.json'), '{ "private": true }');
-    const packages = ['yaml@2.9.1', '@kubernetes-models/keda@2.0.0', '@kubernetes-models/prometheus-operator@6.0.0'];
+    const packages = [
+      'yaml@2.9.1',
+      '@kubernetes-models/keda@2.0.0',
+      '@kubernetes-models/prometheus-operator@6.0.0',
+      '@kubernetes-models/cert-manager@6.0.0',
+    ];
     await run(
       await need('npm', process.env),
       ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...packages],
@@ -65,8 +82,14 @@ export async function npmTools(): Promise<{ yaml: Yaml; models: Readonly<Record<
   const operator = (await load(
     '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor.js',
   )) as { ServiceMonitor: Model };
+  const manager = '@kubernetes-models/cert-manager/cert-manager.io/v1';
+  const { Certificate } = (await load(`${manager}/Certificate.js`)) as { Certificate: Model };
+  const { Issuer } = (await load(`${manager}/Issuer.js`)) as { Issuer: Model };
   const yaml = (await load('yaml/dist/index.js')) as Yaml;
-  return { yaml, models: { ScaledObject: keda.ScaledObject, ServiceMonitor: operator.ServiceMonitor } };
+  return {
+    yaml,
+    models: { ScaledObject: keda.ScaledObject, ServiceMonitor: operator.ServiceMonitor, Certificate, Issuer },
+  };
 }
 
 async function pip(requirement: string, target: string): Promise<void> {
