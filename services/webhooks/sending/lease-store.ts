@@ -142,7 +142,9 @@ export function leases(db: Database) {
       const gone = [...new Set(results.filter(({ isGone }) => isGone).map(({ endpoint }) => endpoint))];
       await db.prepared(
         'webhooks-results',
-        `UPDATE delivery SET status = r.status, attempts = attempts + 1, step = r.step, last_status = r.last_status,
+        // An endpoint with a success is not failing any more.
+        `WITH succeeded AS (UPDATE endpoint SET failing_since = NULL WHERE uuid = ANY($8) AND failing_since IS NOT NULL)
+         UPDATE delivery SET status = r.status, attempts = attempts + 1, step = r.step, last_status = r.last_status,
            last_error = r.last_error, next_at = r.next_at
          FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::int[], $6::text[], $7::timestamptz[])
            AS r (endpoint, uuid, status, step, last_status, last_error, next_at)
@@ -155,15 +157,9 @@ export function leases(db: Database) {
           results.map((each) => each.lastStatus),
           results.map((each) => each.lastError),
           results.map((each) => each.nextAt),
+          [...succeeded],
         ],
       );
-      if (succeeded.size > 0) {
-        await db.prepared(
-          'webhooks-succeeded',
-          'UPDATE endpoint SET failing_since = NULL WHERE uuid = ANY($1) AND failing_since IS NOT NULL',
-          [[...succeeded]],
-        );
-      }
       if (failed.length === 0 && gone.length === 0) return [];
       return db.query<DisabledEndpoint>(
         `WITH failing AS (
