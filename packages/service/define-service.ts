@@ -106,7 +106,8 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
       try {
         const { own: poolSize } = shareConnections(config.connections);
         const store = config.objects === undefined ? undefined : await openStore(config.objects, { log });
-        const cipher = store?.dataKeys == null ? null : new ValueCipher(store.dataKeys);
+        const dataKeys = store?.dataKeys ?? null;
+        const cipher = dataKeys === null ? null : new ValueCipher(dataKeys);
         const db = openDatabase({ url: config.databaseUrl, schema, poolSize, applicationName: name, cipher });
         closing.add('database', () => db.close());
         await requireMigrated(db, migrations, `npm run service -- ${name} migrate`);

@@ -7,13 +7,13 @@ import { findServer } from '@call-analysis/postgres/server';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client as Postgres } from 'pg';
-import { type Client, newFirm } from '../test/client/new-firm.ts';
-import { silence } from '../test/client/silence.ts';
-import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
-import { everyCall } from '../test/kills.ts';
-import { admin } from '../test/system/command.ts';
-import { type ServiceProcess, startService } from '../test/system/service-process.ts';
-import '../test/time-limit.ts';
+import { type Client, newFirm } from './test/client/new-firm.ts';
+import { silence } from './test/client/silence.ts';
+import { csvOf, metadataOf } from './test/client/valid-uploads.ts';
+import { everyCall } from './test/kills.ts';
+import { admin } from './test/system/command.ts';
+import { type ServiceProcess, startService } from './test/system/service-process.ts';
+import './test/time-limit.ts';
 
 const WORD = 'parcel';
 const recording = new Uint8Array(silence(1));
@@ -94,8 +94,9 @@ describe('a service with a key file', () => {
     expect(comments.items.map(({ text }) => text)).toEqual([`about the ${WORD}`]);
 
     const rows = await stored(uuid);
-    expect(rows.tagged_text).toMatch(/^\u0001enc:[\w+/=]+$/);
-    expect(rows.comment).toMatch(/^\u0001enc:/);
+    expect(rows.tagged_text.startsWith('\u0001enc:')).toBe(true);
+    expect(rows.tagged_text).not.toContain(WORD);
+    expect(rows.comment.startsWith('\u0001enc:')).toBe(true);
     expect(rows.body[0]).toBe(0xff);
     const heads = await Promise.all(
       (await recordings()).map(async (path) => (await readFile(path)).toString('latin1', 0, 4)),
