@@ -22,7 +22,8 @@ export const CODECS: Readonly<
   'mu-law': { to: ['-c:a', 'pcm_mulaw', '.wav'], format: 'wav' },
   'GSM 6.10': { through: ['-c:a', 'libgsm', '-f', 'gsm'], to: ['-c:a', 'pcm_s16le', '.wav'], format: 'wav' },
   'MP3 16 kbit/s': { to: ['-c:a', 'libmp3lame', '-b:a', '16k', '.mp3'], format: 'mp3' },
-  'Opus 16 kbit/s': { to: ['-c:a', 'libopus', '-b:a', '16k', '.ogg'], format: 'ogg' },
+  // At lower rates the encoder makes one channel of both.
+  'Opus 40 kbit/s': { to: ['-c:a', 'libopus', '-b:a', '40k', '.ogg'], format: 'ogg' },
   PCM: { to: ['-c:a', 'pcm_s16le', '.wav'], format: 'wav' },
 };
 
