@@ -287,5 +287,27 @@ export const AuditEntryAdded = eventType(
   }),
 );
 
+/** How many of one kind of thing were removed, in the words of the receipt. */
+export const RemovedThings = z.array(z.object({ what: z.string().max(64), count: z.int().min(0) }));
+
+/**
+ * A firm was removed. Every service removes its data of the firm, stops working on it, and then says so by
+ * `firm.data-removed.v1`. Published again while a service has not. `subject` is the firm.
+ */
+export const FirmRemoved = eventType(
+  'firm.removed.v1',
+  z.object({
+    removed_at: z.iso.datetime(),
+    /** ISO 3166-1 alpha-2, upper case: the keys of uploaded files begin with it. */
+    country: z.string(),
+  }),
+);
+
+/** A service has no data of a removed firm any more. `subject` is the firm. */
+export const FirmDataRemoved = eventType(
+  'firm.data-removed.v1',
+  z.object({ service: z.string().max(64), removed: RemovedThings, finished_at: z.iso.datetime() }),
+);
+
 /** An API key was revoked. `subject` is the uuid of the key record. */
 export const ApiKeyRevoked = eventType('api-key.revoked.v1', z.object({ key_uuid: z.uuid() }));

@@ -1,4 +1,5 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
+import { sweepRemovedFirms } from '@call-analysis/call-processing';
 import {
   AudioExtractionRequested,
   AudioStored,
@@ -11,6 +12,7 @@ import {
   CallsAccepted,
   CallsCanceled,
   CampaignFinished,
+  FirmDataRemoved,
   TranscriptReady,
 } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
@@ -19,6 +21,7 @@ import { campaignFinisher } from './campaigns/finish-campaigns.ts';
 import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
+import { firmData } from './firm-removal/remove-firm.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
 import { runJobs } from './jobs/run-jobs.ts';
@@ -52,6 +55,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     BatchFinished,
     CampaignFinished,
     AuditEntryCreated,
+    FirmDataRemoved,
   ],
   consumers,
   open({ config, log, db, bus, objects, closing }) {
@@ -78,6 +82,11 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       name: 'sweep',
       everyMs: 10 * 60_000,
       run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, now),
+    },
+    {
+      name: 'removed firms',
+      everyMs: 10 * 60_000,
+      run: () => sweepRemovedFirms({ db: parts.store.db, objects: parts.objects }, firmData),
     },
     {
       name: 'jobs',
