@@ -15,6 +15,7 @@ import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
+import { answerChoices } from './routes/calls/answer-choices.ts';
 import { calls } from './routes/calls/calls.ts';
 import { comments } from './routes/calls/comments.ts';
 import { callExports } from './routes/calls/exports.ts';
@@ -27,6 +28,7 @@ import { campaigns } from './routes/campaigns/campaigns.ts';
 import { withExternal } from './routes/external.ts';
 import { firm } from './routes/firms-and-users/firm.ts';
 import { users } from './routes/firms-and-users/users.ts';
+import { mcp } from './routes/mcp.ts';
 import { money } from './routes/money.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
@@ -84,7 +86,7 @@ export async function serveEdge(
   const refusals = new Refusals(backends.keyManagement, log);
   const app = createApp({
     refusals,
-    endpoints: endpointsOf(edge, backends, readiness),
+    endpoints: endpointsOf(edge, backends, readiness, (error) => log.error({ err: error }, 'a tool failed')),
     authentication: {
       bearer: bearerAuthentication({
         tokens: edge.jwt,
@@ -120,11 +122,13 @@ export async function serveEdge(
 
 /** All endpoints of the API. */
 export function endpointsOf(
-  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin'>,
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin' | 'corsOrigins'>,
   backends: Backends,
   readiness: Readiness,
+  report: (error: unknown) => void = () => {},
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
+  const addChoices = answerChoices(backends.analysis);
   const endpoints = withExternal([
     ...health(readiness),
     ...metrics(),
@@ -134,14 +138,14 @@ export function endpointsOf(
     ...users(backends.keyManagement, absolute),
     ...sessions(backends.keyManagement, edge.publicUrl),
     ...campaigns(backends.ingest),
-    ...campaignCalls(backends.ingest, backends.audio, absolute),
+    ...campaignCalls(backends.ingest, backends.audio, absolute, addChoices),
     ...uploads(backends.ingest, absolute),
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
-    ...calls(backends.ingest, absolute),
+    ...calls(backends.ingest, absolute, addChoices),
     ...callExports(backends.ingest, backends.analysis),
     ...jobs(backends.ingest, backends.analysis),
-    ...reviews(backends.ingest, backends.analysis),
+    ...reviews(backends.ingest, backends.analysis, addChoices),
     ...comments(backends.ingest),
     ...statistics(backends.ingest),
     ...playback(backends.audio, absolute),
@@ -150,6 +154,7 @@ export function endpointsOf(
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ]);
+  endpoints.push(...mcp({ endpoints, publicUrl: edge.publicUrl, corsOrigins: edge.corsOrigins ?? [], report }));
   const base = publicPath(edge.publicUrl);
   endpoints.push(...consolePage(base, edge.objectsOrigin));
   return [...endpoints, ...docs(endpoints, base)];

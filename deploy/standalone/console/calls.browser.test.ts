@@ -141,6 +141,46 @@ describe('the calls', () => {
     expect(problems).toEqual([]);
   });
 
+  it('are exported as they were chosen, and no others', async () => {
+    const { page, problems } = await open({ path: '/console/calls?segment_type=billing&sort=start_time' });
+    await rows(page).first().waitFor();
+    const boxes = page.locator('.calls-body input[type=checkbox]');
+    await boxes.nth(0).check();
+    await boxes.nth(1).check();
+    await page.getByRole('button', { name: 'Export the selected calls' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'JSON Lines' }).click(),
+    ]);
+    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+    const first = (await list('segment_type=billing&sort=start_time&size=2')).items;
+    expect(lines.map((line) => (JSON.parse(line) as Item).uuid)).toEqual(first.map(({ uuid }) => uuid));
+    expect(problems).toEqual([]);
+  });
+
+  it('are analyzed anew after the estimate was shown', async () => {
+    const key = await client.upload(
+      csvOf([1, 2].map((n) => ({ operator_name: `Anew ${n}`, segment_type: 'support' }))),
+    );
+    await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+    const { page, problems } = await open();
+    for (const name of ['Anew 1', 'Anew 2']) {
+      await rows(page).filter({ hasText: name }).filter({ hasText: 'Completed' }).waitFor();
+      await page.getByRole('checkbox', { name: `Select the call of ${name}` }).check();
+    }
+    await page.getByRole('button', { name: 'Analyze anew' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Analyze 2 calls anew?' });
+    await dialog.getByText('No language model is asked, so it costs nothing.').waitFor();
+    await dialog.getByRole('button', { name: 'Analyze anew' }).click();
+    await page.getByText('2 calls are analyzed anew.').waitFor();
+    const [call] = (await list('operator_name=Anew%201')).items;
+    await eventually(async () => {
+      const { analyses } = await client.call<{ analyses: unknown[] }>('GET', `/api/v1/calls/${call!.uuid}`);
+      return analyses.length === 2;
+    });
+    expect(problems).toEqual([]);
+  });
+
   it('are erased only after their number is typed', async () => {
     const key = await client.upload(
       csvOf([1, 2].map((each) => ({ operator_name: `Erase ${each}`, segment_type: 'support' }))),
@@ -183,6 +223,27 @@ describe('a call', () => {
     expect(problems).toEqual([]);
   });
 
+  it('saves its transcript, with subtitles where it has times', async () => {
+    for (const [source, formats] of [
+      ['transcription', ['TXT', 'JSON']],
+      ['audio', ['TXT', 'SRT', 'WebVTT', 'JSON']],
+    ] as const) {
+      const [call] = (await list(`source=${source}&size=1&sort=start_time`)).items;
+      const { page, problems } = await open({ path: `/console/calls/${call!.uuid}` });
+      const button = page.getByRole('button', { name: 'Save transcript' });
+      await button.click();
+      expect(await page.locator('.popup:popover-open .popup-item').allTextContents()).toEqual(formats);
+      const wanted = formats[1] === 'SRT' ? 'WebVTT' : 'TXT';
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: wanted, exact: true }).click(),
+      ]);
+      const text = await readFile(await download.path(), 'utf8');
+      expect(text).toMatch(wanted === 'WebVTT' ? /^WEBVTT\n\n\d\d:\d\d:\d\d\.\d{3} --> / : /^(?:Operator|Client): /);
+      expect(problems).toEqual([]);
+    }
+  });
+
   it('is reviewed by keyboard alone, from the list on', async () => {
     const { page, problems } = await open({ path: '/console/calls?source=transcription&language=en&sort=start_time' });
     await rows(page).first().waitFor();
@@ -218,6 +279,18 @@ describe('a call', () => {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
     await page.keyboard.press('Escape');
+    expect(problems).toEqual([]);
+  });
+
+  it('is corrected by a user of a role that may not read scorecards', async () => {
+    const [call] = (await list('source=transcription&language=en&sort=-start_time')).items;
+    const engineer = await newFirm(service, { role: 'WORKFLOW_ENGINEER', firm: client.firmUuid });
+    const visited = await visit(browser, service, engineer.userUuid, { path: `/console/calls/${call!.uuid}` });
+    opened.push(visited);
+    const { page, problems } = visited;
+    await page.locator('.question-head').first().click();
+    await page.locator('.choices .chip[aria-pressed=false]').first().click();
+    await page.locator('.question').first().getByText('Person').waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -276,6 +349,11 @@ describe('every page', () => {
     await rows(page).first().waitFor();
     await check();
     await page.getByRole('button', { name: 'Status' }).click();
+    await check();
+    await page.keyboard.press('Escape');
+    await page.locator('.calls-body input[type=checkbox]').nth(3).check();
+    await page.getByRole('button', { name: 'Analyze anew' }).click();
+    await page.getByText('No language model is asked').waitFor();
     await check();
     await page.keyboard.press('Escape');
     await page.goto(`${service.url}/console/calls/${call!.uuid}`);

@@ -1,7 +1,7 @@
 import type { components, paths } from '@call-analysis/client/api-types';
+import { ApiError, Unreachable } from '@call-analysis/client/errors';
 import createClient from 'openapi-fetch';
 import { bearerToken, endSession, renewSession, SERVICE_URL } from '../session/session.ts';
-import { ApiError, Unreachable } from './errors.ts';
 
 export type Schemas = components['schemas'];
 
@@ -21,10 +21,10 @@ export async function send<Data>(request: Promise<Answer<Data>>): Promise<Data> 
     answer = await request;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new Unreachable();
+    throw new Unreachable(SERVICE_URL, error);
   }
   if (answer.response.ok) return answer.data as Data;
-  throw ApiError.from(answer.response, answer.error);
+  throw new ApiError(answer.response, answer.error);
 }
 
 /** A request with the user's token. A refused token is renewed once. */

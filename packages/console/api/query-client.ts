@@ -1,7 +1,12 @@
+import { ApiError, Unreachable } from '@call-analysis/client/errors';
 import { QueryClient } from '@tanstack/react-query';
-import { isPassing } from './errors.ts';
 
 const RETRIES = 2;
+
+/** Whether waiting may mend it. */
+function isPassing(error: unknown): boolean {
+  return error instanceof Unreachable || (error instanceof ApiError && (error.status >= 500 || error.status === 429));
+}
 
 /** What was fetched stays fresh for a moment, so that moving between pages asks nothing twice. */
 export const queryClient = new QueryClient({

@@ -1,10 +1,11 @@
+import { ApiError } from '@call-analysis/client/errors';
 import { authorized } from './client.ts';
-import { ApiError } from './errors.ts';
 
-/** Downloads what needs the user's token, which a link cannot carry. */
-export async function saveFile(url: string, name: string): Promise<void> {
-  const response = await authorized(new Request(new URL(url, document.baseURI)));
-  if (!response.ok) throw ApiError.from(response, await response.json().catch(() => null));
+/** Downloads what needs the user's token, which a link cannot carry. With a body, by POST. */
+export async function saveFile(url: string, name: string, body?: object): Promise<void> {
+  const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await authorized(new Request(new URL(url, document.baseURI), body === undefined ? {} : post));
+  if (!response.ok) throw new ApiError(response, await response.json().catch(() => null));
   const link = document.createElement('a');
   link.href = URL.createObjectURL(await response.blob());
   link.download = name;

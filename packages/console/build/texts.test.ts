@@ -48,6 +48,7 @@ describe('Uzbek in Cyrillic', () => {
     ['poeziya', 'поэзия'],
     ['API kaliti, CSV va ZIP', 'API калити, CSV ва ZIP'],
     ['{count} ta qo‘ng‘iroq', '{count} та қўнғироқ'],
+    ['{n, plural, =0 {yo‘q} other {bor}}', '{n, plural, =0 {йўқ} other {бор}}'],
     ['{n, plural, one {bitta} other {ko‘p}}', '{n, plural, one {битта} other {кўп}}'],
   ])('writes %s as %s', (latin, cyrillic) => {
     expect(toCyrillic(latin)).toBe(cyrillic);

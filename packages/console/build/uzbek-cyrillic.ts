@@ -71,6 +71,6 @@ function likeCase(like: string, text: string): string {
 /** Separates what a reader sees from ICU syntax: `{name}`, `{n, plural, one {`, `<0>`. */
 function splitIcu(message: string): { text: string; isSyntax: boolean }[] {
   return message
-    .split(/(\{\s*\w+\s*\}|\{\s*\w+\s*,\s*(?:plural|select)\s*,\s*\w+\s*\{|\}\s*\w+\s*\{|\}|<\/?\d+\/?>)/)
+    .split(/(\{\s*\w+\s*\}|\{\s*\w+\s*,\s*(?:plural|select)\s*,\s*=?\w+\s*\{|\}\s*=?\w+\s*\{|\}|<\/?\d+\/?>)/)
     .map((text, index) => ({ text, isSyntax: index % 2 === 1 }));
 }

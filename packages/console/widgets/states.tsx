@@ -1,5 +1,5 @@
+import { ApiError, Unreachable } from '@call-analysis/client/errors';
 import { type ReactNode, useEffect, useState } from 'react';
-import { ApiError, Unreachable } from '../api/errors.ts';
 import { shellTexts } from '../app/shell-texts.ts';
 
 interface StateProps {

@@ -15,14 +15,25 @@ import { Count, pageOf, Time, Uuid } from './fields.ts';
 
 /** docs/api.md, "Calls". */
 
+const ShownAnswer = ReviewedAnswer.extend({
+  choices: z
+    .array(z.string())
+    .nullable()
+    .meta({ description: 'The labels that a review may choose among. Null while they cannot be read.' }),
+});
+const { element: ReviewedSection } = ReviewedAnalysis.shape.sections;
+const ShownSection = ReviewedSection.extend({ questions: z.array(ShownAnswer) });
+/** An analysis as the API shows it. */
+export const ShownAnalysis = ReviewedAnalysis.extend({ sections: z.array(ShownSection) });
+
 nameSchema(Stage, 'FailureStage');
 nameSchema(Outcome, 'CallOutcome');
 nameSchema(Evidence, 'Evidence');
-nameSchema(ReviewedAnswer, 'Question');
+nameSchema(ShownAnswer, 'Question');
 nameSchema(ReviewedAnswer.shape.machine.unwrap().unwrap(), 'MachineAnswer');
 nameSchema(ReviewedAnalysis.shape.scorecard, 'AnalysisScorecard');
 nameSchema(ReviewedAnalysis.shape.analyst, 'Analyst');
-nameSchema(ReviewedAnalysis.shape.sections.element, 'Section');
+nameSchema(ShownSection, 'Section');
 nameSchema(ReviewedAnalysis.shape.sentiment, 'Sentiment');
 nameSchema(ReviewedAnalysis.shape.metrics, 'CallMetrics');
 nameSchema(ReviewedAnalysis.shape.metrics.shape.talk_ratio, 'TalkRatio');
@@ -129,6 +140,7 @@ const exampleAnalysis = {
           explanation: 'The operator said "Good morning".',
           machine: null,
           comment: null,
+          choices: ['yes', 'no'],
         },
       ],
     },
@@ -183,7 +195,7 @@ export const CallPage = pageOf(ListedCall)
     examples: [{ count: 1, count_is_estimate: false, items: [exampleCall], next_cursor: null }],
   });
 
-nameSchema(ReviewedAnalysis, 'Analysis');
+nameSchema(ShownAnalysis, 'Analysis');
 nameSchema(DecidedBy, 'DecidedBy');
 nameSchema(Usage, 'ModelUsage');
 nameSchema(Usage.shape.cost.unwrap(), 'Cost');
@@ -228,9 +240,9 @@ export const CallDetail = z
     ...item,
     audio: Recording.nullable(),
     transcript: Transcript.nullable(),
-    analysis: ReviewedAnalysis.nullable().meta({ description: 'The current one of `analyses`.' }),
+    analysis: ShownAnalysis.nullable().meta({ description: 'The current one of `analyses`.' }),
     analyses: z
-      .array(ReviewedAnalysis)
+      .array(ShownAnalysis)
       .meta({ description: 'Newest first, each with the scorecard revision that it used.' }),
     history: z.array(StatusChange),
   })

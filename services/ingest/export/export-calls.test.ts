@@ -5,7 +5,7 @@ import { parseString } from 'fast-csv';
 import { parquetReadObjects } from 'hyparquet';
 import readXlsx from 'read-excel-file/node';
 import { eraseCall } from '../erasure/erase-call.ts';
-import { NO_FILTER } from '../store/index.ts';
+import { type CallFilter, NO_FILTER, type Sort } from '../store/index.ts';
 import { CallListing, callOf, NEWEST, sampleCalls } from '../test/call-listing.ts';
 import { analysis } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';
@@ -27,19 +27,22 @@ const OPERATORS = [
 
 let firmUuid: string;
 
-function ask(change: Partial<Export> = {}, firm = firmUuid) {
+type Change = Partial<Omit<Export, 'calls'> & { filter: CallFilter; sort: Sort; uuids: readonly string[] }>;
+
+function ask({ filter = NO_FILTER, sort = NEWEST, uuids, ...change }: Change = {}, firm = firmUuid) {
   const actor = { firmUuid: firm, userUuid: randomUUID(), address: '192.0.2.1' };
   const none = { questions: [], scorecardUuid: null, hasTranscripts: false };
-  return exportCalls(service.parts, actor, { format: 'csv', filter: NO_FILTER, sort: NEWEST, ...none, ...change });
+  const calls = uuids === undefined ? { filter, sort } : { uuids };
+  return exportCalls(service.parts, actor, { format: 'csv', calls, ...none, ...change });
 }
 
-async function fileOf(change: Partial<Export> = {}, firm = firmUuid): Promise<Buffer> {
+async function fileOf(change: Change = {}, firm = firmUuid): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of ask(change, firm)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
-async function csvRows(change: Partial<Export> = {}, firm = firmUuid): Promise<Record<string, string>[]> {
+async function csvRows(change: Change = {}, firm = firmUuid): Promise<Record<string, string>[]> {
   const rows: Record<string, string>[] = [];
   const text = (await fileOf({ ...change, format: 'csv' }, firm)).toString();
   expect(text.startsWith('\ufeff')).toBe(true);
@@ -52,7 +55,7 @@ async function csvRows(change: Partial<Export> = {}, firm = firmUuid): Promise<R
   return rows;
 }
 
-async function jsonRows(change: Partial<Export> = {}, firm = firmUuid): Promise<Record<string, unknown>[]> {
+async function jsonRows(change: Change = {}, firm = firmUuid): Promise<Record<string, unknown>[]> {
   const text = (await fileOf({ ...change, format: 'ndjson' }, firm)).toString();
   return text
     .split('\n')
@@ -60,7 +63,7 @@ async function jsonRows(change: Partial<Export> = {}, firm = firmUuid): Promise<
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-async function parquetRows(change: Partial<Export> = {}, firm = firmUuid): Promise<Record<string, unknown>[]> {
+async function parquetRows(change: Change = {}, firm = firmUuid): Promise<Record<string, unknown>[]> {
   const { buffer, byteOffset, byteLength } = await fileOf({ ...change, format: 'parquet' }, firm);
   return parquetReadObjects({ file: buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer });
 }
@@ -127,6 +130,18 @@ describe('an export', () => {
     expect(names.toSorted()).toEqual(guarded.toSorted());
     const [row] = await csvRows(escapes);
     expect(row).toMatchObject({ client_phone_number: "'+998901234567", score: '71.4', outcome: 'scored' });
+  });
+
+  it('has the calls that are named, each once and in that order, and none of another firm', async () => {
+    const all = (await jsonRows()).map(({ uuid }) => String(uuid));
+    const other = randomUUID();
+    await listing.add(other, sampleCalls(2, 6));
+    const [foreign] = await jsonRows({}, other);
+    const uuids = [all[7]!, all[3]!, String(foreign!['uuid']), all[7]!, randomUUID(), all[2_000]!];
+    const expected = [all[7], all[3], all[2_000]];
+    expect((await jsonRows({ uuids })).map(({ uuid }) => uuid)).toEqual(expected);
+    expect((await csvRows({ uuids })).map(({ uuid }) => uuid)).toEqual(expected);
+    expect(await jsonRows({ uuids: [randomUUID()] })).toEqual([]);
   });
 
   it('follows the filter and the sort', async () => {

@@ -11,14 +11,16 @@ import type { Format } from './formats/format.ts';
 import { ndjson } from './formats/ndjson.ts';
 import { parquet } from './formats/parquet.ts';
 import { MAX_XLSX_ROWS, xlsx } from './formats/xlsx.ts';
-import { type Walk, walkCalls, walkPositions } from './walk-calls.ts';
+import { type Walk, walkCalls, walkPositions, walkSelected } from './walk-calls.ts';
 
 export const formats = { csv, xlsx, ndjson, parquet } as const satisfies Record<string, Format>;
 
+/** What a filter finds, or calls that are named. */
+export type Exported = { readonly filter: CallFilter; readonly sort: Sort } | { readonly uuids: readonly string[] };
+
 export interface Export {
   readonly format: keyof typeof formats;
-  readonly filter: CallFilter;
-  readonly sort: Sort;
+  readonly calls: Exported;
   /** A column of answers for each; empty without a scorecard. */
   readonly questions: readonly { readonly uuid: string; readonly text: string }[];
   readonly scorecardUuid: string | null;
@@ -38,12 +40,12 @@ const PIECE_BYTES = 512 * 1024;
 export async function* exportCalls(
   { store, bus }: { store: Store; bus: Bus },
   actor: Actor,
-  { format, filter, sort, questions, scorecardUuid, hasTranscripts }: Export,
+  { format, calls, questions, scorecardUuid, hasTranscripts }: Export,
 ): AsyncGenerator<Buffer> {
   const pageSize = hasTranscripts ? ROWS_PER_PAGE_WITH_TEXT : ROWS_PER_PAGE;
-  const walk: Walk = { firmUuid: actor.firmUuid, filter, sort, pageSize };
-  if (format === 'xlsx') await requireRoom(store, walk);
-  await store.transaction((tx) => bus.publish(tx, [addedAuditEntry(actor, 'calls.exported', actor.firmUuid)]));
+  const { firmUuid } = actor;
+  if (format === 'xlsx' && 'filter' in calls) await requireRoom(store, { firmUuid, ...calls, pageSize });
+  await store.transaction((tx) => bus.publish(tx, [addedAuditEntry(actor, 'calls.exported', firmUuid)]));
   const columns = columnsOf(questions, hasTranscripts);
   for await (const piece of formats[format](columns, pagesOf())) {
     for (let at = 0; at < piece.length; at += PIECE_BYTES) yield piece.subarray(at, at + PIECE_BYTES);
@@ -51,14 +53,18 @@ export async function* exportCalls(
 
   async function* pagesOf(): AsyncGenerator<readonly Row[]> {
     let written = 0;
-    for await (const rows of walkCalls(store, walk)) {
+    const found =
+      'uuids' in calls
+        ? walkSelected(store, firmUuid, calls.uuids, pageSize)
+        : walkCalls(store, { firmUuid, ...calls, pageSize });
+    for await (const rows of found) {
       // The calls vanish; a file that ends there would seem complete.
-      if (await isFirmRemoved(store.db, walk.firmUuid)) throw notFound('firm');
+      if (await isFirmRemoved(store.db, firmUuid)) throw notFound('firm');
       written += rows.length;
       if (format === 'xlsx' && written > MAX_XLSX_ROWS) throw tooManyRows();
       yield await completed(rows);
     }
-    if (await isFirmRemoved(store.db, walk.firmUuid)) throw notFound('firm');
+    if (await isFirmRemoved(store.db, firmUuid)) throw notFound('firm');
   }
 
   /** The rows with the answers and transcripts of their calls. */
@@ -66,8 +72,8 @@ export async function* exportCalls(
     if (scorecardUuid === null && !hasTranscripts) return rows;
     const uuids = rows.map((row) => row[0]!);
     const [analyses, transcripts] = await Promise.all([
-      scorecardUuid === null ? null : store.exports.analyses(walk.firmUuid, uuids),
-      hasTranscripts ? store.exports.transcripts(walk.firmUuid, uuids) : null,
+      scorecardUuid === null ? null : store.exports.analyses(firmUuid, uuids),
+      hasTranscripts ? store.exports.transcripts(firmUuid, uuids) : null,
     ]);
     return rows.map((row) => {
       const analysis = analyses?.get(row[0]!);

@@ -55,7 +55,11 @@ async function fileOf(format: 'csv' | 'xlsx' | 'ndjson' | 'parquet'): Promise<Bu
   const actor = { firmUuid, userUuid: randomUUID(), address: '' };
   const none = { questions: [], scorecardUuid: null, hasTranscripts: false };
   const pieces: Buffer[] = [];
-  for await (const piece of exportCalls(service.parts, actor, { format, filter: NO_FILTER, sort: NEWEST, ...none })) {
+  for await (const piece of exportCalls(service.parts, actor, {
+    format,
+    calls: { filter: NO_FILTER, sort: NEWEST },
+    ...none,
+  })) {
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

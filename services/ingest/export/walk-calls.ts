@@ -36,6 +36,21 @@ export async function* walkCalls(store: Store, walk: Walk): AsyncGenerator<Row[]
   }
 }
 
+/** Calls that are named, in that order. Those that the firm does not have are left out. */
+export async function* walkSelected(
+  store: Store,
+  firmUuid: string,
+  uuids: readonly string[],
+  pageSize: number,
+): AsyncGenerator<Row[]> {
+  const each = [...new Set(uuids)];
+  for (let at = 0; at < each.length; at += pageSize) {
+    const page = each.slice(at, at + pageSize);
+    const rows = new Map((await store.exports.byUuid(firmUuid, page)).map((row) => [row[0]!, row]));
+    if (rows.size > 0) yield page.flatMap((uuid) => (rows.has(uuid) ? [rows.get(uuid)!] : []));
+  }
+}
+
 /** The uuids of the calls that match, in the order of the sort. */
 export async function* walkPositions(
   store: Store,

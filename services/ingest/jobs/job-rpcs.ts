@@ -13,12 +13,22 @@ import type { Job } from './job-store.ts';
 import { analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
 
 const Uuid = z.uuid();
+const Uuids = z.array(z.guid());
 
 /** The RPCs for deeds on many calls. `filterOf` translates the filter of a listing. */
 export function jobRpcs(
   parts: { store: Store; bus: Bus; objects: Objects; limits: Limits; scorecards: ActiveScorecards },
   filterOf: (request: ListCallsRequest) => CallFilter,
-): Pick<Handlers<typeof ingest>, 'eraseCallsOfNumber' | 'analyzeCalls' | 'measureCalls' | 'getJob' | 'cancelJob'> {
+): Pick<
+  Handlers<typeof ingest>,
+  | 'eraseCallsOfNumber'
+  | 'analyzeCalls'
+  | 'measureCalls'
+  | 'analyzeSelectedCalls'
+  | 'measureSelectedCalls'
+  | 'getJob'
+  | 'cancelJob'
+> {
   const { store } = parts;
   return {
     eraseCallsOfNumber: async (request) => {
@@ -44,6 +54,19 @@ export function jobRpcs(
     }),
     measureCalls: async (request) => {
       const { calls, textBytes } = await measureCalls(store, firmOf(request.caller), filterOf(request.filter!));
+      return { calls, text_bytes: textBytes };
+    },
+    analyzeSelectedCalls: async (request) => ({
+      job_uuid: await analyzeCalls(
+        parts,
+        { firmUuid: firmOf(request.caller), userUuid: Uuid.parse(request.caller?.user_uuid) },
+        { callUuids: Uuids.parse(request.call_uuids) },
+        z.guid().optional().parse(request.scorecard_uuid) ?? null,
+      ),
+    }),
+    measureSelectedCalls: async (request) => {
+      const selection = { callUuids: Uuids.parse(request.call_uuids) };
+      const { calls, textBytes } = await measureCalls(store, firmOf(request.caller), selection);
       return { calls, text_bytes: textBytes };
     },
     getJob: async (request) => jobMessage(await store.jobs.get(firmOf(request.caller), Uuid.parse(request.job_uuid))),

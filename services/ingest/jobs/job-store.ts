@@ -5,12 +5,17 @@ import type { CallFilter } from '../search/index.ts';
 /** What a job does with each of its calls. */
 export type JobKind = 'erase_calls' | 'analyze_calls';
 
-/** A deed on the calls of a filter, done in the background. */
+/** Calls that are named one by one. */
+export interface Selection {
+  readonly callUuids: readonly string[];
+}
+
+/** A deed on the calls of a filter or a selection, done in the background. */
 export interface Job {
   readonly uuid: string;
   readonly firmUuid: string;
   readonly kind: JobKind;
-  readonly filter: CallFilter;
+  readonly filter: CallFilter | Selection;
   /** The scorecard that calls are analyzed by; null for the active one of each call. */
   readonly scorecardUuid: string | null;
   readonly status: 'running' | 'done' | 'canceled';
@@ -112,6 +117,7 @@ export function jobs(db: Database) {
 
 /** Times in a filter travel as text. */
 function jobOf(row: Job): Job {
+  if ('callUuids' in row.filter) return row;
   const time = (text: unknown) => (typeof text === 'string' ? new Date(text) : null);
   const { startedFrom, startedTo } = row.filter;
   return { ...row, filter: { ...row.filter, startedFrom: time(startedFrom), startedTo: time(startedTo) } };

@@ -125,6 +125,28 @@ describe('a job', () => {
     expect(new Set(ofFirm().map(({ data }) => data.scorecard_uuid))).toEqual(new Set([scorecard]));
   });
 
+  it('analyzes the calls that are named and no other, and is measured by them', async () => {
+    const owner = service.newOwner();
+    const other = service.newOwner();
+    await addCalls(owner, 4, 0);
+    await addCalls(other, 1, 0);
+    const done = `UPDATE call SET status = 'completed', outcome = 'scored' WHERE firm_uuid = $1 RETURNING uuid`;
+    const own = (await service.db.query<{ uuid: string }>(done, [owner.firmUuid])).map(({ uuid }) => uuid);
+    const foreign = (await service.db.query<{ uuid: string }>(done, [other.firmUuid])).map(({ uuid }) => uuid);
+    const selection = { callUuids: [own[2]!, own[0]!, foreign[0]!, randomUUID()] };
+    const { store } = service.parts;
+    expect(await measureCalls(store, owner.firmUuid, selection)).toMatchObject({ calls: 2 });
+    const uuid = await analyzeCalls(parts, owner, selection);
+    expect(await store.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', total: 2 });
+    await runJobs(service.parts, forever);
+    expect(await store.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', total: 2, done: 2, failed: 0 });
+    const again = await service.db.query<{ uuid: string }>(
+      'SELECT uuid FROM call WHERE attempt = 2 AND uuid = ANY($1)',
+      [[...own, ...foreign]],
+    );
+    expect(again.map((row) => row.uuid).sort()).toEqual([own[0], own[2]].sort());
+  });
+
   it('is not created with a scorecard that is not the firm’s', async () => {
     const wrong = analyzeCalls(parts, service.newOwner(), NO_FILTER, randomUUID());
     expect(await faultOf(wrong)).toMatchObject({ code: 'VALIDATION_ERROR' });

@@ -1,4 +1,5 @@
 import { type CallFilter, matchesFilter, needsIndex, type Store } from '../store/index.ts';
+import type { Selection } from './job-store.ts';
 
 /** How long the index may take to contain all calls of the firm. */
 const CATCH_UP_MS = 20_000;
@@ -10,10 +11,11 @@ const CATCH_UP_MS = 20_000;
 export async function matchingCalls(
   store: Store,
   firmUuid: string,
-  filter: CallFilter,
+  filter: CallFilter | Selection,
   after: string | null,
   limit: number,
 ): Promise<string[] | null> {
+  if ('callUuids' in filter) return store.listing.known(firmUuid, filter.callUuids, { after, limit });
   const position = after === null ? null : { uuid: after, startTime: new Date(0), score: 0 };
   const query = { firmUuid, filter, sort: { by: 'created_at', isDescending: true } as const, after: position };
   if (filter.partnerCallId !== null) {

@@ -8,7 +8,7 @@ import { listCalls } from '../listing/list-calls.ts';
 import type { ActiveScorecards } from '../reviews/scorecards.ts';
 import { type CallFilter, type Erasure, NO_FILTER, type Store } from '../store/index.ts';
 import type { Owner } from '../uploads/upload-store.ts';
-import type { Job } from './job-store.ts';
+import type { Job, Selection } from './job-store.ts';
 import { matchingCalls } from './matching-calls.ts';
 
 interface Parts {
@@ -56,13 +56,13 @@ export async function eraseCallsOfNumber(
 }
 
 /**
- * Has the calls of a filter analyzed again, by a scorecard or by the active one of each. Returns the uuid of the job. Fault
- * VALIDATION_ERROR for a scorecard that is not the firm's, or not active.
+ * Has the calls of a filter or a selection analyzed again, by a scorecard or by the active one of each. Returns the uuid of
+ * the job. Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active.
  */
 export async function analyzeCalls(
   parts: Pick<Parts, 'store'> & { readonly scorecards: ActiveScorecards },
   owner: Owner,
-  filter: CallFilter,
+  filter: CallFilter | Selection,
   scorecardUuid: string | null = null,
 ): Promise<string> {
   const { firmUuid } = owner;
@@ -75,7 +75,7 @@ export async function analyzeCalls(
 export async function measureCalls(
   store: Store,
   firmUuid: string,
-  filter: CallFilter,
+  filter: CallFilter | Selection,
 ): Promise<{ calls: number; textBytes: number }> {
   const { calls, uuids } = await countCalls(store, firmUuid, filter, MEASURED_CALLS);
   if (uuids.length === 0) return { calls, textBytes: 0 };
@@ -85,9 +85,14 @@ export async function measureCalls(
 async function countCalls(
   store: Store,
   firmUuid: string,
-  filter: CallFilter,
+  filter: CallFilter | Selection,
   size = 1,
 ): Promise<{ calls: number; uuids: string[] }> {
+  if ('callUuids' in filter) {
+    const all = { after: null, limit: filter.callUuids.length };
+    const uuids = await store.listing.known(firmUuid, filter.callUuids, all);
+    return { calls: uuids.length, uuids: uuids.slice(0, size) };
+  }
   const sort = { by: 'created_at', isDescending: true } as const;
   const { count, items } = await listCalls(store, firmUuid, { filter, sort, page: 1, cursor: null, size });
   return { calls: count, uuids: items.map(({ uuid }) => uuid) };

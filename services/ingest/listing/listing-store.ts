@@ -22,6 +22,20 @@ export function listing(db: Database) {
       return new Map(counted.map((row) => [row.uuid, row]));
     },
 
+    /** Those of the calls that the firm has, the newest first: at most `limit`, of those before `after`. */
+    async known(
+      firmUuid: string,
+      uuids: readonly string[],
+      { after, limit }: { after: string | null; limit: number },
+    ): Promise<string[]> {
+      const rows = await db.query<{ uuid: string }>(
+        `SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid = ANY($2) AND ($3::uuid IS NULL OR uuid < $3)
+         ORDER BY uuid DESC LIMIT $4`,
+        [firmUuid, uuids, after, limit],
+      );
+      return rows.map(({ uuid }) => uuid);
+    },
+
     /** Those of the calls that match the filter now, as far as the catalogue tells. */
     async matching(firmUuid: string, filter: CallFilter, uuids: readonly string[]): Promise<Set<string>> {
       const rows = await this.read(firmUuid, uuids);

@@ -21,19 +21,27 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     await dialog.getByRole('button', { name: 'Create a key' }).click();
     const shown = await page.getByRole('textbox', { name: 'API key' }).textContent();
     expect(shown).toMatch(/^'[0-9a-f]{7}\$[^']+'$/);
-    const useKey = () =>
+    const useKey = (key = shown!) =>
       fetch(`${running().system.url}/external/api/v1/call-campaign`, {
-        headers: { 'x-service-api-key': shown!.slice(1, -1) },
+        headers: { 'x-service-api-key': key.slice(1, -1) },
       });
     expect((await useKey()).status).toBe(200);
     expect(await opened.accessibilityFaults()).toEqual([]);
     await page.getByRole('button', { name: 'I have kept it' }).click();
 
-    const row = page.getByRole('row').filter({ hasText: opened.client.firmUuid.slice(0, 7) });
-    await row.getByRole('button', { name: 'Delete' }).click();
+    const keyRow = page.getByRole('row').filter({ hasText: opened.client.firmUuid.slice(0, 7) });
+    await keyRow.getByRole('button', { name: 'Replace' }).click();
+    await page.getByLabel('The old key works').selectOption('for 5 minutes');
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();
+    const second = await page.getByRole('textbox', { name: 'API key' }).textContent();
+    expect(second).not.toBe(shown);
+    expect((await useKey()).status).toBe(200);
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await keyRow.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('The key was deleted.').waitFor();
-    expect((await useKey()).status).toBe(403);
+    expect((await useKey(second!)).status).toBe(403);
     expect(opened.complaints).toEqual([]);
   });
 
@@ -52,6 +60,13 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     await page.getByRole('button', { name: 'I have kept it' }).click();
     await page.getByRole('heading', { name: 'https://crm.example.com/hook' }).waitFor();
     expect(await opened.accessibilityFaults()).toEqual([]);
+
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByText('A test event is being sent.').waitFor();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('1 delivery is sent again.').waitFor();
 
     await page.getByRole('link', { name: 'Budget and usage' }).click();
     await page.getByText('Nothing was used in these days.').waitFor();

@@ -15,7 +15,7 @@ import { callTexts } from './texts.ts';
 import { Transcript } from './transcript.tsx';
 import type { Analysis, CallDetail, Question } from './use-call.ts';
 import { usePlayer, SKIP_SECONDS } from './use-player.ts';
-import { questionsOf, useChoices, useReview } from './use-review.ts';
+import { questionsOf, useReview } from './use-review.ts';
 
 interface Props {
   readonly call: CallDetail;
@@ -125,11 +125,10 @@ interface JudgementProps {
 
 /** The score and its keys. */
 function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementProps) {
-  const choices = useChoices(analysis);
   const review = useReview(call, analysis);
   const questions = questionsOf(analysis);
   const at = questions.findIndex(({ uuid }) => uuid === active?.uuid);
-  const labels = active === null ? [] : (choices?.get(active.uuid) ?? []);
+  const labels = active === null ? [] : (active.choices ?? []);
   const move = (by: number) => {
     const next = at < 0 ? (by > 0 ? 0 : questions.length - 1) : Math.min(questions.length - 1, Math.max(0, at + by));
     onActivate(questions[next] ?? null);
@@ -152,7 +151,7 @@ function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementPro
   useEffect(() => {
     if (active !== null && at < 0) onActivate(null);
   });
-  return <ScorePanel {...{ analysis, choices, review, active, onActivate, onQuote }} />;
+  return <ScorePanel {...{ analysis, review, active, onActivate, onQuote }} />;
 }
 
 function Meta({ call }: { call: CallDetail }) {

@@ -8,7 +8,6 @@ import { machineAnswer } from './use-review.ts';
 interface Props {
   readonly number: number;
   readonly question: Question;
-  readonly choices: readonly string[] | null;
   readonly isActive: boolean;
   readonly onToggle: () => void;
   readonly onQuote: (index: number) => void;
@@ -39,7 +38,7 @@ export function QuestionCard(props: Props) {
   );
 }
 
-function Details({ question, choices, onQuote, onAnswer }: Props) {
+function Details({ question, onQuote, onAnswer }: Props) {
   const t = callTexts.use();
   const machine = machineAnswer(question);
   const isPersons = question.decided_by === 'person';
@@ -64,10 +63,10 @@ function Details({ question, choices, onQuote, onAnswer }: Props) {
           <span className="foreign"> · {t('machineSaid', { answer: machine.answer ?? t('notApplicable') })}</span>
         )}
       </p>
-      {choices !== null && (
+      {question.choices !== null && (
         <>
           <div className="choices" role="group" aria-label={t('correct')}>
-            {choices.map((label, index) => (
+            {question.choices.map((label, index) => (
               <button
                 key={label}
                 type="button"

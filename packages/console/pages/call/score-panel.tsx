@@ -10,7 +10,6 @@ import { questionsOf, type useReview } from './use-review.ts';
 interface Props {
   readonly analysis: Analysis;
   /** The labels of each question. Null where the user may not correct answers. */
-  readonly choices: ReadonlyMap<string, readonly string[]> | null;
   readonly review: ReturnType<typeof useReview>;
   readonly active: Question | null;
   readonly onActivate: (question: Question | null) => void;
@@ -18,7 +17,7 @@ interface Props {
 }
 
 /** The score: how it came about, answer by answer, and what a person makes of it. */
-export function ScorePanel({ analysis, choices, review, active, onActivate, onQuote }: Props) {
+export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Props) {
   const t = callTexts.use();
   const numbers = new Map(questionsOf(analysis).map(({ uuid }, index) => [uuid, index + 1]));
   const open = questionsOf(analysis).filter(({ needs_review }) => needs_review).length;
@@ -64,7 +63,6 @@ export function ScorePanel({ analysis, choices, review, active, onActivate, onQu
                 key={question.uuid}
                 number={numbers.get(question.uuid)!}
                 question={question}
-                choices={choices?.get(question.uuid) ?? null}
                 isActive={active?.uuid === question.uuid}
                 onToggle={() => onActivate(active?.uuid === question.uuid ? null : question)}
                 onQuote={(index) => onQuote(question, index)}

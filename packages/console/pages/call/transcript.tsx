@@ -1,6 +1,7 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Highlighted } from '../../widgets/highlighted.tsx';
+import { SaveTranscript } from './save-transcript.tsx';
 import { callTexts } from './texts.ts';
 import type { CallDetail, Question, Utterance } from './use-call.ts';
 import { type Player, useHeard } from './use-player.ts';
@@ -41,6 +42,10 @@ export function Transcript({ call, player, question, words, shown, under }: Prop
   }
   return (
     <section className="card transcript" aria-label={t('transcript')}>
+      <div className="transcript-head">
+        <h2>{t('transcript')}</h2>
+        <SaveTranscript call={call} />
+      </div>
       <ol ref={list}>
         {utterances.map((utterance) => {
           const { index, role, text, start } = utterance;

@@ -1,23 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, send } from '../../api/client.ts';
-import { currentSession } from '../../session/session.ts';
 import { failed } from '../../widgets/toasts.tsx';
 import { type Analysis, type CallDetail, callKey, type Question } from './use-call.ts';
-
-/** The choices of each question by its uuid, in the revision that scored the call. Null while or where they are unknown. */
-export function useChoices({ scorecard: { uuid, revision } }: Analysis): ReadonlyMap<string, readonly string[]> | null {
-  const { data } = useQuery({
-    queryKey: ['scorecard', uuid, revision],
-    queryFn: ({ signal }) =>
-      send(api.GET('/api/v1/scorecards/{uuid}', { params: { path: { uuid }, query: { revision } }, signal })),
-    // Scorecards are for ADMIN, and without their choices no answer can be corrected.
-    enabled: currentSession()?.role === 'ADMIN',
-    staleTime: Infinity,
-  });
-  if (data === undefined) return null;
-  const questions = data.sections.flatMap((section) => section.questions);
-  return new Map(questions.map((question) => [question.uuid ?? '', question.choices.map(({ label }) => label)]));
-}
 
 /** One answer of a person: a label, or null where the question does not apply. */
 interface Judgement {

@@ -6,14 +6,14 @@ import { Icon } from '../../widgets/icon.tsx';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
 import { type CallSearch, isFiltered } from './call-search.ts';
-import { CallsTable } from './calls-table.tsx';
-import { ColumnChoice } from './column-choice.tsx';
-import { storeColumns, storedColumns } from './columns.tsx';
 import { ExportMenu } from './export-menu.tsx';
-import { FilterBar } from './filter-bar.tsx';
+import { FilterBar } from './filters/filter-bar.tsx';
 import { callsRoute } from './route.ts';
 import { SavedViews } from './saved-views.tsx';
-import { SelectionBar } from './selection-bar.tsx';
+import { SelectionBar } from './selection/selection-bar.tsx';
+import { CallsTable } from './table/calls-table.tsx';
+import { ColumnChoice } from './table/column-choice.tsx';
+import { storeColumns, storedColumns } from './table/columns.tsx';
 import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
 
@@ -59,7 +59,16 @@ export function CallsPage() {
         </div>
       </div>
       <FilterBar search={search} onChange={change} calls={calls.items} />
-      {selectedCalls.length > 0 && <SelectionBar selected={selectedCalls} onClear={() => setSelected(new Set())} />}
+      {selectedCalls.length > 0 && (
+        <SelectionBar
+          selected={selectedCalls}
+          search={search}
+          matching={
+            selectedCalls.length === calls.items.length && calls.count > calls.items.length ? calls.count : null
+          }
+          onClear={() => setSelected(new Set())}
+        />
+      )}
       {calls.isPending ? (
         <Loading />
       ) : calls.error !== null && calls.items.length === 0 ? (

@@ -11,13 +11,17 @@ import { callsTexts } from './texts.ts';
 const FORMATS = { csv: 'CSV', xlsx: 'Excel', ndjson: 'JSON Lines', parquet: 'Parquet' } as const;
 type Format = keyof typeof FORMATS;
 
-/** Downloads all calls that the filters show, in a format of the user's choice. */
-export function ExportMenu({ search }: { search: CallSearch }) {
+/** What is exported: what the filters show, or calls by uuid. */
+type Exported = { readonly search: CallSearch } | { readonly uuids: readonly string[] };
+
+/** Downloads calls in a format of the user's choice. */
+export function ExportMenu(calls: Exported) {
   const t = callsTexts.use();
   const [isBusy, setBusy] = useState(false);
+  const isChosen = 'uuids' in calls;
   const run = (format: Format) => {
     setBusy(true);
-    download(search, format)
+    download(calls, format)
       .catch(failed)
       .finally(() => setBusy(false));
   };
@@ -27,10 +31,10 @@ export function ExportMenu({ search }: { search: CallSearch }) {
       label={
         <>
           <Icon name="download" />
-          <span className="wide-only">{t(isBusy ? 'exporting' : 'export')}</span>
+          <span className={isChosen ? '' : 'wide-only'}>{t(isBusy ? 'exporting' : 'export')}</span>
         </>
       }
-      name={t('export')}
+      name={t(isChosen ? 'exportSelected' : 'export')}
     >
       {(close) =>
         (Object.keys(FORMATS) as Format[]).map((format) => (
@@ -51,6 +55,9 @@ export function ExportMenu({ search }: { search: CallSearch }) {
   );
 }
 
-function download({ sort: _sort, ...filters }: CallSearch, format: Format): Promise<void> {
-  return saveFile(`${SERVICE_URL}/api/v1/calls/export${stringifySearch({ ...filters, format })}`, `calls.${format}`);
+function download(calls: Exported, format: Format): Promise<void> {
+  const url = `${SERVICE_URL}/api/v1/calls/export`;
+  const name = `calls.${format}`;
+  if ('uuids' in calls) return saveFile(url, name, { call_uuids: calls.uuids, format });
+  return saveFile(url + stringifySearch({ ...calls.search, format }), name);
 }

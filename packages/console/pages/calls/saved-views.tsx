@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { currentSession } from '../../session/session.ts';
+import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Popup } from '../../widgets/popup.tsx';
 import { callSearch, type CallSearch } from './call-search.ts';
@@ -67,15 +68,14 @@ export function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (se
               setName('');
             }}
           >
-            <label className="field">
-              <span className="field-label">{t('viewName')}</span>
+            <Field label={t('viewName')}>
               <input
                 className="input"
                 maxLength={MAX_NAME}
                 value={name}
                 onChange={({ target }) => setName(target.value)}
               />
-            </label>
+            </Field>
             <button type="submit" className="button" disabled={name.trim() === ''}>
               {t('saveView')}
             </button>

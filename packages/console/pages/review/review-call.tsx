@@ -10,7 +10,7 @@ import { callTexts } from '../call/texts.ts';
 import { Transcript } from '../call/transcript.tsx';
 import type { Analysis, CallDetail, Question } from '../call/use-call.ts';
 import { SKIP_SECONDS, usePlayer } from '../call/use-player.ts';
-import { machineAnswer, questionsOf, useChoices, useReview } from '../call/use-review.ts';
+import { machineAnswer, questionsOf, useReview } from '../call/use-review.ts';
 import { reviewTexts } from './texts.ts';
 
 interface Props {
@@ -35,7 +35,6 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
   const t = reviewTexts.use();
   const playback = usePlayback(call);
   const player = usePlayer(playback.data?.url ?? null);
-  const choices = useChoices(analysis);
   const review = useReview(call, analysis);
   // Those that were in question when the call came up. A correction takes an answer off the list of the analysis.
   const [asked] = useState(() =>
@@ -54,7 +53,7 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
     [first, question?.uuid, isNarrow],
   );
 
-  const labels = question === null ? [] : (choices?.get(question.uuid) ?? []);
+  const labels = question === null ? [] : (question.choices ?? []);
   const isOpen = question !== null && question.answer === null && !question.not_applicable;
   const proceed = async () => {
     if (at + 1 < asked.length) {

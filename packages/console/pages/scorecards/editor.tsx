@@ -1,10 +1,11 @@
+import { ApiError } from '@call-analysis/client/errors';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
-import { ApiError } from '../../api/errors.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { useFailure } from '../../widgets/states.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
@@ -66,10 +67,9 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
       }}
     >
       <div className="card card-body scorecards-row">
-        <label className="field scorecards-wide">
-          <span className="field-label">{t('name')}</span>
+        <Field label={t('name')} className="scorecards-wide">
           <input className="input" required value={name} onChange={({ target }) => setName(target.value)} />
-        </label>
+        </Field>
         <span className="muted">
           {t('revision', { revision: format.number(revision) })} · {format.dateTime(scorecard.updated_at)} ·{' '}
           <span className="foreign">{segment_type ?? t('anySegment')}</span>
@@ -115,15 +115,14 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
         <fieldset key={at} className="card card-body scorecards-section">
           <legend className="visually-hidden">{section.name}</legend>
           <div className="scorecards-row">
-            <label className="field scorecards-wide">
-              <span className="field-label">{t('section')}</span>
+            <Field label={t('section')} className="scorecards-wide">
               <input
                 className="input"
                 required
                 value={section.name}
                 onChange={({ target }) => change(at, { ...section, name: target.value })}
               />
-            </label>
+            </Field>
             <button type="button" className="button button-quiet" onClick={() => change(at, null)}>
               <Icon name="trash" />
               {t('removeSection')}

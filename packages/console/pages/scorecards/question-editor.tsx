@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { decideBy, phraseLines, phrasesOf, type Question, renameChoice, type RuleDecision, withItem } from './draft.ts';
 import { scorecardsTexts } from './texts.ts';
@@ -23,17 +24,15 @@ export function QuestionEditor({ question, onChange }: Props) {
       </summary>
       <div className="scorecards-part">
         <div className="scorecards-row">
-          <label className="field scorecards-wide">
-            <span className="field-label">{t('question')}</span>
+          <Field label={t('question')} className="scorecards-wide">
             <input
               className="input"
               required
               value={question.text}
               onChange={({ target }) => onChange({ ...question, text: target.value })}
             />
-          </label>
-          <label className="field">
-            <span className="field-label">{t('weight')}</span>
+          </Field>
+          <Field label={t('weight')}>
             <input
               className="input scorecards-number"
               type="number"
@@ -43,22 +42,20 @@ export function QuestionEditor({ question, onChange }: Props) {
               value={question.weight}
               onChange={({ target }) => onChange({ ...question, weight: target.valueAsNumber || 0 })}
             />
-          </label>
+          </Field>
         </div>
         {choices.map((choice, at) => (
           // oxlint-disable-next-line react/no-array-index-key
           <div key={at} className="scorecards-row">
-            <label className="field scorecards-wide">
-              <span className="field-label">{t('choice')}</span>
+            <Field label={t('choice')} className="scorecards-wide">
               <input
                 className="input"
                 required
                 value={choice.label}
                 onChange={({ target }) => onChange(renameChoice(question, at, target.value))}
               />
-            </label>
-            <label className="field">
-              <span className="field-label">{t('choicePoints')}</span>
+            </Field>
+            <Field label={t('choicePoints')}>
               <input
                 className="input scorecards-number"
                 type="number"
@@ -74,7 +71,7 @@ export function QuestionEditor({ question, onChange }: Props) {
                   })
                 }
               />
-            </label>
+            </Field>
             <label className="check">
               <input
                 type="checkbox"
@@ -103,8 +100,7 @@ export function QuestionEditor({ question, onChange }: Props) {
           >
             {t('addChoice')}
           </button>
-          <label className="field">
-            <span className="field-label">{t('decided')}</span>
+          <Field label={t('decided')}>
             <select
               className="input"
               value={decided.by}
@@ -113,10 +109,9 @@ export function QuestionEditor({ question, onChange }: Props) {
               <option value="model">{t('by.model')}</option>
               <option value="rule">{t('by.rule')}</option>
             </select>
-          </label>
+          </Field>
           {decided.by === 'model' && (
-            <label className="field">
-              <span className="field-label">{t('role')}</span>
+            <Field label={t('role')}>
               <select
                 className="input"
                 value={decided.role}
@@ -133,12 +128,11 @@ export function QuestionEditor({ question, onChange }: Props) {
                   </option>
                 ))}
               </select>
-            </label>
+            </Field>
           )}
         </div>
         {decided.by === 'model' && (
-          <label className="field">
-            <span className="field-label">{t('instructions')}</span>
+          <Field label={t('instructions')}>
             <textarea
               className="input"
               value={decided.instructions ?? ''}
@@ -149,7 +143,7 @@ export function QuestionEditor({ question, onChange }: Props) {
                 })
               }
             />
-          </label>
+          </Field>
         )}
         {decided.by === 'rule' && (
           <Rule
@@ -176,14 +170,13 @@ interface RuleProps {
 function Rule({ rule, labels, onChange }: RuleProps) {
   const t = scorecardsTexts.use();
   const answers = (value: string, name: string, set: (answer: string) => void) => (
-    <label className="field">
-      <span className="field-label">{name}</span>
+    <Field label={name}>
       <select className="input" value={value} onChange={({ target }) => set(target.value)}>
         {labels.map((label) => (
           <option key={label}>{label}</option>
         ))}
       </select>
-    </label>
+    </Field>
   );
   return (
     <>
@@ -194,13 +187,12 @@ function Rule({ rule, labels, onChange }: RuleProps) {
           // oxlint-disable-next-line react/no-array-index-key
           <div key={at} className="scorecards-row">
             {source.lexicon === undefined ? (
-              <label className="field scorecards-wide">
-                <span className="field-label">{t('phrases', { role: t(`role.${each.heard.role}`) })}</span>
+              <Field label={t('phrases', { role: t(`role.${each.heard.role}`) })} className="scorecards-wide">
                 <Phrases
                   phrases={source.phrases ?? {}}
                   onChange={(phrases) => set({ ...each, heard: { ...each.heard, source: { phrases } } })}
                 />
-              </label>
+              </Field>
             ) : (
               <span className="scorecards-wide">
                 {t('lexicon', { role: t(`role.${each.heard.role}`) })} <code>{source.lexicon}</code>

@@ -5,6 +5,7 @@ import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
 import { Dialog } from '../../widgets/dialog.tsx';
+import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Pager } from '../../widgets/pager.tsx';
 import { Failed, Loading, State, useFailure } from '../../widgets/states.tsx';
@@ -14,6 +15,9 @@ import { Secret } from './secret.tsx';
 import { settingsTexts } from './texts.ts';
 
 const SIZE = 20;
+const HOUR = 3600;
+/** For how many seconds a replaced key goes on working. */
+const GRACES = [0, 300, HOUR, 86_400] as const;
 const KEYS = ['api-keys'] as const;
 
 /** API keys: created by engineers, and listed, rotated and deleted by superusers. */
@@ -60,6 +64,7 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
   const client = useQueryClient();
   const [page, setPage] = useState(1);
   const [asked, setAsked] = useState<{ deed: 'delete' | 'rotate'; key: Schemas['ApiKey'] } | null>(null);
+  const [grace, setGrace] = useState<number>(HOUR);
   const keys = useQuery({
     queryKey: [...KEYS, page],
     queryFn: ({ signal }) =>
@@ -67,13 +72,13 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
     placeholderData: keepPreviousData,
   });
   const change = useMutation({
-    mutationFn: async ({ deed, uuid }: { deed: 'delete' | 'rotate'; uuid: string }) => {
+    mutationFn: async ({ deed, uuid, grace }: { deed: 'delete' | 'rotate'; uuid: string; grace: number }) => {
       const params = { path: { api_key_uuid: uuid } };
       if (deed === 'delete') {
         await send(api.DELETE('/external/api/v1/api-key/{api_key_uuid}', { params }));
         done(t('keys.deleted'));
       } else {
-        const body = { grace_seconds: 0 };
+        const body = { grace_seconds: grace };
         const { api_key } = await send(api.POST('/external/api/v1/api-key/{api_key_uuid}/rotate', { params, body }));
         onKey(api_key);
       }
@@ -136,9 +141,21 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
           title={t(`keys.${asked.deed}Title`, { firm: asked.key.firm.name })}
           text={t(`keys.${asked.deed}Text`)}
           deed={t(`keys.${asked.deed}`)}
-          onConfirm={() => change.mutate({ deed: asked.deed, uuid: asked.key.uuid })}
+          onConfirm={() => change.mutate({ deed: asked.deed, uuid: asked.key.uuid, grace })}
           onClose={() => setAsked(null)}
-        />
+        >
+          {asked.deed === 'rotate' && (
+            <Field label={t('keys.grace')}>
+              <select className="input" value={grace} onChange={({ target }) => setGrace(Number(target.value))}>
+                {GRACES.map((seconds) => (
+                  <option key={seconds} value={seconds}>
+                    {t(`keys.grace.${seconds}`)}
+                  </option>
+                ))}
+              </select>
+            </Field>
+          )}
+        </Confirm>
       )}
     </>
   );
@@ -164,10 +181,9 @@ function CreateKey({ onKey, onClose }: { onKey: (key: string) => void; onClose: 
   return (
     <Dialog title={t('keys.create')} onClose={onClose}>
       <form className="settings-form" onSubmit={submit}>
-        <label className="field">
-          <span className="field-label">{t('keys.firmUuid')}</span>
+        <Field label={t('keys.firmUuid')}>
           <input className="input" name="firm" required defaultValue={firmOf(token)} autoComplete="off" />
-        </label>
+        </Field>
         {create.isError && (
           <p role="alert" className="settings-fault">
             {failure.title}. {failure.text}

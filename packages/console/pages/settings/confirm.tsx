@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { shellTexts } from '../../app/shell-texts.ts';
 import { Dialog } from '../../widgets/dialog.tsx';
 
@@ -7,14 +8,17 @@ interface Props {
   readonly deed: string;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
+  /** What else there is to choose. */
+  readonly children?: ReactNode;
 }
 
 /** Asks before something that breaks what others use. */
-export function Confirm({ title, text, deed, onConfirm, onClose }: Props) {
+export function Confirm({ title, text, deed, onConfirm, onClose, children }: Props) {
   const shell = shellTexts.use();
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{text}</p>
+      {children}
       <div className="dialog-actions">
         <button type="button" className="button" onClick={onClose}>
           {shell('cancel')}

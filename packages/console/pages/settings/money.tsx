@@ -3,6 +3,7 @@ import { type SyntheticEvent, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { Field } from '../../widgets/field.tsx';
 import { Failed, Loading } from '../../widgets/states.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
 import { settingsTexts } from './texts.ts';
@@ -73,8 +74,7 @@ function BudgetCard({ budget }: { budget: Schemas['Budget'] }) {
             <progress aria-label={t('budget')} max={Number(monthly.amount)} value={Number(spent.amount)} />
           )}
           <form className="settings-filters" onSubmit={submit}>
-            <label className="field">
-              <span className="field-label">{t('budget.monthly', { currency: spent.currency })}</span>
+            <Field label={t('budget.monthly', { currency: spent.currency })}>
               <input
                 className="input"
                 name="amount"
@@ -83,14 +83,13 @@ function BudgetCard({ budget }: { budget: Schemas['Budget'] }) {
                 placeholder={t('budget.none')}
                 defaultValue={monthly?.amount ?? ''}
               />
-            </label>
-            <label className="field">
-              <span className="field-label">{t('budget.whenSpent')}</span>
+            </Field>
+            <Field label={t('budget.whenSpent')}>
               <select className="input" name="when_spent" defaultValue={budget.when_spent}>
                 <option value="wait">{t('budget.wait')}</option>
                 <option value="fallback">{t('budget.fallback')}</option>
               </select>
-            </label>
+            </Field>
             <button type="submit" className="button button-primary" disabled={save.isPending}>
               {shell('save')}
             </button>

@@ -1,9 +1,10 @@
+import { ApiError } from '@call-analysis/client/errors';
 import { useMutation } from '@tanstack/react-query';
 import type { SyntheticEvent } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
-import { ApiError } from '../../api/errors.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import { Dialog } from '../../widgets/dialog.tsx';
+import { Field } from '../../widgets/field.tsx';
 import { useFailure } from '../../widgets/states.tsx';
 import { settingsTexts } from './texts.ts';
 
@@ -52,8 +53,7 @@ export function WebhookForm({ webhook, onSaved, onClose }: Props) {
   return (
     <Dialog title={t(webhook === null ? 'hooks.create' : 'hooks.change')} onClose={onClose}>
       <form className="settings-form" onSubmit={submit}>
-        <label className="field">
-          <span className="field-label">{t('hooks.url')}</span>
+        <Field label={t('hooks.url')}>
           <input
             className="input"
             name="url"
@@ -62,11 +62,10 @@ export function WebhookForm({ webhook, onSaved, onClose }: Props) {
             placeholder="https://"
             defaultValue={webhook?.url ?? ''}
           />
-        </label>
-        <label className="field">
-          <span className="field-label">{t('hooks.description')}</span>
+        </Field>
+        <Field label={t('hooks.description')}>
           <input className="input" name="description" maxLength={255} defaultValue={webhook?.description ?? ''} />
-        </label>
+        </Field>
         <fieldset className="settings-events">
           <legend className="field-label">{t('hooks.events')}</legend>
           {EVENTS.map((event) => (

@@ -8,6 +8,7 @@ import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
 import { Confirm } from './confirm.tsx';
 import { Deliveries } from './deliveries.tsx';
+import { Replay } from './replay.tsx';
 import { settingsRoute } from './route.ts';
 import { Secret } from './secret.tsx';
 import { settingsTexts } from './texts.ts';
@@ -27,6 +28,7 @@ export function Webhooks() {
   const [form, setForm] = useState<'new' | Webhook | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const [asked, setAsked] = useState<Asked | null>(null);
+  const [replayed, setReplayed] = useState<string | null>(null);
   const webhooks = useQuery({
     queryKey: WEBHOOKS,
     queryFn: ({ signal }) => send(api.GET('/api/v1/webhooks', { params: { query: { size: 100 } }, signal })),
@@ -101,6 +103,9 @@ export function Webhooks() {
             <button type="button" className="button button-small" onClick={() => setForm(webhook)}>
               {t('hooks.change')}
             </button>
+            <button type="button" className="button button-small" onClick={() => setReplayed(webhook.uuid)}>
+              {t('replay')}
+            </button>
             <button type="button" className="button button-small" onClick={() => setAsked({ deed: 'rotate', webhook })}>
               {t('hooks.rotate')}
             </button>
@@ -144,6 +149,7 @@ export function Webhooks() {
           </div>
         </Dialog>
       )}
+      {replayed !== null && <Replay uuid={replayed} onClose={() => setReplayed(null)} />}
       {asked !== null && (
         <Confirm
           title={t(`hooks.${asked.deed}Title`)}

@@ -3,7 +3,9 @@ import { type SyntheticEvent, useId, useState } from 'react';
 import { api, send } from '../../api/client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { localInput } from '../../i18n/local-input.ts';
 import { Dialog } from '../../widgets/dialog.tsx';
+import { Field } from '../../widgets/field.tsx';
 import { uploadTexts } from './texts.ts';
 import type { RecordingDetails } from './uploads.ts';
 
@@ -11,12 +13,6 @@ interface Props {
   readonly recordings: readonly File[];
   readonly onSend: (details: RecordingDetails) => void;
   readonly onClose: () => void;
-}
-
-/** "2026-11-22T14:05", as an input for local times wants it. */
-function localTime(instant: number): string {
-  const date = new Date(instant);
-  return new Date(instant - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** What a recording does not tell itself: who spoke, when and about what. */
@@ -55,12 +51,10 @@ export function RecordingForm({ recordings, onSend, onClose }: Props) {
     >
       <p className="muted foreign">{recordings.map(({ name }) => name).join(', ')}</p>
       <form onSubmit={submit} className="upload-form">
-        <label className="field">
-          <span className="field-label">{t('recording.operator')}</span>
+        <Field label={t('recording.operator')}>
           <input className="input" name="operator_name" required maxLength={255} autoComplete="off" />
-        </label>
-        <label className="field">
-          <span className="field-label">{t('recording.client')}</span>
+        </Field>
+        <Field label={t('recording.client')}>
           <input
             className="input"
             name="client_phone_number"
@@ -71,28 +65,25 @@ export function RecordingForm({ recordings, onSend, onClose }: Props) {
             placeholder="+998901234567"
             autoComplete="off"
           />
-        </label>
-        <label className="field">
-          <span className="field-label">{t('recording.start')}</span>
+        </Field>
+        <Field label={t('recording.start')}>
           <input
             className="input"
             name="start_time"
             type="datetime-local"
             required
-            defaultValue={localTime(recordings[0]?.lastModified ?? Date.now())}
+            defaultValue={localInput(recordings[0]?.lastModified ?? Date.now())}
           />
-        </label>
-        <label className="field">
-          <span className="field-label">{t('recording.segmentType')}</span>
+        </Field>
+        <Field label={t('recording.segmentType')}>
           <input className="input" name="segment_type" required maxLength={255} list={list} autoComplete="off" />
           <datalist id={list}>
             {[...types].map((type) => (
               <option key={type} value={type} />
             ))}
           </datalist>
-        </label>
-        <label className="field">
-          <span className="field-label">{t('recording.operatorSide')}</span>
+        </Field>
+        <Field label={t('recording.operatorSide')}>
           <select
             className="input"
             value={operatorSide}
@@ -101,15 +92,14 @@ export function RecordingForm({ recordings, onSend, onClose }: Props) {
             <option value="left">{t('recording.left')}</option>
             <option value="right">{t('recording.right')}</option>
           </select>
-        </label>
-        <label className="field">
-          <span className="field-label">{t('recording.direction')}</span>
+        </Field>
+        <Field label={t('recording.direction')}>
           <select className="input" name="direction" defaultValue="">
             <option value="">{t('recording.unknown')}</option>
             <option value="inbound">{t('recording.inbound')}</option>
             <option value="outbound">{t('recording.outbound')}</option>
           </select>
-        </label>
+        </Field>
         <div className="dialog-actions upload-form-actions">
           <button type="button" className="button" onClick={onClose}>
             {shell('cancel')}

@@ -1,4 +1,4 @@
-import { ApiError, Unreachable } from '../../api/errors.ts';
+import { ApiError, Unreachable } from '@call-analysis/client/errors';
 
 interface Transfer {
   readonly method: 'PUT' | 'POST';
@@ -29,9 +29,9 @@ export function transfer({ method, url, headers, body, signal, onProgress }: Tra
         status: request.status,
         headers: { 'x-request-id': request.getResponseHeader('x-request-id') ?? '' },
       });
-      reject(ApiError.from(response, answer));
+      reject(new ApiError(response, answer));
     });
-    request.addEventListener('error', () => reject(new Unreachable()));
+    request.addEventListener('error', () => reject(new Unreachable(url, null)));
     request.addEventListener('abort', () => reject(signal.reason as Error));
     request.addEventListener('loadend', () => signal.removeEventListener('abort', abort));
     signal.addEventListener('abort', abort);

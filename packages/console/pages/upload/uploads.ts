@@ -1,6 +1,6 @@
+import { ApiError } from '@call-analysis/client/errors';
 import { useSyncExternalStore } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
-import { ApiError } from '../../api/errors.ts';
 import { bearerToken, currentSession, SERVICE_URL } from '../../session/session.ts';
 import { transfer } from './transfer.ts';
 

@@ -45,9 +45,13 @@ export function listedCall(call: Call) {
 }
 
 /** One call with all details. ingest returns the analyses newest first, and the newest is the current one. */
-export function callDetail(reply: GetCallReply, absolute: (url: string) => string) {
+export async function callDetail(
+  reply: GetCallReply,
+  absolute: (url: string) => string,
+  withChoices: (analyses: readonly string[]) => Promise<object[]>,
+) {
   if (reply.call === null) throw new Fault('internal', 'INTERNAL', 'ingest returned no call.');
-  const analyses: unknown[] = reply.analyses_json.map((json) => JSON.parse(json));
+  const analyses = await withChoices(reply.analyses_json);
   return {
     ...callItem(reply.call),
     audio: audioOf(reply, absolute),

@@ -224,7 +224,7 @@ describe('one call', () => {
       return {
         call: full,
         transcript_json: JSON.stringify({ language: 'uz', engine: 'upload', utterances }),
-        analyses_json: ['{"score":71.4}', '{"score":60}'],
+        analyses_json: ['{"score":71.4,"scorecard":{},"sections":[]}', '{"score":60,"scorecard":{},"sections":[]}'],
         audio: null,
         history: [
           { status: 'queued', at: 't1' },
@@ -242,8 +242,11 @@ describe('one call', () => {
         engine: 'upload',
         utterances: utterances.map((utterance, index) => ({ index, ...utterance })),
       },
-      analysis: { score: 71.4 },
-      analyses: [{ score: 71.4 }, { score: 60 }],
+      analysis: { score: 71.4, scorecard: {}, sections: [] },
+      analyses: [
+        { score: 71.4, scorecard: {}, sections: [] },
+        { score: 60, scorecard: {}, sections: [] },
+      ],
       history: [
         { status: 'queued', at: 't1', detail: null },
         { status: 'failed', at: 't2', detail: 'X' },

@@ -9,6 +9,7 @@ import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/json-response.ts';
 import { CallDetail, CallItem, CallPage, CallStatus, ErasureReceipt } from '../../response-schemas/calls.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
+import type { AddChoices } from './answer-choices.ts';
 import { callDetail, callItem, listedCall } from './call-json.ts';
 
 const PATH = '/api/v1/calls';
@@ -88,6 +89,12 @@ export const CallFilter = z.preprocess(
   z.strictObject({ ...conditions, campaign: uuid().optional() }),
 );
 
+/** As many as the body of a request has room for. */
+const MAX_SELECTED = 10_000;
+
+/** Calls that are named one by one in a JSON body. */
+export const CallUuids = z.array(uuid()).min(1).max(MAX_SELECTED);
+
 function asText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asText);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
@@ -154,6 +161,7 @@ export async function listCalls(
 export function calls(
   catalogue: Pick<Client<typeof ingest>, 'listCalls' | 'getCall' | 'retryCall' | 'analyzeCall' | 'eraseCall'>,
   publicUrl: PublicUrl,
+  addChoices: AddChoices,
 ): Endpoint[] {
   return [
     endpoint({
@@ -184,7 +192,12 @@ export function calls(
       async handle({ caller, params, request }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
         const call = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
-        return { status: 200, body: callDetail(call, (url) => publicUrl(request, url)) };
+        const body = await callDetail(
+          call,
+          (url) => publicUrl(request, url),
+          (analyses) => addChoices(caller, analyses),
+        );
+        return { status: 200, body };
       },
     }),
     endpoint({

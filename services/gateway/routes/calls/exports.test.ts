@@ -87,6 +87,29 @@ describe('GET /api/v1/calls/export', () => {
     expect(asked).toBeUndefined();
   });
 
+  it('has the calls that a POST names', async () => {
+    edge.calls.exportSelectedCalls = async function* (request) {
+      asked = request;
+      yield { data: Buffer.from('uuid\r\n') };
+    };
+    const json = { call_uuids: [uuid], format: 'ndjson', questions: scorecard, transcripts: true };
+    const { status, headers, text } = await edge.request('POST', '/api/v1/calls/export', { json });
+    expect([status, headers.get('content-type'), text]).toEqual([200, 'application/x-ndjson', 'uuid\r\n']);
+    expect(asked).toMatchObject({
+      caller: { firm_uuid: firm.uuid, user_uuid: user, address: '127.0.0.1' },
+      call_uuids: [uuid],
+      format: 'ndjson',
+      scorecard_uuid: scorecard,
+      transcripts: true,
+    });
+    asked = undefined;
+    for (const wrong of [{}, { call_uuids: [] }, { call_uuids: [uuid], format: 'pdf' }]) {
+      const refused = await edge.request('POST', '/api/v1/calls/export', { json: wrong });
+      expect([refused.status, refused.body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    }
+    expect(asked).toBeUndefined();
+  });
+
   it('answers a fault before the first piece with its status', async () => {
     edge.calls.exportCalls = async function* () {
       yield* [];

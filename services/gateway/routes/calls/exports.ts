@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ScorecardDraft } from '@call-analysis/events';
@@ -7,9 +8,10 @@ import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { flag, pathUuid, uuid } from '../../http/request/fields.ts';
+import type { EdgeResponse } from '../../http/response/edge-response.ts';
 import { TranscriptDocument } from '../../response-schemas/exports.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
-import { rangesInOrder, WholeCallQuery } from './calls.ts';
+import { CallUuids, rangesInOrder, WholeCallQuery } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';
 
 const PATH = '/api/v1/calls';
@@ -23,13 +25,30 @@ const types = {
   parquet: 'application/vnd.apache.parquet',
 } as const;
 
+const Format = z.enum(['csv', 'xlsx', 'ndjson', 'parquet']).default('csv');
+
+const exportedFile = {
+  description: 'The file.',
+  type: Object.values(types).map((type) => type.replace(/;.*/, '')),
+  headers: { 'Content-Disposition': 'The file name.' },
+};
+
 const ExportQuery = rangesInOrder(
   WholeCallQuery.extend({
-    format: z.enum(['csv', 'xlsx', 'ndjson', 'parquet']).default('csv'),
+    format: Format,
     questions: uuid().optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: flag().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
   }),
 );
+
+const Selected = z
+  .strictObject({
+    call_uuids: CallUuids,
+    format: Format,
+    questions: uuid().optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
+    transcripts: z.boolean().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
+  })
+  .meta({ examples: [{ call_uuids: ['019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b01'], format: 'csv' }] });
 
 const TranscriptQuery = z.strictObject({ format: z.enum(['txt', 'srt', 'vtt', 'json']).default('json') });
 
@@ -41,7 +60,7 @@ const transcriptTypes = {
 
 /** docs/api.md, "Exports". */
 export function callExports(
-  catalogue: Pick<Client<typeof ingest>, 'exportCalls' | 'getCall'>,
+  catalogue: Pick<Client<typeof ingest>, 'exportCalls' | 'exportSelectedCalls' | 'getCall'>,
   scorecards: Pick<Client<typeof analysis>, 'getScorecard'>,
 ): Endpoint[] {
   return [
@@ -56,50 +75,36 @@ export function callExports(
         summary: 'Export calls',
         description:
           'A file with all calls that match, one row a call, with the fields of Get Calls. In CSV, text that a spreadsheet would run as a formula is behind an apostrophe. A call that is erased meanwhile is left out. If the file cannot be completed, the connection is closed before its end.',
-        responses: {
-          200: {
-            description: 'The file.',
-            type: Object.values(types).map((type) => type.replace(/;.*/, '')),
-            headers: { 'Content-Disposition': 'The file name.' },
-          },
-        },
+        responses: { 200: exportedFile },
         errors: ['TOO_MANY_ROWS', 'NOT_FOUND'],
       },
       async handle({ caller, query, request, response, address }) {
-        const { format, questions: scorecard_uuid, transcripts, ...listing } = query;
-        const clientGone = new AbortController();
-        response.once('close', () => clientGone.abort());
-        const questions = scorecard_uuid === undefined ? [] : await questionsOf(caller, scorecard_uuid);
-        const file = catalogue.exportCalls(
-          {
-            listing: { caller: actorOf(caller, address), ...listing },
-            format,
-            ...(scorecard_uuid !== undefined && { scorecard_uuid }),
-            questions,
-            transcripts,
-          },
-          { deadlineMs: LONGEST_CALL_MS, signal: clientGone.signal },
-        );
-        const pieces = file[Symbol.asyncIterator]();
-        // The headers wait for the first piece, which decides between 200 and a fault.
-        let next = await pieces.next();
-        const day = new Date().toISOString().slice(0, 10);
-        response.writeHead(200, {
-          'content-type': types[format],
-          'content-disposition': `attachment; filename="calls-${day}.${format}"`,
-        });
-        if (request.method === 'HEAD') {
-          response.end();
-          await pieces.return?.();
-          return undefined;
-        }
-        response.setTimeout(IDLE_TIMEOUT_MS);
-        // Compression, limits and the pipeline each listen for the end of the response: more than Node.js warns of.
-        response.setMaxListeners(20);
-        const bytes = async function* () {
-          for (; !next.done; next = await pieces.next()) yield next.value.data;
-        };
-        await pipeline(Readable.from(bytes(), { objectMode: false }), response);
+        const { format, questions, transcripts, ...listing } = query;
+        const shape = { format, transcripts, ...(await questionsOf(caller, questions)) };
+        const asked = { listing: { caller: actorOf(caller, address), ...listing }, ...shape };
+        await sendFile(request, response, format, (options) => catalogue.exportCalls(asked, options));
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${PATH}/export`,
+      credentials: 'bearer',
+      body: Selected,
+      docs: {
+        tag: 'Calls',
+        id: 'exportSelectedCalls',
+        summary: 'Export chosen calls',
+        description:
+          'As `GET` on the same path, with the calls that are named, in that order. Those that the firm does not have are left out.',
+        responses: { 200: exportedFile },
+        errors: ['NOT_FOUND'],
+      },
+      async handle({ caller, body, request, response, address }) {
+        const { format, questions, transcripts, call_uuids } = body;
+        const shape = { format, transcripts, ...(await questionsOf(caller, questions)) };
+        const asked = { caller: actorOf(caller, address), call_uuids, ...shape };
+        await sendFile(request, response, format, (options) => catalogue.exportSelectedCalls(asked, options));
         return undefined;
       },
     }),
@@ -139,10 +144,47 @@ export function callExports(
     }),
   ];
 
-  async function questionsOf({ firmUuid, userUuid }: Caller, scorecard_uuid: string) {
+  /** What an export needs of a scorecard whose questions it has. */
+  async function questionsOf({ firmUuid, userUuid }: Caller, scorecard_uuid: string | undefined) {
+    if (scorecard_uuid === undefined) return { questions: [] };
     const caller = { firm_uuid: firmUuid, user_uuid: userUuid };
     const { sections_json } = await scorecards.getScorecard({ caller, scorecard_uuid });
     const sections = JSON.parse(sections_json) as z.infer<typeof ScorecardDraft>['sections'];
-    return sections.flatMap(({ questions }) => questions.map((each) => ({ uuid: each.uuid!, text: each.text })));
+    const questions = sections.flatMap((section) =>
+      section.questions.map((each) => ({ uuid: each.uuid!, text: each.text })),
+    );
+    return { scorecard_uuid, questions };
   }
+}
+
+/** Streams a file to a client, which ends the request to the catalogue when it goes away. */
+async function sendFile(
+  request: IncomingMessage,
+  response: EdgeResponse,
+  format: keyof typeof types,
+  open: (options: { deadlineMs: number; signal: AbortSignal }) => AsyncIterable<{ data: Buffer }>,
+): Promise<void> {
+  const clientGone = new AbortController();
+  response.once('close', () => clientGone.abort());
+  const file = open({ deadlineMs: LONGEST_CALL_MS, signal: clientGone.signal });
+  const pieces = file[Symbol.asyncIterator]();
+  // The headers wait for the first piece, which decides between 200 and a fault.
+  let next = await pieces.next();
+  const day = new Date().toISOString().slice(0, 10);
+  response.writeHead(200, {
+    'content-type': types[format],
+    'content-disposition': `attachment; filename="calls-${day}.${format}"`,
+  });
+  if (request.method === 'HEAD') {
+    response.end();
+    await pieces.return?.();
+    return;
+  }
+  response.setTimeout(IDLE_TIMEOUT_MS);
+  // Compression, limits and the pipeline each listen for the end of the response: more than Node.js warns of.
+  response.setMaxListeners(20);
+  const bytes = async function* () {
+    for (; !next.done; next = await pieces.next()) yield next.value.data;
+  };
+  await pipeline(Readable.from(bytes(), { objectMode: false }), response);
 }

@@ -29,6 +29,24 @@ describe('analyzing many calls again', () => {
     expect([status, body['code']]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
+  it('may be of calls that are named, in place of a filter and not beside one', async () => {
+    const call_uuids = [scorecard_uuid];
+    edge.calls.measureSelectedCalls = async (request) => ({ calls: request.call_uuids.length, text_bytes: 10 });
+    edge.calls.analyzeSelectedCalls = async (request) => ({ job_uuid: request.call_uuids.join() });
+    edge.scorecards.estimateAnalyses = async ({ calls }) => ({ input_tokens: calls * 10, output_tokens: 0 });
+    const estimate = await edge.request('POST', path, { json: { call_uuids, dry_run: true } });
+    expect([estimate.status, estimate.body]).toEqual([
+      200,
+      { calls: 1, input_tokens: 10, output_tokens: 0, cost: null },
+    ]);
+    const started = await edge.request('POST', path, { json: { call_uuids } });
+    expect([started.status, started.body]).toEqual([202, { job_id: scorecard_uuid }]);
+    for (const json of [{}, { filter: {}, call_uuids }, { call_uuids: [] }, { call_uuids: ['x'] }]) {
+      const { status, body } = await edge.request('POST', path, { json });
+      expect([status, body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    }
+  });
+
   it('as a dry run takes no tokens and has no cost without a language model', async () => {
     edge.calls.measureCalls = async () => ({ calls: 7, text_bytes: 900 });
     edge.scorecards.estimateAnalyses = async () => ({ input_tokens: 0, output_tokens: 0 });

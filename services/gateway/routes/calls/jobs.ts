@@ -6,7 +6,7 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { flag, pathUuid, text } from '../../http/request/fields.ts';
 import { AnalysisEstimate, ErasedCalls, Job, JobStarted } from '../../response-schemas/jobs.ts';
 import { callerOf } from '../ingest-caller.ts';
-import { CallFilter } from './calls.ts';
+import { CallFilter, CallUuids } from './calls.ts';
 
 const CALLS = '/api/v1/calls';
 const JOBS = '/api/v1/jobs';
@@ -18,11 +18,19 @@ const filterDescription =
   'The filters of Get Calls by name, without `sort`, `page`, `size` and `cursor`. An empty object is every call of the firm.';
 const Analyze = z
   .strictObject({
-    filter: CallFilter.meta({ documentedAs: { type: 'object', description: filterDescription } }),
+    filter: CallFilter.optional().meta({ documentedAs: { type: 'object', description: filterDescription } }),
+    call_uuids: CallUuids.optional().meta({
+      description: 'Instead of `filter`: these calls. Those that the firm does not have are left out.',
+    }),
     scorecard_uuid: z.guid('must be a UUID').optional().meta({
       description: 'An active scorecard of the firm. Without it, the active one of each call’s segment type.',
     }),
     dry_run: z.boolean().default(false).meta({ description: 'Only estimates what it would take.' }),
+  })
+  .refine(({ filter, call_uuids }) => (filter === undefined) !== (call_uuids === undefined), {
+    when: () => true,
+    path: ['filter'],
+    error: 'is required, or call_uuids in its place, and not both',
   })
   .meta({ examples: [{ filter: { status: ['completed'], segment_type: ['support'] }, dry_run: true }] });
 
@@ -33,7 +41,13 @@ const tag = 'Calls';
 export function jobs(
   catalogue: Pick<
     Client<typeof ingest>,
-    'eraseCallsOfNumber' | 'analyzeCalls' | 'measureCalls' | 'getJob' | 'cancelJob'
+    | 'eraseCallsOfNumber'
+    | 'analyzeCalls'
+    | 'measureCalls'
+    | 'analyzeSelectedCalls'
+    | 'measureSelectedCalls'
+    | 'getJob'
+    | 'cancelJob'
   >,
   analyst: Pick<Client<typeof analysis>, 'estimateAnalyses'>,
 ): Endpoint[] {
@@ -84,19 +98,23 @@ export function jobs(
         id: 'analyzeCalls',
         summary: 'Analyze many calls again',
         description:
-          'A job analyzes all calls that match, each like `POST /api/v1/calls/{uuid}/analyze`, after the calls that arrive meanwhile. Calls that cannot be analyzed now count as `failed` of the job.',
+          'A job analyzes all calls that match or are named, each like `POST /api/v1/calls/{uuid}/analyze`, after the calls that arrive meanwhile. Calls that cannot be analyzed now count as `failed` of the job.',
         responses: {
           200: { description: 'With `dry_run`: what it would take.', schema: AnalysisEstimate },
           202: { description: 'The job that analyzes them.', schema: JobStarted },
         },
       },
       async handle({ caller, body }) {
+        const { call_uuids } = body;
         const filter = { page: 1, size: 1, ...body.filter };
+        const asked = { caller: callerOf(caller) };
         const scorecard = body.scorecard_uuid === undefined ? {} : { scorecard_uuid: body.scorecard_uuid };
         if (body.dry_run) {
-          const { calls, text_bytes } = await catalogue.measureCalls({ caller: callerOf(caller), filter });
+          const { calls, text_bytes } = await (call_uuids === undefined
+            ? catalogue.measureCalls({ ...asked, filter })
+            : catalogue.measureSelectedCalls({ ...asked, call_uuids }));
           const estimate = await analyst.estimateAnalyses({
-            caller: callerOf(caller),
+            ...asked,
             calls,
             text_bytes,
             ...scorecard,
@@ -106,7 +124,9 @@ export function jobs(
           const cost = isPriced ? { low, high, currency } : null;
           return { status: 200, body: { calls, input_tokens, output_tokens, cost } };
         }
-        const { job_uuid } = await catalogue.analyzeCalls({ caller: callerOf(caller), filter, ...scorecard });
+        const { job_uuid } = await (call_uuids === undefined
+          ? catalogue.analyzeCalls({ ...asked, filter, ...scorecard })
+          : catalogue.analyzeSelectedCalls({ ...asked, call_uuids, ...scorecard }));
         return { status: 202, body: { job_id: job_uuid } };
       },
     }),

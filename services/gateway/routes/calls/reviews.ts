@@ -1,12 +1,13 @@
-import { Language, ReviewedAnalysis } from '@call-analysis/events';
+import { Language } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { instant, pathUuid, text, uuid, wholeNumber } from '../../http/request/fields.ts';
-import { CallItem } from '../../response-schemas/calls.ts';
+import { CallItem, ShownAnalysis } from '../../response-schemas/calls.ts';
 import { Agreement } from '../../response-schemas/people.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
+import type { AddChoices } from './answer-choices.ts';
 import { callItem } from './call-json.ts';
 
 const PATH = '/api/v1/calls/:uuid';
@@ -59,6 +60,7 @@ const AgreementQuery = z.strictObject({
 export function reviews(
   catalogue: Pick<Client<typeof ingest>, 'reviewAnalysis' | 'withdrawReview' | 'measureAgreement' | 'swapChannels'>,
   scorecards: Pick<Client<typeof analysis>, 'getScorecard'>,
+  addChoices: AddChoices,
 ): Endpoint[] {
   return [
     endpoint({
@@ -72,7 +74,7 @@ export function reviews(
         summary: 'Review a call',
         description:
           'Replaces an earlier review of the analysis. Answers that you do not name stay as the machine gave them. The score is added up anew.',
-        responses: { 200: { description: 'The analysis with the review.', schema: ReviewedAnalysis } },
+        responses: { 200: { description: 'The analysis with the review.', schema: ShownAnalysis } },
         errors: ['ANALYSIS_CHANGED'],
       },
       async handle({ caller, params, body, address }) {
@@ -84,7 +86,7 @@ export function reviews(
           ...(body.comment !== undefined && { comment: body.comment }),
           done: body.done ?? false,
         });
-        return { status: 200, body: JSON.parse(analysis_json) as unknown };
+        return { status: 200, body: (await addChoices(caller, [analysis_json]))[0]! };
       },
     }),
     endpoint({
@@ -96,12 +98,12 @@ export function reviews(
         id: 'withdrawReview',
         summary: 'Take a review back',
         description: "The machine's answers count again. 404 when the current analysis has no review.",
-        responses: { 200: { description: 'The analysis without the review.', schema: ReviewedAnalysis } },
+        responses: { 200: { description: 'The analysis without the review.', schema: ShownAnalysis } },
       },
       async handle({ caller, params, address }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
         const { analysis_json } = await catalogue.withdrawReview({ caller: actorOf(caller, address), call_uuid });
-        return { status: 200, body: JSON.parse(analysis_json) as unknown };
+        return { status: 200, body: (await addChoices(caller, [analysis_json]))[0]! };
       },
     }),
     endpoint({

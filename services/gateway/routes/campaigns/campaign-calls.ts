@@ -4,6 +4,7 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import { CallDetail, CallPage } from '../../response-schemas/calls.ts';
+import type { AddChoices } from '../calls/answer-choices.ts';
 import { callDetail } from '../calls/call-json.ts';
 import { listCallsDescription, CallQuery, listCalls } from '../calls/calls.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
@@ -30,6 +31,7 @@ export function campaignCalls(
   >,
   recordings: Pick<Client<typeof audio>, 'uploadRecording'>,
   publicUrl: PublicUrl,
+  addChoices: AddChoices,
 ): Endpoint[] {
   return [
     endpoint({
@@ -144,7 +146,12 @@ export function campaignCalls(
           call_uuid: pathUuid(params['call_uuid'], 'call'),
           campaign_uuid: campaignUuid(params['uuid']),
         });
-        return { status: 200, body: callDetail(call, (url) => publicUrl(request, url)) };
+        const body = await callDetail(
+          call,
+          (url) => publicUrl(request, url),
+          (analyses) => addChoices(caller, analyses),
+        );
+        return { status: 200, body };
       },
     }),
   ];

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import { shellTexts } from '../../app/shell-texts.ts';
-import * as format from '../../i18n/format.ts';
-import { Score, StatusBadge } from '../../widgets/call-facts.tsx';
-import type { Sort } from './call-search.ts';
-import { callsTexts } from './texts.ts';
-import type { Call } from './use-calls.ts';
+import { shellTexts } from '../../../app/shell-texts.ts';
+import * as format from '../../../i18n/format.ts';
+import { Score, StatusBadge } from '../../../widgets/call-facts.tsx';
+import type { Sort } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
+import type { Call } from '../use-calls.ts';
 
 interface Column {
   /** A track of the grid. */

@@ -1,8 +1,8 @@
-import { shellTexts } from '../../app/shell-texts.ts';
-import * as format from '../../i18n/format.ts';
-import type { CallSearch } from './call-search.ts';
+import { shellTexts } from '../../../app/shell-texts.ts';
+import * as format from '../../../i18n/format.ts';
+import type { CallSearch } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
 import { type Filter, type FilterKey, filterOf } from './filters.ts';
-import { callsTexts } from './texts.ts';
 
 /** One value of a filter in words. */
 export function optionName(key: FilterKey, value: string): string {

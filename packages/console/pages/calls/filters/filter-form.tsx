@@ -1,11 +1,12 @@
 import { useState } from 'react';
-import * as format from '../../i18n/format.ts';
-import type { CallSearch } from './call-search.ts';
+import * as format from '../../../i18n/format.ts';
+import { Field } from '../../../widgets/field.tsx';
+import type { CallSearch } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
+import type { Call } from '../use-calls.ts';
 import { useCounts, useValues } from './filter-counts.ts';
 import { optionName } from './filter-value.ts';
 import { type Filter, type FilterKey, filterOf } from './filters.ts';
-import { callsTexts } from './texts.ts';
-import type { Call } from './use-calls.ts';
 
 interface Props {
   readonly filterKey: FilterKey;
@@ -90,10 +91,9 @@ function Text({ filterKey, filter, search, onDone }: Of<'text'>) {
         onDone({ [filter.field]: value.trim() === '' ? undefined : value.trim() });
       }}
     >
-      <label className="field">
-        <span className="field-label">{t(`filter.${filterKey}`)}</span>
+      <Field label={t(`filter.${filterKey}`)}>
         <input className="input" value={value} maxLength={255} onChange={({ target }) => setValue(target.value)} />
-      </label>
+      </Field>
       <button type="submit" className="button button-primary">
         {t('apply')}
       </button>
@@ -136,14 +136,12 @@ function FromTo({ filter, search, onDone }: Of<'numbers' | 'days'>) {
         </div>
       )}
       <div className="filter-range">
-        <label className="field">
-          <span className="field-label">{t('rangeFrom')}</span>
+        <Field label={t('rangeFrom')}>
           <input className="input" {...bounds} value={from} onChange={({ target }) => setFrom(target.value)} />
-        </label>
-        <label className="field">
-          <span className="field-label">{t('rangeTo')}</span>
+        </Field>
+        <Field label={t('rangeTo')}>
           <input className="input" {...bounds} value={to} onChange={({ target }) => setTo(target.value)} />
-        </label>
+        </Field>
       </div>
       {isReversed && <p role="alert">{t('reversed')}</p>}
       <button type="submit" className="button button-primary" disabled={isReversed}>

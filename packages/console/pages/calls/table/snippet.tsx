@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, send } from '../../api/client.ts';
-import { Highlighted } from '../../widgets/highlighted.tsx';
-import type { Call } from './use-calls.ts';
+import { api, send } from '../../../api/client.ts';
+import { Highlighted } from '../../../widgets/highlighted.tsx';
+import type { Call } from '../use-calls.ts';
 
 /** Characters before the first hit. */
 const BEFORE = 40;

@@ -1,4 +1,4 @@
-import type { ListFilter, SingleFilter } from './call-search.ts';
+import type { ListFilter, SingleFilter } from '../call-search.ts';
 
 /** How a filter is asked for. */
 export type Filter =

@@ -1,12 +1,12 @@
 import { useState } from 'react';
-import { Icon } from '../../widgets/icon.tsx';
-import { Popup } from '../../widgets/popup.tsx';
-import { type CallSearch, isFiltered } from './call-search.ts';
+import { Icon } from '../../../widgets/icon.tsx';
+import { Popup } from '../../../widgets/popup.tsx';
+import { type CallSearch, isFiltered } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
+import type { Call } from '../use-calls.ts';
 import { FilterForm } from './filter-form.tsx';
 import { useFilterValue } from './filter-value.ts';
 import { ALWAYS, fieldsOf, type FilterKey, filterOf, FILTERS } from './filters.ts';
-import { callsTexts } from './texts.ts';
-import type { Call } from './use-calls.ts';
 
 interface Props {
   readonly search: CallSearch;

@@ -1,7 +1,7 @@
-import { Icon } from '../../widgets/icon.tsx';
-import { Popup } from '../../widgets/popup.tsx';
+import { Icon } from '../../../widgets/icon.tsx';
+import { Popup } from '../../../widgets/popup.tsx';
+import { callsTexts } from '../texts.ts';
 import { type ColumnName, COLUMNS } from './columns.tsx';
-import { callsTexts } from './texts.ts';
 
 interface Props {
   readonly columns: readonly ColumnName[];

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
-import { useMedia } from '../../widgets/use-media.ts';
-import { useVirtualRows } from '../../widgets/virtual-rows.ts';
-import type { Sort } from './call-search.ts';
+import { useMedia } from '../../../widgets/use-media.ts';
+import { useVirtualRows } from '../../../widgets/virtual-rows.ts';
+import type { Sort } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
+import type { Call } from '../use-calls.ts';
 import { columnOf, type ColumnName, nextSort } from './columns.tsx';
 import { Snippet } from './snippet.tsx';
-import { callsTexts } from './texts.ts';
-import type { Call } from './use-calls.ts';
 
 interface Props {
   readonly calls: readonly Call[];

@@ -1,0 +1,48 @@
+import { useState } from 'react';
+import * as format from '../../../i18n/format.ts';
+import { Dialog } from '../../../widgets/dialog.tsx';
+import { Field } from '../../../widgets/field.tsx';
+import { callsTexts } from '../texts.ts';
+
+interface Props {
+  readonly count: number;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}
+
+/** What cannot be undone asks for the number of calls. */
+export function EraseDialog({ count, onConfirm, onClose }: Props) {
+  const t = callsTexts.use();
+  const [typed, setTyped] = useState('');
+  const isReady = typed.trim() === String(count);
+  return (
+    <Dialog title={t('erase.title', { n: count, count: format.number(count) })} onClose={onClose}>
+      <p>{t('erase.text')}</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) onConfirm();
+        }}
+        className="filter-form"
+      >
+        <Field label={t('typeNumber', { count: String(count) })}>
+          <input
+            className="input"
+            inputMode="numeric"
+            autoComplete="off"
+            value={typed}
+            onChange={({ target }) => setTyped(target.value)}
+          />
+        </Field>
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>
+            {t('cancel')}
+          </button>
+          <button type="submit" className="button button-danger" disabled={!isReady}>
+            {t('erase')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

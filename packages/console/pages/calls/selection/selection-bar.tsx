@@ -1,0 +1,135 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, send } from '../../../api/client.ts';
+import * as format from '../../../i18n/format.ts';
+import { useSession } from '../../../session/session.ts';
+import { Icon } from '../../../widgets/icon.tsx';
+import { done, failed } from '../../../widgets/toasts.tsx';
+import type { CallSearch } from '../call-search.ts';
+import { ExportMenu } from '../export-menu.tsx';
+import { callsTexts } from '../texts.ts';
+import { type Call, CALLS_KEY } from '../use-calls.ts';
+import { AnalyzeDialog, startAnalysis, type Target } from './analyze-dialog.tsx';
+import { eachCall } from './each-call.ts';
+import { EraseDialog } from './erase-dialog.tsx';
+
+interface Props {
+  readonly selected: readonly Call[];
+  readonly search: CallSearch;
+  /** All calls that match, where more match than are loaded and all that are loaded are selected. Else null. */
+  readonly matching: number | null;
+  readonly onClear: () => void;
+}
+
+type Deed = 'retry' | 'analyze' | 'erase';
+
+const REQUESTS: Readonly<Record<Deed, (uuid: string) => Promise<unknown>>> = {
+  retry: (uuid) => send(api.POST('/api/v1/calls/{uuid}/retry', { params: { path: { uuid } } })),
+  analyze: (uuid) => send(api.POST('/api/v1/calls/{uuid}/analyze', { params: { path: { uuid } } })),
+  erase: (uuid) => send(api.DELETE('/api/v1/calls/{uuid}', { params: { path: { uuid } } })),
+};
+
+/** What can be done with the selected calls, or with all calls that match. */
+export function SelectionBar({ selected, search, matching, onClear }: Props) {
+  const t = callsTexts.use();
+  const client = useQueryClient();
+  const { role } = useSession();
+  const [asked, setAsked] = useState<Deed | null>(null);
+  const [isWhole, setWhole] = useState(false);
+  const [progress, setProgress] = useState<{ done: number; all: number } | null>(null);
+  const retryable = selected.filter(({ failure }) => failure?.retryable === true);
+  const analyzable = selected.filter(({ status }) => status === 'completed');
+  const callsOf: Readonly<Record<Deed, readonly Call[]>> = { retry: retryable, analyze: analyzable, erase: selected };
+  const all = isWhole && matching !== null ? matching : null;
+  const target: Target =
+    all === null ? { call_uuids: analyzable.map(({ uuid }) => uuid) } : { filter: filterOf(search) };
+
+  const run = async (deed: Deed) => {
+    setAsked(null);
+    const calls = callsOf[deed];
+    setProgress({ done: 0, all: calls.length });
+    const errors = await eachCall(calls, REQUESTS[deed], (count) => setProgress({ done: count, all: calls.length }));
+    setProgress(null);
+    const succeeded = calls.length - errors.length;
+    if (succeeded > 0) done(t(`${deed}.done`, { n: succeeded, count: format.number(succeeded) }));
+    if (errors.length > 0) failed(errors[0]);
+    if (errors.length === 0) onClear();
+    await client.resetQueries({ queryKey: CALLS_KEY });
+  };
+  const analyze = async () => {
+    // Jobs on many calls are for ADMIN.
+    if (role !== 'ADMIN') return run('analyze');
+    setAsked(null);
+    try {
+      await startAnalysis(target);
+    } catch (error) {
+      failed(error);
+      return;
+    }
+    const count = all ?? analyzable.length;
+    done(t('analyze.done', { n: count, count: format.number(count) }));
+    onClear();
+  };
+
+  return (
+    <div className="calls-selection" role="region" aria-label={t('selection')}>
+      <strong className="number">
+        {all === null
+          ? t('selected', { n: selected.length, count: format.number(selected.length) })
+          : t('selectedAll', { n: all, count: format.number(all) })}
+      </strong>
+      {matching !== null && all === null && (
+        <button type="button" className="button button-quiet" onClick={() => setWhole(true)}>
+          {t('selectMatching', { n: matching, count: format.number(matching) })}
+        </button>
+      )}
+      {progress === null ? (
+        <>
+          {all === null && retryable.length > 0 && (
+            <button type="button" className="button" onClick={() => void run('retry')}>
+              <Icon name="refresh" />
+              {t('retry', { count: format.number(retryable.length) })}
+            </button>
+          )}
+          {(all === null ? analyzable.length > 0 : role === 'ADMIN') && (
+            <button type="button" className="button" onClick={() => setAsked('analyze')}>
+              <Icon name="scorecards" />
+              {t('analyze')}
+            </button>
+          )}
+          {all === null ? <ExportMenu uuids={selected.map(({ uuid }) => uuid)} /> : <ExportMenu search={search} />}
+          {all === null && (
+            <button type="button" className="button button-danger" onClick={() => setAsked('erase')}>
+              <Icon name="trash" />
+              {t('erase')}
+            </button>
+          )}
+          <button type="button" className="button button-quiet" onClick={onClear}>
+            {t('clearSelection')}
+          </button>
+        </>
+      ) : (
+        <label className="calls-progress">
+          <progress max={progress.all} value={progress.done} />
+          {format.number(progress.done)} / {format.number(progress.all)}
+        </label>
+      )}
+      {asked === 'analyze' && (
+        <AnalyzeDialog
+          target={target}
+          count={all ?? analyzable.length}
+          onConfirm={() => void analyze()}
+          onClose={() => setAsked(null)}
+        />
+      )}
+      {asked === 'erase' && (
+        <EraseDialog count={selected.length} onConfirm={() => void run('erase')} onClose={() => setAsked(null)} />
+      )}
+    </div>
+  );
+}
+
+/** The filters alone: a job has no order. */
+function filterOf({ sort: _sort, ...filters }: CallSearch): object {
+  return filters;
+}

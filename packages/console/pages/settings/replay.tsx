@@ -1,0 +1,63 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { SyntheticEvent } from 'react';
+import { api, send } from '../../api/client.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
+import * as format from '../../i18n/format.ts';
+import { localInput } from '../../i18n/local-input.ts';
+import { Dialog } from '../../widgets/dialog.tsx';
+import { Field } from '../../widgets/field.tsx';
+import { useFailure } from '../../widgets/states.tsx';
+import { done } from '../../widgets/toasts.tsx';
+import { settingsTexts } from './texts.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Sends again what a webhook was sent in a period. */
+export function Replay({ uuid, onClose }: { uuid: string; onClose: () => void }) {
+  const t = settingsTexts.use();
+  const shell = shellTexts.use();
+  const client = useQueryClient();
+  const replay = useMutation({
+    mutationFn: (body: { from: string; to: string }) =>
+      send(api.POST('/api/v1/webhooks/{uuid}/replay', { params: { path: { uuid } }, body })),
+    onSuccess: ({ deliveries }) => {
+      onClose();
+      done(t('replay.done', { n: deliveries, count: format.number(deliveries) }));
+      void client.invalidateQueries({ queryKey: ['deliveries', uuid] });
+    },
+  });
+  const failure = useFailure(replay.error);
+  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const instant = (name: string) => new Date(String(form.get(name))).toISOString();
+    replay.mutate({ from: instant('from'), to: instant('to') });
+  };
+  const now = Date.now();
+  return (
+    <Dialog title={t('replay')} onClose={onClose}>
+      <p>{t('replay.text')}</p>
+      <form className="settings-form" onSubmit={submit}>
+        <Field label={t('replay.from')}>
+          <input className="input" name="from" type="datetime-local" required defaultValue={localInput(now - DAY_MS)} />
+        </Field>
+        <Field label={t('replay.to')}>
+          <input className="input" name="to" type="datetime-local" required defaultValue={localInput(now + 60_000)} />
+        </Field>
+        {replay.isError && (
+          <p role="alert" className="settings-fault foreign">
+            {failure.title}. {failure.text}
+          </p>
+        )}
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>
+            {shell('cancel')}
+          </button>
+          <button type="submit" className="button button-primary" disabled={replay.isPending}>
+            {t('replay.send')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,61 @@
+import type { ReviewedAnalysis, ScorecardDraft } from '@call-analysis/events';
+import type { analysis } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import type { z } from 'zod';
+import type { Caller } from '../../authentication/caller.ts';
+
+/** Adds to each question of analyses the labels that a review may choose among; null while they cannot be read. */
+export type AddChoices = (caller: Caller, analyses: readonly string[]) => Promise<object[]>;
+
+type Labels = ReadonlyMap<string, readonly string[]>;
+
+/** Revisions whose labels are kept. */
+const MOST_REVISIONS = 1_000;
+/** A call is shown without them rather than late. */
+const DEADLINE_MS = 2_000;
+
+/**
+ * The labels come from the revision of the scorecard that an analysis was made by, so that reviewers of every role have
+ * them. A revision never changes, so what was read once is kept.
+ */
+export function answerChoices(scorecards: Pick<Client<typeof analysis>, 'getScorecard'>): AddChoices {
+  const known = new Map<string, Labels>();
+
+  async function labelsOf(
+    { firmUuid, userUuid }: Caller,
+    { uuid, revision }: ReviewedAnalysis['scorecard'],
+  ): Promise<Labels | null> {
+    const key = `${firmUuid} ${uuid} ${revision}`;
+    const kept = known.get(key);
+    if (kept !== undefined) return kept;
+    const request = { caller: { firm_uuid: firmUuid, user_uuid: userUuid }, scorecard_uuid: uuid, revision };
+    const reply = await scorecards.getScorecard(request, { deadlineMs: DEADLINE_MS }).catch(() => null);
+    if (reply === null) return null;
+    const sections = JSON.parse(reply.sections_json) as z.output<typeof ScorecardDraft>['sections'];
+    const labels = new Map(
+      sections.flatMap(({ questions }) =>
+        questions.map((question) => [question.uuid ?? '', question.choices.map(({ label }) => label)] as const),
+      ),
+    );
+    if (known.size >= MOST_REVISIONS) known.delete(known.keys().next().value!);
+    known.set(key, labels);
+    return labels;
+  }
+
+  return async (caller, analyses) => {
+    const parsed = analyses.map((json) => JSON.parse(json) as ReviewedAnalysis);
+    return Promise.all(
+      parsed.map(async (each) => {
+        const labels = await labelsOf(caller, each.scorecard);
+        const sections = each.sections.map((section) => ({
+          ...section,
+          questions: section.questions.map((question) => ({
+            ...question,
+            choices: labels?.get(question.uuid) ?? null,
+          })),
+        }));
+        return { ...each, sections };
+      }),
+    );
+  };
+}
