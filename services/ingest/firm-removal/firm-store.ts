@@ -23,7 +23,9 @@ export const firmRows: readonly Remove[] = [
   ofFirm('erasure', null),
   removeCampaigns,
   ofFirm('call_backfill', null),
-  ofIndex('call_search'),
+  // New entries are in a table that inherits from this one.
+  ofIndex('ONLY call_search'),
+  ofIndex('call_search_new'),
   ofIndex('call_points'),
   ofIndex('call_text'),
   ofIndex('statistic_change'),
@@ -84,7 +86,7 @@ async function removeCampaigns(tx: Sql, firmUuid: string): Promise<RemovedThing[
 async function removeRows(tx: Sql, table: string, where: string, firmUuid: string, limit: number): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     `WITH removed AS (
-       DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${where} LIMIT $2)) RETURNING 1)
+       DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${where} LIMIT $2)) AND ${where} RETURNING 1)
      SELECT count(*)::int AS count FROM removed`,
     [firmUuid, limit],
   );

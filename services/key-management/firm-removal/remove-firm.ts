@@ -1,4 +1,4 @@
-import { ApiKeyRevoked, type BodyOf, type Event, FirmDataRemoved, FirmRemoved } from '@call-analysis/events';
+import { ApiKeyRevoked, type BodyOf, type Event, type FirmDataRemoved, FirmRemoved } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { ADMINISTRATOR, noSuch } from '../domain.ts';
 import type { Store } from '../store.ts';
@@ -81,7 +81,7 @@ export async function recordRemovedData(
     if (removal === null) return;
     const known = removal.reports.find(({ service }) => service === data.service);
     const finishedAt = new Date(data.finished_at);
-    if (known?.finishedAt != null && known.finishedAt >= finishedAt) return;
+    if (known !== undefined && known.finishedAt !== null && known.finishedAt >= finishedAt) return;
     await tx.setReport(firmuuid, { service: data.service, removed: data.removed, finishedAt });
   });
 }
