@@ -231,6 +231,9 @@ export const BudgetSpent = eventType(
 /** A call was erased. Every service removes its data about the call and stops working on it. */
 export const CallErased = eventType('call.erased.v1', z.object({ erased_at: z.iso.datetime() }), ofCall);
 
+/** The recording of a call was removed by the retention of its firm; the call stays. */
+export const RecordingErased = eventType('recording.erased.v1', z.object({ erased_at: z.iso.datetime() }), ofCall);
+
 /**
  * Queued calls were canceled: no service starts further work on them. They keep the results they have. `subject` is their
  * campaign.

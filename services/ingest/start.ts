@@ -13,6 +13,7 @@ import {
   CallsCanceled,
   CampaignFinished,
   FirmDataRemoved,
+  RecordingErased,
   TranscriptReady,
 } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
@@ -27,6 +28,7 @@ import { rpcs } from './grpc.ts';
 import { runJobs } from './jobs/run-jobs.ts';
 import { watchCalls } from './metrics.ts';
 import type { Parts } from './parts.ts';
+import { retentionSweep } from './retention/apply-retention.ts';
 import { dialScorecards } from './reviews/scorecards.ts';
 import { runIndexer } from './search/indexer/run-indexer.ts';
 import { maintainStatistics } from './statistics/maintain-statistics.ts';
@@ -56,6 +58,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     CampaignFinished,
     AuditEntryCreated,
     FirmDataRemoved,
+    RecordingErased,
   ],
   consumers,
   open({ config, log, db, bus, objects, closing }) {
@@ -82,6 +85,11 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       name: 'sweep',
       everyMs: 10 * 60_000,
       run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, now),
+    },
+    {
+      name: 'retention',
+      everyMs: 10_000,
+      run: retentionSweep({ ...parts, limits }, () => parts.firms.listRetention()),
     },
     {
       name: 'removed firms',

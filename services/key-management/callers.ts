@@ -17,7 +17,7 @@ export const callers: Callers<typeof keyManagement> = {
   recordRefusals: ['gateway'],
   createFirm: ['admin'],
   removeFirm: ['admin'],
-  listFirms: ['admin'],
+  listFirms: ['admin', 'ingest'],
   addSegmentType: ['admin'],
   createUser: ['gateway', 'admin'],
   listUsers: ['gateway', 'admin'],
