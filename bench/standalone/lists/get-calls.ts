@@ -259,12 +259,12 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
     const tags = [
       ['language', 'language'],
       ['number', 'operator_id'],
-      ['length', `lpad(floor(4 * log(2, 1 + duration::numeric))::text, 3, '0')`],
+      ['length', `lpad(floor(4 * log(2.0, 1 + duration::numeric))::text, 3, '0')`],
       [
         'resolution',
         `CASE WHEN outcome = 'scored' THEN CASE WHEN score > 50 THEN 'resolved' ELSE 'unresolved' END END`,
       ],
-      ['topic', `CASE WHEN outcome = 'scored' THEN 'topic ' || hashtext(call.uuid::text) & 31 END`],
+      ['topic', `CASE WHEN outcome = 'scored' THEN 'topic ' || (hashtext(call.uuid::text) & 31) END`],
     ];
     const traits = [
       ['needs_review', 'needs_review > 0'],
