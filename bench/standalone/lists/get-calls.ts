@@ -204,7 +204,9 @@ function watch(db: Database): Watched {
           return tx.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
         });
         const lines = plan.map((row) => row['QUERY PLAN']).join('\n');
-        if (/Seq Scan/.test(lines)) console.error(`${name} reads a table from end to end:\n${lines}`);
+        // Few entries are new, and filters by tags read them all.
+        if (/Seq Scan on (?!call_search_new)/.test(lines))
+          console.error(`${name} reads a table from end to end:\n${lines}`);
       }
       seen.clear();
     },
