@@ -62,7 +62,8 @@ export class Browser {
   /** Signs in at the provider's page and consents. Returns the address that the provider sends the browser back to. */
   async signIn(start: string, login: string, isBack: (url: URL) => boolean): Promise<URL> {
     let { url, response } = await this.follow(start, isBack);
-    for (const fields of [{ prompt: 'login', login, password: 'any' }, { prompt: 'consent' }]) {
+    const forms: Record<string, string>[] = [{ prompt: 'login', login, password: 'any' }, { prompt: 'consent' }];
+    for (const fields of forms) {
       if (isBack(url)) return url;
       const action = /action="([^"]+)"/.exec(await response.text())?.[1];
       if (action === undefined) throw new Error(`There is no form at ${url.href}.`);
