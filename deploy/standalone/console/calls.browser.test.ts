@@ -325,9 +325,10 @@ describe('the review queue', () => {
     await page.locator('.review-question').waitFor();
     expect(await left()).toBe(waiting.count === 1 ? '1 call remains' : `${waiting.count} calls remain`);
     for (let answers = first!.needs_review; answers > 0; answers--) {
-      await page.locator('.choices').waitFor();
+      await page.locator('.choices .chip:not([disabled])').first().waitFor();
+      const card = await page.locator('.review-call').textContent();
       await page.keyboard.press('1');
-      await page.waitForTimeout(300);
+      await eventually(async () => (await page.locator('.review-call').textContent()) !== card);
     }
     await eventually(async () => (await left())?.startsWith(`${waiting.count - 1} call`) === true);
     const reviewed = await client.call<{ analysis: { review: { done: boolean } } }>(
