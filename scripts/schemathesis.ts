@@ -75,9 +75,10 @@ headers = { Authorization = ${bearer(superuser)} }
 
 # Rules that a schema cannot express: a file must have been put, a name must end like the recording's, one date must follow
 # the other or lie in the future, a phrase must be well-formed, a cursor excludes a page, a scorecard must be in force, a
-# webhook's URL must lead to a public address, a time zone must exist, and an ADMIN manages users of that role alone.
+# webhook's URL must lead to a public address, a time zone must exist, an ADMIN manages users of that role alone, and
+# a message of the Model Context Protocol has a method that there is.
 [[operations]]
-include-path-regex = "(process-upload|audio/upload|/call-campaign|/call-campaign/[{]uuid[}]|/scorecards.*|/calls|/calls/export|/calls/analyze|/statistics|/usage|/audit|/firm|/users.*|/webhooks.*|/external/api/v1/api-key)$"
+include-path-regex = "(process-upload|audio/upload|/call-campaign|/call-campaign/[{]uuid[}]|/scorecards.*|/calls|/calls/export|/calls/analyze|/statistics|/usage|/audit|/firm|/users.*|/webhooks.*|/mcp|/external/api/v1/api-key)$"
 checks.positive_data_acceptance.enabled = false
 `;
 }

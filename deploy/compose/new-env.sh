@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes .env from .env.example, with a random value for each empty secret. Never overwrites .env.
+# Writes .env from .env.example, with a random value for each empty secret, and certificates/. Never overwrites .env.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -16,5 +16,6 @@ while IFS= read -r line; do
     *) printf '%s\n' "$line" ;;
   esac
 done <.env.example >.env.part
+sh deploy/compose/new-certificates.sh
 mv .env.part .env
 echo "Wrote .env. Keep it with your backups: without API_KEY_PEPPER every API key becomes invalid." >&2

@@ -31,7 +31,7 @@ async function filesFor(name: string, ...names: string[]): Promise<Record<string
     await writeFile(file, pem as string);
     return [`RPC_TLS_${part.toUpperCase()}_FILE`, file] as const;
   });
-  return Object.fromEntries(await Promise.all(entries));
+  return { ...Object.fromEntries(await Promise.all(entries)), RPC_TLS_NAMES: '{service}.test' };
 }
 
 beforeAll(async () => {
@@ -52,9 +52,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 }, 120_000);
 
-describe('six processes over mutual TLS', () => {
+describe('all processes over mutual TLS', () => {
   it('accept and complete a batch and a recording', async () => {
-    const { address, tls, jwt } = readRemote({ ...system.administration, ...(await filesFor('administrator')) })!;
+    const { address, tls, jwt } = readRemote({ ...system.administration, ...(await filesFor('admin.test')) })!;
     const admin = dialAdministration(address, { jwt, tls }, undefined);
     const firm = (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes: ['support'] })).uuid;
     const user = await admin.createUser({ firm, name: 'Test', role: 'ADMIN' });
@@ -65,6 +65,20 @@ describe('six processes over mutual TLS', () => {
     await waitUntil(async () => (await client.readBatch(batch)).body.finished_at !== null, { timeoutMs: 60_000 });
     const completed = () => client.ask<{ count: number }>('list', 'GET', '/api/v1/calls?status=completed');
     await waitUntil(async () => (await completed()).body.count === 4, { timeoutMs: 60_000 });
+  });
+
+  it('refuse the certificate of the gateway where only the admin command may call', async () => {
+    const { address, tls, jwt } = readRemote({ ...system.administration, ...(await filesFor('gateway.test')) })!;
+    const gateway = dialAdministration(address, { jwt, tls }, undefined);
+    await expect(gateway.createFirm({ name: 'Test', country: 'UZ', segmentTypes: [] })).rejects.toMatchObject({
+      message: expect.stringContaining('the certificate is of gateway, and only admin may call it'),
+    });
+    // The gateway may call it, but not with an administrator's rights, which a request without an actor has.
+    const user = { firm: '00000000-0000-4000-8000-000000000000', name: 'Test', role: 'SUPERUSER' };
+    await expect(gateway.createUser(user)).rejects.toMatchObject({
+      message: expect.stringContaining('the certificate is of gateway, and only admin may send it'),
+    });
+    gateway.close();
   });
 
   it('refuse a client without a certificate', async () => {

@@ -40,10 +40,16 @@ export interface DataDirectory {
   socket(service: string): string;
 }
 
+/** Holds what a restore has copied so far. */
+export const RESTORING = '.restoring';
+
 /** Opens the data directory. The first time, creates it and its secrets. */
 export function openDataDirectory(path: string): DataDirectory {
   try {
     createFolder(path);
+    if (statSync(join(path, RESTORING), { throwIfNoEntry: false }) !== undefined) {
+      throw new StartFault(`${path} was not restored completely. Remove it and restore the backup again.`);
+    }
     const sockets = socketDirectory(path);
     return {
       path,

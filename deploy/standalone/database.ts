@@ -78,6 +78,14 @@ export async function findQueues(settings: Settings, directory: DataDirectory): 
   return databaseUrl(adminUrl, DATABASE, { user: BUS, password: directory.secrets.databasePassword });
 }
 
+/** The superuser's URLs of the running server under the data directory. Null while it does not run. */
+export async function findOwnServer(
+  directory: DataDirectory,
+): Promise<{ readonly adminUrl: string; readonly databaseUrl: string } | null> {
+  const adminUrl = await findServer(directory.postgres);
+  return adminUrl === null ? null : { adminUrl, databaseUrl: databaseUrl(adminUrl, DATABASE) };
+}
+
 /** For so long a database that stops again and again before the lock is acquired is retried. */
 const RETRY_MS = 60_000;
 

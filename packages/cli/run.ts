@@ -5,6 +5,7 @@ import { addCampaignCommands } from './commands/campaigns.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLogin } from './commands/login.ts';
+import { addMcp } from './commands/mcp.ts';
 import { addReview } from './commands/review.ts';
 import { addUpload } from './commands/upload.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
@@ -45,6 +46,7 @@ Example:
   addKeyCommands(program, session);
   addWebhookCommands(program, session);
   addReview(program, session);
+  addMcp(program, session);
   addCompletion(program, session);
   const interrupt = () => stop.abort(new CliError(130, 'Stopped.'));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);

@@ -1,4 +1,5 @@
 export { openDisk } from './disk/disk.ts';
+export { type HeldRemovals, holdRemovals, type StoredFile } from './disk/held-removals.ts';
 export type { SignedUrl, SignedUrls } from './disk/signed-urls.ts';
 export { MEDIA_TYPES, mediaType } from './media-type.ts';
 export { type ObjectsConfig, openObjects } from './open.ts';

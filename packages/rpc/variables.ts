@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { ConfigFault, group, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { Tls } from './wire/tls.ts';
@@ -6,7 +7,10 @@ const TLS_FILES = ['RPC_TLS_CA_FILE', 'RPC_TLS_CERT_FILE', 'RPC_TLS_KEY_FILE'] a
 
 /** How a service serves RPCs and calls other services. */
 export const RpcVariables = z.object({
-  RPC_HOST: z.string().default('0.0.0.0').meta({ description: 'Address that gRPC is served on.' }),
+  RPC_HOST: z.string().optional().meta({
+    description:
+      'Address that gRPC is served on. Default: `0.0.0.0` with certificates, `127.0.0.1` without. Another address needs certificates, or RPC_PLAIN_TEXT.',
+  }),
   RPC_PORT: port().default(50_051).meta({ description: 'Port that gRPC is served on.' }),
   RPC_TLS_CA_FILE: z
     .string()
@@ -17,6 +21,18 @@ export const RpcVariables = z.object({
     .optional()
     .meta({ description: "PEM file with this service's certificate, for its DNS name; renewed by a restart." }),
   RPC_TLS_KEY_FILE: z.string().optional().meta({ description: 'PEM file with the key of the certificate.' }),
+  RPC_TLS_NAMES: z
+    .string()
+    .default('{service}')
+    .refine((names) => names.split('{service}').length === 2, 'RPC_TLS_NAMES must contain {service} once.')
+    .meta({
+      description:
+        'The DNS name in the certificate of each service, by which its callers are recognised, with `{service}` in place of its name: `calls-{service}` for `calls-gateway` and `calls-admin`.',
+    }),
+  RPC_PLAIN_TEXT: z.enum(['refused', 'allowed']).default('refused').meta({
+    description:
+      'Whether gRPC may be served without certificates on an address that is not loopback. With `allowed`, everyone who reaches the port may call every method, make a SUPERUSER too: only for a mesh that ends TLS and decides who may call.',
+  }),
   RPC_REFLECTION: z
     .enum(['on', 'off'])
     .default('off')
@@ -30,16 +46,30 @@ export const RpcTlsVariables = RpcVariables.pick({
   RPC_TLS_CA_FILE: true,
   RPC_TLS_CERT_FILE: true,
   RPC_TLS_KEY_FILE: true,
+  RPC_TLS_NAMES: true,
 });
 
-/** How a service serves RPCs: `listen` is the address for `serve`. */
+/**
+ * How a service serves RPCs: `listen` is the address for `serve`. ConfigFault when it would serve in plain text to other
+ * hosts.
+ */
 export function rpcFrom(variables: RpcVariables): { listen: string; tls: Tls | undefined; reflection: boolean } {
-  const { RPC_HOST: host, RPC_PORT: port } = variables;
+  const tls = rpcTlsFrom(variables);
+  const { RPC_HOST: host = tls === undefined ? '127.0.0.1' : '0.0.0.0', RPC_PORT: port } = variables;
+  if (tls === undefined && !isLoopback(host) && variables.RPC_PLAIN_TEXT === 'refused') {
+    throw new ConfigFault(
+      `RPC_HOST is ${host}, and without certificates everyone who reaches it may call every method. Set RPC_TLS_CA_FILE, RPC_TLS_CERT_FILE and RPC_TLS_KEY_FILE, or RPC_HOST=127.0.0.1, or RPC_PLAIN_TEXT=allowed where a mesh decides who may call.`,
+    );
+  }
   return {
     listen: `${host.includes(':') ? `[${host}]` : host}:${port}`,
-    tls: rpcTlsFrom(variables),
+    tls,
     reflection: variables.RPC_REFLECTION === 'on',
   };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 /** Undefined when no file is named: calls are then in plain text. ConfigFault when only some are named or one is unreadable. */
@@ -47,7 +77,7 @@ export function rpcTlsFrom(variables: z.infer<typeof RpcTlsVariables>): Tls | un
   const named = Object.fromEntries(TLS_FILES.map((name) => [name, variables[name]]));
   if (group(named, TLS_FILES) === 'none') return undefined;
   const [ca = '', cert = '', key = ''] = TLS_FILES.map((name) => read(name, variables[name] ?? ''));
-  return { ca, cert, key };
+  return { ca, cert, key, names: variables.RPC_TLS_NAMES };
 }
 
 function read(name: string, path: string): string {

@@ -88,8 +88,15 @@ function versionFaults(): string[] {
 
 async function schemaFaults(name: string, rendered: string, version: string): Promise<string[]> {
   const location = `${await kubernetesSchemas(version)}/{{.ResourceKind}}{{.KindSuffix}}.json`;
-  // npmTools has models of these two kinds.
-  const args = ['-strict', '-summary', '-skip', 'ScaledObject,ServiceMonitor', '-schema-location', location];
+  // npmTools has models of these kinds.
+  const args = [
+    '-strict',
+    '-summary',
+    '-skip',
+    'ScaledObject,ServiceMonitor,Certificate,Issuer',
+    '-schema-location',
+    location,
+  ];
   const { status, output } = call(await kubeconform(), args, rendered);
   const checked = Number(/Valid: (\d+)/.exec(output)?.[1] ?? 0);
   return status === 0 && checked > 20 ? [] : [`${name}, Kubernetes ${version}: ${output}`];
@@ -110,7 +117,11 @@ const refusals: readonly (readonly [set: string, says: RegExp])[] = [
   ['jwt.existingSecret=', /jwt\.existingSecret must name the secret/],
   ['jwt.publicKeyKey=public.pem', /jwt\.secretKey and jwt\.publicKeyKey are both set/],
   ['apiKeyPepper.existingSecret=', /apiKeyPepper\.existingSecret must name the secret/],
-  ['rpc.tls.enabled=true', /rpc\.tls\.existingSecret or services\.gateway\.rpcTlsSecret must name/],
+  ['rpc.tls.certManager.enabled=false', /rpc\.tls\.existingSecret or services\.gateway\.rpcTlsSecret must name/],
+  ['rpc.tls.certManager.enabled=false', /rpc\.tls\.existingSecret or admin\.rpcTlsSecret must name/],
+  ['rpc.tls.certManager.renewBefore=8760h', /renewBefore must be shorter than duration/],
+  ['rpc.tls.certManager.duration=1y', /certManager\/duration/],
+  ['rpc.tls.certManager.issuerRef.kind=Issuer', /issuerRef\.name must name the issuer/],
   ['speech.url=http://speech', /speech\.url and speech\.model go together/],
   ['otlp.existingSecret=x', /otlp\.endpoint must be set too/],
   ['drain=5', /drain/],

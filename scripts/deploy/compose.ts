@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { kafkaOf } from '../../deploy/standalone/admin/dead-letters.ts';
 import { readRemote } from '../../deploy/standalone/config.ts';
 import { SHUTDOWN_MARGIN_MS, parseDuration } from '../../packages/runtime/index.ts';
@@ -21,6 +22,7 @@ interface Container {
   readonly stop_grace_period?: string;
   readonly environment?: Readonly<Record<string, string | number | boolean | null>>;
   readonly ports?: readonly { readonly host_ip?: string; readonly target: number }[];
+  readonly volumes?: readonly { readonly source?: string; readonly target?: string; readonly read_only?: boolean }[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
 
@@ -48,7 +50,12 @@ export async function composeFaults(): Promise<string[]> {
         faults.push(...(await processFaults(service, name, containers[name])));
       faults.push(...graceFaults(service, containers[service]));
     }
-    return [...faults, ...connectionFaults(containers), ...adminFaults(containers['admin'])];
+    return [
+      ...faults,
+      ...connectionFaults(containers),
+      ...adminFaults(containers['admin'], directory),
+      ...certificateFaults(containers, directory),
+    ];
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -58,7 +65,8 @@ export async function composeFaults(): Promise<string[]> {
 function newEnv(directory: string): Record<string, string> {
   mkdirSync(join(directory, 'deploy/compose'), { recursive: true });
   copyFileSync('.env.example', join(directory, '.env.example'));
-  copyFileSync('deploy/compose/new-env.sh', join(directory, 'deploy/compose/new-env.sh'));
+  for (const script of ['deploy/compose/new-env.sh', 'deploy/compose/new-certificates.sh'])
+    copyFileSync(script, join(directory, script));
   const write = () => spawnSync('sh', ['deploy/compose/new-env.sh'], { cwd: directory, encoding: 'utf8' });
   const first = write();
   if (first.status !== 0) throw new Error(`new-env.sh: ${first.stderr}`);
@@ -179,9 +187,14 @@ function connectionFaults(containers: Readonly<Record<string, Container>>): stri
 }
 
 /** The admin command can reach key-management and Kafka, which has the dead letters. */
-function adminFaults(container: Container | undefined): string[] {
+function adminFaults(container: Container | undefined, directory: string): string[] {
   if (container === undefined) return ['docker-compose.yml has no admin.'];
-  const environment = environmentOf(container);
+  const environment = Object.fromEntries(
+    Object.entries(environmentOf(container)).map(([name, value]) => [
+      name,
+      value.replace(CERTIFICATES, join(directory, 'certificates/admin')),
+    ]),
+  );
   try {
     const [remote, kafka] = [readRemote(environment), kafkaOf(environment)];
     return [
@@ -191,4 +204,34 @@ function adminFaults(container: Container | undefined): string[] {
   } catch (error) {
     return [`docker-compose.yml: admin refuses: ${(error as Error).message}`];
   }
+}
+
+const CERTIFICATES = '/run/certificates';
+
+/** Each process of RPCs has its own certificate of one authority and no other's; only the host's owner gets to the keys. */
+function certificateFaults(containers: Readonly<Record<string, Container>>, directory: string): string[] {
+  const folder = join(directory, 'certificates');
+  const faults = (statSync(folder).mode & 0o077) === 0 ? [] : ['new-certificates.sh lets others into certificates/.'];
+  const authority = new X509Certificate(readFileSync(join(folder, 'authority.pem')));
+  for (const [name, container] of Object.entries(containers)) {
+    const mounted = (container.volumes ?? []).filter(({ target }) => target === CERTIFICATES);
+    const isCertified = environmentOf(container)['RPC_TLS_CERT_FILE'] === `${CERTIFICATES}/cert.pem`;
+    if (isCertified !== (services.includes(name) && name !== 'transcription') && name !== 'admin')
+      faults.push(`docker-compose.yml: ${name} ${isCertified ? 'has' : 'lacks'} the variables of certificates.`);
+    if (mounted.length !== (isCertified ? 1 : 0)) faults.push(`docker-compose.yml: ${name} mounts other certificates.`);
+    for (const { source = '', read_only: isFixed } of mounted) {
+      if (basename(source) !== name)
+        faults.push(`docker-compose.yml: ${name} has the certificate of ${basename(source)}.`);
+      if (isFixed !== true) faults.push(`docker-compose.yml: ${name} can change its certificates.`);
+      const [cert, key] = ['cert.pem', 'key.pem'].map((file) => readFileSync(join(folder, name, file)));
+      const certificate = new X509Certificate(cert!);
+      if (certificate.subjectAltName !== `DNS:${name}`) faults.push(`The certificate of ${name} has other names.`);
+      if (!certificate.verify(authority.publicKey)) faults.push(`The certificate of ${name} is of another authority.`);
+      if (!certificate.checkPrivateKey(createPrivateKey(key!)))
+        faults.push(`The key of ${name} is of another certificate.`);
+      if ((statSync(join(folder, name, 'key.pem')).mode & 0o004) === 0)
+        faults.push(`The container of ${name} cannot read its key.`);
+    }
+  }
+  return faults;
 }

@@ -1,6 +1,6 @@
 import { services } from './environment.ts';
 import { componentOf, type Manifest, type Values } from './manifest.ts';
-import { environmentOf, processesOf } from './pods.ts';
+import { containersOf, environmentOf, processesOf } from './pods.ts';
 
 interface Peer {
   readonly podSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
@@ -29,6 +29,9 @@ const calls = [
   'analysis → key-management',
 ];
 
+/** The pod of the admin command, where there is one. */
+const ofAdmin = 'admin → key-management';
+
 const withDatabase = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks', 'migrations'];
 
 /** Parts outside the chart: the services that reach them, and the variable with their address. A database URL is in a Secret, which has a usual port. */
@@ -36,7 +39,7 @@ const parts: Readonly<
   Record<string, { readonly by: readonly string[]; readonly variable?: string; readonly port?: number }>
 > = {
   database: { by: withDatabase, port: 5432 },
-  kafka: { by: [...withDatabase, 'gateway'], variable: 'KAFKA_BROKERS' },
+  kafka: { by: [...withDatabase, 'gateway', 'admin'], variable: 'KAFKA_BROKERS' },
   s3: { by: ['ingest', 'audio', 'transcription', 'analysis'], variable: 'S3_ENDPOINT' },
   // Addresses of firms.
   webhooks: { by: ['webhooks'], port: 443 },
@@ -70,17 +73,19 @@ export function networkFaults(manifests: readonly Manifest[], values: Values): s
       beyond.set(name ?? 'everybody', [...(beyond.get(name ?? 'everybody') ?? []), ...reached]);
     }
   }
+  const hasAdmin = manifests.some((each) => each.kind === 'Deployment' && componentOf(each) === 'admin');
+  const permitted = hasAdmin ? [...calls, ofAdmin] : calls;
   const isTest = (edge: string) => edge.startsWith('test → ');
   const faults = [
     ...differences(
       'A caller may reach',
       outward.filter((edge) => !isTest(edge)),
-      calls,
+      permitted,
     ),
     ...differences(
       'A service lets in',
       inward.filter((edge) => !isTest(edge)),
-      calls,
+      permitted,
     ),
     ...differences(
       'From elsewhere one may reach',
@@ -101,7 +106,8 @@ function needs(manifests: readonly Manifest[], values: Values): Map<string, numb
   const needed = new Map<string, number[]>();
   for (const manifest of manifests) {
     const name = componentOf(manifest);
-    const environments = processesOf(manifest).map(environmentOf);
+    const containers = name === 'admin' ? containersOf(manifest) : processesOf(manifest);
+    const environments = containers.map(environmentOf);
     if (name === undefined || environments.length === 0) continue;
     const ports = [DNS];
     for (const [part, { by, variable, port }] of Object.entries(parts)) {

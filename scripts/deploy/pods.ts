@@ -41,9 +41,14 @@ interface Volume {
   readonly projected?: { readonly sources: readonly { readonly secret?: Items; readonly configMap?: Items }[] };
 }
 
+/** All containers of a manifest. */
+export function containersOf(manifest: Manifest): readonly Container[] {
+  return podOf(manifest)?.containers ?? [];
+}
+
 /** The containers of services in a manifest: one in a Deployment, one for each service in the job of migrations. */
 export function processesOf(manifest: Manifest): readonly Container[] {
-  return (podOf(manifest)?.containers ?? []).filter(({ args: [service = ''] = [] }) => services.includes(service));
+  return containersOf(manifest).filter(({ args: [service = ''] = [] }) => services.includes(service));
 }
 
 /** The variables of the process. Values from Secrets are placeholders. */
@@ -61,8 +66,10 @@ export async function podFaults(manifest: Manifest, values: Values): Promise<str
     faults.push(...settingFaults(name, pod, process, values));
     faults.push(...(await environmentFaults(process.args?.[0] ?? '', environmentOf(process))));
   }
-  if (manifest.kind === 'Deployment')
-    faults.push(...graceFaults(name, pod), ...probeFaults(componentOf(manifest) ?? '', pod));
+  const component = componentOf(manifest) ?? '';
+  // The pod of the admin command serves nothing and has no work that could be interrupted.
+  if (manifest.kind === 'Deployment' && component !== 'admin')
+    faults.push(...graceFaults(name, pod), ...probeFaults(component, pod));
   return faults;
 }
 

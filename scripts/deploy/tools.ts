@@ -47,11 +47,16 @@ interface Yaml {
 }
 type Model = new (data: unknown) => { validate(): void };
 
-/** A YAML parser, and models of the two kinds that are not part of Kubernetes. */
+/** A YAML parser, and models of the kinds that are not part of Kubernetes. */
 export async function npmTools(): Promise<{ yaml: Yaml; models: Readonly<Record<string, Model>> }> {
-  const folder = await fetchOnce('deploy-npm-1', process.env, async (target) => {
+  const folder = await fetchOnce('deploy-npm-2', process.env, async (target) => {
     writeFileSync(join(target, 'package.json'), '{ "private": true }');
-    const packages = ['yaml@2.9.1', '@kubernetes-models/keda@2.0.0', '@kubernetes-models/prometheus-operator@6.0.0'];
+    const packages = [
+      'yaml@2.9.1',
+      '@kubernetes-models/keda@2.0.0',
+      '@kubernetes-models/prometheus-operator@6.0.0',
+      '@kubernetes-models/cert-manager@6.0.0',
+    ];
     await run(
       await need('npm', process.env),
       ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...packages],
@@ -65,8 +70,14 @@ export async function npmTools(): Promise<{ yaml: Yaml; models: Readonly<Record<
   const operator = (await load(
     '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor.js',
   )) as { ServiceMonitor: Model };
+  const manager = '@kubernetes-models/cert-manager/cert-manager.io/v1';
+  const { Certificate } = (await load(`${manager}/Certificate.js`)) as { Certificate: Model };
+  const { Issuer } = (await load(`${manager}/Issuer.js`)) as { Issuer: Model };
   const yaml = (await load('yaml/dist/index.js')) as Yaml;
-  return { yaml, models: { ScaledObject: keda.ScaledObject, ServiceMonitor: operator.ServiceMonitor } };
+  return {
+    yaml,
+    models: { ScaledObject: keda.ScaledObject, ServiceMonitor: operator.ServiceMonitor, Certificate, Issuer },
+  };
 }
 
 async function pip(requirement: string, target: string): Promise<void> {

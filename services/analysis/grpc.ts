@@ -8,6 +8,7 @@ import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardR
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { type Actor, auditEntry } from './audit-entry.ts';
+import { callers } from './callers.ts';
 import type { Firms } from './firms.ts';
 import { type MoneyParts, moneyRpcs } from './money/money-rpcs.ts';
 import { addUp, type GivenAnswer } from './scorecards/add-up.ts';
@@ -32,7 +33,7 @@ export function scorecardService(
   } & MoneyParts,
 ) {
   const { scorecards } = parts.store;
-  return implement(analysis, {
+  return implement(analysis, callers, {
     ...moneyRpcs(parts),
     async listScorecards(request) {
       const { firmUuid } = callerOf(request.caller);

@@ -3,6 +3,7 @@ import type { Uploader as UploaderMessage } from '@call-analysis/proto/audio/v1/
 import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { callers } from './callers.ts';
 import { counted } from './metrics.ts';
 import { Playbacks } from './playback/read-playback.ts';
 import { type Uploader, type UploadPiece, uploadRecording } from './upload-recording.ts';
@@ -12,7 +13,7 @@ const Uuid = z.uuid().toLowerCase();
 /** The RPCs that this service serves. The gateway has validated the requests. Here they are only asserted. */
 export function rpcs(parts: Parameters<typeof uploadRecording>[0] & ConstructorParameters<typeof Playbacks>[0]) {
   const playbacks = new Playbacks(parts);
-  return implement(audio, {
+  return implement(audio, callers, {
     getPlayback: async ({ firm_uuid, call_uuid }) => {
       const { waveform, ...playback } = await playbacks.read(Uuid.parse(firm_uuid), Uuid.parse(call_uuid));
       const [left = [], right = []] = waveform.channels;

@@ -28,6 +28,7 @@ import { campaigns } from './routes/campaigns/campaigns.ts';
 import { withExternal } from './routes/external.ts';
 import { firm } from './routes/firms-and-users/firm.ts';
 import { users } from './routes/firms-and-users/users.ts';
+import { mcp } from './routes/mcp.ts';
 import { money } from './routes/money.ts';
 import { scorecardTrials } from './routes/scorecard-trials.ts';
 import { scorecards } from './routes/scorecards.ts';
@@ -85,7 +86,7 @@ export async function serveEdge(
   const refusals = new Refusals(backends.keyManagement, log);
   const app = createApp({
     refusals,
-    endpoints: endpointsOf(edge, backends, readiness),
+    endpoints: endpointsOf(edge, backends, readiness, (error) => log.error({ err: error }, 'a tool failed')),
     authentication: {
       bearer: bearerAuthentication({
         tokens: edge.jwt,
@@ -120,9 +121,10 @@ export async function serveEdge(
 
 /** All endpoints of the API. */
 export function endpointsOf(
-  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin'>,
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin' | 'corsOrigins'>,
   backends: Backends,
   readiness: Readiness,
+  report: (error: unknown) => void = () => {},
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
   const addChoices = answerChoices(backends.analysis);
@@ -153,6 +155,7 @@ export function endpointsOf(
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ]);
+  endpoints.push(...mcp({ endpoints, publicUrl: edge.publicUrl, corsOrigins: edge.corsOrigins ?? [], report }));
   const base = publicPath(edge.publicUrl);
   endpoints.push(...consolePage(base, edge.objectsOrigin));
   return [...endpoints, ...docs(endpoints, base)];

@@ -12,6 +12,7 @@ import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/Registe
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Actor } from './audit-entry.ts';
+import { callers } from './callers.ts';
 import { analyzeCall } from './calls/analyze-call.ts';
 import { failureWithHint } from './calls/ended-without-result.ts';
 import { type CallDetail, readCall } from './calls/read-call.ts';
@@ -64,7 +65,7 @@ export function rpcs(parts: {
   limits: Limits;
 }) {
   const { store, objects } = parts;
-  return implement(ingest, {
+  return implement(ingest, callers, {
     ...campaignRpcs(parts),
     ...reviewRpcs(parts),
     ...statisticRpcs(parts, filterOf),

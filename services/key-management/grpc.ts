@@ -6,7 +6,7 @@ import type { Firm as FirmReply } from '@call-analysis/proto/key_management/v1/F
 import type { KeyVerdict as KeyVerdictReply } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import type { SessionReply } from '@call-analysis/proto/key_management/v1/SessionReply';
 import type { User as UserReply } from '@call-analysis/proto/key_management/v1/User';
-import { implement } from '@call-analysis/rpc';
+import { type Call, implement, requireAdmin } from '@call-analysis/rpc';
 import type { z } from 'zod';
 import type { HashKey, KeyVerdict } from './api-keys/api-key.ts';
 import { type CreatedKey, createKey } from './api-keys/create-key.ts';
@@ -17,6 +17,7 @@ import { rotateKey } from './api-keys/rotate-key.ts';
 import { verifyKeys } from './api-keys/verify-keys.ts';
 import type { AuditEntry, Refusal } from './audit/audit-store.ts';
 import { listAuditEntries } from './audit/list-audit-entries.ts';
+import { callers } from './callers.ts';
 import type { Firm, User } from './domain.ts';
 import { addSegmentType } from './firms-and-users/add-segment-type.ts';
 import { changeUser } from './firms-and-users/change-user.ts';
@@ -43,7 +44,7 @@ export function keyManagementService(parts: {
   sessionKeys: readonly [SessionKey, ...SessionKey[]];
 }) {
   const { store } = parts;
-  return implement(keyManagement, {
+  return implement(keyManagement, callers, {
     async createKey(request) {
       const { actor, firm_uuid, expires_at } = parse(requests.CreateKey, request);
       return createdKeyReply(await createKey(parts, actor, firm_uuid, expires_at ?? null));
@@ -89,8 +90,9 @@ export function keyManagementService(parts: {
       const settings = { ...(language !== undefined && { language }), ...(timeZone !== undefined && { timeZone }) };
       return firmReply(await createFirm(parts, { ...firm, ...settings, segmentTypes }));
     },
-    async updateFirm(request) {
+    async updateFirm(request, call) {
       const { actor, firm_uuid, time_zone, segment_types, retention, ...rest } = parse(requests.UpdateFirm, request);
+      requireActor(actor, call);
       const days = retention ?? {};
       return firmReply(
         await updateFirm(parts, actor, firm_uuid, {
@@ -109,8 +111,9 @@ export function keyManagementService(parts: {
       const { firm_uuid, name } = parse(requests.AddSegmentType, request);
       return firmReply(await addSegmentType(parts, firm_uuid, name));
     },
-    async createUser(request) {
+    async createUser(request, call) {
       const { actor, firm_uuid: firmUuid, name, role } = parse(requests.CreateUser, request);
+      requireActor(actor, call);
       return userReply(await createUser(parts, actor, { firmUuid: actor?.firmUuid ?? firmUuid, name, role }));
     },
     async listUsers(request) {
@@ -122,8 +125,9 @@ export function keyManagementService(parts: {
       const { actor, user_uuid, ...change } = parse(requests.ChangeUser, request);
       return userReply(await changeUser(parts, actor, user_uuid, change));
     },
-    async removeUser(request) {
+    async removeUser(request, call) {
       const { actor, user_uuid } = parse(requests.RemoveUser, request);
+      requireActor(actor, call);
       const { removedAt, ...user } = await removeUser(parts, actor, user_uuid);
       return { user: userReply(user), removed_at: removedAt.toISOString() };
     },
@@ -136,8 +140,9 @@ export function keyManagementService(parts: {
       const { user, revokedBefore } = await revokeTokens(parts, user_uuid);
       return { user: userReply(user), revoked_before: revokedBefore.toISOString() };
     },
-    async createSignInCode(request) {
+    async createSignInCode(request, call) {
       const { actor, user_uuid } = parse(requests.CreateSignInCode, request);
+      requireActor(actor, call);
       const { code, expiresAt, userUuid } = await createSignInCode(parts, actor, user_uuid ?? null);
       return { code, expires_at: expiresAt.toISOString(), user_uuid: userUuid };
     },
@@ -176,6 +181,11 @@ export function keyManagementService(parts: {
       return {};
     },
   });
+}
+
+/** Without an actor a request has the rights of the installation's administrator. */
+function requireActor(actor: object | null, call: Call): void {
+  if (actor === null) requireAdmin(call, 'A request without an actor');
 }
 
 /** The subject and the firm of an entry that concerns no known user. */

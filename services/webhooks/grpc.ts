@@ -5,6 +5,7 @@ import type { Webhook } from '@call-analysis/proto/webhooks/v1/Webhook';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Actor } from './audit-entry.ts';
+import { callers } from './callers.ts';
 import type { Delivery } from './deliveries/delivery-store.ts';
 import { replay, retryDelivery, sendTest } from './deliveries/send-again.ts';
 import { changeEndpoint, deleteEndpoint } from './endpoints/change-endpoint.ts';
@@ -22,7 +23,7 @@ const Time = z.iso.datetime().transform((time) => new Date(time));
 /** The service of proto/webhooks.proto. The gateway has validated requests; URLs are judged here. */
 export function webhookService(parts: Parts) {
   const { endpoints, deliveries } = parts.store;
-  return implement(webhooks, {
+  return implement(webhooks, callers, {
     async createWebhook({ caller, url, events, description }) {
       const given = { url, events: Events.min(1).parse(events), description: description ?? null };
       return withSecret(await createEndpoint(parts, actorOf(caller), given));

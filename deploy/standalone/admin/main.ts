@@ -1,17 +1,12 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import type { Settings } from '../config.ts';
-import type { DataDirectory } from '../data-directory.ts';
 import type { Administration, AuditFilter } from './administration.ts';
+import { addBackupCommands } from './backup-commands.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
-
-/** How long to wait for a service that is starting or stopping. Meanwhile it accepts no commands. */
-const RETRY_MS = 60_000;
-const POLL_MS = 100;
+import { withOrWithoutService } from './with-or-without-service.ts';
 
 /**
  * Runs `work` with the key-management that the environment names or, on one machine, with that of the running service.
@@ -43,32 +38,6 @@ async function administer<Result>(work: (admin: Administration) => Promise<Resul
       }
     });
   });
-}
-
-/** Runs `withService` when the service runs and `withoutService` when none does; waits while one starts or stops. */
-async function withOrWithoutService<Result>(
-  settings: Settings,
-  directory: DataDirectory,
-  withService: (admin: Administration) => Promise<Result>,
-  withoutService: () => Promise<Result>,
-): Promise<Result> {
-  const { dialAdministration } = await import('./administration.ts');
-  const giveUpAt = Date.now() + RETRY_MS;
-  for (;;) {
-    const admin = dialAdministration(directory.socket('key-management'), settings, directory.secrets.jwtSecret);
-    try {
-      if (await isReady(admin)) return await withService(admin);
-    } finally {
-      admin.close();
-    }
-    try {
-      return await withoutService();
-    } catch (error) {
-      const { LockedFault } = await import('../data-directory-lock.ts');
-      if (!(error instanceof LockedFault) || Date.now() > giveUpAt) throw error;
-    }
-    await pause(POLL_MS);
-  }
 }
 
 /** Runs `work` on the dead letters in Kafka or, without Kafka, on those in the database of this machine. */
@@ -103,15 +72,6 @@ async function withDeadLetters<Result>(work: (deadLetters: DeadLetterAdmin) => P
     },
     () => withDatabase(settings, directory, (database) => withLocalDeadLetters(database.url(BUS), work)),
   );
-}
-
-async function isReady(admin: { ready(): Promise<void> }): Promise<boolean> {
-  try {
-    await admin.ready();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const LONGEST_TTL = '30d';
@@ -185,7 +145,7 @@ function write(value: unknown): void {
 
 const program = new Command('npm run -s admin --')
   .description(
-    'Manages firms, users, tokens, the audit log and dead letters. Prints one JSON value. Works with or without a running service.',
+    'Manages firms, users, tokens, the audit log, dead letters and backups. Prints one JSON value. Works with or without a running service.',
   )
   .version(versionOf(), '--version', 'print the version')
   .exitOverride()
@@ -372,6 +332,8 @@ deadLetter
     if (id.length === 0 && filter.consumer === undefined) command.error('error: give either --id or --consumer');
     write(await withDeadLetters((deadLetters) => deadLetters.replay({ ...filter, ...(id.length > 0 && { ids: id }) })));
   });
+
+addBackupCommands(program, { env: process.env, version: versionOf(), write });
 
 try {
   await program.parseAsync();

@@ -21,6 +21,7 @@ import { Fault, unavailable } from '@call-analysis/fault';
 import { keyParts, prefixParts } from '../key.ts';
 import type { Objects } from '../port.ts';
 import { decodeKey, filePath, folderPath, readName } from './file-names.ts';
+import { areRemovalsHeld, holdRemoval, removeHeld } from './held-removals.ts';
 import { type SignedUrls, UrlSigner } from './signed-urls.ts';
 
 /** Holds files that are being written. No key can name it, because an encoded part never begins with a dot. */
@@ -29,6 +30,7 @@ const INCOMING = '.incoming';
 const STALE_AFTER_MS = 3_600_000;
 /** Bytes per read. Four times the default halves the time for a large file. */
 const READ_BYTES = 256 * 1024;
+const HELD_CHECKED_EVERY_MS = 30_000;
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
@@ -45,6 +47,7 @@ export async function openDisk(options: {
   const disk = new Disk(root, new UrlSigner(options.secret, options.previousSecret));
   await mkdir(join(root, INCOMING), { recursive: true, mode: FOLDER_MODE });
   await removeStale(join(root, INCOMING));
+  await disk.removeHeldLater();
   return disk;
 }
 
@@ -52,6 +55,7 @@ class Disk implements Objects, SignedUrls {
   readonly #root: string;
   readonly #signer: UrlSigner;
   readonly verify: SignedUrls['verify'];
+  #hasHeld = false;
 
   constructor(root: string, signer: UrlSigner) {
     this.#root = root;
@@ -113,7 +117,10 @@ class Disk implements Objects, SignedUrls {
 
   async remove(key: string): Promise<void> {
     const path = this.#path(key);
-    if ((await unlessMissing(unlink(path).then(() => true))) === null) return;
+    const isHeld = await areRemovalsHeld(this.#root);
+    const removing = isHeld ? holdRemoval(this.#root, path) : unlink(path);
+    if ((await unlessMissing(removing.then(() => true))) === null) return;
+    if (isHeld) await this.removeHeldLater();
     await sync(dirname(path));
     for (let folder = dirname(path); folder !== this.#root; folder = dirname(folder)) {
       try {
@@ -122,6 +129,18 @@ class Disk implements Objects, SignedUrls {
         return;
       }
     }
+  }
+
+  /** Files that a backup holds are removed here when its process did not live to do so. */
+  async removeHeldLater(): Promise<void> {
+    if (this.#hasHeld) return;
+    this.#hasHeld = await removeHeld(this.#root);
+    if (!this.#hasHeld) return;
+    const timer = setInterval(async () => {
+      this.#hasHeld = await removeHeld(this.#root).catch(() => true);
+      if (!this.#hasHeld) clearInterval(timer);
+    }, HELD_CHECKED_EVERY_MS);
+    timer.unref();
   }
 
   async *list(prefix: string): AsyncGenerator<{ key: string; sizeBytes: number; modifiedAt: Date }> {

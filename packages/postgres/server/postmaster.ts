@@ -20,7 +20,7 @@ export interface Postmaster {
   readonly child: ChildProcess | null;
 }
 
-// Suitable for a laptop. Nothing replicates, so the WAL holds only what recovery needs.
+// Suitable for a laptop. Nothing replicates; the WAL holds what a copy of the running server needs as well.
 const settings = {
   log_line_prefix: '%m [%p] ',
   listen_addresses: '127.0.0.1',
@@ -29,7 +29,7 @@ const settings = {
   max_wal_size: '4GB',
   wal_buffers: '32MB',
   checkpoint_timeout: '15min',
-  wal_level: 'minimal',
+  wal_level: 'replica',
   max_wal_senders: '0',
   jit: 'off',
   timezone: 'UTC',

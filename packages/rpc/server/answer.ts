@@ -9,6 +9,8 @@ import { IncomingCall, within } from '../wire/incoming-call.ts';
 import type { Call, Method } from '../wire/methods.ts';
 import { MAX_MESSAGE_BYTES } from '../wire/options.ts';
 import { encodeFault, faultOf, statusOf } from '../wire/status.ts';
+import type { Tls } from '../wire/tls.ts';
+import { CallerRefused, callersOf, requireCaller, type RpcCaller } from './callers.ts';
 import type { InFlight } from './in-flight.ts';
 
 /** A handler whose message types are not known here. */
@@ -17,6 +19,8 @@ export type UntypedHandler = (input: never, call: Call) => Promise<unknown> | As
 /** A service with the handlers of its methods. */
 export interface Implementation {
   readonly service: ServiceDefinition;
+  /** Who may call each method; absent, everyone with a valid certificate. */
+  readonly callers?: Readonly<Record<string, readonly RpcCaller[]>>;
   readonly handlers: Readonly<Record<string, UntypedHandler>>;
 }
 
@@ -31,14 +35,23 @@ export interface AnswerContext {
   readonly inFlight: InFlight;
   /** Successful calls are logged at debug level. */
   readonly quiet: boolean;
+  /** Absent: callers are not asked who they are. */
+  readonly tls: Tls | undefined;
+}
+
+/** A method with the handler of it. */
+export interface Answerer {
+  readonly method: Method;
+  readonly handler: UntypedHandler;
+  /** Absent: everyone with a valid certificate may call it. */
+  readonly callers: readonly RpcCaller[] | undefined;
 }
 
 /** Runs a handler in the caller's context, sends its answer or Fault, and logs one line. Never rejects. */
 export function answer(
-  method: Method,
-  handler: UntypedHandler,
+  { method, handler, callers }: Answerer,
   wire: ServerCall,
-  { log, inFlight, quiet }: AnswerContext,
+  { log, inFlight, quiet, tls }: AnswerContext,
 ): Promise<void> {
   const incoming = incomingContext(wire.metadata);
   return withContext(incoming.context, async () => {
@@ -51,6 +64,11 @@ export function answer(
 
     let fault: Fault | undefined;
     try {
+      if (tls !== undefined && callers !== undefined) {
+        const found = callersOf(wire, tls);
+        requireCaller(found, named(method.path).method, callers, tls);
+        call.callers = found;
+      }
       await within(call, () => produce(method, handler, wire, call));
     } catch (error) {
       fault = faultOf(error);
@@ -60,6 +78,7 @@ export function answer(
     inFlight.remove(call);
     if (call.cancelledBy === undefined) {
       if (fault === undefined) wire.end();
+      else if (fault instanceof CallerRefused) wire.emit('error', statusOf(fault));
       else fault = endWithFault(wire, fault);
     }
     const ms = Math.round((performance.now() - startedAt) * 10) / 10;
@@ -175,7 +194,8 @@ function logOutcome(
     log.warn({ ...fields, code: isLate(call) ? 'DEADLINE_EXCEEDED' : 'CANCELLED', ...cause }, 'rpc');
   } else if (fault === undefined) log[quiet ? 'debug' : 'info']({ ...fields, code: 'OK' }, 'rpc');
   else if (fault.kind === 'internal') log.error({ ...fields, code: fault.code, err: fault }, 'rpc');
-  else if (fault.kind === 'unavailable') log.warn({ ...fields, code: fault.code, err: fault }, 'rpc');
+  else if (fault.kind === 'unavailable' || fault instanceof CallerRefused)
+    log.warn({ ...fields, code: fault.code, err: fault }, 'rpc');
   else log.info({ ...fields, code: fault.code }, 'rpc');
 }
 

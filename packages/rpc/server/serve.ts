@@ -5,17 +5,19 @@ import { type Handlers, type Method, methodsOf } from '../wire/methods.ts';
 import { CONNECTION_OPTIONS, LONGEST_CALL_MS } from '../wire/options.ts';
 import { serverCredentials, type Tls } from '../wire/tls.ts';
 import { answer, type AnswerContext, type Implementation, type ServerCall, type UntypedHandler } from './answer.ts';
+import type { Callers } from './callers.ts';
 import { implementHealth } from './health.ts';
 import { InFlight } from './in-flight.ts';
 import { listen, tuneConnections } from './listen.ts';
 import { addReflection } from './reflection.ts';
 
-/** Ties handlers to the service they serve; a missing or misspelt method is a type error. */
+/** Ties handlers, and who may call them, to the service they serve; a missing or misspelt method is a type error. */
 export function implement<Service extends ServiceDefinition>(
   service: Service,
+  callers: Callers<NoInfer<Service>>,
   handlers: Handlers<NoInfer<Service>>,
 ): Implementation {
-  return { service, handlers: handlers as Record<string, UntypedHandler> };
+  return { service, callers, handlers: handlers as Record<string, UntypedHandler> };
 }
 
 export interface Server {
@@ -34,7 +36,7 @@ export interface ServeOptions {
   readonly services: readonly Implementation[];
   readonly log: Logger;
   readonly ready?: (() => Promise<void>) | undefined;
-  /** Absent: anyone may call, in plain text. */
+  /** Absent: anyone who reaches the address may call every method, in plain text. */
   readonly tls?: Tls | undefined;
   /** Lets tools list the services: for development. */
   readonly reflection?: boolean | undefined;
@@ -46,11 +48,13 @@ export interface ServeOptions {
 
 /**
  * Serves on `host:port` (port 0 picks one) or `unix:/path`, where a socket left by a dead process is replaced.
- * Anyone who may enter the socket's directory may call, so the caller must restrict it to the service's own user.
+ * Anyone who may enter the socket's directory may call every method, so it must belong to the service's own user. On
+ * `host:port`, `tls` says who calls, and a method is refused to services that its table does not name.
  * The standard health service answers SERVING while `ready` resolves. Rejects with StartFault when it cannot listen.
  */
 export async function serve(options: ServeOptions): Promise<Server> {
   const inFlight = new InFlight();
+  const context = { log: options.log, inFlight, tls: options.tls };
   let stopped: Promise<void> | undefined;
 
   const server = new GrpcServer({
@@ -58,12 +62,12 @@ export async function serve(options: ServeOptions): Promise<Server> {
     'grpc.max_connection_age_ms': options.connectionAgeMs ?? 300_000,
     'grpc.max_connection_age_grace_ms': options.longestCallMs ?? LONGEST_CALL_MS,
   });
-  for (const each of options.services) addService(server, each, { log: options.log, inFlight, quiet: false });
+  for (const each of options.services) addService(server, each, { ...context, quiet: false });
   const health = implementHealth({
     names: options.services.flatMap((each) => methodsOf(each.service).map(([, method]) => serviceOf(method))),
     ready: options.ready ?? (() => Promise.resolve()),
   });
-  addService(server, health.implementation, { log: options.log, inFlight, quiet: true });
+  addService(server, health.implementation, { ...context, quiet: true });
   if (options.reflection === true) {
     addReflection(
       server,
@@ -86,12 +90,13 @@ export async function serve(options: ServeOptions): Promise<Server> {
   return { address, stop: (graceMs = 5000) => (stopped ??= stop(graceMs)) };
 }
 
-function addService(server: GrpcServer, { service, handlers }: Implementation, context: AnswerContext): void {
+function addService(server: GrpcServer, { service, callers, handlers }: Implementation, context: AnswerContext): void {
   const definition: Record<string, Method> = {};
   const answers: Record<string, UntypedHandleCall> = {};
   for (const [name, method] of methodsOf(service)) {
     const handler = handlers[name];
     if (handler === undefined) throw new Error(`${method.path} has no handler`);
+    const answerer = { method, handler, callers: callers === undefined ? undefined : (callers[name] ?? []) };
     definition[name] = {
       ...method,
       requestDeserialize: method.requestStream ? readWithEnd(method) : method.requestDeserialize,
@@ -99,7 +104,7 @@ function addService(server: GrpcServer, { service, handlers }: Implementation, c
       responseStream: true,
       responseSerialize: (bytes) => bytes as Buffer,
     };
-    const handle = (call: ServerCall): void => void answer(method, handler, call, context);
+    const handle = (call: ServerCall): void => void answer(answerer, call, context);
     answers[name] = handle as UntypedHandleCall;
   }
   server.addService(definition, answers);

@@ -38,7 +38,9 @@ export function newAuthority(name: string): Authority {
     );
     const signature = sign('sha256', signed, own.privateKey);
     const body = sequence(signed, algorithm, der(0x03, Buffer.concat([Buffer.from([0]), signature])));
-    return `-----BEGIN CERTIFICATE-----\n${body.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
+    // OpenSSL refuses an empty line, so none follows a full last line.
+    const lines = body.toString('base64').match(/.{1,64}/g)!;
+    return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
   }
 
   return {

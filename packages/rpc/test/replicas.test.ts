@@ -138,7 +138,7 @@ describe('several replicas with one host name', () => {
     expect([begun, b.calls]).toEqual([1, 0]);
   });
 
-  const tls = () => newAuthority('ours').issue(['replicas.test']);
+  const tls = () => newAuthority('ours').issue(['replicas.test', 'gateway']);
   it.each([
     ['in plain text', () => undefined],
     ['over TLS', tls],

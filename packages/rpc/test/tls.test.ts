@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { dial, type Tls } from '../index.ts';
+import { dial, requireAdmin, type Tls } from '../index.ts';
 import { newAuthority } from './certificates.ts';
 import { logInto, newAddress, serveTrial, trial } from './trial.ts';
 
@@ -9,7 +9,8 @@ const DAY_MS = 86_400_000;
 const yesterday = new Date(Date.now() - DAY_MS);
 const ours = newAuthority('ours');
 const theirs = newAuthority('theirs');
-const own = ours.issue(['localhost']);
+// Of a server, and of a service that the tables name.
+const own = ours.issue(['localhost', 'gateway']);
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -108,5 +109,94 @@ describe('over mutual TLS', () => {
     closing.push(() => server.stop(0));
     await expect(call(server.address, undefined).client.echo({})).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await call(server.address, own).client.echo({ what: 'a' })).toMatchObject({ what: 'a' });
+  });
+});
+
+describe('a method over mutual TLS', () => {
+  const names = '{service}.calls';
+  const named = (...services: string[]) => ours.issue(services.map((each) => `${each}.calls`));
+
+  async function serveNamed() {
+    const handled: string[] = [];
+    const { server, lines } = await serveTrial(
+      {
+        async echo({ what, count, data }) {
+          handled.push(what);
+          return { what, count, data };
+        },
+      },
+      { address: 'localhost:0', tls: { ...own, names } },
+    );
+    closing.push(() => server.stop(0));
+    return { address: server.address, handled, lines };
+  }
+
+  it('is open to each service that its table names', async () => {
+    const { address } = await serveNamed();
+    expect(await call(address, named('gateway')).client.echo({ what: 'a' })).toMatchObject({ what: 'a' });
+    expect(await call(address, named('gateway')).client.read({ what: 'b' })).toMatchObject({ what: 'b' });
+    expect(await call(address, named('ingest')).client.read({ what: 'c' })).toMatchObject({ what: 'c' });
+    // One certificate of several services is taken for each of them.
+    expect(await call(address, named('audio', 'ingest')).client.read({ what: 'd' })).toMatchObject({ what: 'd' });
+  });
+
+  it('is refused to another service with PERMISSION_DENIED before its handler runs, whatever its shape', async () => {
+    const { address, handled, lines } = await serveNamed();
+    const { client } = call(address, named('ingest'));
+    const sentence = (method: string) =>
+      `Ingest does not answer: ${method} is refused: the certificate is of ingest, and only gateway may call it.`;
+    // A firm's user must not see it as a verdict on what the user may do, so it is not `forbidden`.
+    await expect(client.echo({ what: 'a' })).rejects.toMatchObject({ kind: 'unavailable', message: sentence('Echo') });
+    await expect(client.download({ count: 1 })[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      message: sentence('Download'),
+    });
+    async function* requests() {
+      yield { what: 'a' };
+    }
+    await expect(client.upload(requests())).rejects.toMatchObject({ message: sentence('Upload') });
+    expect(handled).toEqual([]);
+    expect(lines).toMatchObject(
+      ['Echo', 'Download', 'Upload'].map((method) => ({
+        level: 'warn',
+        method: `/call_analysis.trial.v1.Trial/${method}`,
+        code: 'PERMISSION_DENIED',
+      })),
+    );
+    // Everyone with a certificate may ask whether the service is ready.
+    await client.ready();
+  });
+
+  it('refuses requests of an administrator from every service, and takes them from the admin command', async () => {
+    const { server } = await serveTrial(
+      {
+        async read({ what, count, data }, call) {
+          if (what === '') requireAdmin(call, 'A request without an actor');
+          return { what, count, data };
+        },
+      },
+      { address: 'localhost:0', tls: { ...own, names } },
+    );
+    closing.push(() => server.stop(0));
+    const { client } = call(server.address, named('ingest'));
+    expect(await client.read({ what: 'a' })).toMatchObject({ what: 'a' });
+    await expect(client.read({ what: '' })).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('A request without an actor is refused: the certificate is of ingest'),
+    });
+    const admin = call(server.address, named('ingest', 'admin')).client;
+    expect(await admin.read({ what: '' })).toMatchObject({ what: '' });
+  });
+
+  it('is refused with UNAUTHENTICATED to a certificate that names no service, only in part or as an address', async () => {
+    const { address, handled, lines } = await serveNamed();
+    for (const name of ['gateway', 'gateway.calls.example', 'x.gateway.calls', '127.0.0.1', 'nobody.calls']) {
+      await expect(call(address, ours.issue([name])).client.echo({ what: 'a' })).rejects.toMatchObject({
+        kind: 'unavailable',
+        message:
+          'Ingest does not answer: Echo is refused: the certificate has the name of no service, such as gateway.calls.',
+      });
+    }
+    expect(handled).toEqual([]);
+    expect(new Set(lines.map(({ code }) => code))).toEqual(new Set(['UNAUTHENTICATED']));
   });
 });

@@ -13,7 +13,7 @@ import {
   type ServiceDefinition,
 } from '@grpc/grpc-js';
 import { loadSync, type MethodDefinition } from '@grpc/proto-loader';
-import { dial, type Handlers, implement, serve, type ServeOptions } from '../index.ts';
+import { type Callers, dial, type Handlers, implement, serve, type ServeOptions } from '../index.ts';
 
 interface Ask {
   what: string;
@@ -71,13 +71,20 @@ const echoHandlers: Handlers<typeof trial> = {
   },
 };
 
+const callers: Callers<typeof trial> = {
+  echo: ['gateway'],
+  read: ['gateway', 'ingest'],
+  download: ['gateway'],
+  upload: ['gateway'],
+};
+
 type LogLine = Record<string, unknown>;
 export type TrialHandlers = Partial<Handlers<typeof trial>>;
 
 /** Serves the trial service and collects the lines of its log. Missing handlers echo. */
 export async function serveTrial(handlers: TrialHandlers, options: Omit<ServeOptions, 'services' | 'log'>) {
   const lines: LogLine[] = [];
-  const services = [implement(trial, { ...echoHandlers, ...handlers })];
+  const services = [implement(trial, callers, { ...echoHandlers, ...handlers })];
   return { lines, server: await serve({ ...options, services, log: logInto(lines) }) };
 }
 

@@ -4,6 +4,7 @@ import type { Call } from './methods.ts';
 /** A call whose handler runs in this process. */
 export class IncomingCall implements Call {
   readonly deadline: Date | undefined;
+  callers: readonly string[] | undefined;
   #cancelledBy: Error | undefined;
   #isOver = false;
   // Most handlers never use their signal, and creating one costs more than the rest of this class.

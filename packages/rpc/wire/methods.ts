@@ -7,6 +7,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** When the caller stops waiting; undefined when it has no limit. */
   readonly deadline: Date | undefined;
+  /** The services that the caller's certificate names; undefined where callers show none. */
+  readonly callers: readonly string[] | undefined;
 }
 
 export interface CallOptions {
@@ -65,7 +67,7 @@ type ImplementedBy<Service> = Service extends { readonly [handlersOf]?: infer Im
 type FirstArgument<Function> = Function extends (first: infer First, ...rest: never[]) => unknown ? First : never;
 
 // A definition also has an index signature. Its methods are the keys that are string literals.
-type MethodName<Service> = keyof {
+export type MethodName<Service> = keyof {
   [
     Name in keyof Service as string extends Name
       ? never

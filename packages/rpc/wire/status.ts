@@ -74,6 +74,10 @@ export function faultOfStatus(service: string, error: ServiceError, reason?: str
     case status.UNAVAILABLE:
     case status.CANCELLED:
       return unavailable(service, error);
+    // A Fault of a handler comes with its own message. Without one, the server refuses the certificate of this process.
+    case status.PERMISSION_DENIED:
+    case status.UNAUTHENTICATED:
+      return new Fault('unavailable', 'UNAVAILABLE', `${service} does not answer: ${error.details}`, { cause: error });
     case status.INTERNAL:
       return error.details.startsWith(RESET) ? unavailable(service, error) : faultOf(error);
     default:

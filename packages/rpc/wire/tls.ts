@@ -9,6 +9,13 @@ export interface Tls {
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
+  /** The DNS name in the certificate of each service, with `{service}` in place of its name. Default `{service}`. */
+  readonly names?: string;
+}
+
+/** The DNS name by which the certificate of a service is recognised. */
+export function certificateName({ names = '{service}' }: Tls, service: string): string {
+  return names.replace('{service}', service);
 }
 
 /** Without `tls` anyone who reaches the address may call. Node's default minimum is TLS 1.2. */

@@ -107,7 +107,7 @@ export const calling = {
 
 /** Of a service that is called. */
 export const serving = {
-  settings: { listen: '0.0.0.0:50051', tls: undefined, reflection: false },
+  settings: { listen: '127.0.0.1:50051', tls: undefined, reflection: false },
   refusals: [
     [{ RPC_PORT: '99999' }, ['RPC_PORT must be a port from 0 to 65535, not "99999".']],
     ...calling.refusals,

@@ -53,6 +53,7 @@ export interface LanguageModel {
 export function openLanguageModel(config: LanguageModelConfig, store: CapabilityStore): LanguageModel {
   let known: Structured | null = config.structured ?? null;
   const quirks = new Set<Quirk>();
+  const modelFor = openModels(config);
   let reading: Promise<void> | undefined;
 
   const remembered = async (): Promise<Structured | null> => {
@@ -99,7 +100,7 @@ export function openLanguageModel(config: LanguageModelConfig, store: Capability
       // Each turn changes the way to ask for JSON or learns one quirk, so this ends.
       for (;;) {
         try {
-          const reply = await askOnce(config, way, quirks, prompt, signal);
+          const reply = await askOnce(config, modelFor, way, quirks, prompt, signal);
           if (config.structured === undefined) learn(way);
           return { ...reply, tokens: { ...reply.tokens, requests: reply.tokens.requests + refusedRequests } };
         } catch (error) {
@@ -130,12 +131,13 @@ function cannotBeAsked(cause: unknown): ModelFailure {
 
 async function askOnce(
   config: LanguageModelConfig,
+  modelFor: ReturnType<typeof openModels>,
   structured: Structured,
   quirks: ReadonlySet<Quirk>,
   { instructions, conversation, schema, maxOutputTokens }: Prompt,
   signal: AbortSignal | undefined,
 ): Promise<Reply> {
-  const timeout = AbortSignal.timeout(config.timeoutMs);
+  const deadline = new Deadline(config.timeoutMs, signal);
   const inPrompt = structured === 'prompt' || structured === 'json_object';
   const system = inPrompt
     ? `${instructions}\n\nThe JSON schema of your answer:\n${JSON.stringify(schema)}`
@@ -143,7 +145,7 @@ async function askOnce(
   const wanted = Output.object({ schema: jsonSchema(schema as Parameters<typeof jsonSchema>[0]), name: 'analysis' });
   try {
     const result = await generateText({
-      model: modelOf(config, structured, quirks, schema),
+      model: modelFor(structured, quirks),
       messages: quirks.has('no_system_message')
         ? [{ role: 'user', content: `${system}\n\n${conversation}` }]
         : [
@@ -159,7 +161,7 @@ async function askOnce(
       ...(!quirks.has('no_temperature') && { temperature: 0 }),
       maxOutputTokens,
       maxRetries: 0,
-      abortSignal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      abortSignal: deadline.signal,
       ...(structured !== 'prompt' && { output: wanted }),
       // Anthropic takes a schema as the format of the answer, where the model knows that, or as that of a tool.
       ...(config.provider === 'anthropic' &&
@@ -173,12 +175,46 @@ async function askOnce(
       return replyOf(error.text ?? '', error.finishReason, error.usage, error.response?.body);
     }
     // The server answered, but not as a chat completion.
-    if (!timeout.aborted && APICallError.isInstance(error) && (error.statusCode ?? 500) < 300) {
+    if (!deadline.isOver && APICallError.isInstance(error) && (error.statusCode ?? 500) < 300) {
       return { text: '', isCutOff: true, tokens: { ...NO_TOKENS, requests: 1 } };
     }
     if (error instanceof ModelFailure) throw error;
-    throw readFailure(timeout.aborted ? timeout.reason : error, config.model, config.timeoutMs);
+    throw readFailure(deadline.isOver ? deadline.signal.reason : error, config.model, config.timeoutMs);
+  } finally {
+    deadline.end();
   }
+}
+
+/**
+ * Aborts when the time is over, or with another signal. AbortSignal.timeout would keep its timer, and with it the request,
+ * until the time is over: minutes after the answer.
+ */
+class Deadline {
+  isOver = false;
+  readonly #controller = new AbortController();
+  readonly #parent: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(ms: number, parent: AbortSignal | undefined) {
+    this.#parent = parent;
+    this.#timer = setTimeout(() => {
+      this.isOver = true;
+      this.#controller.abort(new DOMException('The time is over.', 'TimeoutError'));
+    }, ms);
+    if (parent?.aborted === true) this.#follow();
+    else parent?.addEventListener('abort', this.#follow, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#parent?.removeEventListener('abort', this.#follow);
+  }
+
+  readonly #follow = (): void => this.#controller.abort(this.#parent?.reason);
 }
 
 interface ReportedUsage {
@@ -213,26 +249,39 @@ function refusalIn(body: unknown): boolean {
   return (typeof refusal === 'string' && refusal !== '') || stop_reason === 'refusal';
 }
 
-function modelOf(
-  { provider, url, apiKey, model }: LanguageModelConfig,
-  structured: Structured,
-  quirks: ReadonlySet<Quirk>,
-  schema: object,
-): Model {
-  if (provider === 'anthropic') return createAnthropic({ baseURL: url, apiKey: apiKey ?? '' })(model);
-  return createOpenAICompatible({
-    name: 'llm',
-    baseURL: url,
-    supportsStructuredOutputs: structured === 'json_schema',
-    ...(apiKey !== undefined && { apiKey }),
-    transformRequestBody({ max_tokens, ...body }: Record<string, unknown>) {
-      const limit = quirks.has('max_completion_tokens') ? 'max_completion_tokens' : 'max_tokens';
-      return {
-        ...body,
-        [limit]: max_tokens,
-        // llama.cpp's Python server takes a schema beside json_object, and refuses json_schema.
-        ...(structured === 'json_object_schema' && { response_format: { type: 'json_object', schema } }),
-      };
-    },
-  })(model);
+/** The library's model for a way to ask. Making one takes longer than asking it, so they are kept. */
+function openModels({ provider, url, apiKey, model }: LanguageModelConfig) {
+  const opened = new Map<string, Model>();
+  return (structured: Structured, quirks: ReadonlySet<Quirk>): Model => {
+    const limit = quirks.has('max_completion_tokens') ? 'max_completion_tokens' : 'max_tokens';
+    const key = `${structured} ${limit}`;
+    const known = opened.get(key);
+    if (known !== undefined) return known;
+    const made =
+      provider === 'anthropic'
+        ? createAnthropic({ baseURL: url, apiKey: apiKey ?? '' })(model)
+        : createOpenAICompatible({
+            name: 'llm',
+            baseURL: url,
+            supportsStructuredOutputs: structured === 'json_schema' || structured === 'json_object_schema',
+            ...(apiKey !== undefined && { apiKey }),
+            transformRequestBody({ max_tokens, response_format, ...body }: RequestBody) {
+              return { ...body, [limit]: max_tokens, ...formatOf(structured, response_format) };
+            },
+          })(model);
+    opened.set(key, made);
+    return made;
+  };
+}
+
+interface RequestBody extends Record<string, unknown> {
+  readonly max_tokens?: unknown;
+  readonly response_format?: { readonly json_schema?: { readonly schema: unknown } };
+}
+
+/** llama.cpp's Python server takes a schema beside json_object, and refuses json_schema. */
+function formatOf(structured: Structured, format: RequestBody['response_format']): object {
+  if (format === undefined) return {};
+  if (structured !== 'json_object_schema') return { response_format: format };
+  return { response_format: { type: 'json_object', schema: format.json_schema?.schema } };
 }

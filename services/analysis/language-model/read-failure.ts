@@ -10,10 +10,13 @@ const NO_MODEL =
   /model.{0,80}(not found|does not exist|not exist|unknown|not available|not loaded|invalid)|(unknown|no such|invalid) model|not_found_error.{0,40}model:/iu;
 const NO_CREDIT = /insufficient_quota|billing|credit balance/iu;
 
-/** What an error of a request to the server of a language model means. `seconds` is what the request was given. */
+/**
+ * What an error of a request to the server of a language model means. The library's own error holds the request, which is
+ * the conversation, so that it is never kept as the cause.
+ */
 export function readFailure(error: unknown, model: string, timeoutMs: number): ModelFailure {
   const call = APICallError.isInstance(error) ? error : null;
-  if (call === null || call.statusCode === undefined) return unreachable(error, timeoutMs);
+  if (call === null || call.statusCode === undefined) return unreachable(call?.cause ?? error, timeoutMs);
   const status = call.statusCode;
   const text = call.responseBody ?? '';
   const retryAfterMs = readRetryAfter(call.responseHeaders);
@@ -23,33 +26,33 @@ export function readFailure(error: unknown, model: string, timeoutMs: number): M
     const message = isSpent
       ? `The server of the language model answers ${status}: its account has no credit left. Pay there; calls wait meanwhile.`
       : `The server of the language model is overloaded (HTTP ${status}). Calls wait; lower LLM_CONCURRENCY if this stays.`;
-    return new ModelFailure('away', message, { retryAfterMs, isThrottled: !isSpent || status === 429, cause: error });
+    return new ModelFailure('away', message, { retryAfterMs, isThrottled: !isSpent || status === 429 });
   }
   if (status === 401 || status === 403) {
     const message = `The server of the language model refuses the API key (HTTP ${status}). Set LLM_API_KEY and restart; calls wait meanwhile.`;
-    return new ModelFailure('misconfigured', message, { cause: error });
+    return new ModelFailure('misconfigured', message);
   }
   const quirk = readQuirk(text);
-  if (quirk !== null) return new ModelFailure('particular', `HTTP ${status}`, { quirk, cause: error });
+  if (quirk !== null) return new ModelFailure('particular', `HTTP ${status}`, { quirk });
   if (status === 408 || status >= 500) {
     // Some servers answer 500 to what they do not know; the caller tries a simpler way to ask.
-    if (UNSUPPORTED.test(text)) return new ModelFailure('unsupported', `HTTP ${status}`, { cause: error });
-    if (TOO_LONG.test(text)) return tooLong(text, error);
+    if (UNSUPPORTED.test(text)) return new ModelFailure('unsupported', `HTTP ${status}`);
+    if (TOO_LONG.test(text)) return tooLong(text);
     const message = `The server of the language model fails (HTTP ${status}). Calls wait until it answers.`;
-    return new ModelFailure('away', message, { retryAfterMs, cause: error });
+    return new ModelFailure('away', message, { retryAfterMs });
   }
-  if (status === 413 || TOO_LONG.test(text)) return tooLong(text, error);
+  if (status === 413 || TOO_LONG.test(text)) return tooLong(text);
   if (NO_MODEL.test(text)) {
     const message = `The server of the language model knows no model ${model}. Set LLM_MODEL and restart; calls wait meanwhile.`;
-    return new ModelFailure('misconfigured', message, { cause: error });
+    return new ModelFailure('misconfigured', message);
   }
   if (status === 404 || status === 405) {
     const message = `The server of the language model has nothing at its path (HTTP ${status}). Correct LLM_URL, usually by /v1 at its end, or LLM_MODEL, and restart; calls wait meanwhile.`;
-    return new ModelFailure('misconfigured', message, { cause: error });
+    return new ModelFailure('misconfigured', message);
   }
-  if (UNSUPPORTED.test(text)) return new ModelFailure('unsupported', `HTTP ${status}`, { cause: error });
+  if (UNSUPPORTED.test(text)) return new ModelFailure('unsupported', `HTTP ${status}`);
   const message = `The server of the language model refused the request (HTTP ${status}). Retry the call, or use another model.`;
-  return new ModelFailure('refused', message, { cause: error });
+  return new ModelFailure('refused', message);
 }
 
 function readQuirk(text: string): Quirk | null {
@@ -58,7 +61,7 @@ function readQuirk(text: string): Quirk | null {
   return /system (role|message).{0,40}(not|un)|roles must alternate/iu.test(text) ? 'no_system_message' : null;
 }
 
-function tooLong(text: string, cause: unknown): ModelFailure {
+function tooLong(text: string): ModelFailure {
   const said =
     /\d+ > (\d{3,9})/u.exec(text) ??
     /(?:context (?:length|window|size)[^\d]{0,40}|maximum[^\d]{0,40}|n_ctx[^\d]{0,10}|limit[^\d]{0,20})(\d{3,9})/iu.exec(
@@ -67,7 +70,6 @@ function tooLong(text: string, cause: unknown): ModelFailure {
   const contextTokens = said === null ? null : Number(said[1]);
   return new ModelFailure('too_long', 'The call has more tokens than the language model takes.', {
     contextTokens,
-    cause,
   });
 }
 

@@ -14,7 +14,7 @@ export function logOutcome(log: Logger, context: Context, request: IncomingMessa
   const mark = performance.now();
   response.on('close', () => {
     const ms = performance.now() - mark;
-    const { route = 'none', firm_uuid, user_uuid, call_uuid } = response.logFields;
+    const { route = 'none', firm_uuid, user_uuid, call_uuid, tool } = response.logFields;
     const fields = {
       // `close` is emitted outside the request's async context, so the ids are passed explicitly.
       request_id: context.requestId,
@@ -24,6 +24,7 @@ export function logOutcome(log: Logger, context: Context, request: IncomingMessa
       firm_uuid,
       user_uuid,
       call_uuid,
+      tool,
       status: response.statusCode,
       ms: Math.round(ms * 10) / 10,
       aborted: response.writableFinished ? undefined : true,

@@ -142,6 +142,21 @@ export async function handleRequest(endpoint: Endpoint, checks: AccessChecks, ro
   return result === undefined ? undefined : sendJson(request, response, result);
 }
 
+/**
+ * The answer of another endpoint that only reads JSON, for the caller of a request that has passed the checks of its own
+ * endpoint. Parameters are as a URL has them.
+ */
+export async function answerWithin(
+  endpoint: Endpoint,
+  input: HandlerInput<Caller, unknown, unknown>,
+  params: Params,
+  query: Readonly<Record<string, string | string[]>>,
+): Promise<unknown> {
+  requireRole(endpoint, input.caller);
+  const answer = await endpoint.handle({ ...input, params, query: parse(endpoint.query, query), body: {} });
+  return answer?.body;
+}
+
 function authenticate(
   { authentication, limits }: AccessChecks,
   credentials: Exclude<Credentials, 'none'>,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Fault } from '@call-analysis/fault';
 import { type Objects, openObjects, type SignedUrls } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement, webhooks } from '@call-analysis/proto';
-import { dial, type Handlers, implement, serve } from '@call-analysis/rpc';
+import { type Callers, dial, type Handlers, implement, serve } from '@call-analysis/rpc';
 import { Closing, createLog, Readiness, timeLeft } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
 import { ApiKeyAuthentication } from '../authentication/api-key.ts';
@@ -99,34 +99,36 @@ export async function openFixture(
   const calls: Partial<Ingest> = {};
   const keyServer = await serve({
     address: '127.0.0.1:0',
-    services: [implement(keyManagement, replaceable<Keys>(keys, keyManagement))],
+    services: [
+      implement(keyManagement, byGateway<typeof keyManagement>(keyManagement), replaceable<Keys>(keys, keyManagement)),
+    ],
     log: quiet,
   });
   closing.add('key-management', () => keyServer.stop(0));
   const ingestServer = await serve({
     address: '127.0.0.1:0',
-    services: [implement(ingest, replaceable<Ingest>(calls, ingest))],
+    services: [implement(ingest, byGateway<typeof ingest>(ingest), replaceable<Ingest>(calls, ingest))],
     log: quiet,
   });
   closing.add('ingest', () => ingestServer.stop(0));
   const recordings: Partial<Audio> = {};
   const audioServer = await serve({
     address: '127.0.0.1:0',
-    services: [implement(audio, replaceable<Audio>(recordings, audio))],
+    services: [implement(audio, byGateway<typeof audio>(audio), replaceable<Audio>(recordings, audio))],
     log: quiet,
   });
   closing.add('audio', () => audioServer.stop(0));
   const scorecards: Partial<Analysis> = {};
   const analysisServer = await serve({
     address: '127.0.0.1:0',
-    services: [implement(analysis, replaceable<Analysis>(scorecards, analysis))],
+    services: [implement(analysis, byGateway<typeof analysis>(analysis), replaceable<Analysis>(scorecards, analysis))],
     log: quiet,
   });
   closing.add('analysis', () => analysisServer.stop(0));
   const hooks: Partial<Webhooks> = {};
   const webhookServer = await serve({
     address: '127.0.0.1:0',
-    services: [implement(webhooks, replaceable<Webhooks>(hooks, webhooks))],
+    services: [implement(webhooks, byGateway<typeof webhooks>(webhooks), replaceable<Webhooks>(hooks, webhooks))],
     log: quiet,
   });
   closing.add('webhooks', () => webhookServer.stop(0));
@@ -230,6 +232,12 @@ export async function rawExchange(url: string, onConnect: (socket: Socket) => vo
   socket.on('data', (bytes: Buffer) => (received += bytes.toString('latin1')));
   await once(socket, 'close');
   return received;
+}
+
+/** Every method may be called by the gateway. */
+function byGateway<Service extends object>(service: Service): Callers<Service> {
+  const names = Object.keys(service).map((name) => `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`);
+  return Object.fromEntries(names.map((name) => [name, ['gateway']])) as unknown as Callers<Service>;
 }
 
 /** Handlers that call the ones that the test has set. */

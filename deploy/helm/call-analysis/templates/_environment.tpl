@@ -32,9 +32,15 @@
 {{- with .corsOrigins }}{{ $_ := set $env "S3_CORS_ORIGINS" (join "," .) }}{{ end -}}
 {{- end -}}
 {{- end -}}
-{{- if .facts.rpc -}}
+{{- /* A migration serves nothing. */ -}}
+{{- if and .facts.rpc (not .migrates) -}}
 {{- $_ := set $env "RPC_HOST" $values.bindAddress -}}
 {{- $_ := set $env "RPC_PORT" "50051" -}}
+{{- if $values.rpc.tls.enabled -}}
+{{- $_ := set $env "RPC_TLS_NAMES" (include "call-analysis.serviceName" (dict "root" $root "name" "{service}")) -}}
+{{- else -}}
+{{- $_ := set $env "RPC_PLAIN_TEXT" "allowed" -}}
+{{- end -}}
 {{- $_ := set $env "RPC_REFLECTION" (ternary "on" "off" $values.rpc.reflection) -}}
 {{- end -}}
 {{- range .facts.calls -}}
@@ -56,6 +62,8 @@
 {{- with .trustedProxies }}{{ $_ := set $env "TRUST_PROXY" (join "," .) }}{{ end -}}
 {{- with .corsOrigins }}{{ $_ := set $env "CORS_ORIGINS" (join "," .) }}{{ end -}}
 {{- end -}}
+{{- end -}}
+{{- if has .name (list "gateway" "admin") -}}
 {{- $_ := set $env "JWT_ISSUER" $values.jwt.issuer -}}
 {{- $_ := set $env "JWT_AUDIENCE" $values.jwt.audience -}}
 {{- end -}}

@@ -7,8 +7,8 @@
 {{- if and $facts.database (not (or $values.database.existingSecret $settings.database.existingSecret)) -}}
 {{- $faults = append $faults (printf "database.existingSecret or services.%s.database.existingSecret must name the secret with the URL of the database of %s." $name $name) -}}
 {{- end -}}
-{{- if and $values.rpc.tls.enabled (or $facts.rpc $facts.calls) (not (or $values.rpc.tls.existingSecret $settings.rpcTlsSecret)) -}}
-{{- $faults = append $faults (printf "rpc.tls.enabled is on, so rpc.tls.existingSecret or services.%s.rpcTlsSecret must name the secret with the certificate of %s." $name $name) -}}
+{{- if and $values.rpc.tls.enabled (or $facts.rpc $facts.calls) (not (or $values.rpc.tls.certManager.enabled $values.rpc.tls.existingSecret $settings.rpcTlsSecret)) -}}
+{{- $faults = append $faults (printf "rpc.tls.enabled is on without certManager, so rpc.tls.existingSecret or services.%s.rpcTlsSecret must name the secret with the certificate of %s." $name $name) -}}
 {{- end -}}
 {{- if and $settings.autoscaling.enabled (include "call-analysis.byQueueAge" (dict "root" $ "name" $name)) -}}
 {{- $faults = append $faults (printf "keda.enabled scales %s, so services.%s.autoscaling.enabled must be off: only one of them can scale a deployment." $name $name) -}}
@@ -16,6 +16,13 @@
 {{- if gt ($settings.autoscaling.minReplicas | int) ($settings.autoscaling.maxReplicas | int) -}}
 {{- $faults = append $faults (printf "services.%s.autoscaling.minReplicas is above its maxReplicas." $name) -}}
 {{- end -}}
+{{- end -}}
+{{- if and $values.admin.enabled $values.rpc.tls.enabled (not (or $values.rpc.tls.certManager.enabled $values.rpc.tls.existingSecret $values.admin.rpcTlsSecret)) -}}
+{{- $faults = append $faults "rpc.tls.enabled is on without certManager, so rpc.tls.existingSecret or admin.rpcTlsSecret must name the secret with the certificate of the admin command." -}}
+{{- end -}}
+{{- with $values.rpc.tls.certManager -}}
+{{- if le (trimSuffix "h" .duration | int64) (trimSuffix "h" .renewBefore | int64) }}{{ $faults = append $faults "rpc.tls.certManager.renewBefore must be shorter than duration." }}{{ end -}}
+{{- if and .issuerRef (not .issuerRef.name) }}{{ $faults = append $faults "rpc.tls.certManager.issuerRef.name must name the issuer." }}{{ end -}}
 {{- end -}}
 {{- if not $values.kafka.brokers }}{{ $faults = append $faults "kafka.brokers must name at least one broker, such as kafka:9092." }}{{ end -}}
 {{- if not $values.s3.endpoint }}{{ $faults = append $faults "s3.endpoint must be the URL of the object store." }}{{ end -}}

@@ -12,7 +12,7 @@ under "list". A service gets no secret that it does not use. Where `variable` en
 {{- if .facts.store -}}
 {{- $list = append $list (dict "variable" "S3_SECRET_KEY_FILE" "secret" $values.s3.existingSecret "key" $values.s3.secretKeyKey "file" "s3-secret-key") -}}
 {{- end -}}
-{{- if eq .name "gateway" -}}
+{{- if has .name (list "gateway" "admin") -}}
 {{- if $values.jwt.publicKeyKey -}}
 {{- $list = append $list (dict "variable" "JWT_PUBLIC_KEY_FILE" "secret" $values.jwt.existingSecret "key" $values.jwt.publicKeyKey "file" "jwt-public-key.pem") -}}
 {{- else -}}
@@ -40,13 +40,20 @@ under "list". A service gets no secret that it does not use. Where `variable` en
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- if and $values.rpc.tls.enabled (or .facts.rpc .facts.calls) -}}
+{{- /* A migration calls nobody, and runs before cert-manager has made the certificates of the first installation. */ -}}
+{{- if and $values.rpc.tls.enabled (or .facts.rpc .facts.calls) (not .migrates) -}}
 {{- $secret := default $values.rpc.tls.existingSecret .settings.rpcTlsSecret -}}
-{{- with $values.rpc.tls -}}
+{{- with ternary $values.rpc.tls (dict "caKey" "ca.crt" "certKey" "tls.crt" "keyKey" "tls.key") (not (empty $secret)) -}}
+{{- $secret = default (include "call-analysis.certificateSecret" $) $secret -}}
 {{- $list = append $list (dict "variable" "RPC_TLS_CA_FILE" "secret" $secret "key" .caKey "file" "rpc-ca.pem") -}}
 {{- $list = append $list (dict "variable" "RPC_TLS_CERT_FILE" "secret" $secret "key" .certKey "file" "rpc-cert.pem") -}}
 {{- $list = append $list (dict "variable" "RPC_TLS_KEY_FILE" "secret" $secret "key" .keyKey "file" "rpc-key.pem") -}}
 {{- end -}}
 {{- end -}}
 {{- dict "list" $list | toYaml -}}
+{{- end -}}
+
+{{/* The Secret in which cert-manager keeps the certificate of (dict "root" $ "name" "ingest"). */}}
+{{- define "call-analysis.certificateSecret" -}}
+{{- include "call-analysis.serviceName" . }}-rpc-tls
 {{- end -}}

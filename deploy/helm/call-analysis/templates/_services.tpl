@@ -31,6 +31,12 @@ webhooks:
   rpc: true
 {{- end -}}
 
+{{/* The pod of the admin command: what a service would have in the table above, and in the values. */}}
+{{- define "call-analysis.admin" -}}
+{{- $settings := mergeOverwrite (deepCopy .Values.defaults) (dict "closeTimeout" "0s" "extraEnv" list) (deepCopy .Values.admin) -}}
+{{- dict "name" "admin" "facts" (dict "calls" (list "key-management")) "settings" $settings | toYaml -}}
+{{- end -}}
+
 {{/* The values of one service: (dict "root" $ "name" "ingest"), as YAML. */}}
 {{- define "call-analysis.settings" -}}
 {{- $own := default (dict) (index .root.Values.services .name) -}}

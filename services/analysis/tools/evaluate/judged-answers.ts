@@ -1,5 +1,6 @@
 import type { Answer, Language } from '@call-analysis/events';
-import type { Analyst } from '../../analysts/analyst.ts';
+import type { AnalysisResult, Analyst } from '../../analysts/analyst.ts';
+import { ModelFailure } from '../../language-model/outcome.ts';
 import type { Scorecard } from '../../scorecards/scorecard.ts';
 import type { LabelledConversation } from './labelled-conversations.ts';
 import type { QuestionMap } from './questions.ts';
@@ -13,7 +14,8 @@ export interface JudgedAnswer {
   /** `open` when the analyst has left the question open. */
   readonly given: string | null;
   readonly needsReview: boolean;
-  readonly answer: Answer;
+  /** Null when the analyst failed. */
+  readonly answer: Answer | null;
 }
 
 /** What an analyst did with labelled conversations. */
@@ -27,62 +29,100 @@ export interface Judged {
     readonly language: Language;
     readonly score: number | null;
   }[];
+  /** Conversations about which the language model refused to answer, or gave no usable answer. */
+  readonly failed: number;
   /** What the language model cost; null without one, or without prices. */
   readonly cost: { readonly amount: number; readonly currency: string } | null;
 }
 
 export const OPEN = 'open';
 
+/** An analyst, and how it is asked. */
+export interface Examinee {
+  readonly analyst: Analyst;
+  readonly redactForModel?: boolean;
+  /** Conversations at the same time. Default 1. */
+  readonly concurrency?: number;
+}
+
 /** Has the analyst answer every conversation, and puts the right answers beside. */
 export async function judge(
-  { analyst, redactForModel = false }: { readonly analyst: Analyst; readonly redactForModel?: boolean },
+  { analyst, redactForModel = false, concurrency = 1 }: Examinee,
   scorecard: Scorecard,
   questions: QuestionMap,
   conversations: readonly LabelledConversation[],
 ): Promise<Judged> {
-  const answers: JudgedAnswer[] = [];
-  const scores: Judged['scores'][number][] = [];
-  let amount = 0;
-  let currency: string | null = null;
-  for (const conversation of conversations) {
-    const { id, language, pair, handled, utterances, duration, segment, operator_name, company } = conversation;
-    const result = await analyst.analyze(
-      {
-        language,
-        firmLanguage: 'en',
-        redactForModel,
-        tags: [],
-        segmentType: segment,
-        operatorName: operator_name,
-        firmName: company,
-        duration,
-        utterances,
-      },
-      scorecard,
-    );
-    scores.push({ pair, handled, language, score: result.score });
-    const cost = result.usage?.cost ?? null;
-    if (cost !== null) {
-      amount += Number(cost.amount);
-      currency = cost.currency;
+  const results: (AnalysisResult | null)[] = [];
+  const left = conversations.entries();
+  // What is still being asked when one conversation fails is of no use, and may cost something.
+  const stopped = new AbortController();
+  const work = async () => {
+    // All workers take from the same iterator, so that each conversation is asked about once.
+    for (const [at, conversation] of left) {
+      if (stopped.signal.aborted) return;
+      results[at] = await analyzeLabelled(conversation);
     }
-    const given = new Map(result.sections.flatMap((section) => section.questions).map((each) => [each.uuid, each]));
-    for (const [question, right] of Object.entries(conversation.answers)) {
-      const asked = questions[question];
-      const answer = asked === undefined ? undefined : given.get(asked.question);
-      if (asked === undefined || answer === undefined) continue;
-      answers.push({
-        conversation: id,
-        question,
-        language,
-        right: right === null ? null : (asked.counts_as[right] ?? right),
-        given: givenLabel(answer, asked.labels),
-        needsReview: answer.needs_review,
-        answer,
-      });
+  };
+  async function analyzeLabelled(labelled: LabelledConversation): Promise<AnalysisResult | null> {
+    const { language, utterances, duration, segment, operator_name, company } = labelled;
+    const conversation = {
+      language,
+      firmLanguage: 'en' as const,
+      redactForModel,
+      tags: [],
+      segmentType: segment,
+      operatorName: operator_name,
+      firmName: company,
+      duration,
+      utterances,
+    };
+    try {
+      return await analyst.analyze(conversation, scorecard, stopped.signal);
+    } catch (error) {
+      if (error instanceof ModelFailure && (error.kind === 'refused' || error.kind === 'unreadable')) return null;
+      stopped.abort(error);
+      throw error;
     }
   }
-  return { analyst: nameOf(analyst), answers, scores, cost: currency === null ? null : { amount, currency } };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  const costs = results.flatMap((result) => result?.usage?.cost ?? []);
+  return {
+    analyst: nameOf(analyst),
+    answers: conversations.flatMap((conversation, at) => judgeAnswers(conversation, results[at] ?? null, questions)),
+    scores: conversations.map(({ pair, handled, language }, at) => ({
+      pair,
+      handled,
+      language,
+      score: results[at]?.score ?? null,
+    })),
+    failed: results.filter((result) => result === null).length,
+    cost:
+      costs[0] === undefined
+        ? null
+        : { amount: costs.reduce((sum, { amount }) => sum + Number(amount), 0), currency: costs[0].currency },
+  };
+}
+
+function judgeAnswers(
+  { id, language, answers }: LabelledConversation,
+  result: AnalysisResult | null,
+  questions: QuestionMap,
+): JudgedAnswer[] {
+  const given = new Map(result?.sections.flatMap((section) => section.questions).map((each) => [each.uuid, each]));
+  return Object.entries(answers).flatMap(([question, right]) => {
+    const asked = questions[question];
+    const answer = asked === undefined ? undefined : given.get(asked.question);
+    if (asked === undefined || (answer === undefined && result !== null)) return [];
+    return {
+      conversation: id,
+      question,
+      language,
+      right: right === null ? null : (asked.counts_as[right] ?? right),
+      given: answer === undefined ? OPEN : givenLabel(answer, asked.labels),
+      needsReview: answer?.needs_review ?? true,
+      answer: answer ?? null,
+    };
+  });
 }
 
 /** What one analyst did under several scorecards. */
@@ -92,6 +132,7 @@ export function joinJudged(analyst: Analyst, parts: readonly Judged[]): Judged {
     analyst: nameOf(analyst),
     answers: parts.flatMap(({ answers }) => answers),
     scores: parts.flatMap(({ scores }) => scores),
+    failed: parts.reduce((sum, { failed }) => sum + failed, 0),
     cost:
       costs[0] === undefined
         ? null

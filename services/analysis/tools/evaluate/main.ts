@@ -1,13 +1,16 @@
 // npm run evaluate: compares the answers of an analyst with the right ones. docs/evaluation.md describes it.
 import { readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { ConfigFault } from '@call-analysis/runtime';
 import type { Analyst } from '../../analysts/analyst.ts';
 import { modelAnalyst } from '../../analysts/model/model-analyst.ts';
 import { ruleAnalyst } from '../../analysts/rule-analyst.ts';
 import { isOnThisMachine, languageModelConfig } from '../../language-model/config.ts';
 import { openLanguageModel } from '../../language-model/language-model.ts';
+import { ModelFailure } from '../../language-model/outcome.ts';
 import { defaultScorecard } from '../../scorecards/default-scorecard.ts';
-import { judge, type Judged, joinJudged } from './judged-answers.ts';
+import { type Examinee, judge, type Judged, joinJudged } from './judged-answers.ts';
 import { EvaluationFault, readLabelledConversations } from './labelled-conversations.ts';
 import { measureConfidence } from './measure-confidence.ts';
 import { questionsOfScorecard, readQuestionMap, WRITERS_QUESTIONS } from './questions.ts';
@@ -22,6 +25,8 @@ npm run evaluate -- --from-reviews URL [--analyst rules|model] [--against rules|
 /** What the rules know of their own reliability. */
 const CONFIDENCE = new URL('../../rules/confidence.json', import.meta.url);
 const REVIEW_BELOW = 0.7;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 16_000;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -81,18 +86,37 @@ async function main(): Promise<void> {
   if (other !== null) console.log(`\n${writeReport(reportOf(other))}\n\n${writeComparison(compare(judged, other))}`);
 }
 
-function openAnalyst(name: string): { readonly analyst: Analyst; readonly redactForModel: boolean } {
-  if (name === 'rules') return { analyst: ruleAnalyst, redactForModel: false };
+function openAnalyst(name: string): Examinee {
+  if (name === 'rules') return { analyst: ruleAnalyst };
   if (name !== 'model')
     throw new EvaluationFault(`The analyst "${name}" is unknown; it must be rules or model.\n${USAGE}`);
   const config = languageModelConfig(process.env);
   if (config === null) throw new EvaluationFault('Set LLM_URL and LLM_MODEL for the language model.');
   // What the server can do is found out anew in each run.
   const model = openLanguageModel(config, { findStructured: async () => null, saveStructured: async () => {} });
-  const { contextTokens, prices } = config;
+  const { contextTokens, prices, concurrency } = config;
   return {
-    analyst: modelAnalyst(model, { reviewBelow: REVIEW_BELOW, contextTokens, prices }),
+    analyst: patient(modelAnalyst(model, { reviewBelow: REVIEW_BELOW, contextTokens, prices })),
     redactForModel: config.redact ?? !isOnThisMachine(config.url),
+    concurrency,
+  };
+}
+
+/** Asks again when the server is overloaded or away, so that a long evaluation survives a short outage. */
+function patient(analyst: Analyst): Analyst {
+  return {
+    ...analyst,
+    async analyze(conversation, scorecard, signal) {
+      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+        try {
+          return await analyst.analyze(conversation, scorecard, signal);
+        } catch (error) {
+          const isAway = error instanceof ModelFailure && error.kind === 'away';
+          if (!isAway || pauseMs > LONGEST_PAUSE_MS) throw error;
+          await pause(error.retryAfterMs ?? pauseMs, undefined, { signal });
+        }
+      }
+    },
   };
 }
 
@@ -107,8 +131,14 @@ function requiredToken(): string {
 try {
   await main();
 } catch (error) {
-  const isUsage = error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
-  if (!(error instanceof EvaluationFault) && !isUsage) throw error;
+  if (!isForPerson(error)) throw error;
   console.error(error.message);
   process.exitCode = 1;
+}
+
+/** Whether an error says by itself what the person who runs the command can do about it. */
+function isForPerson(error: unknown): error is Error {
+  if (error instanceof EvaluationFault || error instanceof ModelFailure || error instanceof ConfigFault) return true;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code.startsWith('ERR_PARSE_ARGS') || code === 'ENOENT' || code === 'EACCES';
 }

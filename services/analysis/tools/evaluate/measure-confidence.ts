@@ -1,4 +1,4 @@
-import { type Language, type PhraseDecision, phrasesOf } from '@call-analysis/events';
+import { type Answer, type Language, type PhraseDecision, phrasesOf } from '@call-analysis/events';
 import { kindOf, type OutcomeKind } from '../../rules/confidence.ts';
 import type { Scorecard } from '../../scorecards/scorecard.ts';
 import type { JudgedAnswer } from './judged-answers.ts';
@@ -33,7 +33,7 @@ export function measureConfidence(
   const together = new Map<string, Count>();
   const byLanguage = new Map<Language, Map<string, Count>>(languages.map((language) => [language, new Map()]));
   for (const { answer, question, language, right, given } of answers) {
-    if (measuredBy.get(answer.uuid) !== question) continue;
+    if (answer === null || measuredBy.get(answer.uuid) !== question) continue;
     const decision = decisions.get(answer.uuid) ?? null;
     const kind = decision && kindOf(decision, outcomeOf(answer, decision));
     if (kind === null) continue;
@@ -63,10 +63,7 @@ function drawn({ right, n }: Count, towards: number): number {
   return (right + PRIOR * towards) / (n + PRIOR);
 }
 
-function outcomeOf(
-  { answer, not_applicable, evidence_absent }: JudgedAnswer['answer'],
-  { cases }: PhraseDecision,
-): OutcomeKind {
+function outcomeOf({ answer, not_applicable, evidence_absent }: Answer, { cases }: PhraseDecision): OutcomeKind {
   if (not_applicable) return 'not_applicable';
   return evidence_absent ? 'otherwise' : cases.findIndex((each) => each.answer === answer);
 }

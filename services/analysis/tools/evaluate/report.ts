@@ -14,6 +14,8 @@ export interface Report {
   readonly rows: readonly Row[];
   /** Pairs of which one call was handled well and one badly, by language. */
   readonly order: Readonly<Record<string, Order>>;
+  /** Conversations that the language model did not answer about. Their questions count as open. */
+  readonly failed: number;
   readonly cost: Judged['cost'];
 }
 
@@ -25,7 +27,7 @@ export interface Comparison {
 
 export const ALL = 'all';
 
-export function reportOf({ analyst, answers, scores, cost }: Judged): Report {
+export function reportOf({ analyst, answers, scores, failed, cost }: Judged): Report {
   const languages = [...new Set(scores.map(({ language }) => language))].sort();
   return {
     analyst,
@@ -41,6 +43,7 @@ export function reportOf({ analyst, answers, scores, cost }: Judged): Report {
         orderOf(scores.filter((score) => language === ALL || score.language === language)),
       ]),
     ),
+    failed,
     cost,
   };
 }
@@ -87,7 +90,7 @@ function cellsOf<Each extends { readonly question: string; readonly language: st
 }
 
 /** The report as a table for people. */
-export function writeReport({ analyst, conversations, rows, order, cost }: Report): string {
+export function writeReport({ analyst, conversations, rows, order, failed, cost }: Report): string {
   const header = ['question', 'language', 'n', 'right', 'balanced', 'MCC', 'kappa', 'majority', 'review', 'rest right'];
   const body = rows.map((row) => [
     row.question,
@@ -113,6 +116,7 @@ export function writeReport({ analyst, conversations, rows, order, cost }: Repor
     table([header, ...body]),
     '',
     ...(ordered.length === 0 ? [] : [`Pairs in which the better call has the higher score: ${ordered.join(', ')}.`]),
+    ...(failed === 0 ? [] : [`Conversations without an answer, whose questions count as open: ${failed}.`]),
     `Cost: ${cost === null ? 'none, or unknown' : `${cost.amount.toFixed(6)} ${cost.currency}`}.`,
   ].join('\n');
 }

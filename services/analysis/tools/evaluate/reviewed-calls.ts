@@ -106,10 +106,12 @@ function labelledBy({ uuid, language, transcript, analysis, ...call }: Call): La
   };
 }
 
-/** Asks a service with a bearer token. EvaluationFault: the service refuses. */
+/** Asks a service with a bearer token. EvaluationFault: the service refuses, or cannot be reached. */
 export function askService(url: string, token: string): Get {
   return async (path) => {
-    const response = await fetch(new URL(path, url), { headers: { authorization: `Bearer ${token}` } });
+    const response = await fetch(new URL(path, url), { headers: { authorization: `Bearer ${token}` } }).catch(() => {
+      throw new EvaluationFault(`${url} cannot be reached. Check the URL, and that the service runs.`);
+    });
     const body: unknown = await response.json().catch(() => null);
     if (response.ok) return body;
     const message = z.object({ message: z.string() }).safeParse(body);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 /** Headers that a page may send besides those that every page may. */
 const REQUEST_HEADERS =
-  'authorization, content-type, if-match, if-none-match, range, traceparent, x-request-id, x-service-api-key';
+  'authorization, content-type, if-match, if-none-match, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, range, traceparent, x-request-id, x-service-api-key';
 /** Headers that a page may read besides those that every page may. */
 const RESPONSE_HEADERS =
   'accept-ranges, allow, content-disposition, content-range, etag, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id';

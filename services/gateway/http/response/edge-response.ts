@@ -7,6 +7,8 @@ export interface LogFields {
   firm_uuid?: string;
   user_uuid?: string;
   call_uuid?: string;
+  /** Of the Model Context Protocol. */
+  tool?: string;
 }
 
 const never = (): boolean => false;

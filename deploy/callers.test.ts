@@ -1,0 +1,107 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { CALLERS, dial, implement, type RpcCaller, serve, type Server } from '../packages/rpc/index.ts';
+import { newAuthority } from '../packages/rpc/test/certificates.ts';
+import { createLog } from '../packages/runtime/index.ts';
+import { analysis, audio, ingest, keyManagement, webhooks } from '../proto/index.ts';
+import { callers as ofAnalysis } from '../services/analysis/callers.ts';
+import { callers as ofAudio } from '../services/audio/callers.ts';
+import { callers as ofIngest } from '../services/ingest/callers.ts';
+import { callers as ofKeyManagement } from '../services/key-management/callers.ts';
+import { callers as ofWebhooks } from '../services/webhooks/callers.ts';
+import './standalone/test/time-limit.ts';
+
+type Table = Readonly<Record<string, readonly RpcCaller[]>>;
+
+/** Without its types: every method is tried by every caller. */
+const services: Readonly<Record<string, { service: typeof keyManagement; table: Table }>> = {
+  'key-management': { service: keyManagement, table: ofKeyManagement },
+  ingest: { service: ingest as never, table: ofIngest },
+  audio: { service: audio as never, table: ofAudio },
+  analysis: { service: analysis as never, table: ofAnalysis },
+  webhooks: { service: webhooks as never, table: ofWebhooks },
+};
+
+const ours = newAuthority('ours');
+const theirs = newAuthority('theirs');
+const closing: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+/** The service, with handlers that note their names and fail. */
+async function serveNotes(name: string): Promise<{ server: Server; reached: Set<string> }> {
+  const { service, table } = services[name]!;
+  const reached = new Set<string>();
+  const handlers = Object.keys(table).map((method) => [
+    method,
+    () => {
+      reached.add(method);
+      throw new Error('The method was reached.');
+    },
+  ]);
+  const server = await serve({
+    address: 'localhost:0',
+    services: [implement(service, table as never, Object.fromEntries(handlers) as never)],
+    log: createLog({ name, level: 'silent' }),
+    tls: ours.issue([name, 'localhost']),
+  });
+  closing.push(() => server.stop(0));
+  return { server, reached };
+}
+
+/** The methods that a caller reaches, and what it is told where it does not. */
+async function callAll(
+  name: string,
+  { server, reached }: Awaited<ReturnType<typeof serveNotes>>,
+  tls: object | undefined,
+) {
+  const { service, table } = services[name]!;
+  reached.clear();
+  const client = dial(service, server.address, { name, tls: tls as never });
+  const said = new Set<string>();
+  const asked = Object.keys(table).map(async (method) => {
+    const call = Reflect.get(client, method) as (request: unknown) => Promise<unknown> | AsyncIterable<unknown>;
+    // Every shape of method takes it: a message without fields, and a stream without messages.
+    const answer = call(Object.assign((async function* () {})(), {}));
+    await (answer instanceof Promise ? answer : answer[Symbol.asyncIterator]().next()).then(
+      () => said.add('answered'),
+      (error: Error) => said.add(error.message.replace(/^.*: \w+ is refused: /, '').replace(/, and only .*/, '')),
+    );
+  });
+  await Promise.all(asked);
+  client.close();
+  return { reached: [...reached].toSorted(), said: [...said] };
+}
+
+describe.each(Object.keys(services))('of the methods of %s', (name) => {
+  it('each caller reaches those of its table and no other', async () => {
+    const served = await serveNotes(name);
+    const { table } = services[name]!;
+    for (const caller of CALLERS) {
+      const allowed = Object.keys(table).filter((method) => table[method]!.includes(caller));
+      const { reached, said } = await callAll(name, served, ours.issue([caller]));
+      expect({ caller, reached }).toEqual({ caller, reached: allowed.toSorted() });
+      const refused = allowed.length < Object.keys(table).length;
+      expect(said.filter((each) => each !== 'Something went wrong.')).toEqual(
+        refused ? [`the certificate is of ${caller}`] : [],
+      );
+    }
+  });
+
+  it('none is reached without a certificate, with one of another authority, or with one of no service', async () => {
+    const served = await serveNotes(name);
+    const notOurs = { ...theirs.issue(['gateway']), ca: ours.ca };
+    for (const tls of [undefined, notOurs, ours.issue(['somebody'])]) {
+      const { reached, said } = await callAll(name, served, tls);
+      expect(reached).toEqual([]);
+      expect(said).not.toContain('answered');
+    }
+  });
+});
+
+describe('the tables of callers', () => {
+  it('let only the admin command make firms and issue and revoke tokens', () => {
+    const admins = ['createFirm', 'listFirms', 'addSegmentType', 'recordToken', 'revokeTokens'] as const;
+    for (const method of admins) expect(ofKeyManagement[method]).toEqual(['admin']);
+  });
+});

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+const READ_BYTES = 1024 * 1024;
+
+/** What was copied, or null when the source is gone. */
+export type Copied = { readonly sha256: string; readonly bytes: number } | null;
+
+/**
+ * Copies a file, or bytes, to a new file that survives a power failure, and digests it on the way. Without a target it
+ * is only digested.
+ */
+export async function copyFile(from: string | Buffer, to: string | null): Promise<Copied> {
+  const source = typeof from === 'string' ? await openIfThere(from) : null;
+  if (typeof from === 'string' && source === null) return null;
+  try {
+    if (to !== null) await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    const target = to === null ? null : await open(to, 'wx', 0o600);
+    try {
+      const hash = createHash('sha256');
+      let bytes = 0;
+      const add = async (piece: Buffer) => {
+        hash.update(piece);
+        bytes += piece.length;
+        await target?.writeFile(piece);
+      };
+      if (typeof from !== 'string') await add(from);
+      if (source !== null) {
+        const buffer = Buffer.allocUnsafe(READ_BYTES);
+        for (;;) {
+          const { bytesRead } = await source.read(buffer, 0, READ_BYTES);
+          if (bytesRead === 0) break;
+          await add(buffer.subarray(0, bytesRead));
+        }
+      }
+      await target?.datasync();
+      return { sha256: hash.digest('hex'), bytes };
+    } finally {
+      await target?.close();
+    }
+  } finally {
+    await source?.close();
+  }
+}
+
+async function openIfThere(path: string) {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
