@@ -87,9 +87,9 @@ export function Users() {
                     <code>{user.role}</code>
                   </td>
                   <td>{format.dateTime(user.created_at)}</td>
-                  <td className="settings-deeds">
+                  <td>
                     {mayManage(user) && (
-                      <>
+                      <div className="settings-deeds">
                         <button type="button" className="button button-small" onClick={() => setForm(user)}>
                           {t('users.change')}
                         </button>
@@ -110,7 +110,7 @@ export function Users() {
                             {t('users.remove')}
                           </button>
                         )}
-                      </>
+                      </div>
                     )}
                   </td>
                 </tr>

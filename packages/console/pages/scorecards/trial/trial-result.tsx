@@ -39,9 +39,9 @@ export function TrialResult({ items }: { items: readonly Tried[] }) {
               <Fragment key={item.call_uuid}>
                 <tr>
                   <th scope="row">
-                    <span className="foreign">{item.operator_name ?? item.call_uuid}</span>{' '}
+                    <span className="foreign">{item.operator_name ?? item.call_uuid}</span>
                     {item.start_time !== null && (
-                      <span className="muted number">{format.dateTime(item.start_time)}</span>
+                      <span className="muted number scorecards-when">{format.dateTime(item.start_time)}</span>
                     )}
                     {item.failure !== null && <p className="scorecards-fault foreign">{item.failure.message}</p>}
                   </th>
