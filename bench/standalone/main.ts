@@ -19,6 +19,7 @@ Exits with 0 whatever the figures.
   call-page    the JSON of a hundred calls, compared with JSON written by hand
   console-page the calls page of the console with 100,000 calls, in Chromium: its first paint and its interactions
   get-calls    filters, cursors and search among ten million calls of one firm
+  statistics   every grouping of a month and a year of ten million calls, compared with a plain aggregate
   export       calls written as CSV, and the memory of exporting them in every format
   webhooks     deliveries to an endpoint on this machine, and the memory of those that wait
   campaigns    a hundred campaigns of a hundred thousand calls, listed with their counters
@@ -43,6 +44,9 @@ const benchmarks: Benchmarks = {
   'console-page': () => import('./console-page.ts'),
   'get-calls': () => import('./get-calls.ts'),
   campaigns: () => import('./campaigns.ts'),
+  'get-calls': () => import('./lists/get-calls.ts'),
+  statistics: () => import('./lists/statistics.ts'),
+  campaigns: () => import('./lists/campaigns.ts'),
   export: () => import('./outgoing/export.ts'),
   webhooks: () => import('./outgoing/deliveries.ts'),
 };

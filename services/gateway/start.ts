@@ -1,6 +1,6 @@
 import { openListener, prepareBus } from '@call-analysis/bus';
 import { ApiKeyRevoked } from '@call-analysis/events';
-import { openObjects } from '@call-analysis/objects';
+import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement, webhooks } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import { Closing, type Logger, Readiness, type RunningService, type TimeLeft } from '@call-analysis/runtime';
@@ -16,6 +16,11 @@ export const events = { publishes: [], consumes: [ApiKeyRevoked] };
 /** The gateway has no database; this creates the topic that it listens to. */
 export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
   await prepareBus(config.bus, events, { name: 'gateway', log });
+}
+
+/** Whether presigned URLs are the gateway's own. */
+function isServedHere(objects: Config['objects']): objects is ObjectsConfig {
+  return objects.store === 'disk' || objects.encryption !== undefined;
 }
 
 /** Serves HTTP once revocations of keys arrive. Rejects with StartFault when the address is not available. */
@@ -42,7 +47,7 @@ export async function start(
     const apiKeys = new ApiKeyAuthentication({ keys });
     const revocations = await bus.listen(ApiKeyRevoked, (event) => apiKeys.markDeleted(event.subject));
     closing.add('revocations', () => revocations.stop());
-    const objects = config.objects.store === 'disk' ? await openObjects(config.objects) : null;
+    const objects = isServedHere(config.objects) ? await openObjects(config.objects, { log }) : null;
     const backends = {
       keyManagement: keys,
       ingest: calls,

@@ -6,6 +6,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import type { Administration, AuditFilter } from './administration.ts';
 import { addBackupCommands } from './backup-commands.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
+import { addEncryptionCommands } from './encryption-commands.ts';
 import { withOrWithoutService } from './with-or-without-service.ts';
 
 /**
@@ -333,6 +334,7 @@ deadLetter
     write(await withDeadLetters((deadLetters) => deadLetters.replay({ ...filter, ...(id.length > 0 && { ids: id }) })));
   });
 
+addEncryptionCommands(program, process.env, write);
 addBackupCommands(program, { env: process.env, version: versionOf(), write });
 
 try {

@@ -6,9 +6,9 @@ import { migrations, schema } from '@call-analysis/ingest';
 import { type Database, migrate, openDatabase, provision } from '@call-analysis/postgres';
 import { startServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
-import { listCalls, type ListCallsRequest } from '../../services/ingest/listing/list-calls.ts';
-import { type CallFilter, NO_FILTER, openStore, type Sort, type Store } from '../../services/ingest/store/index.ts';
-import { atMost, type Figure, quantile } from '../harness/figure.ts';
+import { listCalls, type ListCallsRequest } from '../../../services/ingest/listing/list-calls.ts';
+import { type CallFilter, NO_FILTER, openStore, type Sort, type Store } from '../../../services/ingest/store/index.ts';
+import { atMost, type Figure, quantile } from '../../harness/figure.ts';
 
 const LIMIT_MS = 50;
 const DAY_MS = 86_400_000;
