@@ -127,6 +127,36 @@ describe('the calls', () => {
     await rows(page).filter({ hasText: operator }).filter({ hasText: 'Completed' }).waitFor();
   });
 
+  it('exist only as rows that are in view, however many match', async () => {
+    const operator = `Many ${Date.now()}`;
+    const key = await client.upload(
+      csvOf(Array.from({ length: 250 }, () => ({ operator_name: operator, segment_type: 'sales' }))),
+    );
+    await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+    for (const height of [860, 640]) {
+      const width = height === 640 ? 360 : 1280;
+      const path = `/console/calls?operator_name=${encodeURIComponent(operator)}`;
+      const { page, problems } = await open({ path, viewport: { width, height } });
+      await page.getByText('250 calls', { exact: true }).waitFor();
+      const list = page.locator('.calls-scroll');
+      const inView = async () => {
+        expect(await list.evaluate((element) => element.clientHeight)).toBeLessThan(height);
+        expect(await rows(page).count()).toBeLessThan(60);
+      };
+      await rows(page).first().waitFor();
+      await eventually(async () => (await rows(page).count()) < 60);
+      await inView();
+      const isWhole = async () => (await list.evaluate((element) => element.scrollHeight)) > 250 * 40;
+      await eventually(async () => {
+        await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+        return isWhole();
+      });
+      await eventually(async () => (await rows(page).count()) < 60);
+      await inView();
+      expect(problems).toEqual([]);
+    }
+  });
+
   it('are exported as the filters show them', async () => {
     const { page, problems } = await open({ path: '/console/calls?segment_type=billing' });
     await rows(page).first().waitFor();
