@@ -49,7 +49,7 @@ beforeAll(async () => {
     expect(status).toBe(200);
   }
   await eventually(async () => (await list('status=queued&status=transcribing&status=analyzing&size=1')).count === 0);
-}, 120_000);
+}, 300_000);
 
 afterEach(async () => {
   for (const { close } of opened) await close();
