@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { remoteVariables, SigningVariables, variables as standalone } from '../deploy/standalone/config.ts';
 import { KafkaVariables } from '../packages/bus/index.ts';
+import { EncryptionVariables } from '../packages/encryption/index.ts';
 import { S3Variables } from '../packages/objects/index.ts';
 import { AddressVariables, RpcVariables } from '../packages/rpc/index.ts';
 import { DatabaseVariables, describeVariables, ProcessVariables, type Variable } from '../packages/runtime/index.ts';
@@ -42,6 +43,7 @@ const groups: Readonly<Record<string, Shapes>> = {
   PostgreSQL: [DatabaseVariables],
   Kafka: [KafkaVariables],
   'The object store': [S3Variables],
+  'Encryption at rest': [EncryptionVariables],
   'Calls between services': [AddressVariables, RpcVariables],
   'Limits of uploads': [LimitVariables],
   'Speech to text': [SpeechVariables, WorkVariables],

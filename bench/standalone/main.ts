@@ -18,6 +18,7 @@ Exits with 0 whatever the figures.
   fairness     a client beside a firm that sends five times what the service can answer
   call-page    the JSON of a hundred calls, compared with JSON written by hand
   get-calls    filters, cursors and search among ten million calls of one firm
+  statistics   every grouping of a month and a year of ten million calls, compared with a plain aggregate
   export       calls written as CSV, and the memory of exporting them in every format
   webhooks     deliveries to an endpoint on this machine, and the memory of those that wait
   campaigns    a hundred campaigns of a hundred thousand calls, listed with their counters
@@ -39,8 +40,9 @@ const benchmarks: Benchmarks = {
   edge: () => import('./edge.ts'),
   fairness: () => import('./fairness.ts'),
   'call-page': () => import('./call-page.ts'),
-  'get-calls': () => import('./get-calls.ts'),
-  campaigns: () => import('./campaigns.ts'),
+  'get-calls': () => import('./lists/get-calls.ts'),
+  statistics: () => import('./lists/statistics.ts'),
+  campaigns: () => import('./lists/campaigns.ts'),
   export: () => import('./outgoing/export.ts'),
   webhooks: () => import('./outgoing/deliveries.ts'),
 };

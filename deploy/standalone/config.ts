@@ -7,6 +7,7 @@ import {
 } from '@call-analysis/analysis/variables';
 import type { Kafka } from '@call-analysis/bus';
 import { kafkaFrom, KafkaVariables } from '@call-analysis/bus/variables';
+import { type EncryptionKeys, encryptionKeysFrom, EncryptionVariables } from '@call-analysis/encryption';
 import type { TokenRules } from '@call-analysis/gateway';
 import {
   type Concurrency,
@@ -80,6 +81,8 @@ export interface Settings {
   readonly kafka?: Kafka | undefined;
   /** Absent: files are kept under the data directory. */
   readonly s3?: S3Config | undefined;
+  /** Encrypts recordings and conversation texts. Absent: they are stored as they are. */
+  readonly encryption?: EncryptionKeys | undefined;
   /** Whether webhooks may use http and addresses that are not public. */
   readonly webhooksAllowPrivate: boolean;
   /** The limits of uploads. */
@@ -135,6 +138,7 @@ export const variables = [
   WebhookVariables,
   KafkaVariables,
   S3Variables,
+  EncryptionVariables,
   TelemetryVariables,
   CloseVariables,
 ];
@@ -156,6 +160,7 @@ export function readSettings(environment: Environment): Settings {
     webhooks: () => parseConfig(WebhookVariables, env),
     kafka: () => kafkaFrom(parseConfig(KafkaVariables, env)),
     s3: () => s3From(parseConfig(S3Variables, env)),
+    encryption: () => encryptionKeysFrom(env),
   });
   const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins, platformFirms } = edgeFrom({
     ...read.edge,
@@ -184,6 +189,7 @@ export function readSettings(environment: Environment): Settings {
     webhooksAllowPrivate: read.webhooks.WEBHOOK_ALLOW_PRIVATE,
     kafka: read.kafka,
     s3: read.s3,
+    encryption: read.encryption,
     traces: read.traces,
   };
 }
@@ -196,7 +202,15 @@ const PUBLIC = EdgeVariables.pick({ PUBLIC_URL: true });
  * The variables of the admin command when each service is its own process. Dead letters are then in Kafka; key-management
  * answers everything else.
  */
-export const remoteVariables = [REMOTE, PUBLIC, RpcTlsVariables, SigningVariables, KafkaVariables];
+export const remoteVariables = [
+  REMOTE,
+  PUBLIC,
+  RpcTlsVariables,
+  SigningVariables,
+  KafkaVariables,
+  S3Variables,
+  EncryptionVariables,
+];
 
 /** How the admin command reaches a key-management that is not on this machine. */
 export interface RemoteSettings {

@@ -44,7 +44,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
       secret: directory.secrets.urlSecret,
       previousSecret: directory.secrets.previousUrlSecret,
     };
-    const objects = settings.s3 ?? disk;
+    const objects = { ...(settings.s3 ?? disk), encryption: settings.encryption };
     const bus = buses(settings, database.url, objects);
     const { jwt } = settings;
     const left = timeLeft(settings.closeMs);
@@ -129,7 +129,10 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         host: settings.host,
         port: settings.port,
         publicUrl: settings.publicUrl,
-        objectsOrigin: settings.s3 === undefined ? undefined : new URL(settings.s3.publicEndpoint).origin,
+        objectsOrigin:
+          settings.s3 === undefined || settings.encryption !== undefined
+            ? undefined
+            : new URL(settings.s3.publicEndpoint).origin,
         quotas: settings.quotas,
         concurrency: settings.concurrency,
         trustedProxies: settings.trustedProxies,

@@ -224,8 +224,7 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
       expect(await list(`${folder}/`)).toEqual([...keys].sort());
       expect(await list(`${folder}/a/`)).toEqual([`${folder}/a/b`]);
       expect(await list(`${folder}/nothing/`)).toEqual([]);
-      for await (const { key, sizeBytes, modifiedAt } of objects.list(`${folder}/`)) {
-        expect(sizeBytes).toBe(Buffer.byteLength(key));
+      for await (const { modifiedAt } of objects.list(`${folder}/`)) {
         expect(Math.abs(modifiedAt.getTime() - Date.now())).toBeLessThan(60_000);
       }
       await expect(list(folder)).rejects.toMatchObject({ code: 'INVALID_KEY' });

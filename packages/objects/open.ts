@@ -1,12 +1,14 @@
+import type { DataKeys, EncryptionKeys } from '@call-analysis/encryption';
 import type { Logger } from '@call-analysis/runtime';
 import { openDisk } from './disk/disk.ts';
 import type { SignedUrls } from './disk/signed-urls.ts';
+import { openEncrypted, requirePlain } from './encrypted/open-encrypted.ts';
 import type { Objects } from './port.ts';
 import type { S3Config } from './s3/config.ts';
 import { openS3 } from './s3/s3.ts';
 
 /** The configuration of one kind of store. */
-export type ObjectsConfig =
+export type ObjectsConfig = (
   | {
       readonly store: 'disk';
       readonly directory: string;
@@ -15,13 +17,36 @@ export type ObjectsConfig =
       /** While the secret is changed: the one before. */
       readonly previousSecret?: string | undefined;
     }
-  | S3Config;
+  | S3Config
+) & {
+  /** Encrypts what is stored. The gateway then serves presigned URLs, whatever the store. */
+  readonly encryption?: EncryptionKeys | undefined;
+};
+
+interface OpenOptions {
+  readonly log?: Pick<Logger, 'info' | 'warn' | 'error'> | undefined;
+}
+
+export interface OpenedStore {
+  readonly objects: Objects & SignedUrls;
+  /** Encrypt other data of the same installation; null without encryption. */
+  readonly dataKeys: DataKeys | null;
+}
 
 /** Rejects with StartFault when the configuration is wrong. A store that does not answer is reported by `ready`. */
-export function openObjects(
-  config: ObjectsConfig,
-  options: { readonly log?: Pick<Logger, 'info' | 'warn' | 'error'> | undefined } = {},
-): Promise<Objects & SignedUrls> {
+export async function openObjects(config: ObjectsConfig, options?: OpenOptions): Promise<Objects & SignedUrls> {
+  return (await openStore(config, options)).objects;
+}
+
+/** As `openObjects`, with the keys that encrypt the objects. */
+export async function openStore(config: ObjectsConfig, options: OpenOptions = {}): Promise<OpenedStore> {
+  const store = await openPlain(config, options);
+  if (config.encryption !== undefined) return openEncrypted(store, config.encryption, config.store === 'disk');
+  await requirePlain(store);
+  return { objects: store, dataKeys: null };
+}
+
+function openPlain(config: ObjectsConfig, options: OpenOptions): Promise<Objects & SignedUrls> {
   switch (config.store) {
     case 'disk':
       return openDisk(config);

@@ -29,7 +29,7 @@ export interface Objects {
   /** Does nothing when there is no object. */
   remove(key: string): Promise<void>;
   /** The objects under a prefix that ends in `/`, in any order. */
-  list(prefix: string): AsyncIterable<{ key: string; sizeBytes: number; modifiedAt: Date }>;
+  list(prefix: string): AsyncIterable<{ key: string; modifiedAt: Date }>;
   /**
    * Makes the store remove objects under the prefix by itself, this many days after their put. Returns false when the store
    * cannot: then the caller removes them.

@@ -1,4 +1,5 @@
 import { type BusConfig, requiredKafka, RequiredKafkaVariables } from '@call-analysis/bus';
+import { encryptionKeysFrom, EncryptionVariables } from '@call-analysis/encryption';
 import { type ObjectsConfig, requiredS3, RequiredS3Variables } from '@call-analysis/objects';
 import { AddressVariables, rpcFrom, RpcVariables, type Tls } from '@call-analysis/rpc';
 import {
@@ -79,7 +80,7 @@ export function serviceConfig<Config extends DatabaseConfig>(service: {
   const variables = [
     DatabaseVariables,
     RequiredKafkaVariables,
-    ...(service.objects ? [RequiredS3Variables] : []),
+    ...(service.objects ? [RequiredS3Variables, EncryptionVariables] : []),
     ...own.map(([, source]) => source.variables),
     ...(service.rpc ? [RpcVariables] : []),
     ProcessVariables,
@@ -88,16 +89,26 @@ export function serviceConfig<Config extends DatabaseConfig>(service: {
     variables,
     readConfig(environment) {
       const env = withSecrets(environment, variables);
-      const { process, database, kafka, objects, rpc, ...rest } = readAll({
+      const {
+        process,
+        database,
+        kafka,
+        objects: store,
+        encryption,
+        rpc,
+        ...rest
+      } = readAll({
         database: () => parseConfig(DatabaseVariables, env),
         kafka: () => requiredKafka(env),
         objects: () => (service.objects ? requiredS3(env) : undefined),
+        encryption: () => (service.objects ? encryptionKeysFrom(env) : undefined),
         ...Object.fromEntries(own.map(([name, source]) => [name, () => source.read(env)])),
         rpc: () => (service.rpc ? rpcFrom(parseConfig(RpcVariables, env)) : undefined),
         process: () => processFrom(parseConfig(ProcessVariables, env)),
       });
       const { DATABASE_URL: databaseUrl, DATABASE_CONNECTIONS: connections } = database;
       const schema = `${service.name.replaceAll('-', '_')}_bus`;
+      const objects = store && { ...store, ...(encryption && { encryption }) };
       const config = {
         ...rest,
         ...rpc,

@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { type Bus, type EventUse, openBus, prepareBus, type Subscription } from '@call-analysis/bus';
+import type { DataKeys } from '@call-analysis/encryption';
 import type { Event, EventType } from '@call-analysis/events';
-import { type Objects, openObjects } from '@call-analysis/objects';
+import { type Objects, openStore } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { type Implementation, serve } from '@call-analysis/rpc';
 import {
   Closing,
+  exportParts,
   type Logger,
   type Part,
   Readiness,
@@ -27,6 +29,8 @@ export interface Host<Config> {
   readonly bus: Bus;
   /** Of the configuration's `objects`; absent in a service without. */
   readonly objects: Config extends ObjectsServiceConfig ? Objects : undefined;
+  /** Encrypt columns; null when nothing is encrypted. */
+  readonly dataKeys: DataKeys | null;
   /** Steps added here run after the consumers, the RPC server and the bus have closed, the last one first. */
   readonly closing: Closing;
   /** Aborts when the time for closing is over; the work in progress then has `settleMs` to end. */
@@ -106,14 +110,24 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
         const db = openDatabase({ url: config.databaseUrl, schema, poolSize, applicationName: name });
         closing.add('database', () => db.close());
         await requireMigrated(db, migrations, `npm run service -- ${name} migrate`);
-        const objects = config.objects === undefined ? undefined : await openObjects(config.objects, { log });
+        const store = config.objects === undefined ? undefined : await openStore(config.objects, { log });
+        const objects = store?.objects;
         const bus = await openBus(config.bus, {
           name,
           log,
           ...(definition.handBackAfterMs !== undefined && { closeWithinMs: definition.handBackAfterMs }),
         });
         const interruption = new AbortController();
-        const host = { config, log, db, bus, objects, closing, interrupted: interruption.signal } as Host<Config>;
+        const host = {
+          config,
+          log,
+          db,
+          bus,
+          objects,
+          dataKeys: store?.dataKeys ?? null,
+          closing,
+          interrupted: interruption.signal,
+        } as Host<Config>;
         const parts = await opened(bus, () => definition.open(host, replacements as Partial<Replacements>));
         closing.add('bus', () => bus.close());
 
@@ -131,6 +145,7 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
           ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
           ...(definition.dependencies?.(parts) ?? []),
         ]);
+        closing.add('metrics of parts', exportParts(name, readiness));
         let address = '';
         if (definition.rpcs !== undefined && config.listen !== undefined) {
           const server = await serve({

@@ -1,5 +1,6 @@
 import { type ListenConfig, requiredKafka, RequiredKafkaVariables } from '@call-analysis/bus';
-import type { ObjectsConfig } from '@call-analysis/objects';
+import { encryptionKeysFrom, EncryptionVariables } from '@call-analysis/encryption';
+import { type ObjectsConfig, requiredS3, S3Variables } from '@call-analysis/objects';
 import { AddressVariables, rpcTlsFrom, RpcTlsVariables, type Tls } from '@call-analysis/rpc';
 import {
   ConfigFault,
@@ -26,8 +27,8 @@ export interface Config extends Edge {
   readonly tls?: Tls | undefined;
   /** Carries the news of revoked keys. */
   readonly bus: ListenConfig;
-  /** A store of another kind than the disk is reached by clients themselves. */
-  readonly objects: ObjectsConfig | { readonly store: 's3' };
+  /** Clients reach a store of another kind than the disk themselves, unless its objects are encrypted. */
+  readonly objects: ObjectsConfig | { readonly store: 's3'; readonly encryption?: undefined };
 }
 
 const StoreVariables = z.object({
@@ -43,6 +44,8 @@ const StoreVariables = z.object({
 export const variables = [
   EdgeVariables,
   StoreVariables,
+  EncryptionVariables,
+  S3Variables,
   TokenVariables,
   RequiredKafkaVariables,
   AddressVariables,
@@ -52,9 +55,10 @@ export const variables = [
 
 export function readConfig(environment: Environment): ServiceSettings<Config> {
   const env = withSecrets(environment, variables);
-  const { process, edge, store, jwt, kafka, addresses, tls } = readAll({
+  const { process, edge, store, objects, jwt, kafka, addresses, tls } = readAll({
     edge: () => edgeFrom(parseConfig(EdgeVariables, env)),
     store: () => parseConfig(StoreVariables, env),
+    objects: () => encryptedStore(env),
     jwt: () => given(tokenRulesFrom(parseConfig(TokenVariables, env))),
     kafka: () => requiredKafka(env),
     addresses: () => parseConfig(AddressVariables, env),
@@ -65,10 +69,13 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
     process,
     config: {
       ...edge,
-      objectsOrigin: store.S3_PUBLIC_ENDPOINT === undefined ? undefined : new URL(store.S3_PUBLIC_ENDPOINT).origin,
+      objectsOrigin:
+        objects !== undefined || store.S3_PUBLIC_ENDPOINT === undefined
+          ? undefined
+          : new URL(store.S3_PUBLIC_ENDPOINT).origin,
       jwt,
       bus: { transport: 'kafka', kafka },
-      objects: { store: 's3' },
+      objects: objects ?? { store: 's3' },
       keyManagement: addresses.KEY_MANAGEMENT_ADDRESS,
       ingest: addresses.INGEST_ADDRESS,
       audio: addresses.AUDIO_ADDRESS,
@@ -77,6 +84,12 @@ export function readConfig(environment: Environment): ServiceSettings<Config> {
       tls,
     },
   };
+}
+
+/** With encryption the gateway serves presigned URLs, so it needs the store. */
+function encryptedStore(env: Environment): ObjectsConfig | undefined {
+  const encryption = encryptionKeysFrom(env);
+  return encryption === undefined ? undefined : { ...requiredS3(env), encryption };
 }
 
 function given(rules: TokenRules | undefined): TokenRules {

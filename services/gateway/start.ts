@@ -1,21 +1,34 @@
 import { openListener, prepareBus } from '@call-analysis/bus';
-import { ApiKeyRevoked } from '@call-analysis/events';
-import { openObjects } from '@call-analysis/objects';
+import { ApiKeyRevoked, FirmRemoved } from '@call-analysis/events';
+import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement, webhooks } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
-import { Closing, type Logger, Readiness, type RunningService, type TimeLeft } from '@call-analysis/runtime';
+import {
+  Closing,
+  exportParts,
+  type Logger,
+  Readiness,
+  type RunningService,
+  type TimeLeft,
+} from '@call-analysis/runtime';
 import { ApiKeyAuthentication } from './authentication/api-key.ts';
+import { RemovedFirms } from './authentication/removed-firms.ts';
 import type { Config } from './config.ts';
 import { backendParts, serveEdge } from './gateway.ts';
 
 export type { Config } from './config.ts';
 export type { TokenRules } from './authentication/token.ts';
 
-export const events = { publishes: [], consumes: [ApiKeyRevoked] };
+export const events = { publishes: [], consumes: [ApiKeyRevoked, FirmRemoved] };
 
 /** The gateway has no database; this creates the topic that it listens to. */
 export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
   await prepareBus(config.bus, events, { name: 'gateway', log });
+}
+
+/** Whether presigned URLs are the gateway's own. */
+function isServedHere(objects: Config['objects']): objects is ObjectsConfig {
+  return objects.store === 'disk' || objects.encryption !== undefined;
 }
 
 /** Serves HTTP once revocations of keys arrive. Rejects with StartFault when the address is not available. */
@@ -42,7 +55,10 @@ export async function start(
     const apiKeys = new ApiKeyAuthentication({ keys });
     const revocations = await bus.listen(ApiKeyRevoked, (event) => apiKeys.markDeleted(event.subject));
     closing.add('revocations', () => revocations.stop());
-    const objects = config.objects.store === 'disk' ? await openObjects(config.objects) : null;
+    const removedFirms = new RemovedFirms();
+    const removals = await bus.listen(FirmRemoved, (event) => removedFirms.add(event.subject));
+    closing.add('removals of firms', () => removals.stop());
+    const objects = isServedHere(config.objects) ? await openObjects(config.objects, { log }) : null;
     const backends = {
       keyManagement: keys,
       ingest: calls,
@@ -51,12 +67,14 @@ export async function start(
       webhooks: hooks,
       objects,
       apiKeys,
+      removedFirms,
     };
     const readiness = new Readiness([
       ...backendParts(backends),
       // Without Kafka a revoked key is refused when its cache entry expires, within 5 s.
       ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
     ]);
+    closing.add('metrics of parts', exportParts('gateway', readiness));
     const edge = await serveEdge(config, backends, log, readiness, parts.left);
     closing.add('HTTP', () => edge.close());
     return { url: edge.url, readiness, close: () => closing.close() };

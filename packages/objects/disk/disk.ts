@@ -44,7 +44,10 @@ export async function openDisk(options: {
   previousSecret?: string | undefined;
 }): Promise<Objects & SignedUrls> {
   const root = resolve(options.directory);
-  const disk = new Disk(root, new UrlSigner(options.secret, options.previousSecret));
+  const disk = new Disk(
+    root,
+    new UrlSigner(options.secret, ...(options.previousSecret === undefined ? [] : [options.previousSecret])),
+  );
   await mkdir(join(root, INCOMING), { recursive: true, mode: FOLDER_MODE });
   await removeStale(join(root, INCOMING));
   await disk.removeHeldLater();
@@ -143,7 +146,7 @@ class Disk implements Objects, SignedUrls {
     timer.unref();
   }
 
-  async *list(prefix: string): AsyncGenerator<{ key: string; sizeBytes: number; modifiedAt: Date }> {
+  async *list(prefix: string): AsyncGenerator<{ key: string; modifiedAt: Date }> {
     const names = folderPath(prefixParts(prefix));
     yield* walk(join(this.#root, ...names), names.map(readName).join(''));
   }
@@ -285,10 +288,7 @@ async function sync(folder: string): Promise<void> {
   }
 }
 
-async function* walk(
-  folder: string,
-  encoded: string,
-): AsyncGenerator<{ key: string; sizeBytes: number; modifiedAt: Date }> {
+async function* walk(folder: string, encoded: string): AsyncGenerator<{ key: string; modifiedAt: Date }> {
   const entries = await unlessMissing(opendir(folder));
   if (!entries) return;
   for await (const entry of entries) {
@@ -299,7 +299,7 @@ async function* walk(
       continue;
     }
     const found = await unlessMissing(stat(path));
-    if (found) yield { key: decodeKey(read), sizeBytes: found.size, modifiedAt: found.mtime };
+    if (found) yield { key: decodeKey(read), modifiedAt: found.mtime };
   }
 }
 

@@ -17,9 +17,9 @@ export class UrlSigner implements SignedUrls {
   /** The first one signs. */
   readonly #secrets: readonly [KeyObject, ...KeyObject[]];
 
-  /** URLs that were signed with the previous secret are valid until they expire. */
-  constructor(secret: string, previousSecret?: string) {
-    this.#secrets = [secretKey(secret), ...(previousSecret === undefined ? [] : [secretKey(previousSecret)])];
+  /** URLs that were signed with one of the other secrets are valid until they expire. */
+  constructor(secret: string, ...others: string[]) {
+    this.#secrets = [secretKey(secret), ...others.map(secretKey)];
   }
 
   /** A path with a query that is valid for `expiresInSeconds`, one method and one key. */

@@ -35,7 +35,6 @@ function readable(response: IncomingMessage): Readable {
 
 interface Listed {
   readonly key: string;
-  readonly sizeBytes: number;
   readonly modifiedAt: Date;
 }
 
@@ -47,11 +46,11 @@ export async function* list(requests: Requests, prefix: string): AsyncGenerator<
     // Some stores ignore the requested encoding; then only XML's own encoding applies, which is already decoded.
     const decode = element(text, 'EncodingType') === 'url' ? decodeUrl : (key: string) => key;
     for (const entry of elements(text, 'Contents')) {
-      const [key, size, modified] = ['Key', 'Size', 'LastModified'].map((name) => element(entry, name));
-      if (key === undefined || size === undefined || modified === undefined) {
-        throw new Error('the object store listed an object without its key, size or time');
+      const [key, modified] = ['Key', 'LastModified'].map((name) => element(entry, name));
+      if (key === undefined || modified === undefined) {
+        throw new Error('the object store listed an object without its key or time');
       }
-      yield { key: decode(key), sizeBytes: Number(size), modifiedAt: new Date(modified) };
+      yield { key: decode(key), modifiedAt: new Date(modified) };
     }
     token = element(text, 'IsTruncated') === 'true' ? element(text, 'NextContinuationToken') : undefined;
     if (token === undefined) return;

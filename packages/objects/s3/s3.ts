@@ -88,7 +88,7 @@ class S3 implements Objects, SignedUrls {
     }
   }
 
-  async *list(prefix: string): AsyncGenerator<{ key: string; sizeBytes: number; modifiedAt: Date }> {
+  async *list(prefix: string): AsyncGenerator<{ key: string; modifiedAt: Date }> {
     prefixParts(prefix);
     try {
       yield* list(this.#requests, prefix);

@@ -33,8 +33,11 @@ export interface ListedCalls extends Count {
 
 /** How long listing waits until the firm's pending changes are indexed. */
 const CATCH_UP_MS = 1_500;
+/** A call that was accepted or changed so long ago is in every list, which waits for it. */
+const STALE_MS = 4_000;
+const STALE_WAIT_MS = 3_000;
 /** How many calls are read from the catalogue itself when the index is not up to date: most pages are filled by few. */
-const CATALOGUE_READS = [500, 20_000];
+const CATALOGUE_READS = 500;
 /** The largest offset that pages reach. Beyond it clients use the cursor. */
 const MAX_OFFSET = 1_000_000;
 
@@ -116,8 +119,8 @@ async function fromCatalogue(store: Store, query: CallQuery): Promise<Page> {
 
 /**
  * Uses the index once it contains the firm's pending changes. When that would take too long, as while a large upload is
- * processed, the newest calls are read from the catalogue itself, and the count is an estimate: what the index says,
- * corrected by a sample of the pending changes.
+ * processed, it uses the index once it contains those that are older than a few seconds; the newest calls are read from the
+ * catalogue itself, and the count is an estimate: what the index says, corrected by a sample of the pending changes.
  */
 async function fromIndex(store: Store, query: CallQuery, words: string | null): Promise<Page> {
   const { firmUuid, sort, filter } = query;
@@ -125,24 +128,17 @@ async function fromIndex(store: Store, query: CallQuery, words: string | null): 
   if (isWaiting && (await store.search.catchUp(firmUuid, { words: words !== null, withinMs: CATCH_UP_MS }))) {
     return store.search.find(query, words);
   }
+  await store.search.refresh(firmUuid, { olderThanMs: STALE_MS, withinMs: STALE_WAIT_MS });
   const isInCatalogue = words === null && sort.by === 'created_at' && !needsIndex(filter);
   const [{ positions, count }, newest, difference] = await Promise.all([
     store.search.find(query, words),
-    isInCatalogue ? inCatalogue(store, query) : null,
+    isInCatalogue ? store.listing.inOrderMatching(query, CATALOGUE_READS) : null,
     words === null ? store.search.countPending(firmUuid, filter) : 0,
   ]);
   const shown = newest ?? positions;
   const known = shown.length === 0 ? 0 : query.offset + shown.length;
   const corrected = Math.max(known, Math.round(count.count + difference), 0);
   return { positions: shown, count: { count: corrected, isEstimate: true } };
-}
-
-async function inCatalogue(store: Store, query: CallQuery): Promise<readonly Position[] | null> {
-  for (const reads of CATALOGUE_READS) {
-    const found = await store.listing.inOrderMatching(query, reads);
-    if (found !== null) return found;
-  }
-  return null;
 }
 
 /** A partner_call_id is unique in a firm, so at most one call matches. */

@@ -2,13 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@call-analysis/postgres';
 import type { CallFilter, CallQuery, Page, Position } from './call-query.ts';
 import { indexDocuments } from './indexer/index-documents.ts';
-import { backfillEntries, indexEntries, removeCall } from './indexer/index-entries.ts';
+import { backfillEntries, indexEntries, removeCall, settleEntries } from './indexer/index-entries.ts';
 import {
   changesSoFar,
   hasBackfill,
   hasPendingDocuments,
   isFarBehind,
   isPending,
+  isStale,
   lastChange,
   noteNewCalls,
 } from './indexer/pending-changes.ts';
@@ -32,6 +33,10 @@ import { resolveFilter } from './queries/resolve-filter.ts';
  *                  the other columns, so that most filters read no table rows.
  *                  The columns from `tags` on come from the current analysis: `tags` holds ids of further facets under one
  *                  GIN index, the others are what statistics/ adds up.
+ * - `call_search_new` Entries of calls that have not changed since they were accepted. It inherits from `call_search`, whose
+ *                  queries read both, and a call is in one of them. It has two indexes instead of twelve, so that a large
+ *                  upload is indexed within moments. Its calls leave it when they change or, in the background, when
+ *                  nothing else is pending.
  * - `call_points`  The points of each answered question, for statistics by question.
  * - `call_backfill` Calls whose entries were written before a column existed.
  * - `call_text`    One document for each transcript: its words as a tsvector with a GIN index. Tags, words that begin
@@ -50,8 +55,9 @@ import { resolveFilter } from './queries/resolve-filter.ts';
  * The indexer (indexer/)
  * `indexEntries` takes pending calls and updates entries and facet counts; `indexDocuments` does the same for words.
  * Each run is a short transaction that also removes what it took from the queue, so a crash only repeats work. An
- * advisory lock admits one writer at a time. `runIndexer` runs both in the background, and `catchUp` runs them for one
- * firm before a listing, which therefore shows everything committed before it.
+ * advisory lock admits one writer at a time. `runIndexer` runs both in the background. While little is pending,
+ * `catchUp` runs them for one firm before a listing, which therefore shows everything committed before it. While much is
+ * pending, a listing shows what the index says, but waits for changes that are older than a few seconds (`refresh`).
  *
  * Queries (queries/)
  * A filter is resolved to facet ids (`resolveFilter`). Without words, `plansFor` chooses how to read the posting lists
@@ -82,6 +88,7 @@ export function search(db: Database) {
     /** Index the next calls or documents, of one firm or of all, and return how many there were. */
     indexEntries: (firmUuid: string | null) => indexEntries(db, firmUuid),
     indexDocuments: (firmUuid: string | null) => indexDocuments(db, firmUuid),
+    settleEntries: (firmUuid: string | null, before: string | null) => settleEntries(db, firmUuid, before),
     backfillEntries: () => backfillEntries(db),
     hasBackfill: (firmUuid: string) => hasBackfill(db, firmUuid),
     changesSoFar: () => changesSoFar(db),
@@ -102,9 +109,19 @@ export function search(db: Database) {
         !words ||
         repeat(
           () => hasPendingDocuments(db, firmUuid),
-          () => indexDocuments(db, firmUuid),
+          async () => (await settleEntries(db, firmUuid, null)) + (await indexDocuments(db, firmUuid)),
           deadline,
         )
+      );
+    },
+
+    /** Indexes what the firm committed longer ago than `olderThanMs`. Ends after `withinMs` at the latest. */
+    async refresh(firmUuid: string, { olderThanMs, withinMs }: { olderThanMs: number; withinMs: number }) {
+      const deadline = performance.now() + withinMs;
+      await repeat(
+        () => isStale(db, firmUuid, olderThanMs),
+        () => indexEntries(db, firmUuid),
+        deadline,
       );
     },
 

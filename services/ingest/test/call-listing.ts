@@ -70,8 +70,13 @@ export class CallListing {
     return listCalls(store, firmUuid, { filter: complete, sort: NEWEST, page: 1, cursor: null, size: 10, ...more });
   }
 
-  /** Adds calls with one transcript, and notes them for the index. */
-  async add(firmUuid: string, calls: readonly Call[], transcript = '<operator>Hello'): Promise<void> {
+  /** Adds calls with one transcript, and notes them for the index: one by one, or as an upload does, as one range. */
+  async add(
+    firmUuid: string,
+    calls: readonly Call[],
+    transcript = '<operator>Hello',
+    { asRange = false } = {},
+  ): Promise<void> {
     const { store } = this.#service.parts;
     await this.#service.db.transaction(async (tx) => {
       await tx.query(
@@ -92,7 +97,9 @@ export class CallListing {
          SELECT gen_random_uuid(), $1, a.uuid, a.body, now() FROM unnest($2::uuid[], $3::bytea[]) AS a (uuid, body)`,
         [firmUuid, analyzed.map(({ uuid }) => uuid), analyzed.map(({ facts }) => bodyOf(facts!))],
       );
-      for (const { uuid } of calls) await store.search.noteNewCalls(tx, firmUuid, uuid, uuid, 1);
+      const [first, last] = [calls[0]!.uuid, calls.at(-1)!.uuid];
+      if (asRange) await store.search.noteNewCalls(tx, firmUuid, first, last, calls.length);
+      else for (const { uuid } of calls) await store.search.noteNewCalls(tx, firmUuid, uuid, uuid, 1);
     });
   }
 

@@ -21,6 +21,12 @@ export function bundledModel(): Model {
   };
 }
 
+/** The part of Whisper base that identifies languages. Its tokens are "en 9": a language and the first digit of its probability. */
+export function spokenLanguageModel(): { encoder: string; decoder: string } {
+  const file = (name: string) => fileURLToPath(new URL(`./spoken-language/${name}.onnx`, import.meta.url));
+  return { encoder: file('encoder'), decoder: file('decoder') };
+}
+
 /**
  * The bundled model's token file, which no package contains. It is created once per directory from the vocabulary of
  * Llama 2, on which Moonshine was trained. Each line has a token's bytes in base64 and its number.

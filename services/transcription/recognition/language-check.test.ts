@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Side } from '../audio/stereo.ts';
-import { type Attempt, isCircular, isForeign } from './language-check.ts';
+import { type Attempt, isCircular, isForeign, isSurelyHeard } from './language-check.ts';
+import type { HeardLanguage } from './language-listener.ts';
 
 type Line = readonly [side: Side, seconds: number, text: string];
 const attempts = (lines: readonly Line[]): Attempt[] => lines.map(([side, seconds, text]) => ({ side, seconds, text }));
@@ -87,6 +88,50 @@ describe('a call that is not in the language of the model', () => {
     expect(isForeign(['ru'], attempts([['left', 10, said]]))).toBe(false);
     expect(isForeign(['ru'], attempts([['left', 10, gibberish]]))).toBe(true);
     expect(isForeign(['kk'], attempts([['left', 10, gibberish]]))).toBe(false);
+  });
+});
+
+describe('a call whose languages are heard', () => {
+  const said = (side: Side, ...windows: (readonly [language: string, probability: number])[]): HeardLanguage[] =>
+    windows.map(([language, probability]) => ({ side, language, probability }));
+
+  it.each([
+    [
+      'in the language of the model, whatever the text is',
+      ['en'],
+      said('left', ['en', 0.95], ['en', 0.85]),
+      russian,
+      false,
+    ],
+    ['in another language, whatever the text is', ['en'], said('left', ['es', 0.75], ['it', 0.65]), english, true],
+    [
+      'one party in it, the other in another',
+      ['en'],
+      [...said('left', ['en', 0.95]), ...said('right', ['ru', 0.95])],
+      english,
+      false,
+    ],
+    ['in it once by chance', ['en'], said('left', ['kk', 0.55], ['en', 0.35], ['tr', 0.65]), english, true],
+    ['not clearly: the text decides for it', ['en'], said('left', ['ja', 0.25], ['en', 0.15]), english, false],
+    ['not clearly: the text decides against it', ['en'], said('left', ['ja', 0.25], ['en', 0.15]), kyrgyz, true],
+    [
+      'for a model of languages that are hard to identify',
+      ['uz', 'ky'],
+      said('left', ['tr', 0.95], ['kk', 0.95]),
+      [],
+      false,
+    ],
+    ['for a model that detects the language itself', [], said('left', ['tr', 0.95], ['kk', 0.95]), russian, false],
+  ] as const)('%s', (_, languages, heard, lines, foreign) => {
+    expect(isForeign(languages, attempts(lines), heard)).toBe(foreign);
+  });
+
+  it('is settled by two clear windows of one party', () => {
+    expect(isSurelyHeard(['en'], said('left', ['en', 0.95]))).toBe(false);
+    expect(isSurelyHeard(['en'], [...said('left', ['en', 0.95]), ...said('right', ['en', 0.95])])).toBe(false);
+    expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.65]))).toBe(false);
+    expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.75]))).toBe(true);
+    expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.75], ['ru', 0.95]))).toBe(false);
   });
 });
 

@@ -1,19 +1,23 @@
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
-import { bundledModel, bundledTokens } from '../models/bundled.ts';
+import { bundledModel, bundledTokens, spokenLanguageModel } from '../models/bundled.ts';
 import { type Model, sherpaConfig } from '../models/model.ts';
-import { loadSherpa, type OfflineRecognizer, type SpokenLanguageIdentification } from './sherpa.ts';
+import type { HeardLanguage } from './language-listener.ts';
+import { loadSherpa, type OfflineRecognizer, type SpokenLanguageIdentification, type WhisperFiles } from './sherpa.ts';
 
 /** Gives access to models by loading them. */
 export interface Models {
   recognizer(model: Model): Promise<OfflineRecognizer>;
   /** Detects the language of a segment with a multilingual Whisper model; returns an ISO 639-1 code. */
   identifyLanguage(model: Model, samples: Float32Array): string;
+  /** Identifies the language of a segment with the bundled model. */
+  hearLanguage(samples: Float32Array): Omit<HeardLanguage, 'side'>;
 }
 
 /** Keeps loaded models until the process ends: loading one takes half a second, and it occupies hundreds of megabytes. */
 export class LoadedModels implements Models {
   readonly #recognizers = new Map<string, OfflineRecognizer>();
-  #identification: SpokenLanguageIdentification | undefined;
+  /** By the encoder's file. */
+  readonly #identifications = new Map<string, SpokenLanguageIdentification>();
   readonly #directory: string;
 
   /** `directory`: for the bundled model's tokens, which are created once. */
@@ -36,12 +40,27 @@ export class LoadedModels implements Models {
   }
 
   identifyLanguage({ files }: Model, samples: Float32Array): string {
-    const { SpokenLanguageIdentification } = loadSherpa();
-    const whisper = { encoder: files['encoder']!, decoder: files['decoder']! };
-    this.#identification ??= new SpokenLanguageIdentification({ whisper, numThreads: 1 });
-    const stream = this.#identification.createStream();
+    return this.#identify({ encoder: files['encoder']!, decoder: files['decoder']! }, samples);
+  }
+
+  hearLanguage(samples: Float32Array): Omit<HeardLanguage, 'side'> {
+    // The model's answers are a language and the first digit of its probability: "en 9" is 0.9 or more.
+    const [language = '', level = '0'] = this.#identify({ ...spokenLanguageModel(), tailPaddings: 50 }, samples).split(
+      ' ',
+    );
+    return { language, probability: (Number(level) + 0.5) / 10 };
+  }
+
+  #identify(whisper: WhisperFiles, samples: Float32Array): string {
+    let identification = this.#identifications.get(whisper.encoder);
+    if (identification === undefined) {
+      const { SpokenLanguageIdentification } = loadSherpa();
+      identification = new SpokenLanguageIdentification({ whisper, numThreads: 1 });
+      this.#identifications.set(whisper.encoder, identification);
+    }
+    const stream = identification.createStream();
     stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE_HZ });
-    return this.#identification.compute(stream);
+    return identification.compute(stream);
   }
 }
 

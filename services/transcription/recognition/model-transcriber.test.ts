@@ -25,7 +25,12 @@ const nonsense = 'хэллоу май нейм ис эна хау кэн ай х
 const foreignKyrgyz = 'хэллоу мэй нэйм анна хоу кэн хэлп ю тудэй виз ёр экаунт плис тэлл вот зэ проблэм иш нот';
 
 /** Models that return the same text for every segment; counts how often each is used. */
-function models(texts: Readonly<Record<string, string>>, language = 'en', spoken: string | null = null) {
+function models(
+  texts: Readonly<Record<string, string>>,
+  language = 'en',
+  spoken: string | null = null,
+  heard = { language: 'xx', probability: 0.05 },
+) {
   const used = new Map<string, number>();
   const identified: number[] = [];
   const source: Models = {
@@ -40,6 +45,7 @@ function models(texts: Readonly<Record<string, string>>, language = 'en', spoken
       identified.push(samples.length / SAMPLE_RATE_HZ);
       return language;
     },
+    hearLanguage: () => heard,
   };
   return { source, used, identified };
 }
@@ -91,6 +97,7 @@ describe('the models of the local engine', () => {
     const lengths: number[] = [];
     const source: Models = {
       identifyLanguage: () => 'en',
+      hearLanguage: () => ({ language: 'en', probability: 0.95 }),
       async recognizer() {
         let length = 0;
         return {
@@ -126,6 +133,18 @@ describe('the models of the local engine', () => {
       code: 'LANGUAGE_NOT_SUPPORTED',
     });
     await expect(transcribe(source, [english, russian])).rejects.toThrow('SPEECH_MODEL_DIR');
+  });
+
+  it('fail with LANGUAGE_NOT_SUPPORTED when another language is heard, however plausible the text is', async () => {
+    const heard = { language: 'es', probability: 0.75 };
+    const { source } = models({ english: inEnglish }, 'en', null, heard);
+    await expect(transcribe(source, [english])).rejects.toMatchObject({ code: 'LANGUAGE_NOT_SUPPORTED' });
+  });
+
+  it('are chosen by what is heard, even when the text of another one is more plausible', async () => {
+    const heard = { language: 'ru', probability: 0.95 };
+    const { source } = models({ english: inEnglish, russian: inRussian }, 'en', null, heard);
+    expect(await transcribe(source, [english, russian])).toMatchObject({ engine: 'russian', language: 'ru' });
   });
 
   it('are chosen by the language that Whisper identifies, a model of that language alone before a multilingual one', async () => {

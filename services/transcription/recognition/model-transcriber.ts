@@ -3,7 +3,17 @@ import { Fault } from '@call-analysis/fault';
 import type { Side } from '../audio/stereo.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { maxSegmentSeconds, type Model } from '../models/model.ts';
-import { type Attempt, isCircular, isForeign, isLost, knownShare, MIN_JUDGED_SECONDS } from './language-check.ts';
+import {
+  type Attempt,
+  isCircular,
+  isForeign,
+  isIdentified,
+  isLost,
+  isSurelyHeard,
+  knownShare,
+  MIN_JUDGED_SECONDS,
+} from './language-check.ts';
+import { LanguageListener } from './language-listener.ts';
 import type { Models } from './loaded-models.ts';
 import type { OfflineRecognizer } from './sherpa.ts';
 import type { Transcriber, Transcription } from './transcriber.ts';
@@ -32,12 +42,14 @@ export class ModelTranscriber implements Transcriber {
   readonly maxSegmentSeconds: number;
   readonly #models: Models;
   readonly #identifier: Model | undefined;
+  readonly #listener: LanguageListener;
   #candidates: Candidate[];
   #trialSeconds = 0;
   #language: string | null = null;
 
   constructor(models: Models, all: readonly Model[]) {
     this.#models = models;
+    this.#listener = new LanguageListener((samples) => models.hearLanguage(samples));
     this.#candidates = all.map((model) => ({ model, attempts: [] }));
     this.#identifier =
       all.length > 1 ? all.find(({ kind, languages }) => kind === 'whisper' && languages.length !== 1) : undefined;
@@ -49,6 +61,7 @@ export class ModelTranscriber implements Transcriber {
     if (this.#candidates.length > 1 && this.#identifier !== undefined && seconds >= MIN_IDENTIFIED_SECONDS) {
       this.#chooseByLanguage(this.#models.identifyLanguage(this.#identifier, samples));
     }
+    if (this.#isListening()) this.#listener.add(samples, side);
     for (const { model, attempts } of this.#candidates) {
       const recognizer = await this.#models.recognizer(model);
       const { text, lang } = recognize(recognizer, samples);
@@ -63,7 +76,9 @@ export class ModelTranscriber implements Transcriber {
   async finish(): Promise<Transcription> {
     if (this.#candidates.length > 1) this.#chooseByText();
     const [chosen] = this.#candidates;
-    if (chosen === undefined || isForeign(chosen.model.languages, chosen.attempts)) throw unsupportedLanguage();
+    if (this.#isListening()) this.#listener.finish();
+    if (chosen === undefined || isForeign(chosen.model.languages, chosen.attempts, this.#listener.heard))
+      throw unsupportedLanguage();
     const { model, attempts } = chosen;
     const code =
       model.languages.length === 1
@@ -77,6 +92,13 @@ export class ModelTranscriber implements Transcriber {
         isCircular(result) ? [] : [{ text: result, start: 0, end: seconds }],
       ),
     };
+  }
+
+  /** Until it is sure that the only model knows a party's language. */
+  #isListening(): boolean {
+    return this.#candidates.some(
+      ({ model: { languages } }) => isIdentified(languages) && !isSurelyHeard(languages, this.#listener.heard),
+    );
   }
 
   /** Among the models that know the language, prefers the one with the fewest languages. */
@@ -94,7 +116,7 @@ export class ModelTranscriber implements Transcriber {
   #chooseByText(): void {
     const scored = this.#candidates.map((candidate) => {
       const { languages } = candidate.model;
-      const score = isForeign(languages, candidate.attempts)
+      const score = isForeign(languages, candidate.attempts, this.#listener.heard)
         ? 0
         : (knownShare(languages, candidate.attempts) ?? UNLISTED_SCORE);
       return { candidate, score };

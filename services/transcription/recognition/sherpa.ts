@@ -10,9 +10,16 @@ interface Sherpa {
   }) => OfflineRecognizer;
   Vad: new (config: VadConfig, bufferSeconds: number) => Vad;
   SpokenLanguageIdentification: new (config: {
-    whisper: { encoder: string; decoder: string };
+    whisper: WhisperFiles;
     numThreads: number;
   }) => SpokenLanguageIdentification;
+}
+
+export interface WhisperFiles {
+  readonly encoder: string;
+  readonly decoder: string;
+  /** Frames of silence, of 10 ms each, that are added to the end; 1000 by default. */
+  readonly tailPaddings?: number;
 }
 
 export interface OfflineStream {

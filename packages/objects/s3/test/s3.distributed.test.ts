@@ -3,10 +3,12 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { encryptionKeysFrom } from '@call-analysis/encryption';
 import { openTcpProxy, s3ForTests, type TcpProxy, waitUntil } from '@call-analysis/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'minio';
 import { objectsContract } from '../../contract.ts';
+import { openObjects } from '../../open.ts';
 import type { S3Config, S3Limits } from '../config.ts';
 import { openS3 } from '../s3.ts';
 
@@ -42,6 +44,13 @@ objectsContract('s3', async () => ({ objects: await openS3(config()), close: asy
 objectsContract('s3 in parts', async () => {
   const limits = { partBytes: 5 * MiB, copyBytes: 5 * MiB };
   return { objects: await openS3(config(), { limits }), close: async () => {} };
+});
+
+// Puts of several parts and ranged reads of encrypted bytes.
+objectsContract('encrypted s3', async () => {
+  const encryption = encryptionKeysFrom({ ENCRYPTION_KEY: `test:${randomBytes(32).toString('base64')}` })!;
+  const s3 = { ...config({ bucket: `encrypted-${randomBytes(6).toString('hex')}` }), encryption };
+  return { objects: await openObjects(s3), close: async () => {} };
 });
 
 describe('s3 in parts', () => {

@@ -222,7 +222,7 @@ describe('s3', () => {
     const s3 = await openS3(place, { limits: patient });
     const found = await Array.fromAsync(s3.list('f/'));
     expect(found.map(({ key }) => key)).toEqual(['f/ 007 ', 'f/a+b%41&<й', 'f/a b+й%41']);
-    expect(found[0]).toMatchObject({ sizeBytes: 7, modifiedAt: new Date('2026-01-01') });
+    expect(found[0]).toMatchObject({ modifiedAt: new Date('2026-01-01') });
   });
 
   it('reads nothing when a range begins after the end of the object', async () => {

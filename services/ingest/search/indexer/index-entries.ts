@@ -5,9 +5,9 @@ import { type AnalysisFacts, factsOf } from '../../results/analysis-facts.ts';
 import {
   changeFacetCounts,
   dayValue,
-  ensureFacets,
   type FacetKey,
-  facetKeyText,
+  FacetKeys,
+  type FacetKind,
   foldFacets,
   labelFacets,
   NO_SCORE,
@@ -16,9 +16,17 @@ import {
 } from '../facets.ts';
 import { factColumns, FACT_COLUMNS, type FactRow, factsIn, phoneTagOf, pointsOf, writePoints } from './entry-facts.ts';
 import { lockIndex, tryToLockIndex } from './index-lock.ts';
-import { type PendingCall, takeBackfill, takeChanges } from './pending-changes.ts';
+import {
+  nextRange,
+  type PendingCall,
+  shortenRange,
+  takeBackfill,
+  takeChanges,
+  takeNewEntries,
+} from './pending-changes.ts';
 
-interface CatalogueCall {
+/** What an entry is made of. */
+interface IndexedCall {
   readonly firm_uuid: string;
   readonly uuid: string;
   readonly source: string;
@@ -33,15 +41,18 @@ interface CatalogueCall {
   readonly score: number | null;
   readonly batch_uuid: string | null;
   readonly campaign_uuid: string | null;
-  readonly has_text: boolean;
-  readonly text_language: string | null;
-  readonly is_text_indexed: boolean;
   readonly operator_id: string | null;
   readonly client_phone_number: string;
   readonly duration: number | null;
   readonly is_reviewed: boolean;
   /** The current analysis, with its review. */
   readonly body: Buffer | null;
+}
+
+interface CatalogueCall extends IndexedCall {
+  readonly has_text: boolean;
+  readonly text_language: string | null;
+  readonly is_text_indexed: boolean;
 }
 
 /** A row of `call_search`. */
@@ -65,10 +76,84 @@ const FACET_COLUMNS = ['state', 'origin', 'segment', 'operator', 'team', 'campai
 export async function indexEntries(db: Database, firmUuid: string | null): Promise<number> {
   return db.transaction(async (tx) => {
     if (!(await tryToLockIndex(tx))) return 0;
-    const pending = await takeChanges(tx, firmUuid);
+    const added = await addNewEntries(tx, firmUuid);
+    const changed = await takeChanges(tx, firmUuid, added < NEW_CALLS_PER_TRANSACTION ? CHANGES : CHANGES_BESIDE_NEW);
+    if (changed.length > 0) await updateEntries(tx, changed);
+    return added + changed.length;
+  });
+}
+
+/**
+ * Adds entries for the next calls of a range of new ones, and returns how many calls there were. A call that has not
+ * changed since it was accepted gets an entry in the table that costs little to write.
+ */
+async function addNewEntries(tx: Transaction, firmUuid: string | null): Promise<number> {
+  const range = await nextRange(tx, firmUuid);
+  if (range === null) return 0;
+  const found = await tx.query<IndexedCall & { attempt: number }>(
+    `SELECT firm_uuid, uuid, source, status, outcome, operator_name, operator_group_name, direction, segment_type, start_time,
+       language, score, batch_uuid, campaign_uuid, operator_id, client_phone_number, duration, attempt,
+       false AS is_reviewed, NULL AS body
+     FROM call WHERE firm_uuid = $1 AND uuid BETWEEN $2 AND $3 ORDER BY uuid LIMIT ${NEW_CALLS_PER_TRANSACTION + 1}`,
+    [range.firm_uuid, range.first, range.last],
+  );
+  const calls = found.slice(0, NEW_CALLS_PER_TRANSACTION);
+  await shortenRange(tx, range, calls.length, found[NEW_CALLS_PER_TRANSACTION]?.uuid ?? null);
+  const indexed = await tx.query<{ uuid: string }>(
+    `SELECT call_search.uuid FROM call_search JOIN facet ON facet.id = call_search.firm
+     WHERE facet.firm_uuid = $1 AND facet.kind = 'all' AND facet.value = '' AND call_search.uuid BETWEEN $2 AND $3`,
+    [range.firm_uuid, range.first, calls.at(-1)?.uuid ?? range.first],
+  );
+  const known = new Set(indexed.map(({ uuid }) => uuid));
+  const isUnchanged = ({ status, attempt }: (typeof found)[number]) => status === 'queued' && attempt === 1;
+  // Those that are indexed already have changed since.
+  const missing = calls.filter(({ uuid }) => !known.has(uuid));
+  const entries = await entriesOf(tx, missing.filter(isUnchanged));
+  await writeNewEntries(tx, entries);
+  const counts = new FacetCounts();
+  counts.add(entries);
+  await changeFacetCounts(tx, counts.changes);
+  const others = missing.filter((call) => !isUnchanged(call));
+  if (others.length > 0)
+    await updateEntries(
+      tx,
+      others.map(({ firm_uuid, uuid }) => ({ firmUuid: firm_uuid, uuid, hasNewWords: true })),
+    );
+  return calls.length;
+}
+
+/**
+ * Moves new entries that do not change to the table whose indexes serve every filter, of one firm or of all, and queues
+ * their documents. With `before`, only entries of calls with a lower uuid. Returns how many there were.
+ */
+export async function settleEntries(db: Database, firmUuid: string | null, before: string | null): Promise<number> {
+  return db.transaction(async (tx) => {
+    if (!(await tryToLockIndex(tx))) return 0;
+    const pending = await takeNewEntries(tx, firmUuid, before);
     if (pending.length > 0) await updateEntries(tx, pending);
     return pending.length;
   });
+}
+
+/** The most new calls of one transaction: more than of changed calls, because they cost less. */
+const NEW_CALLS_PER_TRANSACTION = 4_000;
+/** The most changes of one transaction, alone and while many calls are new. */
+const CHANGES = 2_000;
+const CHANGES_BESIDE_NEW = 500;
+/** So many were taken when more are pending. */
+export const FULL_TRANSACTION = 2_000;
+
+/** By how much the counts of facets change, by id. */
+class FacetCounts {
+  readonly changes = new Map<number, number>();
+
+  count(facets: readonly (number | null)[], by: number): void {
+    for (const id of facets) if (id !== null) this.changes.set(id, (this.changes.get(id) ?? 0) + by);
+  }
+
+  add(entries: readonly Entry[]): void {
+    for (const { firm, facets, facts } of entries) this.count([firm, ...facets, ...facetsIn(facts.tags)], 1);
+  }
 }
 
 /**
@@ -118,23 +203,20 @@ async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): 
     keys,
   );
   const entries = await entriesOf(tx, calls);
-  const countChanges = new Map<number, number>();
-  const count = (facets: readonly (number | null)[], by: number) => {
-    for (const id of facets) if (id !== null) countChanges.set(id, (countChanges.get(id) ?? 0) + by);
-  };
+  const counts = new FacetCounts();
   for (const row of former)
-    count([row['firm']!, ...FACET_COLUMNS.map((column) => row[column] ?? null), ...facetsIn(row.tags)], -1);
-  for (const { firm, facets, facts } of entries) count([firm, ...facets, ...facetsIn(facts.tags)], 1);
+    counts.count([row['firm']!, ...FACET_COLUMNS.map((column) => row[column] ?? null), ...facetsIn(row.tags)], -1);
+  counts.add(entries);
 
   await writeEntries(tx, entries);
   const present = new Set(entries.map(({ firm, uuid }) => `${firm} ${uuid}`));
   const deleted = former.filter(({ firm, uuid }) => !present.has(`${firm} ${uuid}`));
   for (const { firm, uuid } of deleted) {
-    count([await removeDocument(tx, firm!, uuid)], -1);
+    counts.count([await removeDocument(tx, firm!, uuid)], -1);
     await tx.query('DELETE FROM call_search WHERE firm = $1 AND uuid = $2', [firm, uuid]);
     await tx.query('DELETE FROM call_points WHERE firm = $1 AND uuid = $2', [firm, uuid]);
   }
-  await changeFacetCounts(tx, countChanges);
+  await changeFacetCounts(tx, counts.changes);
   await queueDocuments(
     tx,
     calls.filter(
@@ -144,28 +226,25 @@ async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): 
   );
 }
 
-async function entriesOf(tx: Sql, calls: readonly CatalogueCall[]): Promise<Entry[]> {
-  const withFacets = calls.map((call) => ({ call, facets: facetsOf(call), facts: factsIn(call, factsOfBody(call)) }));
-  const all = ({ firm_uuid }: CatalogueCall): FacetKey => ({ firmUuid: firm_uuid, kind: 'all', value: '' });
-  const ids = await ensureFacets(
-    tx,
-    withFacets.flatMap(({ call, facets, facts }) => [
-      all(call),
-      ...facets.filter((facet) => facet !== null),
-      ...facts.facets,
-    ]),
-  );
-  const idOf = (key: FacetKey) => ids.get(facetKeyText(key))!;
-  await labelFacets(
-    tx,
-    new Map(withFacets.flatMap(({ facts }) => facts.labels.map(({ key, label }) => [idOf(key), label] as const))),
-  );
+async function entriesOf(tx: Sql, calls: readonly IndexedCall[]): Promise<Entry[]> {
+  const keys = new FacetKeys();
+  const withFacets = calls.map((call) => ({
+    call,
+    all: keys.of(call.firm_uuid, 'all', ''),
+    facets: facetsOf(call, keys),
+    facts: factsIn(call, factsOfBody(call), keys),
+  }));
+  const ids = await keys.ids(tx);
+  const idOf = (key: FacetKey) => ids.get(key)!;
+  const labels = new Map<FacetKey, string>();
+  for (const { facts } of withFacets) for (const { key, label } of facts.labels) labels.set(key, label);
+  await labelFacets(tx, new Map([...labels].map(([key, label]) => [idOf(key), label])));
   await writePoints(
     tx,
-    withFacets.flatMap(({ call, facts }) => pointsOf(idOf(all(call)), call.uuid, facts, idOf)),
+    withFacets.flatMap(({ call, all, facts }) => pointsOf(idOf(all), call.uuid, facts, idOf)),
   );
-  return withFacets.map(({ call, facets, facts }) => ({
-    firm: idOf(all(call)),
+  return withFacets.map(({ call, all, facets, facts }) => ({
+    firm: idOf(all),
     uuid: call.uuid,
     startTime: call.start_time,
     score: tenthsOf(call.score),
@@ -174,7 +253,7 @@ async function entriesOf(tx: Sql, calls: readonly CatalogueCall[]): Promise<Entr
   }));
 }
 
-function factsOfBody({ body }: CatalogueCall): AnalysisFacts | null {
+function factsOfBody({ body }: IndexedCall): AnalysisFacts | null {
   return body === null ? null : factsOf(JSON.parse(inflateRawSync(body).toString()));
 }
 
@@ -184,18 +263,18 @@ function facetsIn(tags: readonly number[] | null): number[] {
 }
 
 /** In the order of `FACET_COLUMNS`. */
-function facetsOf(call: CatalogueCall): (FacetKey | null)[] {
-  const { firm_uuid: firmUuid } = call;
+function facetsOf(call: IndexedCall, keys: FacetKeys): (FacetKey | null)[] {
+  const facet = (kind: FacetKind, value: string) => keys.of(call.firm_uuid, kind, value);
   return [
-    { firmUuid, kind: 'state', value: pairValue(call.status, call.outcome) },
-    { firmUuid, kind: 'origin', value: pairValue(call.source, call.direction) },
-    { firmUuid, kind: 'segment', value: call.segment_type },
-    { firmUuid, kind: 'operator', value: call.operator_name },
-    call.operator_group_name === null ? null : { firmUuid, kind: 'team', value: call.operator_group_name },
-    call.campaign_uuid === null ? null : { firmUuid, kind: 'campaign', value: call.campaign_uuid },
-    call.batch_uuid === null ? null : { firmUuid, kind: 'batch', value: call.batch_uuid },
-    { firmUuid, kind: 'day', value: dayValue(call.start_time) },
-    { firmUuid, kind: 'mark', value: scoreValue(tenthsOf(call.score)) },
+    facet('state', pairValue(call.status, call.outcome)),
+    facet('origin', pairValue(call.source, call.direction)),
+    facet('segment', call.segment_type),
+    facet('operator', call.operator_name),
+    call.operator_group_name === null ? null : facet('team', call.operator_group_name),
+    call.campaign_uuid === null ? null : facet('campaign', call.campaign_uuid),
+    call.batch_uuid === null ? null : facet('batch', call.batch_uuid),
+    facet('day', dayValue(call.start_time)),
+    facet('mark', scoreValue(tenthsOf(call.score))),
   ];
 }
 
@@ -203,18 +282,29 @@ function tenthsOf(score: number | null): number {
   return score === null ? NO_SCORE : Math.round(score * 10);
 }
 
+const COLUMNS = ['start_time', 'score', ...FACET_COLUMNS, ...FACT_COLUMNS.map(({ name }) => name)];
+
 async function writeEntries(tx: Sql, entries: readonly Entry[]): Promise<void> {
+  const isSame = `(${COLUMNS.map((name) => `call_search.${name}`).join(', ')}) IS NOT DISTINCT FROM (${COLUMNS.map((name) => `excluded.${name}`).join(', ')})`;
+  const changed = `ON CONFLICT (firm, uuid) DO UPDATE SET ${COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')} WHERE NOT (${isSame})`;
+  await insertEntries(tx, 'call_search', entries, changed);
+}
+
+/** The calls must have no entry yet. */
+async function writeNewEntries(tx: Sql, entries: readonly Entry[]): Promise<void> {
+  await insertEntries(tx, 'call_search_new', entries, '');
+}
+
+async function insertEntries(tx: Sql, table: string, entries: readonly Entry[], onConflict: string): Promise<void> {
   if (entries.length === 0) return;
-  const columns = ['start_time', 'score', ...FACET_COLUMNS, ...FACT_COLUMNS.map(({ name }) => name)];
   const placeholder = (index: number) => `$${index + 5 + FACET_COLUMNS.length}`;
-  const isSame = `(${columns.map((name) => `call_search.${name}`).join(', ')}) IS NOT DISTINCT FROM (${columns.map((name) => `excluded.${name}`).join(', ')})`;
   await tx.query(
-    `INSERT INTO call_search (firm, uuid, ${columns.join(', ')})
+    `INSERT INTO ${table} (firm, uuid, ${COLUMNS.join(', ')})
      SELECT firm, uuid, start_time, score, ${FACET_COLUMNS.join(', ')}, ${FACT_COLUMNS.map(({ name, type }) => `${name}::${type}`).join(', ')}
      FROM unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::int[], ${FACET_COLUMNS.map((_, index) => `$${index + 5}::int[]`).join(', ')},
        ${FACT_COLUMNS.map((_, index) => `${placeholder(index)}::text[]`).join(', ')})
-       AS entry (firm, uuid, ${columns.join(', ')})
-     ON CONFLICT (firm, uuid) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')} WHERE NOT (${isSame})`,
+       AS entry (firm, uuid, ${COLUMNS.join(', ')})
+     ${onConflict}`,
     [
       entries.map(({ firm }) => firm),
       entries.map(({ uuid }) => uuid),

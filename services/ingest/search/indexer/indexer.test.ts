@@ -3,9 +3,19 @@ import type { Database } from '@call-analysis/postgres';
 import { createLog } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it, jest } from '@jest/globals';
+import * as fc from 'fast-check';
 import { listCalls } from '../../listing/list-calls.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../../store/index.ts';
-import { BEGIN, type Call, CallListing, callOf, modelled, NEWEST, sampleCalls } from '../../test/call-listing.ts';
+import {
+  anyFilter,
+  BEGIN,
+  type Call,
+  CallListing,
+  callOf,
+  modelled,
+  NEWEST,
+  sampleCalls,
+} from '../../test/call-listing.ts';
 import { csvOf } from '../../test/csv.ts';
 import { IngestUnderTest } from '../../test/ingest-under-test.ts';
 import { search } from '../index.ts';
@@ -139,6 +149,66 @@ describe('the index', () => {
     expect((await ask({ status: ['queued'], operatorName: 'Aziza' })).count).toBeLessThan(38);
     expect(indexed).not.toHaveBeenCalled();
     indexed.mockRestore();
+  });
+
+  it('lists new calls by any filter and sort before and after they change, and has each call once', async () => {
+    const { store } = service.parts;
+    const firmUuid = randomUUID();
+    const calls = sampleCalls(150, 11).map((call): Call => {
+      const isNew = call.status === 'queued';
+      return isNew ? { ...call, outcome: null, score: null, facts: null, reviewed: false, language: null } : call;
+    });
+    await listing.add(firmUuid, calls, '<operator>Hello', { asRange: true });
+    const tables = async () => {
+      const [row] = await service.db.query<{ all: number; distinct: number; recent: number }>(
+        `SELECT count(*)::int AS all, count(DISTINCT uuid)::int AS distinct, (count(*) FILTER (WHERE tableoid = 'call_search_new'::regclass))::int AS recent
+         FROM call_search WHERE firm = (SELECT id FROM facet WHERE firm_uuid = $1 AND kind = 'all')`,
+        [firmUuid],
+      );
+      return row!;
+    };
+    const expectLists = async () => {
+      for (const filter of fc.sample(anyFilter, { numRuns: 12, seed: 3 })) {
+        for (const by of ['created_at', 'start_time', 'score'] as const) {
+          const sort = { by, isDescending: calls.length % 2 === 0 };
+          const complete = { ...NO_FILTER, ...filter };
+          const { items, count } = await listing.ask(firmUuid, complete, { sort, size: 100 });
+          const expected = modelled(calls, complete, sort);
+          expect([items.map(({ uuid }) => uuid), count]).toEqual([expected.slice(0, 100), expected.length]);
+        }
+      }
+    };
+    await expectLists();
+    expect(await tables()).toEqual({
+      all: 150,
+      distinct: 150,
+      recent: calls.filter(({ status }) => status === 'queued').length,
+    });
+    const changed = calls.filter(({ status }) => status === 'queued').slice(0, 20);
+    await service.db.query(
+      `UPDATE call SET status = 'completed', outcome = 'scored', score = 71.4, language = 'en' WHERE firm_uuid = $1 AND uuid = ANY($2)`,
+      [firmUuid, changed.map(({ uuid }) => uuid)],
+    );
+    for (const call of changed)
+      Object.assign(call, { status: 'completed', outcome: 'scored', score: 71.4, language: 'en' });
+    await expectLists();
+    expect(await tables()).toMatchObject({ all: 150, distinct: 150 });
+    while ((await store.search.settleEntries(firmUuid, null)) > 0);
+    await expectLists();
+    expect(await tables()).toEqual({ all: 150, distinct: 150, recent: 0 });
+  });
+
+  it('keeps a listing waiting for changes that are some seconds old, however many are pending', async () => {
+    const { store } = service.parts;
+    const firmUuid = randomUUID();
+    const calls = Array.from({ length: 300 }, () => callOf());
+    await listing.add(firmUuid, calls);
+    while ((await store.search.indexEntries(firmUuid)) > 0);
+    await service.db.query(`UPDATE call SET status = 'failed', outcome = NULL WHERE firm_uuid = $1`, [firmUuid]);
+    await service.db.query(`UPDATE call_change SET at = at - interval '5 s' WHERE firm_uuid = $1`, [firmUuid]);
+    const sort: Sort = { by: 'start_time', isDescending: true };
+    const { items, count } = await listing.askIn(store, firmUuid, { status: ['failed'] }, { sort });
+    expect([items.length, count]).toEqual([10, 300]);
   });
 
   it('is replaced by the catalogue itself when it cannot catch up in time', async () => {

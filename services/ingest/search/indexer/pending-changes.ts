@@ -1,6 +1,6 @@
 import type { Sql } from '@call-analysis/postgres';
 
-/** The most changed calls, and the most calls of a range, that are taken in one transaction. */
+/** The most calls that are indexed anew in one transaction. */
 const CALLS_PER_TRANSACTION = 2_000;
 
 /** A call to index. */
@@ -12,7 +12,7 @@ export interface PendingCall {
 }
 
 /** A row of `call_change`. */
-interface Change {
+export interface Change {
   readonly position: number;
   readonly firm_uuid: string;
   readonly first: string;
@@ -40,48 +40,52 @@ export async function noteNewCalls(
   ]);
 }
 
-/**
- * Removes the next pending changes from the queue, of one firm or of all, and returns their calls. Single changes and
- * one range of new calls get equal shares, so that neither waits for the other.
- */
-export async function takeChanges(tx: Sql, firmUuid: string | null): Promise<PendingCall[]> {
-  return [...(await takeSingles(tx, firmUuid)), ...(await takeFromRange(tx, firmUuid))];
-}
-
-async function takeSingles(tx: Sql, firmUuid: string | null): Promise<PendingCall[]> {
+/** Removes the next single changes from the queue, of one firm or of all, and returns their calls. */
+export async function takeChanges(tx: Sql, firmUuid: string | null, limit: number): Promise<PendingCall[]> {
   const changes = await tx.query<Change>(
     // The array makes PostgreSQL look the positions up instead of scanning a long queue.
     `DELETE FROM call_change WHERE position = ANY (ARRAY(
-       SELECT position FROM call_change WHERE first = last AND ($1::uuid IS NULL OR firm_uuid = $1) ORDER BY position LIMIT ${CALLS_PER_TRANSACTION}))
+       SELECT position FROM call_change WHERE first = last AND ($1::uuid IS NULL OR firm_uuid = $1) ORDER BY position LIMIT $2))
      RETURNING *`,
-    [firmUuid],
+    [firmUuid, limit],
   );
   return changes.map(({ firm_uuid, first, said }) => ({ firmUuid: firm_uuid, uuid: first, hasNewWords: said }));
 }
 
-/** Takes the first calls of the range from which the fewest transactions have taken calls so far. */
-async function takeFromRange(tx: Sql, firmUuid: string | null): Promise<PendingCall[]> {
+/** The range of new calls from which the fewest transactions have taken calls so far; null when there is none. */
+export async function nextRange(tx: Sql, firmUuid: string | null): Promise<Change | null> {
   const [range] = await tx.query<Change>(
     `SELECT * FROM call_change WHERE first < last AND ($1::uuid IS NULL OR firm_uuid = $1) ORDER BY taken, position LIMIT 1`,
     [firmUuid],
   );
-  if (range === undefined) return [];
-  const calls = await tx.query<{ uuid: string }>(
-    'SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid BETWEEN $2 AND $3 ORDER BY uuid LIMIT $4',
-    [range.firm_uuid, range.first, range.last, CALLS_PER_TRANSACTION + 1],
+  return range ?? null;
+}
+
+/** Removes the first calls of a range. `next` is the first of those that remain; null removes the range. */
+export async function shortenRange(tx: Sql, { position }: Change, taken: number, next: string | null): Promise<void> {
+  await (next === null
+    ? tx.query('DELETE FROM call_change WHERE position = $1', [position])
+    : tx.query(
+        'UPDATE call_change SET first = $2, calls = greatest(0, calls - $3), taken = taken + 1 WHERE position = $1',
+        [position, next, taken],
+      ));
+}
+
+/** The next calls with new entries, of one firm or of all; with `before`, only calls with a lower uuid. */
+export async function takeNewEntries(tx: Sql, firmUuid: string | null, before: string | null): Promise<PendingCall[]> {
+  const calls = await tx.query<{ firm_uuid: string; uuid: string }>(
+    // The minimum of the next firm is one look-up in the index, however many entries a firm has.
+    `WITH RECURSIVE firms AS (
+       SELECT min(firm) AS firm FROM call_search_new
+       UNION ALL
+       SELECT (SELECT min(each.firm) FROM call_search_new AS each WHERE each.firm > firms.firm) FROM firms WHERE firm IS NOT NULL)
+     SELECT facet.firm_uuid, entry.uuid FROM firms JOIN facet ON facet.id = firms.firm CROSS JOIN LATERAL (
+       SELECT uuid FROM call_search_new WHERE call_search_new.firm = firms.firm AND ($2::uuid IS NULL OR uuid < $2)
+       ORDER BY uuid LIMIT ${CALLS_PER_TRANSACTION}) AS entry
+     WHERE $1::uuid IS NULL OR facet.firm_uuid = $1 LIMIT ${CALLS_PER_TRANSACTION}`,
+    [firmUuid, before],
   );
-  const next = calls[CALLS_PER_TRANSACTION];
-  if (next === undefined) {
-    await tx.query('DELETE FROM call_change WHERE position = $1', [range.position]);
-  } else {
-    await tx.query(
-      'UPDATE call_change SET first = $2, calls = greatest(0, calls - $3), taken = taken + 1 WHERE position = $1',
-      [range.position, next.uuid, CALLS_PER_TRANSACTION],
-    );
-  }
-  return calls
-    .slice(0, CALLS_PER_TRANSACTION)
-    .map(({ uuid }) => ({ firmUuid: range.firm_uuid, uuid, hasNewWords: true }));
+  return calls.map(({ firm_uuid, uuid }) => ({ firmUuid: firm_uuid, uuid, hasNewWords: true }));
 }
 
 /** Takes the next calls whose entries lack the columns of this release, while no change is pending. */
@@ -127,10 +131,25 @@ export async function isPending(sql: Sql, firmUuid: string, position: number): P
   return rows.length > 0;
 }
 
-/** Whether a document of the firm is still to be indexed. */
+/** Whether a document of the firm is still to be indexed. Those of new entries are not in the queue yet. */
 export async function hasPendingDocuments(sql: Sql, firmUuid: string): Promise<boolean> {
-  const rows = await sql.query('SELECT 1 FROM text_change WHERE firm_uuid = $1 LIMIT 1', [firmUuid]);
+  const rows = await sql.query(
+    `SELECT 1 FROM text_change WHERE firm_uuid = $1 UNION ALL
+     SELECT 1 FROM facet JOIN call_search_new ON call_search_new.firm = facet.id
+     WHERE facet.firm_uuid = $1 AND facet.kind = 'all' AND facet.value = '' LIMIT 1`,
+    [firmUuid],
+  );
   return rows.length > 0;
+}
+
+/** Whether a change of the firm that was committed so long ago is still pending. */
+export async function isStale(sql: Sql, firmUuid: string, olderThanMs: number): Promise<boolean> {
+  const [oldest] = await sql.query<{ is_stale: boolean }>(
+    `SELECT at < clock_timestamp() - $2 * interval '1 ms' AS is_stale FROM call_change
+     WHERE firm_uuid = $1 ORDER BY position LIMIT 1`,
+    [firmUuid, olderThanMs],
+  );
+  return oldest?.is_stale ?? false;
 }
 
 /** A number that grows with every change of any firm. */

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startServer } from '@call-analysis/postgres/server';
 import { Pool } from 'pg';
-import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
-import { startService } from '../../deploy/standalone/test/system/service-process.ts';
-import { atMost, type Figure, quantile } from '../harness/figure.ts';
+import { newFirm } from '../../../deploy/standalone/test/client/new-firm.ts';
+import { startService } from '../../../deploy/standalone/test/system/service-process.ts';
+import { atMost, type Figure, quantile } from '../../harness/figure.ts';
 
 const CAMPAIGNS = 100;
 /** Calls that change their status in one transaction, as analyses arrive, and the pause between two: at most 5,000 a second. */

@@ -1,0 +1,182 @@
+import { PassThrough, pipeline, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import {
+  BlockEncryption,
+  type DataKeys,
+  decryptBlocks,
+  HEADER_BYTES,
+  isEncrypted,
+  plainSize,
+  rangeOfBlocks,
+} from '@call-analysis/encryption';
+import type { SignedUrl, SignedUrls } from '../disk/signed-urls.ts';
+import { keyParts } from '../key.ts';
+import type { Objects } from '../port.ts';
+
+/** An object that is replaced again and again between two reads of it. */
+const TRIES = 5;
+const READ_BYTES = 256 * 1024;
+
+/**
+ * A store whose objects are encrypted, in a store of any kind. Objects from before are read as they are; a copy of one is
+ * encrypted. Presigned URLs are `urls`', which the gateway serves: a store cannot encrypt by itself.
+ */
+export class EncryptedObjects implements Objects, SignedUrls {
+  readonly #inner: Objects;
+  readonly #dataKeys: DataKeys;
+  readonly #urls: SignedUrls & Pick<Objects, 'presignGet' | 'presignPut'>;
+
+  constructor(inner: Objects, dataKeys: DataKeys, urls: SignedUrls & Pick<Objects, 'presignGet' | 'presignPut'>) {
+    this.#inner = inner;
+    this.#dataKeys = dataKeys;
+    this.#urls = urls;
+  }
+
+  async ready(): Promise<void> {
+    await this.#inner.ready();
+    await this.#dataKeys.current();
+  }
+
+  async put(key: string, bytes: Readable, options: { maxBytes?: number } = {}): Promise<{ sizeBytes: number }> {
+    let encryption: BlockEncryption;
+    try {
+      keyParts(key);
+      encryption = new BlockEncryption(await this.#dataKeys.current(), options.maxBytes);
+    } catch (error) {
+      bytes.destroy();
+      throw error;
+    }
+    // Errors of either stream reach the other; the store's put rejects with them.
+    pipeline(bytes, encryption, () => {});
+    try {
+      await this.#inner.put(key, encryption);
+      return { sizeBytes: encryption.sizeBytes };
+    } finally {
+      bytes.destroy();
+    }
+  }
+
+  async open(key: string, range?: { start: number; end?: number }): Promise<Readable> {
+    if (range === undefined) return this.#openWhole(key);
+    if (!(range.start >= 0 && (range.end ?? Infinity) >= range.start)) {
+      throw new RangeError(`Not a range of bytes: ${range.start} to ${range.end}`);
+    }
+    for (let tried = 1; ; tried += 1) {
+      const header = await this.#header(key);
+      if (header === null) return this.#inner.open(key, range);
+      try {
+        return await this.#openRange(key, header, range);
+      } catch (error) {
+        // The object was replaced between the two reads.
+        const isReplaced = !(await this.#header(key))?.equals(header);
+        if (!isReplaced || tried === TRIES) throw error;
+      }
+    }
+  }
+
+  async head(key: string): Promise<{ sizeBytes: number; modifiedAt: Date } | null> {
+    const found = await this.#inner.head(key);
+    if (found === null || found.sizeBytes < HEADER_BYTES) return found;
+    try {
+      return (await this.#header(key)) === null ? found : { ...found, sizeBytes: plainSize(found.sizeBytes) };
+    } catch (error) {
+      if ((error as { code?: unknown }).code === 'NOT_FOUND') return null;
+      throw error;
+    }
+  }
+
+  async copy(from: string, to: string): Promise<void> {
+    keyParts(to);
+    if ((await this.#header(from)) !== null) return this.#inner.copy(from, to);
+    // The plain bytes that are read are those of one version, whatever is put meanwhile.
+    const { bytes, header } = await this.#openStored(from);
+    await (header === null ? this.put(to, bytes) : this.#inner.put(to, bytes));
+  }
+
+  remove(key: string): Promise<void> {
+    return this.#inner.remove(key);
+  }
+
+  list(prefix: string): ReturnType<Objects['list']> {
+    return this.#inner.list(prefix);
+  }
+
+  expire(prefix: string, afterDays: number): Promise<boolean> {
+    return this.#inner.expire(prefix, afterDays);
+  }
+
+  presignPut(key: string, options: { expiresInSeconds: number; maxBytes: number }): Promise<string> {
+    return this.#urls.presignPut(key, options);
+  }
+
+  presignGet(key: string, options: { expiresInSeconds: number }): Promise<string> {
+    return this.#urls.presignGet(key, options);
+  }
+
+  verify(method: string, path: string, query: URLSearchParams, now?: Date): SignedUrl {
+    return this.#urls.verify(method, path, query, now);
+  }
+
+  /** Null for an object that is not encrypted. */
+  async #header(key: string): Promise<Buffer | null> {
+    const header = await buffer(await this.#inner.open(key, { start: 0, end: HEADER_BYTES - 1 }));
+    return isEncrypted(header) ? header : null;
+  }
+
+  async #openWhole(key: string): Promise<Readable> {
+    const { bytes, header } = await this.#openStored(key);
+    return header === null ? bytes : readable(bytes, decryptBlocks(this.#dataKeys, header, bytes));
+  }
+
+  async #openRange(key: string, header: Buffer, { start, end }: { start: number; end?: number }): Promise<Readable> {
+    const { firstBlock, skip, stored } = rangeOfBlocks({ start, end });
+    const bytes = await this.#inner.open(key, stored);
+    const wanted = end === undefined ? {} : { bytes: end - start + 1 };
+    const decrypted = decryptBlocks(this.#dataKeys, header, bytes, { firstBlock, skip, ...wanted });
+    try {
+      // A wrong header is found before the caller gets a byte.
+      const first = await decrypted.next();
+      if (first.done === true) {
+        bytes.destroy();
+        return Readable.from([]);
+      }
+      return readable(bytes, prepend(first.value, decrypted));
+    } catch (error) {
+      bytes.destroy();
+      throw error;
+    }
+  }
+
+  /** The stored bytes of one version: after the header if there is one. */
+  async #openStored(key: string): Promise<{ bytes: Readable; header: Buffer | null }> {
+    const stored = await this.#inner.open(key);
+    const held: Buffer[] = [];
+    let heldBytes = 0;
+    const pieces = stored[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    while (heldBytes < HEADER_BYTES) {
+      const next = await pieces.next();
+      if (next.done === true) break;
+      held.push(next.value);
+      heldBytes += next.value.length;
+    }
+    const head = Buffer.concat(held);
+    const header = isEncrypted(head) ? head.subarray(0, HEADER_BYTES) : null;
+    const rest = header === null ? head : head.subarray(HEADER_BYTES);
+    return { bytes: readable(stored, prepend(rest, { [Symbol.asyncIterator]: () => pieces })), header };
+  }
+}
+
+async function* prepend(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  if (first.length > 0) yield first;
+  yield* rest;
+}
+
+/** Destroying it destroys the source, also while the source is silent. */
+function readable(source: Readable, pieces: AsyncIterable<Buffer>): Readable {
+  const output = new PassThrough({ highWaterMark: READ_BYTES });
+  // It may fail before it is read; the reader gets the error later.
+  output.on('error', () => {});
+  output.once('close', () => source.destroy());
+  pipeline(Readable.from(pieces, { objectMode: false, highWaterMark: READ_BYTES }), output, () => {});
+  return output;
+}

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Makes the spoken-language model in services/transcription/models/spoken-language from the weights of Whisper base.
+
+    pip install numpy==2.4.6 onnx==1.23.2 onnx-ir onnxruntime==1.32.0
+    python3 scripts/spoken-language-model.py MODEL_DIR TARGET_DIR
+
+MODEL_DIR holds Whisper base as CTranslate2 stores it (model.bin, config.json, tokenizer.json); scripts/speech-servers.sh
+fetches it. The result is what sherpa-onnx's language identification loads: an encoder, and a decoder of which nothing is
+kept but the step that names the language. Its vocabulary is not words but languages with a level of confidence: "en 9".
+"""
+import json
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+
+LAYERS, HEADS, WIDTH, MELS = 6, 8, 512, 80
+START_OF_TRANSCRIPT = 50258
+LEVELS = 10
+
+
+def read_weights(path):
+    """CTranslate2's format, version 6: names, shapes and raw numbers."""
+    with open(path, 'rb') as file:
+        unpack = lambda form: struct.unpack('<' + form, file.read(struct.calcsize('<' + form)))
+        text = lambda: file.read(unpack('H')[0])[:-1].decode()
+        unpack('I'), text(), unpack('I')
+        types = {0: np.float32, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.float16}
+        weights = {}
+        for _ in range(unpack('I')[0]):
+            name = text()
+            shape = unpack('I' * unpack('B')[0])
+            kind, size = types[unpack('B')[0]], unpack('I')[0]
+            weights[name] = np.frombuffer(file.read(size), kind).reshape(shape).astype(np.float32)
+        return weights
+
+
+class Graph:
+    def __init__(self, weights):
+        self.weights = weights
+        self.nodes, self.constants, self.count = [], [], 0
+
+    def constant(self, values, kind=np.float32):
+        self.count += 1
+        self.constants.append(numpy_helper.from_array(np.asarray(values, kind), f'c{self.count}'))
+        return f'c{self.count}'
+
+    def add(self, operator, *inputs, outputs=1, to=None, **attributes):
+        self.count += 1
+        names = to or [f'n{self.count}_{index}' for index in range(outputs)]
+        self.nodes.append(helper.make_node(operator, list(inputs), names, **attributes))
+        return names[0] if len(names) == 1 else names
+
+    def linear(self, x, name, rows=slice(None)):
+        weight = self.weights[f'{name}/weight'][rows]
+        product = self.add('MatMul', x, self.constant(weight.T))
+        return self.add('Add', product, self.constant(self.weights[f'{name}/bias'][rows]))
+
+    def norm(self, x, name):
+        gamma, beta = (self.constant(self.weights[f'{name}/layer_norm/{part}']) for part in ('gamma', 'beta'))
+        return self.add('LayerNormalization', x, gamma, beta, axis=-1, epsilon=1e-5)
+
+    def gelu(self, x):
+        return self.add('Gelu', x)
+
+    def heads(self, x):
+        split = self.add('Reshape', x, self.constant([0, -1, HEADS, WIDTH // HEADS], np.int64))
+        return self.add('Transpose', split, perm=[0, 2, 1, 3])
+
+    def attention(self, q, k, v):
+        q, k, v = self.heads(q), self.heads(k), self.heads(v)
+        scores = self.add('MatMul', q, self.add('Transpose', k, perm=[0, 1, 3, 2]))
+        scaled = self.add('Mul', scores, self.constant((WIDTH // HEADS) ** -0.5))
+        mixed = self.add('MatMul', self.add('Softmax', scaled, axis=-1), v)
+        return self.add('Reshape', self.add('Transpose', mixed, perm=[0, 2, 1, 3]), self.constant([0, -1, WIDTH], np.int64))
+
+    def feed_forward(self, x, name):
+        inner = self.gelu(self.linear(self.norm(x, name), f'{name}/linear_0'))
+        return self.add('Add', x, self.linear(inner, f'{name}/linear_1'))
+
+    def half(self, values):
+        """Stored at half precision, which takes half the space."""
+        self.count += 1
+        name = f'h{self.count}'
+        self.nodes.append(helper.make_node('Cast', [self.constant(values, np.float16)], [name], to=TensorProto.FLOAT))
+        return name
+
+    def model(self, name, inputs, outputs):
+        inputs, outputs = ([helper.make_tensor_value_info(*each) for each in part] for part in (inputs, outputs))
+        graph = helper.make_graph(self.nodes, name, inputs, outputs, self.constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid('', 20)], ir_version=9)
+
+
+def encoder(weights):
+    g = Graph(weights)
+    x = 'mel'
+    for index, stride in ((1, 1), (2, 2)):
+        kernel, bias = g.half(weights[f'encoder/conv{index}/weight']), g.constant(weights[f'encoder/conv{index}/bias'])
+        x = g.gelu(g.add('Conv', x, kernel, bias, pads=[1, 1], strides=[stride]))
+    x = g.add('Transpose', x, perm=[0, 2, 1])
+    length = g.add('Gather', g.add('Shape', x), g.constant([1], np.int64))
+    positions = g.add('Slice', g.half(weights['encoder/position_encodings/encodings']), g.constant([0], np.int64), length, g.constant([0], np.int64))
+    x = g.add('Add', x, positions)
+    for layer in range(LAYERS):
+        name = f'encoder/layer_{layer}/self_attention'
+        normed = g.norm(x, name)
+        q, k, v = (g.linear(normed, f'{name}/linear_0', slice(part * WIDTH, (part + 1) * WIDTH)) for part in range(3))
+        x = g.add('Add', x, g.linear(g.attention(q, k, v), f'{name}/linear_1'))
+        x = g.feed_forward(x, f'encoder/layer_{layer}/ffn')
+    x = g.norm(x, 'encoder')
+    keys, values = [], []
+    for layer in range(LAYERS):
+        name = f'decoder/layer_{layer}/attention/linear_1'
+        for part, found in ((0, keys), (1, values)):
+            rows = g.linear(x, name, slice(part * WIDTH, (part + 1) * WIDTH))
+            found.append(g.add('Unsqueeze', rows, g.constant([0], np.int64)))
+    g.add('Concat', *keys, axis=0, to=['n_layer_cross_k'])
+    g.add('Concat', *values, axis=0, to=['n_layer_cross_v'])
+    cross = [LAYERS, 'N', 'T', WIDTH]
+    return g.model('encoder', [('mel', TensorProto.FLOAT, ['N', MELS, 'frames'])], [('n_layer_cross_k', TensorProto.FLOAT, cross), ('n_layer_cross_v', TensorProto.FLOAT, cross)])
+
+
+def decoder(weights, languages):
+    """One token, so self-attention is no more than its values."""
+    g = Graph(weights)
+    first = weights['decoder/embeddings/weight'][START_OF_TRANSCRIPT] + weights['decoder/position_encodings/encodings'][0]
+    x = g.constant(first[None, None])
+    for layer in range(LAYERS):
+        name = f'decoder/layer_{layer}/self_attention'
+        values = g.linear(g.norm(x, name), f'{name}/linear_0', slice(2 * WIDTH, 3 * WIDTH))
+        x = g.add('Add', x, g.linear(values, f'{name}/linear_1'))
+        name = f'decoder/layer_{layer}/attention'
+        q = g.linear(g.norm(x, name), f'{name}/linear_0')
+        k, v = (g.add('Gather', f'n_layer_cross_{part}', g.constant(layer, np.int64), axis=0) for part in 'kv')
+        x = g.add('Add', x, g.linear(g.attention(q, k, v), f'{name}/linear_2'))
+        x = g.feed_forward(x, f'decoder/layer_{layer}/ffn')
+    embeddings = weights['decoder/projection/weight' if 'decoder/projection/weight' in weights else 'decoder/embeddings/weight']
+    logits = g.add('MatMul', g.norm(x, 'decoder'), g.constant(embeddings[languages].T))
+    probabilities = g.add('Softmax', logits, axis=-1, to=['probabilities'])
+    # The likeliest language times LEVELS, plus the level of its probability: the only token with a logit of 1.
+    best = g.add('ReduceMax', probabilities, g.constant([-1], np.int64), keepdims=0)
+    which = g.add('ArgMax', probabilities, axis=-1, keepdims=0)
+    level = g.add('Min', g.add('Floor', g.add('Mul', best, g.constant(LEVELS))), g.constant(LEVELS - 1))
+    g.nodes.append(helper.make_node('Cast', [level], ['level'], to=TensorProto.INT64))
+    token = g.add('Add', g.add('Mul', which, g.constant(LEVELS, np.int64)), 'level')
+    g.add('OneHot', token, g.constant(LEVELS * len(languages), np.int64), g.constant([0, 1]), axis=-1, to=['logits'])
+    for part in 'kv':
+        g.add('Identity', f'in_n_layer_self_{part}_cache', to=[f'out_n_layer_self_{part}_cache'])
+    cache, cross = [LAYERS, 'N', 1, WIDTH], [LAYERS, 'N', 'T', WIDTH]
+    F, I = TensorProto.FLOAT, TensorProto.INT64
+    inputs = [('tokens', I, ['N', 'n']), ('in_n_layer_self_k_cache', F, cache), ('in_n_layer_self_v_cache', F, cache), ('n_layer_cross_k', F, cross), ('n_layer_cross_v', F, cross), ('offset', I, [1])]
+    outputs = [('logits', F, ['N', 1, 'tokens']), ('out_n_layer_self_k_cache', F, cache), ('out_n_layer_self_v_cache', F, cache)]
+    return g.model('decoder', inputs, outputs)
+
+
+def quantized(model):
+    quantizer = MatMulNBitsQuantizer(model, bits=4, block_size=32, is_symmetric=True, accuracy_level=4)
+    quantizer.process()
+    return quantizer.model.model
+
+
+def main(source, target):
+    weights = read_weights(source / 'model.bin')
+    languages = json.loads((source / 'config.json').read_text())['lang_ids']
+    vocabulary = json.loads((source / 'tokenizer.json').read_text())['added_tokens']
+    names = {each['id']: each['content'].strip('<|>') for each in vocabulary}
+    codes = [f'{names[language]} {level}' for language in languages for level in range(LEVELS)]
+    metadata = {
+        'model_type': 'whisper-base', 'n_mels': MELS, 'n_text_layer': LAYERS, 'n_text_ctx': 1, 'n_text_state': WIDTH,
+        'n_vocab': len(codes), 'is_multilingual': 1, 'sot': 0, 'eot': 0, 'sot_sequence': 0, 'blank_id': 0,
+        'translate': 0, 'transcribe': 0, 'no_timestamps': 0, 'no_speech': 0, 'sot_index': 0, 'sot_lm': 0, 'sot_prev': 0,
+        'space_id': 0, 'n_audio_ctx': 1500, 'n_audio_state': WIDTH, 'n_audio_head': HEADS, 'n_audio_layer': LAYERS,
+        'n_text_head': HEADS, 'non_speech_tokens': '0',
+        'all_language_tokens': ','.join(str(index) for index in range(len(codes))), 'all_language_codes': ','.join(codes),
+    }
+    target.mkdir(parents=True, exist_ok=True)
+    for name, model in (('encoder', encoder(weights)), ('decoder', decoder(weights, languages))):
+        model = quantized(model)
+        if name == 'encoder':
+            helper.set_model_props(model, {key: str(value) for key, value in metadata.items()})
+        onnx.save(model, target / f'{name}.onnx')
+
+
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
+main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,81 @@
+import type { Side } from '../audio/stereo.ts';
+import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
+
+/** The language of some seconds of one party's speech: an ISO 639-1 code, and how likely it is. */
+export interface HeardLanguage {
+  readonly side: Side;
+  readonly language: string;
+  readonly probability: number;
+}
+
+/** The language of speech at SAMPLE_RATE_HZ. Takes a fifteenth of the speech's time. */
+export type IdentifyLanguage = (samples: Float32Array) => Omit<HeardLanguage, 'side'>;
+
+/** Longer pieces are identified hardly better, and shorter ones worse. */
+const WINDOW = 8 * SAMPLE_RATE_HZ;
+/** The rest of a recording is identified from this length on. */
+const MIN_WINDOW = 3 * SAMPLE_RATE_HZ;
+/** Every party's first windows are identified, and from then on one in so many seconds of its speech. */
+const FIRST_WINDOWS = 3;
+const LATER = 60 * SAMPLE_RATE_HZ;
+
+interface Party {
+  readonly side: Side;
+  readonly parts: Float32Array[];
+  collected: number;
+  skipped: number;
+  windows: number;
+}
+
+/** Identifies the languages that are spoken in a recording, from samples of each party's speech. */
+export class LanguageListener {
+  readonly heard: HeardLanguage[] = [];
+  readonly #identify: IdentifyLanguage;
+  readonly #parties = { left: party('left'), right: party('right') };
+
+  constructor(identify: IdentifyLanguage) {
+    this.#identify = identify;
+  }
+
+  /** Takes a segment of speech. */
+  add(samples: Float32Array, side: Side): void {
+    const speaker = this.#parties[side];
+    if (speaker.windows >= FIRST_WINDOWS && speaker.skipped < LATER) {
+      speaker.skipped += samples.length;
+      return;
+    }
+    const part = samples.slice(0, WINDOW - speaker.collected);
+    speaker.parts.push(part);
+    speaker.collected += part.length;
+    if (speaker.collected >= WINDOW) this.#listen(speaker);
+  }
+
+  /** Identifies the rest of the recording, if it is long enough. */
+  finish(): void {
+    const { left, right } = this.#parties;
+    for (const speaker of [left, right]) {
+      if (speaker.windows < FIRST_WINDOWS && speaker.collected >= MIN_WINDOW) this.#listen(speaker);
+    }
+    if (this.heard.length > 0 || left.collected + right.collected < MIN_WINDOW) return;
+    // Two parties who say little are most likely to speak one language.
+    left.parts.push(...right.parts);
+    this.#listen(left);
+  }
+
+  #listen(speaker: Party): void {
+    const samples = new Float32Array(speaker.parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of speaker.parts.splice(0)) {
+      samples.set(part, at);
+      at += part.length;
+    }
+    speaker.collected = 0;
+    speaker.skipped = 0;
+    speaker.windows += 1;
+    this.heard.push({ side: speaker.side, ...this.#identify(samples) });
+  }
+}
+
+function party(side: Side): Party {
+  return { side, parts: [], collected: 0, skipped: 0, windows: 0 };
+}
