@@ -38,7 +38,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       members: [{ role: schema, of: 'bus' }],
     });
     const at = { database: urls[schema]!, bus: urls['bus']! };
-    await migrateBus({ transport: 'embedded', url: at.bus, schema: 'bus' });
+    await migrateBus({ url: at.bus, schema: 'bus' });
     await migrate({ url: at.database, schema, folder: migrations });
     return [
       ...(await measureSpeed({ ...at, directory, model: slowUrl as string }, quick ? 500 : 3_000)),
@@ -157,7 +157,10 @@ async function callingWith(traffic: ChildProcess): Promise<Calling> {
   traffic.on('message', (count) => (done = Number(count)));
   const publish = (calls: number) => void traffic.send({ publish: calls } satisfies Order);
   const until = async (count: number) => {
-    while (done < count) await pause(20);
+    for (;;) {
+      if (done >= count) return;
+      await pause(20);
+    }
   };
   return {
     publish,
