@@ -1,5 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
+import { isFirmRemoved } from '@call-analysis/call-processing';
 import { CallsAccepted, createEvent, type EventOrigin } from '@call-analysis/events';
+import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
@@ -134,6 +136,8 @@ async function acceptFile<Record extends CallRecord>(
       createdAt: tx.now,
       erasedUntil: null,
     };
+    // The firm may be removed while its file is read.
+    if (await isFirmRemoved(tx.sql, firmUuid)) throw notFound('firm');
     await addCallsToCampaign(store, tx.sql, { firmUuid, campaignUuid }, batch.accepted);
     const audit = campaignUuid === null ? [] : [auditEntry(actor, 'campaign.calls_added', campaignUuid)];
     await tx.finish(batch, [...audit, ...(await firstEvents(parts, tx, batch, ranges))]);
@@ -187,7 +191,10 @@ async function insertRows<Record extends CallRecord>(
         counts.accepted++;
         ranges.add(chunk.uuids, chunk.uuidOffset(index), row.chars);
       } else if (outcome === 'duplicate') counts.duplicates++;
-      else await rejected.add(row.raw, faultsOf(row, outcome));
+      else {
+        const flushed = rejected.add(row.raw, faultsOf(row, outcome));
+        if (flushed !== null) await flushed;
+      }
     }
     tx.release(chunk);
   };
