@@ -80,7 +80,8 @@ export async function acceptRows<Record extends CallRecord>(
 ): Promise<Batch> {
   const { store, bus } = parts;
   const { firmUuid, campaignUuid, sessionUuid } = upload;
-  const target = { sessionUuid, firmUuid, campaignUuid, batchUuid: uuidv7(), tables: kind.tables };
+  const { cipher } = store.intake;
+  const target = { sessionUuid, firmUuid, campaignUuid, batchUuid: uuidv7(), tables: kind.tables, cipher };
   return intakeTransaction({ db: store.intake, bus }, target, async (tx) => {
     const done = await store.batches.ofSession(firmUuid, sessionUuid);
     return done ?? acceptFile(parts, upload, kind, target.batchUuid, tx);

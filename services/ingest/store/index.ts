@@ -38,6 +38,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     poolSize: intakes,
     connectTimeoutMs: 0,
     limits: INTAKE_LIMITS,
+    cipher: db.cipher,
     applicationName: 'ingest intake',
   });
   return {
