@@ -75,7 +75,17 @@ function newEnv(directory: string): Record<string, string> {
   if (write().status === 0) throw new Error('new-env.sh writes over an .env that is there already.');
   const file = join(directory, '.env');
   if ((statSync(file).mode & 0o077) !== 0) throw new Error('new-env.sh lets others read .env.');
-  return variablesIn(readFileSync(file, 'utf8'));
+  const text = readFileSync(file, 'utf8');
+  // As after an update that needs one more secret.
+  writeFileSync(file, text.replace(/^ADMIN_KAFKA_PASSWORD=.*\n/m, ''));
+  const added = spawnSync('sh', ['deploy/compose/new-env.sh', '--add'], { cwd: directory, encoding: 'utf8' });
+  if (added.status !== 0) throw new Error(`new-env.sh --add: ${added.stderr}`);
+  const [before, after] = [variablesIn(text), variablesIn(readFileSync(file, 'utf8'))];
+  for (const name of Object.keys(before)) {
+    if ((before[name] === after[name]) === (name === 'ADMIN_KAFKA_PASSWORD'))
+      throw new Error(`new-env.sh --add ${name === 'ADMIN_KAFKA_PASSWORD' ? 'does not add' : 'changes'} ${name}.`);
+  }
+  return after;
 }
 
 function variablesIn(text: string): Record<string, string> {
