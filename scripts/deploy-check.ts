@@ -1,14 +1,16 @@
-// npm run check:deploy: checks the Dockerfile, docker-compose.yml and the chart without a container engine and without a
+// npm run check:deploy: checks the Dockerfile, docker-compose.yml, the chart and the files for Prometheus and Grafana without a container engine and without a
 // cluster. Downloads the programs that it needs.
 import { spawnSync } from 'node:child_process';
 import { chartFaults } from './deploy/chart.ts';
 import { composeFaults } from './deploy/compose.ts';
+import { observabilityFaults } from './deploy/observability.ts';
 import { hadolint } from './deploy/tools.ts';
 
 const steps: { name: string; run: () => Promise<readonly string[]> }[] = [
   { name: 'Dockerfile', run: dockerfileFaults },
   { name: 'compose', run: composeFaults },
   { name: 'chart', run: chartFaults },
+  { name: 'alerts, dashboard and metrics', run: observabilityFaults },
 ];
 
 let failed = 0;

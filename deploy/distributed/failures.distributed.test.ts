@@ -370,7 +370,7 @@ describe('six processes under load', () => {
       await pause(500);
     }
     await eventually(() => client.accepted.size > began + 20);
-    await eventually(async () => (await figure('ingest', 'events_waiting', 'consumer="outbox"')) > 20);
+    await eventually(async () => (await figure('ingest', 'call_analysis_events_waiting', 'consumer="outbox"')) > 20);
     await world.links.heal('services → kafka');
     const { completedS } = edgePromises.find(({ edge }) => edge === 'services → kafka')!;
     const after = await recovery(prober, ['list']);

@@ -1,4 +1,4 @@
-import { Client } from '@call-analysis/client';
+import { Client, type ClientOptions } from '@call-analysis/client';
 import type { Command } from 'commander';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { type Profile, readProfile } from './profiles.ts';
@@ -45,7 +45,8 @@ export class Session {
     return readProfile(this.terminal.env, this.profileName);
   }
 
-  async client(): Promise<Client> {
+  /** `options` are those of the client, beside what the profile says. */
+  async client(options: Pick<ClientOptions, 'retries'> = {}): Promise<Client> {
     const profile = await this.profile();
     if (profile.token === undefined && profile.apiKey === undefined) {
       throw new CliError(
@@ -53,7 +54,7 @@ export class Session {
         'You are not signed in. Run `call-analysis login`, or set CALL_ANALYSIS_TOKEN or CALL_ANALYSIS_API_KEY.',
       );
     }
-    return new Client(profile);
+    return new Client({ ...profile, ...options });
   }
 
   /** Writes JSON with --json, otherwise the text. */

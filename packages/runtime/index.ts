@@ -34,6 +34,7 @@ export {
   tracesFrom,
 } from './config/process-variables.ts';
 export { type HealthServer, serveHealth } from './health/health-server.ts';
+export { exportParts } from './health/part-metrics.ts';
 export { type Missing, type Part, Readiness } from './health/readiness.ts';
 export {
   childTraceparent,
@@ -64,6 +65,7 @@ export {
   EXPOSITION_TYPE,
   gauge,
   histogram,
+  METRIC_PREFIX,
   type Reading,
   SECONDS,
 } from './telemetry/metrics.ts';

@@ -7,6 +7,7 @@ import { type Database, migrate, openDatabase, requireMigrated, shareConnections
 import { type Implementation, serve } from '@call-analysis/rpc';
 import {
   Closing,
+  exportParts,
   type Logger,
   type Part,
   Readiness,
@@ -144,6 +145,7 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
           ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
           ...(definition.dependencies?.(parts) ?? []),
         ]);
+        closing.add('metrics of parts', exportParts(name, readiness));
         let address = '';
         if (definition.rpcs !== undefined && config.listen !== undefined) {
           const server = await serve({

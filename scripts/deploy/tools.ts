@@ -18,6 +18,18 @@ export async function hadolint(): Promise<string> {
   return join(folder, 'bin/hadolint');
 }
 
+/** The checker of Prometheus, from Debian's package: building it from source takes minutes. */
+export async function promtool(): Promise<string> {
+  const folder = await fetchOnce('promtool-debian', process.env, async (target) => {
+    await run(await need('apt-get', process.env), ['download', 'prometheus'], process.env, target);
+    const archive = readdirSync(target).find((name) => name.endsWith('.deb'));
+    if (archive === undefined)
+      throw new Error('apt-get downloaded no package of Prometheus. Run `apt-get update` first.');
+    await run(await need('dpkg-deb', process.env), ['--extract', archive, '.'], process.env, target);
+  });
+  return join(folder, 'usr/bin/promtool');
+}
+
 /** A folder with the strict schemas of a version of Kubernetes, such as `v1.33.0`: `deployment-apps-v1.json` and so on. */
 export async function kubernetesSchemas(version: string): Promise<string> {
   const folder = await fetchOnce('kubernetes-schemas-1.37.0', process.env, async (target) => {

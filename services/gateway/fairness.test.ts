@@ -108,7 +108,8 @@ describe('a firm with more requests in progress than it may have', () => {
     const flood = [edge.request('GET', '/api/v1/calls')];
     await waitUntil(() => order.length === 1);
     for (let request = 0; request < 3; request++) flood.push(edge.request('GET', '/api/v1/calls'));
-    const waiting = async () => /http_requests_waiting\{lane="requests"\} (\d+)/.exec((await metrics()).text)?.[1];
+    const waiting = async () =>
+      /call_analysis_http_requests_waiting\{lane="requests"\} (\d+)/.exec((await metrics()).text)?.[1];
     const metrics = () => edge.request('GET', '/metrics');
     await waitUntil(async () => (await waiting()) === '3');
     const quiet = edge.request('GET', '/api/v1/calls', { headers: other });
@@ -149,7 +150,9 @@ describe('uploads at the same time', () => {
     await waitUntil(() => begun === 1);
     const put = await heldPut(`uz/${firm.uuid}/${user}/a.csv`);
     const inProgress = async () =>
-      /http_requests_in_progress\{lane="uploads"\} (\d+)/.exec((await edge.request('GET', '/metrics')).text)?.[1];
+      /call_analysis_http_requests_in_progress\{lane="uploads"\} (\d+)/.exec(
+        (await edge.request('GET', '/metrics')).text,
+      )?.[1];
     await waitUntil(async () => (await inProgress()) === '2');
     await heldForm();
     await heldForm(other.authorization);

@@ -3,7 +3,14 @@ import { ApiKeyRevoked } from '@call-analysis/events';
 import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement, webhooks } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
-import { Closing, type Logger, Readiness, type RunningService, type TimeLeft } from '@call-analysis/runtime';
+import {
+  Closing,
+  exportParts,
+  type Logger,
+  Readiness,
+  type RunningService,
+  type TimeLeft,
+} from '@call-analysis/runtime';
 import { ApiKeyAuthentication } from './authentication/api-key.ts';
 import type { Config } from './config.ts';
 import { backendParts, serveEdge } from './gateway.ts';
@@ -62,6 +69,7 @@ export async function start(
       // Without Kafka a revoked key is refused when its cache entry expires, within 5 s.
       ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
     ]);
+    closing.add('metrics of parts', exportParts('gateway', readiness));
     const edge = await serveEdge(config, backends, log, readiness, parts.left);
     closing.add('HTTP', () => edge.close());
     return { url: edge.url, readiness, close: () => closing.close() };

@@ -40,7 +40,7 @@ describe('the bundled engine', () => {
     expect({ language, engine, notes }).toEqual({ language: 'en', engine: 'moonshine-tiny', notes: undefined });
     expect(duration).toBeCloseTo(11.3, 1);
     const starts = utterances.map(({ start }) => start!);
-    for (const [at, expected] of [0.55, 4, 9.15].entries()) expect(Math.abs(starts[at]! - expected)).toBeLessThan(0.3);
+    for (const [at, expected] of [0.5, 4, 8.65].entries()) expect(Math.abs(starts[at]! - expected)).toBeLessThan(0.3);
     expect(utterances[1]!.end!).toBeLessThan(8.5);
     // Transcription uses a processor all the time, but not in this process.
     expect((used.user + used.system) / 1000).toBeLessThan(0.5 * took);

@@ -1,11 +1,11 @@
 import { counter, gauge } from '@call-analysis/runtime';
 import type { TranscriptionWorkerPool } from './workers/worker-pool.ts';
 
-const workers = gauge('speech_ears', 'Transcription workers, by state.', ['state']);
-const limit = gauge('speech_ears_limit', 'Recordings that can be transcribed at the same time.', []);
-const waiting = gauge('speech_waiting', 'Received recordings that wait for a worker.', []);
+const workers = gauge('transcription_workers', 'Transcription workers, by state.', ['state']);
+const limit = gauge('transcription_workers_limit', 'Recordings that can be transcribed at the same time.', []);
+const waiting = gauge('transcription_waiting_recordings', 'Received recordings that wait for a worker.', []);
 const transcribed = counter(
-  'audio_heard_seconds_total',
+  'transcribed_audio_seconds_total',
   'Length of the recordings that were transcribed completely.',
   [],
 );

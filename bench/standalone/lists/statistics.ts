@@ -30,7 +30,7 @@ const PERIODS = [
  * plain aggregate of the same calls by operator in SQL. The last day has just changed, so that its calls are added up.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
-  const calls = Number(process.env['BENCH_CALLS'] ?? (quick ? 100_000 : 10_000_000));
+  const calls = quick ? 100_000 : 10_000_000;
   const directory = await mkdtemp(join(tmpdir(), 'call-analysis-statistics-'));
   const server = await startServer({ directory, log: () => {} });
   try {
@@ -167,8 +167,8 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
            scorecard, topics, open_answers, is_reviewed, auto_failed, duration_ms, operator_talk, silence, interruptions, client_sentiment)
          SELECT ${first('all')}, uuid, to_timestamp(at), CASE WHEN one < 0.97 THEN round(1000 * sqrt(other)) ELSE -1 END,
            ${first('state')} + CASE WHEN one < 0.97 THEN 0 WHEN one < 0.99 THEN 1 ELSE 2 END, ${first('origin')} + n % 4,
-           ${first('segment')} + floor(10 * other * other)::int, ${first('operator')} + (n * 7919 / 13 % 200)::int,
-           ${first('team')} + (n * 7919 / 13 % 20)::int, ${first('day')} + floor((at - ${BEGIN / 1000}) / 86400)::int, ${first('mark')},
+           ${first('segment')} + floor(10 * other * other)::int, ${first('operator')} + (n * 7919::bigint / 13 % 200)::int,
+           ${first('team')} + (n * 7919::bigint / 13 % 20)::int, ${first('day')} + floor((at - ${BEGIN / 1000}) / 86400)::int, ${first('mark')},
            ${first('language')} + n % 3, ${first('resolution')} + n % 4, ${first('scorecard')} + n % 2,
            ARRAY[${first('topic')} + floor(20 * one)::int, ${first('topic')} + 20 + floor(20 * other)::int], CASE WHEN other < 0.2 THEN 1 ELSE 0 END,
            other > 0.9, one < 0.02, round(600000 * one), round(600000 * other), round(400000 * one), floor(6 * one), round(100 * other) - 50

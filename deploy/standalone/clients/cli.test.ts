@@ -1,14 +1,22 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { run } from '@call-analysis/cli';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
 import { newFirm } from '../test/client/new-firm.ts';
 import { silence } from '../test/client/silence.ts';
 import { csvOf, metadataOf, recordingsCsvOf } from '../test/client/valid-uploads.ts';
 import { type ServiceProcess, startService } from '../test/system/service-process.ts';
+
+const program = fileURLToPath(new URL('../../../packages/cli/main.ts', import.meta.url));
 
 let service: ServiceProcess;
 let folder: string;
@@ -58,12 +66,15 @@ it('without a token the exit code is 4, and so it is with one that is refused', 
   expect(await cli(['calls', 'list'], { env: { CALL_ANALYSIS_TOKEN: 'forged' } })).toMatchObject({ code: 4 });
 });
 
-it.each([['nothing'], ['upload'], ['calls', 'list', '--limit', '0'], ['upload', '/no/such/file.csv']])(
-  'a mistake in usage ends with 2: %s %s',
-  async (...words) => {
-    expect(await cli(words.filter((word) => typeof word === 'string'))).toMatchObject({ code: 2, out: '' });
-  },
-);
+it.each([
+  ['nothing'],
+  ['upload'],
+  ['calls', 'list', '--limit', '0'],
+  ['webhooks', 'listen', '--port', 'http'],
+  ['upload', '/no/such/file.csv'],
+])('a mistake in usage ends with 2: %s %s', async (...words) => {
+  expect(await cli(words.filter((word) => typeof word === 'string'))).toMatchObject({ code: 2, out: '' });
+});
 
 it('a CSV is uploaded, watched and listed, without progress where there is no terminal', async () => {
   const csv = await file('calls.csv', csvOf([{ partner_call_id: 'cli-1' }, { partner_call_id: 'cli-2' }]));
@@ -119,11 +130,58 @@ it('every command has help with an example', async () => {
   }
 });
 
-it('the program runs as it is installed', async () => {
-  const { execFileSync } = await import('node:child_process');
-  const main = fileURLToPath(new URL('../../../packages/cli/main.ts', import.meta.url));
+it('the program runs as it is installed', () => {
   const env = { ...process.env, CALL_ANALYSIS_URL: service.url, CALL_ANALYSIS_TOKEN: token };
-  expect(execFileSync(process.execPath, [main, 'calls', 'list', '--json'], { env, encoding: 'utf8' })).toMatch(
+  expect(execFileSync(process.execPath, [program, 'calls', 'list', '--json'], { env, encoding: 'utf8' })).toMatch(
     /^\{"uuid/,
   );
+});
+
+it('webhooks listen prints deliveries, forwards them with their signature, and refuses what is signed otherwise', async () => {
+  const received: IncomingMessage['headers'][] = [];
+  const target = createServer((request, response) => {
+    received.push(request.headers);
+    request.resume().on('end', () => response.writeHead(202).end());
+  }).listen(0, '127.0.0.1');
+  await once(target, 'listening');
+  const forward = `http://127.0.0.1:${(target.address() as AddressInfo).port}/hooks`;
+  const secret = `whsec_${Buffer.from('a secret of twenty-four b').toString('base64')}`;
+  const words = [program, 'webhooks', 'listen', '--port', '0', '--forward', forward, '--secret', secret];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const printed = text(child.stdout);
+  const [said] = (await once(child.stderr, 'data')) as [Buffer];
+  const url = /http:\S+/.exec(said.toString())?.[0] ?? '';
+  const body = JSON.stringify({ type: 'webhook.test', timestamp: new Date().toISOString(), data: {} });
+  const post = (signature: string) =>
+    fetch(url, {
+      method: 'POST',
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': 'm1',
+        'webhook-timestamp': `${Math.floor(Date.now() / 1000)}`,
+        'webhook-signature': signature,
+      },
+    });
+  try {
+    expect((await post(new Webhook(secret).sign('m1', new Date(), body))).status).toBe(202);
+    expect((await post('v1,forged')).status).toBe(401);
+    expect(received).toEqual([expect.objectContaining({ 'webhook-id': 'm1' })]);
+  } finally {
+    child.kill('SIGINT');
+    target.close();
+  }
+  await once(child, 'exit');
+  expect(child.exitCode).toBe(0);
+  expect(await printed).toBe(`m1 ${body}\n`);
+});
+
+it('the completion for bash offers commands, and options behind them', () => {
+  const script = `source <("${process.execPath}" "${program}" completion)
+try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _call_analysis; echo "\${COMPREPLY[@]}"; }
+try call-analysis ca; try call-analysis calls ''; try call-analysis calls list --f`;
+  const said = execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
+  expect(said[0]).toBe('calls campaigns');
+  expect(said[1]?.split(' ')).toEqual(expect.arrayContaining(['list', 'show', 'export']));
+  expect(said[2]).toBe('--filter');
 });

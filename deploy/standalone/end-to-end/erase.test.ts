@@ -105,7 +105,9 @@ async function nothingLeft(calls: readonly Secrets[], uuids: readonly string[]):
 /** The total length of all completely transcribed recordings, in seconds. */
 async function transcribedSeconds(): Promise<number> {
   const pages = await Promise.all(service.metricsUrls.map(async (url) => (await fetch(url)).text()));
-  const figures = pages.flatMap((page) => [...page.matchAll(/^audio_heard_seconds_total (\S+)$/gm)]);
+  const figures = pages.flatMap((page) => [
+    ...page.matchAll(/^call_analysis_transcribed_audio_seconds_total (\S+)$/gm),
+  ]);
   return figures.reduce((sum, [, seconds]) => sum + Number(seconds), 0);
 }
 

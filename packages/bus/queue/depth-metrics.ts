@@ -4,7 +4,7 @@ import type { ConsumerDepth } from '../port.ts';
 const labels = ['service', 'consumer'] as const;
 const gauges = {
   waiting: gauge('events_waiting', 'Events that wait for a consumer; beyond 50,000 jobs an estimate.', labels),
-  active: gauge('events_in_hand', 'Events that a consumer is handling.', labels),
+  active: gauge('events_in_progress', 'Events that a consumer is handling.', labels),
   dead: gauge('dead_letters', 'Events that were given up, counted up to 50,000.', labels),
   oldestSeconds: gauge('oldest_event_seconds', 'Age of the oldest waiting event.', labels),
 };

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
+import type { Client } from '@call-analysis/client';
 import { type Command, Option } from 'commander';
 import { CliError, exitCodes } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
@@ -12,6 +13,9 @@ export interface UploadCommandOptions {
   readonly onError: 'reject' | 'skip';
   readonly metadata?: string;
 }
+
+/** Two minutes, as pauses grow to 30 s. */
+const RETRIES = 10;
 
 export function addUpload(program: Command, session: Session): void {
   program
@@ -39,21 +43,27 @@ Examples:
 }
 
 async function upload(session: Session, files: readonly string[], options: UploadCommandOptions): Promise<void> {
-  const client = await session.client();
   const kinds = await Promise.all(files.map(kindOf));
   const of = (kind: string) => files.filter((_, at) => kinds[at] === kind);
   const [csvs, zips, folders, recordings] = [of('.csv'), of('.zip'), of('folder'), of('recording')];
   if (csvs.length === 1 && zips.length <= 1 && folders.length + recordings.length === 0) {
-    return uploadBatch(client, session, { csv: csvs[0]!, zip: zips[0] }, options);
+    return uploadBatch(await patientClient(session), session, { csv: csvs[0]!, zip: zips[0] }, options);
   }
   if (csvs.length + zips.length === 0 && folders.length + recordings.length > 0) {
     const all = await recordingsOf(folders, recordings, options.metadata);
-    return uploadRecordings(client, session, all, options);
+    return uploadRecordings(await patientClient(session), session, all, options);
   }
   throw new CliError(
     exitCodes.usage,
     'Name one CSV, one CSV and one ZIP, or recordings and folders (with --metadata FILE for single recordings).',
   );
+}
+
+/** An upload of many files outlasts a restart of the service. One that does not answer at all is reported soon. */
+async function patientClient(session: Session): Promise<Client> {
+  const client = await session.client();
+  await client.send(client.api.GET('/api/v1/calls', { params: { query: { size: 1 } }, signal: session.signal }));
+  return session.client({ retries: RETRIES });
 }
 
 async function kindOf(file: string): Promise<string> {

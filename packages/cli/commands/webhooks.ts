@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { verifyWebhook } from '@call-analysis/client';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError, exitCodes } from '../exit-codes.ts';
 import { printable, type Session, table } from '../session.ts';
 
 interface ListenOptions {
-  readonly port: string;
+  readonly port: number;
   readonly host: string;
   readonly secret?: string;
   readonly forward?: string;
@@ -34,12 +33,17 @@ export function addWebhookCommands(program: Command, session: Session): void {
   webhooks
     .command('listen')
     .description('Print deliveries as they arrive at this machine, and forward them. Point a webhook or a tunnel here.')
-    .option('--port <port>', 'where to listen', '4040')
+    .option('--port <port>', 'where to listen; 0 picks a free one', portOf, 4040)
     .option('--host <host>', 'where to listen', '127.0.0.1')
     .addOption(new Option('--secret <whsec>', 'refuse what is not signed with it').env('CALL_ANALYSIS_WEBHOOK_SECRET'))
     .option('--forward <url>', 'send each delivery there too, with its signature, and answer as it does')
     .addHelpText('after', '\nExample:\n  $ call-analysis webhooks listen --forward http://127.0.0.1:3000/hooks')
     .action((options: ListenOptions) => listen(session, options));
+}
+
+function portOf(given: string): number {
+  if (!/^\d{1,5}$/.test(given) || Number(given) > 65_535) throw new InvalidArgumentError('Write a number up to 65535.');
+  return Number(given);
 }
 
 /** Until the command is interrupted, which is its regular end. */
@@ -54,8 +58,12 @@ async function listen(session: Session, options: ListenOptions): Promise<void> {
       response.end();
     });
   });
-  server.listen(Number(options.port), options.host);
-  await once(server, 'listening');
+  server.listen(options.port, options.host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new CliError(exitCodes.failed, `${options.host}:${options.port} is not free: ${(error as Error).message}`);
+  }
   const { port } = server.address() as AddressInfo;
   session.say(`Listening on http://${options.host}:${port}/`);
   if (!session.signal.aborted) await once(session.signal, 'abort');
@@ -70,8 +78,8 @@ async function receive(
   response: ServerResponse,
 ): Promise<void> {
   if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST' }).end();
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return void response.writeHead(413).end();
-  const body = await buffer(request);
+  const body = await bodyOf(request);
+  if (body === null) return void response.writeHead(413, { connection: 'close' }).end();
   if (secret !== undefined) {
     try {
       verifyWebhook(secret, request.headers, body);
@@ -86,6 +94,18 @@ async function receive(
   else session.terminal.stdout.write(`${printable(id)} ${printable(text)}\n`);
   const status = forward === undefined ? 204 : await send(forward, request, body);
   response.writeHead(status).end();
+}
+
+/** Null when it is too long. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer<ArrayBuffer> | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 async function send(url: string, { headers }: IncomingMessage, body: Buffer<ArrayBuffer>): Promise<number> {

@@ -21,6 +21,8 @@ const METADATA = 'metadata.csv';
 /** The service accepts a few uploads of a firm at a time. */
 const AT_ONCE = 4;
 const POLL_MS = 1000;
+/** The others are uploaded all the same. */
+const FAULTS_OF_A_FILE: ReadonlySet<number> = new Set([400, 413]);
 
 /** The recordings of folders and single ones, as the CSVs describe them. */
 export async function recordingsOf(
@@ -101,7 +103,7 @@ export async function uploadRecordings(
         uuids.push((await client.uploadRecording(file, metadata, options)).audio_id);
         sent++;
       } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 400) throw error;
+        if (!(error instanceof ApiError) || !FAULTS_OF_A_FILE.has(error.status)) throw error;
         failures.push({ file: path, code: error.code, message: error.message });
         session.say(`${path}: ${error.message}`);
       }

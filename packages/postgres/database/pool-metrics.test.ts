@@ -15,14 +15,14 @@ describe('the use of a pool', () => {
       const working = [busy(), busy(), db.query('SELECT 1')];
       await waitUntil(() => db.pool.totalCount === 2 && db.pool.waitingCount === 1);
       expect(await shown()).toEqual([
-        'database_connections{service="trial",state="busy"} 2',
-        'database_connections{service="trial",state="idle"} 0',
-        'database_connections_limit{service="trial"} 2',
-        'database_waiting{service="trial"} 1',
+        'call_analysis_database_connections{service="trial",state="busy"} 2',
+        'call_analysis_database_connections{service="trial",state="idle"} 0',
+        'call_analysis_database_connections_limit{service="trial"} 2',
+        'call_analysis_database_waiting_statements{service="trial"} 1',
       ]);
       finish.resolve();
       await Promise.all(working);
-      expect(await shown()).toContain('database_connections{service="trial",state="idle"} 2');
+      expect(await shown()).toContain('call_analysis_database_connections{service="trial",state="idle"} 2');
     } finally {
       await db.close();
       await place.drop();

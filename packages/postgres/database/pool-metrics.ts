@@ -3,7 +3,9 @@ import type { Pool } from 'pg';
 
 const connections = gauge('database_connections', 'Connections of a pool, by what they do.', ['service', 'state']);
 const limit = gauge('database_connections_limit', 'Connections that a pool may have.', ['service']);
-const waiting = gauge('database_waiting', 'Statements and transactions that wait for a connection.', ['service']);
+const waiting = gauge('database_waiting_statements', 'Statements and transactions that wait for a connection.', [
+  'service',
+]);
 
 /** Reports the use of a pool under its owner's name, until the returned function is called. */
 export function measurePool(service: string, pool: Pool): () => void {

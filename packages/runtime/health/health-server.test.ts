@@ -69,7 +69,7 @@ describe('the health server', () => {
     server = await serveHealth(address);
     const metrics = await ask('/metrics');
     expect(metrics).toMatchObject({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8' });
-    expect(metrics.text).toContain('health_server_test_total 1');
+    expect(metrics.text).toContain('call_analysis_health_server_test_total 1');
     expect((await ask('/')).status).toBe(404);
     expect((await ask('/healthz', 'POST')).status).toBe(405);
     expect(await ask('/healthz', 'HEAD')).toMatchObject({ status: 200, text: '' });

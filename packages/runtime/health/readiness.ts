@@ -42,11 +42,13 @@ export class Readiness {
     this.#isDraining = true;
   }
 
+  /** Every part, and whether it answers. */
+  states(): Promise<readonly { readonly part: Part; readonly hasAnswered: boolean }[]> {
+    return Promise.all(this.#checks.map(async ({ part, answers }) => ({ part, hasAnswered: await answers() })));
+  }
+
   async missing(): Promise<Missing> {
-    const all = await Promise.all(
-      this.#checks.map(async ({ part, answers }) => ({ part, hasAnswered: await answers() })),
-    );
-    const missing = all.filter(({ hasAnswered }) => !hasAnswered).map(({ part }) => part);
+    const missing = (await this.states()).filter(({ hasAnswered }) => !hasAnswered).map(({ part }) => part);
     return {
       vital: missing.filter(({ vital }) => vital).map(({ name }) => name),
       others: missing.filter(({ vital }) => !vital).map(({ name }) => name),

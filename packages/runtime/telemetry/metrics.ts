@@ -19,6 +19,9 @@ export interface Distribution {
 
 const registry = new Registry();
 
+/** What the name of every metric of ours begins with on the page, as Prometheus advises. */
+export const METRIC_PREFIX = 'call_analysis_';
+
 /** Media type of the metrics page, the text format of Prometheus. */
 export const EXPOSITION_TYPE = registry.contentType;
 
@@ -46,18 +49,26 @@ async function makePage(): Promise<string> {
   nextPage = undefined;
   pageMadeAt = performance.now();
   // Measuring the event loop and garbage collection costs a process that is never asked nothing.
-  if (!hasProcessMetrics) client.collectDefaultMetrics({ register: registry });
+  if (!hasProcessMetrics) addProcessMetrics();
   hasProcessMetrics = true;
   return registry.metrics();
 }
 
-/** A count that only grows, from the start of the process. */
+/** The gauges of prom-client that break a rule of Prometheus: `_total` is for counters. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+function addProcessMetrics(): void {
+  client.collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+}
+
+/** A count that only grows, from the start of the process. The page shows `name` behind METRIC_PREFIX. */
 export function counter<const Names extends readonly string[]>(
   name: string,
   help: string,
   labels: Names,
 ): Family<Names, Count> {
-  const metric = new Counter({ name, help, labelNames: labels, registers: [registry] });
+  const metric = new Counter({ name: METRIC_PREFIX + name, help, labelNames: labels, registers: [registry] });
   return new BoundedFamily(labels, (...values) => {
     const series = metric.labels(...values);
     return { add: (amount = 1) => series.inc(amount) };
@@ -71,7 +82,13 @@ export function histogram<const Names extends readonly string[]>(
   labels: Names,
   bounds: readonly number[] = SECONDS,
 ): Family<Names, Distribution> {
-  const metric = new Histogram({ name, help, labelNames: labels, buckets: [...bounds], registers: [registry] });
+  const metric = new Histogram({
+    name: METRIC_PREFIX + name,
+    help,
+    labelNames: labels,
+    buckets: [...bounds],
+    registers: [registry],
+  });
   return new BoundedFamily(labels, (...values) => metric.labels(...values));
 }
 
@@ -110,8 +127,11 @@ export interface Reading<Names extends readonly string[]> {
 
 type Source<Names extends readonly string[]> = () => readonly Reading<Names>[] | Promise<readonly Reading<Names>[]>;
 
-/** A source that takes longer is left out. Prometheus waits ten seconds for the complete page. */
-const READ_TIMEOUT_MS = 2000;
+/**
+ * A source that takes longer is left out. Prometheus waits ten seconds for the complete page. A part that does not answer
+ * is known after two.
+ */
+const READ_TIMEOUT_MS = 3000;
 
 const unread = counter('metrics_unread_total', 'Gauges that could not be read when the page was asked for.', [
   'metric',
@@ -130,7 +150,7 @@ export function gauge<const Names extends readonly string[]>(
 ): GaugeFamily<Names> {
   const sources = new Set<Source<Names>>();
   const metric = new Gauge({
-    name,
+    name: METRIC_PREFIX + name,
     help,
     labelNames: labels,
     registers: [registry],

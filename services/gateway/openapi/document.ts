@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { Form } from '../http/multipart/form.ts';
 import { uuid } from '../http/request/fields.ts';
-import { FieldErrors, RowErrors } from '../response-schemas/error-details.ts';
+import { FieldErrors, OtherDetails, RowErrors } from '../response-schemas/error-details.ts';
 import { errorExamples, errorResponses, headersOf, methodNotAllowed, RATE_LIMIT_HEADERS } from './error-responses.ts';
 import { type OperationDocs, type ResponseDocs, tags } from './operation-docs.ts';
 import { type JsonSchema, Schemas } from './schemas.ts';
@@ -21,7 +21,7 @@ const ErrorBody = z
     code: z.string().meta({ description: 'What is wrong, for programs.' }),
     message: z.string().meta({ description: 'What is wrong and what to do next, for people.' }),
     details: z
-      .union([FieldErrors, RowErrors, z.record(z.string(), z.unknown())])
+      .union([FieldErrors, RowErrors, OtherDetails])
       .nullable()
       .meta({ description: 'More about the error; its fields depend on the code.' }),
   })
@@ -41,6 +41,10 @@ const securitySchemes = {
     description: 'A key of the firm, with the rights of an ADMIN. It is shown once, when it is created.',
   },
 };
+
+/** Bodies that are not JSON. Without a schema generated clients would not return them. */
+const BYTES = { schema: { type: 'string', format: 'binary' } };
+const TEXT = { schema: { type: 'string' } };
 
 /** The OpenAPI 3.1 document of these endpoints. Clients reach them under the path `base`. */
 export function openApiDocument(endpoints: readonly Endpoint[], base = '/'): OpenApi {
@@ -119,7 +123,7 @@ function headerParameters(docs: OperationDocs, schemas: Schemas): object[] {
 function requestBody(body: Endpoint['body'], docs: OperationDocs, schemas: Schemas): object {
   if (body === null) {
     if (docs.bytes === undefined) return {};
-    return { requestBody: { required: true, description: docs.bytes, content: { 'application/octet-stream': {} } } };
+    return { requestBody: { required: true, description: docs.bytes, content: { 'application/octet-stream': BYTES } } };
   }
   const content =
     'parts' in body
@@ -155,7 +159,7 @@ function successResponses({ unlimited, docs }: Endpoint, schemas: Schemas): Reco
 function content({ type = [], schema }: ResponseDocs, schemas: Schemas): object {
   const media = {
     ...(schema !== undefined && { 'application/json': jsonContent(schema, schemas.response(schema)) }),
-    ...Object.fromEntries([type].flat().map((each) => [each, {}])),
+    ...Object.fromEntries([type].flat().map((each) => [each, each.startsWith('text/') ? TEXT : BYTES])),
   };
   return Object.keys(media).length === 0 ? {} : { content: media };
 }

@@ -81,7 +81,10 @@ export class Schemas {
   }
 }
 
-/** A time in UTC, as every response has it, in the pattern that zod writes for it. */
+/**
+ * The pattern that zod writes for a time in UTC. It says no more than the format, and a client that a generator makes for Python
+ * compares it with the time that it has already read.
+ */
 const UTC_PATTERN = z.toJSONSchema(z.iso.datetime()).pattern;
 
 /** Removes keywords that say nothing to a reader: bounds of safe integers, and patterns that repeat the format. */
@@ -93,6 +96,8 @@ function simplify(schema: Record<string, unknown>): void {
   }
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
+  // A name is always text. Generators do not know the keyword.
+  delete schema['propertyNames'];
   if (schema['format'] === 'uuid') delete schema['pattern'];
-  if (schema['pattern'] === UTC_PATTERN) schema['pattern'] = 'Z$';
+  if (schema['pattern'] === UTC_PATTERN) delete schema['pattern'];
 }

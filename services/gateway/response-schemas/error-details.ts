@@ -77,6 +77,13 @@ export const RowErrors = z
   })
   .meta({ id: 'RowErrors', description: 'For VALIDATION_FAILED: the errors by row.' });
 
+/** `details` of every other code. A schema with a property, because generators make a class of each alternative. */
+export const OtherDetails = z
+  .looseObject({
+    allowed: z.array(z.string()).optional().meta({ description: 'For INVALID_TRANSITION: what is possible now.' }),
+  })
+  .meta({ id: 'OtherDetails', description: 'What helps to find the error. The fields depend on the code.' });
+
 /** Why a call failed, by stage. A service that was unavailable for too long adds a code like UNAVAILABLE. */
 export const failureCodes = {
   extraction: [

@@ -8,13 +8,15 @@ export const TranscriptDocument = z
     language: z.string().nullable(),
     engine: z.string().nullable(),
     utterances: z.array(
-      z.object({
-        index: z.int().min(0),
-        role: z.enum(['operator', 'client']),
-        text: z.string(),
-        start: seconds,
-        end: seconds,
-      }),
+      z
+        .object({
+          index: z.int().min(0),
+          role: z.enum(['operator', 'client']),
+          text: z.string(),
+          start: seconds,
+          end: seconds,
+        })
+        .meta({ id: 'TranscriptUtterance' }),
     ),
   })
   .meta({

@@ -24,6 +24,10 @@ const Message = z
   })
   .meta({ id: 'McpMessage' });
 
+const Answer = z
+  .looseObject({ jsonrpc: z.literal('2.0') })
+  .meta({ id: 'McpAnswer', examples: [{ jsonrpc: '2.0', id: 1, result: { tools: [] } }] });
+
 const exampleMessage = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 /** Headers that the protocol gives a meaning. The others, the token among them, are of no use to the tools. */
@@ -47,7 +51,7 @@ export function mcp(options: McpOptions): Endpoint[] {
         description:
           'Streamable HTTP without sessions: six tools for language models that read the calls of the firm. The body is one message of JSON-RPC 2.0, and so is the answer, an error to such a message included; it is never a stream. Use a client of the protocol.',
         responses: {
-          200: { description: 'The answer to a request.', schema: z.looseObject({ jsonrpc: z.literal('2.0') }) },
+          200: { description: 'The answer to a request.', schema: Answer },
           202: { description: 'A notification was accepted.' },
         },
         errors: ['INVALID_MCP_MESSAGE', 'ORIGIN_NOT_ALLOWED', 'INTERNAL', 'UNAVAILABLE'],

@@ -187,7 +187,10 @@ async function insertRows<Record extends CallRecord>(
         counts.accepted++;
         ranges.add(chunk.uuids, chunk.uuidOffset(index), row.chars);
       } else if (outcome === 'duplicate') counts.duplicates++;
-      else await rejected.add(row.raw, faultsOf(row, outcome));
+      else {
+        const flushed = rejected.add(row.raw, faultsOf(row, outcome));
+        if (flushed !== null) await flushed;
+      }
     }
     tx.release(chunk);
   };

@@ -7,7 +7,7 @@ import { filterOf, type RowKey, rowKeys } from '../erasure/rejected-filter.ts';
 import type { Store } from '../store/index.ts';
 import type { CsvFile, RawRecord } from './csv/reader.ts';
 import { rejectedHeader, rejectedLine } from './csv/rejected.ts';
-import { type RowFault, invisibleIn } from './rows/row-fault.ts';
+import { type RowFault, invisibleIn, kept } from './rows/row-fault.ts';
 
 /** docs/api.md, "Presigned uploads": the answer lists the first 100 faults. */
 const LISTED_FAULTS = 100;
@@ -47,21 +47,26 @@ export class RejectedRows {
     return `rejected/${this.#firmUuid}/${this.#uuid}.csv`;
   }
 
-  async add(row: RawRecord, faults: readonly RowFault[]): Promise<void> {
+  /** Returns what to wait for before the next row, or null: waiting for each row costs more than writing it. */
+  add(row: RawRecord, faults: readonly RowFault[]): Promise<void> | null {
     this.rows++;
     this.#faultCount += faults.length;
-    for (const fault of faults) if (this.#faults.length < LISTED_FAULTS) this.#faults.push(fault);
+    for (const fault of faults) if (this.#faults.length < LISTED_FAULTS) this.#faults.push(kept(fault));
     if (this.#bytes === null) {
       this.#bytes = new PassThrough({ highWaterMark: 256 * 1024 });
       this.#stored = this.#objects.put(this.#key, this.#bytes);
       this.#stored.catch(() => {});
       this.#bytes.write(rejectedHeader(this.#file));
     }
-    if (!this.#bytes.write(rejectedLine(this.#file, row, faults))) {
-      await Promise.race([once(this.#bytes, 'drain'), this.#stored]);
-    }
     this.#keys.push(this.#keyOf(row.fields));
-    if (this.#keys.length >= KEYS_PER_PART) await this.#storeFilter();
+    const mustDrain = !this.#bytes.write(rejectedLine(this.#file, row, faults));
+    const mustStore = this.#keys.length >= KEYS_PER_PART;
+    return mustDrain || mustStore ? this.#flush(this.#bytes, mustDrain, mustStore) : null;
+  }
+
+  async #flush(bytes: PassThrough, mustDrain: boolean, mustStore: boolean): Promise<void> {
+    if (mustDrain) await Promise.race([once(bytes, 'drain'), this.#stored]);
+    if (mustStore) await this.#storeFilter();
   }
 
   /** Adds the files of the archive that no row names. Call after the last row. */

@@ -33,8 +33,9 @@ export interface ListedCalls extends Count {
 
 /** How long listing waits until the firm's pending changes are indexed. */
 const CATCH_UP_MS = 1_500;
-/** A call that was accepted or changed so long ago is in every list. */
+/** A call that was accepted or changed so long ago is in every list, which waits for it. */
 const STALE_MS = 4_000;
+const STALE_WAIT_MS = 3_000;
 /** How many calls are read from the catalogue itself when the index is not up to date: most pages are filled by few. */
 const CATALOGUE_READS = 500;
 /** The largest offset that pages reach. Beyond it clients use the cursor. */
@@ -127,7 +128,7 @@ async function fromIndex(store: Store, query: CallQuery, words: string | null): 
   if (isWaiting && (await store.search.catchUp(firmUuid, { words: words !== null, withinMs: CATCH_UP_MS }))) {
     return store.search.find(query, words);
   }
-  await store.search.refresh(firmUuid, { olderThanMs: STALE_MS, withinMs: CATCH_UP_MS });
+  await store.search.refresh(firmUuid, { olderThanMs: STALE_MS, withinMs: STALE_WAIT_MS });
   const isInCatalogue = words === null && sort.by === 'created_at' && !needsIndex(filter);
   const [{ positions, count }, newest, difference] = await Promise.all([
     store.search.find(query, words),

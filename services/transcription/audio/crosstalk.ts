@@ -26,6 +26,14 @@ const LOUDNESS_DECAY = 0.995;
  */
 const ECHO = 0.65;
 const SAME = 0.8;
+/**
+ * An echo keeps its delay. At the delay of two earlier matches, chance reaches less than this, and an echo does so down to
+ * 6 dB under the noise of the line.
+ */
+const KNOWN_ECHO = 0.35;
+const KNOWN_FRAMES = 2;
+/** Positions of matches that count as the same delay: 1 ms. */
+const SAME_DELAY = 4;
 /** An echo is at least 6 dB weaker than its source. */
 const MAX_ECHO_GAIN = 0.25;
 /** The louder channel is kept. The choice changes when the other one is 3 dB louder. */
@@ -53,6 +61,8 @@ export class Crosstalk {
   #kept: Side = 'left';
   #loud = SPEECH;
   #speechFrames = 0;
+  /** The delay of the latest clear matches, as their position, and how many there were in a row; for each source. */
+  readonly #delays = { left: { position: 0, frames: 0 }, right: { position: 0, frames: 0 } };
   /** Matching frames, by how many decibels the left is louder than the right, from -40 to 40. */
   readonly #matching = new Uint32Array(81);
 
@@ -107,7 +117,8 @@ export class Crosstalk {
     // How much louder the left channel is than the matching right one.
     const ratio = match.gain === 0 ? 0 : 1 / match.gain;
     const isEcho = ratio <= MAX_ECHO_GAIN || ratio >= 1 / MAX_ECHO_GAIN;
-    if (match.correlation < (isEcho ? ECHO : SAME)) return;
+    if (match.correlation < (isEcho ? this.#minEcho(match, ratio) : SAME)) return;
+    if (isEcho && match.correlation >= ECHO) this.#remember(match, ratio);
     if (counts && match.correlation >= SAME) {
       const decibels = Math.round(10 * Math.log10(ratio));
       this.#matching[Math.min(Math.max(decibels + 40, 0), 80)]! += 1;
@@ -117,6 +128,18 @@ export class Crosstalk {
     const lag = match.position * DECIMATION - LAG;
     if (this.#kept === 'left') silenceEcho(right, this.#left, start + lag, 1 / ratio);
     else silenceEcho(left, this.#right, start - lag, ratio);
+  }
+
+  #minEcho({ position }: Match, ratio: number): number {
+    const known = this.#delays[ratio > 1 ? 'left' : 'right'];
+    const isKnown = known.frames >= KNOWN_FRAMES && Math.abs(position - known.position) <= SAME_DELAY;
+    return isKnown ? KNOWN_ECHO : ECHO;
+  }
+
+  #remember({ position }: Match, ratio: number): void {
+    const known = this.#delays[ratio > 1 ? 'left' : 'right'];
+    known.frames = Math.abs(position - known.position) <= SAME_DELAY ? known.frames + 1 : 1;
+    known.position = position;
   }
 
   /** Searches the left channel for the right channel's half second around a frame. Position 0 is LAG samples earlier. */

@@ -4,21 +4,27 @@ import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { loadSherpa } from '../recognition/sherpa.ts';
 import { MAX_UTTERANCE_SECONDS, type VoiceActivity, WINDOW } from './speech-detector.ts';
 
-/** Seconds. Shorter sounds are not words; shorter pauses do not end an utterance. */
-const MIN_SPEECH = 0.2;
-const MIN_PAUSE = 0.3;
+/**
+ * A voice is present from the second window on whose probability is over this, until two windows are 0.15 below it, as
+ * Silero's authors do. So a word that grows quiet is not cut.
+ */
 const THRESHOLD = 0.5;
+/** Shorter pauses do not end an utterance. */
+const PAUSE_WINDOWS = Math.round((0.3 * SAMPLE_RATE_HZ) / WINDOW);
+/** Less than one window, so that sherpa decides window by window. Its own durations drop words that dip within 0.2 s. */
+const AT_ONCE = 0.01;
+const DECIDED_AFTER = 2;
 
-/** Silero's voice activity detection, version 5, from @ricky0123/vad-web. It has state, so each channel needs its own. */
+/** Silero's voice activity detection, version 6, from @ricky0123/vad-web. It has state, so each channel needs its own. */
 export function openSilero(): VoiceActivity {
   const { Vad } = loadSherpa();
   const vad = new Vad(
     {
       sileroVad: {
-        model: join(dirname(createRequire(import.meta.url).resolve('@ricky0123/vad-web')), 'silero_vad_v5.onnx'),
+        model: join(dirname(createRequire(import.meta.url).resolve('@ricky0123/vad-web')), 'silero_vad_v6.onnx'),
         threshold: THRESHOLD,
-        minSilenceDuration: MIN_PAUSE,
-        minSpeechDuration: MIN_SPEECH,
+        minSilenceDuration: AT_ONCE,
+        minSpeechDuration: AT_ONCE,
         // The segmenter cuts long speech, at its quietest moments.
         maxSpeechDuration: 3600,
         windowSize: WINDOW,
@@ -28,15 +34,20 @@ export function openSilero(): VoiceActivity {
     },
     MAX_UTTERANCE_SECONDS + 10,
   );
+  let quietFor = PAUSE_WINDOWS;
   return {
-    startDelay: MIN_SPEECH * SAMPLE_RATE_HZ + 2 * WINDOW,
-    endDelay: MIN_PAUSE * SAMPLE_RATE_HZ,
+    startDelay: DECIDED_AFTER * WINDOW,
+    endDelay: (PAUSE_WINDOWS + DECIDED_AFTER - 1) * WINDOW,
     accept(window) {
       vad.acceptWaveform(window);
       // The detector also cuts the samples into utterances; only its decision is used.
       while (!vad.isEmpty()) vad.pop();
-      return vad.isDetected();
+      quietFor = vad.isDetected() ? 0 : quietFor + 1;
+      return quietFor < PAUSE_WINDOWS;
     },
-    reset: () => vad.reset(),
+    reset() {
+      vad.reset();
+      quietFor = PAUSE_WINDOWS;
+    },
   };
 }

@@ -5,8 +5,12 @@ import { signingKey } from './signature.ts';
 /** The most attempts at the same time for one endpoint. */
 export const MAX_CONCURRENCY = 32;
 const FIRST_CONCURRENCY = 4;
-/** Deliveries read ahead, for each attempt that may run. */
-const READ_AHEAD = 8;
+/** Deliveries read ahead, for each attempt that may run. Every reading costs as much as some twenty attempts. */
+const READ_AHEAD = 32;
+/** The same while the process holds many deliveries of other endpoints. */
+const READ_AHEAD_WHEN_FULL = 2;
+/** That is many. */
+const FULL = 16_384;
 /** The most deliveries that were read and whose results are not stored. */
 const MAX_KNOWN = 2_048;
 /** Deliveries whose transactions commit late are behind what was read. They are found when reading begins anew. */
@@ -44,10 +48,11 @@ export class Lane {
     return this.#concurrency;
   }
 
-  /** How many deliveries to read now; 0 when there are enough. */
-  get room(): number {
-    const wanted = this.#concurrency * READ_AHEAD - this.queued.length;
-    if (wanted < (this.#concurrency * READ_AHEAD) / 2) return 0;
+  /** How many deliveries to read now; 0 when there are enough. `held` is how many the process has read and not begun. */
+  room(held: number): number {
+    const ahead = this.#concurrency * (held < FULL ? READ_AHEAD : READ_AHEAD_WHEN_FULL);
+    const wanted = ahead - this.queued.length;
+    if (wanted < ahead / 2) return 0;
     return Math.max(Math.min(wanted, MAX_KNOWN - this.known.size), 0);
   }
 

@@ -19,7 +19,8 @@ export interface DueDelivery {
 
 /** The position of a delivery in the order in which they are due. */
 export interface DuePosition {
-  readonly nextAt: Date;
+  /** As PostgreSQL writes it, to the microsecond. */
+  readonly nextAt: string;
   readonly uuid: string;
 }
 
@@ -42,7 +43,7 @@ export interface DisabledEndpoint {
   readonly reason: string;
 }
 
-const BEGINNING: DuePosition = { nextAt: new Date(0), uuid: '00000000-0000-0000-0000-000000000000' };
+const BEGINNING: DuePosition = { nextAt: '-infinity', uuid: '00000000-0000-0000-0000-000000000000' };
 
 /** An endpoint that had no success for so long is disabled. */
 const FAILING_DAYS = 5;
@@ -95,16 +96,20 @@ export function leases(db: Database) {
       after: DuePosition | null,
       limit: number,
     ): Promise<{ endpoint: LeasedEndpoint; deliveries: DueDelivery[]; last: DuePosition | null } | null> {
-      type Row = LeasedEndpoint & { uuid: string | null; event: string; body: string; step: number; nextAt: Date };
+      type Row = LeasedEndpoint & { uuid: string | null; event: string; body: string; step: number; nextAt: string };
       const rows = await db.prepared<Row>(
         'webhooks-due',
-        `SELECT url, secret, old_secrets AS "oldSecrets", due.*
+        // The endpoint stands in the first row alone.
+        `SELECT CASE WHEN due.number > 1 THEN NULL ELSE url END AS url, CASE WHEN due.number > 1 THEN NULL ELSE secret END AS secret,
+           CASE WHEN due.number > 1 THEN NULL ELSE old_secrets END AS "oldSecrets", due.uuid, event, body, step, "nextAt"
          FROM endpoint LEFT JOIN LATERAL (
-           SELECT delivery.uuid, event, body, step, next_at AS "nextAt" FROM delivery
+           SELECT delivery.uuid, event, body, step, next_at::text AS "nextAt", row_number() OVER (ORDER BY next_at, delivery.uuid) AS number
+           FROM delivery
            WHERE endpoint_uuid = endpoint.uuid AND status = 'pending' AND next_at <= now()
              AND (next_at, delivery.uuid) > ($3::timestamptz, $4::uuid)
            ORDER BY next_at, delivery.uuid LIMIT $5) AS due ON true
-         WHERE endpoint.uuid = $2 AND enabled AND leased_by = $1`,
+         WHERE endpoint.uuid = $2 AND enabled AND leased_by = $1
+         ORDER BY due.number`,
         [owner, uuid, after?.nextAt ?? BEGINNING.nextAt, after?.uuid ?? BEGINNING.uuid, limit],
       );
       if (rows[0] === undefined) return null;
@@ -137,7 +142,9 @@ export function leases(db: Database) {
       const gone = [...new Set(results.filter(({ isGone }) => isGone).map(({ endpoint }) => endpoint))];
       await db.prepared(
         'webhooks-results',
-        `UPDATE delivery SET status = r.status, attempts = attempts + 1, step = r.step, last_status = r.last_status,
+        // An endpoint with a success is not failing any more.
+        `WITH succeeded AS (UPDATE endpoint SET failing_since = NULL WHERE uuid = ANY($8) AND failing_since IS NOT NULL)
+         UPDATE delivery SET status = r.status, attempts = attempts + 1, step = r.step, last_status = r.last_status,
            last_error = r.last_error, next_at = r.next_at
          FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::int[], $6::text[], $7::timestamptz[])
            AS r (endpoint, uuid, status, step, last_status, last_error, next_at)
@@ -150,15 +157,9 @@ export function leases(db: Database) {
           results.map((each) => each.lastStatus),
           results.map((each) => each.lastError),
           results.map((each) => each.nextAt),
+          [...succeeded],
         ],
       );
-      if (succeeded.size > 0) {
-        await db.prepared(
-          'webhooks-succeeded',
-          'UPDATE endpoint SET failing_since = NULL WHERE uuid = ANY($1) AND failing_since IS NOT NULL',
-          [[...succeeded]],
-        );
-      }
       if (failed.length === 0 && gone.length === 0) return [];
       return db.query<DisabledEndpoint>(
         `WITH failing AS (

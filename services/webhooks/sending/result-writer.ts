@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@call-analysis/runtime';
 import type { AttemptResult, DisabledEndpoint } from './lease-store.ts';
 
-const MAX_RESULTS = 512;
+const MAX_RESULTS = 1_024;
 /** A result waits for so long for others that are written with it. */
-const GATHER_MS = 10;
+const GATHER_MS = 40;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
 

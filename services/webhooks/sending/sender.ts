@@ -54,6 +54,8 @@ export function runSender(
   const running = new Set<Promise<void>>();
   let wakeUp = Promise.withResolvers<void>();
   let renewedAt = Date.now();
+  /** Deliveries in the queues of all lanes. */
+  let held = 0;
 
   const writer = openResultWriter({
     log,
@@ -75,6 +77,7 @@ export function runSender(
     const lane = lanes.get(uuid);
     if (lane === undefined) return;
     lane.isClosed = true;
+    held -= lane.queued.length;
     lane.queued.length = 0;
     lanes.delete(uuid);
   }
@@ -85,6 +88,7 @@ export function runSender(
     while (lane.queued.length > 0 && lane.running < lane.concurrency) {
       if (lane.running > 0 && running.size >= maxAttempts) break;
       const { delivery, endpoint } = lane.queued.shift()!;
+      held -= 1;
       lane.running += 1;
       const attempted: Promise<void> = attempt(lane, delivery, endpoint).finally(() => {
         running.delete(attempted);
@@ -94,7 +98,7 @@ export function runSender(
       });
       running.add(attempted);
     }
-    const limit = lane.room;
+    const limit = lane.room(held);
     if (limit > 0 && !lane.isReading && !lane.isExhausted) void read(lane, limit);
   }
 
@@ -110,6 +114,7 @@ export function runSender(
         if (lane.isClosed || lane.known.has(delivery.uuid)) continue;
         lane.known.add(delivery.uuid);
         lane.queued.push({ delivery, endpoint: due.endpoint });
+        held += 1;
       }
       lane.isExhausted = due.deliveries.length < wanted;
       lane.readUpTo(lane.isExhausted ? null : due.last);

@@ -73,13 +73,16 @@ export function describeMetrics(system: () => SystemUnderTest): void {
         const text = now.join('');
         const handled = ['analysis', 'ingest.catalogue'].map(
           (consumer) =>
-            figure(text, 'events_handled_total', { consumer }) - figure(before, 'events_handled_total', { consumer }),
+            figure(text, 'call_analysis_events_handled_total', { consumer }) -
+            figure(before, 'call_analysis_events_handled_total', { consumer }),
         );
         const nowhere = { route: 'none', status: '404' };
         const unknown =
-          figure(text, 'http_request_duration_seconds_count', nowhere) -
-          figure(before, 'http_request_duration_seconds_count', nowhere);
-        return Math.min(...handled) > CALLS && unknown >= 2 && text.includes('speech_ears{state="busy"} 0')
+          figure(text, 'call_analysis_http_request_duration_seconds_count', nowhere) -
+          figure(before, 'call_analysis_http_request_duration_seconds_count', nowhere);
+        return Math.min(...handled) > CALLS &&
+          unknown >= 2 &&
+          text.includes('call_analysis_transcription_workers{state="busy"} 0')
           ? now
           : undefined;
       });
@@ -88,35 +91,44 @@ export function describeMetrics(system: () => SystemUnderTest): void {
         figure(text, name, labels) - figure(before, name, labels);
 
       expect(
-        grown('http_request_duration_seconds_count', {
+        grown('call_analysis_http_request_duration_seconds_count', {
           method: 'POST',
           route: '/api/v1/calls/process-upload',
           status: '200',
         }),
       ).toBe(1);
-      expect(grown('http_request_duration_seconds_count', { route: 'none', status: '404' })).toBe(2);
-      expect(grown('rpc_duration_seconds_count', { service: 'ingest', method: 'ProcessUpload', outcome: 'ok' })).toBe(
-        1,
-      );
-      expect(grown('uploads_total', { kind: 'transcription' })).toBe(1);
-      expect(grown('upload_rows_total', { kind: 'transcription', outcome: 'accepted' })).toBe(CALLS);
-      expect(grown('recordings_total', { via: 'upload', outcome: 'taken' })).toBe(1);
-      expect(grown('recordings_total', { via: 'upload', outcome: 'refused' })).toBe(1);
-      expect(grown('audio_heard_seconds_total')).toBe(2);
+      expect(grown('call_analysis_http_request_duration_seconds_count', { route: 'none', status: '404' })).toBe(2);
+      expect(
+        grown('call_analysis_rpc_duration_seconds_count', {
+          service: 'ingest',
+          method: 'ProcessUpload',
+          outcome: 'ok',
+        }),
+      ).toBe(1);
+      expect(grown('call_analysis_uploads_total', { kind: 'transcription' })).toBe(1);
+      expect(grown('call_analysis_upload_rows_total', { kind: 'transcription', outcome: 'accepted' })).toBe(CALLS);
+      expect(grown('call_analysis_recordings_total', { via: 'upload', outcome: 'taken' })).toBe(1);
+      expect(grown('call_analysis_recordings_total', { via: 'upload', outcome: 'refused' })).toBe(1);
+      expect(grown('call_analysis_transcribed_audio_seconds_total')).toBe(2);
       for (const [of, consumer] of [
         ['analysis', 'analysis'],
         ['ingest', 'ingest.catalogue'],
       ] as const) {
-        expect(grown('events_handled_total', { service: of, consumer, outcome: 'done' })).toBe(CALLS + 1);
-        for (const name of ['events_waiting', 'events_in_hand', 'dead_letters', 'oldest_event_seconds']) {
+        expect(grown('call_analysis_events_handled_total', { service: of, consumer, outcome: 'done' })).toBe(CALLS + 1);
+        for (const name of [
+          'call_analysis_events_waiting',
+          'call_analysis_events_in_progress',
+          'call_analysis_dead_letters',
+          'call_analysis_oldest_event_seconds',
+        ]) {
           expect(text).toContain(`\n${name}{service="${of}",consumer="${consumer}"} `);
         }
       }
-      expect(text).toMatch(/^database_connections\{service="ingest",state="idle"\} \d+$/m);
-      expect(text).toMatch(/^speech_ears\{state="busy"\} 0$/m);
+      expect(text).toMatch(/^call_analysis_database_connections\{service="ingest",state="idle"\} \d+$/m);
+      expect(text).toMatch(/^call_analysis_transcription_workers\{state="busy"\} 0$/m);
       expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds [\d.e-]+$/m);
-      expect(text).toMatch(/^speech_ears\{state="idle"\} 1$/m);
-      expect(text).toContain('\n# TYPE calls gauge\n');
+      expect(text).toMatch(/^call_analysis_transcription_workers\{state="idle"\} 1$/m);
+      expect(text).toContain('\n# TYPE call_analysis_calls gauge\n');
 
       // The format allows empty lines.
       for (const line of text.split('\n').filter((each) => each !== '')) {

@@ -32,6 +32,8 @@ export async function openApiOf(serviceUrl: string): Promise<OpenApi> {
   const document = (await (await fetch(`${serviceUrl}/openapi.json`)).json()) as Document;
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
+  // Every time of a response is in UTC, which the document says in words.
+  ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );

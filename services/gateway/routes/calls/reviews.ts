@@ -21,13 +21,15 @@ const Review = z
     analysis_uuid: uuid(),
     answers: z
       .array(
-        z.strictObject({
-          question_uuid: uuid(),
-          answer: text(MAX_LABEL_CHARS)
-            .nullable()
-            .meta({ description: 'A label of the question, or null where it does not apply.' }),
-          comment: text(MAX_COMMENT_CHARS).optional(),
-        }),
+        z
+          .strictObject({
+            question_uuid: uuid(),
+            answer: text(MAX_LABEL_CHARS)
+              .nullable()
+              .meta({ description: 'A label of the question, or null where it does not apply.' }),
+            comment: text(MAX_COMMENT_CHARS).optional(),
+          })
+          .meta({ id: 'ReviewAnswer' }),
       )
       .max(MAX_ANSWERS),
     comment: text(MAX_COMMENT_CHARS).optional(),

@@ -68,7 +68,10 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
         id: 'getOpenApiDocument',
         summary: 'Get the OpenAPI document',
         responses: {
-          200: { description: 'The OpenAPI 3.1 document.', schema: z.looseObject({ openapi: z.string() }) },
+          200: {
+            description: 'The OpenAPI 3.1 document.',
+            schema: z.looseObject({ openapi: z.string() }).meta({ id: 'OpenApiDocument' }),
+          },
         },
       },
       async handle() {

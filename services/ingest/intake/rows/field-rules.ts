@@ -105,14 +105,16 @@ export function segmentTypeRule(names: ReadonlySet<string>): (text: string) => s
   const listed = [...names].slice(0, LISTED_SEGMENT_TYPES).join(', ') + more;
   const existing =
     names.size === 0 ? 'Your firm has none yet: ask your administrator to add one.' : `Your firm has these: ${listed}.`;
+  // A wrong name is often the same in every row of a file.
+  let last: { readonly text: string; readonly fault: ValueFault } | null = null;
   return (text) => {
     if (names.has(text)) return text;
+    if (last?.text === text) return last.fault;
     const nearest = byFoldedName.get(fold(text));
     const suggestion = nearest === undefined ? '' : `Write exactly ${nearest}. `;
-    return {
-      fault: 'UNKNOWN_SEGMENT_TYPE',
-      message: `segment_type is not a segment type of your firm. ${suggestion}${existing}`,
-    };
+    const message = `segment_type is not a segment type of your firm. ${suggestion}${existing}`;
+    last = { text, fault: { fault: 'UNKNOWN_SEGMENT_TYPE', message } };
+    return last.fault;
   };
 }
 

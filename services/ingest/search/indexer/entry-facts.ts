@@ -1,12 +1,11 @@
 import type { Sql } from '@call-analysis/postgres';
 import type { AnalysisFacts } from '../../results/analysis-facts.ts';
 import { milliseconds } from '../call-query.ts';
-import { type FacetKey, type FacetKind, lengthStep, lengthValue, phoneTag, TRAITS } from '../facets.ts';
+import { type FacetKey, type FacetKeys, type FacetKind, lengthStep, lengthValue, phoneTag, TRAITS } from '../facets.ts';
 
 /** What an entry holds of a call beside the facets of earlier releases. */
 export interface EntryFacts {
-  /** Facets that are tags of the entry, and those of its questions. */
-  readonly facets: readonly FacetKey[];
+  /** What its scorecard and its questions are called. */
   readonly labels: readonly { readonly key: FacetKey; readonly label: string }[];
   readonly tagged: readonly FacetKey[];
   readonly language: FacetKey | null;
@@ -33,9 +32,9 @@ interface IndexedCall {
   readonly is_reviewed: boolean;
 }
 
-export function factsIn(call: IndexedCall, analysis: AnalysisFacts | null): EntryFacts {
+export function factsIn(call: IndexedCall, analysis: AnalysisFacts | null, keys: FacetKeys): EntryFacts {
   const { firm_uuid: firmUuid } = call;
-  const facet = (kind: FacetKind, value: string): FacetKey => ({ firmUuid, kind, value });
+  const facet = (kind: FacetKind, value: string): FacetKey => keys.of(firmUuid, kind, value);
   const known = (kind: FacetKind, value: string | null) => (value === null ? null : facet(kind, value));
   const isReviewed = analysis !== null && call.is_reviewed;
   const traits = [
@@ -62,10 +61,9 @@ export function factsIn(call: IndexedCall, analysis: AnalysisFacts | null): Entr
     maxPoints: thousandths(each.maxPoints),
   }));
   return {
-    facets: [...tagged, ...points.map(({ question }) => question)],
     labels: [
       ...(analysis === null || scorecard === null ? [] : [{ key: scorecard, label: analysis.scorecard.name }]),
-      ...(analysis?.points ?? []).map(({ uuid, text }) => ({ key: facet('question', uuid), label: text })),
+      ...(analysis?.points ?? []).map(({ text }, index) => ({ key: points[index]!.question, label: text })),
     ],
     tagged,
     language,
@@ -101,7 +99,7 @@ export function phoneTagOf(call: IndexedCall): number {
 }
 
 /** The columns of an entry that are made from its facts. */
-export interface FactRow extends Omit<EntryFacts, 'language' | 'resolution' | 'scorecard' | 'topics' | 'facets'> {
+export interface FactRow extends Omit<EntryFacts, 'language' | 'resolution' | 'scorecard' | 'topics'> {
   readonly tags: readonly number[];
   readonly ids: {
     readonly language: number | null;

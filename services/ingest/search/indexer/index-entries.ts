@@ -5,9 +5,9 @@ import { type AnalysisFacts, factsOf } from '../../results/analysis-facts.ts';
 import {
   changeFacetCounts,
   dayValue,
-  ensureFacets,
   type FacetKey,
-  facetKeyText,
+  FacetKeys,
+  type FacetKind,
   foldFacets,
   labelFacets,
   NO_SCORE,
@@ -227,27 +227,24 @@ async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): 
 }
 
 async function entriesOf(tx: Sql, calls: readonly IndexedCall[]): Promise<Entry[]> {
-  const withFacets = calls.map((call) => ({ call, facets: facetsOf(call), facts: factsIn(call, factsOfBody(call)) }));
-  const all = ({ firm_uuid }: IndexedCall): FacetKey => ({ firmUuid: firm_uuid, kind: 'all', value: '' });
-  const ids = await ensureFacets(
-    tx,
-    withFacets.flatMap(({ call, facets, facts }) => [
-      all(call),
-      ...facets.filter((facet) => facet !== null),
-      ...facts.facets,
-    ]),
-  );
-  const idOf = (key: FacetKey) => ids.get(facetKeyText(key))!;
-  await labelFacets(
-    tx,
-    new Map(withFacets.flatMap(({ facts }) => facts.labels.map(({ key, label }) => [idOf(key), label] as const))),
-  );
+  const keys = new FacetKeys();
+  const withFacets = calls.map((call) => ({
+    call,
+    all: keys.of(call.firm_uuid, 'all', ''),
+    facets: facetsOf(call, keys),
+    facts: factsIn(call, factsOfBody(call), keys),
+  }));
+  const ids = await keys.ids(tx);
+  const idOf = (key: FacetKey) => ids.get(key)!;
+  const labels = new Map<FacetKey, string>();
+  for (const { facts } of withFacets) for (const { key, label } of facts.labels) labels.set(key, label);
+  await labelFacets(tx, new Map([...labels].map(([key, label]) => [idOf(key), label])));
   await writePoints(
     tx,
-    withFacets.flatMap(({ call, facts }) => pointsOf(idOf(all(call)), call.uuid, facts, idOf)),
+    withFacets.flatMap(({ call, all, facts }) => pointsOf(idOf(all), call.uuid, facts, idOf)),
   );
-  return withFacets.map(({ call, facets, facts }) => ({
-    firm: idOf(all(call)),
+  return withFacets.map(({ call, all, facets, facts }) => ({
+    firm: idOf(all),
     uuid: call.uuid,
     startTime: call.start_time,
     score: tenthsOf(call.score),
@@ -266,18 +263,18 @@ function facetsIn(tags: readonly number[] | null): number[] {
 }
 
 /** In the order of `FACET_COLUMNS`. */
-function facetsOf(call: IndexedCall): (FacetKey | null)[] {
-  const { firm_uuid: firmUuid } = call;
+function facetsOf(call: IndexedCall, keys: FacetKeys): (FacetKey | null)[] {
+  const facet = (kind: FacetKind, value: string) => keys.of(call.firm_uuid, kind, value);
   return [
-    { firmUuid, kind: 'state', value: pairValue(call.status, call.outcome) },
-    { firmUuid, kind: 'origin', value: pairValue(call.source, call.direction) },
-    { firmUuid, kind: 'segment', value: call.segment_type },
-    { firmUuid, kind: 'operator', value: call.operator_name },
-    call.operator_group_name === null ? null : { firmUuid, kind: 'team', value: call.operator_group_name },
-    call.campaign_uuid === null ? null : { firmUuid, kind: 'campaign', value: call.campaign_uuid },
-    call.batch_uuid === null ? null : { firmUuid, kind: 'batch', value: call.batch_uuid },
-    { firmUuid, kind: 'day', value: dayValue(call.start_time) },
-    { firmUuid, kind: 'mark', value: scoreValue(tenthsOf(call.score)) },
+    facet('state', pairValue(call.status, call.outcome)),
+    facet('origin', pairValue(call.source, call.direction)),
+    facet('segment', call.segment_type),
+    facet('operator', call.operator_name),
+    call.operator_group_name === null ? null : facet('team', call.operator_group_name),
+    call.campaign_uuid === null ? null : facet('campaign', call.campaign_uuid),
+    call.batch_uuid === null ? null : facet('batch', call.batch_uuid),
+    facet('day', dayValue(call.start_time)),
+    facet('mark', scoreValue(tenthsOf(call.score))),
   ];
 }
 

@@ -22,16 +22,14 @@ export async function countEntries(db: Database, filter: ResolvedFilter): Promis
   if (checks.length === 0 && postings.length === 1 && hasWholeDays(filter) && !isUncounted(smallest))
     return { count: size, isEstimate: false };
   if (smallest.column === TAGS && size <= MAX_TAG_READS) return countTagged(db, filter, smallest);
-  if (size <= MAX_READS || (range !== null && smallest !== started?.postings)) {
-    const { read, matched } = await readAll(db, filter, smallest);
+  // The lists of tags have no order, and cannot be read in part.
+  const listed = postings.filter(({ column }) => column !== TAGS);
+  const shortest = listed.reduce((best, each) => (each.size < best.size ? each : best), all);
+  if (shortest.size <= MAX_READS || (range !== null && shortest !== started?.postings)) {
+    const { read, matched } = await readAll(db, filter, shortest);
     if (read <= MAX_READS) return { count: matched, isEstimate: false };
   }
-  const listed = postings.filter(({ column }) => column !== TAGS);
-  const population = await populationOf(
-    db,
-    filter,
-    listed.reduce((best, each) => (each.size < best.size ? each : best), all),
-  );
+  const population = await populationOf(db, filter, shortest);
   const rough = await estimate(db, filter, population, SAMPLE);
   const count = rough > CERTAIN_FACTOR * EXACT_COUNT ? rough : await estimate(db, filter, population, MAX_READS);
   return { count, isEstimate: true };
@@ -43,7 +41,7 @@ function isUncounted({ column, keys }: Postings): boolean {
 }
 
 /** The most entries of tags that a count reads: they are read as a bitmap, several times as fast as one by one. */
-const MAX_TAG_READS = 60_000;
+const MAX_TAG_READS = 30_000;
 
 async function countTagged(db: Database, filter: ResolvedFilter, postings: Postings): Promise<Count> {
   const query = new EntryQuery(filter);

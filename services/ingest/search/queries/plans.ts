@@ -58,10 +58,11 @@ export function plansFor({ sort, offset, limit }: CallQuery, filter: ResolvedFil
   const perKey = ({ size }: Postings) => Math.min(size, (wanted * size) / Math.max(expected, 1));
   const costOf = (each: Postings) =>
     each.keys.length * DESCENT_COST +
-    (isMerged ? Math.min(each.size, each.keys.length * perKey(each)) : each.size * SORT_COST);
+    // The lists of tags have no order, so they are read to the end.
+    (isMerged && each.column !== TAGS ? Math.min(each.size, each.keys.length * perKey(each)) : each.size * SORT_COST);
   const cheapestFirst = others.toSorted((a, b) => costOf(a) - costOf(b));
   const [cheapest] = cheapestFirst as [Postings];
-  // The lists of tags have no order, so they can only be intersected.
+  // For the same reason they can only be intersected.
   const lists = cheapestFirst.filter(({ column }) => column !== TAGS);
   const isFiltered = postings.length > 1 || checks.length > 0;
   const collect: Plan[] =

@@ -1,0 +1,121 @@
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readStereo, type Side, type Stereo } from '../audio/stereo.ts';
+import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
+import { LINE_SOUNDS, noise, sound } from '../test/sounds.ts';
+import { mix } from '../test/voices.ts';
+import { transcribeRecording } from '../workers/transcribe-recording.ts';
+import { openSilero } from './silero.ts';
+
+const file = fileURLToPath(new URL('../fixtures/two-voices.wav', import.meta.url));
+/** Who speaks when in the fixture, in seconds. */
+const SAID = [
+  ['left', 0.5, 3],
+  ['right', 4, 7.7],
+  ['left', 8.65, 10.85],
+] as const;
+const SECONDS = 11.3;
+
+let left: Float32Array;
+let right: Float32Array;
+beforeAll(async () => {
+  const sides: [Float32Array[], Float32Array[]] = [[], []];
+  for await (const [one, other] of readStereo(file, 'wav')) {
+    sides[0].push(one);
+    sides[1].push(other);
+  }
+  [left, right] = sides.map((parts) => Float32Array.from(parts.flatMap((part) => [...part]))) as [
+    Float32Array,
+    Float32Array,
+  ];
+});
+
+/** The segments that an engine gets of a recording. */
+async function heard(one: Float32Array, other: Float32Array): Promise<(readonly [Side, number, number])[]> {
+  const sides: Side[] = [];
+  const seconds: number[] = [];
+  async function* recording(): AsyncGenerator<Stereo> {
+    for (let at = 0; at < one.length; at += 8000) yield [one.slice(at, at + 8000), other.slice(at, at + 8000)];
+  }
+  const { utterances } = await transcribeRecording(recording(), {
+    activity: openSilero,
+    transcriber: {
+      maxSegmentSeconds: 20,
+      async transcribe(samples, side) {
+        sides.push(side);
+        seconds.push(samples.length / SAMPLE_RATE_HZ);
+      },
+      finish: async () => ({
+        engine: 'none',
+        language: null,
+        segments: seconds.map((length) => [{ text: 'speech', start: 0, end: length }]),
+      }),
+    },
+  });
+  return utterances.map(({ side, start, end }) => [side, start, end]);
+}
+
+async function expectAllHeard(one: Float32Array, other: Float32Array): Promise<void> {
+  const segments = (await heard(one, other)).toSorted(([, a], [, b]) => a - b);
+  expect(segments.map(([side]) => side)).toEqual(SAID.map(([side]) => side));
+  for (const [at, [, start, end]] of SAID.entries()) {
+    expect(Math.abs(segments[at]![1] - start)).toBeLessThan(0.3);
+    expect(Math.abs(segments[at]![2] - end)).toBeLessThan(0.3);
+  }
+}
+
+const amplified = (samples: Float32Array, gain: number) => samples.map((sample) => sample * gain);
+const decibels = (samples: Float32Array) =>
+  10 * Math.log10(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+
+describe('all speech is heard, with its times,', () => {
+  it('at an ordinary loudness', () => expectAllHeard(left, right));
+
+  it('of speakers at -45 dB under full scale', async () => {
+    const loudest = Math.max(decibels(left), decibels(right));
+    const gain = 10 ** ((-45 - loudest) / 20);
+    await expectAllHeard(amplified(left, gain), amplified(right, gain));
+  });
+
+  it('when one party is 20 dB quieter than the other', () => expectAllHeard(left, amplified(right, 0.1)));
+
+  it("over a line's noise", async () => {
+    const hiss = noise(SECONDS);
+    const rumble = noise(SECONDS, 0.05);
+    await expectAllHeard(mix([left, 1], [hiss, 0.006]), mix([right, 1], [rumble, 0.02]));
+  });
+
+  it('over a hum of the mains', async () => {
+    const hum = sound(SECONDS, LINE_SOUNDS['a hum of the mains']!);
+    await expectAllHeard(mix([left, 1], [hum, 0.3]), mix([right, 1], [hum, 0.3]));
+  });
+
+  it("in spite of each party's echo on the other channel", async () => {
+    await expectAllHeard(mix([left, 1], [right, 0.1, 0.12]), mix([right, 1], [left, 0.1, 0.12]));
+  });
+
+  it('in spite of crosstalk at -20 dB', () =>
+    expectAllHeard(mix([left, 1], [right, 0.1]), mix([right, 1], [left, 0.1])));
+});
+
+describe('nothing is heard in', () => {
+  it.each(Object.entries(LINE_SOUNDS))('%s', async (_, at) => {
+    const tone = sound(8, at);
+    expect(await heard(tone, new Float32Array(tone.length))).toEqual([]);
+    expect(await heard(amplified(tone, 0.05), tone)).toEqual([]);
+  });
+
+  it.each([
+    ['white', 1],
+    ['low', 0.05],
+  ])('%s noise, loud or faint', async (_, color) => {
+    const hiss = noise(8, color);
+    for (const gain of [0.1, 0.01, 0.001])
+      expect(
+        await heard(
+          amplified(hiss, gain),
+          hiss.map(() => 0),
+        ),
+      ).toEqual([]);
+  });
+});
