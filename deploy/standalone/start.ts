@@ -3,6 +3,7 @@ import { start as startAudio } from '@call-analysis/audio';
 import { start as startGateway } from '@call-analysis/gateway';
 import { start as startIngest } from '@call-analysis/ingest';
 import { start as startKeyManagement } from '@call-analysis/key-management';
+import { openObjects } from '@call-analysis/objects';
 import { Closing, exportSpans, type Logger, timeLeft } from '@call-analysis/runtime';
 import { start as startTranscription } from '@call-analysis/transcription';
 import { start as startWebhooks } from '@call-analysis/webhooks';
@@ -45,6 +46,8 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
       previousSecret: directory.secrets.previousUrlSecret,
     };
     const objects = { ...(settings.s3 ?? disk), encryption: settings.encryption };
+    // Makes the data key, so that the services need not each make one.
+    if (settings.encryption !== undefined) await openObjects(objects, { log });
     const bus = buses(settings, database.url, objects);
     const { jwt } = settings;
     const left = timeLeft(settings.closeMs);

@@ -61,6 +61,12 @@ export interface Bus {
    */
   removePending(tx: Sql, firmUuid: string, subject: string, except: EventType): Promise<RemovedEvents>;
 
+  /**
+   * As `removePending`, for all events of a firm, except those of some types. Removes at most `limit` jobs of each queue, so
+   * call it until nothing is left.
+   */
+  removePendingOfFirm(tx: Sql, firmUuid: string, except: readonly EventType[], limit: number): Promise<RemovedEvents>;
+
   /** Counts of waiting, active and dead events for each consumer; `outbox` counts events that wait to leave this service. */
   depths(): Promise<ConsumerDepth[]>;
 

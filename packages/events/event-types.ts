@@ -231,6 +231,9 @@ export const BudgetSpent = eventType(
 /** A call was erased. Every service removes its data about the call and stops working on it. */
 export const CallErased = eventType('call.erased.v1', z.object({ erased_at: z.iso.datetime() }), ofCall);
 
+/** The recording of a call was removed by the retention of its firm; the call stays. */
+export const RecordingErased = eventType('recording.erased.v1', z.object({ erased_at: z.iso.datetime() }), ofCall);
+
 /**
  * Queued calls were canceled: no service starts further work on them. They keep the results they have. `subject` is their
  * campaign.
@@ -285,6 +288,28 @@ export const AuditEntryAdded = eventType(
     /** The network address of the actor, or `local`. */
     address: z.string().max(128),
   }),
+);
+
+/** How many of one kind of thing were removed, in the words of the receipt. */
+export const RemovedThings = z.array(z.object({ what: z.string().max(64), count: z.int().min(0) }));
+
+/**
+ * A firm was removed. Every service removes its data of the firm, stops working on it, and then says so by
+ * `firm.data-removed.v1`. Published again while a service has not. `subject` is the firm.
+ */
+export const FirmRemoved = eventType(
+  'firm.removed.v1',
+  z.object({
+    removed_at: z.iso.datetime(),
+    /** ISO 3166-1 alpha-2, upper case: the keys of uploaded files begin with it. */
+    country: z.string(),
+  }),
+);
+
+/** A service has no data of a removed firm any more. `subject` is the firm. */
+export const FirmDataRemoved = eventType(
+  'firm.data-removed.v1',
+  z.object({ service: z.string().max(64), removed: RemovedThings, finished_at: z.iso.datetime() }),
 );
 
 /** An API key was revoked. `subject` is the uuid of the key record. */

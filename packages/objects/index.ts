@@ -6,4 +6,5 @@ export { type ObjectsConfig, type OpenedStore, openObjects, openStore } from './
 export type { Objects } from './port.ts';
 export type { S3Config } from './s3/config.ts';
 export { grantRights } from './grant-rights.ts';
+export { openS3 } from './s3/s3.ts';
 export { requiredS3, RequiredS3Variables, s3From, S3Variables } from './variables.ts';

@@ -1,6 +1,7 @@
 export type { Sql } from './database/sql.ts';
 export { shareConnections } from './database/connections.ts';
 export type { Connections } from './database/connections.ts';
+export { confidential, type ValueCipher } from './database/confidential.ts';
 export { openDatabase } from './database/database.ts';
 export type { Database, DatabaseOptions, PreparedSql, Transaction, TransactionOptions } from './database/database.ts';
 export { limitOptions, MIGRATION_LIMITS, USUAL_LIMITS } from './database/session-limits.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type Bus, type EventUse, openBus, prepareBus, type Subscription } from '@call-analysis/bus';
-import type { DataKeys } from '@call-analysis/encryption';
+import { ValueCipher } from '@call-analysis/encryption';
 import type { Event, EventType } from '@call-analysis/events';
 import { type Objects, openStore } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
@@ -29,8 +29,6 @@ export interface Host<Config> {
   readonly bus: Bus;
   /** Of the configuration's `objects`; absent in a service without. */
   readonly objects: Config extends ObjectsServiceConfig ? Objects : undefined;
-  /** Encrypt columns; null when nothing is encrypted. */
-  readonly dataKeys: DataKeys | null;
   /** Steps added here run after the consumers, the RPC server and the bus have closed, the last one first. */
   readonly closing: Closing;
   /** Aborts when the time for closing is over; the work in progress then has `settleMs` to end. */
@@ -107,10 +105,12 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
       const closing = new Closing(log);
       try {
         const { own: poolSize } = shareConnections(config.connections);
-        const db = openDatabase({ url: config.databaseUrl, schema, poolSize, applicationName: name });
+        const store = config.objects === undefined ? undefined : await openStore(config.objects, { log });
+        const dataKeys = store?.dataKeys ?? null;
+        const cipher = dataKeys === null ? null : new ValueCipher(dataKeys);
+        const db = openDatabase({ url: config.databaseUrl, schema, poolSize, applicationName: name, cipher });
         closing.add('database', () => db.close());
         await requireMigrated(db, migrations, `npm run service -- ${name} migrate`);
-        const store = config.objects === undefined ? undefined : await openStore(config.objects, { log });
         const objects = store?.objects;
         const bus = await openBus(config.bus, {
           name,
@@ -124,7 +124,6 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
           db,
           bus,
           objects,
-          dataKeys: store?.dataKeys ?? null,
           closing,
           interrupted: interruption.signal,
         } as Host<Config>;

@@ -1,5 +1,5 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
-import { pruneProcessed } from '@call-analysis/call-processing';
+import { pruneProcessed, sweepRemovedFirms } from '@call-analysis/call-processing';
 import {
   AnalysisWaiting,
   AuditEntryAdded,
@@ -7,6 +7,8 @@ import {
   CallAnalyzed,
   CallErased,
   CallFailed,
+  FirmDataRemoved,
+  FirmRemoved,
 } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import type { Analyst } from './analysts/analyst.ts';
@@ -14,6 +16,7 @@ import { modelAnalyst } from './analysts/model/model-analyst.ts';
 import { openRuleAnalyst } from './analysts/rule-analyst.ts';
 import { warmUp } from './analysts/warm-up.ts';
 import type { Parts as AnalysisParts } from './calls/analyze-calls.ts';
+import { firmData } from './calls/remove-firm.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
@@ -33,7 +36,7 @@ interface Parts extends AnalysisParts {
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, { analyst: Analyst }>({
   name: 'analysis',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [AuditEntryAdded, CallAnalyzed, CallFailed, AnalysisWaiting, BudgetSpent],
+  publishes: [AuditEntryAdded, CallAnalyzed, CallFailed, AnalysisWaiting, BudgetSpent, FirmDataRemoved],
   consumers,
   open({ config, log, db, bus, objects, closing }, { analyst = openRuleAnalyst(config.reviewBelow) }) {
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
@@ -47,7 +50,10 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     return { ...shared, analyst, modelQueue };
   },
   // The replica that is asking about the call stops; another consumes the erasure for certain.
-  listeners: [{ event: CallErased, receive: ({ modelQueue }, event) => modelQueue?.inProgress.abort(event) }],
+  listeners: [
+    { event: CallErased, receive: ({ modelQueue }, event) => modelQueue?.inProgress.abort(event) },
+    { event: FirmRemoved, receive: ({ modelQueue }, { subject }) => modelQueue?.inProgress.abortFirm(subject) },
+  ],
   rpcs: ({ store, firms, bus, scorecardCache }, { languageModel: model }) => [
     scorecardService({ store, firms, bus, scorecardCache, model }),
   ],
@@ -56,8 +62,13 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     { name: 'key-management', vital: false, check: () => firms.ready() },
     ...(modelQueue === undefined ? [] : [{ name: 'language model', vital: false, check: () => modelQueue.ready() }]),
   ],
-  schedules: ({ store }, { bus }) => [
+  schedules: ({ store, modelQueue }, { bus }) => [
     { name: 'sweep', everyMs: 3_600_000, run: () => pruneProcessed(store.db, redeliveryWindowDays(bus)) },
+    {
+      name: 'removed firms',
+      everyMs: 10 * 60_000,
+      run: () => sweepRemovedFirms(store, firmData({ store, modelQueue })),
+    },
   ],
 });
 

@@ -24,6 +24,27 @@ export function openStore(db: Database) {
     requests: openRequestStore(db),
     money: openMoneyStore(db),
 
+    /** What a removed firm had; each removes some and says how many. */
+    firmRows: [
+      removal(
+        'waiting_analysis',
+        'DELETE FROM model_request WHERE event_id IN (SELECT event_id FROM model_request WHERE firm_uuid = $1 LIMIT $2)',
+      ),
+      // Not in portions, for which there is no index.
+      removal('analysis_record', 'DELETE FROM analysis WHERE firm_uuid = $1 AND $2 > 0'),
+      removal('scorecard', 'DELETE FROM scorecard WHERE firm_uuid = $1 AND $2 > 0'),
+      removal(
+        'usage_record',
+        'DELETE FROM model_usage WHERE uuid IN (SELECT uuid FROM model_usage WHERE firm_uuid = $1 LIMIT $2)',
+      ),
+      removal('spending', 'DELETE FROM spending WHERE firm_uuid = $1 AND $2 > 0'),
+      removal('budget', 'DELETE FROM budget WHERE firm_uuid = $1 AND $2 > 0'),
+      removal(
+        null,
+        'DELETE FROM erased_subject WHERE (firm_uuid, subject) IN (SELECT firm_uuid, subject FROM erased_subject WHERE firm_uuid = $1 AND subject <> $1 LIMIT $2)',
+      ),
+    ],
+
     async removeAnalyses(tx: Sql, firmUuid: string, callUuid: string): Promise<void> {
       await tx.query('DELETE FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2', [firmUuid, callUuid]);
     },
@@ -47,6 +68,14 @@ export function openStore(db: Database) {
         ],
       );
     },
+  };
+}
+
+function removal(what: string | null, statement: string) {
+  return async (tx: Sql, firmUuid: string, limit: number) => {
+    // A large firm's analyses are removed by one statement.
+    await tx.query(`SET LOCAL statement_timeout = '1h'`);
+    return [{ what, count: (await tx.query(`${statement} RETURNING 1`, [firmUuid, limit])).length }];
   };
 }
 

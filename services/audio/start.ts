@@ -1,6 +1,6 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
-import { WorkInProgress } from '@call-analysis/call-processing';
-import { CallErased, CallFailed } from '@call-analysis/events';
+import { sweepRemovedFirms, WorkInProgress } from '@call-analysis/call-processing';
+import { CallErased, CallFailed, FirmDataRemoved, FirmRemoved } from '@call-analysis/events';
 import { ingest as ingestService } from '@call-analysis/proto';
 import { type Channel, type Client, dial } from '@call-analysis/rpc';
 import { defineService } from '@call-analysis/service';
@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import type { Parts as ExtractionParts } from './extract-recording.ts';
 import { rpcs } from './grpc.ts';
+import { firmData } from './remove-firm.ts';
 import { sweep } from './sweep-uploads.ts';
 
 export type { Config } from './config.ts';
@@ -23,10 +24,13 @@ interface Parts extends ExtractionParts {
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
   name: 'audio',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [CallFailed],
+  publishes: [CallFailed, FirmDataRemoved],
   consumers,
   // One replica consumes the erasure for certain; another may be extracting the recording.
-  listeners: [{ event: CallErased, receive: ({ inProgress }, event) => inProgress.abort(event) }],
+  listeners: [
+    { event: CallErased, receive: ({ inProgress }, event) => inProgress.abort(event) },
+    { event: FirmRemoved, receive: ({ inProgress }, { subject }) => inProgress.abortFirm(subject) },
+  ],
   // An interrupted extraction removes what it has written.
   settleMs: 2_000,
   open({ config, log, db, bus, objects, closing, interrupted }) {
@@ -45,5 +49,6 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       everyMs: sweepEveryMs,
       run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, orphanAfterMs, now),
     },
+    { name: 'removed firms', everyMs: sweepEveryMs, run: () => sweepRemovedFirms(parts, firmData(parts)) },
   ],
 });

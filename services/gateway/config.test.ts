@@ -53,6 +53,9 @@ environmentContract('gateway', {
     [{ TRUST_PROXY: '10.0.0.0/33' }, ['TRUST_PROXY must be addresses or networks']],
     [{ CORS_ORIGINS: 'https://example.com/' }, ['CORS_ORIGINS must be origins']],
     ...brokers.refusals,
+    // The gateway then serves what is encrypted.
+    [{ ENCRYPTION_KEY: `one:${Buffer.alloc(32).toString('base64')}` }, ['S3_ENDPOINT']],
+    [{ ENCRYPTION_KEY: 'one:short' }, ['ENCRYPTION_KEY or ENCRYPTION_KEY_FILE cannot be used: line 1 is not an id']],
     [{ AUDIO_ADDRESS: 'audio' }, ['AUDIO_ADDRESS must be written like host:port, not "audio".']],
     ...calling.refusals,
   ],

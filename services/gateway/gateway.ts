@@ -7,6 +7,7 @@ import { Refusals } from './audit/refusals.ts';
 import type { ApiKeyAuthentication } from './authentication/api-key.ts';
 import { bearerAuthentication } from './authentication/bearer.ts';
 import { identityProvider } from './authentication/identity-provider.ts';
+import type { RemovedFirms } from './authentication/removed-firms.ts';
 import { SessionKeys } from './authentication/session-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { publicPath, publicUrl } from './http/request/public-url.ts';
@@ -53,6 +54,7 @@ export interface Backends {
   /** Null where clients reach the object store directly, by URLs that it signs. */
   readonly objects: (Objects & SignedUrls) | null;
   readonly apiKeys: ApiKeyAuthentication;
+  readonly removedFirms?: RemovedFirms;
 }
 
 /** The backends as parts of readiness. The gateway cannot serve its clients without them, except the webhooks service. */
@@ -93,6 +95,7 @@ export async function serveEdge(
           identityProvider: jwksUrl === undefined ? undefined : identityProvider(jwksUrl),
         },
         users: backends.keyManagement,
+        removedFirms: backends.removedFirms,
       }),
       'api-key': (request) => backends.apiKeys.authenticate(request),
     },

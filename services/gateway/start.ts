@@ -1,5 +1,5 @@
 import { openListener, prepareBus } from '@call-analysis/bus';
-import { ApiKeyRevoked } from '@call-analysis/events';
+import { ApiKeyRevoked, FirmRemoved } from '@call-analysis/events';
 import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement, webhooks } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
@@ -12,13 +12,14 @@ import {
   type TimeLeft,
 } from '@call-analysis/runtime';
 import { ApiKeyAuthentication } from './authentication/api-key.ts';
+import { RemovedFirms } from './authentication/removed-firms.ts';
 import type { Config } from './config.ts';
 import { backendParts, serveEdge } from './gateway.ts';
 
 export type { Config } from './config.ts';
 export type { TokenRules } from './authentication/token.ts';
 
-export const events = { publishes: [], consumes: [ApiKeyRevoked] };
+export const events = { publishes: [], consumes: [ApiKeyRevoked, FirmRemoved] };
 
 /** The gateway has no database; this creates the topic that it listens to. */
 export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {
@@ -54,6 +55,9 @@ export async function start(
     const apiKeys = new ApiKeyAuthentication({ keys });
     const revocations = await bus.listen(ApiKeyRevoked, (event) => apiKeys.markDeleted(event.subject));
     closing.add('revocations', () => revocations.stop());
+    const removedFirms = new RemovedFirms();
+    const removals = await bus.listen(FirmRemoved, (event) => removedFirms.add(event.subject));
+    closing.add('removals of firms', () => removals.stop());
     const objects = isServedHere(config.objects) ? await openObjects(config.objects, { log }) : null;
     const backends = {
       keyManagement: keys,
@@ -63,6 +67,7 @@ export async function start(
       webhooks: hooks,
       objects,
       apiKeys,
+      removedFirms,
     };
     const readiness = new Readiness([
       ...backendParts(backends),

@@ -4,6 +4,7 @@ import {
   CallErased,
   CallFailed,
   CallsAccepted,
+  FirmRemoved,
   RetryRequested,
   TranscriptionProgressed,
   TranscriptReady,
@@ -11,6 +12,7 @@ import {
 import { consume, type Consumer } from '@call-analysis/service';
 import { retryFailed } from './calls/retry-failed.ts';
 import { ERASURES, finishErasures } from './erasure/finish-erasure.ts';
+import { FIRM_REMOVALS, removeFirm } from './firm-removal/remove-firm.ts';
 import { announceCalls } from './intake/announce-calls.ts';
 import type { Parts } from './parts.ts';
 import { giveUpAnnouncing, giveUpResult, giveUpTranscript } from './results/give-up.ts';
@@ -79,5 +81,11 @@ export const consumers: readonly Consumer<Parts>[] = [
     retries: RETRIES,
     // An erasure is never given up: it is retried until it succeeds.
     routes: [consume(CallErased, { each: finishErasures, giveUp: finishErasures })],
+  },
+  {
+    consumer: FIRM_REMOVALS,
+    // Never given up: key-management publishes the event again until every service has removed its data.
+    retries: RETRIES,
+    routes: [consume(FirmRemoved, { each: removeFirm })],
   },
 ];

@@ -1,6 +1,7 @@
 import { Fault, notFound } from '@call-analysis/fault';
 import { keyManagement } from '@call-analysis/proto';
 import { dial, type DialOptions } from '@call-analysis/rpc';
+import type { FirmRetention } from './retention/apply-retention.ts';
 
 export interface Firm {
   readonly uuid: string;
@@ -40,6 +41,19 @@ export function dialFirms(address: string, options: Pick<DialOptions, 'tls' | 'l
         const message = 'The settings of the firm cannot be read now. Retry.';
         throw new Fault('unavailable', 'UNAVAILABLE', message, { cause: error });
       }
+    },
+    /** The firms that do not keep everything. */
+    async listRetention(): Promise<FirmRetention[]> {
+      const { firms } = await client.listFirms({});
+      return firms
+        .map(({ uuid, time_zone, retention }) => ({
+          firmUuid: uuid,
+          timeZone: time_zone,
+          audioDays: retention?.audio_days ?? null,
+          transcriptDays: retention?.transcript_days ?? null,
+          callsDays: retention?.calls_days ?? null,
+        }))
+        .filter((each) => each.audioDays !== null || each.transcriptDays !== null || each.callsDays !== null);
     },
     async find(firmUuid: string): Promise<Firm> {
       const { firm } = await client.findFirm({ firm_uuid: firmUuid });

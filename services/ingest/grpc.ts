@@ -181,6 +181,7 @@ export function rpcs(parts: {
         analyses_json: detail.analyses.map((analysis) => JSON.stringify(analysis)),
         history: detail.history.map(({ status, at, detail: note }) => ({ status, at, ...present({ detail: note }) })),
         audio: detail.audio === null ? null : audioMessage(detail.audio),
+        ...present({ audio_erased_at: detail.audioErasedAt, transcript_erased_at: detail.transcriptErasedAt }),
       };
     },
 

@@ -1,4 +1,5 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
+import { sweepRemovedFirms } from '@call-analysis/call-processing';
 import {
   AudioExtractionRequested,
   AudioStored,
@@ -11,6 +12,8 @@ import {
   CallsAccepted,
   CallsCanceled,
   CampaignFinished,
+  FirmDataRemoved,
+  RecordingErased,
   TranscriptReady,
 } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
@@ -19,11 +22,13 @@ import { campaignFinisher } from './campaigns/finish-campaigns.ts';
 import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
+import { firmData } from './firm-removal/remove-firm.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
 import { runJobs } from './jobs/run-jobs.ts';
 import { watchCalls } from './metrics.ts';
 import type { Parts } from './parts.ts';
+import { retentionSweep } from './retention/apply-retention.ts';
 import { dialScorecards } from './reviews/scorecards.ts';
 import { runIndexer } from './search/indexer/run-indexer.ts';
 import { maintainStatistics } from './statistics/maintain-statistics.ts';
@@ -52,6 +57,8 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     BatchFinished,
     CampaignFinished,
     AuditEntryCreated,
+    FirmDataRemoved,
+    RecordingErased,
   ],
   consumers,
   open({ config, log, db, bus, objects, closing }) {
@@ -78,6 +85,16 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       name: 'sweep',
       everyMs: 10 * 60_000,
       run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, now),
+    },
+    {
+      name: 'retention',
+      everyMs: 10_000,
+      run: retentionSweep({ ...parts, limits }, () => parts.firms.listRetention()),
+    },
+    {
+      name: 'removed firms',
+      everyMs: 10 * 60_000,
+      run: () => sweepRemovedFirms({ db: parts.store.db, objects: parts.objects }, firmData),
     },
     {
       name: 'jobs',

@@ -1,6 +1,7 @@
-import { AuditEntryAdded, AuditEntryCreated } from '@call-analysis/events';
+import { AuditEntryAdded, AuditEntryCreated, FirmDataRemoved, FirmRemoved } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
 import { recordAuditEntries } from './audit/record-audit-entries.ts';
+import { recordRemovedData, removeAuditLog } from './firm-removal/remove-firm.ts';
 import type { Store } from './store.ts';
 
 export const consumers: readonly Consumer<{ readonly store: Store }>[] = [
@@ -12,5 +13,10 @@ export const consumers: readonly Consumer<{ readonly store: Store }>[] = [
       consume(AuditEntryCreated, { handle: recordAuditEntries }),
       consume(AuditEntryAdded, { handle: recordAuditEntries }),
     ],
+  },
+  {
+    consumer: 'key-management.firm-removals',
+    retries: 10,
+    routes: [consume(FirmRemoved, { each: removeAuditLog }), consume(FirmDataRemoved, { each: recordRemovedData })],
   },
 ];

@@ -3,6 +3,7 @@ import type { ApiKey as ApiKeyReply } from '@call-analysis/proto/key_management/
 import type { AuditEntry as AuditEntryReply } from '@call-analysis/proto/key_management/v1/AuditEntry';
 import type { CreateKeyReply } from '@call-analysis/proto/key_management/v1/CreateKeyReply';
 import type { Firm as FirmReply } from '@call-analysis/proto/key_management/v1/Firm';
+import type { FirmRemoval as FirmRemovalReply } from '@call-analysis/proto/key_management/v1/FirmRemoval';
 import type { KeyVerdict as KeyVerdictReply } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import type { SessionReply } from '@call-analysis/proto/key_management/v1/SessionReply';
 import type { User as UserReply } from '@call-analysis/proto/key_management/v1/User';
@@ -19,6 +20,8 @@ import type { AuditEntry, Refusal } from './audit/audit-store.ts';
 import { listAuditEntries } from './audit/list-audit-entries.ts';
 import { callers } from './callers.ts';
 import type { Firm, User } from './domain.ts';
+import type { FirmRemoval } from './firm-removal/firm-removal-store.ts';
+import { removeFirm, SERVICES } from './firm-removal/remove-firm.ts';
 import { addSegmentType } from './firms-and-users/add-segment-type.ts';
 import { changeUser } from './firms-and-users/change-user.ts';
 import { createFirm } from './firms-and-users/create-firm.ts';
@@ -102,6 +105,10 @@ export function keyManagementService(parts: {
           retention: { audioDays: days.audio_days, transcriptDays: days.transcript_days, callsDays: days.calls_days },
         }),
       );
+    },
+    async removeFirm(request) {
+      const { firm_uuid, confirmation } = parse(requests.RemoveFirm, request);
+      return removalReply(await removeFirm(parts, firm_uuid, confirmation));
     },
     async listFirms() {
       const firms = await store.listFirms();
@@ -247,6 +254,19 @@ function firmReply({ uuid, name, country, segmentTypes, language, timeZone, reda
       ...(transcriptDays !== null && { transcript_days: transcriptDays }),
       ...(callsDays !== null && { calls_days: callsDays }),
     },
+  };
+}
+
+function removalReply({ firmUuid, removedAt, reports }: FirmRemoval): FirmRemovalReply {
+  const finished = reports.filter(({ finishedAt }) => finishedAt !== null);
+  const unfinished = SERVICES.filter((each) => !finished.some(({ service }) => service === each));
+  const last = Math.max(...finished.map(({ finishedAt }) => finishedAt!.getTime()));
+  return {
+    firm_uuid: firmUuid,
+    removed_at: removedAt.toISOString(),
+    ...(unfinished.length === 0 && { finished_at: new Date(last).toISOString() }),
+    unfinished,
+    removed: reports.flatMap(({ service, removed }) => removed.map((each) => ({ service, ...each }))),
   };
 }
 

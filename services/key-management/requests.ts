@@ -96,6 +96,7 @@ export const UpdateFirm = z.object({
     .object({ audio_days: Days.optional(), transcript_days: Days.optional(), calls_days: Days.optional() })
     .nullish(),
 });
+export const RemoveFirm = z.object({ firm_uuid: Uuid, confirmation: z.string().max(1024) });
 export const AddSegmentType = z.object({ firm_uuid: Uuid, name: Name });
 export const CreateUser = z.object({ actor: OptionalActor, firm_uuid: Uuid, name: Name, role: z.enum(ROLES) });
 export const ListUsers = z.object({

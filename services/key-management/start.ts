@@ -1,4 +1,4 @@
-import { ApiKeyRevoked } from '@call-analysis/events';
+import { ApiKeyRevoked, FirmRemoved } from '@call-analysis/events';
 import { prismaAdapter } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
 import { keyHasher } from './api-keys/api-key.ts';
@@ -6,6 +6,7 @@ import { recordUses } from './api-keys/record-use.ts';
 import { pruneRefusals } from './audit/prune-refusals.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
+import { announceUnfinished } from './firm-removal/remove-firm.ts';
 import { PrismaClient } from './generated/client.ts';
 import { keyManagementService } from './grpc.ts';
 import { sessionKey } from './sessions/session-keys.ts';
@@ -21,7 +22,7 @@ type Parts = Parameters<typeof keyManagementService>[0];
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
   name: 'key-management',
   migrations: new URL('./prisma/migrations/', import.meta.url),
-  publishes: [ApiKeyRevoked],
+  publishes: [ApiKeyRevoked, FirmRemoved],
   consumers,
   open({ config, log, db, bus, closing }) {
     const prisma = new PrismaClient({ adapter: prismaAdapter(db) });
@@ -42,6 +43,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   rpcs: (parts) => [keyManagementService(parts)],
   schedules: ({ store }) => [
     { name: 'expired sessions', everyMs: HOUR_MS, run: (now) => store.pruneSessions(now) },
+    { name: 'removed firms', everyMs: MINUTE_MS, run: (now) => announceUnfinished({ store }, now) },
     { name: 'old entries of refused requests', everyMs: MINUTE_MS, run: (now) => pruneRefusals({ store }, now) },
   ],
 });

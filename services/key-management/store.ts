@@ -15,6 +15,12 @@ import {
   type Refusal,
 } from './audit/audit-store.ts';
 import type { Actor, Firm, FirmSettings, Page, Role, User } from './domain.ts';
+import {
+  type FirmRemovalRows,
+  findRemovedFirms,
+  firmRemovalRows,
+  removeAuditEntries,
+} from './firm-removal/firm-removal-store.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { hasSession, pruneSessions, type SessionRows, sessionRows } from './sessions/session-store.ts';
 
@@ -72,6 +78,7 @@ export type Action =
   | 'api_key.rotated'
   | 'firm.created'
   | 'firm.changed'
+  | 'firm.removed'
   | 'segment_type.added'
   | 'segment_type.removed'
   | 'session.opened'
@@ -119,13 +126,17 @@ export interface Store {
   addRefusals(refusals: readonly Refusal[]): Promise<void>;
   /** Removes the oldest entries of refused requests, except the newest `keep`. Returns their number. */
   pruneRefusals(keep: number, before: Date): Promise<number>;
+  /** Removes up to `limit` entries of a removed firm's audit log. Returns their number. */
+  removeAuditEntries(firmUuid: string, limit: number): Promise<number>;
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
 }
 
-export interface Transaction extends SessionRows {
+export interface Transaction extends SessionRows, FirmRemovalRows {
   findFirm(uuid: string): Promise<Firm | null>;
   addFirm(firm: Firm): Promise<void>;
+  /** Until the transaction ends, no other one that locks the removal changes its reports. */
+  lockRemoval(firmUuid: string): Promise<void>;
   /** Until the transaction ends, no other one that locks the firm changes it or its users. */
   lockFirm(uuid: string): Promise<void>;
   changeFirm(uuid: string, change: FirmSettings & Pick<Firm, 'name'>): Promise<void>;
@@ -257,8 +268,10 @@ export function openStore({ prisma, database, bus }: { prisma: PrismaClient; dat
     hasSession: (uuid, userUuid) => translated(() => hasSession(prisma, uuid, userUuid)),
     pruneSessions: (now) => translated(() => pruneSessions(prisma, now)),
     listAuditEntries: (filter) => translated(() => listAuditEntries(prisma, filter)),
-    addPublishedAuditEntries: (entries) => translated(() => addPublishedAuditEntries(prisma, entries)),
-    addRefusals: (refusals) => translated(() => addRefusals(prisma, refusals)),
+    addPublishedAuditEntries: (entries) =>
+      translated(async () => addPublishedAuditEntries(prisma, await ofExistingFirms(prisma, entries))),
+    addRefusals: (refusals) => translated(async () => addRefusals(prisma, await ofExistingFirms(prisma, refusals))),
+    removeAuditEntries: (firmUuid, limit) => removeAuditEntries(database, firmUuid, limit),
     pruneRefusals: (keep, before) => pruneRefusals(database, keep, before),
     async ping() {
       await database.query('SELECT 1');
@@ -270,10 +283,14 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
   return {
     findFirm: (uuid) => findFirm(tx, uuid),
     ...sessionRows(tx),
+    ...firmRemovalRows(tx),
     async addFirm({ segmentTypes, retention, ...firm }) {
       await tx.firm.create({ data: { ...firm, ...retention } });
       // Positions come from a sequence, which follows the order of the rows in one insert.
       await tx.segmentType.createMany({ data: segmentTypes.map((name) => ({ firmUuid: firm.uuid, name })) });
+    },
+    async lockRemoval(firmUuid) {
+      await tx.$queryRaw`SELECT 1 FROM firm_removal WHERE firm_uuid = ${firmUuid}::uuid FOR NO KEY UPDATE`;
     },
     async lockFirm(uuid) {
       await tx.$queryRaw`SELECT 1 FROM firm WHERE uuid = ${uuid}::uuid FOR NO KEY UPDATE`;
@@ -395,6 +412,18 @@ function toFirm(row: Prisma.FirmGetPayload<{ include: typeof SEGMENT_TYPES }>): 
     redaction: row.redaction as Firm['redaction'],
     retention: { audioDays, transcriptDays, callsDays },
   };
+}
+
+/** The entries of firms that were not removed: what arrives late is dropped. */
+async function ofExistingFirms<Entry extends { readonly firmUuid: string }>(
+  prisma: PrismaClient,
+  entries: readonly Entry[],
+): Promise<readonly Entry[]> {
+  const removed = await findRemovedFirms(
+    prisma,
+    entries.map(({ firmUuid }) => firmUuid),
+  );
+  return removed.size === 0 ? entries : entries.filter(({ firmUuid }) => !removed.has(firmUuid));
 }
 
 /** Runs a query and translates the errors of Prisma. */

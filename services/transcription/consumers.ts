@@ -1,8 +1,9 @@
-import { AudioStored, CallErased, CallsCanceled } from '@call-analysis/events';
+import { AudioStored, CallErased, CallsCanceled, FirmRemoved } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
 import { cancelCalls } from './calls/cancel-calls.ts';
 import { eraseCall, ERASURES } from './calls/erase-call.ts';
 import { giveUpTranscription } from './calls/give-up-transcription.ts';
+import { FIRM_REMOVALS, removeFirm } from './calls/remove-firm.ts';
 import { CONSUMER, transcribeCall, type TranscriptionParts } from './calls/transcribe-call.ts';
 
 export const consumers: readonly Consumer<TranscriptionParts>[] = [
@@ -19,5 +20,11 @@ export const consumers: readonly Consumer<TranscriptionParts>[] = [
       consume(CallErased, { each: eraseCall, giveUp: eraseCall }),
       consume(CallsCanceled, { each: cancelCalls }),
     ],
+  },
+  {
+    consumer: FIRM_REMOVALS,
+    // Never given up: key-management publishes the event again until every service has removed its data.
+    retries: 10,
+    routes: [consume(FirmRemoved, { each: removeFirm })],
   },
 ];

@@ -1,6 +1,14 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
 import { pruneProcessed, WorkInProgress } from '@call-analysis/call-processing';
-import { CallErased, CallFailed, CallsCanceled, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
+import {
+  CallErased,
+  CallFailed,
+  CallsCanceled,
+  FirmDataRemoved,
+  FirmRemoved,
+  TranscriptionProgressed,
+  TranscriptReady,
+} from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import type { TranscriptionParts } from './calls/transcribe-call.ts';
 import type { Config } from './config.ts';
@@ -21,11 +29,12 @@ interface Replacements {
 export const { schema, migrations, events, prepare, start } = defineService<Config, TranscriptionParts, Replacements>({
   name: 'transcription',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [TranscriptionProgressed, TranscriptReady, CallFailed],
+  publishes: [TranscriptionProgressed, TranscriptReady, CallFailed, FirmDataRemoved],
   consumers,
   // One replica consumes an erasure or a cancellation for certain; another may be transcribing the call.
   listeners: [
     { event: CallErased, receive: ({ inProgress }, event) => inProgress.abort(event) },
+    { event: FirmRemoved, receive: ({ inProgress }, { subject }) => inProgress.abortFirm(subject) },
     {
       event: CallsCanceled,
       receive({ inProgress }, { firmuuid, data }) {

@@ -1,9 +1,11 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
-import { AuditEntryAdded } from '@call-analysis/events';
+import { sweepRemovedFirms } from '@call-analysis/call-processing';
+import { AuditEntryAdded, FirmDataRemoved } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import { type Resolve, resolveBySystem } from './addresses/lookup.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
+import { firmData } from './firms/remove-firm.ts';
 import { webhookService } from './grpc.ts';
 import { watchWebhooks } from './metrics.ts';
 import type { Parts } from './parts.ts';
@@ -28,7 +30,7 @@ const CLOSE_MS = 5_000;
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, Replacements>({
   name: 'webhooks',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [AuditEntryAdded],
+  publishes: [AuditEntryAdded, FirmDataRemoved],
   consumers,
   open({ config: { allowPrivate }, log, db, bus, closing }, { resolve = resolveBySystem, answerMs, sender: options }) {
     const store = openStore(db);
@@ -43,5 +45,6 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   schedules: ({ store }, { bus }) => [
     { name: 'deleted and disabled webhooks', everyMs: 2_000, run: () => settleEndpoints(store) },
     { name: 'sweep', everyMs: 10 * 60_000, run: () => sweep(store, redeliveryWindowDays(bus)) },
+    { name: 'removed firms', everyMs: 10 * 60_000, run: () => sweepRemovedFirms(store, firmData(store)) },
   ],
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { keyManagement } from '@call-analysis/proto';
 import type { AuditEntry } from '@call-analysis/proto/key_management/v1/AuditEntry';
@@ -47,6 +48,23 @@ export function administration(
           calls_days: firm.retention?.calls_days ?? null,
         },
       };
+    },
+
+    /**
+     * Removes a firm and waits for the services, at most `waitMs`. `confirmation` is its name. Repeated, it shows the
+     * receipt.
+     */
+    async removeFirm(firmUuid: string, confirmation: string, waitMs: number) {
+      const until = Date.now() + waitMs;
+      for (;;) {
+        const removal = await keys.removeFirm({ firm_uuid: firmUuid, confirmation });
+        if (removal.finished_at === undefined && Date.now() < until) {
+          await pause(REMOVAL_POLL_MS);
+          continue;
+        }
+        const { removed_at, finished_at = null, removed, unfinished } = removal;
+        return { firm_uuid: removal.firm_uuid, removed_at, finished_at, removed, waiting_for: unfinished };
+      }
     },
 
     async listFirms() {
@@ -142,6 +160,7 @@ export interface AuditFilter {
 }
 
 const AUDIT_PAGE = 1000;
+const REMOVAL_POLL_MS = 200;
 
 function auditEntryOf(entry: AuditEntry) {
   return {
@@ -155,7 +174,10 @@ function auditEntryOf(entry: AuditEntry) {
   };
 }
 
-export type Administration = ReturnType<typeof administration>;
+export type Administration = ReturnType<typeof administration> & {
+  /** No service runs beside key-management, which was started for the command. */
+  readonly isAlone?: boolean;
+};
 
 export function dialAdministration(
   address: string,

@@ -33,7 +33,7 @@ async function administer<Result>(work: (admin: Administration) => Promise<Resul
     return withKeyManagement(settings, directory, async (address) => {
       const admin = dialAdministration(address, settings, directory.secrets.jwtSecret);
       try {
-        return await work(admin);
+        return await work({ ...admin, isAlone: true });
       } finally {
         admin.close();
       }
@@ -76,12 +76,19 @@ async function withDeadLetters<Result>(work: (deadLetters: DeadLetterAdmin) => P
 }
 
 const LONGEST_TTL = '30d';
+const LONGEST_WAIT_MS = 24 * 3600 * 1000;
 const LONGEST_TTL_MS = 30 * 24 * 3600 * 1000;
 
 function ttl(text: string): number {
   const ms = parseDuration(text);
   if (ms === null || ms < 1000) throw new InvalidArgumentError('It must be a duration such as 30m, 12h or 7d.');
   if (ms > LONGEST_TTL_MS) throw new InvalidArgumentError(`The longest is ${LONGEST_TTL}.`);
+  return ms;
+}
+
+function wait(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null || ms > LONGEST_WAIT_MS) throw new InvalidArgumentError('It must be a duration such as 30s or 10m.');
   return ms;
 }
 
@@ -210,6 +217,22 @@ firm
           },
         }),
       ),
+  );
+firm
+  .command('remove')
+  .description('remove a firm and everything kept of it, for good, and print a receipt')
+  .requiredOption('--firm <uuid>', 'the firm')
+  .requiredOption('--confirm <name>', 'the name of the firm, so that no other firm is removed')
+  .option('--wait <duration>', 'how long to wait until everything is gone', wait, 60_000)
+  .addHelpText(
+    'after',
+    `
+Logins, tokens and keys of the firm are refused at once. "removed" counts what each service removed, "finished_at" says
+when everything was gone. It is null while a service has not finished or does not run; "waiting_for" names those. Run the
+command again for the receipt.`,
+  )
+  .action((options: { firm: string; confirm: string; wait: number }) =>
+    print((admin) => admin.removeFirm(options.firm, options.confirm, admin.isAlone === true ? 0 : options.wait)),
   );
 firm
   .command('list')

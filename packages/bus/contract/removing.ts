@@ -138,6 +138,33 @@ export function removing(fixture: Fixture): void {
       expect((await depth(consumer))?.dead).toBe(0);
     });
 
+    it('all events of a firm are removed, up to a limit at a time, except those of excepted types and of other firms', async () => {
+      const { Happened, consumer } = newConsumer();
+      const received: Event[] = [];
+      const routes = [
+        route<Body>({ event: Erased, handle: collectInto(received) }),
+        route<Body>({ event: Happened, handle: collectInto(received) }),
+      ];
+      await (await fixture.bus.subscribe({ consumer, routes })).stop();
+      const gone = randomUUID();
+      await publish(...numbers(60).map((n) => newEvent(Happened, n, { firmuuid: gone })));
+      await publish(newEvent(Happened, 60, { firmuuid: gone, text: 'alone' }));
+      await publish(newEvent(Erased, 100, { firmuuid: gone }));
+      await publish(newEvent(Happened, 101));
+      await arrived();
+      const removeSome = () =>
+        fixture.transport.transaction((tx) => fixture.bus.removePendingOfFirm(tx, gone, [Erased], 1));
+      let removed = 0;
+      for (let some = await removeSome(); some.removed > 0; some = await removeSome()) {
+        expect(some.inProgress).toBe(0);
+        removed += some.removed;
+      }
+      expect(removed).toBe(61);
+      await fixture.bus.subscribe({ consumer, batchSize: 30, routes });
+      await drained(consumer);
+      expect(received.map(numberOf).toSorted((a, b) => a - b)).toEqual([100, 101]);
+    });
+
     it('no dead letter is kept when giveUp returns DISCARD', async () => {
       const { Happened, consumer } = newConsumer();
       let given = 0;

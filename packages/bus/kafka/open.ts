@@ -6,7 +6,7 @@ import { type InboxConfig, openInboxes } from '../delivery/inboxes.ts';
 import { countPublished } from '../delivery/outcome.ts';
 import { withOrigin } from '../delivery/trace.ts';
 import type { Bus, ConsumerDepth, Listener } from '../port.ts';
-import { readDepths } from '../queue/queue-store.ts';
+import { readDepths, removeJobsOfFirm } from '../queue/queue-store.ts';
 import { createErrorLog, type Queues } from '../queue/queues.ts';
 import { removePending } from '../queue/remove-pending.ts';
 import { type Kafka, topicRetentionDays } from './config.ts';
@@ -15,6 +15,7 @@ import { createKafkaListeners } from './consumer/listeners.ts';
 import { openReader, type Reader } from './consumer/reader.ts';
 import { createDeadLetterSink } from './dead-letters/sink.ts';
 import { startRemovingOldBodies } from './large-bodies.ts';
+import { removeRowsOfFirm } from './outbox/outbox-store.ts';
 import { outboxDepth, putIntoOutbox, removeOutgoing, requireOutbox } from './outbox/outbox.ts';
 import { startRelay } from './outbox/relay.ts';
 import { createSender } from './outbox/sender.ts';
@@ -93,6 +94,12 @@ export async function openKafka(config: KafkaTransportConfig, options: BusOption
       const outgoing = await removeOutgoing(tx, schema, target);
       const incoming = await removePending(tx, schema, target);
       return { removed: outgoing.removed + incoming.removed, inProgress: incoming.inProgress };
+    },
+    async removePendingOfFirm(tx, firmUuid, excepted, limit) {
+      const target = { firmUuid, except: excepted.map(({ type }) => type), limit };
+      const outgoing = await removeRowsOfFirm(tx, schema, target);
+      const incoming = await removeJobsOfFirm(tx, schema, target);
+      return { removed: outgoing + incoming.removed, inProgress: incoming.inProgress };
     },
     depths: () => readAllDepths(queues),
     async ready() {

@@ -138,6 +138,31 @@ export function findJobsAbout(
 }
 
 /**
+ * Removes up to `limit` jobs of a firm that no worker holds, and counts the events of the others. A dead letter is active
+ * while `giveUp` runs, which does not need the job. A job of several events has no type of its own.
+ */
+export async function removeJobsOfFirm(
+  sql: Sql,
+  schema: string,
+  { firmUuid, except, limit }: { firmUuid: string; except: readonly string[]; limit: number },
+): Promise<{ removed: number; inProgress: number }> {
+  const isDead = `name IN (SELECT dead_letter FROM ${schema}.queue WHERE dead_letter IS NOT NULL)`;
+  const ofFirm = `group_id = $1::text AND coalesce(data->>'type', '') <> ALL($2::text[])`;
+  const [row] = await sql.query<{ removed: number; inProgress: number }>(
+    `WITH doomed AS (
+       SELECT name, id FROM ${schema}.job WHERE ${ofFirm} AND (state <> 'active' OR ${isDead})
+       ORDER BY name, id LIMIT $3),
+     gone AS (
+       DELETE FROM ${schema}.job AS job USING doomed
+       WHERE job.name = doomed.name AND job.id = doomed.id RETURNING coalesce(job.group_tier::int, 1) AS size)
+     SELECT (SELECT coalesce(sum(size), 0)::int FROM gone) AS removed,
+       (SELECT count(*)::int FROM ${schema}.job WHERE ${ofFirm} AND state = 'active' AND NOT ${isDead}) AS "inProgress"`,
+    [firmUuid, except, limit],
+  );
+  return row ?? { removed: 0, inProgress: 0 };
+}
+
+/**
  * Replaces a job's data, or removes the job when `data` is null. False when the job has become active or has changed since
  * it was read; `evenActive` ignores the former.
  */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResult, types } from 'pg';
+import { conceal, revealing, type ValueCipher } from './confidential.ts';
 import { schemaConnection } from './connection.ts';
 import { isUnreachable, sqlState, translateError } from './errors.ts';
 import { measurePool } from './pool-metrics.ts';
@@ -19,6 +20,8 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs?: number;
   /** When PostgreSQL cancels a statement or ends a transaction. Default: five minutes, and two without a statement. */
   readonly limits?: SessionLimits;
+  /** Encrypts confidential values. Default: they are stored as they are. */
+  readonly cipher?: ValueCipher | null;
   /** When a connection on which no data arrives is checked and closed. */
   readonly silence?: SilenceLimits;
 }
@@ -37,6 +40,8 @@ export interface PreparedSql extends Sql {
  */
 export interface Database extends PreparedSql {
   readonly schema: string;
+  /** For COPY, which passes values by itself. */
+  readonly cipher: ValueCipher | null;
   readonly pool: Pool;
   /**
    * Runs `work` in one transaction: committed when it returns, rolled back when it throws. When the connection is lost
@@ -77,6 +82,7 @@ class BoundedClient extends Client {
 }
 
 export function openDatabase(options: DatabaseOptions): Database {
+  const cipher = options.cipher ?? null;
   const pool = new Pool({
     ...schemaConnection(options.url, options.schema, options.limits),
     Client: BoundedClient,
@@ -84,7 +90,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs ?? connectMs,
     keepAlive: true,
-    types: { getTypeParser },
+    types: { getTypeParser: cipher === null ? getTypeParser : revealingParser(cipher) },
   });
   closeSilentConnections(pool, options.url, options.silence);
   const stopMeasuring = measurePool(options.applicationName ?? options.schema, pool);
@@ -114,7 +120,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return withClient(async (client) => {
       await client.query('BEGIN');
-      const tx = openTransaction(client);
+      const tx = openTransaction(client, cipher);
       try {
         const result = await work(tx.transaction);
         tx.end();
@@ -131,9 +137,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   let closing: Promise<void> | undefined;
   return {
     schema: options.schema,
+    cipher,
     pool,
-    query: (text, values) => withClient((client) => run(client, text, values)),
-    prepared: (name, text, values) => withClient((client) => run(client, text, values, name)),
+    query: (text, values) => withClient((client) => run(client, cipher, text, values)),
+    prepared: (name, text, values) => withClient((client) => run(client, cipher, text, values, name)),
     async transaction(work, { retries = 0 } = {}) {
       for (let attempts = 0; ; attempts++) {
         try {
@@ -153,13 +160,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-function openTransaction(client: PoolClient): { transaction: Transaction; end(): void } {
+function openTransaction(client: PoolClient, cipher: ValueCipher | null): { transaction: Transaction; end(): void } {
   let open = true;
   async function guarded<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {
     // The connection may already be used by another transaction.
     if (!open) throw new Error('A query came after its transaction had ended; an await is missing.');
     try {
-      return await run<Row>(client, text, values, name);
+      return await run<Row>(client, cipher, text, values, name);
     } catch (error) {
       throw translateError(error);
     }
@@ -178,11 +185,16 @@ function openTransaction(client: PoolClient): { transaction: Transaction; end():
 
 async function run<Row>(
   client: PoolClient,
+  cipher: ValueCipher | null,
   text: string,
   values: readonly unknown[] | undefined,
   name?: string,
 ): Promise<Row[]> {
-  const result: unknown = await client.query({ name, text, values: values as unknown[] | undefined });
+  const result: unknown = await client.query({
+    name,
+    text,
+    values: values && (conceal(values, cipher) as unknown[]),
+  });
   // Several statements in one text, possible only without values, give a list of results.
   const last = (Array.isArray(result) ? result.at(-1) : result) as QueryResult | undefined;
   return (last?.rows ?? []) as Row[];
@@ -209,6 +221,13 @@ async function rollback(client: PoolClient): Promise<boolean> {
   } finally {
     timer.abort();
   }
+}
+
+function revealingParser(cipher: ValueCipher): typeof getTypeParser {
+  return (oid, format) => {
+    const parse = getTypeParser(oid, format);
+    return format === 'binary' ? parse : revealing(oid, parse, cipher);
+  };
 }
 
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {

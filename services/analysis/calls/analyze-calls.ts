@@ -16,7 +16,7 @@ export interface Parts {
   /** Analyzes calls that do not wait for a language model. */
   readonly analyst: Analyst;
   /** Absent without a language model. */
-  readonly modelQueue?: Pick<ModelQueue, 'wake'> | undefined;
+  readonly modelQueue?: Pick<ModelQueue, 'wake' | 'inProgress'> | undefined;
   readonly firms: Pick<Firms, 'settings'>;
   readonly scorecardCache: ScorecardCache;
 }
@@ -36,7 +36,9 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
     CONSUMER,
     events.map(({ id }) => id),
   );
-  const pending = events.filter(({ id }) => !handled.has(id));
+  // A removed firm has no scorecards any more.
+  const erased = await findErased(store.db, events);
+  const pending = events.filter(({ id, subject }) => !handled.has(id) && !erased.has(subject));
   if (pending.length === 0) return;
   if (parts.modelQueue !== undefined) return queueForModel(parts, parts.modelQueue, pending);
   const calls = pending.map(({ firmuuid, data }) => ({
@@ -56,13 +58,13 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
     }
   }
   await store.db.transaction(async (tx) => {
-    const erased = await findErased(tx, pending);
+    const erasedMeanwhile = await findErased(tx, pending);
     const claimed = await claim(
       tx,
       CONSUMER,
       pending.map((event) => event.id),
     );
-    const fresh = results.filter(({ event }) => claimed.has(event.id) && !erased.has(event.subject));
+    const fresh = results.filter(({ event }) => claimed.has(event.id) && !erasedMeanwhile.has(event.subject));
     if (fresh.length === 0) return;
     await store.addAnalyses(
       tx,

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { BodyOf, Event, TranscriptReady } from '@call-analysis/events';
-import type { Database, Sql } from '@call-analysis/postgres';
+import { confidential, type Database, type Sql } from '@call-analysis/postgres';
 
 export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
 
@@ -54,7 +54,7 @@ export function openRequestStore(db: Database) {
           events.map(({ subject }) => subject),
           events.map(({ data }) => data.attempt),
           events.map(({ priority }) => priority),
-          events.map((event) => deflateRawSync(JSON.stringify(event), fast)),
+          events.map((event) => confidential(deflateRawSync(JSON.stringify(event), fast))),
         ],
       );
     },

@@ -1,4 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
+import { isFirmRemoved } from '@call-analysis/call-processing';
+import { notFound } from '@call-analysis/fault';
 import { v7 as uuidv7 } from 'uuid';
 import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Firms } from '../firms.ts';
@@ -21,6 +23,7 @@ export async function createScorecard(
   const uuid = uuidv7();
   const segmentType = draft.segment_type ?? null;
   await store.db.transaction(async (tx) => {
+    if (await isFirmRemoved(tx, firmUuid)) throw notFound('firm');
     await store.scorecards.add(
       { uuid, firmUuid, segmentType, createdBy: userUuid },
       toScorecardBody(draft, uuidv7),

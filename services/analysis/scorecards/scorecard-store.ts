@@ -1,3 +1,4 @@
+import { isFirmRemoved } from '@call-analysis/call-processing';
 import type { Language, ScorecardBody } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
@@ -95,17 +96,23 @@ export function openScorecardStore(db: Database) {
       return rows.map(({ uuid, revision, body }) => ({ uuid, revision, ...body, sections: completed(body.sections) }));
     },
 
-    /** Adds the default scorecard, in the firm's language, to a firm that does not have it, and makes it active. */
+    /**
+     * Adds the default scorecard, in the firm's language, to a firm that does not have it, and makes it active. Fault
+     * NOT_FOUND when the firm was removed.
+     */
     async ensureDefault(firmUuid: string, language: Language): Promise<void> {
       const { name, sections } = defaultScorecardIn(language);
       // ON CONFLICT names no index, because concurrent inserts may conflict in either of the two unique indexes.
-      await db.query(
-        `WITH added AS (
+      await db.transaction(async (tx) => {
+        if (await isFirmRemoved(tx, firmUuid)) throw notFound('firm');
+        await tx.query(
+          `WITH added AS (
            INSERT INTO scorecard (uuid, firm_uuid, is_default, is_active, created_at) VALUES ($1, $2, true, true, now())
            ON CONFLICT DO NOTHING RETURNING uuid)
          INSERT INTO scorecard_revision (scorecard_uuid, revision, body, created_at) SELECT uuid, 1, $3, now() FROM added`,
-        [uuidv7(), firmUuid, JSON.stringify({ name, sections })],
-      );
+          [uuidv7(), firmUuid, JSON.stringify({ name, sections })],
+        );
+      });
     },
 
     /** Adds a scorecard that is not yet active. */

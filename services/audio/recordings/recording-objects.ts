@@ -36,6 +36,11 @@ export function playbackMarkerKey(firmUuid: string, callUuid: string): string {
   return `${UPLOADING}${firmUuid}/${callUuid}.playback`;
 }
 
+/** Where the objects of a firm are, the markers last. */
+export function foldersOf(firmUuid: string): string[] {
+  return [`playback/${firmUuid}/`, `recordings/${firmUuid}/`, `${UPLOADING}${firmUuid}/`];
+}
+
 /** The marker goes last, as with recordings. */
 export async function removePlayback(objects: Objects, firmUuid: string, callUuid: string): Promise<void> {
   await objects.remove(waveformKey(firmUuid, callUuid));

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import type { Caller } from './caller.ts';
+import type { RemovedFirms } from './removed-firms.ts';
 import { ShortLivedCache } from './short-lived-cache.ts';
 import { type RemoteKeys, type TokenRules, tokenVerifier, unauthenticated, type VerifiedToken } from './token.ts';
 
@@ -27,6 +28,8 @@ export function bearerAuthentication(options: {
   tokens: TokenRules;
   keys?: RemoteKeys;
   users: Users;
+  /** As far as events have said so. */
+  removedFirms?: Pick<RemovedFirms, 'has'> | undefined;
   ttlMs?: number;
 }): (request: IncomingMessage) => Caller | Promise<Caller> {
   const verify = tokenVerifier(options.tokens, options.keys);
@@ -51,6 +54,7 @@ export function bearerAuthentication(options: {
 
   function authorize(token: VerifiedToken): Caller | Promise<Caller> {
     const { caller, sessionUuid } = token;
+    if (options.removedFirms?.has(caller.firmUuid) === true) throw unknownUser();
     const key = sessionUuid === undefined ? caller.userUuid : `${caller.userUuid} ${sessionUuid}`;
     const standing = standings.get(key, () => findStanding(token));
     return standing instanceof Promise ? standing.then((found) => allowed(token, found)) : allowed(token, standing);
@@ -67,7 +71,7 @@ function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, standing:
     throw unauthenticated('The session of the bearer token has ended. Sign in again.');
   }
   if (standing?.firmUuid !== caller.firmUuid) {
-    throw unauthenticated('The user of the bearer token is unknown, was removed or belongs to another firm.');
+    throw unknownUser();
   }
   if (standing.isApiUser) {
     throw unauthenticated("The bearer token is of a firm's API user. Send the firm's API key instead.");
@@ -76,6 +80,10 @@ function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, standing:
     throw unauthenticated('The bearer token was revoked. Ask your system administrator for a new one.');
   }
   return caller;
+}
+
+function unknownUser() {
+  return unauthenticated('The user of the bearer token is unknown, was removed or belongs to another firm.');
 }
 
 function tokenOf(request: IncomingMessage): string {

@@ -239,7 +239,11 @@ export const CallDetail = z
   .object({
     ...item,
     audio: Recording.nullable(),
+    audio_erased_at: Time.nullable().meta({ description: 'When the retention of the firm removed the recording.' }),
     transcript: Transcript.nullable(),
+    transcript_erased_at: Time.nullable().meta({
+      description: 'When the retention of the firm removed the transcript.',
+    }),
     analysis: ShownAnalysis.nullable().meta({ description: 'The current one of `analyses`.' }),
     analyses: z
       .array(ShownAnalysis)
@@ -252,6 +256,8 @@ export const CallDetail = z
       {
         ...exampleCall,
         audio: null,
+        audio_erased_at: null,
+        transcript_erased_at: null,
         transcript: {
           language: 'en',
           engine: null,

@@ -6,6 +6,7 @@ import type { Sql, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { transcribedRecordingReady, uploadedTranscriptReady } from '../intake/call-events.ts';
 import type { CallRow, Store } from '../store/index.ts';
+import { removedAt } from './call-row.ts';
 
 export interface AnalyzeParts {
   readonly store: Store;
@@ -46,6 +47,9 @@ export async function analyzeLocked(
   const { store, bus } = parts;
   const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
   if (!canReopen) throw cannotReopen(call);
+  if (removedAt(call, 'transcript') !== null) {
+    throw invalidTransition('The transcript of this call was removed by the retention of your firm.', []);
+  }
   const reopened = await store.calls.reopen(tx, firmUuid, call.uuid, new Date(), detail);
   const origin = { firmuuid: firmUuid, priority, traceparent: currentContext()?.traceparent };
   const ready = await transcriptReady(parts, tx, reopened, origin);

@@ -11,6 +11,13 @@ export interface HistoryEntry {
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly detail: string | null;
+  /** Of an entry that says so: what the retention of the firm removed. */
+  readonly removed?: 'recording' | 'transcript';
+}
+
+/** When the retention of the firm removed it; null when it did not. */
+export function removedAt({ history }: Pick<CallRow, 'history'>, what: 'recording' | 'transcript'): string | null {
+  return history.findLast(({ removed }) => removed === what)?.at ?? null;
 }
 
 /** A row of the catalogue. */

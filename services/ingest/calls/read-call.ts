@@ -3,6 +3,7 @@ import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { parseTranscript } from '../intake/rows/transcript-format.ts';
 import type { CallRow, HistoryEntry, Recording, Store, StoredRecording } from '../store/index.ts';
+import { removedAt } from './call-row.ts';
 
 export interface CallDetail {
   readonly call: CallRow;
@@ -16,6 +17,9 @@ export interface CallDetail {
     readonly engine: string | null;
     readonly utterances: readonly Utterance[];
   } | null;
+  /** When the retention of the firm removed them; null when it did not. */
+  readonly audioErasedAt: string | null;
+  readonly transcriptErasedAt: string | null;
   /** Newest first. */
   readonly analyses: readonly ReviewedAnalysis[];
   readonly history: readonly HistoryEntry[];
@@ -42,6 +46,8 @@ export async function readCall(
     call,
     audio,
     transcript: utterances === null ? null : { language: call.language, engine: call.engine, utterances },
+    audioErasedAt: audio === null ? removedAt(call, 'recording') : null,
+    transcriptErasedAt: utterances === null ? removedAt(call, 'transcript') : null,
     analyses,
     history: [created, ...byTime(call.history)],
   };

@@ -1,4 +1,4 @@
-import type { Database, Sql } from '@call-analysis/postgres';
+import { confidential, type Database, type Sql } from '@call-analysis/postgres';
 
 export interface Comment {
   readonly uuid: string;
@@ -18,7 +18,7 @@ export function comments(db: Database) {
     async add(tx: Sql, firmUuid: string, callUuid: string, { uuid, text, utterance, by, at }: Comment): Promise<void> {
       await tx.query(
         'INSERT INTO comment (firm_uuid, call_uuid, uuid, text, utterance, by_uuid, at) VALUES ($1, $2, $3, $4, $5, $6, $7)',
-        [firmUuid, callUuid, uuid, text, utterance, by, at],
+        [firmUuid, callUuid, uuid, confidential(text), utterance, by, at],
       );
     },
 

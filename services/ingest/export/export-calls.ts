@@ -1,6 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
+import { isFirmRemoved } from '@call-analysis/call-processing';
 import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
-import { Fault } from '@call-analysis/fault';
+import { Fault, notFound } from '@call-analysis/fault';
 import { type Actor, addedAuditEntry } from '../audit-entry.ts';
 import { listCalls } from '../listing/list-calls.ts';
 import type { CallFilter, Sort, Store } from '../store/index.ts';
@@ -57,10 +58,13 @@ export async function* exportCalls(
         ? walkSelected(store, firmUuid, calls.uuids, pageSize)
         : walkCalls(store, { firmUuid, ...calls, pageSize });
     for await (const rows of found) {
+      // The calls vanish; a file that ends there would seem complete.
+      if (await isFirmRemoved(store.db, firmUuid)) throw notFound('firm');
       written += rows.length;
       if (format === 'xlsx' && written > MAX_XLSX_ROWS) throw tooManyRows();
       yield await completed(rows);
     }
+    if (await isFirmRemoved(store.db, firmUuid)) throw notFound('firm');
   }
 
   /** The rows with the answers and transcripts of their calls. */

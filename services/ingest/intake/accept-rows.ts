@@ -1,5 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
+import { isFirmRemoved } from '@call-analysis/call-processing';
 import { CallsAccepted, createEvent, type EventOrigin } from '@call-analysis/events';
+import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
@@ -78,7 +80,8 @@ export async function acceptRows<Record extends CallRecord>(
 ): Promise<Batch> {
   const { store, bus } = parts;
   const { firmUuid, campaignUuid, sessionUuid } = upload;
-  const target = { sessionUuid, firmUuid, campaignUuid, batchUuid: uuidv7(), tables: kind.tables };
+  const { cipher } = store.intake;
+  const target = { sessionUuid, firmUuid, campaignUuid, batchUuid: uuidv7(), tables: kind.tables, cipher };
   return intakeTransaction({ db: store.intake, bus }, target, async (tx) => {
     const done = await store.batches.ofSession(firmUuid, sessionUuid);
     return done ?? acceptFile(parts, upload, kind, target.batchUuid, tx);
@@ -134,6 +137,8 @@ async function acceptFile<Record extends CallRecord>(
       createdAt: tx.now,
       erasedUntil: null,
     };
+    // The firm may be removed while its file is read.
+    if (await isFirmRemoved(tx.sql, firmUuid)) throw notFound('firm');
     await addCallsToCampaign(store, tx.sql, { firmUuid, campaignUuid }, batch.accepted);
     const audit = campaignUuid === null ? [] : [auditEntry(actor, 'campaign.calls_added', campaignUuid)];
     await tx.finish(batch, [...audit, ...(await firstEvents(parts, tx, batch, ranges))]);

@@ -1,6 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
 import type { BodyOf, CallEnded } from '@call-analysis/events';
-import type { Sql } from '@call-analysis/postgres';
+import { confidential, type Sql } from '@call-analysis/postgres';
 import type { Failure } from '../calls/call-row.ts';
 import { statusesBefore, UNFINISHED_SQL } from '../calls/call-status.ts';
 
@@ -84,7 +84,7 @@ export const results = {
         analyzed.map((each) => each.language),
         analyzed.map((each) => each.score),
         analyzed.map((each) => each.analysisUuid),
-        analyzed.map(({ body }) => (body === null ? null : deflateRawSync(body, fast))),
+        analyzed.map(({ body }) => (body === null ? null : confidential(deflateRawSync(body, fast)))),
         analyzed.map((each) => each.firmUuid),
         analyzed.map((each) => each.needsReview ?? null),
         analyzed.map((each) => each.note ?? null),

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Utterance } from '@call-analysis/events';
-import type { Database, Sql } from '@call-analysis/postgres';
+import { confidential, type Database, type Sql } from '@call-analysis/postgres';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
 
 /** The transcript of a call's recording. */
@@ -70,7 +70,7 @@ export function transcripts(db: Database) {
           language,
           at,
           JSON.stringify(entries),
-          deflateRawSync(JSON.stringify(utterances), fast),
+          confidential(deflateRawSync(JSON.stringify(utterances), fast)),
         ],
       );
     },
@@ -83,7 +83,7 @@ export function transcripts(db: Database) {
       await tx.query('UPDATE transcript SET body = $3 WHERE firm_uuid = $1 AND call_uuid = $2', [
         firmUuid,
         callUuid,
-        deflateRawSync(JSON.stringify(swapped), fast),
+        confidential(deflateRawSync(JSON.stringify(swapped), fast)),
       ]);
     },
 

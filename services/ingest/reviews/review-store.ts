@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
-import type { Database, Sql } from '@call-analysis/postgres';
+import { confidential, type Database, type Sql } from '@call-analysis/postgres';
 import type { ComparedAnswer } from './compare-answers.ts';
 import type { PersonAnswer } from './scorecards.ts';
 
@@ -77,12 +77,12 @@ export function reviews(db: Database) {
           uuid,
           body.review!.by,
           body.review!.at,
-          body.review!.comment,
+          confidential(body.review!.comment),
           body.review!.done,
           JSON.stringify(
             answers.map(({ questionUuid, answer, comment }) => ({ question_uuid: questionUuid, answer, comment })),
           ),
-          deflateRawSync(JSON.stringify(body)),
+          confidential(deflateRawSync(JSON.stringify(body))),
         ],
       );
     },

@@ -12,6 +12,7 @@ import { jobs } from '../jobs/job-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
+import { retained } from '../retention/retention-store.ts';
 import { reviews } from '../reviews/review-store.ts';
 import { search } from '../search/index.ts';
 import { statistics } from '../statistics/statistic-store.ts';
@@ -37,6 +38,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     poolSize: intakes,
     connectTimeoutMs: 0,
     limits: INTAKE_LIMITS,
+    cipher: db.cipher,
     applicationName: 'ingest intake',
   });
   return {
@@ -61,6 +63,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     tally: tally(db),
     jobs: jobs(db),
     erasures: erasures(db),
+    retained: retained(db),
     rejectedFilters: rejectedFilters(db),
     intake,
     close: async () => {

@@ -444,6 +444,7 @@ async function outcomesOf({ firmUuid }: Owner, chunks: readonly Row[][]): Promis
     firmUuid,
     campaignUuid: null,
     tables: transcriptTables,
+    cipher: null,
   };
   const inserting = intakeTransaction({ db: service.db, bus: service.parts.bus }, target, async (tx) => {
     for (const rows of chunks) {

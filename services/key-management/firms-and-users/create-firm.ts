@@ -14,6 +14,7 @@ export async function createFirm(
   const firm: Firm = { ...DEFAULT_SETTINGS, ...properties, uuid: properties.uuid ?? randomUUID() };
   try {
     await store.transaction(async (tx) => {
+      if ((await tx.findRemoval(firm.uuid)) !== null) throw removed(firm.uuid);
       await tx.addFirm(firm);
       await tx.addAuditEntry(ADMINISTRATOR, 'firm.created', firm.uuid, firm.uuid);
     });
@@ -22,4 +23,8 @@ export async function createFirm(
     throw new Fault('conflict', 'FIRM_EXISTS', `A firm with the uuid ${firm.uuid} already exists.`, { cause: error });
   }
   return firm;
+}
+
+function removed(uuid: string): Fault {
+  return new Fault('conflict', 'FIRM_EXISTS', `The firm with the uuid ${uuid} was removed. Choose another uuid.`);
 }

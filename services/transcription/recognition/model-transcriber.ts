@@ -74,9 +74,9 @@ export class ModelTranscriber implements Transcriber {
   }
 
   async finish(): Promise<Transcription> {
+    if (this.#isListening()) this.#listener.finish();
     if (this.#candidates.length > 1) this.#chooseByText();
     const [chosen] = this.#candidates;
-    if (this.#isListening()) this.#listener.finish();
     if (chosen === undefined || isForeign(chosen.model.languages, chosen.attempts, this.#listener.heard))
       throw unsupportedLanguage();
     const { model, attempts } = chosen;

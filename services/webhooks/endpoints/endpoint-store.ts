@@ -99,6 +99,29 @@ export function endpoints(db: Database) {
       );
     },
 
+    /** Removes up to `limit` deliveries of a firm, and the endpoints that have none. */
+    async removeOfFirm(
+      tx: Sql,
+      firmUuid: string,
+      limit: number,
+    ): Promise<{ readonly what: string; readonly count: number }[]> {
+      const deliveries = await tx.query(
+        `DELETE FROM delivery WHERE (endpoint_uuid, uuid) IN (
+           SELECT delivery.endpoint_uuid, delivery.uuid FROM endpoint JOIN delivery ON endpoint_uuid = endpoint.uuid
+           WHERE endpoint.firm_uuid = $1 LIMIT $2) RETURNING 1`,
+        [firmUuid, limit],
+      );
+      const removed = await tx.query(
+        `DELETE FROM endpoint WHERE firm_uuid = $1
+           AND NOT EXISTS (SELECT FROM delivery WHERE endpoint_uuid = endpoint.uuid) RETURNING 1`,
+        [firmUuid],
+      );
+      return [
+        { what: 'webhook_delivery', count: deliveries.length },
+        { what: 'webhook', count: removed.length },
+      ];
+    },
+
     /** Removes up to `limit` deliveries of deleted endpoints, and the endpoints that have none. Returns how many rows. */
     async removeDeleted(limit: number): Promise<number> {
       const deliveries = await db.query(

@@ -116,6 +116,22 @@ export async function removeSentRows(client: Client, schema: string, sent: reado
 
 export type OutboxRowKey = Pick<OutboxRow, 'turn' | 'seq'>;
 
+/** Removes up to `limit` rows of a firm, except those for some topics, and counts their events. */
+export async function removeRowsOfFirm(
+  sql: Sql,
+  schema: string,
+  { firmUuid, except, limit }: { firmUuid: string; except: readonly string[]; limit: number },
+): Promise<number> {
+  const rows = await sql.query<{ events: number }>(
+    `DELETE FROM ${schema}.outbox WHERE (turn, seq) IN (
+       SELECT turn, seq FROM ${schema}.outbox WHERE firm = $1::text AND topic <> ALL($2::text[])
+       ORDER BY turn, seq LIMIT $3 FOR UPDATE)
+     RETURNING events`,
+    [firmUuid, except, limit],
+  );
+  return rows.reduce((sum, { events }) => sum + events, 0);
+}
+
 /** Locks the rows that hold events of a firm about a subject, except those for one topic. */
 export function lockRowsAbout(
   tx: Sql,

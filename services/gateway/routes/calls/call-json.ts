@@ -55,7 +55,9 @@ export async function callDetail(
   return {
     ...callItem(reply.call),
     audio: audioOf(reply, absolute),
+    audio_erased_at: reply.audio_erased_at ?? null,
     transcript: reply.transcript_json === undefined ? null : transcriptOf(reply.transcript_json),
+    transcript_erased_at: reply.transcript_erased_at ?? null,
     analysis: analyses[0] ?? null,
     analyses,
     history: reply.history.map(({ status, at, detail }) => ({ status, at, detail: detail ?? null })),

@@ -1,3 +1,4 @@
+import type { ValueCipher } from '@call-analysis/postgres';
 import type { EntryRecord } from '@call-analysis/zip';
 import type { AudioRecord, CallRecord, TranscriptRecord } from '../rows/call-fields.ts';
 import type { BinaryRows } from './binary-rows.ts';
@@ -10,6 +11,7 @@ export interface NewCall {
   readonly uuid: Uint8Array;
   /** Its position among the valid rows of the file, from 0. */
   readonly position: number;
+  readonly cipher: ValueCipher | null;
 }
 
 /** How records are written into one table. */
@@ -49,7 +51,7 @@ export const transcriptTables: readonly CopyTable<TranscriptRecord>[] = [
       row.instant(record.startedMs);
       row.double(record.duration);
       row.text(record.disconnectReason);
-      row.text(record.anonymizedText);
+      row.text(call.cipher === null ? record.anonymizedText : call.cipher.encryptText(record.anonymizedText));
     },
   },
 ];

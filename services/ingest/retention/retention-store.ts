@@ -1,0 +1,132 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { Database, Sql } from '@call-analysis/postgres';
+import { UNFINISHED_SQL } from '../calls/call-status.ts';
+
+/** Calls of a firm between two uuids, both exclusive, the oldest first. */
+export interface OldCalls {
+  readonly firmUuid: string;
+  readonly after: string;
+  readonly before: string;
+  readonly limit: number;
+}
+
+/** A day of a firm in its time zone, and the moment at which it began. */
+export interface LocalDay {
+  readonly day: string;
+  readonly beganAt: Date;
+}
+
+const ENDED = `call.status NOT IN ${UNFINISHED_SQL}`;
+const fast = { level: 1 };
+
+/** What is kept for a number of days only. Every statement is limited to one firm. A call that is processed is left out. */
+export function retained(db: Database) {
+  return {
+    /** The day of a firm that began so many days before the present one. */
+    async dayBefore(now: Date, days: number, timeZone: string): Promise<LocalDay> {
+      const [row] = await db.query<LocalDay>(
+        `SELECT to_char(local.day, 'YYYY-MM-DD') AS day, local.day AT TIME ZONE $2 AS "beganAt"
+         FROM (SELECT date_trunc('day', $1::timestamptz AT TIME ZONE $2) - make_interval(days => $3) AS day) AS local`,
+        [now, timeZone, days],
+      );
+      return row!;
+    },
+
+    async calls({ firmUuid, after, before, limit }: OldCalls): Promise<string[]> {
+      const rows = await db.query<{ uuid: string }>(
+        `SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid > $2 AND uuid < $3 AND ${ENDED} ORDER BY uuid LIMIT $4`,
+        [firmUuid, after, before, limit],
+      );
+      return rows.map(({ uuid }) => uuid);
+    },
+
+    /** Takes the recordings from their calls and returns the calls. Their objects are left. */
+    async takeRecordings(tx: Sql, { firmUuid, after, before, limit }: OldCalls, at: Date): Promise<string[]> {
+      const rows = await tx.query<{ uuid: string }>(
+        `SELECT call.uuid FROM recording JOIN call ON call.firm_uuid = $1 AND call.uuid = call_uuid
+         WHERE recording.firm_uuid = $1 AND call_uuid > $2 AND call_uuid < $3 AND object_key IS NOT NULL AND ${ENDED}
+         ORDER BY call_uuid LIMIT $4 FOR UPDATE`,
+        [firmUuid, after, before, limit],
+      );
+      const uuids = rows.map(({ uuid }) => uuid);
+      await tx.query(
+        `UPDATE recording SET object_key = NULL, size_bytes = NULL, stored_at = NULL
+         WHERE firm_uuid = $1 AND call_uuid = ANY($2::uuid[])`,
+        [firmUuid, uuids],
+      );
+      await noteRemoval(tx, firmUuid, uuids, 'recording', at);
+      return uuids;
+    },
+
+    /**
+     * Removes the transcripts of calls, and what analyses and reviews quote of them, and returns the calls. The index of
+     * words follows.
+     */
+    async takeTranscripts(tx: Sql, { firmUuid, after, before, limit }: OldCalls, at: Date): Promise<string[]> {
+      const rows = await tx.query<{ uuid: string }>(
+        `SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid > $2 AND uuid < $3 AND ${ENDED}
+           AND (tagged_text IS NOT NULL
+             OR EXISTS (SELECT FROM transcript WHERE transcript.firm_uuid = $1 AND call_uuid = call.uuid))
+         ORDER BY uuid LIMIT $4 FOR UPDATE`,
+        [firmUuid, after, before, limit],
+      );
+      const uuids = rows.map(({ uuid }) => uuid);
+      if (uuids.length === 0) return [];
+      await tx.query('DELETE FROM transcript WHERE firm_uuid = $1 AND call_uuid = ANY($2::uuid[])', [firmUuid, uuids]);
+      await tx.query('UPDATE call SET tagged_text = NULL WHERE firm_uuid = $1 AND uuid = ANY($2::uuid[])', [
+        firmUuid,
+        uuids,
+      ]);
+      await removeQuotes(tx, 'analysis', 'uuid', firmUuid, uuids);
+      await removeQuotes(tx, 'review', 'analysis_uuid', firmUuid, uuids);
+      await noteRemoval(tx, firmUuid, uuids, 'transcript', at);
+      await tx.query(
+        `INSERT INTO text_change (firm_uuid, uuid, ripe) SELECT $1, unnest($2::uuid[]), true
+         ON CONFLICT (firm_uuid, uuid) DO UPDATE SET ripe = true`,
+        [firmUuid, uuids],
+      );
+      return uuids;
+    },
+  };
+}
+
+/** A failed call cannot be retried without what was removed. */
+async function noteRemoval(
+  tx: Sql,
+  firmUuid: string,
+  uuids: readonly string[],
+  removed: 'recording' | 'transcript',
+  at: Date,
+): Promise<void> {
+  await tx.query(
+    `UPDATE call SET history = history || jsonb_build_object('status', status, 'at', $3::text, 'detail', $4::text,
+         'removed', $5::text),
+       failure = CASE WHEN failure IS NULL THEN NULL ELSE jsonb_set(failure, '{retryable}', 'false') END
+     WHERE firm_uuid = $1 AND uuid = ANY($2::uuid[])`,
+    [firmUuid, uuids, at.toISOString(), `The ${removed} was removed by the retention of the firm.`, removed],
+  );
+}
+
+async function removeQuotes(
+  tx: Sql,
+  table: 'analysis' | 'review',
+  key: string,
+  firmUuid: string,
+  callUuids: readonly string[],
+): Promise<void> {
+  const rows = await tx.query<{ uuid: string; body: Buffer }>(
+    `SELECT ${key} AS uuid, body FROM ${table} WHERE firm_uuid = $1 AND call_uuid = ANY($2::uuid[])`,
+    [firmUuid, callUuids],
+  );
+  const bodies = rows.map(({ body }) => {
+    const analysis: unknown = JSON.parse(inflateRawSync(body).toString(), (name, value: unknown) =>
+      name === 'evidence' && Array.isArray(value) ? [] : value,
+    );
+    return deflateRawSync(JSON.stringify(analysis), fast);
+  });
+  await tx.query(
+    `UPDATE ${table} SET body = changed.body FROM unnest($2::uuid[], $3::bytea[]) AS changed (uuid, body)
+     WHERE firm_uuid = $1 AND ${table}.${key} = changed.uuid`,
+    [firmUuid, rows.map(({ uuid }) => uuid), bodies],
+  );
+}

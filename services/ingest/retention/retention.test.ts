@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto';
+import { route } from '@call-analysis/bus';
+import { AuditEntryAdded, type Event, RecordingErased } from '@call-analysis/events';
+import { waitUntil } from '@call-analysis/testing';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import { analyzeCall } from '../calls/analyze-call.ts';
+import { readCall } from '../calls/read-call.ts';
+import { retryCall } from '../calls/retry-call.ts';
+import { projectAnalyses, projectFailures } from '../results/project-results.ts';
+import { projectTranscripts } from '../results/project-transcripts.ts';
+import { ErasedCalls, secrets } from '../test/erased-calls.ts';
+import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
+import { faultOf } from '../test/fixtures.ts';
+import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import { applyRetention, type FirmRetention, retentionSweep } from './apply-retention.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+
+const service = new IngestUnderTest();
+const calls = new ErasedCalls(service);
+const published: Event[] = [];
+
+beforeAll(async () => {
+  const collect = async (events: readonly Event[]): Promise<void> => void published.push(...events);
+  const routes = [
+    route({ event: AuditEntryAdded, handle: collect }),
+    route({ event: RecordingErased, handle: collect }),
+  ];
+  await service.parts.bus.subscribe({ consumer: 'test.retention', routes });
+});
+
+const keeps = ({ owner }: Call, days: Partial<FirmRetention>): FirmRetention => ({
+  firmUuid: owner.firmUuid,
+  timeZone: 'UTC',
+  audioDays: null,
+  transcriptDays: null,
+  callsDays: null,
+  ...days,
+});
+
+/** Applies the retention as it will be after so many days. */
+async function after(days: number, ...firms: FirmRetention[]): Promise<void> {
+  const portions = applyRetention(service.parts, firms, new Date(Date.now() + days * DAY_MS));
+  while ((await portions.next()).done !== true);
+}
+
+const detailOf = ({ owner, uuid }: Call) => readCall(service.parts, owner.firmUuid, uuid);
+
+async function receipts({ owner }: Call, count: number): Promise<unknown[]> {
+  const found = () =>
+    published.filter(({ type, firmuuid }) => type === AuditEntryAdded.type && firmuuid === owner.firmUuid);
+  await waitUntil(() => found().length >= count);
+  return found().map(({ data, subject }) => ({ ...(data as object), subject }));
+}
+
+const lastDay = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+
+function said() {
+  const word = randomBytes(8).toString('hex').replaceAll('e', 'f');
+  return { word, text: `<operator>Good morning<client>Where is my ${word}?` };
+}
+
+async function completed(call: Call, quote: string): Promise<void> {
+  const question = {
+    uuid: uuidv7(),
+    text: 'Did the operator greet the client?',
+    weight: 1,
+    answer: 'Yes',
+    decided_by: 'rule' as const,
+    confidence: 1,
+    points: 1,
+    max_points: 1,
+    not_applicable: false,
+    evidence: [{ utterance: 1, quote, start_char: 0, end_char: quote.length }],
+    evidence_absent: false,
+    needs_review: false,
+    explanation: '',
+  };
+  const sections = [{ name: 'Manners', score: 100, questions: [question] }];
+  await projectAnalyses(service.parts, [callAnalyzed(call, { analysis: { ...analysis, sections } })]);
+}
+
+describe('a transcript that its firm no longer keeps', () => {
+  it('is gone from tables, search and quotes; the call stays and says when', async () => {
+    const { word, text } = said();
+    const call = await calls.newCall({ ...secrets(), anonymized_text: text });
+    await completed(call, `Where is my ${word}?`);
+    const { search } = service.parts.store;
+    const { firmUuid } = call.owner;
+    await search.catchUp(firmUuid, { words: true, withinMs: 60_000 });
+    expect((await calls.tracesOf({ word })).length).toBeGreaterThan(2);
+
+    await after(30, keeps(call, { transcriptDays: 30 }));
+    expect((await detailOf(call)).transcript).not.toBeNull();
+    await after(31, keeps(call, { transcriptDays: 30 }));
+    const { transcript, transcriptErasedAt, analyses, call: row } = await detailOf(call);
+    expect([transcript, row.status, analyses.length]).toEqual([null, 'completed', 1]);
+    expect(transcriptErasedAt).toMatch(/Z$/);
+    expect(analyses[0]!.score).toBe(analysis.score);
+    await search.catchUp(firmUuid, { words: true, withinMs: 60_000 });
+    // The uploaded file is removed when its session ends.
+    const traces = await calls.tracesOf({ word });
+    expect(traces.filter((trace) => !trace.startsWith('bus.') && !trace.includes('calls.csv'))).toEqual([]);
+    expect(await receipts(call, 1)).toEqual([
+      {
+        actor: 'system',
+        action: 'retention.applied',
+        address: 'local',
+        part: `1 transcripts, up to ${lastDay(0)}`,
+        subject: firmUuid,
+      },
+    ]);
+    // A second time there is nothing to do.
+    await after(31, keeps(call, { transcriptDays: 30 }));
+    expect((await detailOf(call)).history.filter(({ detail }) => detail?.includes('retention'))).toHaveLength(1);
+    expect(await faultOf(analyzeCall(service.parts, firmUuid, call.uuid))).toMatchObject({
+      code: 'INVALID_TRANSITION',
+      message: expect.stringContaining('retention'),
+    });
+  });
+
+  it('waits while the call is processed', async () => {
+    const { text } = said();
+    const call = await calls.newCall({ ...secrets(), anonymized_text: text });
+    await after(31, keeps(call, { transcriptDays: 30, callsDays: 30 }));
+    expect((await detailOf(call)).transcript).not.toBeNull();
+    await completed(call, 'Where');
+    await after(31, keeps(call, { transcriptDays: 30 }));
+    expect((await detailOf(call)).transcript).toBeNull();
+  });
+
+  it('of a call that failed cannot be analyzed by a retry any more', async () => {
+    const call = await calls.newCall();
+    await projectFailures(service.parts, [callFailed(call)]);
+    await after(31, keeps(call, { transcriptDays: 30 }));
+    expect(await faultOf(retryCall(service.parts, call.owner.firmUuid, call.uuid))).toMatchObject({
+      code: 'NOT_RETRYABLE',
+    });
+  });
+});
+
+it('a recording that its firm no longer keeps is taken from its call, and the audio service is told', async () => {
+  const call = await calls.newRecording(secrets());
+  const utterances = [{ role: 'client' as const, text: 'Hello', start: 0, end: 1 }];
+  await projectTranscripts(service.parts, [transcriptReady(call, { transcript: { utterances } })]);
+  await completed(call, 'Hello');
+  const { firmUuid } = call.owner;
+  expect(await service.parts.store.uploads.storedBytes(firmUuid)).toBeGreaterThan(0);
+  await after(91, keeps(call, { audioDays: 90 }));
+  const { audio, audioErasedAt, transcript, transcriptErasedAt } = await detailOf(call);
+  expect([audio, transcriptErasedAt]).toEqual([null, null]);
+  expect(audioErasedAt).toMatch(/Z$/);
+  expect(transcript?.utterances).toHaveLength(1);
+  expect(await service.parts.store.uploads.storedBytes(firmUuid)).toBe(0);
+  expect(await receipts(call, 1)).toMatchObject([{ part: `1 recordings, up to ${lastDay(0)}` }]);
+  await waitUntil(() => published.some(({ type, subject }) => type === RecordingErased.type && subject === call.uuid));
+});
+
+it('calls that their firm no longer keeps are erased; those of another firm stay', async () => {
+  const owner = service.newOwner();
+  const gone = await calls.upload(owner, [secrets(), secrets()]);
+  const kept = await calls.newCall();
+  for (const call of [...gone, kept]) await completed(call, 'Hello');
+  await after(8, keeps(gone[0]!, { callsDays: 7 }), keeps(kept, { callsDays: 8 }));
+  expect(await service.callsOf(owner)).toEqual([]);
+  expect(await calls.exists(kept)).toBe(true);
+  expect(await receipts(gone[0]!, 1)).toMatchObject([{ part: `2 calls, up to ${lastDay(0)}` }]);
+});
+
+it('many calls are taken in portions, each with a receipt', async () => {
+  const owner = service.newOwner();
+  const [first] = await calls.upload(owner, Array.from({ length: 120 }, secrets));
+  await service.db.query(`UPDATE call SET status = 'completed' WHERE firm_uuid = $1`, [owner.firmUuid]);
+  await after(8, keeps(first!, { transcriptDays: 7 }));
+  expect(await receipts(first!, 2)).toMatchObject([
+    { part: `100 transcripts, up to ${lastDay(0)}` },
+    { part: `20 transcripts, up to ${lastDay(0)}` },
+  ]);
+});
+
+it.each([
+  ['2026-03-01T20:00:00Z', 'Asia/Tashkent', 1, '2026-03-01', '2026-02-28T19:00:00.000Z'],
+  ['2026-03-09T12:00:00Z', 'America/New_York', 2, '2026-03-07', '2026-03-07T05:00:00.000Z'],
+  ['2026-03-09T12:00:00Z', 'UTC', 30, '2026-02-07', '2026-02-07T00:00:00.000Z'],
+])('at %s in %s, the first of %i days that are kept is %s', async (now, timeZone, days, day, began) => {
+  const first = await service.parts.store.retained.dayBefore(new Date(now), days, timeZone);
+  expect([first.day, first.beganAt.toISOString()]).toEqual([day, began]);
+});
+
+it('the schedule applies the retention at its first run and then once a day', async () => {
+  let asked = 0;
+  const run = retentionSweep(service.parts, async () => {
+    asked += 1;
+    return [];
+  });
+  const start = Date.now();
+  for (const hours of [0, 1, 23, 24, 25, 48]) await run(new Date(start + hours * 3600 * 1000));
+  expect(asked).toBe(3);
+});

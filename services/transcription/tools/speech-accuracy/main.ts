@@ -1,0 +1,113 @@
+// npm run speech-accuracy: what the speech engines make of recordings by others. docs/performance.md has the figures.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Fault } from '@call-analysis/fault';
+import { openaiEngine } from '../../engines/openai/openai-engine.ts';
+import { TranscriptionWorkerPool, type WorkerPoolOptions } from '../../workers/worker-pool.ts';
+import { CallMaker } from './calls.ts';
+import { type Measured } from './measure.ts';
+import { tableOf } from './report.ts';
+import { type Half, speakers } from './speakers.ts';
+
+const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--languages en,ru,…] [--half judging|tuning] [--url URL] [--record]
+
+DIR is what "scripts/speech-material.sh DIR" made. --calls: calls of each language, 10 by default. --half: "tuning" for choosing
+thresholds; figures are those of "judging". --url: a server with OpenAI's API, measured instead of the bundled model.
+--record: writes the table into docs/performance.md.`;
+
+/** A busy machine may take long, which is no reason to lose a run. */
+const STALL_MS = 3_600_000;
+const DOCUMENT = new URL('../../../../docs/performance.md', import.meta.url);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    calls: { type: 'string', default: '10' },
+    languages: { type: 'string', default: 'en,ru,es,uz,ky,de,fr,it,ja' },
+    half: { type: 'string', default: 'judging' },
+    url: { type: 'string' },
+    record: { type: 'boolean', default: false },
+  },
+});
+const [directory] = positionals;
+const half = values.half as Half;
+if (directory === undefined || !['judging', 'tuning'].includes(half) || !(Number(values.calls) > 0)) {
+  console.error(USAGE);
+  process.exit(2);
+}
+
+const work = mkdtempSync(join(tmpdir(), 'call-analysis-speech-'));
+const maker = new CallMaker();
+const options: WorkerPoolOptions =
+  values.url === undefined
+    ? { size: 1, stallMs: STALL_MS, recognition: { by: 'models', models: [], directory: work } }
+    : byServer(values.url);
+const pool = new TranscriptionWorkerPool(options);
+try {
+  const all = speakers(directory, half);
+  const measured: Measured[] = [];
+  const engine = values.url === undefined ? 'Moonshine tiny' : 'Whisper base (server)';
+  // Languages take turns, so that a run that is interrupted has some of each; it prints the figures that it has.
+  let isInterrupted = false;
+  process.once('SIGINT', () => (isInterrupted = true));
+  for (let at = 0; at < Number(values.calls); at++) {
+    for (const language of values.languages.split(',')) {
+      if (isInterrupted) continue;
+      const call = maker.make(
+        all.filter((speaker) => speaker.language === language),
+        half,
+        at,
+      );
+      const startedAt = performance.now();
+      const transcript = await pool
+        .transcribe({ file: call.file, format: call.format, duration: 30 })
+        .catch((error) => {
+          if (error instanceof Fault && error.code === 'LANGUAGE_NOT_SUPPORTED') return null;
+          throw error;
+        });
+      measured.push({
+        call,
+        transcript,
+        took: (performance.now() - startedAt) / 1000,
+        residentBytes: residentOf(pool),
+      });
+      const said = transcript === null ? 'refused' : transcript.utterances.map(({ text }) => text).join(' ');
+      console.error(`${call.name}, ${call.codec}, ${call.speakers.join(' and ')}: ${said}`);
+      rmSync(call.file);
+    }
+  }
+  const table = tableOf(engine, measured);
+  console.log(table);
+  if (values.record) record(engine, table);
+} finally {
+  pool.close();
+  maker.close();
+  rmSync(work, { recursive: true, force: true });
+}
+
+function byServer(url: string): WorkerPoolOptions {
+  const engine = openaiEngine({ url, model: 'base', concurrency: 1 });
+  const { name, maxSegmentSeconds } = engine;
+  return { size: 1, stallMs: STALL_MS, recognition: { by: 'engine', name, maxSegmentSeconds }, engine };
+}
+
+/** The most memory that the worker has held, in bytes; 0 where the system does not tell. */
+function residentOf({ pids: [pid] }: TranscriptionWorkerPool): number {
+  try {
+    return 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+function record(engine: string, table: string): void {
+  const [begin, end] = [
+    `<!-- speech, ${engine}: written by npm run speech-accuracy -- --record -->`,
+    `<!-- end of ${engine} -->`,
+  ];
+  const text = readFileSync(DOCUMENT, 'utf8');
+  const [before, rest] = text.split(begin);
+  if (rest === undefined) throw new Error(`docs/performance.md has no place for ${engine}.`);
+  writeFileSync(DOCUMENT, `${before}${begin}\n\n${table}\n\n${end}${rest.slice(rest.indexOf(end) + end.length)}`);
+}

@@ -1,0 +1,70 @@
+import type { RecordingTranscript } from '../../workers/transcribe-recording.ts';
+import type { MadeCall, SpokenLine } from './calls.ts';
+import { textErrors } from './text-errors.ts';
+
+/** What an engine made of one call. */
+export interface Measured {
+  readonly call: MadeCall;
+  /** Null when it was refused with LANGUAGE_NOT_SUPPORTED. */
+  readonly transcript: RecordingTranscript | null;
+  /** Seconds that the transcription took. */
+  readonly took: number;
+  /** The most memory that the worker has held until then. */
+  readonly residentBytes: number;
+}
+
+export interface Figures {
+  readonly calls: number;
+  readonly refused: number;
+  /** Of the calls that were not refused and whose lines have texts; null when there are none. */
+  readonly wordErrorRate: number | null;
+  readonly letterErrorRate: number | null;
+  /** Seconds of sound per second of work. */
+  readonly speed: number;
+  /** The 95th percentile of the differences between utterances and what was said, in seconds; null when there are none. */
+  readonly startError: number | null;
+  readonly endError: number | null;
+}
+
+export function figuresOf(measured: readonly Measured[]): Figures {
+  let [wordErrors, words, letterErrors, letters] = [0, 0, 0, 0];
+  const [starts, ends]: [number[], number[]] = [[], []];
+  for (const { call, transcript } of measured) {
+    if (transcript === null) continue;
+    for (const side of ['left', 'right'] as const) {
+      const said = call.lines.filter((line) => line.side === side);
+      const own = transcript.utterances.filter((each) => each.side === side);
+      const text = own.map((each) => each.text).join(' ');
+      if (said.every((line) => line.text !== '')) {
+        const errors = textErrors(said.map((line) => line.text).join(' '), text, call.language);
+        wordErrors += errors.wordErrors;
+        words += errors.words;
+        letterErrors += errors.letterErrors;
+        letters += errors.letters;
+      }
+      for (const utterance of own) {
+        starts.push(nearest(utterance.start, said, 'start'));
+        ends.push(nearest(utterance.end, said, 'end'));
+      }
+    }
+  }
+  const seconds = measured.reduce((sum, { call }) => sum + (call.lines.at(-1)?.end ?? 0), 0);
+  return {
+    calls: measured.length,
+    refused: measured.filter(({ transcript }) => transcript === null).length,
+    wordErrorRate: words === 0 ? null : wordErrors / words,
+    letterErrorRate: letters === 0 ? null : letterErrors / letters,
+    speed: seconds / measured.reduce((sum, { took }) => sum + took, 0),
+    startError: percentile(starts),
+    endError: percentile(ends),
+  };
+}
+
+/** An utterance may join several lines, so it must begin where one of them begins and end where one ends. */
+function nearest(time: number, lines: readonly SpokenLine[], bound: 'start' | 'end'): number {
+  return Math.min(...lines.map((line) => Math.abs(line[bound] - time)));
+}
+
+function percentile(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1]!;
+}

@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { syntheticTexts } from './synthetic-texts.ts';
+
+/** `tuning` material may set thresholds; figures are those of `judging` material, which may not. */
+export type Half = 'tuning' | 'judging';
+
+/** Something that somebody says: a recording of it, or a voice of a synthesizer that reads it. */
+export interface Line {
+  readonly name: string;
+  readonly text: string;
+  readonly source: { readonly file: string } | { readonly synthesizer: 'espeak-ng' | 'flite'; readonly voice: string };
+}
+
+export interface Speaker {
+  readonly name: string;
+  readonly language: string;
+  readonly half: Half;
+  readonly lines: readonly Line[];
+}
+
+/** The prompts of Asterisk's packages in Debian: the folder, and the package with the texts. */
+const PROMPTS = [
+  { name: 'allison-en', language: 'en', folder: 'en_US_f_Allison', texts: 'en' },
+  { name: 'ivrvoice-ru', language: 'ru', folder: 'ru_RU_f_IvrvoiceRU', texts: 'ru' },
+  { name: 'allison-es', language: 'es', folder: 'es_MX_f_Allison', texts: 'es' },
+  { name: 'june-fr', language: 'fr', folder: 'fr_CA_f_June', texts: 'fr' },
+  { name: 'carlo-it', language: 'it', folder: 'it_IT_m_Carlo', texts: 'it' },
+  // Their texts are nearly those of the first ones, but not to the word.
+  { name: 'avatar-es', language: 'es', folder: 'es', texts: null },
+  { name: 'armelle-fr', language: 'fr', folder: 'fr', texts: null },
+  { name: 'menardi-it', language: 'it', folder: 'it_IT_f_Menardi', texts: null },
+] as const;
+
+/** Synthetic voices of each half. The variants of espeak-ng differ in pitch and timbre, those of English in accent too. */
+const VOICES: Readonly<Record<string, Readonly<Record<Half, readonly string[]>>>> = {
+  en: {
+    tuning: ['flite slt', 'flite kal16', 'espeak-ng en-us+f2', 'espeak-ng en-gb-scotland+m3'],
+    judging: ['flite rms', 'flite awb', 'espeak-ng en-gb-x-rp+f4', 'espeak-ng en-029+m7', 'espeak-ng en-us-nyc+m1'],
+  },
+  uz: { tuning: ['espeak-ng uz', 'espeak-ng uz+f2'], judging: ['espeak-ng uz+m7', 'espeak-ng uz+f4'] },
+  ky: { tuning: ['espeak-ng ky', 'espeak-ng ky+f2'], judging: ['espeak-ng ky+m7', 'espeak-ng ky+f4'] },
+  de: { tuning: ['espeak-ng de', 'espeak-ng de+f2'], judging: ['espeak-ng de+m7', 'espeak-ng de+f4'] },
+  ja: { tuning: ['espeak-ng ja', 'espeak-ng ja+f2'], judging: ['espeak-ng ja+m7', 'espeak-ng ja+f4'] },
+};
+
+/** The speakers of one half. `directory`: what scripts/speech-material.sh made. */
+export function speakers(directory: string, half: Half): Speaker[] {
+  return [...recorded(directory, half), ...synthetic(half)];
+}
+
+function recorded(directory: string, half: Half): Speaker[] {
+  const sounds = join(directory, 'usr/share/asterisk/sounds');
+  const read = PROMPTS.map(({ name, language, folder, texts }) => {
+    const words = texts === null ? new Map<string, string>() : textsOf(directory, texts);
+    const lines = filesIn(join(sounds, folder)).flatMap((path): Line[] => {
+      const prompt = path.replace(/\.(wav|gsm)$/, '');
+      const text = words.get(prompt);
+      if (texts !== null && (text === undefined || !/\p{L}{2}/u.test(text))) return [];
+      return [{ name: prompt, text: text ?? '', source: { file: join(sounds, folder, path) } }];
+    });
+    // A speaker without texts is heard in judging only; the others' prompts are divided by their names.
+    return { name, language, half, lines: texts === null ? (half === 'judging' ? lines : []) : divided(lines, half) };
+  });
+  return [...read, ...(half === 'judging' ? [novel(directory)] : [])].filter(({ lines }) => lines.length > 0);
+}
+
+/** Sentences of a Russian novel from festvox-ru. */
+function novel(directory: string): Speaker {
+  const folder = join(directory, 'usr/share/festival/voices/russian/msu_ru_nsh_clunits');
+  const list = readFileSync(join(folder, 'etc/txt.done.data'), 'utf8');
+  const lines = [...list.matchAll(/^\( (\S+) "(.*)" \)/gm)].map(([, name, text]): Line => ({
+    name: name!,
+    text: text!.replaceAll('+', ''),
+    source: { file: join(folder, `wav/${name}.wav`) },
+  }));
+  return { name: 'nsh-ru', language: 'ru', half: 'judging', lines };
+}
+
+function synthetic(half: Half): Speaker[] {
+  return Object.entries(VOICES).flatMap(([language, voices]) =>
+    voices[half].map((each) => {
+      const [synthesizer, voice] = each.split(' ') as ['espeak-ng' | 'flite', string];
+      const lines = syntheticTexts(language, half).map((text, at): Line => ({
+        name: `${language}-${at}`,
+        text,
+        source: { synthesizer, voice },
+      }));
+      return { name: each.replace(' ', ':'), language, half, lines };
+    }),
+  );
+}
+
+/** Every other line, in the order of names. */
+function divided(lines: readonly Line[], half: Half): Line[] {
+  return lines.toSorted((a, b) => (a.name < b.name ? -1 : 1)).filter((_, at) => (at % 2 === 0) === (half === 'tuning'));
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => /\.(wav|gsm)$/.test(path) && !path.startsWith('silence'),
+  );
+}
+
+function textsOf(directory: string, language: string): Map<string, string> {
+  const file = join(directory, `usr/share/doc/asterisk-core-sounds-${language}/core-sounds-${language}.txt.gz`);
+  const list = gunzipSync(readFileSync(file)).toString();
+  return new Map([...list.matchAll(/^([\w/-]+): (.+)$/gm)].map(([, name, text]) => [name!, spokenOf(text!)]));
+}
+
+/** The texts describe what is not speech in brackets, and mark with dots where a prompt is continued. */
+function spokenOf(text: string): string {
+  return text.replaceAll(/\[[^\]]*\]|\([^)]*\)|\.\.\./gu, ' ').trim();
+}

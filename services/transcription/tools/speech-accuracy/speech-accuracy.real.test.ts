@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Format } from '@call-analysis/recordings';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type InProcessEngine, openInProcessEngine } from '../../test/in-process-engine.ts';
+import { required } from '../../test/spoken-samples.ts';
+import { CallMaker } from './calls.ts';
+import type { Measured } from './measure.ts';
+import { tableOf } from './report.ts';
+import { speakers } from './speakers.ts';
+
+jest.setTimeout(1_200_000);
+
+/** Few, so that the run stays short; `npm run speech-accuracy` measures more. */
+const CALLS = 2;
+const LANGUAGES = ['en', 'ru', 'es', 'fr', 'it', 'de', 'ja', 'uz', 'ky'];
+
+let material: string;
+let directory: string;
+let engine: InProcessEngine;
+beforeAll(async () => {
+  material = required(process.env, 'TEST_SPEECH_MATERIAL');
+  directory = await mkdtemp(join(tmpdir(), 'call-analysis-speech-'));
+  engine = await openInProcessEngine(directory);
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+describe('recordings by others', () => {
+  it('are transcribed in English and refused in languages that the model does not know', async () => {
+    const all = speakers(material, 'judging');
+    const maker = new CallMaker();
+    const measured: Measured[] = [];
+    try {
+      for (const language of LANGUAGES) {
+        const own = all.filter((speaker) => speaker.language === language);
+        for (let at = 0; at < CALLS; at++) {
+          const call = maker.make(own, 'judging', at);
+          const startedAt = performance.now();
+          const transcript = await engine.transcribe(call.file, call.format).catch((error: { code?: string }) => {
+            if (error.code === 'LANGUAGE_NOT_SUPPORTED') return null;
+            throw error;
+          });
+          const took = (performance.now() - startedAt) / 1000;
+          measured.push({ call, transcript, took, residentBytes: process.memoryUsage.rss() });
+        }
+      }
+    } finally {
+      maker.close();
+    }
+    console.log(tableOf('Moonshine tiny', measured));
+    const wrong = measured.filter(({ call, transcript }) => (call.language === 'en') !== (transcript !== null));
+    expect(wrong.map(({ call }) => call.name)).toEqual([]);
+  });
+
+  it.each([
+    ['wav', []],
+    ['wav', ['-ar', '8000', '-c:a', 'pcm_mulaw']],
+    ['mp3', []],
+    ['flac', []],
+    ['ogg', ['-c:a', 'libopus']],
+    ['aiff', []],
+    ['au', []],
+  ] as const)('lose no word of the speech of 1961 as %s %j', async (format, options) => {
+    const file = join(directory, `speech.${format}`);
+    const input = ['-i', join(material, 'speech-of-1961.wav'), '-af', 'pan=stereo|c0=c0|c1=0*c0'];
+    const { status } = spawnSync('ffmpeg', ['-loglevel', 'error', '-y', ...input, ...options, file]);
+    expect(status).toBe(0);
+    const { utterances } = await engine.transcribe(file, format as Format);
+    const text = utterances.map((each) => each.text).join(' ');
+    expect(text).toMatch(
+      /fellow americans?.*ask not what your country can do for you.*ask what you can do for your country/is,
+    );
+  });
+});
