@@ -1,6 +1,5 @@
 import base from './jest.config.js';
 
-// Tests with third-party speech engines. scripts/speech-servers.sh installs and starts them and prints the variables that
-// these tests need.
-const { globalSetup: _setup, globalTeardown: _teardown, ...rest } = base;
-export default { ...rest, testMatch: ['**/*.real.test.ts'], testPathIgnorePatterns: ['/node_modules/'] };
+// Tests with third-party speech engines and a third-party language model. scripts/speech-servers.sh and
+// scripts/model-server.sh install and start them and print the variables that these tests need.
+export default { ...base, testMatch: ['**/*.real.test.ts'], testPathIgnorePatterns: ['/node_modules/'] };

@@ -17,6 +17,7 @@ Exits with 0 whatever the figures.
   edge         an authenticated route without work, compared with plain express
   fairness     a client beside a firm that sends five times what the service can answer
   call-page    the JSON of a hundred calls, compared with JSON written by hand
+  console-page the calls page of the console with 100,000 calls, in Chromium: its first paint and its interactions
   get-calls    filters, cursors and search among ten million calls of one firm
   statistics   every grouping of a month and a year of ten million calls, compared with a plain aggregate
   export       calls written as CSV, and the memory of exporting them in every format
@@ -40,6 +41,7 @@ const benchmarks: Benchmarks = {
   edge: () => import('./edge.ts'),
   fairness: () => import('./fairness.ts'),
   'call-page': () => import('./call-page.ts'),
+  'console-page': () => import('./console-page.ts'),
   'get-calls': () => import('./lists/get-calls.ts'),
   statistics: () => import('./lists/statistics.ts'),
   campaigns: () => import('./lists/campaigns.ts'),

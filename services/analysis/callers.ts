@@ -8,6 +8,7 @@ export const callers: Callers<typeof analysis> = {
   getScorecard: ['gateway'],
   reviseScorecard: ['gateway'],
   activateScorecard: ['gateway'],
+  tryScorecard: ['gateway'],
   getBudget: ['gateway'],
   setBudget: ['gateway'],
   listUsage: ['gateway'],

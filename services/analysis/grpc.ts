@@ -1,4 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
+import { Language, Utterance } from '@call-analysis/events';
 import { analysis } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/analysis/v1/GivenAnswer';
@@ -14,14 +15,23 @@ import { addUp, type GivenAnswer } from './scorecards/add-up.ts';
 import { createScorecard } from './scorecards/create-scorecard.ts';
 import { reviseScorecard } from './scorecards/revise-scorecard.ts';
 import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store.ts';
+import { type TrialParts, tryScorecard } from './scorecards/try-scorecard.ts';
 import type { Store } from './store.ts';
 
 const Uuid = z.guid();
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Revision = z.int().min(0);
+const Transcript = z.object({ utterances: z.array(Utterance) });
 
 /** The service of proto/analysis.proto. The gateway has validated requests; documents are validated here. */
-export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> } & MoneyParts) {
+export function scorecardService(
+  parts: {
+    store: Store;
+    firms: Firms;
+    bus: Pick<Bus, 'publish'>;
+    trial: Pick<TrialParts, 'ruleAnalyst' | 'model'>;
+  } & MoneyParts,
+) {
   const { scorecards } = parts.store;
   return implement(analysis, callers, {
     ...moneyRpcs(parts),
@@ -50,6 +60,25 @@ export function scorecardService(parts: { store: Store; firms: Firms; bus: Pick<
           parts.bus.publish(tx, [auditEntry(actor, 'scorecard.activated', uuid)]),
         ),
       );
+    },
+    async tryScorecard(request) {
+      const analysis = await tryScorecard(
+        { store: parts.store, firms: parts.firms, bus: parts.bus, ...parts.trial },
+        callerOf(request.caller),
+        Uuid.parse(request.scorecard_uuid),
+        request.document ?? null,
+        {
+          uuid: Uuid.parse(request.call_uuid),
+          segmentType: request.segment_type,
+          operatorName: request.operator_name === '' ? null : request.operator_name,
+          duration: request.duration ?? null,
+          language: Language.nullable()
+            .catch(null)
+            .parse(request.language ?? null),
+          utterances: Transcript.parse(JSON.parse(request.transcript_json)).utterances,
+        },
+      );
+      return { analysis_json: JSON.stringify(analysis) };
     },
     async addUp(request) {
       const { firmUuid } = callerOf(request.caller);

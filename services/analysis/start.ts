@@ -21,16 +21,25 @@ import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { scorecardService } from './grpc.ts';
-import { openLanguageModel } from './language-model/language-model.ts';
+import type { LanguageModelConfig } from './language-model/config.ts';
+import { type LanguageModel, openLanguageModel } from './language-model/language-model.ts';
 import { ModelQueue, type ModelQueueParts } from './queue/model-queue.ts';
 import { ScorecardCache } from './scorecards/scorecard-cache.ts';
-import { openStore } from './store.ts';
+import { openStore, type Store } from './store.ts';
 
 export type { Config } from './config.ts';
 
 interface Parts extends AnalysisParts {
   readonly firms: ReturnType<typeof dialFirms>;
   readonly modelQueue: ModelQueue | undefined;
+  readonly model: AskedModel | undefined;
+}
+
+/** The language model, and the analyst that asks it. */
+interface AskedModel {
+  readonly config: LanguageModelConfig;
+  readonly model: LanguageModel;
+  readonly analyst: Analyst;
 }
 
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, { analyst: Analyst }>({
@@ -45,17 +54,18 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     const store = openStore(db);
     const scorecardCache = new ScorecardCache();
     const shared = { store, bus, objects, scorecardCache, firms };
-    const modelQueue = openModelQueue(config, { ...shared, log, ruleAnalyst: analyst });
+    const asked = openModel(config, store);
+    const modelQueue = openModelQueue(asked, { ...shared, log, ruleAnalyst: analyst });
     if (modelQueue !== undefined) closing.add('model queue', () => modelQueue.close());
-    return { ...shared, analyst, modelQueue };
+    return { ...shared, analyst, modelQueue, model: asked };
   },
   // The replica that is asking about the call stops; another consumes the erasure for certain.
   listeners: [
     { event: CallErased, receive: ({ modelQueue }, event) => modelQueue?.inProgress.abort(event) },
     { event: FirmRemoved, receive: ({ modelQueue }, { subject }) => modelQueue?.inProgress.abortFirm(subject) },
   ],
-  rpcs: ({ store, firms, bus, scorecardCache }, { languageModel: model }) => [
-    scorecardService({ store, firms, bus, scorecardCache, model }),
+  rpcs: ({ store, firms, bus, scorecardCache, analyst, model: asked }, { languageModel: model }) => [
+    scorecardService({ store, firms, bus, scorecardCache, model, trial: { ruleAnalyst: analyst, model: asked } }),
   ],
   // Calls are scored without it; only new scorecards have to wait.
   dependencies: ({ firms, modelQueue }) => [
@@ -73,15 +83,21 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
 });
 
 /** Undefined without a language model. */
-function openModelQueue(
-  { languageModel, reviewBelow = 0.7 }: Config,
-  parts: Omit<ModelQueueParts, 'modelAnalyst' | 'model' | 'config'>,
-): ModelQueue | undefined {
+function openModel({ languageModel, reviewBelow = 0.7 }: Config, store: Store): AskedModel | undefined {
   if (languageModel === undefined || languageModel === null) return undefined;
   const { contextTokens, prices } = languageModel;
-  const model = openLanguageModel(languageModel, parts.store.requests);
-  const analyst = modelAnalyst(model, { reviewBelow, contextTokens, prices });
-  const queue = new ModelQueue({ ...parts, modelAnalyst: analyst, model, config: languageModel });
+  const model = openLanguageModel(languageModel, store.requests);
+  return { config: languageModel, model, analyst: modelAnalyst(model, { reviewBelow, contextTokens, prices }) };
+}
+
+/** Undefined without a language model. */
+function openModelQueue(
+  asked: AskedModel | undefined,
+  parts: Omit<ModelQueueParts, 'modelAnalyst' | 'model' | 'config'>,
+): ModelQueue | undefined {
+  if (asked === undefined) return undefined;
+  const { config, model, analyst } = asked;
+  const queue = new ModelQueue({ ...parts, modelAnalyst: analyst, model, config });
   queue.start();
   return queue;
 }

@@ -15,6 +15,7 @@ import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
+import { agreement } from './routes/calls/agreement.ts';
 import { answerChoices } from './routes/calls/answer-choices.ts';
 import { calls } from './routes/calls/calls.ts';
 import { comments } from './routes/calls/comments.ts';
@@ -30,6 +31,7 @@ import { firm } from './routes/firms-and-users/firm.ts';
 import { users } from './routes/firms-and-users/users.ts';
 import { mcp } from './routes/mcp.ts';
 import { money } from './routes/money.ts';
+import { scorecardTrials } from './routes/scorecard-trials.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
@@ -145,11 +147,13 @@ export function endpointsOf(
     ...calls(backends.ingest, absolute, addChoices),
     ...callExports(backends.ingest, backends.analysis),
     ...jobs(backends.ingest, backends.analysis),
-    ...reviews(backends.ingest, backends.analysis, addChoices),
+    ...reviews(backends.ingest, addChoices),
+    ...agreement(backends.ingest, backends.analysis),
     ...comments(backends.ingest),
     ...statistics(backends.ingest),
     ...playback(backends.audio, absolute),
     ...scorecards(backends.analysis),
+    ...scorecardTrials(backends.analysis, backends.ingest),
     ...money(backends.analysis),
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),

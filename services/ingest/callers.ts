@@ -28,6 +28,7 @@ export const callers: Callers<typeof ingest> = {
   reviewAnalysis: ['gateway'],
   withdrawReview: ['gateway'],
   measureAgreement: ['gateway'],
+  listComparedCalls: ['gateway'],
   readStatistics: ['gateway'],
   getStorage: ['gateway'],
   swapChannels: ['gateway'],

@@ -1,5 +1,4 @@
-import { fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,31 +6,30 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { migrateBus, openBus, route } from '@call-analysis/bus';
-import { CallAnalyzed, createEvent, type Event, TranscriptReady } from '@call-analysis/events';
-import { migrate, openDatabase, provision } from '@call-analysis/postgres';
+import { migrateBus } from '@call-analysis/bus';
+import { migrate, provision } from '@call-analysis/postgres';
 import { startServer } from '@call-analysis/postgres/server';
 import { createLog } from '@call-analysis/runtime';
 import { migrations, schema, start } from '../../../services/analysis/start.ts';
 import { modelConfig } from '../../../services/analysis/test/model-scorecard.ts';
 import { atLeast, atMost, type Figure } from '../../harness/figure.ts';
+import { type Order, type Traffic, WORDS } from './traffic.ts';
 
 const ANSWER_MS = 2_000;
 const CONCURRENCY = 50;
-const WORDS = 1_500;
 const MIB = 1024 ** 2;
 
 /**
  * Calls of 1,500 words per second that the analysis service has a language model analyze, where the model takes two seconds
- * and 50 requests at a time; and what that costs this process, in which only the service runs. Publishing the calls and
- * counting the results is part of it.
+ * and 50 requests at a time; and, where it answers immediately, what a call costs this process, in which the service runs
+ * alone: reading the event, the prompt, the request, checking the answer and storing it.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), 'call-analysis-model-'));
-  const model = fork(fileURLToPath(new URL('./model-server.ts', import.meta.url)), [String(ANSWER_MS)]);
+  const [slow, fast] = [ANSWER_MS, 0].map((answerMs) => fork(program('./model-server.ts'), [String(answerMs)]));
   const postgres = await startServer({ directory: join(directory, 'postgres'), log: () => {} });
   try {
-    const [url] = (await once(model, 'message')) as [string];
+    const [[slowUrl], [fastUrl]] = await Promise.all([once(slow!, 'message'), once(fast!, 'message')]);
     const schemas = [schema, 'bus'].map((name) => ({ schema: name, role: name, password: 'bench' }));
     const urls = await provision({
       adminUrl: postgres.adminUrl,
@@ -39,79 +37,46 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       schemas,
       members: [{ role: schema, of: 'bus' }],
     });
-    return await measure({ directory, url, database: urls[schema]!, bus: urls['bus']! }, quick ? 500 : 3_000);
+    const at = { database: urls[schema]!, bus: urls['bus']! };
+    await migrateBus({ url: at.bus, schema: 'bus' });
+    await migrate({ url: at.database, schema, folder: migrations });
+    return [
+      ...(await measureSpeed({ ...at, directory, model: slowUrl as string }, quick ? 500 : 3_000)),
+      ...(await measureCost({ ...at, directory, model: fastUrl as string }, quick ? 1_000 : 20_000)),
+    ];
   } finally {
-    model.disconnect();
+    slow!.disconnect();
+    fast!.disconnect();
     await postgres.stop();
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-async function measure(at: { directory: string; url: string; database: string; bus: string }, calls: number) {
-  const bus = { transport: 'embedded', url: at.bus, schema: 'bus' } as const;
-  await migrateBus(bus);
-  await migrate({ url: at.database, schema, folder: migrations });
-  const log = createLog({ name: 'bench', destination: { write() {} } });
-  const service = await start(
-    {
-      databaseUrl: at.database,
-      bus,
-      objects: { store: 'disk', directory: at.directory, secret: 'a secret of at least thirty-two bytes' },
-      listen: '127.0.0.1:0',
-      keyManagement: '127.0.0.1:1',
-      languageModel: modelConfig(at.url, { concurrency: CONCURRENCY, structured: 'json_schema', redact: true }),
-    },
-    { log },
-  );
-  const db = openDatabase({ url: at.database, schema });
-  const publisher = await openBus(bus, { name: 'bench', log });
-  let done = 0;
-  await publisher.subscribe({
-    consumer: 'bench',
-    batchSize: 200,
-    routes: [route({ event: CallAnalyzed, handle: async (events) => void (done += events.length) })],
-  });
-  const firm = randomUUID();
-  const publish = async (count: number) => {
-    const events = Array.from({ length: count }, () => transcriptReady(firm));
-    for (let from = 0; from < count; from += 100) {
-      await db.transaction((tx) => publisher.publish(tx, events.slice(from, from + 100)));
-    }
-  };
-  const until = async (count: number) => {
-    for (;;) {
-      if (done >= count) return;
-      await pause(20);
-    }
-  };
-  try {
-    // The first calls prepare the scorecard and the queue.
-    await publish(2 * CONCURRENCY);
-    await until(2 * CONCURRENCY);
-    globalThis.gc?.();
-    const memory = process.memoryUsage().rss;
+interface Place extends Traffic {
+  readonly directory: string;
+  readonly model: string;
+}
+
+async function measureSpeed(place: Place, calls: number): Promise<Figure[]> {
+  return withService(place, async (calling) => {
+    await calling.analyze(2 * CONCURRENCY);
     const delay = monitorEventLoopDelay({ resolution: 5 });
     delay.enable();
-    const processor = process.cpuUsage();
-    const before = done;
+    const before = calling.done();
     const began = performance.now();
-    await publish(calls);
+    calling.publish(calls);
     // The last answers come when fewer than the allowed requests are left, so they are not counted.
-    await until(before + calls - CONCURRENCY);
+    await calling.until(before + calls - CONCURRENCY);
     const seconds = (performance.now() - began) / 1000;
-    const used = process.cpuUsage(processor);
-    const finished = done - before;
+    const finished = calling.done() - before;
     delay.disable();
-    await until(before + calls);
-    globalThis.gc?.();
-    const grown = (process.memoryUsage().rss - memory) / MIB;
-    const allowed = (CONCURRENCY * 1000) / ANSWER_MS;
+    await calling.until(before + calls);
     return [
       atLeast(0.96, {
         name: `calls of ${WORDS} words, a server of ${ANSWER_MS / 1000} s and ${CONCURRENCY} requests`,
         value: finished / seconds,
         unit: 'calls/s',
-        yardstick: { name: 'what the server allows', value: allowed },
+        yardstick: { name: 'what the server allows', value: (CONCURRENCY * 1000) / ANSWER_MS },
       }),
       atMost(1, {
         name: 'meanwhile the event loop, p99',
@@ -119,9 +84,25 @@ async function measure(at: { directory: string; url: string; database: string; b
         unit: 'ms',
         yardstick: { name: 'limit, ms', value: 50 },
       }),
+    ];
+  });
+}
+
+async function measureCost(place: Place, calls: number): Promise<Figure[]> {
+  return withService(place, async (calling) => {
+    // Node.js takes its time to compile what is hot, and to find the size of its young generation.
+    await calling.analyze(Math.ceil(calls / 10));
+    globalThis.gc?.();
+    const memory = process.memoryUsage().rss;
+    const processor = process.cpuUsage();
+    await calling.analyze(calls);
+    const used = process.cpuUsage(processor);
+    globalThis.gc?.();
+    const grown = (process.memoryUsage().rss - memory) / MIB;
+    return [
       atMost(1, {
-        name: 'CPU of the process for each call',
-        value: (used.user + used.system) / 1000 / finished,
+        name: 'CPU of the process for each call, with a server that answers immediately',
+        value: (used.user + used.system) / 1000 / calls,
         unit: 'ms',
         yardstick: { name: 'limit, ms', value: 5 },
       }),
@@ -132,35 +113,67 @@ async function measure(at: { directory: string; url: string; database: string; b
         yardstick: { name: 'limit, MiB', value: 50 },
       }),
     ];
+  });
+}
+
+/** Publishes calls and knows how many were analyzed. */
+interface Calling {
+  publish(calls: number): void;
+  done(): number;
+  until(done: number): Promise<void>;
+  analyze(calls: number): Promise<void>;
+}
+
+async function withService<Result>(
+  { directory, model, database, bus }: Place,
+  use: (calling: Calling) => Promise<Result>,
+): Promise<Result> {
+  const log = createLog({ name: 'bench', destination: { write() {} } });
+  const service = await start(
+    {
+      databaseUrl: database,
+      bus: { transport: 'embedded', url: bus, schema: 'bus' },
+      objects: { store: 'disk', directory, secret: 'a secret of at least thirty-two bytes' },
+      listen: '127.0.0.1:0',
+      keyManagement: '127.0.0.1:1',
+      languageModel: modelConfig(model, { concurrency: CONCURRENCY, structured: 'json_schema', redact: true }),
+    },
+    { log },
+  );
+  const traffic = fork(program('./traffic.ts'), [JSON.stringify({ database, bus } satisfies Traffic)]);
+  try {
+    return await use(await callingWith(traffic));
   } finally {
-    await publisher.close();
-    await db.close();
+    const ended = once(traffic, 'exit');
+    traffic.send('close' satisfies Order);
+    await ended;
     await service.close();
   }
 }
 
-function transcriptReady(firm: string): Event {
-  const perUtterance = 15;
-  const sentence = 'I am sorry about that and I will look where your parcel is right now';
-  const utterances = Array.from({ length: WORDS / perUtterance }, (_, at) => ({
-    role: at % 2 === 0 ? ('operator' as const) : ('client' as const),
-    text: `${sentence} ${at}`,
-    start: null,
-    end: null,
-  }));
-  return createEvent(
-    'bench',
-    TranscriptReady,
-    randomUUID(),
-    { firmuuid: firm, priority: 0, traceparent: undefined },
-    {
-      attempt: 1,
-      source: 'transcription',
-      duration: 600,
-      language: 'en',
-      tags: ['operator', 'client'],
-      segment_type: 'support',
-      transcript: { utterances },
+async function callingWith(traffic: ChildProcess): Promise<Calling> {
+  let done = 0;
+  await once(traffic, 'message');
+  traffic.on('message', (count) => (done = Number(count)));
+  const publish = (calls: number) => void traffic.send({ publish: calls } satisfies Order);
+  const until = async (count: number) => {
+    for (;;) {
+      if (done >= count) return;
+      await pause(20);
+    }
+  };
+  return {
+    publish,
+    done: () => done,
+    until,
+    async analyze(calls) {
+      const count = done + calls;
+      publish(calls);
+      await until(count);
     },
-  );
+  };
+}
+
+function program(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
 }

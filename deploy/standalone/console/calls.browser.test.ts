@@ -49,7 +49,7 @@ beforeAll(async () => {
     expect(status).toBe(200);
   }
   await eventually(async () => (await list('status=queued&status=transcribing&status=analyzing&size=1')).count === 0);
-}, 120_000);
+}, 300_000);
 
 afterEach(async () => {
   for (const { close } of opened) await close();
@@ -125,6 +125,36 @@ describe('the calls', () => {
     const key = await client.upload(csvOf([{ operator_name: operator, segment_type: 'support' }]));
     await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
     await rows(page).filter({ hasText: operator }).filter({ hasText: 'Completed' }).waitFor();
+  });
+
+  it('exist only as rows that are in view, however many match', async () => {
+    const operator = `Many ${Date.now()}`;
+    const key = await client.upload(
+      csvOf(Array.from({ length: 250 }, () => ({ operator_name: operator, segment_type: 'sales' }))),
+    );
+    await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
+    for (const height of [860, 640]) {
+      const width = height === 640 ? 360 : 1280;
+      const path = `/console/calls?operator_name=${encodeURIComponent(operator)}`;
+      const { page, problems } = await open({ path, viewport: { width, height } });
+      await page.getByText('250 calls', { exact: true }).waitFor();
+      const list = page.locator('.calls-scroll');
+      const inView = async () => {
+        expect(await list.evaluate((element) => element.clientHeight)).toBeLessThan(height);
+        expect(await rows(page).count()).toBeLessThan(60);
+      };
+      await rows(page).first().waitFor();
+      await eventually(async () => (await rows(page).count()) < 60);
+      await inView();
+      const isWhole = async () => (await list.evaluate((element) => element.scrollHeight)) > 250 * 40;
+      await eventually(async () => {
+        await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+        return isWhole();
+      });
+      await eventually(async () => (await rows(page).count()) < 60);
+      await inView();
+      expect(problems).toEqual([]);
+    }
   });
 
   it('are exported as the filters show them', async () => {
@@ -325,9 +355,10 @@ describe('the review queue', () => {
     await page.locator('.review-question').waitFor();
     expect(await left()).toBe(waiting.count === 1 ? '1 call remains' : `${waiting.count} calls remain`);
     for (let answers = first!.needs_review; answers > 0; answers--) {
-      await page.locator('.choices').waitFor();
+      await page.locator('.choices .chip:not([disabled])').first().waitFor();
+      const card = await page.locator('.review-call').textContent();
       await page.keyboard.press('1');
-      await page.waitForTimeout(300);
+      await eventually(async () => (await page.locator('.review-call').textContent()) !== card);
     }
     await eventually(async () => (await left())?.startsWith(`${waiting.count - 1} call`) === true);
     const reviewed = await client.call<{ analysis: { review: { done: boolean } } }>(
@@ -379,7 +410,8 @@ describe('every page', () => {
 
   it.each([360, 3840])('shows hostile names and words as text, without widening, at %i pixels', async (width) => {
     const [call] = (await list(`partner_call_id=${encodeURIComponent('"><svg onload=alert(2)>')}`)).items;
-    const { page, problems } = await open({ viewport: { width, height: 900 } });
+    const path = `/console/calls?partner_call_id=${encodeURIComponent('"><svg onload=alert(2)>')}`;
+    const { page, problems } = await open({ path, viewport: { width, height: 900 } });
     await rows(page).filter({ hasText: '<img src=x onerror=alert(1)>' }).waitFor();
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     await page.goto(`${service.url}/console/calls/${call!.uuid}`);

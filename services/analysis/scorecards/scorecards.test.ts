@@ -279,3 +279,31 @@ it('without a language model an analysis takes no tokens and has no cost', async
     expect(estimate).not.toHaveProperty('cost_low');
   }
 });
+
+describe('a trial', () => {
+  it('scores a call by a changed document or the newest revision, and stores nothing', async () => {
+    const { uuid } = await create(documentAbout('bonus'));
+    const transcript = { utterances: [{ role: 'operator', text: 'Take the discount', start: null, end: null }] };
+    const attempt = async (document?: string) => {
+      const { analysis_json } = await service.client.tryScorecard({
+        caller,
+        scorecard_uuid: uuid,
+        call_uuid: randomUUID(),
+        segment_type: 'support',
+        operator_name: 'Ann',
+        language: 'en',
+        transcript_json: JSON.stringify(transcript),
+        ...(document !== undefined && { document }),
+      });
+      return JSON.parse(analysis_json) as { score: number; scorecard: { uuid: string; revision: number } };
+    };
+    expect(await attempt()).toMatchObject({ score: 0, scorecard: { uuid, revision: 1 } });
+    expect(await attempt(documentAbout('discount'))).toMatchObject({ score: 100 });
+    expect(await attempt()).toMatchObject({ score: 0 });
+    const { items } = await service.client.listRevisions({ caller, scorecard_uuid: uuid, page: 1, size: 10 });
+    expect(items).toHaveLength(1);
+    await expect(attempt('{"name":""}')).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+    caller = { ...caller, firm_uuid: randomUUID() };
+    await expect(attempt()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});

@@ -25,7 +25,11 @@ export interface MessagesRequest {
 export class AnthropicServer {
   readonly requests: MessagesRequest[] = [];
   behaviour: (request: MessagesRequest, response: ServerResponse) => object | void = () => {};
-  readonly #server = createServer((incoming, response) => void this.#serve(incoming, response));
+  // A client that is held up must not find its connection closed for idleness.
+  readonly #server = createServer(
+    { keepAliveTimeout: 120_000 },
+    (incoming, response) => void this.#serve(incoming, response),
+  );
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;

@@ -49,7 +49,11 @@ export class ModelServer {
   delayMs = 0;
   /** What the list of models says. */
   isDown = false;
-  readonly #server = createServer((incoming, response) => void this.#serve(incoming, response));
+  // A client that is held up must not find its connection closed for idleness.
+  readonly #server = createServer(
+    { keepAliveTimeout: 120_000 },
+    (incoming, response) => void this.#serve(incoming, response),
+  );
   #active = 0;
   #port = 0;
 

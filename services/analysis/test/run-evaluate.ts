@@ -4,6 +4,9 @@ import { promisify } from 'node:util';
 
 const program = fileURLToPath(new URL('../tools/evaluate/main.ts', import.meta.url));
 
+/** A command that outlives its test would keep the server of the next one busy. */
+const TIMEOUT_MS = 550_000;
+
 export interface Finished {
   readonly code: number;
   readonly stdout: string;
@@ -12,9 +15,9 @@ export interface Finished {
 
 /** Runs `npm run evaluate` without npm, with these variables beside those of this process. */
 export async function runEvaluate(args: readonly string[], variables: Record<string, string> = {}): Promise<Finished> {
-  const env = { ...process.env, ...variables };
+  const options = { env: { ...process.env, ...variables }, timeout: TIMEOUT_MS };
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, ...args], { env });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, ...args], options);
     return { code: 0, stdout, stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as Finished;

@@ -68,3 +68,33 @@ export const Agreement = z.object({ reviewed_calls: Count, questions: z.array(Qu
     },
   ],
 });
+
+export const ComparedCallPage = pageOf(
+  z
+    .object({
+      call_uuid: Uuid,
+      operator_name: z.string(),
+      start_time: Time,
+      score: z.number().min(0).max(100).nullable(),
+      machine: z.string().nullable().meta({ description: 'Null is "not applicable".' }),
+      person: z.string().nullable().meta({ description: 'Null is "not applicable".' }),
+    })
+    .meta({ id: 'ComparedCall' }),
+).meta({
+  id: 'ComparedCallPage',
+  examples: [
+    {
+      count: 1,
+      items: [
+        {
+          call_uuid: '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301',
+          operator_name: 'Aziza Karimova',
+          start_time: '2026-10-01T09:00:00.000Z',
+          score: 87.5,
+          machine: 'no',
+          person: 'yes',
+        },
+      ],
+    },
+  ],
+});

@@ -119,3 +119,84 @@ export const RevisionPage = pageOf(
     },
   ],
 });
+
+const TrialResult = z
+  .object({
+    scorecard: z
+      .object({ uuid: Uuid, name: z.string(), revision: Revision })
+      .meta({ description: 'Of a draft: the revision that it changes.' }),
+    score: z.number().min(0).max(100).nullable(),
+    auto_failed: z.boolean(),
+    answers: z.array(
+      z
+        .object({
+          question_uuid: Uuid,
+          text: z.string(),
+          answer: z.string().nullable(),
+          not_applicable: z.boolean(),
+          points: z.number().nullable(),
+          max_points: z.number(),
+          needs_review: z.boolean(),
+        })
+        .meta({ id: 'TriedAnswer' }),
+    ),
+  })
+  .meta({ id: 'TrialResult' });
+
+const exampleResult = {
+  scorecard: { uuid: exampleItem.uuid, name: 'Sales', revision: 2 },
+  score: 50,
+  auto_failed: false,
+  answers: [
+    {
+      question_uuid: '019a4f3e-7777-7000-8000-000000000001',
+      text: 'Did the operator name the bonus?',
+      answer: 'No',
+      not_applicable: false,
+      points: 0,
+      max_points: 1,
+      needs_review: false,
+    },
+  ],
+};
+
+export const ScorecardTrial = z
+  .object({
+    items: z.array(
+      z
+        .object({
+          call_uuid: Uuid,
+          operator_name: z.string().nullable(),
+          start_time: Time.nullable(),
+          before: TrialResult.nullable().meta({ description: 'By the current analysis.' }),
+          after: TrialResult.nullable().meta({ description: 'By the scorecard that is tried.' }),
+          failure: z
+            .object({
+              code: z.string().meta({
+                description: 'NOT_FOUND, NO_TRANSCRIPT, ANALYST_UNAVAILABLE, ANALYST_REFUSED or UNAVAILABLE.',
+              }),
+              message: z.string(),
+            })
+            .nullable()
+            .meta({ description: 'Why the call could not be tried.' }),
+        })
+        .meta({ id: 'TriedCall' }),
+    ),
+  })
+  .meta({
+    id: 'ScorecardTrial',
+    examples: [
+      {
+        items: [
+          {
+            call_uuid: '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301',
+            operator_name: 'Aziza Karimova',
+            start_time: '2026-10-01T09:00:00Z',
+            before: exampleResult,
+            after: { ...exampleResult, score: 100 },
+            failure: null,
+          },
+        ],
+      },
+    ],
+  });

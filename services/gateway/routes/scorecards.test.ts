@@ -43,7 +43,50 @@ const everyRoute = [
   ['PUT', `${path}/${uuid}`],
   ['GET', `${path}/${uuid}/revisions`],
   ['POST', `${path}/${uuid}/activate`],
+  ['POST', `${path}/${uuid}/try`],
 ] as const;
+
+describe('trying a scorecard', () => {
+  const call_uuids = [uuid, '00000000-0000-4000-8000-0000000000aa', '00000000-0000-4000-8000-0000000000ab'];
+  const result = (score: number) => JSON.stringify({ scorecard: {}, score, auto_failed: false, sections: [] });
+
+  it('shows what each call has and would have, and which cannot be tried', async () => {
+    const tried: string[] = [];
+    edge.scorecards.getScorecard = async () => ({ scorecard: null, sections_json: '[]' });
+    edge.calls.getCall = async ({ call_uuid }) => {
+      if (call_uuid === call_uuids[1]) throw notFound('call');
+      const transcript = call_uuid === call_uuids[2] ? {} : { transcript_json: '{"utterances":[]}' };
+      const call = { uuid: call_uuid, operator_name: 'Ann', segment_type: 's', start_time: '2026-10-01T09:00:00Z' };
+      return { call, analyses_json: [result(40)], audio: null, history: [], ...transcript } as never;
+    };
+    edge.scorecards.tryScorecard = async ({ call_uuid, document: sent }) => {
+      tried.push(`${call_uuid} ${sent}`);
+      return { analysis_json: result(90) };
+    };
+    const json = { call_uuids, draft: { name: 'New' } };
+    const { status, body } = await edge.request('POST', `${path}/${uuid}/try`, { json });
+    expect(status).toBe(200);
+    expect(tried).toEqual([`${uuid} {"name":"New"}`]);
+    expect(body['items']).toMatchObject([
+      { call_uuid: uuid, operator_name: 'Ann', before: { score: 40 }, after: { score: 90 }, failure: null },
+      { call_uuid: call_uuids[1], operator_name: null, before: null, after: null, failure: { code: 'NOT_FOUND' } },
+      { call_uuid: call_uuids[2], before: { score: 40 }, after: null, failure: { code: 'NO_TRANSCRIPT' } },
+    ]);
+  });
+
+  it('is refused without calls, with more than ten, and as a whole where the draft is wrong', async () => {
+    for (const wrong of [[], Array.from({ length: 11 }, () => uuid), ['x']]) {
+      const { status } = await edge.request('POST', `${path}/${uuid}/try`, { json: { call_uuids: wrong } });
+      expect(status).toBe(400);
+    }
+    edge.scorecards.tryScorecard = async () => {
+      throw invalidFields([{ field: 'sections', code: 'REQUIRED', message: 'is required' }]);
+    };
+    const json = { call_uuids: [uuid], draft: {} };
+    const { status, body } = await edge.request('POST', `${path}/${uuid}/try`, { json });
+    expect([status, body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+  });
+});
 
 describe('every route', () => {
   it.each(everyRoute)('%s %s requires the role ADMIN', async (method, address) => {

@@ -243,6 +243,19 @@ describe('a review', () => {
         },
       ],
     });
+    const behind = (machine: string | null, person: string | null, size = 10) =>
+      service.parts.store.reviews.comparedCalls(
+        owner.firmUuid,
+        filter,
+        { questionUuid: manners, machine, person },
+        { page: 1, size },
+      );
+    expect(await behind('no', 'yes')).toMatchObject({
+      count: 1,
+      items: [{ uuid: calls[0]!.uuid, machine: 'no', person: 'yes' }],
+    });
+    expect(await behind(null, null, 2)).toMatchObject({ count: 3, items: [{}, {}] });
+    expect(await behind('', null)).toEqual({ count: 0, items: [] });
     for (const changed of [{ revision: 2 }, { language: 'ru' }, { segmentType: 'other' }, { to: new Date(0) }])
       expect(await measureAgreement(service.parts.store, owner.firmUuid, { ...filter, ...changed })).toEqual({
         reviewedCalls: 0,

@@ -1,15 +1,18 @@
 import type { Bus } from '@call-analysis/bus';
 import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
+import type { MeasureAgreementRequest } from '@call-analysis/proto/ingest/v1/MeasureAgreementRequest';
 import type { Handlers } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Actor } from '../audit-entry.ts';
 import type { Store } from '../store/index.ts';
 import { measureAgreement } from './measure-agreement.ts';
 import { reviewAnalysis, withdrawReview } from './review-analysis.ts';
+import type { AgreementFilter } from './review-store.ts';
 import type { Scorecards } from './scorecards.ts';
 
 const Uuid = z.guid();
+const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 
 /** The RPCs of reviews. */
 export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecards }) {
@@ -35,15 +38,8 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
     }),
 
     measureAgreement: async (request) => {
-      const time = (text: string | undefined) => (text === undefined ? null : new Date(Date.parse(text)));
-      const { reviewedCalls, questions } = await measureAgreement(parts.store, actorOf(request.caller).firmUuid, {
-        scorecardUuid: Uuid.parse(request.scorecard_uuid),
-        revision: request.revision ?? null,
-        from: time(request.from),
-        to: time(request.to),
-        language: request.language ?? null,
-        segmentType: request.segment_type ?? null,
-      });
+      const { firmUuid } = actorOf(request.caller);
+      const { reviewedCalls, questions } = await measureAgreement(parts.store, firmUuid, filterOf(request));
       return {
         reviewed_calls: reviewedCalls,
         questions: questions.map(({ kappa, confusion, ...question }) => ({
@@ -57,7 +53,44 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
         })),
       };
     },
+
+    listComparedCalls: async (request) => {
+      const { firmUuid } = actorOf(request.agreement!.caller);
+      const { count, items } = await parts.store.reviews.comparedCalls(
+        firmUuid,
+        filterOf(request.agreement!),
+        {
+          questionUuid: Uuid.parse(request.question_uuid),
+          machine: request.machine ?? null,
+          person: request.person ?? null,
+        },
+        Page.parse(request),
+      );
+      return {
+        count,
+        items: items.map(({ uuid, operatorName, startTime, score, machine, person }) => ({
+          call_uuid: uuid,
+          operator_name: operatorName,
+          start_time: startTime.toISOString(),
+          ...(score !== null && { score }),
+          ...(machine !== null && { machine }),
+          ...(person !== null && { person }),
+        })),
+      };
+    },
   } satisfies Partial<Handlers<typeof ingest>>;
+}
+
+function filterOf(request: MeasureAgreementRequest): AgreementFilter {
+  const time = (text: string | undefined) => (text === undefined ? null : new Date(Date.parse(text)));
+  return {
+    scorecardUuid: Uuid.parse(request.scorecard_uuid),
+    revision: request.revision ?? null,
+    from: time(request.from),
+    to: time(request.to),
+    language: request.language ?? null,
+    segmentType: request.segment_type ?? null,
+  };
 }
 
 function actorOf(caller: Caller | null): Actor {

@@ -28,6 +28,22 @@ export interface ComparedCount {
   readonly count: number;
 }
 
+/** Which compared answers are meant. An empty label is "not applicable", null is any. */
+export interface ComparedFilter {
+  readonly questionUuid: string;
+  readonly machine: string | null;
+  readonly person: string | null;
+}
+
+export interface ComparedCall {
+  readonly uuid: string;
+  readonly operatorName: string;
+  readonly startTime: Date;
+  readonly score: number | null;
+  readonly machine: string | null;
+  readonly person: string | null;
+}
+
 /** Reviews of analyses. Every statement is limited to one firm. */
 export function reviews(db: Database) {
   return {
@@ -138,19 +154,7 @@ export function reviews(db: Database) {
 
     /** How many calls have a review, and how often machine and person gave which answer to each question. */
     async compare(firmUuid: string, filter: AgreementFilter): Promise<{ calls: number; counts: ComparedCount[] }> {
-      const from = `compared_answer AS a JOIN call ON call.firm_uuid = a.firm_uuid AND call.uuid = a.call_uuid
-        WHERE a.firm_uuid = $1 AND a.scorecard_uuid = $2 AND ($3::int IS NULL OR a.revision = $3)
-          AND ($4::timestamptz IS NULL OR call.start_time >= $4) AND ($5::timestamptz IS NULL OR call.start_time < $5)
-          AND ($6::text IS NULL OR call.language = $6) AND ($7::text IS NULL OR call.segment_type = $7)`;
-      const values = [
-        firmUuid,
-        filter.scorecardUuid,
-        filter.revision,
-        filter.from,
-        filter.to,
-        filter.language,
-        filter.segmentType,
-      ];
+      const { from, values } = comparedBy(firmUuid, filter);
       const [counts, [calls]] = await Promise.all([
         db.query<ComparedCount>(
           `SELECT question_uuid AS question, (array_agg(text ORDER BY revision DESC))[1] AS text, machine, person, count(*)::int AS count
@@ -161,6 +165,40 @@ export function reviews(db: Database) {
       ]);
       return { calls: calls?.calls ?? 0, counts };
     },
+
+    /** The calls with a compared answer to a question, those that started last first. */
+    async comparedCalls(
+      firmUuid: string,
+      filter: AgreementFilter,
+      { questionUuid, machine, person }: ComparedFilter,
+      { page, size }: { page: number; size: number },
+    ): Promise<{ count: number; items: ComparedCall[] }> {
+      const { from, values } = comparedBy(firmUuid, filter);
+      const matching = `${from} AND a.question_uuid = $8
+        AND ($9::text IS NULL OR coalesce(a.machine, '') = $9) AND ($10::text IS NULL OR coalesce(a.person, '') = $10)`;
+      const given = [...values, questionUuid, machine, person];
+      const [items, [counted]] = await Promise.all([
+        db.query<ComparedCall>(
+          `SELECT call.uuid, operator_name AS "operatorName", start_time AS "startTime", score::float8 AS score, a.machine, a.person
+           FROM ${matching} ORDER BY start_time DESC, call.uuid DESC, a.analysis_uuid DESC LIMIT $11 OFFSET $12`,
+          [...given, size, (page - 1) * size],
+        ),
+        db.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${matching}`, given),
+      ]);
+      return { count: counted?.count ?? 0, items };
+    },
+  };
+}
+
+/** The compared answers that an agreement is measured from. */
+function comparedBy(firmUuid: string, filter: AgreementFilter): { from: string; values: unknown[] } {
+  const { scorecardUuid, revision, from, to, language, segmentType } = filter;
+  return {
+    from: `compared_answer AS a JOIN call ON call.firm_uuid = a.firm_uuid AND call.uuid = a.call_uuid
+      WHERE a.firm_uuid = $1 AND a.scorecard_uuid = $2 AND ($3::int IS NULL OR a.revision = $3)
+        AND ($4::timestamptz IS NULL OR call.start_time >= $4) AND ($5::timestamptz IS NULL OR call.start_time < $5)
+        AND ($6::text IS NULL OR call.language = $6) AND ($7::text IS NULL OR call.segment_type = $7)`,
+    values: [firmUuid, scorecardUuid, revision, from, to, language, segmentType],
   };
 }
 

@@ -28,6 +28,8 @@ export class Lane {
   readonly queued: { readonly delivery: DueDelivery; readonly endpoint: LeasedEndpoint }[] = [];
   /** The uuids that were read and whose results are not stored yet. */
   readonly known = new Set<string>();
+  /** Those whose results were stored while deliveries are being read: what is read may still show them as due. */
+  readonly settled = new Set<string>();
   running = 0;
   isReading = false;
   /** Nothing was due when it was read last. */

@@ -67,8 +67,10 @@ export function runSender(
       }
       for (const { endpoint, uuid } of results) {
         const lane = lanes.get(endpoint);
-        lane?.known.delete(uuid);
-        if (lane !== undefined) pump(lane);
+        if (lane === undefined) continue;
+        lane.known.delete(uuid);
+        if (lane.isReading) lane.settled.add(uuid);
+        pump(lane);
       }
     },
   });
@@ -111,7 +113,7 @@ export function runSender(
       const due = await leases.due(owner, lane.endpointUuid, position, wanted);
       if (due === null) return drop(lane.endpointUuid);
       for (const delivery of due.deliveries) {
-        if (lane.isClosed || lane.known.has(delivery.uuid)) continue;
+        if (lane.isClosed || lane.known.has(delivery.uuid) || lane.settled.has(delivery.uuid)) continue;
         lane.known.add(delivery.uuid);
         lane.queued.push({ delivery, endpoint: due.endpoint });
         held += 1;
@@ -125,6 +127,7 @@ export function runSender(
       log.error({ err: error }, 'webhook deliveries could not be read');
     } finally {
       lane.isReading = false;
+      lane.settled.clear();
     }
     pump(lane);
   }

@@ -6,6 +6,8 @@ import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+type Service = Pick<SystemUnderTest, 'url' | 'administration'>;
+
 export interface Visit {
   readonly page: Page;
   /** Errors of scripts, of the console, and violations of the content security policy. */
@@ -16,7 +18,7 @@ export interface Visit {
 /** A window of its own, signed in as the user by a one-time link. */
 export async function visit(
   browser: Browser,
-  service: SystemUnderTest,
+  service: Service,
   userUuid: string,
   { path = '/console/', theme = 'light', ...options }: { path?: string; theme?: string } & BrowserContextOptions = {},
 ): Promise<Visit> {
@@ -38,7 +40,7 @@ export async function visit(
   return { page, problems, close: () => context.close() };
 }
 
-export async function signInLink(service: SystemUnderTest, userUuid: string): Promise<string> {
+export async function signInLink(service: Service, userUuid: string): Promise<string> {
   const admin = administrator(service.administration);
   try {
     return (await admin.signInLink(userUuid, service.url))!.link;

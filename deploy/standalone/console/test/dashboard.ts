@@ -34,6 +34,36 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
     await page.getByRole('img', { name: 'Calls' }).locator('canvas').waitFor();
     expect(await opened.accessibilityFaults()).toEqual([]);
 
+    interface Detail {
+      analysis: {
+        uuid: string;
+        sections: { questions: { uuid: string; text: string; answer: string | null; choices: string[] }[] }[];
+      };
+    }
+    const { items } = await client.call<{ items: { uuid: string }[] }>('GET', '/api/v1/calls?status=completed');
+    const { analysis } = await client.call<Detail>('GET', `/api/v1/calls/${items[0]!.uuid}`);
+    const question = analysis.sections.flatMap(({ questions }) => questions).find(({ answer }) => answer !== null)!;
+    const other = question.choices.find((label) => label !== question.answer)!;
+    const answers = [{ question_uuid: question.uuid, answer: other }];
+    const review = { analysis_uuid: analysis.uuid, answers, done: true };
+    expect((await client.request('PUT', `/api/v1/calls/${items[0]!.uuid}/review`, review)).status).toBe(200);
+    await page.reload();
+    const agreement = page.getByRole('region', { name: 'Machine and people' });
+    await agreement.getByRole('row', { name: new RegExp(`${question.text.replace('?', '.')} Calls: 1 0%`) }).waitFor();
+    await agreement.getByRole('button', { name: question.text }).click();
+    await agreement.getByRole('rowheader', { name: `Machine: ${question.answer}` }).waitFor();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await agreement
+      .getByRole('region', { name: /^What the machine answered/ })
+      .getByRole('button')
+      .click();
+    const dialog = page.getByRole('dialog', { name: 'Calls behind the number' });
+    await dialog.getByRole('cell', { name: other, exact: true }).waitFor();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await dialog.getByRole('link').click();
+    await page.locator('.question[data-active=true]').getByText(question.text).waitFor();
+    await page.goBack();
+
     await operators
       .getByRole('row', { name: /^Emily/ })
       .getByRole('link', { name: '2', exact: true })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
+import { eventually } from '../../test/client/retry.ts';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
 import { type ConsolePage, openConsole } from './console-page.ts';
 
@@ -10,6 +11,35 @@ export function describeScorecards(running: () => { system: SystemUnderTest; bro
     opened = await openConsole(system, browser);
   });
   afterAll(() => opened?.close());
+
+  it('tries a change on chosen calls and shows old and new scores, which stay as they are', async () => {
+    const { page, client } = opened;
+    const header = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type';
+    const text = '<operator>Good morning, how can I help?<client>My parcel is late.<operator>I am sorry. Goodbye.';
+    const rows = ['Emily', 'Daniel'].map((name) => `+15555550101,${name},60,"${text}",2026-10-01T09:00:00Z,support`);
+    const metadata_key = await client.upload([header, ...rows].join('\n'));
+    await client.call('POST', '/api/v1/calls/process-upload', { metadata_key });
+    const scores = async () => {
+      const { items } = await client.call<{ items: { score: number | null }[] }>('GET', '/api/v1/calls');
+      return items.map(({ score }) => score);
+    };
+    await eventually(async () => (await scores()).filter((score) => score !== null).length === 2);
+    const before = await scores();
+    await page.getByRole('link', { name: 'Scorecards', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove the section' }).first().click();
+    await page.getByRole('button', { name: 'Try on calls' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Try on calls' });
+    await dialog.getByRole('button', { name: 'Choose the newest 10' }).click();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Try on 2 calls' }).click();
+    const emily = dialog.getByRole('row', { name: /^Emily/ });
+    await emily.getByRole('button').click();
+    await dialog.getByRole('row', { name: /–/ }).first().waitFor();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    expect(await scores()).toEqual(before);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.reload();
+  });
 
   it('saves a changed question as a new revision, tells what changed, and puts a copy in force', async () => {
     const { page } = opened;

@@ -15,6 +15,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
 
   it('gives a superuser a key that works, in single quotes and once, and deletes it', async () => {
     const page = await open('SUPERUSER');
+    await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByRole('button', { name: 'Create a key' }).click();
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByLabel('UUID of the firm').inputValue()).toBe(opened.client.firmUuid);
@@ -48,6 +49,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
   it('lets an ADMIN create a webhook, shows what the service says against it, and the audit log; keys are not there', async () => {
     const page = await open('ADMIN');
     expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Webhooks' }).click();
     await page.getByRole('button', { name: 'Create a webhook' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Address').fill('http://127.0.0.1:9/hook');
@@ -74,5 +76,58 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     await page.getByRole('cell', { name: 'webhook.created' }).first().waitFor();
     expect(await opened.accessibilityFaults()).toEqual([]);
     expect(opened.complaints).toEqual([]);
+  });
+
+  it('lets an ADMIN change the firm, keeps what was typed while the service is away, and shows others no way to', async () => {
+    const page = await open('ADMIN');
+    await page.getByLabel('Name', { exact: true }).fill('Orient');
+    await page.getByLabel('One on each line').fill('support\nclaims');
+    await page.getByLabel('Recordings, days').fill('90');
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The settings were saved.').waitFor();
+    const firm = await opened.client.call('GET', '/api/v1/firm');
+    expect(firm).toMatchObject({
+      name: 'Orient',
+      segment_types: ['support', 'claims'],
+      retention: { audio_days: 90, calls_days: null },
+    });
+    expect(opened.complaints).toEqual([]);
+    await opened.close();
+    const other = await open('WORKFLOW_ENGINEER');
+    await other.getByText('Only an ADMIN may change these settings.').waitFor();
+    expect(await other.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
+    expect(await other.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    expect(await other.getByRole('link', { name: 'Users' }).count()).toBe(0);
+  });
+
+  it('lets an ADMIN add a user, who signs in by a link, and removes the user; no one removes themselves', async () => {
+    const page = await open('ADMIN');
+    await page.getByRole('link', { name: 'Users' }).click();
+    const own = page.getByRole('row').filter({ hasText: 'you' });
+    expect(await own.getByRole('button', { name: 'Remove' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Add a user' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Aziza <b>');
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'Aziza <b>' });
+    await row.getByRole('button', { name: 'Sign-in link' }).click();
+    const link = await page.getByRole('textbox', { name: 'Sign-in link' }).textContent();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    const context = await running().browser.newContext({ locale: 'en' });
+    const hers = await context.newPage();
+    await hers.goto(link!);
+    await hers.getByRole('navigation', { name: 'Pages' }).waitFor();
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('The user was removed.').waitFor();
+    await row.waitFor({ state: 'detached' });
+    expect(opened.complaints).toEqual([]);
+    await context.close();
   });
 }

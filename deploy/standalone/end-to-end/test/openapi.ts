@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { administrator, type Client, newFirm } from '../../test/client/new-firm.ts';
@@ -245,8 +246,12 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
         { headers: ifMatch },
       );
       await ask('GET /api/v1/scorecards/{uuid}/revisions', scorecard);
+      await ask('POST /api/v1/scorecards/{uuid}/try', scorecard, { call_uuids: [recording.uuid] });
       await ask('POST /api/v1/scorecards/{uuid}/activate', scorecard);
       await ask('GET /api/v1/scorecards/{uuid}/agreement', scorecard);
+      await ask('GET /api/v1/scorecards/{uuid}/agreement/calls', scorecard, undefined, {
+        query: `?question=${randomUUID()}`,
+      });
 
       await ask('GET /api/v1/usage', {}, undefined, {
         query: '?from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z&group_by=month',

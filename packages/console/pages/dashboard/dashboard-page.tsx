@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
+import { Agreement } from './agreement.tsx';
 import { DayChart } from './day-chart.tsx';
 import { isZone, LENGTHS, periods } from './period.ts';
 import { Questions } from './questions.tsx';
@@ -78,6 +79,7 @@ export function DashboardPage() {
             <Trend by="topic" period={period.now} before={period.before} tz={tz} />
             <Trend by="resolution" period={period.now} before={period.before} tz={tz} />
           </div>
+          <Agreement period={period.now} tz={tz} />
         </>
       )}
     </div>

@@ -3,11 +3,12 @@ import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
 import { dashboardTexts } from './texts.ts';
 
-/** `days`: the length of the period, which ends today. `tz`: an IANA time zone. */
+/** `days`: the length of the period, which ends today. `tz`: an IANA time zone. `scorecard`: whose agreement is shown. */
 interface DashboardSearch {
   readonly days?: string;
   readonly tz?: string;
   readonly measure?: string;
+  readonly scorecard?: string;
 }
 
 export const dashboardRoute = createRoute({
@@ -15,7 +16,9 @@ export const dashboardRoute = createRoute({
   path: '/dashboard',
   validateSearch: (raw: Record<string, unknown>): DashboardSearch =>
     Object.fromEntries(
-      ['days', 'tz', 'measure'].flatMap((name) => (typeof raw[name] === 'string' ? [[name, raw[name]]] : [])),
+      ['days', 'tz', 'measure', 'scorecard'].flatMap((name) =>
+        typeof raw[name] === 'string' ? [[name, raw[name]]] : [],
+      ),
     ),
   loader: () => dashboardTexts.load(currentLocale()),
   component: lazyRouteComponent(() => import('./dashboard-page.tsx'), 'DashboardPage'),

@@ -12,6 +12,7 @@ import { done, failed } from '../../widgets/toasts.tsx';
 import { NEW_QUESTION, type Scorecard, type Section, withItem } from './draft.ts';
 import { QuestionEditor } from './question-editor.tsx';
 import { scorecardsTexts } from './texts.ts';
+import { TrialDialog } from './trial/trial-dialog.tsx';
 
 /** A scorecard as it may be changed. Saving makes a new revision; the old ones stay. */
 export function Editor({ scorecard }: { scorecard: Scorecard }) {
@@ -21,6 +22,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
   const navigate = useNavigate();
   const [name, setName] = useState(scorecard.name);
   const [sections, setSections] = useState<readonly Section[]>(scorecard.sections);
+  const [isTrying, setTrying] = useState(false);
   const isChanged = name !== scorecard.name || sections !== scorecard.sections;
   const { uuid, segment_type, revision } = scorecard;
   const params = { path: { uuid } };
@@ -82,6 +84,10 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
             <Icon name="copy" />
             {t('copy')}
           </button>
+          <button type="button" className="button" onClick={() => setTrying(true)}>
+            <Icon name="play" />
+            {t('trial')}
+          </button>
           {!scorecard.is_active && (
             <button
               type="button"
@@ -95,6 +101,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
           )}
         </span>
       </div>
+      {isTrying && <TrialDialog scorecard={scorecard} draft={{ name, sections }} onClose={() => setTrying(false)} />}
       {save.isError && (
         <div role="alert" className="scorecards-fault">
           <p>

@@ -111,17 +111,19 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
                 </td>
                 <td>{format.dateTime(key.created_at)}</td>
                 <td>{key.last_used === null ? t('never') : format.dateTime(key.last_used)}</td>
-                <td className="settings-deeds">
-                  {(['rotate', 'delete'] as const).map((deed) => (
-                    <button
-                      key={deed}
-                      type="button"
-                      className={deed === 'delete' ? 'button button-small button-danger' : 'button button-small'}
-                      onClick={() => setAsked({ deed, key })}
-                    >
-                      {t(`keys.${deed}`)}
-                    </button>
-                  ))}
+                <td>
+                  <div className="settings-deeds">
+                    {(['rotate', 'delete'] as const).map((deed) => (
+                      <button
+                        key={deed}
+                        type="button"
+                        className={deed === 'delete' ? 'button button-small button-danger' : 'button button-small'}
+                        onClick={() => setAsked({ deed, key })}
+                      >
+                        {t(`keys.${deed}`)}
+                      </button>
+                    ))}
+                  </div>
                 </td>
               </tr>
             ))}

@@ -5,19 +5,23 @@ import { type Role, useSession } from '../../session/session.ts';
 import { useTitle } from '../../widgets/use-title.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { Audit } from './audit.tsx';
+import { Firm } from './firm.tsx';
 import { Money } from './money.tsx';
 import { settingsRoute } from './route.ts';
 import { settingsTexts } from './texts.ts';
+import { Users } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';
 
 interface Tab {
-  readonly name: 'keys' | 'webhooks' | 'money' | 'audit';
+  readonly name: 'firm' | 'users' | 'keys' | 'webhooks' | 'money' | 'audit';
   /** Those whom the service lets use it. */
   readonly roles: readonly Role[];
   readonly show: () => ReactNode;
 }
 
 const TABS: readonly Tab[] = [
+  { name: 'firm', roles: ['ADMIN', 'WORKFLOW_ENGINEER', 'SUPERUSER'], show: () => <Firm /> },
+  { name: 'users', roles: ['ADMIN', 'SUPERUSER'], show: () => <Users /> },
   { name: 'keys', roles: ['SUPERUSER', 'WORKFLOW_ENGINEER'], show: () => <ApiKeys /> },
   { name: 'webhooks', roles: ['ADMIN'], show: () => <Webhooks /> },
   { name: 'money', roles: ['ADMIN'], show: () => <Money /> },

@@ -1,4 +1,3 @@
-import { ApiError } from '@call-analysis/client/errors';
 import { useMutation } from '@tanstack/react-query';
 import type { SyntheticEvent } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
@@ -6,6 +5,7 @@ import { shellTexts } from '../../app/shell-texts.ts';
 import { Dialog } from '../../widgets/dialog.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { useFailure } from '../../widgets/states.tsx';
+import { messagesOf } from './field-messages.ts';
 import { settingsTexts } from './texts.ts';
 
 type Webhook = Schemas['Webhook'];
@@ -82,7 +82,7 @@ export function WebhookForm({ webhook, onSaved, onClose }: Props) {
         </fieldset>
         {save.isError && (
           <p role="alert" className="settings-fault foreign">
-            {failure.title}. {failure.text} {fieldsOf(save.error)}
+            {failure.title}. {failure.text} {messagesOf(save.error)}
           </p>
         )}
         <div className="dialog-actions">
@@ -96,10 +96,4 @@ export function WebhookForm({ webhook, onSaved, onClose }: Props) {
       </form>
     </Dialog>
   );
-}
-
-/** What the service says of each field. */
-function fieldsOf(error: unknown): string {
-  const fields = error instanceof ApiError ? (error.details?.['fields'] as Schemas['FieldError'][] | undefined) : [];
-  return (fields ?? []).map(({ message }) => message).join(' ');
 }

@@ -237,6 +237,8 @@ describe('one call', () => {
     expect(response.body).toEqual({
       ...fullItem,
       audio: null,
+      audio_erased_at: null,
+      transcript_erased_at: null,
       transcript: {
         language: 'uz',
         engine: 'upload',
@@ -281,9 +283,17 @@ describe('one call', () => {
   it('without results has nulls and empty lists', async () => {
     edge.calls.getCall = async () => ({ call: bare, analyses_json: [], history: [], audio: null });
     const response = await edge.request('GET', `${path}/${uuid}`);
-    const nothing = { audio: null, transcript: null, analysis: null, analyses: [], history: [] };
+    const nothing = {
+      audio: null,
+      audio_erased_at: null,
+      transcript: null,
+      transcript_erased_at: null,
+      analysis: null,
+      analyses: [],
+      history: [],
+    };
     expect(response.body).toEqual({ ...bare, ...unknown, ...nothing });
-    expect(Object.keys(response.body)).toEqual([...fields, 'audio', 'transcript', 'analysis', 'analyses', 'history']);
+    expect(Object.keys(response.body)).toEqual([...fields, ...Object.keys(nothing)]);
   });
 
   it('with a transcript of megabytes is complete', async () => {

@@ -1,12 +1,10 @@
-import { Language } from '@call-analysis/events';
-import type { analysis, ingest } from '@call-analysis/proto';
+import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { instant, pathUuid, text, uuid, wholeNumber } from '../../http/request/fields.ts';
+import { pathUuid, text, uuid } from '../../http/request/fields.ts';
 import { CallItem, ShownAnalysis } from '../../response-schemas/calls.ts';
-import { Agreement } from '../../response-schemas/people.ts';
-import { actorOf, callerOf } from '../ingest-caller.ts';
+import { actorOf } from '../ingest-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 import { callItem } from './call-json.ts';
 
@@ -14,7 +12,6 @@ const PATH = '/api/v1/calls/:uuid';
 const MAX_LABEL_CHARS = 255;
 const MAX_COMMENT_CHARS = 5_000;
 const MAX_ANSWERS = 1_000;
-const MAX_REVISION = 2 ** 31 - 1;
 
 const Review = z
   .strictObject({
@@ -50,18 +47,9 @@ const Review = z
     ],
   });
 
-const AgreementQuery = z.strictObject({
-  revision: wholeNumber(1, MAX_REVISION).optional().meta({ description: 'All revisions when left out.' }),
-  from: instant().optional().meta({ description: 'Calls that started at this time or later.' }),
-  to: instant().optional().meta({ description: 'Calls that started before this time.' }),
-  language: Language.optional(),
-  segment_type: text(MAX_LABEL_CHARS).optional(),
-});
-
 /** Reviews of analyses, and what follows from them (docs/api.md, "People's judgement"). */
 export function reviews(
-  catalogue: Pick<Client<typeof ingest>, 'reviewAnalysis' | 'withdrawReview' | 'measureAgreement' | 'swapChannels'>,
-  scorecards: Pick<Client<typeof analysis>, 'getScorecard'>,
+  catalogue: Pick<Client<typeof ingest>, 'reviewAnalysis' | 'withdrawReview' | 'swapChannels'>,
   addChoices: AddChoices,
 ): Endpoint[] {
   return [
@@ -125,47 +113,6 @@ export function reviews(
         return {
           status: 202,
           body: callItem(await catalogue.swapChannels({ caller: actorOf(caller, address), call_uuid })),
-        };
-      },
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/api/v1/scorecards/:uuid/agreement',
-      credentials: 'bearer',
-      query: AgreementQuery,
-      docs: {
-        tag: 'Reviews',
-        id: 'getAgreement',
-        summary: 'Measure how far people agree with the machine',
-        description:
-          "Compares the answers of reviews with those of the machine. An answer that a review with `done` leaves unnamed counts as agreed; a question that the machine left open does not count. `kappa` is Cohen's.",
-        responses: { 200: { description: 'The agreement by question.', schema: Agreement } },
-      },
-      async handle({ caller, params, query }) {
-        const request = { caller: callerOf(caller), scorecard_uuid: pathUuid(params['uuid'], 'scorecard') };
-        // An unknown scorecard is NOT_FOUND, not an empty result.
-        await scorecards.getScorecard({
-          ...request,
-          ...(query.revision !== undefined && { revision: query.revision }),
-        });
-        const { reviewed_calls, questions } = await catalogue.measureAgreement({ ...request, ...query });
-        return {
-          status: 200,
-          body: {
-            reviewed_calls,
-            questions: questions.map(({ uuid: question, text: asked, n, agreement, kappa, confusion }) => ({
-              uuid: question,
-              text: asked,
-              n,
-              agreement,
-              kappa: kappa ?? null,
-              confusion: confusion.map(({ machine, person, count }) => ({
-                machine: machine ?? null,
-                person: person ?? null,
-                count,
-              })),
-            })),
-          },
         };
       },
     }),

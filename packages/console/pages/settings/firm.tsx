@@ -1,0 +1,161 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { SyntheticEvent } from 'react';
+import { api, type Schemas, send } from '../../api/client.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
+import * as format from '../../i18n/format.ts';
+import { useSession } from '../../session/session.ts';
+import { Field } from '../../widgets/field.tsx';
+import { Failed, Loading, useFailure } from '../../widgets/states.tsx';
+import { done } from '../../widgets/toasts.tsx';
+import { messagesOf } from './field-messages.ts';
+import { settingsTexts } from './texts.ts';
+
+type FirmSettings = Schemas['FirmSettings'];
+
+const FIRM = ['firm'] as const;
+const LANGUAGES = ['en', 'ru', 'uz', 'ky', 'es'] as const;
+const REDACTIONS = ['none', 'for_model', 'stored'] as const;
+const LIMITS = ['audio_days', 'transcript_days', 'calls_days'] as const;
+const MOST_DAYS = 36_500;
+
+/** What holds for the whole firm. Only an ADMIN may change it. */
+export function Firm() {
+  const firm = useQuery({
+    queryKey: FIRM,
+    queryFn: ({ signal }) => send(api.GET('/api/v1/firm', { signal })),
+    // What is being typed must not change under the hands.
+    staleTime: Infinity,
+    refetchOnMount: 'always',
+  });
+  if (firm.data === undefined)
+    return firm.isPending ? <Loading /> : <Failed error={firm.error} retry={() => void firm.refetch()} />;
+  return <Form key={JSON.stringify(firm.data)} firm={firm.data} />;
+}
+
+function Form({ firm }: { firm: FirmSettings }) {
+  const t = settingsTexts.use();
+  const shell = shellTexts.use();
+  const client = useQueryClient();
+  const mayChange = useSession().role === 'ADMIN';
+  const save = useMutation({
+    mutationFn: (body: object) => send(api.PATCH('/api/v1/firm', { body })),
+    onSuccess: (changed) => {
+      client.setQueryData(FIRM, changed);
+      done(t('firm.saved'));
+    },
+  });
+  const failure = useFailure(save.error);
+  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? '').trim();
+    const types = text('segment_types')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+    save.mutate({
+      name: text('name'),
+      language: text('language'),
+      time_zone: text('time_zone'),
+      redaction: text('redaction'),
+      ...(types.join('\n') !== firm.segment_types.join('\n') && { segment_types: types }),
+      retention: Object.fromEntries(LIMITS.map((name) => [name, text(name) === '' ? null : Number(text(name))])),
+    });
+  };
+  const { used_bytes, quota_bytes } = firm.storage;
+  return (
+    <form className="settings-part" onSubmit={submit}>
+      <fieldset className="settings-fields" disabled={!mayChange}>
+        <div className="card card-body settings-part">
+          <h2>{t('firm.general')}</h2>
+          <div className="settings-columns">
+            <Field label={t('firm.name')}>
+              <input className="input" name="name" required maxLength={255} defaultValue={firm.name} />
+            </Field>
+            <Field label={t('firm.language')}>
+              <select className="input" name="language" defaultValue={firm.language}>
+                {LANGUAGES.map((language) => (
+                  <option key={language} value={language}>
+                    {shell(`language.${language}`)}
+                  </option>
+                ))}
+              </select>
+            </Field>
+            <Field label={t('firm.timeZone')}>
+              <select className="input" name="time_zone" defaultValue={firm.time_zone}>
+                {[...new Set([firm.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])].map((zone) => (
+                  <option key={zone}>{zone}</option>
+                ))}
+              </select>
+            </Field>
+          </div>
+          <p className="muted">{t('firm.languageText')}</p>
+        </div>
+        <div className="card card-body settings-part">
+          <h2>{t('firm.segmentTypes')}</h2>
+          <Field label={t('firm.segmentTypesEach')}>
+            <textarea
+              className="input"
+              name="segment_types"
+              rows={Math.min(12, firm.segment_types.length + 2)}
+              defaultValue={firm.segment_types.join('\n')}
+            />
+          </Field>
+          <p className="muted">{t('firm.segmentTypesText')}</p>
+        </div>
+        <div className="card card-body settings-part">
+          <h2>{t('firm.privacy')}</h2>
+          <Field label={t('firm.redaction')}>
+            <select className="input" name="redaction" defaultValue={firm.redaction}>
+              {REDACTIONS.map((redaction) => (
+                <option key={redaction} value={redaction}>
+                  {t(`firm.redaction.${redaction}`)}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <div className="settings-columns">
+            {LIMITS.map((name) => (
+              <Field key={name} label={t(`firm.${name}`)}>
+                <input
+                  className="input"
+                  name={name}
+                  type="number"
+                  min={1}
+                  max={MOST_DAYS}
+                  step={1}
+                  placeholder={t('firm.noLimit')}
+                  defaultValue={firm.retention[name] ?? ''}
+                />
+              </Field>
+            ))}
+          </div>
+          <p className="muted">{t('firm.retentionText')}</p>
+        </div>
+      </fieldset>
+      <div className="card card-body settings-part">
+        <h2>{t('firm.storage')}</h2>
+        <p>
+          {quota_bytes === null
+            ? t('firm.used', { used: format.bytes(used_bytes) })
+            : t('firm.usedOf', { used: format.bytes(used_bytes), quota: format.bytes(quota_bytes) })}
+        </p>
+        {quota_bytes !== null && <progress aria-label={t('firm.storage')} max={quota_bytes} value={used_bytes} />}
+      </div>
+      {save.isError && (
+        <p role="alert" className="settings-fault foreign">
+          {failure.title}. {failure.text} {messagesOf(save.error)}
+        </p>
+      )}
+      {mayChange ? (
+        <div className="settings-row">
+          <button type="submit" className="button button-primary" disabled={save.isPending}>
+            {shell('save')}
+          </button>
+        </div>
+      ) : (
+        <p className="muted">{t('firm.readOnly')}</p>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,239 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type SyntheticEvent, useState } from 'react';
+import { api, type Schemas, send } from '../../api/client.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
+import * as format from '../../i18n/format.ts';
+import { type Role, useSession } from '../../session/session.ts';
+import { Dialog } from '../../widgets/dialog.tsx';
+import { Field } from '../../widgets/field.tsx';
+import { Icon } from '../../widgets/icon.tsx';
+import { Pager } from '../../widgets/pager.tsx';
+import { Failed, Loading, useFailure } from '../../widgets/states.tsx';
+import { done, failed } from '../../widgets/toasts.tsx';
+import { Confirm } from './confirm.tsx';
+import { messagesOf } from './field-messages.ts';
+import { Secret } from './secret.tsx';
+import { settingsTexts } from './texts.ts';
+
+type User = Schemas['User'];
+
+const USERS = ['users'] as const;
+const SIZE = 20;
+const ROLES: readonly Role[] = ['ADMIN', 'WORKFLOW_ENGINEER', 'SUPERUSER'];
+const path = (uuid: string) => ({ params: { path: { uuid } } });
+
+/** The people of the firm. A user is offered only what the service lets the role do. */
+export function Users() {
+  const t = settingsTexts.use();
+  const client = useQueryClient();
+  const { userUuid, role } = useSession();
+  const [page, setPage] = useState(1);
+  const [form, setForm] = useState<'new' | User | null>(null);
+  const [removed, setRemoved] = useState<User | null>(null);
+  const [link, setLink] = useState<{ user: User; url: string; until: string } | null>(null);
+  const users = useQuery({
+    queryKey: [...USERS, page],
+    queryFn: ({ signal }) => send(api.GET('/api/v1/users', { params: { query: { page, size: SIZE } }, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const remove = useMutation({
+    mutationFn: async ({ uuid }: User) => {
+      await send(api.DELETE('/api/v1/users/{uuid}', path(uuid)));
+      done(t('users.removed'));
+      await client.invalidateQueries({ queryKey: USERS });
+    },
+    onError: failed,
+  });
+  const makeLink = useMutation({
+    mutationFn: async (user: User) => {
+      const { url, expires_at } = await send(api.POST('/api/v1/users/{uuid}/console-link', path(user.uuid)));
+      setLink({ user, url, until: expires_at });
+    },
+    onError: failed,
+  });
+  // An ADMIN manages ADMINs. The firm's API user is nobody's.
+  const mayManage = (user: User) => !user.is_api_user && (role === 'SUPERUSER' || user.role === 'ADMIN');
+  const { data } = users;
+  return (
+    <section className="settings-part">
+      <div className="settings-row">
+        <p className="muted settings-text">{t('users.about')}</p>
+        <button type="button" className="button button-primary" onClick={() => setForm('new')}>
+          <Icon name="plus" />
+          {t('users.create')}
+        </button>
+      </div>
+      {data === undefined && users.isPending && <Loading />}
+      {data === undefined && users.isError && <Failed error={users.error} retry={() => void users.refetch()} />}
+      {data !== undefined && (
+        <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.users')}>
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">{t('users.name')}</th>
+                <th scope="col">{t('users.role')}</th>
+                <th scope="col">{t('created')}</th>
+                <th scope="col">{t('deeds')}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.items.map((user) => (
+                <tr key={user.uuid}>
+                  <th scope="row" className="foreign">
+                    {user.name} {user.uuid === userUuid && <span className="badge badge-accent">{t('users.you')}</span>}
+                    {user.is_api_user && <span className="badge">{t('users.api')}</span>}
+                  </th>
+                  <td>
+                    <code>{user.role}</code>
+                  </td>
+                  <td>{format.dateTime(user.created_at)}</td>
+                  <td>
+                    {mayManage(user) && (
+                      <div className="settings-deeds">
+                        <button type="button" className="button button-small" onClick={() => setForm(user)}>
+                          {t('users.change')}
+                        </button>
+                        <button
+                          type="button"
+                          className="button button-small"
+                          disabled={makeLink.isPending}
+                          onClick={() => makeLink.mutate(user)}
+                        >
+                          {t('users.link')}
+                        </button>
+                        {user.uuid !== userUuid && (
+                          <button
+                            type="button"
+                            className="button button-small button-danger"
+                            onClick={() => setRemoved(user)}
+                          >
+                            {t('users.remove')}
+                          </button>
+                        )}
+                      </div>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <Pager
+        name={t('tab.users')}
+        earlier={t('users.earlier')}
+        later={t('users.later')}
+        page={page}
+        pages={Math.ceil((data?.count ?? 0) / SIZE)}
+        onPage={setPage}
+      />
+      {form !== null && (
+        <UserForm
+          user={form === 'new' ? null : form}
+          onSaved={() => {
+            setForm(null);
+            void client.invalidateQueries({ queryKey: USERS });
+          }}
+          onClose={() => setForm(null)}
+        />
+      )}
+      {removed !== null && (
+        <Confirm
+          title={t('users.removeTitle', { name: removed.name })}
+          text={t('users.removeText')}
+          deed={t('users.remove')}
+          onConfirm={() => remove.mutate(removed)}
+          onClose={() => setRemoved(null)}
+        />
+      )}
+      {link !== null && (
+        <Dialog title={t('users.linkOf', { name: link.user.name })} onClose={() => setLink(null)}>
+          <p>{t('users.linkText', { at: format.time(link.until) })}</p>
+          <Secret name={t('users.link')} text={link.url} />
+          <div className="dialog-actions">
+            <button type="button" className="button button-primary" onClick={() => setLink(null)}>
+              {t('secret.kept')}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+interface FormProps {
+  readonly user: User | null;
+  readonly onSaved: () => void;
+  readonly onClose: () => void;
+}
+
+function UserForm({ user, onSaved, onClose }: FormProps) {
+  const t = settingsTexts.use();
+  const shell = shellTexts.use();
+  const { userUuid, role: own } = useSession();
+  const roles = own === 'SUPERUSER' && user?.uuid !== userUuid ? ROLES : [user?.role ?? 'ADMIN'];
+  const save = useMutation({
+    mutationFn: ({ name, role }: { name: string; role: Role }) =>
+      user === null
+        ? send(api.POST('/api/v1/users', { body: { name, role } }))
+        : send(
+            api.PATCH('/api/v1/users/{uuid}', {
+              ...path(user.uuid),
+              body: { name, ...(role !== user.role && { role }) },
+            }),
+          ),
+    onSuccess: onSaved,
+  });
+  const failure = useFailure(save.error);
+  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const role = ROLES.find((each) => each === form.get('role')) ?? roles[0]!;
+    save.mutate({ name: String(form.get('name')).trim(), role });
+  };
+  return (
+    <Dialog title={t(user === null ? 'users.create' : 'users.change')} onClose={onClose}>
+      <form className="settings-form" onSubmit={submit}>
+        <Field label={t('users.name')}>
+          <input
+            className="input"
+            name="name"
+            required
+            maxLength={255}
+            autoComplete="off"
+            defaultValue={user?.name ?? ''}
+          />
+        </Field>
+        {roles.length > 1 ? (
+          <Field label={t('users.role')}>
+            <select className="input" name="role" defaultValue={user?.role ?? 'ADMIN'}>
+              {roles.map((role) => (
+                <option key={role} value={role}>
+                  {role}: {t(`role.${role}`)}
+                </option>
+              ))}
+            </select>
+          </Field>
+        ) : (
+          <p className="muted">
+            <code>{roles[0]}</code>: {t(`role.${roles[0]!}`)}
+          </p>
+        )}
+        {user !== null && roles.length > 1 && <p className="muted">{t('users.roleText')}</p>}
+        {save.isError && (
+          <p role="alert" className="settings-fault foreign">
+            {failure.title}. {failure.text} {messagesOf(save.error)}
+          </p>
+        )}
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>
+            {shell('cancel')}
+          </button>
+          <button type="submit" className="button button-primary" disabled={save.isPending}>
+            {shell('save')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

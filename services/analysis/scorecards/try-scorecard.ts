@@ -1,0 +1,123 @@
+import type { Bus } from '@call-analysis/bus';
+import { type Analysis, BudgetSpent, createEvent, type Language, type Utterance } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
+import { v7 as uuidv7 } from 'uuid';
+import type { Analyst, Conversation } from '../analysts/analyst.ts';
+import type { Actor } from '../audit-entry.ts';
+import type { Firms } from '../firms.ts';
+import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
+import { ModelFailure } from '../language-model/outcome.ts';
+import { readBudget } from '../money/budgets.ts';
+import { NO_TOKENS, type Tokens, usageOf } from '../money/prices.ts';
+import { recognizeLanguage } from '../rules/recognize-language.ts';
+import type { Store } from '../store.ts';
+import { questionUuids, type Scorecard, toScorecardBody } from './scorecard.ts';
+import { validateScorecardDraft } from './validate-scorecard-draft.ts';
+
+export interface TrialParts {
+  readonly store: Store;
+  readonly firms: Pick<Firms, 'settings'>;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly ruleAnalyst: Analyst;
+  /** Absent without a language model. */
+  readonly model?: { readonly analyst: Analyst; readonly config: LanguageModelConfig } | undefined;
+}
+
+/** The call that a scorecard is tried on, as the catalogue has it. */
+export interface TriedCall {
+  readonly uuid: string;
+  readonly segmentType: string;
+  readonly operatorName: string | null;
+  readonly duration: number | null;
+  readonly language: Language | null;
+  readonly utterances: readonly Utterance[];
+}
+
+/**
+ * Analyzes a call by a scorecard's newest revision, or by a changed document of it, and stores nothing but what the language
+ * model cost. Faults: NOT_FOUND, VALIDATION_ERROR; ANALYST_UNAVAILABLE and others of the language model.
+ */
+export async function tryScorecard(
+  parts: TrialParts,
+  { firmUuid }: Actor,
+  scorecardUuid: string,
+  document: string | null,
+  call: TriedCall,
+): Promise<Analysis> {
+  const { store, firms, model, ruleAnalyst } = parts;
+  const { segmentType, ...stored } = await store.scorecards.find(firmUuid, scorecardUuid);
+  const references = { segmentTypes: null, segmentType, questionUuids: questionUuids(stored) };
+  const body = document === null ? stored : toScorecardBody(validateScorecardDraft(document, references), uuidv7);
+  const scorecard: Scorecard = { ...body, uuid: scorecardUuid, revision: stored.revision };
+  const settings = await firms.settings(firmUuid);
+  const analyst = model === undefined || (await isSpent(parts, firmUuid)) ? ruleAnalyst : model.analyst;
+  const conversation: Conversation = {
+    language: call.language ?? recognizeLanguage(call.utterances, []),
+    firmLanguage: settings.language,
+    redactForModel:
+      model !== undefined &&
+      (settings.redaction !== 'none' || (model.config.redact ?? !isOnThisMachine(model.config.url))),
+    operatorName: call.operatorName,
+    firmName: settings.name,
+    tags: [],
+    segmentType: call.segmentType,
+    duration: call.duration,
+    utterances: call.utterances,
+  };
+  let used = NO_TOKENS;
+  try {
+    const result = await analyst.analyze(conversation, scorecard);
+    const { usage } = result;
+    if (usage !== null) {
+      used = {
+        requests: usage.requests,
+        input: usage.input_tokens,
+        cachedInput: usage.cached_input_tokens,
+        output: usage.output_tokens,
+      };
+    }
+    return {
+      scorecard: { uuid: scorecardUuid, name: scorecard.name, revision: stored.revision },
+      analyst: { name: analyst.name, version: analyst.version, model: analyst.model },
+      ...result,
+      created_at: new Date().toISOString(),
+    };
+  } catch (error) {
+    if (!(error instanceof ModelFailure)) throw error;
+    used = error.tokens;
+    const isAway = error.kind === 'away' || error.kind === 'misconfigured';
+    throw new Fault('conflict', isAway ? 'ANALYST_UNAVAILABLE' : 'ANALYST_REFUSED', error.message, { cause: error });
+  } finally {
+    await record(parts, firmUuid, call, used);
+  }
+}
+
+/** Without budget the rules and the fallbacks answer: a trial does not wait for the next month. */
+async function isSpent({ store, model }: TrialParts, firmUuid: string): Promise<boolean> {
+  const { amount, spent } = await readBudget(store.money, model?.config.prices, firmUuid);
+  return amount !== null && spent !== null && Number(spent.amount) >= Number(amount);
+}
+
+async function record({ store, bus, model }: TrialParts, firmUuid: string, call: TriedCall, tokens: Tokens) {
+  if (tokens.requests === 0 || model === undefined) return;
+  await store.db.transaction(async (tx) => {
+    const budget = await store.money.record(tx, {
+      uuid: uuidv7(),
+      firmUuid,
+      callUuid: call.uuid,
+      at: new Date(),
+      model: model.config.model,
+      segmentType: call.segmentType,
+      audioSeconds: 0,
+      requests: tokens.requests,
+      inputTokens: tokens.input,
+      cachedInputTokens: tokens.cachedInput,
+      outputTokens: tokens.output,
+      cost: usageOf(tokens, model.config.prices).cost,
+    });
+    if (budget === null) return;
+    await bus.publish(tx, [
+      createEvent('analysis', BudgetSpent, firmUuid, { firmuuid: firmUuid, priority: 0 }, { budget }),
+    ]);
+  });
+}

@@ -1,0 +1,119 @@
+import { Language } from '@call-analysis/events';
+import type { analysis, ingest } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { instant, page, pathUuid, size, text, uuid, wholeNumber } from '../../http/request/fields.ts';
+import { Agreement, ComparedCallPage } from '../../response-schemas/people.ts';
+import { callerOf } from '../ingest-caller.ts';
+
+const PATH = '/api/v1/scorecards/:uuid/agreement';
+const MAX_LABEL_CHARS = 255;
+const MAX_REVISION = 2 ** 31 - 1;
+
+const AgreementQuery = z.strictObject({
+  revision: wholeNumber(1, MAX_REVISION).optional().meta({ description: 'All revisions when left out.' }),
+  from: instant().optional().meta({ description: 'Calls that started at this time or later.' }),
+  to: instant().optional().meta({ description: 'Calls that started before this time.' }),
+  language: Language.optional(),
+  segment_type: text(MAX_LABEL_CHARS).optional(),
+});
+
+/** A label, or nothing for "not applicable". */
+const label = z
+  .string()
+  .max(MAX_LABEL_CHARS)
+  .refine((given) => given.isWellFormed() && !given.includes('\0'), 'must be well-formed text without NUL')
+  .optional();
+
+const ComparedQuery = AgreementQuery.extend({
+  question: uuid(),
+  machine: label.meta({ description: 'Only with this answer of the machine. An empty one is "not applicable".' }),
+  person: label.meta({ description: 'Only with this answer of a person. An empty one is "not applicable".' }),
+  page,
+  size,
+});
+
+/** How far people agree with the machine, and the calls behind it (docs/api.md, "People's judgement"). */
+export function agreement(
+  catalogue: Pick<Client<typeof ingest>, 'measureAgreement' | 'listComparedCalls'>,
+  scorecards: Pick<Client<typeof analysis>, 'getScorecard'>,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: PATH,
+      credentials: 'bearer',
+      query: AgreementQuery,
+      docs: {
+        tag: 'Reviews',
+        id: 'getAgreement',
+        summary: 'Measure how far people agree with the machine',
+        description:
+          "Compares the answers of reviews with those of the machine. An answer that a review with `done` leaves unnamed counts as agreed; a question that the machine left open does not count. `kappa` is Cohen's.",
+        responses: { 200: { description: 'The agreement by question.', schema: Agreement } },
+      },
+      async handle({ caller, params, query }) {
+        const request = { caller: callerOf(caller), scorecard_uuid: pathUuid(params['uuid'], 'scorecard') };
+        // An unknown scorecard is NOT_FOUND, not an empty result.
+        await scorecards.getScorecard({
+          ...request,
+          ...(query.revision !== undefined && { revision: query.revision }),
+        });
+        const { reviewed_calls, questions } = await catalogue.measureAgreement({ ...request, ...query });
+        return {
+          status: 200,
+          body: {
+            reviewed_calls,
+            questions: questions.map(({ uuid: question, text: asked, n, agreement, kappa, confusion }) => ({
+              uuid: question,
+              text: asked,
+              n,
+              agreement,
+              kappa: kappa ?? null,
+              confusion: confusion.map(({ machine, person, count }) => ({
+                machine: machine ?? null,
+                person: person ?? null,
+                count,
+              })),
+            })),
+          },
+        };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${PATH}/calls`,
+      credentials: 'bearer',
+      query: ComparedQuery,
+      docs: {
+        tag: 'Reviews',
+        id: 'listComparedCalls',
+        summary: 'List the calls behind an agreement',
+        description:
+          'The calls whose answers to a question the agreement compares, those that started last first. The other parameters are those of the agreement.',
+        responses: { 200: { description: 'A page of calls.', schema: ComparedCallPage } },
+      },
+      async handle({ caller, params, query: { question, machine, person, page: number, size: most, ...query } }) {
+        const request = { caller: callerOf(caller), scorecard_uuid: pathUuid(params['uuid'], 'scorecard') };
+        const { count, items } = await catalogue.listComparedCalls({
+          agreement: { ...request, ...query },
+          question_uuid: question,
+          ...(machine !== undefined && { machine }),
+          ...(person !== undefined && { person }),
+          page: number,
+          size: most,
+        });
+        const shown = items.map((item) => ({
+          call_uuid: item.call_uuid,
+          operator_name: item.operator_name,
+          start_time: item.start_time,
+          score: item.score ?? null,
+          machine: item.machine ?? null,
+          person: item.person ?? null,
+        }));
+        return { status: 200, body: { count, items: shown } };
+      },
+    }),
+  ];
+}

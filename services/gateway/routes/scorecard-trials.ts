@@ -1,0 +1,133 @@
+import type { Analysis } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
+import type { analysis, ingest } from '@call-analysis/proto';
+import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import type { Caller } from '../authentication/caller.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { pathUuid, uuid } from '../http/request/fields.ts';
+import { exampleDraft, ScorecardTrial } from '../response-schemas/scorecards.ts';
+import { callerOf } from './ingest-caller.ts';
+
+const MOST_CALLS = 10;
+/** A language model may take a minute for a call. */
+const TRY_MS = 120_000;
+/** Faults of a call alone. Any other ends the request. */
+const OF_A_CALL = ['NOT_FOUND', 'NO_TRANSCRIPT', 'ANALYST_UNAVAILABLE', 'ANALYST_REFUSED', 'UNAVAILABLE'];
+
+const Trial = z
+  .strictObject({
+    call_uuids: z.array(uuid()).min(1).max(MOST_CALLS),
+    draft: z
+      .looseObject({})
+      .optional()
+      .meta({
+        documentedAs: {
+          $ref: '#/components/schemas/ScorecardDraft',
+          description: 'The changed scorecard. Without it, its newest revision.',
+        },
+      }),
+  })
+  .meta({
+    id: 'TryScorecardRequest',
+    examples: [{ call_uuids: ['019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301'], draft: exampleDraft }],
+  });
+
+/** Trials of a scorecard before it is put in force (docs/api.md, "Scorecards"). */
+export function scorecardTrials(
+  scorecards: Pick<Client<typeof analysis>, 'getScorecard' | 'tryScorecard'>,
+  catalogue: Pick<Client<typeof ingest>, 'getCall'>,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/api/v1/scorecards/:uuid/try',
+      credentials: 'bearer',
+      roles: ['ADMIN'],
+      body: Trial,
+      docs: {
+        tag: 'Scorecards',
+        id: 'tryScorecard',
+        summary: 'Try a scorecard on calls',
+        description:
+          'Analyzes up to ten calls by the scorecard as it would be, and stores nothing: the scores of the calls stay. A language model is asked as for any analysis, and what it costs counts as usage; when the budget is spent, rules and fallbacks answer.',
+        responses: { 200: { description: 'What each call has now, and what it would have.', schema: ScorecardTrial } },
+      },
+      async handle({ caller, params, body }) {
+        const scorecard_uuid = pathUuid(params['uuid'], 'scorecard');
+        const asked = callerOf(caller);
+        // An unknown scorecard is NOT_FOUND for the request, not for each call.
+        await scorecards.getScorecard({ caller: asked, scorecard_uuid });
+        const document = body.draft === undefined ? {} : { document: JSON.stringify(body.draft) };
+        const items = await Promise.all(
+          [...new Set(body.call_uuids)].map((call_uuid) => tryCall(caller, call_uuid, { scorecard_uuid, ...document })),
+        );
+        return { status: 200, body: { items } };
+      },
+    }),
+  ];
+
+  async function tryCall(
+    caller: Caller,
+    call_uuid: string,
+    scorecard: { readonly scorecard_uuid: string; readonly document?: string },
+  ) {
+    let found: GetCallReply | null = null;
+    try {
+      found = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
+      const { call, transcript_json } = found;
+      if (call === null || transcript_json === undefined) {
+        throw new Fault('conflict', 'NO_TRANSCRIPT', 'This call has no transcript, so it cannot be scored.');
+      }
+      const { analysis_json } = await scorecards.tryScorecard(
+        {
+          caller: callerOf(caller),
+          ...scorecard,
+          call_uuid,
+          segment_type: call.segment_type,
+          operator_name: call.operator_name,
+          ...(call.duration !== undefined && { duration: call.duration }),
+          ...(call.language !== undefined && { language: call.language }),
+          transcript_json,
+        },
+        { deadlineMs: TRY_MS },
+      );
+      return { ...itemOf(call_uuid, found), after: resultOf(analysis_json), failure: null };
+    } catch (error) {
+      if (!(error instanceof Fault) || !OF_A_CALL.includes(error.code)) throw error;
+      const failure = { code: error.code, message: error.message };
+      return { ...itemOf(call_uuid, found), after: null, failure };
+    }
+  }
+}
+
+function itemOf(call_uuid: string, found: GetCallReply | null) {
+  const current = found?.analyses_json[0];
+  return {
+    call_uuid,
+    operator_name: found?.call?.operator_name ?? null,
+    start_time: found?.call?.start_time ?? null,
+    before: current === undefined ? null : resultOf(current),
+  };
+}
+
+function resultOf(json: string) {
+  const { scorecard, score, auto_failed, sections } = JSON.parse(json) as Analysis;
+  return {
+    scorecard,
+    score,
+    auto_failed,
+    answers: sections.flatMap(({ questions }) =>
+      questions.map(({ uuid: question_uuid, text, answer, not_applicable, points, max_points, needs_review }) => ({
+        question_uuid,
+        text,
+        answer,
+        not_applicable,
+        points,
+        max_points,
+        needs_review,
+      })),
+    ),
+  };
+}
