@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes certificates/: an authority (once), and for each service and the admin command a new key with a certificate of a
-# year. Run it again to renew them, then restart the services: docs/operations.md, "Certificates".
+# Writes certificates/: an authority (once), and for each service, the admin command, Kafka and PostgreSQL a new key with a
+# certificate of a year. Run it again to renew them, then restart the services: docs/operations.md, "Certificates".
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -22,7 +22,7 @@ if [ ! -e authority.key ]; then
   mv authority.key.new authority.key
 fi
 
-for name in gateway key-management ingest audio analysis webhooks admin; do
+for name in gateway key-management ingest audio analysis webhooks admin kafka postgres; do
   mkdir -p "$name"
   new_key "$name/key.pem.new"
   printf '%s\n' "subjectAltName=DNS:$name" 'basicConstraints=critical,CA:FALSE' 'keyUsage=critical,digitalSignature' \
@@ -32,8 +32,12 @@ for name in gateway key-management ingest audio analysis webhooks admin; do
     -days 366 -sha256 -extfile "$name/extensions" -out "$name/cert.pem.new" 2>/dev/null
   rm "$name/request" "$name/extensions"
   cp authority.pem "$name/ca.pem.new"
+  # Kafka reads the key and the certificate from one file.
+  [ "$name" != kafka ] || cat "$name/key.pem.new" "$name/cert.pem.new" >"$name/keystore.pem.new"
   chmod 755 "$name"
   chmod 644 "$name"/*.new
-  for file in ca.pem cert.pem key.pem; do mv "$name/$file.new" "$name/$file"; done
+  for file in "$name"/*.new; do mv "$file" "${file%.new}"; done
 done
+# The containers read it. Nobody else gets past the folder.
+chmod 644 authority.pem
 echo "Wrote certificates/. Whoever has authority.key can act as any service: keep it as .env." >&2

@@ -23,6 +23,7 @@ interface Container {
   readonly environment?: Readonly<Record<string, string | number | boolean | null>>;
   readonly ports?: readonly { readonly host_ip?: string; readonly target: number }[];
   readonly volumes?: readonly { readonly source?: string; readonly target?: string; readonly read_only?: boolean }[];
+  readonly configs?: readonly { readonly target?: string }[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
 
@@ -55,6 +56,7 @@ export async function composeFaults(): Promise<string[]> {
       ...connectionFaults(containers),
       ...adminFaults(containers['admin'], directory),
       ...certificateFaults(containers, directory),
+      ...accountFaults(containers, env),
     ];
   } finally {
     rmSync(directory, { recursive: true });
@@ -73,7 +75,17 @@ function newEnv(directory: string): Record<string, string> {
   if (write().status === 0) throw new Error('new-env.sh writes over an .env that is there already.');
   const file = join(directory, '.env');
   if ((statSync(file).mode & 0o077) !== 0) throw new Error('new-env.sh lets others read .env.');
-  return variablesIn(readFileSync(file, 'utf8'));
+  const text = readFileSync(file, 'utf8');
+  // As after an update that needs one more secret.
+  writeFileSync(file, text.replace(/^ADMIN_KAFKA_PASSWORD=.*\n/m, ''));
+  const added = spawnSync('sh', ['deploy/compose/new-env.sh', '--add'], { cwd: directory, encoding: 'utf8' });
+  if (added.status !== 0) throw new Error(`new-env.sh --add: ${added.stderr}`);
+  const [before, after] = [variablesIn(text), variablesIn(readFileSync(file, 'utf8'))];
+  for (const name of Object.keys(before)) {
+    if ((before[name] === after[name]) === (name === 'ADMIN_KAFKA_PASSWORD'))
+      throw new Error(`new-env.sh --add ${name === 'ADMIN_KAFKA_PASSWORD' ? 'does not add' : 'changes'} ${name}.`);
+  }
+  return after;
 }
 
 function variablesIn(text: string): Record<string, string> {
@@ -93,7 +105,7 @@ function exampleFaults(text: string): string[] {
 function literalFaults(text: string): string[] {
   const lines = text
     .split('\n')
-    .filter((line) => /^\s*[A-Z_]*(PASSWORD|SECRET|SECRET_KEY|ACCESS_KEY|PEPPER|DATABASE_URL): /.test(line));
+    .filter((line) => /^\s*[A-Z_]*(PASSWORD|SECRET|SECRET_KEY|PEPPER|DATABASE_URL): |^\s*user_[\w-]+=/.test(line));
   return lines
     .filter((line) => !/\$\{\w+:\?/.test(line))
     .map((line) => `docker-compose.yml contains a secret: ${line.trim()}`);
@@ -121,7 +133,11 @@ function containerFaults(name: string, container: Container, all: Readonly<Recor
   const demand = (holds: boolean, what: string) => {
     if (!holds) faults.push(`docker-compose.yml: ${name} ${what}.`);
   };
-  const isOnce = name.startsWith('migrate-') || name === 'store-volume' || container.profiles !== undefined;
+  const isOnce =
+    name.startsWith('migrate-') ||
+    name === 'store-volume' ||
+    name === 'prepare-store' ||
+    container.profiles !== undefined;
   demand(
     container.user !== undefined && (name === 'store-volume' || !/^0?(:|$)|root/.test(container.user)),
     'runs as root',
@@ -192,7 +208,9 @@ function adminFaults(container: Container | undefined, directory: string): strin
   const environment = Object.fromEntries(
     Object.entries(environmentOf(container)).map(([name, value]) => [
       name,
-      value.replace(CERTIFICATES, join(directory, 'certificates/admin')),
+      value
+        .replace(CERTIFICATES, join(directory, 'certificates/admin'))
+        .replace(AUTHORITY, join(directory, 'certificates/authority.pem')),
     ]),
   );
   try {
@@ -207,6 +225,41 @@ function adminFaults(container: Container | undefined, directory: string): strin
 }
 
 const CERTIFICATES = '/run/certificates';
+const AUTHORITY = '/run/authority.pem';
+const SERVERS = ['kafka', 'postgres'];
+const WITH_STORE = ['ingest', 'audio', 'transcription', 'analysis'];
+
+/** Each process talks TLS to Kafka and PostgreSQL as a user of its own, and has no other's passwords and keys. */
+function accountFaults(
+  containers: Readonly<Record<string, Container>>,
+  env: Readonly<Record<string, string>>,
+): string[] {
+  const faults: string[] = [];
+  const migrations = services.map((service) => `migrate-${service}`);
+  for (const name of [...services, ...migrations, 'admin']) {
+    const owner = name.replace(/^migrate-/, '');
+    const prefix = owner.replaceAll('-', '_').toUpperCase();
+    const container = containers[name] ?? {};
+    const environment = environmentOf(container);
+    const demand = (holds: boolean, what: string) => {
+      if (!holds) faults.push(`docker-compose.yml: ${name} ${what}.`);
+    };
+    demand(environment['KAFKA_TLS'] === 'on' && environment['KAFKA_TLS_CA_FILE'] === AUTHORITY, 'trusts any Kafka');
+    demand(environment['KAFKA_SASL_USERNAME'] === owner, 'has no user of its own in Kafka');
+    demand(environment['KAFKA_SASL_PASSWORD'] === env[`${prefix}_KAFKA_PASSWORD`], 'has no password in Kafka');
+    demand(container.configs?.some(({ target }) => target === AUTHORITY) === true, 'does not have the authority');
+    const database = environment['DATABASE_URL'];
+    const tls = `?sslmode=verify-full&sslrootcert=${AUTHORITY}`;
+    demand(database === undefined || database.endsWith(tls), 'trusts any PostgreSQL');
+    const isWithStore = WITH_STORE.includes(owner);
+    demand(environment['S3_ACCESS_KEY'] === (isWithStore ? owner : undefined), 'has another key of the store');
+    demand(
+      environment['S3_SECRET_KEY'] === (isWithStore ? env[`${prefix}_S3_SECRET_KEY`] : undefined),
+      'has another secret of the store',
+    );
+  }
+  return faults;
+}
 
 /** Each process of RPCs has its own certificate of one authority and no other's; only the host's owner gets to the keys. */
 function certificateFaults(containers: Readonly<Record<string, Container>>, directory: string): string[] {
@@ -216,9 +269,12 @@ function certificateFaults(containers: Readonly<Record<string, Container>>, dire
   for (const [name, container] of Object.entries(containers)) {
     const mounted = (container.volumes ?? []).filter(({ target }) => target === CERTIFICATES);
     const isCertified = environmentOf(container)['RPC_TLS_CERT_FILE'] === `${CERTIFICATES}/cert.pem`;
-    if (isCertified !== (services.includes(name) && name !== 'transcription') && name !== 'admin')
+    if (SERVERS.includes(name)) {
+      if (mounted.length !== 1) faults.push(`docker-compose.yml: ${name} lacks its certificate.`);
+    } else if (isCertified !== (services.includes(name) && name !== 'transcription') && name !== 'admin')
       faults.push(`docker-compose.yml: ${name} ${isCertified ? 'has' : 'lacks'} the variables of certificates.`);
-    if (mounted.length !== (isCertified ? 1 : 0)) faults.push(`docker-compose.yml: ${name} mounts other certificates.`);
+    if (mounted.length !== (isCertified || SERVERS.includes(name) ? 1 : 0))
+      faults.push(`docker-compose.yml: ${name} mounts other certificates.`);
     for (const { source = '', read_only: isFixed } of mounted) {
       if (basename(source) !== name)
         faults.push(`docker-compose.yml: ${name} has the certificate of ${basename(source)}.`);

@@ -410,7 +410,8 @@ describe('every page', () => {
 
   it.each([360, 3840])('shows hostile names and words as text, without widening, at %i pixels', async (width) => {
     const [call] = (await list(`partner_call_id=${encodeURIComponent('"><svg onload=alert(2)>')}`)).items;
-    const { page, problems } = await open({ viewport: { width, height: 900 } });
+    const path = `/console/calls?partner_call_id=${encodeURIComponent('"><svg onload=alert(2)>')}`;
+    const { page, problems } = await open({ path, viewport: { width, height: 900 } });
     await rows(page).filter({ hasText: '<img src=x onerror=alert(1)>' }).waitFor();
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     await page.goto(`${service.url}/console/calls/${call!.uuid}`);

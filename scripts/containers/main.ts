@@ -1,0 +1,138 @@
+// npm run test:containers: builds deploy/Dockerfile and runs docker-compose.yml in a Docker Engine of its own, which it fetches
+// from Debian and runs in namespaces. Images of registries are replaced by ones made here. Needs root on Linux, Go and Maven.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { need } from '../../packages/testing/servers/programs.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { engineTree, fetchImages, makeImages } from './images.ts';
+
+const URL = 'http://127.0.0.1:8080';
+const began = Date.now();
+let engine: Engine | undefined;
+const work = mkdtempSync(join(tmpdir(), 'containers-'));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void end(1));
+}
+
+try {
+  await refuseMissing();
+  const images = join(work, 'images');
+  mkdirSync(images);
+  const [tree] = await step('fetch Debian, Docker and what images are made of', () =>
+    Promise.all([engineTree(), fetchImages(images)]),
+  );
+  const repository = join(work, 'repository');
+  await step('copy the repository and write .env', () => copyRepository(repository));
+  engine = await step('start the engine', () => startEngine({ tree, work, repository, images }));
+  const { run } = engine;
+  await step('make the images of registries', () => makeImages(engine!));
+  await step('build deploy/Dockerfile', () => run(['docker', 'compose', 'build', '--quiet', 'gateway']));
+  await step('docker compose up --wait', () => up());
+  const token = await step('create a firm and a user', () => newUser());
+  await step('take in a batch and a recording, and score them', () => takeIn(token));
+  await step('scale analysis to 2', () => up('--scale', 'analysis=2'));
+  await step('restart every container', () =>
+    run(['docker', 'compose', 'restart', '--timeout', '30'], { quiet: true }),
+  );
+  await step('wait until all are healthy', () => up('--scale', 'analysis=2'));
+  await step('take in more', () => takeIn(token));
+  await step('see that no health check failed', () => refuseFailedChecks());
+  await step('take it down', () => run(['docker', 'compose', 'down', '--volumes', '--timeout', '30'], { quiet: true }));
+  console.log(`ok      containers, ${seconds(began)}`);
+  await end(0);
+} catch (error) {
+  console.log(`FAILED  ${(error as Error).message}`);
+  if (engine !== undefined) console.log(said(engine));
+  await end(1);
+}
+
+async function step<Result>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
+  const started = Date.now();
+  console.log(`        ${name}`);
+  const result = await work();
+  console.log(`ok      ${name}, ${seconds(started)}`);
+  return result;
+}
+
+function seconds(since: number): string {
+  return `${Math.round((Date.now() - since) / 1000)} s`;
+}
+
+async function end(code: number): Promise<void> {
+  await engine?.stop();
+  rmSync(work, { recursive: true, force: true });
+  process.exit(code);
+}
+
+async function refuseMissing(): Promise<void> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') throw new Error('This test needs Linux on x64.');
+  if (process.getuid?.() !== 0) throw new Error('This test needs root, for namespaces and mounts.');
+  const wanted = ['unshare', 'nsenter', 'dpkg', 'apt-get', 'openssl', 'tar', 'go', 'mvn', 'java', 'npm'];
+  const found = await Promise.all(wanted.map((name) => need(name, process.env).catch(() => undefined)));
+  const missing = wanted.filter((_, index) => found[index] === undefined);
+  if (missing.length > 0) throw new Error(`Install ${missing.join(', ')}, and run this again.`);
+}
+
+/** What is committed or about to be, and the secrets of a new installation. */
+function copyRepository(target: string): void {
+  const list = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], { encoding: 'utf8' });
+  if (list.status !== 0) throw new Error(`git ls-files: ${list.stderr}`);
+  for (const name of list.stdout.split('\0').filter((each) => each !== '')) cpSync(resolve(name), join(target, name));
+  const { status, stderr } = spawnSync('sh', ['deploy/compose/new-env.sh'], { cwd: target, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`new-env.sh: ${stderr}`);
+}
+
+function up(...options: string[]): void {
+  engine!.run(['docker', 'compose', 'up', '--detach', '--no-build', '--wait', ...options], { quiet: true });
+}
+
+function newUser(): string {
+  const admin = (...args: string[]) =>
+    JSON.parse(engine!.run(['docker', 'compose', 'run', '--rm', 'admin', ...args], { quiet: true })) as Record<
+      string,
+      string
+    >;
+  const firm = admin('firm', 'create', '--name', 'Acme', '--country', 'UZ', '--segment-type', 'support');
+  const user = admin('user', 'create', '--firm', firm['uuid']!, '--name', 'Test', '--role', 'ADMIN');
+  return admin('token', 'issue', '--user', user['uuid']!)['token']!;
+}
+
+function takeIn(token: string): void {
+  const [program, ...args] = engine!.inNetwork([process.execPath, 'scripts/containers/client.ts', URL]);
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    env: { ...process.env, TOKEN: token },
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`The calls did not all complete: ${stdout}${stderr}`);
+}
+
+/** Docker keeps the last five checks of a container, and counts failures since the last success. */
+function refuseFailedChecks(): void {
+  const events = engine!.run([
+    'docker',
+    'events',
+    '--since',
+    '2h',
+    '--until',
+    '0s',
+    '--filter',
+    'event=health_status: unhealthy',
+    '--format',
+    '{{.Actor.Attributes.name}}',
+  ]);
+  if (events.trim() !== '') throw new Error(`These were taken for unhealthy: ${events.trim().split('\n').join(', ')}`);
+}
+
+/** What the containers are doing, and the last lines of each. */
+function said({ run }: Engine): string {
+  try {
+    return [
+      run(['docker', 'compose', 'ps', '--all']),
+      run(['docker', 'compose', 'logs', '--no-color', '--tail', '15']),
+    ].join('\n');
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
