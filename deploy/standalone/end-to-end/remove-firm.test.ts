@@ -151,9 +151,9 @@ describe('a removed firm', () => {
     entries.close();
     expect(deeds).toEqual(['admin firm.removed local', 'admin firm.created local']);
     expect((await kept.client.call<Page>('GET', `/api/v1/calls?q=${kept.word}`)).count).toBe(CALLS);
-    expect((await tracesOf(kept)).filter((each) => !/job_common|facts/.test(each))).toEqual(
-      keptBefore.filter((each) => !/job_common|facts/.test(each)),
-    );
+    // Queues, and what is computed from the calls in the background, change by themselves.
+    const isLasting = (trace: string) => !/job_common|facts|_change|call_search/.test(trace);
+    expect((await tracesOf(kept)).filter(isLasting)).toEqual(keptBefore.filter(isLasting));
   });
 
   it('is gone although its calls were being processed and the service was killed while it removed them', async () => {
