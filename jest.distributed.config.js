@@ -8,7 +8,8 @@ process.env['SYSTEM_UNDER_TEST'] = 'distributed';
 export default {
   ...base,
   testMatch: ['**/*.distributed.test.ts', '**/deploy/standalone/end-to-end/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/'],
+  // Those named long run with TEST_RUN=long.
+  testPathIgnorePatterns: ['/node_modules/', ...(process.env['TEST_RUN'] === 'long' ? [] : ['\\.long\\.test\\.ts$'])],
   globalSetup: '<rootDir>/packages/testing/jest/start-distributed.ts',
   globalTeardown: '<rootDir>/packages/testing/jest/stop-distributed.ts',
   testTimeout: 120_000,
