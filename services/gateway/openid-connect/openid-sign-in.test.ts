@@ -9,7 +9,7 @@ import {
   type IdentityProviderUnderTest,
   startIdentityProvider,
 } from '../test/identity-provider.ts';
-import { openIdFrom, OpenIdVariables } from './settings.ts';
+import { openIdFrom, OpenIdVariables } from './variables.ts';
 
 const START = '/api/v1/session/openid';
 const later = new Date(Date.now() + 900_000).toISOString();

@@ -1,7 +1,7 @@
 import { Fault } from '@call-analysis/fault';
 import * as client from 'openid-client';
 import type { Role } from '../authentication/caller.ts';
-import type { OpenIdSettings } from './settings.ts';
+import type { OpenIdSettings } from './variables.ts';
 
 /** What a sign-in must remember until the provider sends the person back. Nobody else may learn it. */
 export interface Attempt {
