@@ -57,7 +57,8 @@ export async function transcribeCall(parts: TranscriptionParts, event: AudioStor
       isWanted &&= await transcribe(parts, event, erased);
     } catch (error) {
       isWanted = false;
-      if (!erased.aborted && !(await isErased())) throw error;
+      // When the database does not answer either, for example because the service stops, the first error tells more.
+      if (!erased.aborted && !(await isErased().catch(() => false))) throw error;
     }
     if (!isWanted) await removePackedTranscripts(objects, event.firmuuid, event.subject);
   });
