@@ -1,4 +1,4 @@
-import type { Analysis } from '@call-analysis/events';
+import { type Analysis, ScorecardDraft } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
@@ -19,15 +19,13 @@ const OF_A_CALL = ['NOT_FOUND', 'NO_TRANSCRIPT', 'ANALYST_UNAVAILABLE', 'ANALYST
 const Trial = z
   .strictObject({
     call_uuids: z.array(uuid()).min(1).max(MOST_CALLS),
-    draft: z
-      .looseObject({})
-      .optional()
-      .meta({
-        documentedAs: {
-          $ref: '#/components/schemas/ScorecardDraft',
-          description: 'The changed scorecard. Without it, its newest revision.',
-        },
-      }),
+    // Checked before the calls are looked up, so that a faulty draft is refused whatever the calls are.
+    draft: ScorecardDraft.optional().meta({
+      documentedAs: {
+        $ref: '#/components/schemas/ScorecardDraft',
+        description: 'The changed scorecard. Without it, its newest revision.',
+      },
+    }),
   })
   .meta({
     id: 'TryScorecardRequest',

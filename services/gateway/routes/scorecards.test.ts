@@ -1,5 +1,6 @@
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { exampleDraft } from '../response-schemas/scorecards.ts';
 import { firm, type Fixture, openFixture, user } from '../test/fixture.ts';
 
 const path = '/api/v1/scorecards';
@@ -63,10 +64,10 @@ describe('trying a scorecard', () => {
       tried.push(`${call_uuid} ${sent}`);
       return { analysis_json: result(90) };
     };
-    const json = { call_uuids, draft: { name: 'New' } };
+    const json = { call_uuids, draft: exampleDraft };
     const { status, body } = await edge.request('POST', `${path}/${uuid}/try`, { json });
     expect(status).toBe(200);
-    expect(tried).toEqual([`${uuid} {"name":"New"}`]);
+    expect(tried).toEqual([`${uuid} ${JSON.stringify(exampleDraft)}`]);
     expect(body['items']).toMatchObject([
       { call_uuid: uuid, operator_name: 'Ann', before: { score: 40 }, after: { score: 90 }, failure: null },
       { call_uuid: call_uuids[1], operator_name: null, before: null, after: null, failure: { code: 'NOT_FOUND' } },
