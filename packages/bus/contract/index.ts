@@ -6,12 +6,16 @@ import { type LeaseResults, startLeaseTests } from './leases.ts';
 import { listeners } from './listeners.ts';
 import { processes } from './processes.ts';
 import { publishing } from './publishing.ts';
-import { removing } from './removing.ts';
+import { removing, removingOfFirm } from './removing.ts';
 
 export type { TransportUnderTest } from './fixture.ts';
 
 /** Tests the promises of the port. Every transport keeps all of them. */
-export function busContract(name: string, open: () => Promise<TransportUnderTest>): void {
+export function busContract(
+  name: string,
+  open: () => Promise<TransportUnderTest>,
+  { holdsEventsOnTheWay = false } = {},
+): void {
   describe(`bus: ${name}`, () => {
     const fixture = createFixture(open);
     let leases: LeaseResults;
@@ -25,6 +29,7 @@ export function busContract(name: string, open: () => Promise<TransportUnderTest
 
     publishing(fixture);
     removing(fixture);
+    if (!holdsEventsOnTheWay) removingOfFirm(fixture);
     consumers(fixture);
     failures(fixture);
     processes(fixture, () => leases);

@@ -138,6 +138,34 @@ export function removing(fixture: Fixture): void {
       expect((await depth(consumer))?.dead).toBe(0);
     });
 
+    it('no dead letter is kept when giveUp returns DISCARD', async () => {
+      const { Happened, consumer } = newConsumer();
+      let given = 0;
+      const handle = async () => {
+        throw new Poison('DEAD', 'a reason that quotes a secret');
+      };
+      const giveUp = async (): Promise<GiveUpResult> => {
+        given += 1;
+        return DISCARD;
+      };
+      await fixture.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle, giveUp })] });
+      const event = newEvent(Happened, 1);
+      await publish(event);
+      await waitUntil(async () => given === 1 && (await depth(consumer))?.dead === 0);
+      expect(await removePending(event.subject)).toEqual({ removed: 0, inProgress: 0 });
+    });
+  });
+}
+
+/**
+ * The pending events of a firm can be removed. With Kafka, events that are on their way to an inbox are out of reach; consumers
+ * drop them by the tombstone of the firm.
+ */
+export function removingOfFirm(fixture: Fixture): void {
+  const { newConsumer, publish, arrived, drained } = fixture;
+  const Erased = eventType<Body>('test.erased.v1', z.object({ n: z.int() }));
+
+  describe('removing', () => {
     it('all events of a firm are removed, up to a limit at a time, except those of excepted types and of other firms', async () => {
       const { Happened, consumer } = newConsumer();
       const received: Event[] = [];
@@ -159,28 +187,10 @@ export function removing(fixture: Fixture): void {
         expect(some.inProgress).toBe(0);
         removed += some.removed;
       }
-      // With Kafka, one that was sent a moment ago may be counted in the outbox too.
-      expect(removed).toBeGreaterThanOrEqual(61);
+      expect(removed).toBe(61);
       await fixture.bus.subscribe({ consumer, batchSize: 30, routes });
       await drained(consumer);
       expect(received.map(numberOf).toSorted((a, b) => a - b)).toEqual([100, 101]);
-    });
-
-    it('no dead letter is kept when giveUp returns DISCARD', async () => {
-      const { Happened, consumer } = newConsumer();
-      let given = 0;
-      const handle = async () => {
-        throw new Poison('DEAD', 'a reason that quotes a secret');
-      };
-      const giveUp = async (): Promise<GiveUpResult> => {
-        given += 1;
-        return DISCARD;
-      };
-      await fixture.bus.subscribe({ consumer, routes: [route<Body>({ event: Happened, handle, giveUp })] });
-      const event = newEvent(Happened, 1);
-      await publish(event);
-      await waitUntil(async () => given === 1 && (await depth(consumer))?.dead === 0);
-      expect(await removePending(event.subject)).toEqual({ removed: 0, inProgress: 0 });
     });
   });
 }
